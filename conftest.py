@@ -14,7 +14,7 @@ from hypothesis import settings
 
 import account
 from faults import faultfs
-from iosonde.core.message import set_default_spelling, terminal_spelling
+from iosonde.core.message import set_default_spelling, spell_for_terminal
 
 # As in the command (`cli/group.py`), before NumPy is loaded: tests run at once, and threads would wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -256,7 +256,7 @@ def own_account():
 @pytest.fixture(autouse=True)
 def own_spelling():
     """Options are written as on a terminal, until a function of the package's root is called."""
-    set_default_spelling(terminal_spelling)
+    set_default_spelling(spell_for_terminal)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iosonde.core.table import Table, table_of
+from iosonde.core.table import Table, build_table
 from iosonde.core.types import Estimate
 from iosonde.explain.advise import DEFAULT, NOTHING, RULES, Advice, advise
 from iosonde.explain.advise_gain import tied
@@ -59,7 +59,7 @@ def trials(truth: Truth, n: int, repeats: int, rng: np.random.Generator) -> Tabl
     base = np.repeat(np.exp(rng.normal(4, 0.7, n)), SETTINGS * repeats)
     speed = [1 + truth.better(x, int(s)) for x, s in zip(size, setting, strict=True)]
     value = base * speed * np.exp(rng.normal(0, NOISE, len(base)))
-    return table_of({"size": size.tolist(), "set": [f"s{s}" for s in setting], "v": value.tolist()})
+    return build_table({"size": size.tolist(), "set": [f"s{s}" for s in setting], "v": value.tolist()})
 
 
 def number(name: str) -> int:
@@ -137,14 +137,14 @@ def pair(effect: float, repeats: int, seed: int) -> Table:
     """Two settings of one instance."""
     rng = np.random.default_rng(seed)
     value = np.exp(rng.normal(0, NOISE, 2 * repeats)) * np.repeat([1.0, 1 + effect], repeats)
-    return table_of({"set": ["s0"] * repeats + ["s1"] * repeats, "v": value.tolist()})
+    return build_table({"set": ["s0"] * repeats + ["s1"] * repeats, "v": value.tolist()})
 
 
 def trials_asked(effect: float) -> int:
     """What ``needs`` asks for where the difference and the noise (in two trials each) are just these."""
     spread = NOISE / math.sqrt(2)
     logs = [0 - spread, 0 + spread, math.log1p(effect) - spread, math.log1p(effect) + spread]
-    many = table_of({"set": ["s0"] * 2 + ["s1"] * 2, "v": np.exp(logs).tolist()})
+    many = build_table({"set": ["s0"] * 2 + ["s1"] * 2, "v": np.exp(logs).tolist()})
     made = instances(many, "v", ["set"], [], False)
     cell = needs(made, {}, tied(made, 0.95), 0.95).cells[0]
     return cell.trials + (cell.more or 0)

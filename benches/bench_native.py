@@ -20,7 +20,7 @@ from statistics import median
 
 from iosonde.commands.explain_difference.stated_numbers import build_stated_sides
 from iosonde.importers import read, understand
-from iosonde.importers.runs import runs_of
+from iosonde.importers.runs import build_runs
 from iosonde.stats.estimate import summarise
 
 LEVEL = 0.95
@@ -103,7 +103,7 @@ def the_tools(command: str, directory: str, mpiexec: str) -> dict[str, float]:
         start = [] if words[0] == "iozone" else [mpiexec, "-n", str(RANKS)]
         done = subprocess.run([*start, *words, *place], cwd=target, check=True, capture_output=True)
     text = read(io.BytesIO(done.stdout), words[0])
-    (run,) = runs_of(understand(text), text, "bench")
+    (run,) = build_runs(understand(text), text, "bench")
     found = {}
     for name, side in build_stated_sides(run, words[0], words[0]).items():
         if words[0] == "iozone":

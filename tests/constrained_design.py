@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.model.fit.features import Examples, examples
 from iosonde.model.sensitivity import factorial, scattered
 from iosonde.model.sensitivity.adjusted import adjusted
@@ -33,7 +33,7 @@ def cells(clients: tuple[int, ...] = (1, 3)) -> np.ndarray:
 def data_of(x: np.ndarray, rng: np.random.Generator, sigma: float = SIGMA) -> Examples:
     """Trials at these settings."""
     y = x @ LINE + sigma * rng.normal(size=len(x))
-    return examples(table_of({**dict(zip(NAMES, x.T, strict=True)), "y": y}), "y", NAMES)
+    return examples(build_table({**dict(zip(NAMES, x.T, strict=True)), "y": y}), "y", NAMES)
 
 
 def true_shares(x: np.ndarray, sigma: float = SIGMA) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from iosonde.core.table import Table, table_of
+from iosonde.core.table import Table, build_table
 
 
 def table_from(path: Path | str) -> Table:
@@ -13,7 +13,7 @@ def table_from(path: Path | str) -> Table:
     with Path(path).open(encoding="utf-8", newline="") as file:
         lines = [row for row in csv.reader(file, skipinitialspace=True) if row and not row[0].startswith("#")]
     header, *rows = [[cell.strip() for cell in row] for row in lines]
-    return table_of({name: _cells([row[at] for row in rows]) for at, name in enumerate(header)}, str(path))
+    return build_table({name: _cells([row[at] for row in rows]) for at, name in enumerate(header)}, str(path))
 
 
 def _cells(texts: list[str]) -> list[object]:

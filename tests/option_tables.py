@@ -15,7 +15,7 @@ from typing import Any
 
 from iosonde.commands import find_folder, folder_to_command, get_package_name, load_abouts
 from iosonde.commands.declaration import COMMANDS, Command
-from iosonde.core.options import Option, options_of
+from iosonde.core.options import Option, iter_options
 from iosonde.data.options import SHARED, DataOptions
 
 PAGES = Path(__file__).parents[1] / "docs" / "commands"
@@ -143,7 +143,7 @@ def render_index() -> str:
         names = [(folder_to_command(folder), about.brief) for folder, about in members]
         rows = (f"| [{name}]({name}.md) | {brief} |" for name, brief in names)
         lines += [f"## {group}\n", "| command | what it does |", "|---|---|", *rows, ""]
-    shared = sorted(filter(_is_shared, options_of(DataOptions)), key=lambda option: not option.is_argument)
+    shared = sorted(filter(_is_shared, iter_options(DataOptions)), key=lambda option: not option.is_argument)
     table = [*render_table(shared), f"| `--json` | {_JSON_HELP} |"]
     return "\n".join([*lines, "## Options of every analysis\n", *table]) + "\n"
 

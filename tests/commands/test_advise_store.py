@@ -15,7 +15,7 @@ from iosonde.campaign.run import run
 from iosonde.cli.group import cli
 from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredRun
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.explain.advise import Wish, advise
 from iosonde.explain.advise_words import sentence_of
 from iosonde.store import Store
@@ -107,7 +107,7 @@ def two_options(seed: int, faster: float, noise: float):
         for b in range(4)
         for _ in range(4)
     ]
-    return table_of({name: list(one) for name, one in zip("aby", zip(*rows, strict=True), strict=True)})
+    return build_table({name: list(one) for name, one in zip("aby", zip(*rows, strict=True), strict=True)})
 
 
 def test_a_clear_answer_is_not_hidden_by_a_setting_at_random():
@@ -128,7 +128,7 @@ def noisy(rng: np.random.Generator, means: list[float], instances: int, noise: f
         for _ in range(4)
     ]
     given, setting, y = map(list, zip(*rows, strict=True))
-    return table_of({"given": given, "set": setting, "y": y})
+    return build_table({"given": given, "set": setting, "y": y})
 
 
 @pytest.mark.parametrize(("means", "instances"), [([1, 1, 1, 3], 1), ([1, 1, 1, 1], 1), ([1, 1.3, 2], 3)])

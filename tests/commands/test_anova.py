@@ -7,7 +7,7 @@ import pytest
 
 from iosonde.commands.anova.answer import AnalysisOfVariance, SumsOfSquares, anova, describe_explanatory_terms
 from iosonde.core.errors import InputError
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.stats.regression.anova import anova as allocated
@@ -62,7 +62,7 @@ def test_computed_responses_of_a_store_and_of_a_table(place):
     assert shares(logs)[":".join(FACTORS)] < 1e-6  # the two factors multiply
     each = anova(source, ResponseQuery(("write/nodes",), ("nodes", "fs")))
     assert shares(each)["nodes"] < 1e-6 < 0.9 < shares(each)["fs"]
-    table = table_of({"a": ["x", "x", "y", "y"], "work": [4, 4, 4, 4], "s": [1, 2, 4, 5]})
+    table = build_table({"a": ["x", "x", "y", "y"], "work": [4, 4, 4, 4], "s": [1, 2, 4, 5]})
     assert anova(open_data(table), ResponseQuery(("work/s",), ("a",))).anova.response == "work/s"
 
 
@@ -87,11 +87,11 @@ def test_what_cannot_be_is_one_sentence(place, asked, how, code, values):
 
 def test_a_table_needs_its_factors_named():
     with raises("missing-option", option="--on"):
-        anova(open_data(table_of({"a": [1, 2], "y": [1.5, 2.5]})), ResponseQuery(("y",)))
+        anova(open_data(build_table({"a": [1, 2], "y": [1.5, 2.5]})), ResponseQuery(("y",)))
 
 
 def test_a_response_that_leaves_no_error_is_not_said_to_lack_bring_ups():
     y = [824.1, 824.1, 1647.0, 1647.0, 842.7, 842.7, 1666.0, 1666.0]
-    table = table_of({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": y})
+    table = build_table({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": y})
     made = allocated(table, "y", ["fs*nodes"], 0.95)
     assert made.warnings == (NO_ERROR,) and "bring-ups" not in describe_explanatory_terms(made)

@@ -11,7 +11,7 @@ from iosonde.commands.report.section import group_bars, render
 from iosonde.commands.report.section_summary import FOLD_BEYOND, MOST_FACTORS, MOST_ROWS, build_summary_table
 from iosonde.commands.report.section_top import build_top_tables
 from iosonde.core.types import Estimate, Finding, Severity
-from iosonde.layout.text import estimate_parts
+from iosonde.layout.text import format_estimate_parts
 from iosonde.page.strip import STRIP_WIDTH, StripAxis
 from iosonde.page.tables import Section
 from page_sample import model_page, sample_page
@@ -142,8 +142,8 @@ def test_the_scale_of_each_table_is_said_and_so_are_arrows():
 
 
 def test_an_interval_below_zero_has_no_dash_before_a_minus():
-    assert estimate_parts(Estimate(-33.5, -51.2, -15.9, 0.95, 8)) == ("-33.5", "-51.2 to -15.9")
-    assert estimate_parts(Estimate(1.0, -3.0, 5.0, 0.95, 8))[1] == "-3.00–5.00"
+    assert format_estimate_parts(Estimate(-33.5, -51.2, -15.9, 0.95, 8)) == ("-33.5", "-51.2 to -15.9")
+    assert format_estimate_parts(Estimate(1.0, -3.0, 5.0, 0.95, 8))[1] == "-3.00–5.00"
 
 
 def test_a_name_keeps_its_small_letter_at_the_beginning_of_a_finding():

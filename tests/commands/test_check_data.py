@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stats_sample import examined
 
-from iosonde.core.column_units import bytes_per_s
+from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.stored import StoredRun
-from iosonde.core.table import Column, Table, table_of
-from iosonde.data.roles import guess
+from iosonde.core.table import Column, Table, build_table
+from iosonde.data.roles import guess_roles
 from iosonde.stats import checks
 from iosonde.stats.checks import examine
 from iosonde.stats.checks.s129_first_trial import at_least
@@ -84,7 +84,7 @@ def test_cells_with_half_the_trials_are_unbalanced():
 
 
 def test_missing_values_are_counted_with_their_places():
-    made = examined(table_of({"x": [1, 1, 2, 2], "y": [1.5, None, 2.5, 2.75]}), ["y"])
+    made = examined(build_table({"x": [1, 1, 2, 2], "y": [1.5, None, 2.5, 2.75]}), ["y"])
     (finding,) = [f for f in made.findings if f.code == "S123" and "lacks" in f.sentence]
     assert finding.evidence == {"column": "y", "n_missing": 1, "places": ["row 2"]}
 
@@ -227,11 +227,11 @@ def test_values_above_the_bound_are_found_in_both_readings_of_a_unit():
 
 
 def test_units_of_rates_are_read_as_people_mean_them():
-    assert bytes_per_s("MiB/s") == (2.0**20,)
-    assert bytes_per_s("kb/s") == (1000.0, 1024.0)
-    assert bytes_per_s("Gbit/s") == (1.25e8,)
-    assert bytes_per_s("bytes/s") == (1.0,)
-    assert bytes_per_s("op/s") == () == bytes_per_s("")
+    assert unit_to_bytes_per_s("MiB/s") == (2.0**20,)
+    assert unit_to_bytes_per_s("kb/s") == (1000.0, 1024.0)
+    assert unit_to_bytes_per_s("Gbit/s") == (1.25e8,)
+    assert unit_to_bytes_per_s("bytes/s") == (1.0,)
+    assert unit_to_bytes_per_s("op/s") == () == unit_to_bytes_per_s("")
 
 
 def test_published_rates_lie_below_their_network():
@@ -255,17 +255,17 @@ def test_a_limit_is_in_the_unit_of_the_values():
 def test_means_are_known_by_their_digits(k):
     raw = np.round(RNG(k).normal(100, 5, (40, k)), 3)
     rows = {"x": list(range(40)), "y": [float(np.float64(sum(r)) / k) for r in raw]}
-    (finding,) = [f for f in examined(table_of(rows), ["y"], ["x"]).findings if f.code == "S128"]
+    (finding,) = [f for f in examined(build_table(rows), ["y"], ["x"]).findings if f.code == "S128"]
     assert finding.evidence["mean_of"] == k
     rows["y"] = [float(r[0]) for r in raw]
-    assert not [f for f in examined(table_of(rows), ["y"], ["x"]).findings if f.code == "S128"]
+    assert not [f for f in examined(build_table(rows), ["y"], ["x"]).findings if f.code == "S128"]
 
 
 def test_means_are_known_by_their_name_and_by_a_spread_beside_them():
     rows = {"x": [1, 2, 3, 4], "rate_mean": [1.23, 4.56, 7.89, 9.87]}
-    assert "S128" in [f.code for f in examined(table_of(rows), ["rate_mean"]).findings]
+    assert "S128" in [f.code for f in examined(build_table(rows), ["rate_mean"]).findings]
     rows = {"x": [1, 2, 3, 4], "rate": [1.23, 4.56, 7.89, 9.87], "sd": [0.11, 0.12, 0.15, 0.13]}
-    assert "S128" in [f.code for f in examined(table_of(rows), ["rate"], ["x"]).findings]
+    assert "S128" in [f.code for f in examined(build_table(rows), ["rate"], ["x"]).findings]
 
 
 # S129
@@ -299,10 +299,10 @@ def test_roles_are_read_from_values_and_words_of_the_field():
         "remark": [None] * 11 + ["odd"],
         "speed": list(RNG(1).random(12)),
     }
-    roles = guess(table_of(rows))
+    roles = guess_roles(build_table(rows))
     assert roles.responses == ("speed",) and roles.settings == ("fs", "size")
     assert set(roles.numbering) == {"when", "run", "row"} and roles.remarks == ("remark",)
-    assert guess(table_of(rows), ["speed"], ["fs"]).settings == ("fs",)
+    assert guess_roles(build_table(rows), ["speed"], ["fs"]).settings == ("fs",)
 
 
 @pytest.mark.parametrize(
@@ -322,37 +322,37 @@ def test_roles_are_read_from_values_and_words_of_the_field():
 )
 def test_a_name_that_counts_trials_is_told_from_one_that_names_a_quantity(name, setting):
     rows = {name: [4, 4, 64, 64] * 3, "speed": list(RNG(2).random(12))}
-    roles = guess(table_of(rows))
+    roles = guess_roles(build_table(rows))
     assert roles.settings == ((name,) if setting else ()) and roles.numbering == (() if setting else (name,))
 
 
 @pytest.mark.parametrize(("values", "found"), [([1.5, 2.5], "y"), (list(range(100, 112)), "y")])
 def test_values_that_come_again_are_measured_where_nothing_else_can_be(values, found):
     rows = {"size": [4, 64] * 12, "y": [values[i // 2 % len(values)] for i in range(24)]}
-    assert guess(table_of(rows)).responses == (found,)
+    assert guess_roles(build_table(rows)).responses == (found,)
 
 
 def test_sizes_of_a_wide_table_are_settings():
     rows = {"size": [1, 2, 4, 8, 16], "nfs_MB/s": [1.5, 2.25, 3.125, 5.5, 9.75], "files": [5, 7, 9, 11, 12]}
     columns = {n: Column(n, np.array(v, float), n.split("_")[0], "MB/s" if "_" in n else "") for n, v in rows.items()}
-    assert guess(Table(columns)).responses == ("nfs_MB/s",)
+    assert guess_roles(Table(columns)).responses == ("nfs_MB/s",)
 
 
 def test_a_table_in_which_nothing_looks_measured_is_refused():
     with raises("undetermined-response"):
-        guess(table_of({"a": [1, 1, 2, 2], "b": [3, 3, 3, 4]}))
+        guess_roles(build_table({"a": [1, 1, 2, 2], "b": [3, 3, 3, 4]}))
 
 
 def test_trials_are_ordered_by_their_dates():
     drift = np.arange(12.0) + 0.1 * RNG(1).standard_normal(12) + 100
     order = RNG(2).permutation(12)
     rows = {"when": [f"2026-11-21T10:{i:02d}:00Z" for i in order], "y": drift[order].tolist()}
-    assert "S103" in [f.code for f in examined(table_of(rows)).findings]
-    assert "S103" not in [f.code for f in examined(table_of({"y": rows["y"]})).findings]
+    assert "S103" in [f.code for f in examined(build_table(rows)).findings]
+    assert "S103" not in [f.code for f in examined(build_table({"y": rows["y"]})).findings]
 
 
 def test_what_cannot_be_seen_is_said():
-    made = examined(table_of({"x": [1, 2, 3], "y": [1.25, 2.5, 3.75]}), ["y"], ["x"])
+    made = examined(build_table({"x": [1, 2, 3], "y": [1.25, 2.5, 3.75]}), ["y"], ["x"])
     assert [text for text in made.unseen if "setting" in text] and made.suspicious
 
 
@@ -371,7 +371,7 @@ def test_clean_data_are_clean():
 def test_more_combinations_than_a_float_can_hold_are_told_by_their_power_of_ten():
     rng = np.random.default_rng(3)
     columns = {f"c{i}": rng.integers(0, 4, 12) for i in range(600)}
-    made = examined(table_of({"y": rng.normal(9, 1, 12), **columns}), ["y"], list(columns))
+    made = examined(build_table({"y": rng.normal(9, 1, 12), **columns}), ["y"], list(columns))
     (found,) = [finding for finding in made.findings if finding.code == "S123"]
     assert "10^" in found.sentence and len(found.sentence) < 100
     assert found.evidence["n_cells"] == 12
@@ -395,7 +395,7 @@ def test_cells_of_a_large_table_are_judged_as_those_of_a_small_one(design):
     """What is told of a million cells at once is what one by one tells."""
     rows = [(fs, n, float(7 * i + n)) for i, (fs, n) in enumerate(itertools.product("abcde", range(8)))]
     rows = {"full": rows, "sparse": rows[::7], "hole": rows[:-1], "unbalanced": rows + rows[:4] * 3}[design]
-    table = table_of({"fs": [r[0] for r in rows], "n": [r[1] for r in rows], "y": [r[2] for r in rows]})
+    table = build_table({"fs": [r[0] for r in rows], "n": [r[1] for r in rows], "y": [r[2] for r in rows]})
     cells = cells_of(table, ["y"], ["fs", "n"])
     plain = [replace(c, by=dict(c.by)) for c in cells]
     at_once, one_by_one = (checks.run(checks.Subject(of, 0.95, table=table), ["S123", "S126"]) for of in (cells, plain))
@@ -405,7 +405,7 @@ def test_cells_of_a_large_table_are_judged_as_those_of_a_small_one(design):
 
 def test_a_source_in_another_unit_is_found_in_a_table():
     rows = [(fs, n, (n + 1) * (1024.0 if fs == "b" else 1.0)) for fs in "ab" for n in range(4)] + [("c", 9, 5.0)]
-    table = table_of({"fs": [r[0] for r in rows], "n": [r[1] for r in rows], "y": [r[2] for r in rows]})
+    table = build_table({"fs": [r[0] for r in rows], "n": [r[1] for r in rows], "y": [r[2] for r in rows]})
     (finding,) = checks.run(checks.Subject(cells_of(table, ["y"], ["fs", "n"]), 0.95, table=table), ["S126"])
     assert {"fs=a", "fs=b"} <= set(finding.sentence.replace(",", "").split()) and "10" in finding.sentence
 
@@ -415,7 +415,7 @@ def test_a_table_of_one_trial_cells_is_checked_in_seconds():
     """CPU time of 10⁵ rows by 12 settings: 8.1 s when each check looked at each cell, 1.1 s since."""
     random = RNG(1)
     columns = {f"x{i}": random.normal(size=100_000) for i in range(12)} | {"y": random.normal(100, 5, 100_000)}
-    table = table_of(columns)
+    table = build_table(columns)
 
     def seconds():
         began = time.process_time()

@@ -14,7 +14,7 @@ from iosonde.commands.compare.samples import BASE_IS_FIRST
 from iosonde.commands.compare.sides import parse_published_side
 from iosonde.commands.compare.text import lines
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.core.types import Experiment, Factor, Observation, Run
 from iosonde.core.verdict import VerdictState
 from iosonde.data.query import ResponseQuery
@@ -70,7 +70,7 @@ def test_experiment_clock_and_computed_responses_choose(place):
     logs = compare(source, ResponseQuery(("log2(write)",)), one).items[0]
     assert logs.cell["response"] == "log2(write)"
     assert logs.comparison.a.side.mean - logs.comparison.b.side.mean == pytest.approx(1)
-    table = table_of({"v": ["a"] * 3 + ["b"] * 3, "work": [6] * 6, "s": [1, 2, 3, 2, 3, 6]})
+    table = build_table({"v": ["a"] * 3 + ["b"] * 3, "work": [6] * 6, "s": [1, 2, 3, 2, 3, 6]})
     made = compare(open_data(table), ResponseQuery(("work/s",)), Sides(group="v"))
     assert made.items[0].comparison.a.side.mean == pytest.approx(11 / 3)
 
@@ -128,11 +128,13 @@ def test_what_cannot_be_is_one_sentence(place, asked, sides, code, values):
 
 
 def test_what_was_measured_is_found_in_a_table_as_by_every_analysis():
-    table = table_of({"v": ["a", "a", "b", "b"], "y (s)": [1.25, 1.5, 2.125, 2.75], "z (MB/s)": [4.5, 5.25, 6.75, 7.5]})
+    table = build_table(
+        {"v": ["a", "a", "b", "b"], "y (s)": [1.25, 1.5, 2.125, 2.75], "z (MB/s)": [4.5, 5.25, 6.75, 7.5]}
+    )
     made = compare(open_data(table), ResponseQuery(), Sides(group="v"))
     assert [one.cell["response"] for one in made.items] == ["y (s)", "z (MB/s)"]
     with raises("undetermined-response"):
-        compare(open_data(table_of({"v": ["a", "b"], "w": ["c", "d"]})), ResponseQuery(), Sides(group="v"))
+        compare(open_data(build_table({"v": ["a", "b"], "w": ["c", "d"]})), ResponseQuery(), Sides(group="v"))
 
 
 def test_conditions_and_pairs_name_the_repetition_that_is_shown(place, tmp_path):
@@ -279,7 +281,7 @@ def balanced(seed: int = 1):
     ]
     seconds = [s * np.exp(0.3 * t + 0.14 * (v == "beta") + 0.2 * rng.standard_normal()) for v, s, t, _ in cells]
     columns = dict(zip(("variant", "size", "threads", "mode"), map(list, zip(*cells, strict=True)), strict=True))
-    return open_data(table_of({**columns, "run": range(len(cells)), "seconds": seconds}))
+    return open_data(build_table({**columns, "run": range(len(cells)), "seconds": seconds}))
 
 
 def test_other_columns_that_vary_are_named_and_adjusted_for():
@@ -307,7 +309,7 @@ def test_a_column_that_goes_with_the_group_is_named_and_cells_of_one_side_are_le
         "size": [1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 4, 4],
         "y": [1.0, 1.1, 2.0, 2.1, 3.0, 3.1, 1.5, 1.6, 3.0, 3.1, 9.0, 9.1],
     }
-    made = compare(open_data(table_of(table)), ResponseQuery(("y",)), Sides(("a", "b"), "v"))
+    made = compare(open_data(build_table(table)), ResponseQuery(("y",)), Sides(("a", "b"), "v"))
     assert made.items[0].adjusted == ("size",) and made.items[0].comparison.cells == 2
     assert_problem(with_code(made.warnings, "confounded"), "confounded", factor="kernel", side_a="a", side_b="b")
     assert one_sided(made) == {("a", "size=3"), ("b", "size=4")}
@@ -330,7 +332,7 @@ def test_conditions_that_leave_nothing_are_said(place):
 
 def test_a_cell_with_one_trial_is_left_out_and_costs_no_other():
     table = {"v": list("aaabbb") * 2, "size": [1] * 6 + [2] * 6, "y": [1, 1.1, 1.2, 2, 2.1, 2.2] * 2}
-    rows = table_of({name: values[:-2] for name, values in table.items()})
+    rows = build_table({name: values[:-2] for name, values in table.items()})
     made = compare(open_data(rows), ResponseQuery(("y",)), Sides(group="v", by=("size",)))
     assert [one.cell for one in made.items] == [{"size": 1}] and len(made.exclusions) == 1
     assert_problem(made.exclusions[0], "single-trial", cell="size=2", unit="trial", sides="b")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from iosonde.commands.compare.answer import Comparisons, Sides, compare
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.core.verdict import VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
@@ -14,7 +14,7 @@ from messages import assert_problem, with_code
 
 
 def compared(columns: dict, **sides) -> Comparisons:
-    return compare(open_data(table_of(columns)), ResponseQuery(("after",)), Sides(("a", "b"), "v", **sides))
+    return compare(open_data(build_table(columns)), ResponseQuery(("after",)), Sides(("a", "b"), "v", **sides))
 
 
 def lord(seed: int = 1, shift: float = 20.0, whole: bool = False, n: int = 15) -> dict:

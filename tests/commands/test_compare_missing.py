@@ -12,7 +12,7 @@ from scipy import stats
 
 from iosonde.commands.compare.answer import Comparisons, Sides, compare
 from iosonde.commands.compare.text import lines
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
@@ -24,7 +24,7 @@ from messages import assert_problem
 def compared(a, b, name="time") -> Comparisons:
     order = np.random.default_rng(0).permutation(len(a) + len(b))
     sides = np.array(["a"] * len(a) + ["b"] * len(b))[order].tolist()
-    table = table_of({"v": sides, name: np.concatenate([a, b])[order].tolist()})
+    table = build_table({"v": sides, name: np.concatenate([a, b])[order].tolist()})
     return compare(open_data(table), ResponseQuery((name,)), Sides(("a", "b"), "v"))
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from iosonde.commands.compare.answer import Comparisons, Sides, compare
 from iosonde.commands.compare.text import lines
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.core.verdict import VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
@@ -23,7 +23,7 @@ def compared(y, more: dict | None = None, order=None) -> Comparisons:
     data = {"v": ["a"] * half + ["b"] * half, "y": [float(value) for value in y], **(more or {})}
     if order is not None:
         data = {name: [values[place] for place in order] for name, values in data.items()}
-    return compare(open_data(table_of(data)), ResponseQuery(("y",)), Sides(("a", "b"), "v"))
+    return compare(open_data(build_table(data)), ResponseQuery(("y",)), Sides(("a", "b"), "v"))
 
 
 def drifting(seed: int, n: int = 10, noise: float = 1.0, slope: float = -0.8):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from iosonde.commands.compare.answer import Comparisons, Sides, compare
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
@@ -25,7 +25,7 @@ def nodes_measured_again(rng: np.random.Generator, change: float = 1.0, chosen: 
 
 
 def compared(columns: dict, levels=("first", "second")) -> Comparisons:
-    return compare(open_data(table_of(columns)), ResponseQuery(("y",)), Sides(levels, "round", pair=("node",)))
+    return compare(open_data(build_table(columns)), ResponseQuery(("y",)), Sides(levels, "round", pair=("node",)))
 
 
 @pytest.mark.parametrize("levels", [("first", "second"), ("second", "first")])
@@ -63,6 +63,6 @@ def test_sizes_that_one_side_lacks_are_no_selection_by_luck():
 def test_two_tables_are_asked_alike():
     columns = nodes_measured_again(np.random.default_rng(5))
     tables = [{name: columns[name][part] for name in ("node", "y")} for part in (slice(60), slice(60, None))]
-    first, second = (open_data(table_of(table)) for table in tables)
+    first, second = (open_data(build_table(table)) for table in tables)
     (claim,) = compare(first, ResponseQuery(("y",)), Sides(other=second, pair=("node",))).verdicts
     assert claim.state is VerdictState.INCONCLUSIVE and "selected" in claim.doubts

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from iosonde.commands.compare.answer import Comparisons, Sides, compare
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.core.verdict import VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
@@ -14,7 +14,7 @@ from messages import assert_problem
 
 
 def compared(columns: dict, **sides) -> Comparisons:
-    return compare(open_data(table_of(columns)), ResponseQuery(("y",)), Sides(group="v", **sides))
+    return compare(open_data(build_table(columns)), ResponseQuery(("y",)), Sides(group="v", **sides))
 
 
 def ranks_of_trials(seed: int, trials: int = 3, ranks: int = 8, between: float = 8.0, b: float = 0.0) -> dict:
@@ -126,7 +126,7 @@ def test_a_column_of_trials_that_is_held_is_not_averaged():
 def test_columns_of_a_wide_table_are_averaged_too(response):
     data = ranks_of_trials(11, trials=4)
     wide = {"trial": data["trial"][:32], "rank": data["rank"][:32], "old": data["y"][:32], "new": data["y"][32:]}
-    answer = compare(open_data(table_of(wide)), ResponseQuery(response), Sides())
+    answer = compare(open_data(build_table(wide)), ResponseQuery(response), Sides())
     (item,) = answer.items
     assert item.comparison.a.values == pytest.approx(np.reshape(wide["old"], (4, 8)).mean(axis=1))
     assert item.comparison.b.side.n == 4 and [text for text in answer.warnings if "rank" in text]
@@ -137,5 +137,5 @@ def test_columns_of_ranks_of_unknown_trials_say_nothing():
     order = np.argsort(data["rank"][:32], kind="stable")
     wide = {"rank": data["rank"][:32], "old": data["y"][:32], "new": data["y"][32:]}
     wide = {name: [cells[place] for place in order] for name, cells in wide.items()}
-    (claim,) = compare(open_data(table_of(wide)), ResponseQuery(("old", "new")), Sides()).verdicts
+    (claim,) = compare(open_data(build_table(wide)), ResponseQuery(("old", "new")), Sides()).verdicts
     assert claim.state is VerdictState.INCONCLUSIVE and claim.doubts == ("subsamples",)

@@ -11,7 +11,7 @@ import compare_sample
 from iosonde.commands.compare.answer import Comparisons, Sides, compare
 from iosonde.commands.compare.text import lines
 from iosonde.commands.compare.text_markdown import format_markdown
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
@@ -19,7 +19,7 @@ from iosonde.data.source import open_data
 
 def compared(columns: dict, **sides) -> Comparisons:
     group = sides.pop("group", "v")
-    return compare(open_data(table_of(columns)), ResponseQuery(("y",)), Sides(group=group, **sides))
+    return compare(open_data(build_table(columns)), ResponseQuery(("y",)), Sides(group=group, **sides))
 
 
 def two_sides(b: float, n: int = 8, noise: float = 0.02, seed: int = 1) -> dict:
@@ -111,7 +111,7 @@ def test_neither_of_two_columns_that_go_together_is_said_to_be_the_reason():
     table["host"] = ["h1" if v == "a" else "h2" for v in table["v"]]
     rates = {"read bandwidth": table.pop("y")}
     rates["write bandwidth"] = [2 * rate for rate in rates["read bandwidth"]]
-    answer = compare(open_data(table_of({**table, **rates})), ResponseQuery(tuple(rates)), Sides(group="v"))
+    answer = compare(open_data(build_table({**table, **rates})), ResponseQuery(tuple(rates)), Sides(group="v"))
     (mean,) = answer.overall
     assert {claim.state for claim in answer.verdicts} == {VerdictState.NOT_SEPARABLE}
     for sentence in (mean.sentence, *(item.sentence for item in answer.items)):

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from iosonde.cli.group import cli
-from iosonde.core.metrics import lowest
+from iosonde.core.metrics import get_lowest_mean
 from iosonde.model.fit.errors_of import grouped_mean
 
 SAID = "the interval reaches below 0 and is cut there"
@@ -59,8 +59,12 @@ def test_one_comparison_says_it(tmp_path):
 
 
 def test_what_may_be_below_zero_is_left_as_it_is():
-    assert lowest("MB/s", True) == 0.0 == lowest("ms", True) and lowest("bytes", True) == 0.0
-    assert lowest("MB/s", False) is None and lowest("", True) is None and lowest("degrees", True) is None
+    assert get_lowest_mean("MB/s", True) == 0.0 == get_lowest_mean("ms", True) and get_lowest_mean("bytes", True) == 0.0
+    assert (
+        get_lowest_mean("MB/s", False) is None
+        and get_lowest_mean("", True) is None
+        and get_lowest_mean("degrees", True) is None
+    )
 
 
 def test_an_error_of_a_model_is_not_below_zero():

@@ -24,7 +24,7 @@ from iosonde.commands.plot.over_time import OverTimePlot, PhaseOverTime
 from iosonde.commands.rank.content import FactorShare, Influence, JudgedModel, LearningPoint, ResponseRanking, Tree
 from iosonde.commands.report.section import build_page_specs
 from iosonde.commands.scale.figure import Curve, ScalingPlot, scaling_figure
-from iosonde.core.option_kinds import FIGURE_FORMATS, figure_format
+from iosonde.core.option_kinds import FIGURE_FORMATS, parse_figure_format
 from iosonde.core.types import Estimate
 from iosonde.layout.figure import MIME_TYPE, Figure, together
 from iosonde.layout.figure_files import image, numbered
@@ -315,11 +315,11 @@ def test_the_page_paints_with_its_variables_and_leaves_data_alone():
 @pytest.mark.parametrize("name", ["a.gif", "a", "svg", ".pdf", "a.svg.bak"])
 def test_a_name_that_ends_otherwise_is_no_figure(name):
     with raises("unknown-file-format"):
-        figure_format(name)
+        parse_figure_format(name)
 
 
 def test_endings_are_known_in_any_case():
-    assert [figure_format(name) for name in ("a.PNG", "b/c.svg", "d.e.pdf")] == ["png", "svg", "pdf"]
+    assert [parse_figure_format(name) for name in ("a.PNG", "b/c.svg", "d.e.pdf")] == ["png", "svg", "pdf"]
 
 
 def test_clips_are_numbered_and_text_is_not():

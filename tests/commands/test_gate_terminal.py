@@ -72,11 +72,11 @@ def test_a_change_of_words_passes(tmp_path):
 
 
 def test_pairs_that_do_not_exist_pass_no_gate(tmp_path):
-    from iosonde.core.gate import gate_of
+    from iosonde.core.gate import parse_gate
 
     pairs = "the pairs"
     for strict in (True, False):  # a side that never came to its end passes no gate
-        made = gate_of(["slower>5%"], strict).inconclusive(pairs)
+        made = parse_gate(["slower>5%"], strict).inconclusive(pairs)
         assert made.problem and len(made.sentences) == 1 and made.sentences[0].endswith(f": {pairs}: slower>5%")
         assert [one.state for one in made.verdicts] == [VerdictState.INCONCLUSIVE]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iosonde.core.deciding import deciding, is_among
+from iosonde.core.deciding import choose_deciding_name, is_name_in_query
 from iosonde.core.errors import DataError
-from iosonde.core.gate import GateItem, gate_of
-from iosonde.core.metrics import metric_of
+from iosonde.core.gate import GateItem, parse_gate
+from iosonde.core.metrics import build_metric
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.verdict import VerdictState
 from iosonde.stats.estimate.compare import compare, group
@@ -16,7 +16,7 @@ from iosonde.stats.estimate.pairs import PairedRun, verdicts
 from iosonde.stats.estimate.ratio import ratio_of_means, side
 from iosonde.stats.estimate.within_cells import compare_within
 
-TIME, FILES = metric_of("seconds", "s"), metric_of("files", "files")
+TIME, FILES = build_metric("seconds", "s"), build_metric("files", "files")
 
 
 class Means:
@@ -42,7 +42,7 @@ def item(name, ratio, rng, cv=0.1, n=6, metric=TIME, **more):
 
 
 def judged(items, *conditions, **more):
-    gate = gate_of(conditions or ["slower>5%"], False)
+    gate = parse_gate(conditions or ["slower>5%"], False)
     assert gate is not None
     return gate.judge(items, **more)
 
@@ -149,8 +149,8 @@ NAMES = [
     ],
 )
 def test_several_names_are_a_list_of_which_the_first_that_is_there_decides(asked, first, among):
-    assert deciding(NAMES, asked) == (None if first is None else NAMES[first])
-    assert [place for place, name in enumerate(NAMES) if is_among(name, asked)] == among
+    assert choose_deciding_name(NAMES, asked) == (None if first is None else NAMES[first])
+    assert [place for place, name in enumerate(NAMES) if is_name_in_query(name, asked)] == among
 
 
 def pairs_at_the_limit(rng, others: int, correlation: float, cv: float = 0.03):
@@ -178,7 +178,7 @@ def test_numbers_that_do_not_decide_are_gated_once_it_has_ended(correlation):
     for _ in range(300):
         made = pairs_at_the_limit(rng, 4, correlation)
         items = [
-            GateItem(one.name[0], one, metric_of(*one.name[1:]), 0.95, ("a", "b"), str(one.primary)) for one in made
+            GateItem(one.name[0], one, build_metric(*one.name[1:]), 0.95, ("a", "b"), str(one.primary)) for one in made
         ]
         failed += judged(items).problem
     assert failed / 300 <= 0.065

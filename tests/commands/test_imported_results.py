@@ -18,7 +18,7 @@ from iosonde.commands.show.slowest import find_slowest_operations
 from iosonde.commands.summary.answer import summary
 from iosonde.core.types import Experiment, Observation, Run
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import responses
+from iosonde.data.responses import build_responses
 from iosonde.data.source import Source, open_data
 from iosonde.importers import read, understand
 from iosonde.importers.registry import importers
@@ -165,5 +165,5 @@ def test_the_commands_of_imported_runs_stand_on_the_page_as_they_were_printed(tm
 
 def test_a_response_that_is_nearly_named_is_said_and_not_taken_for_an_expression(tmp_path):
     with raises("unknown-response", response="write-1 bandwidth_last") as refused:
-        responses(imported_sweep(tmp_path), ResponseQuery(("write-1 bandwidth_last",)))
+        build_responses(imported_sweep(tmp_path), ResponseQuery(("write-1 bandwidth_last",)))
     assert f"write {METRIC}?" in refused.value.hint

@@ -17,7 +17,7 @@ from iosonde.commands.plot.figure_bars import choose_scale
 from iosonde.commands.report.section import build_page_document, render
 from iosonde.commands.report.section_top import build_top_tables
 from iosonde.core.types import Estimate
-from iosonde.core.words import counted, plural
+from iosonde.core.words import format_count, pluralize
 from iosonde.page.tables import DataTable
 from page_sample import HOSTILE, MiB, bare_page, bound_page, model_page, partial_page, sample_page
 
@@ -289,6 +289,6 @@ def test_one_unit_for_a_row_without_a_leading_zero():
 
 
 def test_nouns():
-    assert counted(1, "node") == "1 node"
-    assert counted(10_000, "rank") == "10,000 ranks"
-    assert plural("rank per node").split() == ["ranks", "per", "node"]
+    assert format_count(1, "node") == "1 node"
+    assert format_count(10_000, "rank") == "10,000 ranks"
+    assert pluralize("rank per node").split() == ["ranks", "per", "node"]

@@ -72,7 +72,7 @@ def test_old_is_what_was_measured_long_ago(store):
 
 def test_one_that_is_measured_stays(store):
     with lock_experiment(store.path, "nightly-20260701"), raises("experiment-locked"):
-        prune.remove(store, "nightly-20260701", ["nightly-20260701-0000"])
+        prune.remove_experiment(store, "nightly-20260701", ["nightly-20260701-0000"])
     assert "nightly-20260701-0000" in store.run_ids()
 
 
@@ -95,7 +95,7 @@ def test_a_run_is_there_whole_or_not_at_all(store, monkeypatch):
         for name in ("rename", "remove_file", "remove_directory", "sync_directory"):
             monkeypatch.setattr(disk, name, or_end(getattr(disk, name)))
         try:
-            prune.remove(Store.open(store.path, disk), "nightly-20260701", runs)
+            prune.remove_experiment(Store.open(store.path, disk), "nightly-20260701", runs)
         except KeyboardInterrupt:
             assert not [one for one in Store.open(store.path).problems() if one.code != "D102"]
             steps += 1
@@ -125,7 +125,7 @@ def test_the_same_command_removes_what_a_killed_one_left(store, monkeypatch, pla
     if not pid:
         monkeypatch.setattr(files, "remove_tree", kill)
         monkeypatch.setattr(prune, "_remove_file", kill)
-        prune.remove(store, name, store.run_ids(name))
+        prune.remove_experiment(store, name, store.run_ids(name))
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
     assert len([path for path in (store.path / "runs").iterdir() if files.is_temporary(path.name)]) == 4
@@ -150,7 +150,7 @@ def test_an_interrupted_removal_leaves_nothing_half_removed(store, monkeypatch):
         for name in ("rename", "remove_file", "remove_directory", "sync_directory"):
             monkeypatch.setattr(disk, name, interrupted(getattr(disk, name), steps))
         with pytest.raises(KeyboardInterrupt):
-            prune.remove(Store.open(store.path, disk), experiment.id, store.run_ids(experiment.id))
+            prune.remove_experiment(Store.open(store.path, disk), experiment.id, store.run_ids(experiment.id))
         assert not list(store.path.rglob(".*"))
         assert not (store.path / "experiments" / f"{experiment.id}.json").exists()
 
@@ -171,7 +171,7 @@ def test_nothing_is_removed_through_a_mount_point(store, monkeypatch):
     for module in ("iosonde.foreign.removal", "iosonde.store.files"):
         monkeypatch.setattr(f"{module}.mount_points_in", lambda path: [str(path / "raw")])
     with raises("mounted-inside"):
-        prune.remove(store, "nightly-20260701", ["nightly-20260701-0000"])
+        prune.remove_experiment(store, "nightly-20260701", ["nightly-20260701-0000"])
     assert (run / "run.json").exists()
     files.remove_tree(store.disk, run)
     assert (run / "run.json").exists()

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import iosonde
-from iosonde.core.table import Table, table_of
+from iosonde.core.table import Table, build_table
 from iosonde.core.verdict import VerdictState as State
 
 RNG = np.random.default_rng
 
 
 def table(**columns: object) -> Table:
-    return table_of({name: list(values) for name, values in columns.items()})  # type: ignore[call-overload]  # lists
+    return build_table({name: list(values) for name, values in columns.items()})  # type: ignore[call-overload]  # lists
 
 
 def simpson(seed: int = 1) -> Table:

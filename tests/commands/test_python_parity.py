@@ -23,7 +23,7 @@ import iosonde
 from iosonde.cli.group import cli
 from iosonde.commands import find_folder, get_package_name
 from iosonde.commands.declaration import COMMANDS as DECLARED
-from iosonde.core.message import spelled, terminal_spelling
+from iosonde.core.message import spell_for_terminal, use_spelling
 from iosonde.store import Store
 from messages import raises
 from terminal import COMMANDS, command_of
@@ -207,7 +207,7 @@ CASES = [
 @pytest.fixture(autouse=True)
 def one_spelling():
     """Both say what they say with the words of the terminal; test_spelling.py is about those of Python."""
-    with spelled(terminal_spelling):
+    with use_spelling(spell_for_terminal):
         yield
 
 

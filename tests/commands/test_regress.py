@@ -7,7 +7,7 @@ import pytest
 
 from iosonde.commands.regress.answer import AtPoints, LeastSquares, regress, regress_from_sums
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from messages import assert_problem, codes, raises, with_code
@@ -52,7 +52,7 @@ def test_computed_responses_of_a_store_and_of_a_table(place):
     assert each.regression.response == "write/nodes" and abs(slope(each)) < 5 * MIB
     doubling = regress(source, ResponseQuery(("log2(write)",), ("log2(nodes)",)))
     assert slope(doubling) == pytest.approx(1, abs=0.02)
-    table = table_of({"x": [1, 2, 3, 4, 5], "work": [2, 2, 2, 2, 2], "s": [1, 0.52, 0.34, 0.24, 0.2]})
+    table = build_table({"x": [1, 2, 3, 4, 5], "work": [2, 2, 2, 2, 2], "s": [1, 0.52, 0.34, 0.24, 0.2]})
     speed = regress(open_data(table), ResponseQuery(("work/s",), ("x",)))
     assert slope(speed) == pytest.approx(2, rel=0.05)
 
@@ -92,9 +92,9 @@ def test_what_cannot_be_is_one_sentence(place, response, on, code, values):
 
 
 def test_a_logarithm_on_its_own_column_is_refused_and_one_of_zero_named():
-    table = open_data(table_of({"x": [1, 2, 3, 4], "y": [0, 2, 3, 5]}))
+    table = open_data(build_table({"x": [1, 2, 3, 4], "y": [0, 2, 3, 5]}))
     with raises("conflicting-roles"):
-        regress(open_data(table_of({"x": [1, 2], "y": [1, 2]})), ResponseQuery(("log(y)",), ("y",)))
+        regress(open_data(build_table({"x": [1, 2], "y": [1, 2]})), ResponseQuery(("log(y)",), ("y",)))
     with raises("undefined-transform", DataError, transform="log", column="y"):
         regress(table, ResponseQuery(("log(y)",), ("x",)))
 
@@ -109,7 +109,7 @@ def test_sums_have_no_plots():
 
 def test_a_slope_that_rests_on_one_row_is_inconclusive():
     y = [6.58, 5.76, 7.71, 8.84, 8.47, 7.04, 5.25, 12.50, 5.56, 7.91, 6.89]
-    source = open_data(table_of({"x": [8.0] * 7 + [19.0] + [8.0] * 3, "y": y}))
+    source = open_data(build_table({"x": [8.0] * 7 + [19.0] + [8.0] * 3, "y": y}))
     made = regress(source, ResponseQuery(("y",), ("x",)))
     (verdict,) = made.verdicts
     assert verdict.state == "inconclusive" and verdict.doubts == ("leverage",) and verdict.direction is None
@@ -119,7 +119,7 @@ def test_a_slope_that_rests_on_one_row_is_inconclusive():
 def test_slopes_have_the_direction_and_the_interval_of_their_term():
     rows = {"x": [1.0, 2, 3, 4] * 6, "z": [1.0, 1, 2, 2] * 6}
     rows["y"] = [10 - 2 * x + 0.01 * ((7 * k) % 5) for k, x in enumerate(rows["x"])]
-    made = regress(open_data(table_of(rows)), ResponseQuery(("y",), ("x", "z")))
+    made = regress(open_data(build_table(rows)), ResponseQuery(("y",), ("x", "z")))
     x, z = made.verdicts
     assert (x.question, x.subject, x.state, x.direction) == ("slope", ("x",), "different", "down")
     assert x.estimate.value == pytest.approx(-2, abs=0.05) and x.estimate.low < x.estimate.value < x.estimate.high

@@ -203,13 +203,13 @@ def test_a_stores_rows_are_a_table_where_a_response_is_named(scaled):
 
 def test_a_headline_over_many_factors_names_no_levels():
     from iosonde.commands.report.of_table import _format_mean_range
-    from iosonde.core.table import table_of
+    from iosonde.core.table import build_table
     from iosonde.stats.overview import overview
     from iosonde.stats.overview.cells import TrialCell
 
     def made(**by):
         cells = [TrialCell({**by, "n": n}, "y", "bytes/s", np.array([n * 1e6, n * 1.1e6]), "") for n in (1, 2)]
-        return overview._build_overview(checks.Subject(cells, 0.95, table=table_of({"y": [1.0]})), [*by, "n"], [])
+        return overview._build_overview(checks.Subject(cells, 0.95, table=build_table({"y": [1.0]})), [*by, "n"], [])
 
     assert "over 2 settings" in _format_mean_range(made(a=1, b=2), "y", "f.csv")
     assert "at a=1, n=1" in _format_mean_range(made(a=1), "y", "f.csv")

@@ -10,7 +10,7 @@ import pytest
 from iosonde.commands.scale.answer import Growth, ScalingLaws, scale
 from iosonde.commands.scale.queue import Clients, queue
 from iosonde.core.errors import InputError
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from messages import assert_problem, codes, raises
@@ -50,7 +50,7 @@ def test_experiment_clock_and_computed_rates_choose(place):
     assert first_rates(scale(new, ResponseQuery(("write",), clock="sum_of_ranks"))) == pytest.approx([1500])
     each = scale(new, ResponseQuery(("write/servers",)))
     assert first_rates(each) == pytest.approx([100]) and each.items[0].series.unit == "bytes/s"
-    table = table_of({"nodes": [1, 2, 4, 1, 2, 4], "work": [8] * 6, "s": [8, 4, 2, 8.1, 4.1, 2.1]})
+    table = build_table({"nodes": [1, 2, 4, 1, 2, 4], "work": [8] * 6, "s": [8, 4, 2, 8.1, 4.1, 2.1]})
     assert scale(open_data(table), ResponseQuery(("work/s",))).items[0].scaling.sizes[0].rate.value == pytest.approx(
         1, rel=0.1
     )

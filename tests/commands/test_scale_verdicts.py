@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iosonde.commands.scale.answer import Growth, ScalingLaws, scale
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
@@ -16,7 +16,7 @@ FACTORS = (0.98, 1.0, 1.02)
 def made(rates: dict[int, float], factors=FACTORS, how: Growth | None = None, **columns) -> ScalingLaws:
     """Trials at each number of nodes; ``columns`` are functions (nodes, place of the trial) → cell."""
     rows = [(n, rate * factor, k) for n, rate in rates.items() for k, factor in enumerate(factors)]
-    table = table_of(
+    table = build_table(
         {
             "nodes": [n for n, _, _ in rows],
             "MBps": [rate for _, rate, _ in rows],

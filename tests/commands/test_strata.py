@@ -14,7 +14,7 @@ from iosonde.commands.rank.answer import rank
 from iosonde.commands.regress.answer import regress
 from iosonde.commands.summary.answer import summary
 from iosonde.core.errors import DataError
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
@@ -40,7 +40,7 @@ NAMES = ("repetition", "copies", "size", "bring_up", "rate")
 
 
 def of_rows(every, names=NAMES):
-    return open_data(table_of(dict(zip(names, map(list, zip(*every, strict=True)), strict=True))))
+    return open_data(build_table(dict(zip(names, map(list, zip(*every, strict=True)), strict=True))))
 
 
 def of_table(**more):
@@ -209,5 +209,5 @@ def test_two_experiments_of_one_table_share_no_bring_up():
     }
     from iosonde.stats.regression import strata
 
-    (units,) = strata.units_of(table_of(columns))
+    (units,) = strata.units_of(build_table(columns))
     assert int(units.max()) + 1 == 4

@@ -18,7 +18,7 @@ from iosonde.commands.summary import text as summary_text  # noqa: E402
 from iosonde.commands.summary.answer import Summary  # noqa: E402
 from iosonde.commands.summary.answer import summary as summary_of  # noqa: E402
 from iosonde.core.errors import DataError, InputError  # noqa: E402
-from iosonde.core.table import table_of  # noqa: E402
+from iosonde.core.table import build_table  # noqa: E402
 from iosonde.core.types import Estimate  # noqa: E402
 from iosonde.data.query import ResponseQuery  # noqa: E402
 from iosonde.data.source import open_data  # noqa: E402
@@ -299,7 +299,7 @@ def test_the_harmonic_mean_of_iterations_in_one_run_counts_that_run():
 
 def test_a_cache_that_varied_is_said_of_reads_alone():
     rows = [(op, "warm" if trial % 3 else "cold-verified", trial) for trial in range(6) for op in ("create", "read_x")]
-    table = table_of(
+    table = build_table(
         {
             "run": [f"r{trial}" for _, _, trial in rows],
             "operation": [op for op, _, _ in rows],

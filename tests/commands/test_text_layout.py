@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iosonde.core.estimate_text import estimate_short
+from iosonde.core.estimate_text import format_short_estimate
 from iosonde.core.types import Estimate
-from iosonde.layout.text import escape, estimate_parts, estimate_text, fitting, table, width
+from iosonde.layout.text import escape, fitting, format_estimate, format_estimate_parts, table, width
 
 MIB = 2**20
 
@@ -51,17 +51,17 @@ def test_nothing_escaped_can_steer_a_terminal(text):
     ],
 )
 def test_one_form_for_an_estimate(low, value, high, unit, text):
-    assert estimate_text(Estimate(value, low, high, 0.95, 6), unit) == text
+    assert format_estimate(Estimate(value, low, high, 0.95, 6), unit) == text
 
 
 def test_a_scale_may_be_shared():
     estimate = Estimate(512 * MIB, 500 * MIB, 524 * MIB, 0.95, 6)
-    assert estimate_text(estimate, "bytes/s", (2.0**30, "GiB/s")) == "0.500 (0.488–0.512) GiB/s"
+    assert format_estimate(estimate, "bytes/s", (2.0**30, "GiB/s")) == "0.500 (0.488–0.512) GiB/s"
 
 
 @given(st.floats(1e-9, 1e15), st.floats(1e-5, 0.5))
 def test_the_ends_of_an_interval_differ_from_its_middle(value, share):
-    parts = estimate_parts(Estimate(value, value * (1 - share), value * (1 + share), 0.95, 6))
+    parts = format_estimate_parts(Estimate(value, value * (1 - share), value * (1 + share), 0.95, 6))
     low, high = parts[1].split("–")
     assert float(low) < float(high)
     assert float(low) <= float(parts[0]) <= float(high)
@@ -121,11 +121,11 @@ def test_a_fitting_table_is_never_too_wide(names):
     ],
 )
 def test_a_number_in_a_table_of_many_columns_keeps_its_interval(low, value, high, text):
-    assert estimate_short(Estimate(value, low, high, 0.95, 6)) == text
+    assert format_short_estimate(Estimate(value, low, high, 0.95, 6)) == text
 
 
 @pytest.mark.parametrize(("value", "said"), [(8.28e-10, "8.28e-10"), (9.5367431640625e14, "9.53674e+14")])
 def test_numbers_far_from_all_units_have_an_exponent(value, said):
     """Their digits made tables of 120 columns."""
-    shown, interval = estimate_parts(Estimate(value, 0.9 * value, 1.1 * value, 0.95, 5))
+    shown, interval = format_estimate_parts(Estimate(value, 0.9 * value, 1.1 * value, 0.95, 5))
     assert shown == said and len(interval) < 25

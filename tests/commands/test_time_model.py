@@ -11,7 +11,7 @@ import pytest
 from iosonde.commands.time_model.answer import SingleOperation, TimeModel, time_model
 from iosonde.commands.time_model.parts import parts_from_document
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from messages import raises
@@ -64,7 +64,7 @@ def test_a_metric_of_a_store_is_fitted_by_clock_and_experiment(tmp_path):
 
 
 def test_computed_times_keep_their_unit_or_are_refused():
-    table = table_of({"size": [4096, 65536, 1048576] * 3, "n": [2] * 9, "t": [2, 4, 30, 2.2, 4.2, 31, 1.9, 3.9, 29]})
+    table = build_table({"size": [4096, 65536, 1048576] * 3, "n": [2] * 9, "t": [2, 4, 30, 2.2, 4.2, 31, 1.9, 3.9, 29]})
     plain, half = (
         time_model(open_data(table), ResponseQuery((text,), ("size",)), SingleOperation()) for text in ("t", "t/n")
     )
@@ -89,7 +89,7 @@ def timed(table):
 )
 def test_columns_that_are_missing_are_named(asked, code, option):
     with raises(code, InputError, option=option):
-        time_model(open_data(table_of({"size": [1.0], "n": [1.0], "t": [1.5]})), asked, SingleOperation())
+        time_model(open_data(build_table({"size": [1.0], "n": [1.0], "t": [1.5]})), asked, SingleOperation())
 
 
 def test_a_document_of_parts_says_where_it_is_wrong():

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from iosonde.core.decision import KEY, Decision, broken, seal
+from iosonde.core.decision import KEY, Decision, explain_broken_seal, seal_decision
 from iosonde.core.schema import OPERATION
 from iosonde.core.stored import StoredRun
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.core.types import Experiment
 from iosonde.data import stored
 from iosonde.data.headlines import classify_rows
@@ -111,7 +111,7 @@ def test_whole_files_are_counted_by_their_close_and_metadata_by_its_own_kind():
 def measured_of(table) -> MeasuredCells:
     """All trials of a table of results, every operation and metric a cell."""
     whole = table.take(stored.mask_run_rows(table))
-    rows = stored.trials(whole, EVERY, classify_rows(whole, ())).rows
+    rows = stored.select_trials(whole, EVERY, classify_rows(whole, ())).rows
     cells = tuple(
         TrialCell({}, str(key[1]), "bytes/s", rows.numbers("value")[at], str(key[0]), at)
         for key, at in rows.groups(["operation", "metric"])
@@ -122,7 +122,7 @@ def measured_of(table) -> MeasuredCells:
 def verified(values: dict, run: dict | None = None, experiments=()) -> verify.Verified:
     run = run or document()
     keys = list(values)
-    table = table_of(
+    table = build_table(
         {
             "run": ["a"] * len(keys),
             "experiment": ["x"] * len(keys),
@@ -171,16 +171,19 @@ BEFORE = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
 
 def test_a_sealed_decision_holds_and_every_change_breaks_it():
-    sealed = seal(DECISION, "x", BEFORE)
-    assert broken(sealed, "x", "2026-11-21T10:00:00Z") == ""
+    sealed = seal_decision(DECISION, "x", BEFORE)
+    assert explain_broken_seal(sealed, "x", "2026-11-21T10:00:00Z") == ""
     for key, value in {"margin": 0.05, "metric": "other", "level": 0.9, "stopping": "ci<5%"}.items():
-        assert "changed" in broken(sealed | {key: value}, "x", None)
-    assert "experiment" in broken(sealed, "y", None)
-    assert broken(sealed, "x", "2026-11-21T08:59:59Z") not in ("", broken(sealed | {"margin": 0.05}, "x", None))
+        assert "changed" in explain_broken_seal(sealed | {key: value}, "x", None)
+    assert "experiment" in explain_broken_seal(sealed, "y", None)
+    assert explain_broken_seal(sealed, "x", "2026-11-21T08:59:59Z") not in (
+        "",
+        explain_broken_seal(sealed | {"margin": 0.05}, "x", None),
+    )
 
 
 def test_verify_looks_at_the_seals():
-    settings = {KEY: seal(DECISION, "x", BEFORE)}
+    settings = {KEY: seal_decision(DECISION, "x", BEFORE)}
     experiment = Experiment("x", "n", [], settings, [], 1, "2026-11-21T09:00:00Z")
     assert verified(TRUE, experiments=[experiment]).decisions == {"x": ""}
     changed = copy.deepcopy(experiment)
@@ -204,6 +207,6 @@ def test_the_summarys_interval_is_that_of_the_recomputed_trials(second, unit):
         "unit": [unit] * 2,
         "value": [1.0, second],
     }
-    table = table_of(rows)
+    table = build_table(rows)
     made = verify.verify_store(table, measured_of(table), [], KINDS, [], 0.95)
     assert made.n_summary == 5 and not made.different

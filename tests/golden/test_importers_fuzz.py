@@ -21,7 +21,7 @@ from importer_fixtures import EXPECTED, TRACES, fixture, is_derived
 
 from iosonde.importers import Text, importers
 from iosonde.importers.registry import Understood, understand
-from iosonde.importers.runs import runs_of
+from iosonde.importers.runs import build_runs
 
 FOUND = {name: path for name in EXPECTED if (path := fixture(name))}
 CASES = Path(__file__).parent / "fuzz"
@@ -54,7 +54,7 @@ def understand_damaged(raw: bytes, name: str) -> None:
         if claim is not None:
             assert 1 <= claim.line <= len(text.lines)
             runs = read_by(form, raw, name)
-            runs_of(Understood(form, claim, {}, runs, text.notes), text, "imported")
+            build_runs(Understood(form, claim, {}, runs, text.notes), text, "imported")
 
 
 def numbers(runs: list) -> dict:

@@ -83,7 +83,7 @@ def test_three_ranks_of_one_host_are_three_pairs_and_one_node(place):
     assert [(pair["a"], pair["b"]) for pair in found["pairs"]] == [(0, 1), (0, 2), (1, 2)]
     assert [node["rank"] for node in found["nodes"]] == [0]
     assert all(pair["forth"] > 0 and pair["back"] > 0 for pair in found["pairs"])
-    assert {probed.medium(pair, run.facts["nodes"]) for pair in found["pairs"]} == {probed.SHARED_MEMORY}
+    assert {probed.classify_medium(pair, run.facts["nodes"]) for pair in found["pairs"]} == {probed.SHARED_MEMORY}
 
 
 @two_nodes
@@ -97,7 +97,7 @@ def test_a_node_with_a_disk_of_its_own_makes_and_removes_its_own_workspace(place
     assert [node["host"] for node in run.facts["probe"]["nodes"]][1] == "n2"
     assert all("disk" in node for node in run.facts["probe"]["nodes"])
     (pair,) = run.facts["probe"]["pairs"]
-    assert probed.medium(pair, run.facts["nodes"]) == probed.UNSEEN
+    assert probed.classify_medium(pair, run.facts["nodes"]) == probed.UNSEEN
     workspace.remove()
     assert not list((place / "target").iterdir())
     assert not list((place / "other-disk").iterdir())

@@ -14,7 +14,7 @@ from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.where import Condition, parse_where
 from iosonde.store import Store
 from iosonde.store.index import Index, Refreshed
-from iosonde.store.index_postgres import SCHEMA, without_password
+from iosonde.store.index_postgres import SCHEMA, hide_password
 from messages import raises
 from unit.test_store_index import (  # noqa: F401
     HOSTILE,
@@ -132,7 +132,7 @@ def test_nobody_there_is_said_without_the_password(tmp_path):
     with pytest.raises(SystemFaultError) as caught:
         Index.at(f"postgresql://me:secret@/postgres?host={tmp_path}")
     assert "secret" not in str(caught.value) and "me:***@" in caught.value.message
-    assert without_password("postgresql://me:se@cret@h:5/d?password=x") == "postgresql://me:***@h:5/d"
+    assert hide_password("postgresql://me:se@cret@h:5/d?password=x") == "postgresql://me:***@h:5/d"
     with raises("invalid-address", InputError):
         Index.at("mysql://somewhere")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from iosonde.store.runfile import seal
+from iosonde.store.runfile import encode_sealed
 
 VALUES: tuple[Any, ...] = (
     None,
@@ -69,7 +69,9 @@ def forge(file: Path, path: tuple[Any, ...], value: Any) -> None:
     for key in path[:-1]:
         holder = holder[key]
     holder[path[-1]] = value
-    text = seal({**document, "self_sha256": ""}) if "self_sha256" in document else json.dumps(document).encode()
+    text = (
+        encode_sealed({**document, "self_sha256": ""}) if "self_sha256" in document else json.dumps(document).encode()
+    )
     file.write_bytes(text)
 
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from wrong_output import wrong_in, wrong_with
 
 from iosonde.core.errors import IosondeError
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.story import effects_of_cells
 from iosonde.stats.regression.anova import anova
@@ -132,7 +132,7 @@ def test_shares_and_tests_of_terms_are_some_or_none(made):
         assert wrong_in({"share": one.explained.to_json()}) == []
     columns = {name: [cell[name] for cell in made.cells] for name in made.names}
     shared = dict(zip(made.bring_up_names, zip(*made.bring_ups, strict=True), strict=True))
-    table = table_of({**columns, **{name: list(units) for name, units in shared.items()}, "y": made.values})
+    table = build_table({**columns, **{name: list(units) for name, units in shared.items()}, "y": made.values})
     for kind, on in ((2, ["*".join(made.names)]), (3, made.names)):
         with contextlib.suppress(IosondeError):
             assert wrong_in(anova(table, "y", on, 0.95, kind=kind).to_json()) == []

@@ -10,20 +10,20 @@ import pytest
 
 import iosonde
 from iosonde.answers.answer import level_columns
-from iosonde.core.table import Table, table_of
+from iosonde.core.table import Table, build_table
 
 
 def table(factor: str) -> Table:
     noise, rows = np.random.default_rng(1), [(f, m, k) for f in (1, 2, 4) for m in "ab" for k in range(6)]
     speeds = [float(100 * f**0.5 * (1.2 if m == "b" else 1) * noise.normal(1, 0.03)) for f, m, _ in rows]
-    return table_of({factor: [row[0] for row in rows], "mode": [row[1] for row in rows], "speed": speeds})
+    return build_table({factor: [row[0] for row in rows], "mode": [row[1] for row in rows], "speed": speeds})
 
 
 def scaled(name: str) -> Any:
     """Of series that differ in the factor, over the nodes."""
     made = table(name)
     nodes = np.array([[1.0, 2.0, 4.0][k % 3] for k in range(len(made))])
-    columns = table_of({"nodes": nodes.tolist()}).columns
+    columns = build_table({"nodes": nodes.tolist()}).columns
     return iosonde.scale(Table({**made.columns, **columns}), response="speed", by=name)
 
 

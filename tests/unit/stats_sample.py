@@ -90,5 +90,5 @@ def examined(table, responses=(), by=None, **rest):
     from iosonde.data import roles
     from iosonde.stats.checks import examine
 
-    seen = roles.guess(table, responses, by)
+    seen = roles.guess_roles(table, responses, by)
     return examine.examine_table(table, 0.95, seen.responses, seen.settings, (*seen.numbering, *seen.remarks), **rest)

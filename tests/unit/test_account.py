@@ -39,10 +39,10 @@ def test_a_cache_that_was_there_before_the_tests_is_not_used(tmp_path):
     home = tmp_path / "developer"
     (home / ".cache" / "iosonde").mkdir(parents=True)
     (tmp_path / "test_inner.py").write_text(
-        "from iosonde.core.cache_folder import cache_folder, own_cache_folder\n"
+        "from iosonde.core.cache_folder import find_cache_folder, create_private_cache_folder\n"
         "def test_cache():\n"
-        "    (own_cache_folder() / 'mark').touch()\n"
-        "    assert [*cache_folder().iterdir()] == [cache_folder() / 'mark']\n"
+        "    (create_private_cache_folder() / 'mark').touch()\n"
+        "    assert [*find_cache_folder().iterdir()] == [find_cache_folder() / 'mark']\n"
     )
     root = Path(__file__).parents[2]
     (home / ".cache" / "iosonde" / "before").touch()

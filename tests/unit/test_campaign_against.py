@@ -16,7 +16,7 @@ from iosonde.commands.compare.answer import Sides, compare
 from iosonde.commands.compare.text import lines
 from iosonde.core import decision
 from iosonde.core.message import Message
-from iosonde.core.pair_rule import pair_rule
+from iosonde.core.pair_rule import build_pair_rule
 from iosonde.core.problems import SpecError
 from iosonde.core.types import Observation, Run
 from iosonde.data.query import ResponseQuery
@@ -82,7 +82,7 @@ class Bench:
             left[0] -= 1
             return self.measure(trial)
 
-        looks = Pairs(pair_rule(self.experiment), self.experiment, store)
+        looks = Pairs(build_pair_rule(self.experiment), self.experiment, store)
         rules = trials.Rules(looks=looks, ends_at=ends_at, ends_because=Message("budget-exhausted", "the budget"))
         try:
             return trials.run(
@@ -114,7 +114,7 @@ def test_rule_metric_and_margin_are_sealed_before_the_first_trial(tmp_path):
     bench = Bench(tmp_path, margin="3%", metric="seconds")
     bench.run(stop_after=0)
     sealed = Store.open(bench.path).experiments()[0].settings[decision.KEY]
-    assert decision.broken(sealed, bench.experiment.id, None) == ""
+    assert decision.explain_broken_seal(sealed, bench.experiment.id, None) == ""
     assert (sealed["metric"], sealed["margin"], sealed["level"]) == ("seconds", 0.03, 0.95)
     assert sealed["pairs"] == {
         "factor": "variant",
@@ -127,7 +127,7 @@ def test_rule_metric_and_margin_are_sealed_before_the_first_trial(tmp_path):
         "cells": 1,
     }
     sealed["pairs"]["margin"] = 0.5
-    assert decision.broken(sealed, bench.experiment.id, None)
+    assert decision.explain_broken_seal(sealed, bench.experiment.id, None)
 
 
 def test_a_clear_difference_ends_it_and_compare_says_it(tmp_path):
@@ -312,7 +312,7 @@ def test_another_margin_metric_or_level_cannot_change_what_was_sealed(tmp_path):
     for more in ({"margin": "20%"}, {"metric": "write files"}, {"repetitions": 50}):
         assert not wanted(tmp_path, **more).is_of(bench.experiment)
     again, _ = resume_or_begin(Store.open(bench.path), bench.wanted, 0.5, bench.said.append)
-    assert pair_rule(again).level == 0.95
+    assert build_pair_rule(again).level == 0.95
     assert bench.answer(level=0.9).items[0].ratio.level == 0.95
     (warning,) = set(bench.answer(level=0.9).warnings) - set(bench.answer(level=0.95).warnings)
     assert "95 %" in warning
@@ -327,7 +327,10 @@ def test_a_changed_seal_and_a_condition_are_said(tmp_path):
     document = json.loads(path.read_text())
     document["settings"]["decision"]["pairs"]["margin"] = 0.5
     path.write_text(json.dumps(document))
-    assert decision.broken(document["settings"]["decision"], bench.experiment.id, None) in bench.answer().warnings[0]
+    assert (
+        decision.explain_broken_seal(document["settings"]["decision"], bench.experiment.id, None)
+        in bench.answer().warnings[0]
+    )
 
 
 def test_a_side_that_always_fails_ends_it_and_counts_nowhere(tmp_path):

@@ -107,7 +107,7 @@ def test_on_a_host_of_a_lab_whose_machine_does_not_attend_they_are_refused(asked
     with raises("lab-required"):
         in_lab.orders(wanted.spec)
     (tmp_path / faults.DIRECTORY).mkdir()
-    held = faults.hold(tmp_path / faults.DIRECTORY)
+    held = faults.register_injector(tmp_path / faults.DIRECTORY)
     try:
         assert in_lab.orders(wanted.spec).settle_s == 60
     finally:

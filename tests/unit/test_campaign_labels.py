@@ -11,7 +11,7 @@ from iosonde.campaign.run import run
 from iosonde.core.level_text import format_level
 from iosonde.core.types import Factor
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import responses
+from iosonde.data.responses import build_responses
 from iosonde.data.source import open_data
 from iosonde.stats.estimate.compare_words import called
 from messages import assert_problem, raises
@@ -80,7 +80,7 @@ def test_two_campaigns_in_one_store_are_two_levels_of_a_factor(tmp_path, monkeyp
         outcome.check()
     assert capfd.readouterr() == ("", "")
     source = open_data("store")
-    found = responses(source, ResponseQuery(response=("seconds",)))
+    found = build_responses(source, ResponseQuery(response=("seconds",)))
     assert found
     for response in found:
         assert "fs" in response.names

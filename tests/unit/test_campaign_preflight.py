@@ -8,7 +8,7 @@ import pytest
 
 from iosonde.campaign import preflight
 from iosonde.campaign.forecast import Forecast
-from iosonde.core.message import Message, terminal_spelling
+from iosonde.core.message import Message, spell_for_terminal
 from iosonde.measure.spec import Terms
 from iosonde.measure.target.space import Limits, Need, QuotaFree
 from messages import raises
@@ -44,7 +44,7 @@ def test_limits_hold_without_a_target_too(terms):
     (name,) = terms
     with raises("over-limit") as error:
         preflight.room(campaign(**terms), 60.0, {}, Keeper())
-    assert name in error.value.values and terminal_spelling(name, "") in error.value.message
+    assert name in error.value.values and spell_for_terminal(name, "") in error.value.message
 
 
 @pytest.mark.parametrize(
@@ -63,4 +63,4 @@ def test_a_limit_that_can_be_held_against_nothing_says_so(terms, native, seconds
         preflight.unchecked(campaign(native=native, **terms), Forecast(seconds, Message("forecast-basis", "")))
     )
     assert [(one.code, one.values["options"]) for one in found] == [("unchecked-limit", options) for options in said]
-    assert all(terminal_spelling(name, "") in one for one in found for name in one.values["options"].split())
+    assert all(spell_for_terminal(name, "") in one for one in found for name in one.values["options"].split())

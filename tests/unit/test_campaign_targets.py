@@ -19,7 +19,7 @@ from iosonde.core.errors import TargetError, TargetFaultError
 from iosonde.core.problems import SpecError
 from iosonde.core.types import Factor
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import responses
+from iosonde.data.responses import build_responses
 from iosonde.data.source import open_data
 from iosonde.measure.target.keeper import Keeper
 from iosonde.store import Store
@@ -145,7 +145,7 @@ def test_each_trial_is_on_its_own_target_which_is_left_as_it_was(here, what):
                 for path in said
             )
     assert not list((here / "g").iterdir()) and not list((here / "n").iterdir())
-    found = responses(open_data("store"), ResponseQuery(response=("seconds",)))
+    found = build_responses(open_data("store"), ResponseQuery(response=("seconds",)))
     assert found and all("target" in one.names and "filesystem" not in one.names for one in found)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iosonde.core.cluster_nodes import ClusterNode, ClusterNodes, described, load
+from iosonde.core.cluster_nodes import ClusterNode, ClusterNodes, format_node_counts, load_cluster_nodes
 from iosonde.core.errors import InputError
 from messages import assert_problem, raises
 
@@ -14,14 +14,14 @@ def cluster(tmp_path):
     def of(nodes: str) -> ClusterNodes:
         file = tmp_path / "c.yaml"
         file.write_text("nodes:\n" + "".join(f"  {line}\n" for line in nodes.splitlines()))
-        return load(file)
+        return load_cluster_nodes(file)
 
     return of
 
 
 def test_one_login_and_thirty_five_compute_nodes(cluster):
     fist = cluster("fist: login\nfist[01-35]: compute")
-    assert described(fist) == "36 nodes: login 1, compute 35"
+    assert format_node_counts(fist) == "36 nodes: login 1, compute 35"
     assert fist.counts() == {"clients": 35} and fist.list_names(("compute",))[-1] == "fist35" and not fist.warnings()
 
 
@@ -84,4 +84,4 @@ def test_mistakes_have_their_line(cluster, nodes, said):
 def test_a_file_without_nodes_is_none(tmp_path):
     (tmp_path / "c.yaml").write_text("today: {clients: 2}")
     with raises("no-nodes", key="nodes"):
-        load(tmp_path / "c.yaml")
+        load_cluster_nodes(tmp_path / "c.yaml")

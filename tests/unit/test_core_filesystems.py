@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iosonde.core.filesystems import is_network, keeps_pages_elsewhere, servers, structure
+from iosonde.core.filesystems import classify_structure, has_pages_elsewhere, is_network, parse_servers
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ from iosonde.core.filesystems import is_network, keeps_pages_elsewhere, servers,
     ],
 )
 def test_behind_a_server(kind, source, named):
-    assert is_network(kind, source) and keeps_pages_elsewhere(kind, source)
-    assert ",".join(servers(kind, source)) == named
+    assert is_network(kind, source) and has_pages_elsewhere(kind, source)
+    assert ",".join(parse_servers(kind, source)) == named
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_behind_a_server(kind, source, named):
     ],
 )
 def test_daemons_that_show_what_this_node_has(kind, source):
-    assert not is_network(kind, source) and servers(kind, source) == ()
-    assert keeps_pages_elsewhere(kind, source)  # what lies below has a cache of its own
+    assert not is_network(kind, source) and parse_servers(kind, source) == ()
+    assert has_pages_elsewhere(kind, source)  # what lies below has a cache of its own
 
 
 @pytest.mark.parametrize(
@@ -86,11 +86,11 @@ def test_daemons_that_show_what_this_node_has(kind, source):
     ],
 )
 def test_local(kind, source):
-    assert not is_network(kind, source) and not keeps_pages_elsewhere(kind, source) and servers(kind, source) == ()
+    assert not is_network(kind, source) and not has_pages_elsewhere(kind, source) and parse_servers(kind, source) == ()
 
 
 def test_monitors_of_ceph_in_the_options():
-    assert servers("ceph", "me@fsid.cfs=/", "rw,mon_addr=10.0.0.1:6789/[fe80::1]:6789") == ("10.0.0.1", "fe80::1")
+    assert parse_servers("ceph", "me@fsid.cfs=/", "rw,mon_addr=10.0.0.1:6789/[fe80::1]:6789") == ("10.0.0.1", "fe80::1")
 
 
 @pytest.mark.parametrize(
@@ -116,4 +116,4 @@ def test_monitors_of_ceph_in_the_options():
     ],
 )
 def test_the_structure_is_named_where_it_is_known(kind, source, expected):
-    assert structure(kind, source) == expected
+    assert classify_structure(kind, source) == expected

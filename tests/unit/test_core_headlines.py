@@ -2,17 +2,27 @@
 
 import pytest
 
-from iosonde.core.headlines import computed, headlines, merged, metric_words, number_of, without_usual_clock
+from iosonde.core.headlines import (
+    choose_metric_of_kind,
+    drop_usual_clock,
+    format_metric,
+    is_iteration_summary,
+    list_headline_kinds,
+    merge_headlines,
+)
 
 
 def test_a_tools_own_kinds_come_first():
     metrics = [("write", "bandwidth_last_done"), ("write", "open_time"), ("remove", "total_time")]
-    assert headlines(metrics, ("bandwidth",)) == {"write": ["bandwidth"], "remove": []}
+    assert list_headline_kinds(metrics, ("bandwidth",)) == {"write": ["bandwidth"], "remove": []}
 
 
 def test_without_any_of_them_the_usual_one():
-    assert headlines([("a", "rate_mean"), ("b", "seconds")], ("bandwidth",)) == {"a": ["rate"], "b": ["seconds"]}
-    assert headlines([("a", "odd")], ()) == {"a": []}
+    assert list_headline_kinds([("a", "rate_mean"), ("b", "seconds")], ("bandwidth",)) == {
+        "a": ["rate"],
+        "b": ["seconds"],
+    }
+    assert list_headline_kinds([("a", "odd")], ()) == {"a": []}
 
 
 @pytest.mark.parametrize(
@@ -26,12 +36,12 @@ def test_without_any_of_them_the_usual_one():
     ],
 )
 def test_a_metric_in_words(metric, words):
-    assert metric_words(metric) == words
+    assert format_metric(metric) == words
 
 
 def test_the_usual_clock_is_left_out_of_a_sentence_and_others_stay():
     said = "The variation of write bandwidth_last_done belongs to size; that of bandwidth_last_done_by_me and "
-    assert without_usual_clock(f"{said}rate_sum_of_ranks does not.") == (
+    assert drop_usual_clock(f"{said}rate_sum_of_ranks does not.") == (
         "The variation of write bandwidth belongs to size; that of bandwidth_last_done_by_me and "
         "rate_sum_of_ranks does not."
     )
@@ -49,7 +59,7 @@ def test_the_usual_clock_is_left_out_of_a_sentence_and_others_stay():
     ],
 )
 def test_the_number_of_a_kind(metrics, clock, expected):
-    assert number_of("bandwidth", metrics, clock) == expected
+    assert choose_metric_of_kind("bandwidth", metrics, clock) == expected
 
 
 @pytest.mark.parametrize(
@@ -64,11 +74,11 @@ def test_the_number_of_a_kind(metrics, clock, expected):
     ],
 )
 def test_what_only_sums_up_iterations(metric, metrics, expected):
-    assert computed(metric, metrics) is expected
+    assert is_iteration_summary(metric, metrics) is expected
 
 
 def test_steps_add_up():
-    assert merged([{"write": ["bandwidth"]}, {"write": ["rate"], "step-01": []}]) == {
+    assert merge_headlines([{"write": ["bandwidth"]}, {"write": ["rate"], "step-01": []}]) == {
         "write": ["bandwidth", "rate"],
         "step-01": [],
     }

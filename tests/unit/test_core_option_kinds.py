@@ -29,7 +29,7 @@ from iosonde.core.option_kinds import (
     Size,
 )
 from iosonde.core.option_words import RepeatableOptions
-from iosonde.core.options import Choice, Flag, Levels, NameList, Names, Rest, Text, level_text
+from iosonde.core.options import Choice, Flag, Levels, NameList, Names, Rest, Text, format_written_level
 from messages import raises
 
 NAN, INF = float("nan"), float("inf")
@@ -148,8 +148,12 @@ def test_quantities_are_of_any_real_numbers():
 
 
 def test_whole_numbers_keep_their_digits():
-    assert level_text(2**53 + 1) == level_text(np.int64(2**53 + 1)) == "9007199254740993"
-    assert level_text(10**400) == "1" + 400 * "0" and level_text(2.0) == "2" and level_text(Fraction(10**400)) != ""
+    assert format_written_level(2**53 + 1) == format_written_level(np.int64(2**53 + 1)) == "9007199254740993"
+    assert (
+        format_written_level(10**400) == "1" + 400 * "0"
+        and format_written_level(2.0) == "2"
+        and format_written_level(Fraction(10**400)) != ""
+    )
     assert value_of(integer=2**53 + 1) == value_of(integer="9007199254740993") == 2**53 + 1
     for value in (1.5, True, "1.5", 2**63, -1, NAN, INF):
         with raises("out-of-range"):

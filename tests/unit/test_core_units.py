@@ -55,9 +55,9 @@ def test_a_size_in_bytes_is_itself(n_bytes):
 
 @given(st.floats(1e-3, 1e15), st.sampled_from(["bytes/s", "operations/s", "s", "bytes"]))
 def test_the_human_scale_keeps_the_value(value, unit):
-    scale, name = units.human_scale(value, unit)
+    scale, name = units.choose_human_scale(value, unit)
     assert name
-    shown = float(units.significant(value / scale, 6))
+    shown = float(units.format_significant(value / scale, 6))
     assert shown * scale == pytest.approx(value, rel=1e-4)
 
 
@@ -81,4 +81,4 @@ def test_rates_are_shown_in_binary_units_and_kilo_operations():
     ],
 )
 def test_a_text_that_can_only_be_a_size(text, size):
-    assert units.size_of(text) == size
+    assert units.parse_suffixed_size(text) == size

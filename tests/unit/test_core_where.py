@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iosonde.core.where import Condition, holds, matching_rows, parse_where
+from iosonde.core.where import Condition, find_matching_rows, is_fulfilled, parse_where
 from messages import raises
 
 
@@ -67,24 +67,24 @@ def test_what_is_no_condition(text: str) -> None:
     ],
 )
 def test_cells_are_compared(cell: object, op: str, value: object, expected: bool) -> None:
-    assert holds(cell, ("c", op, value)) is expected
+    assert is_fulfilled(cell, ("c", op, value)) is expected
 
 
 @pytest.mark.parametrize(("cell", "value"), [(3, "three"), (["a"], "a"), (True, "maybe")])
 def test_order_needs_an_order(cell: object, value: str) -> None:
     with raises("not-comparable"):
-        holds(cell, ("c", "<", value))
+        is_fulfilled(cell, ("c", "<", value))
 
 
 def test_rows_that_fulfil_all() -> None:
     table = {"fs": ["nfs", "ext4", "nfs"], "nodes": [1, 2, 4]}
-    assert matching_rows(table, parse_where(["fs=nfs", "nodes>1"])) == [2]
-    assert matching_rows(table, []) == [0, 1, 2]
-    assert matching_rows({}, []) == []
+    assert find_matching_rows(table, parse_where(["fs=nfs", "nodes>1"])) == [2]
+    assert find_matching_rows(table, []) == [0, 1, 2]
+    assert find_matching_rows({}, []) == []
 
 
 def test_a_wrong_column_names_the_nearest() -> None:
     with raises("unknown-column", column="node", nearest="nodes"):
-        matching_rows({"nodes": [], "fs": []}, parse_where(["node=1"]))
+        find_matching_rows({"nodes": [], "fs": []}, parse_where(["node=1"]))
     with raises("unknown-column", nearest="", columns="nodes, fs"):
-        matching_rows({"nodes": [], "fs": []}, parse_where(["zzz=1"]))
+        find_matching_rows({"nodes": [], "fs": []}, parse_where(["zzz=1"]))

@@ -2,13 +2,13 @@
 
 import pytest
 
-from iosonde.core.deciding import deciding, own_clock
+from iosonde.core.deciding import choose_deciding_name, select_clocked_values
 from iosonde.core.errors import DataError
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Factor, Observation, Run
 from iosonde.core.wire import METRICS as NETWORK
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import responses
+from iosonde.data.responses import build_responses
 from iosonde.data.source import open_data
 from iosonde.store import Store
 from messages import raises
@@ -59,7 +59,7 @@ def ior_rows(factor: float = 1.0) -> list:
 
 
 def titles(store, **asked) -> list[str]:
-    return [one.title for one in responses(open_data(store), ResponseQuery(**asked))]
+    return [one.title for one in build_responses(open_data(store), ResponseQuery(**asked))]
 
 
 @pytest.fixture
@@ -97,14 +97,14 @@ def test_all_leaves_out_what_only_repeats(ior):
 
 
 def test_sizes_are_in_their_order_whatever_was_declared(ior):
-    (one,) = responses(open_data(ior), ResponseQuery())
+    (one,) = build_responses(open_data(ior), ResponseQuery())
     assert [key for (key,), _ in one.rows.groups(["t"])] == ["4k", "64k", "1m"]
 
 
 def test_words_are_in_the_order_in_which_they_were_declared(tmp_path):
     said = {"write": ["bandwidth"], "step-01": []}
     runs = [run(n, {"t": t}, ior_rows(), headlines=said) for n, t in enumerate(("after", "before"))]
-    (one,) = responses(open_data(stored(tmp_path / "s", runs, ("before", "after"))), ResponseQuery())
+    (one,) = build_responses(open_data(stored(tmp_path / "s", runs, ("before", "after"))), ResponseQuery())
     assert [key for (key,), _ in one.rows.groups(["t"])] == ["before", "after"]
 
 
@@ -137,9 +137,9 @@ def test_pairs_are_decided_by_the_tools_own_clock():
         ("read", "bandwidth_sum_of_ranks", "bytes/s", 348.0, ""),
         ("x", "bandwidth", "bytes/s", 1.0, "command"),
     ]
-    kept = own_clock(rows)
+    kept = select_clocked_values(rows)
     assert [row[3] for row in kept] == [348.0, 1.0]
-    assert deciding(row[:3] for row in kept[:1]) == ("read", "bandwidth_sum_of_ranks", "bytes/s")
+    assert choose_deciding_name(row[:3] for row in kept[:1]) == ("read", "bandwidth_sum_of_ranks", "bytes/s")
 
 
 def test_what_went_over_the_network_is_shown_when_it_is_asked_for(tmp_path):

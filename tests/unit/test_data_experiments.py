@@ -14,7 +14,7 @@ from iosonde.cli.group import cli
 from iosonde.commands.report.experiment import choose_experiment
 from iosonde.core.types import Experiment, Factor, Observation
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import responses
+from iosonde.data.responses import build_responses
 from iosonde.data.source import open_data
 from iosonde.store import Store
 from messages import assert_problem, raises
@@ -223,5 +223,5 @@ def test_experiments_of_one_name_are_told_apart_by_their_id(tmp_path):
 def test_factors_that_are_asked_for_keep_experiments_apart(tmp_path, label, names):
     """Of the same cell in three experiments the experiment is a factor, too, unless a named one differs in each."""
     asked = ResponseQuery(on=("nodes", label) if label else ("nodes",))
-    for response in responses(open_data(stored(tmp_path / "s", label)), asked):
+    for response in build_responses(open_data(stored(tmp_path / "s", label)), asked):
         assert [factor.name for factor in response.factors] == names

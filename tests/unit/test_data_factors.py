@@ -19,7 +19,7 @@ from iosonde.commands.validate.answer import validate
 from iosonde.core.errors import DataError
 from iosonde.core.types import Experiment, Factor, Observation, Role, Run
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import choose_response, responses
+from iosonde.data.responses import build_responses, choose_response
 from iosonde.data.source import open_data
 from iosonde.store import Store
 from messages import assert_problem, codes, raises
@@ -90,7 +90,12 @@ def fraction() -> list[Run]:
 
 def test_a_factor_that_others_determine_stays_a_factor(tmp_path):
     place = stored(tmp_path / "s", fraction(), "nodes", "a", "b", "c", "d")
-    assert [factor.name for factor in responses(open_data(place), ResponseQuery())[0].factors] == ["a", "b", "c", "d"]
+    assert [factor.name for factor in build_responses(open_data(place), ResponseQuery())[0].factors] == [
+        "a",
+        "b",
+        "c",
+        "d",
+    ]
     made = json.loads(CliRunner().invoke(rank, [place, "--json"]).stdout)["rankings"][0]
     first = made["factors"][0]
     assert first["name"] == "d" and first["s1"] > 0.9
@@ -98,7 +103,7 @@ def test_a_factor_that_others_determine_stays_a_factor(tmp_path):
 
 def test_factors_that_always_change_together_are_one_and_the_other_is_named(tmp_path):
     runs = [trial(i, 100.0 + i, x=i % 2, y=2 * (i % 2)) for i in range(8)]
-    (one,) = responses(open_data(stored(tmp_path / "s", runs, "x", "y")), ResponseQuery())
+    (one,) = build_responses(open_data(stored(tmp_path / "s", runs, "x", "y")), ResponseQuery())
     assert [factor.name for factor in one.factors] == ["x"] and dict(one.confounded) == {"y": "x"}
 
 
@@ -111,7 +116,7 @@ def hypercube(path: Path) -> str:
 
 def test_models_of_a_latin_hypercube_are_on_all_that_its_experiment_declares(tmp_path):
     source = open_data(hypercube(tmp_path / "s"))
-    assert [factor.name for factor in responses(source, ResponseQuery())[0].factors] == ["x"], (
+    assert [factor.name for factor in build_responses(source, ResponseQuery())[0].factors] == ["x"], (
         "as cells the two are one"
     )
     asked = ResponseQuery(("write",))

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from iosonde.core.errors import DataError
-from iosonde.core.table import Column, Table, table_of
-from iosonde.data.roles import guess
+from iosonde.core.table import Column, Table, build_table
+from iosonde.data.roles import guess_roles
 from iosonde.data.source import open_data
 
 RNG = np.random.default_rng
 
 
 def table(unit_of: dict[str, str], **columns: object) -> Table:
-    made = table_of({name: list(values) for name, values in columns.items()})  # type: ignore[call-overload]  # lists
+    made = build_table({name: list(values) for name, values in columns.items()})  # type: ignore[call-overload]  # lists
     return Table({n: Column(n, c.values, n, unit_of.get(n, "")) for n, c in made.columns.items()})
 
 
@@ -36,7 +36,7 @@ def repeated(n: int, seed: int) -> dict[str, list[object]]:
 
 def test_bytes_received_and_counts_of_packets_are_outcomes():
     rows = repeated(3, 1)
-    roles = guess(table({"size": "bytes", "received": "bytes"}, **rows))
+    roles = guess_roles(table({"size": "bytes", "received": "bytes"}, **rows))
     assert roles.settings == ("fs", "size")
     assert roles.responses == ("speed",) and set(roles.others) == {"received", "packets"}
 
@@ -45,7 +45,7 @@ def test_without_numbers_of_repetitions_outcomes_are_told_by_what_they_vary_over
     rows = repeated(3, 2)
     del rows["repetition"], rows["received"]
     rows["links"] = [int(1e6 + x) for x in RNG(3).permutation(len(rows["fs"]))]
-    roles = guess(table({"size": "bytes"}, **rows))
+    roles = guess_roles(table({"size": "bytes"}, **rows))
     assert roles.settings == ("fs", "size") and set(roles.others) == {"packets", "links"}
 
 
@@ -60,12 +60,12 @@ def test_sizes_that_were_drawn_for_each_trial_are_settings(seed):
         "files": [int(noise.uniform(100, 1000)) for _ in range(30)],
         "speed": list(noise.random(30)),
     }
-    roles = guess(table({"size": "bytes"}, **rows))
+    roles = guess_roles(table({"size": "bytes"}, **rows))
     assert roles.settings == ("fs", "cache", "size", "files") and roles.others == ()
 
 
 def test_an_outcome_that_is_asked_for_is_the_response():
-    assert guess(table({"received": "bytes"}, **repeated(3, 4)), ["received"]).responses == ("received",)
+    assert guess_roles(table({"received": "bytes"}, **repeated(3, 4)), ["received"]).responses == ("received",)
 
 
 # Values that are written with their units
@@ -89,7 +89,7 @@ def read(tmp_path, header: str, cells: list[str], delimiter: str = ","):
 )
 def test_cells_with_units_are_the_response(tmp_path, header, cells, unit, first):
     table = read(tmp_path, header, cells)
-    assert guess(table).responses == (header,) and guess(table).settings == ("fs", "clients")
+    assert guess_roles(table).responses == (header,) and guess_roles(table).settings == ("fs", "clients")
     assert table.column(header).unit == unit and table.numbers(header)[0] == pytest.approx(first)
     assert any(header in warning for warning in table.warnings)
 
@@ -106,14 +106,14 @@ def test_cells_with_units_are_the_response(tmp_path, header, cells, unit, first)
 )
 def test_a_metric_that_cannot_be_read_stops_the_guess(tmp_path, header, cells, row):
     with pytest.raises(DataError) as refused:
-        guess(read(tmp_path, header, cells, ";"))
+        guess_roles(read(tmp_path, header, cells, ";"))
     assert row in refused.value.message and header in refused.value.message and refused.value.hint
     assert refused.value.exit_code == 2
 
 
 def test_clients_are_no_response_where_a_column_is_named_for_a_metric():
     rows = {"fs": ["a", "b"] * 4, "clients": [1, 2, 3, 4, 5, 6, 7, 8], "iops": [100, 100, 101, 101, 102, 100, 101, 102]}
-    roles = guess(table({}, **rows))
+    roles = guess_roles(table({}, **rows))
     assert roles.responses == ("iops",)
 
 
@@ -121,7 +121,7 @@ def test_levels_with_units_are_settings_where_something_else_was_measured(tmp_pa
     path = tmp_path / "runs.csv"
     rows = [f"{limit},{100 + i / 7:.3f}" for i, limit in enumerate(["100 MB/s", "1 GB/s"] * 4)]
     path.write_text("\n".join(["bandwidth,speed", *rows]) + "\n")
-    roles = guess(open_data(str(path)).table)
+    roles = guess_roles(open_data(str(path)).table)
     assert roles.responses == ("speed",) and roles.settings == ("bandwidth",)
     assert set(open_data(str(path)).table.column("bandwidth").values) == {"100 MB/s", "1 GB/s"}
 
@@ -135,7 +135,7 @@ def test_outcomes_with_few_values_are_told_by_numbered_repetitions():
         "speed": [float(noise.random()) for _ in rows],
         "calls": [float(noise.integers(10, 17)) for _ in rows],
     }
-    roles = guess(table({}, **made))
+    roles = guess_roles(table({}, **made))
     assert roles.settings == ("mode", "clients") and roles.others == ("calls",)
 
 
@@ -147,4 +147,4 @@ def test_a_setting_that_goes_with_the_number_of_the_trial_stays_a_setting():
         "clients": [2**k for _, k in rows],
         "speed": RNG(6).random(15).tolist(),
     }
-    assert guess(table({}, **made)).settings == ("fs", "clients")
+    assert guess_roles(table({}, **made)).settings == ("fs", "clients")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iosonde.core.table import Table, table_of
+from iosonde.core.table import Table, build_table
 from iosonde.data.subsamples import average_trials
 
 RNG = np.random.default_rng
@@ -20,7 +20,7 @@ def ranks(seed: int = 1, trials: int = 3, n: int = 8, order: str = "trial") -> T
     if order == "rank":
         rows.sort(key=lambda row: (row[2], row[0]))
     names = ("side", "trial", "rank", "y")
-    return table_of({name: [row[place] for row in rows] for place, name in enumerate(names)})
+    return build_table({name: [row[place] for row in rows] for place, name in enumerate(names)})
 
 
 def without(table: Table, *names: str) -> Table:
@@ -48,20 +48,20 @@ def test_ranks_that_are_asked_about_are_kept_apart():
 
 def test_repetitions_of_each_setting_are_trials():
     rows = {"size": [4, 4, 4, 64, 64, 64] * 2, "fs": ["a"] * 6 + ["b"] * 6, "repetition": [1, 2, 3] * 4}
-    made = average_trials(table_of({**rows, "y": RNG(2).random(12).tolist()}), ["y"], ["fs"])
+    made = average_trials(build_table({**rows, "y": RNG(2).random(12).tolist()}), ["y"], ["fs"])
     assert len(made.rows) == 12 and not made.note
 
 
 def test_iterations_of_runs_are_averaged_by_run():
     rows = {"fs": ["a"] * 6 + ["b"] * 6, "run": [1, 1, 2, 2, 3, 3] * 2, "iteration": [1, 2] * 6}
     values = RNG(3).random(12)
-    made = average_trials(table_of({**rows, "y": values.tolist()}), ["y"])
+    made = average_trials(build_table({**rows, "y": values.tolist()}), ["y"])
     assert made.rows.numbers("y") == pytest.approx(values.reshape(6, 2).mean(axis=1))
 
 
 def test_a_run_that_is_the_same_everywhere_tells_no_trials_apart():
     rows = {"fs": ["a", "b"] * 6, "run": [1] * 12}
-    assert len(average_trials(table_of({**rows, "y": RNG(4).random(12).tolist()}), ["y"]).rows) == 12
+    assert len(average_trials(build_table({**rows, "y": RNG(4).random(12).tolist()}), ["y"]).rows) == 12
 
 
 def test_missing_values_are_left_out_of_the_mean():

@@ -7,20 +7,20 @@ from itertools import product
 import declared_sample
 import pytest
 
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import choose_response
-from iosonde.data.source import by_itself, open_data
-from iosonde.data.varying import columns_in, varying_besides
+from iosonde.data.source import open_data, separate_last_experiment
+from iosonde.data.varying import list_columns_in, list_other_varying
 from iosonde.store import Store
 
 
 def test_of_a_store_the_other_factors_and_those_that_go_with_them(tmp_path):
-    source = by_itself(open_data(declared_sample.store(tmp_path / "s")), ("nodes",))[0]
+    source = separate_last_experiment(open_data(declared_sample.store(tmp_path / "s")), ("nodes",))[0]
     response = choose_response(source, ResponseQuery(("write",), ("nodes",)))
-    assert varying_besides(source, response, ["nodes"]) == ("fs", "servers")
-    assert varying_besides(source, response, ["nodes", "fs", "servers"]) == ()
+    assert list_other_varying(source, response, ["nodes"]) == ("fs", "servers")
+    assert list_other_varying(source, response, ["nodes", "fs", "servers"]) == ()
 
 
 @pytest.mark.parametrize("named", ["nodes", "ranks"])
@@ -53,13 +53,13 @@ def test_ranks_that_grow_with_the_nodes_are_their_number(tmp_path, named):
             )
         )
     source = open_data(made)
-    assert varying_besides(source, choose_response(source, ResponseQuery(("write",), (named,))), [named]) == ()
+    assert list_other_varying(source, choose_response(source, ResponseQuery(("write",), (named,))), [named]) == ()
 
 
 def test_what_a_response_is_computed_from_is_no_setting():
     rows = {"nodes": [1, 2] * 6, "fs": ["a", "a", "b", "b"] * 3, "time (s)": [1.5 + 0.01 * k for k in range(12)]}
-    table = table_of(rows)
-    assert columns_in(table, ["time (s)"]) == ["time (s)"]
-    source = open_data(table_of({**rows, "seconds": rows["time (s)"]}))
+    table = build_table(rows)
+    assert list_columns_in(table, ["time (s)"]) == ["time (s)"]
+    source = open_data(build_table({**rows, "seconds": rows["time (s)"]}))
     response = choose_response(source, ResponseQuery(("log(seconds)",), ("fs",)))
-    assert varying_besides(source, response, ["fs"]) == ("nodes",)
+    assert list_other_varying(source, response, ["fs"]) == ("nodes",)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from csv_table import table_from
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import Table, table_of
+from iosonde.core.table import Table, build_table
 from iosonde.explain import advise_defaults
 from iosonde.explain.advise import Wish, advise
 from iosonde.explain.advise_defaults import Default, defaults, winners
@@ -47,7 +47,7 @@ def sieving() -> Table:
     with SIEVING.open() as file:
         rows = list(csv.DictReader(file))
     numbers = {"hole_kib", "block_kib", "servers", "mib_s"}
-    return table_of({n: [float(r[n]) if n in numbers else r[n] for r in rows] for n in rows[0]}, "sieving")
+    return build_table({n: [float(r[n]) if n in numbers else r[n] for r in rows] for n in rows[0]}, "sieving")
 
 
 def made_up(rng, n=24, n_settings=4, repeats=3, effect=0.0, noise=0.08) -> Table:
@@ -60,7 +60,7 @@ def made_up(rng, n=24, n_settings=4, repeats=3, effect=0.0, noise=0.08) -> Table
             rows += [
                 ("rw"[at % 2], size, f"s{setting}", mean * float(np.exp(rng.normal(0, noise)))) for _ in range(repeats)
             ]
-    return table_of(dict(zip(("op", "size", "set", "v"), map(list, zip(*rows, strict=True)), strict=True)))
+    return build_table(dict(zip(("op", "size", "set", "v"), map(list, zip(*rows, strict=True)), strict=True)))
 
 
 def test_the_published_table_names_its_winners_and_criteria_disagree():
@@ -138,7 +138,9 @@ def test_a_leaf_shows_its_two_most_frequent_best_choices_and_where_they_differ()
 def test_of_times_the_lowest_is_best():
     speeds = sieving()
     column = speeds.column("mib_s")
-    times = table_of({**{n: list(speeds.column(n).values) for n in (*CHOOSE, *GIVEN)}, "s": list(1000 / column.values)})
+    times = build_table(
+        {**{n: list(speeds.column(n).values) for n in (*CHOOSE, *GIVEN)}, "s": list(1000 / column.values)}
+    )
     made, mirrored = advise(speeds, "mib_s", CHOOSE, GIVEN), advise(times, "s", CHOOSE, GIVEN, wish=Wish(lower=True))
     for a, b in zip(made.defaults, mirrored.defaults, strict=True):
         assert (a.best, a.worst, a.rel_arith, a.rel_harm) == pytest.approx((b.best, b.worst, b.rel_arith, b.rel_harm))
@@ -151,7 +153,7 @@ def test_of_times_the_lowest_is_best():
 def test_rules_say_what_the_tree_says_on_all_rows_and_exactly_one_holds(seed, depth, n_settings):
     rng = np.random.default_rng(seed)
     rows = [(float(rng.integers(1, 6)), "abc"[rng.integers(3)], "yn"[rng.integers(2)]) for _ in range(40)]
-    table = table_of(
+    table = build_table(
         {
             "a": [r[0] for r in rows for _ in range(n_settings)],
             "b": [r[1] for r in rows for _ in range(n_settings)],
@@ -248,7 +250,7 @@ def test_within_the_noise_is_a_tie_and_needs_name_cells_and_trials():
 def test_few_instances_are_split_by_repeats_only():
     rng = np.random.default_rng(3)
     clear = made_up(rng, 3, 3, 5, 0.0, 0.02)
-    faster = table_of(
+    faster = build_table(
         {n: list(clear.column(n).values) for n in ("op", "size", "set")}
         | {
             "v": [
@@ -303,7 +305,7 @@ def test_the_advice_tried_brings_what_it_said():
     assert tried.difference.low <= 1 <= tried.difference.high
     sides = [made.best_default] * 4 + ["s1"] * 2 + ["s2"] * 2
     speeds = [100.0] * 4 + [140.0, 139.0, 141.0, 142.0]
-    elsewhere = table_of({"size": [10.5, 30.5, 60.5, 90.5] * 2, "set": sides, "v": speeds})
+    elsewhere = build_table({"size": [10.5, 30.5, 60.5, 90.5] * 2, "set": sides, "v": speeds})
     assert against(made, elsewhere).instances == 4
     assert against(made, made_up(rng, 24, 3, 2, 0.0, 0.05)).verdict == "less"
 
@@ -318,17 +320,17 @@ def test_new_trials_are_read_as_the_old_ones_were():
         "set": [named[s] for s in table.column("set").values],
         "v": list(table.column("v").values),
     }
-    made = advise(table_of(rows), "v", ["set"], ["size", "op"], wish=Wish(current={"set": "2"}))
+    made = advise(build_table(rows), "v", ["set"], ["size", "op"], wish=Wish(current={"set": "2"}))
     numbers = {
         "size": [10.0, 10.0, 500.0, 500.0, 20.0, 20.0],
         "op": ["r", "r", "r", "r", "x", "x"],
         "set": [1, 2] * 3,
         "v": [1.4, 1.0] * 3,
     }
-    tried = against(made, table_of(numbers))
+    tried = against(made, build_table(numbers))
     assert (tried.instances, tried.unused) == (1, 2)  # 500 and x were never tried
     with raises("not-a-number", DataError, cell="big"):
-        against(made, table_of({**numbers, "size": ["big"] * 6}))
+        against(made, build_table({**numbers, "size": ["big"] * 6}))
 
 
 def test_trying_an_advice_on_its_own_trials_is_refused():
@@ -337,7 +339,7 @@ def test_trying_an_advice_on_its_own_trials_is_refused():
     with raises("training-data-reused", DataError):
         against(made, table)
     with raises("no-paired-trials", DataError):
-        against(made, table_of({"size": [1.0], "set": ["s1"], "v": [3.0]}))
+        against(made, build_table({"size": [1.0], "set": ["s1"], "v": [3.0]}))
 
 
 @pytest.mark.parametrize(
@@ -356,7 +358,7 @@ def test_trying_an_advice_on_its_own_trials_is_refused():
 )
 def test_bad_input_gets_one_sentence(columns, choose, fixed, error, code):
     with raises(code, error):
-        advise(table_of(columns), "v", choose, fixed)
+        advise(build_table(columns), "v", choose, fixed)
 
 
 def test_few_workloads_get_no_false_advice_and_a_true_one_is_found():
@@ -371,7 +373,7 @@ def test_few_workloads_get_no_false_advice_and_a_true_one_is_found():
 
 
 def test_one_trial_of_few_instances_tells_nothing():
-    made = advise(table_of({"a": [1, 2], "v": [1.0, 2.0]}), "v", ["a"])
+    made = advise(build_table({"a": [1, 2], "v": [1.0, 2.0]}), "v", ["a"])
     assert made.kind == "nothing" and made.gain is None and made.needs.repeats == 3
 
 
@@ -389,13 +391,13 @@ def test_one_setting_under_two_names_is_counted_once_and_known_by_both():
         "set": ["s9"] * len(at),
         "v": [rows["v"][i] for i in shuffled],
     }
-    made = advise(table_of({name: rows[name] + again[name] for name in rows}), "v", ["set"], ["size"])
+    made = advise(build_table({name: rows[name] + again[name] for name in rows}), "v", ["set"], ["size"])
     plain = advise(table, "v", ["set"], ["size"])
     assert made.instances.renamed == ((("s9",), ("s2",)),) and "identical-settings" in codes(made.warnings)
     assert {**made.to_json(), "warnings": []} == {**plain.to_json(), "warnings": []}
     assert (
         advise(
-            table_of({name: rows[name] + again[name] for name in rows}),
+            build_table({name: rows[name] + again[name] for name in rows}),
             "v",
             ["set"],
             ["size"],
@@ -406,13 +408,13 @@ def test_one_setting_under_two_names_is_counted_once_and_known_by_both():
     with raises("identical-settings", DataError, n_settings=2):
         pair = [i for i in range(len(rows["set"])) if rows["set"][i] == "s2"]
         twice = {name: [rows[name][i] for i in pair] + again[name] for name in rows}
-        advise(table_of(twice), "v", ["set"], ["size"])
+        advise(build_table(twice), "v", ["set"], ["size"])
 
 
 def test_copied_rows_are_no_repeats():
     once = made_up(np.random.default_rng(9), 12, 4, 1, 0.0, 0.1)
     rows = {name: list(once.column(name).values) * 3 for name in ("size", "set", "v")}
-    made = advise(table_of(rows), "v", ["set"], ["size"])
+    made = advise(build_table(rows), "v", ["set"], ["size"])
     assert made.instances.slots == 1 and made.to_json()["repeats"] == 1 and made.gain.possible is None
     assert all(d.tied is None for d in made.defaults) and "copied-trials" in codes(made.warnings)
     assert_problem(with_code(made.warnings, "copied-trials"), "copied-trials", n_trials=144)
@@ -422,11 +424,11 @@ def test_instances_that_are_copies_are_one_piece_of_evidence_and_held_out_togeth
     once = made_up(np.random.default_rng(10), 10, 3, 2, 0.3, 0.1)
     rows = {name: list(once.column(name).values) for name in ("size", "set", "v")}
     both = {"size": rows["size"] + [x + 0.01 for x in rows["size"]], "set": rows["set"] * 2, "v": rows["v"] * 2}
-    made = instances(table_of(both), "v", ["set"], ["size"], False)
+    made = instances(build_table(both), "v", ["set"], ["size"], False)
     assert len(made) == 20 and len(np.unique(made.group)) == 10
     for split in splits(made):
         assert not set(made.group[split.train]) & set(made.group[split.test])
-    one, two = advise(once, "v", ["set"], ["size"]), advise(table_of(both), "v", ["set"], ["size"])
+    one, two = advise(once, "v", ["set"], ["size"]), advise(build_table(both), "v", ["set"], ["size"])
     assert two.gain.share.n == one.gain.share.n == 10
     assert_problem(with_code(two.warnings, "copied-instances"), "copied-instances", n=10, n_instances=20)
 
@@ -467,7 +469,7 @@ def test_the_worst_case_of_few_instances_is_an_instance_not_a_repeat():
         for k in range(4)
     ]
     rows = [(size, name, v * (1 + 1e-6 * at**2)) for at, (size, name, v) in enumerate(rows)]
-    table = table_of(dict(zip(("size", "set", "v"), map(list, zip(*rows, strict=True)), strict=True)))
+    table = build_table(dict(zip(("size", "set", "v"), map(list, zip(*rows, strict=True)), strict=True)))
     made = advise(table, "v", ["set"], ["size"], wish=Wish(current={"set": "b"}))
     assert made.best_default == "a" and made.gain.lowest == pytest.approx(0.5, abs=0.01)
 
@@ -497,10 +499,10 @@ def test_so_many_trials_as_asked_for_tell_two_settings_apart_four_times_in_five(
 def test_few_instances_are_told_how_many_trials_they_need():
     rng = np.random.default_rng(5)
     rows = [(name, 100 * (1.06 if name == "b" else 1) * np.exp(rng.normal(0, 0.1))) for name in "ab" for _ in range(6)]
-    made = advise(table_of({"set": [r[0] for r in rows], "v": [r[1] for r in rows]}), "v", ["set"])
+    made = advise(build_table({"set": [r[0] for r in rows], "v": [r[1] for r in rows]}), "v", ["set"])
     assert made.kind == "nothing" and made.needs.instances is None
     assert made.needs.trials > 6 and made.needs.of.startswith(f"{made.best_default} over ")
-    two = advise(table_of({"set": list("aabb"), "v": [1.0, 1.1, 1.3, 1.45]}), "v", ["set"])
+    two = advise(build_table({"set": list("aabb"), "v": [1.0, 1.1, 1.3, 1.45]}), "v", ["set"])
     assert two.kind == "nothing" and two.needs.repeats == 3
 
 
@@ -508,7 +510,7 @@ def test_the_real_non_contiguous_data_give_the_known_figures():
     table = table_from(published_table())
     size, gap, on, buffer, fill, value = (table.columns[name].values for name in table.names)
     setting = [f"{'on' if o else 'off'} {b:g}" for o, b in zip(on, buffer, strict=True)]
-    rows = table_of({"size": size, "gap": gap, "fill": fill, "set": setting, "v": value})
+    rows = build_table({"size": size, "gap": gap, "fill": fill, "set": setting, "v": value})
     made = advise(rows, "v", ["set"], ["size", "gap", "fill"], wish=Wish(weigh=False))
     assert [tuple(sorted(pair[0] + pair[1])) for pair in made.instances.renamed] == [("on 100", "on 4")]
     assert len(made.instances) == 180 and made.to_json()["best_mean"] == pytest.approx(65.49, abs=0.01)

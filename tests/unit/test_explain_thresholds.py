@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 import pytest
 
-from iosonde.core.table import Table, table_of
+from iosonde.core.table import Table, build_table
 from iosonde.explain.advise_gain import tied
 from iosonde.explain.classes import DensityClasses
 from iosonde.explain.cost import BLOCKS, Account, shares_of
@@ -20,7 +20,7 @@ def table(gap: float, settings: int) -> Table:
     """Two trials a setting at e^(±0.1) of its mean; the best setting is better than all others by this log ratio."""
     names = np.repeat(np.arange(settings), 2)
     logs = np.resize([-0.1, 0.1], 2 * settings) + np.where(names == 0, gap, 0.0)
-    return table_of({"set": [f"s{name}" for name in names], "v": np.exp(logs).tolist()})
+    return build_table({"set": [f"s{name}" for name in names], "v": np.exp(logs).tolist()})
 
 
 @pytest.mark.parametrize("settings", [2, 6])

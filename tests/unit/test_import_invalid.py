@@ -9,7 +9,7 @@ from test_import_repeated import CSV, TEXT
 from test_import_together import directory, imported, ior, of, only, result, summary
 
 from iosonde.importers import Text, understand
-from iosonde.importers.damage import checked
+from iosonde.importers.damage import drop_implausible_rows
 from iosonde.importers.parsed import Parsed, Row
 from iosonde.store import Store
 
@@ -102,7 +102,9 @@ def test_a_complaint_before_the_first_phase_is_of_the_list_that_follows():
 def test_a_mark_behind_a_number_counts_whatever_the_tool_and_whoever_reads_it(line, invalid):
     """A reader of numbers drops what follows them; what stands in lines without a number is none of this."""
     rows = [Row("read", "bandwidth", 1.0, "bytes/s", 1), Row("write", "bandwidth", 2.0, "bytes/s", 2)]
-    run = checked(Parsed(rows=rows), Text(f"read 11 MiB/s\n{line}\nold attempt [INVALID]\n".encode(), "x"))
+    run = drop_implausible_rows(
+        Parsed(rows=rows), Text(f"read 11 MiB/s\n{line}\nold attempt [INVALID]\n".encode(), "x")
+    )
     assert [note.line for note in run.invalid] == ([2] if invalid else []) and run.missing == run.invalid
     assert run.rows == rows
 

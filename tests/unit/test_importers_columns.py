@@ -12,7 +12,7 @@ from iosonde.core.errors import DataError
 from iosonde.core.problems import SpecError
 from iosonde.importers import Text
 from iosonde.importers.columns import understand_columns
-from iosonde.importers.columns_map import read_map, unit_of
+from iosonde.importers.columns_map import parse_unit, read_map
 from messages import has_message, raises
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "columns"
@@ -175,7 +175,7 @@ def test_a_metric_without_operation_and_a_file_that_is_no_map_are_refused(tmp_pa
     ],
 )
 def test_units_of_people_become_base_units(unit, base, value):
-    assert (unit_of(unit).base, unit_of(unit).to_base(1)) == (base, value)
+    assert (parse_unit(unit).base, parse_unit(unit).to_base(1)) == (base, value)
 
 
 def test_a_cut_or_a_hole_changes_no_number_that_is_not_marked():

@@ -20,11 +20,11 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.plugins import read_groups
 from iosonde.importers import Text, read, registry, understand
 from iosonde.importers import text as text_module
-from iosonde.importers.damage import checked
-from iosonde.importers.labels import without_labels
+from iosonde.importers.damage import drop_implausible_rows
+from iosonde.importers.labels import strip_labels
 from iosonde.importers.parsed import Parsed, Row
-from iosonde.importers.paths import manifest_factors, pattern_factors
-from iosonde.importers.runs import runs_of
+from iosonde.importers.paths import factors_from_manifest, factors_from_pattern
+from iosonde.importers.runs import build_runs
 from iosonde.store import Store
 from messages import assert_problem, codes, raises
 from terminal import command_of
@@ -115,23 +115,23 @@ def test_a_fault_of_an_importer_names_it(monkeypatch):
 
 
 def test_factors_from_a_path():
-    of = pattern_factors("site={}/date={}/...")
+    of = factors_from_pattern("site={}/date={}/...")
     assert of(Path("old/site=bonn/date=2024-05-03/run 1/ior.txt")) == {"site": "bonn", "date": "2024-05-03"}
     assert of(Path("elsewhere/ior.txt")) == {}
-    assert pattern_factors("{site}/n{nodes}/*.txt")(Path("bonn/n16/a.txt")) == {"site": "bonn", "nodes": 16}
+    assert factors_from_pattern("{site}/n{nodes}/*.txt")(Path("bonn/n16/a.txt")) == {"site": "bonn", "nodes": 16}
     for wrong in ("a/b", "x/{}", "{a}/{a}"):
         with pytest.raises(InputError):
-            pattern_factors(wrong)
+            factors_from_pattern(wrong)
 
 
 def test_factors_from_a_manifest(tmp_path):
     manifest = tmp_path / "m.csv"
     manifest.write_text("file,site,nodes\na/*.txt,bonn,\na/2.txt,,8\n")
-    of = manifest_factors(manifest)
+    of = factors_from_manifest(manifest)
     assert of(Path("a/2.txt")) == {"site": "bonn", "nodes": 8}
     manifest.write_text("site\nbonn\n")
     with raises("missing-column"):
-        manifest_factors(manifest)
+        factors_from_manifest(manifest)
 
 
 def archive(path: Path) -> Path:
@@ -287,7 +287,7 @@ def test_what_is_there_already_is_not_parsed_again(tmp_path, monkeypatch):
     ],
 )
 def test_labels_before_every_line_are_taken_off_where_most_lines_have_one(text, label):
-    found, first = without_labels(text)
+    found, first = strip_labels(text)
     assert first == label
     assert (found == text) is not bool(label) and (not label or found.split("\n")[0] == "a")
 
@@ -297,7 +297,7 @@ def test_damaged_text_never_becomes_another_number():
 
     def rows(text, *values):
         run = Parsed(rows=[Row("write", "bandwidth_last_done", value, "bytes/s", line) for line, value in values])
-        return checked(run, Text(text, "x"))
+        return drop_implausible_rows(run, Text(text, "x"))
 
     assert [row.value for row in rows(b"a\nb 12", (1, 5.0), (2, 12.0)).rows] == [5.0]
     assert rows(b"a\nb 12", (2, 12.0)).missing[0].sentence.code == "cut-last-line"
@@ -361,7 +361,7 @@ def test_a_log_of_several_tools_is_read_by_each_of_them():
         lines = whole.decode().split("\n")
         for run in found.runs:
             assert all(lines[row.line - 1].strip() for row in run.rows)
-        sources = {run.source.split()[0] for run in runs_of(found, Text(whole, "job.log"), "e")}
+        sources = {run.source.split()[0] for run in build_runs(found, Text(whole, "job.log"), "e")}
         assert sources == {"ior", "mdtest"}
 
 

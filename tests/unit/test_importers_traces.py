@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("iosonde.engine._native")
 from iosonde.core.schema import STATUS_SHORT
 from iosonde.importers import Text, understand
-from iosonde.importers.darshan_log import unmapped_bytes
+from iosonde.importers.darshan_log import count_unmapped_bytes
 from messages import has_message
 
 S = 10**9
@@ -533,9 +533,9 @@ def test_a_log_of_darshan_whose_map_lost_a_module_says_so(tmp_path, monkeypatch,
     whole = mapped_log({0: 50, 2: 60, 9: 70}, order)
     assert not darshan_log(tmp_path, monkeypatch, module, whole).missing
     for bit in range(8 * 24, 8 * (24 + 16)):
-        assert unmapped_bytes(_flipped(whole, bit))
+        assert count_unmapped_bytes(_flipped(whole, bit))
     for bit in (place * 128 + at for place in (2, 9) for at in range(8 * 24, 8 * 40)):
-        assert unmapped_bytes(_flipped(whole, bit))
+        assert count_unmapped_bytes(_flipped(whole, bit))
     run = darshan_log(tmp_path, monkeypatch, module, _flipped(whole, 8 * (24 + 9 * 16)))
     assert lacks(run, "damaged-log") and run.rows
 

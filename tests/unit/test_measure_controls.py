@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.core.errors import SystemFaultError
-from iosonde.core.level_text import same_level
+from iosonde.core.level_text import is_same_level
 from iosonde.measure.rank import controls, mounted
 from iosonde.measure.spec import CACHE_DROP, CacheRegime, CommandStep, Control
 
@@ -37,12 +37,12 @@ from steps_bench import printed, run
     ],
 )
 def test_what_the_system_says_is_the_level_or_it_is_not(level, said, same):
-    assert same_level(level, said) is same
+    assert is_same_level(level, said) is same
 
 
 @given(st.one_of(st.integers(), st.text(min_size=1).filter(str.strip), st.floats(allow_nan=False)))
 def test_every_level_is_itself(level):
-    assert same_level(level, f" {level}\n")
+    assert is_same_level(level, f" {level}\n")
 
 
 def test_a_level_is_set_read_back_and_seen_by_the_steps(tmp_path):

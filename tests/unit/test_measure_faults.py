@@ -67,7 +67,7 @@ def test_where_nobody_inflicts_faults_no_trial_is_begun(tmp_path):
 
 
 def test_the_answer_is_kept_and_one_who_ends_before_costs_the_trial_only_that(tmp_path):
-    held = words.hold(tmp_path)
+    held = words.register_injector(tmp_path)
 
     def take():
         while not (found := list(tmp_path.glob("trial-*/order.json"))):

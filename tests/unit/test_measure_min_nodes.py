@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iosonde.core.no_scaling import without_efficiency
+from iosonde.core.no_scaling import find_without_efficiency
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment
 from iosonde.measure import items
@@ -63,7 +63,7 @@ def experiment() -> Experiment:
 
 def test_what_was_the_nodes_own_on_one_node_is_no_base():
     runs = [run(1, "same_rank"), run(2, "other_node"), run(4, "other_node")]
-    apart, why = without_efficiency(runs, [experiment()])
+    apart, why = find_without_efficiency(runs, [experiment()])
     assert apart == {"elsewhere"} and len(why) == 1 and "elsewhere" in why[0]
 
 
@@ -75,4 +75,4 @@ def test_what_was_the_nodes_own_on_one_node_is_no_base():
     ],
 )
 def test_of_the_same_thing_on_all_numbers_of_nodes_there_is_one(runs):
-    assert without_efficiency(runs, [experiment()]) == (set(), ())
+    assert find_without_efficiency(runs, [experiment()]) == (set(), ())

@@ -90,9 +90,9 @@ def test_traffic_counts_interfaces_and_infiniband_but_not_loopback(tmp_path):
 
 
 def test_the_medium_is_what_the_counters_show_and_not_what_was_hoped():
-    assert names.medium(pair(0, 1), [0, 0, 1]) == names.SHARED_MEMORY
-    assert names.medium(pair(0, 2, crossed=1100), [0, 0, 1]) == names.NETWORK
-    assert names.medium(pair(0, 2, crossed=20), [0, 0, 1]) == names.UNSEEN
+    assert names.classify_medium(pair(0, 1), [0, 0, 1]) == names.SHARED_MEMORY
+    assert names.classify_medium(pair(0, 2, crossed=1100), [0, 0, 1]) == names.NETWORK
+    assert names.classify_medium(pair(0, 2, crossed=20), [0, 0, 1]) == names.UNSEEN
 
 
 def test_every_observation_belongs_to_a_rank_and_no_two_are_the_same():

@@ -19,7 +19,7 @@ import iosonde
 import source
 from iosonde.commands.python import PythonSpelling
 from iosonde.core.errors import InputError, IosondeError, SystemFaultError, TargetFaultError, error_from_json
-from iosonde.core.message import Message, spell, spelled, terminal_spelling
+from iosonde.core.message import Message, spell, spell_for_terminal, use_spelling
 from iosonde.foreign.child import NoAnswerError
 from iosonde.measure.workloads.settings import SettingError
 from messages import codes, raises, with_code
@@ -150,12 +150,12 @@ def test_a_message_is_its_text_and_knows_its_code_and_values():
 def test_an_option_is_spelled_by_the_front_end():
     assert f"{spell.leave_out} {spell.where:'fs=nfs'}" == "--leave-out --where 'fs=nfs'"
     assert iosonde.run and iosonde.regress  # declares their options
-    with spelled(PythonSpelling()):
+    with use_spelling(PythonSpelling()):
         assert f"{spell.where} {spell.where:'fs=nfs'} {spell.nodes:1,2}" == "where= where='fs=nfs' nodes=[1, 2]"
         assert f"{spell.robust} {spell.level:0.95} {spell.hosts:FILE}" == "robust=True level=0.95 hosts=FILE"
-        with spelled(terminal_spelling, is_default=True):
+        with use_spelling(spell_for_terminal, is_default=True):
             assert f"{spell.level}" == "level="
-    with spelled(terminal_spelling, is_default=True), spelled(PythonSpelling(), is_default=True):
+    with use_spelling(spell_for_terminal, is_default=True), use_spelling(PythonSpelling(), is_default=True):
         assert f"{spell.level}" == "--level"
 
 

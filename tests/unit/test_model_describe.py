@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.model.fit import fitted
 from iosonde.model.fit.describe import describe
 from iosonde.model.fit.features import examples
@@ -13,7 +13,7 @@ from iosonde.model.fit.fitted import train
 def model(family="linear", terms="a,b,a:b", n=5):
     a, b = (axis.ravel().astype(float) for axis in np.meshgrid(np.arange(n) - 2, [-1, 1]))
     y = 100 + 3 * a + 4 * b + 2 * a * b + np.resize([1e-6, -1e-6, 0], a.size)
-    return train(examples(table_of({"a": a, "b": b, "y": y}), "y", ["a", "b"]), family, {"terms": terms}, 0)
+    return train(examples(build_table({"a": a, "b": b, "y": y}), "y", ["a", "b"]), family, {"terms": terms}, 0)
 
 
 def test_shares_are_those_of_the_formula():
@@ -40,4 +40,4 @@ def test_designs_that_cannot_be_do_not_count():
 
 def test_the_mean_of_everything_follows_no_factor():
     a = np.arange(6.0)
-    assert describe(train(examples(table_of({"a": a, "y": a}), "y", ["a"]), "mean", {}, 0)).shares == {}
+    assert describe(train(examples(build_table({"a": a, "y": a}), "y", ["a"]), "mean", {}, 0)).shares == {}

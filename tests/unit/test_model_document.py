@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, IosondeError, SchemaTooNewError
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.model.families import NAMES, checked
 from iosonde.model.fit import document
 from iosonde.model.fit.choose import choose
@@ -26,7 +26,7 @@ from messages import raises
 def data():
     a, b = np.arange(32) % 8, np.arange(32) // 8
     y = 10.0 + 3 * a + b + np.random.default_rng(1).normal(0, 0.1, 32)
-    return examples(table_of({"a": a, "fs": [f"fs{i}" for i in b], "rate (MB/s)": y}), "rate (MB/s)", ["a", "fs"])
+    return examples(build_table({"a": a, "fs": [f"fs{i}" for i in b], "rate (MB/s)": y}), "rate (MB/s)", ["a", "fs"])
 
 
 def model():
@@ -69,7 +69,7 @@ def test_a_file_without_repeats_is_read():
 
 def test_repeats_come_along():
     a = np.repeat([1.0, 2.0, 4.0], 3)
-    d = examples(table_of({"a": a, "y": a + np.resize([0.1, 0.2, 0.4], 9)}), "y", ["a"])
+    d = examples(build_table({"a": a, "y": a + np.resize([0.1, 0.2, 0.4], 9)}), "y", ["a"])
     made = train(d, "mean", {}, 0)
     again = document.from_text(document.to_text(made).encode(), "m.json")
     assert again == made and [one.at for one in again.repeats] == [(1.0,), (2.0,), (4.0,)]

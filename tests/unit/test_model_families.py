@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.model.families import NAMES, checked, family, linear, nodes
 from iosonde.model.fit.features import examples
 from messages import assert_problem, raises
@@ -32,7 +32,7 @@ def sample(n: int = 60, seed: int = 3, repeats: int = 1):
         "depth": rng.uniform(1, 64, n),
         "rate": rate,
     }
-    table = table_of({name: [v for v in values for _ in range(repeats)] for name, values in rows.items()})
+    table = build_table({name: [v for v in values for _ in range(repeats)] for name, values in rows.items()})
     return examples(table, "rate", ["size", "fs", "mode", "depth"])
 
 
@@ -96,7 +96,7 @@ def test_a_tree_of_raw_numbers_is_scikit_learns_between_the_levels_too():
     rng = np.random.default_rng(1)
     a, b = rng.uniform(0, 10, 80), rng.uniform(0, 10, 80)
     y = np.where(a < 5, 1.0, 2.0) + (b > 7)
-    data = examples(table_of({"a": a, "b": b, "y": y}), "y", ["a", "b"])
+    data = examples(build_table({"a": a, "b": b, "y": y}), "y", ["a", "b"])
     form, new = family("tree").fit(data, {}, 0), rng.uniform(-2, 12, (500, 2))
     library = DecisionTreeRegressor(random_state=0).fit(data.x, data.y)
     assert np.mean(family("tree").predict(form, new) == library.predict(new)) > 0.98  # thresholds differ in rank
@@ -104,7 +104,7 @@ def test_a_tree_of_raw_numbers_is_scikit_learns_between_the_levels_too():
 
 def test_a_tree_tells_sizes_apart_that_32_bits_do_not():
     size = 1e9 + np.arange(8.0)
-    data = examples(table_of({"size": size, "y": np.arange(8.0)}), "y", ["size"])
+    data = examples(build_table({"size": size, "y": np.arange(8.0)}), "y", ["size"])
     form = family("tree").fit(data, {}, 0)
     assert family("tree").predict(form, data.x).tolist() == list(range(8))
 
@@ -127,7 +127,7 @@ def test_the_class_tree_predicts_what_scikit_learn_does():
 
 
 def test_classes_of_ones_own_have_names():
-    data = examples(table_of({"a": [1, 2, 3, 4], "y": [25, 25.1, 75, 75.1]}), "y", ["a"])
+    data = examples(build_table({"a": [1, 2, 3, 4], "y": [25, 25.1, 75, 75.1]}), "y", ["a"])
     form = family("classes").fit(data, {"ends": "25,75", "names": "slow,avg,fast"}, 0)
     leaves = [form["nodes"][at] for at in nodes.leaf_of(form["nodes"], form["factors"], data.x)]
     assert [leaf["name"] for leaf in leaves] == ["slow", "avg", "avg", "fast"]
@@ -206,7 +206,9 @@ def cluster(noise: float = 0.02):
     nodes, sync = np.repeat([1, 2, 3, 4, 6, 8], 6), np.tile([0, 1], 18)
     y = np.minimum(60.0 * nodes, 240.0) * np.where(sync, 0.8, 1.0) * np.exp(noise * rng.standard_normal(36))
     return examples(
-        table_of({"nodes": nodes, "sync": ["ny"[i] for i in sync], "rate (MB/s)": y}), "rate (MB/s)", ["nodes", "sync"]
+        build_table({"nodes": nodes, "sync": ["ny"[i] for i in sync], "rate (MB/s)": y}),
+        "rate (MB/s)",
+        ["nodes", "sync"],
     )
 
 
@@ -238,7 +240,7 @@ def test_bound_and_tree_know_a_node_count_that_no_tree_has_seen():
 
 
 def test_the_bound_reads_units_of_factors():
-    table = table_of({"net (MiB/s)": [1, 2, 3.0], "block (KiB)": [4, 8, 16.0], "y (MiB/s)": [1, 2, 3.0]})
+    table = build_table({"net (MiB/s)": [1, 2, 3.0], "block (KiB)": [4, 8, 16.0], "y (MiB/s)": [1, 2, 3.0]})
     columns = {n: replace(c, label=n.split()[0], unit=n.split("(")[1][:-1]) for n, c in table.columns.items()}
     data = examples(replace(table, columns=columns), "y", ["net", "block"])
     form = family("bound").fit(data, {"network": "net", "latency": "2ms", "request_size": "block"}, 0)
@@ -329,12 +331,12 @@ def test_what_a_family_cannot_do_is_one_sentence():
         family("svm")
     with raises("unknown-family-option", option="trees"):
         checked("tree", {"trees": 3})
-    below = examples(table_of({"a": [1, 2, 3, 4.0], "y": [-1, 2, 3, 4.0]}), "y", ["a"])
+    below = examples(build_table({"a": [1, 2, 3, 4.0], "y": [-1, 2, 3, 4.0]}), "y", ["a"])
     for name in ("loglinear", "classes"):
         with pytest.raises(DataError):
             family(name).fit(below, {}, 0)
     with raises("too-few-rows", DataError, n_parameters=9):
-        family("linear").fit(examples(table_of({"a": list("abcdefghi"), "y": range(9)}), "y", ["a"]), {}, 0)
+        family("linear").fit(examples(build_table({"a": list("abcdefghi"), "y": range(9)}), "y", ["a"]), {}, 0)
     with raises("too-many-settings", DataError):
         family("gaussian").fit(sample(301), {}, 0)
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.model.fit import features
 from messages import assert_problem, raises, with_code
 
-TABLE = table_of(
+TABLE = build_table(
     {
         "fs": ["nfs", "nfs", "ceph", "ceph", None],
         "nodes": [1, 2, 1, 2, 2],
@@ -29,7 +29,7 @@ def test_rows_that_lack_a_value_are_left_out_and_counted():
 
 
 def test_repeats_share_a_cell():
-    made = features.examples(table_of({"a": [1, 2, 1], "y": [1.0, 2.0, 3.0]}), "y", ["a"])
+    made = features.examples(build_table({"a": [1, 2, 1], "y": [1.0, 2.0, 3.0]}), "y", ["a"])
     assert made.cells[0] == made.cells[2] != made.cells[1]
 
 
@@ -51,7 +51,7 @@ def test_what_cannot_be_learned_from_is_refused(response, on, code):
 
 def test_a_constant_response_is_refused():
     with raises("constant-response", DataError, response="y", constant=3):
-        features.examples(table_of({"a": [1, 2], "y": [3.0, 3.0]}), "y", ["a"])
+        features.examples(build_table({"a": [1, 2], "y": [3.0, 3.0]}), "y", ["a"])
 
 
 def test_a_setting_is_encoded_as_the_rows_were():
@@ -75,11 +75,11 @@ def test_a_feature_survives_json():
 
 
 def test_a_number_with_a_slip_of_the_pen_is_said():
-    d = features.examples(table_of({"a": ["1", "2", "4", "8x"], "y": [1.0, 2, 3, 4]}), "y", ["a"])
+    d = features.examples(build_table({"a": ["1", "2", "4", "8x"], "y": [1.0, 2, 3, 4]}), "y", ["a"])
     assert_problem(with_code(d.warnings, "number-as-text"), "number-as-text", factor="a", n_levels=4, level="8x")
-    assert features.examples(table_of({"a": ["x", "2", "off"], "y": [1.0, 2, 3]}), "y", ["a"]).warnings == ()
+    assert features.examples(build_table({"a": ["x", "2", "off"], "y": [1.0, 2, 3]}), "y", ["a"]).warnings == ()
 
 
 def test_numbers_that_are_text_on_purpose_are_no_slip_of_the_pen():
-    table = table_of({"a": ["1", "2", "1"], "y": [1.0, 2.0, 3.0]})
+    table = build_table({"a": ["1", "2", "1"], "y": [1.0, 2.0, 3.0]})
     assert not table.column("a").numeric and features.examples(table, "y", ["a"]).warnings == ()

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import IosondeError
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.model.fit import document
 from iosonde.model.fit.choose import choose
 from iosonde.model.fit.describe import describe
@@ -49,7 +49,7 @@ def test_every_table_ends_in_an_answer_or_a_sentence(made, families, seed):
     columns, names = made
     with warnings.catch_warnings(), contextlib.suppress(IosondeError):
         warnings.simplefilter("error", RuntimeWarning)
-        data = examples(table_of(columns), "y", names)
+        data = examples(build_table(columns), "y", names)
         found = choose(data, [Candidate(name) for name in families], groups(data), None, 0.9, seed)
         json.dumps(found.to_json(), allow_nan=False)
         model = document.from_text(document.to_text(found.model).encode(), "m.json")

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.model.families import one_column, tree
 from iosonde.model.fit.features import examples
 
 ALONE = """
 import sys, numpy as np
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.model.families import tree
 from iosonde.model.fit.features import examples
-tree.fit(examples(table_of({"nodes": [1, 2, 4] * 6, "y": np.arange(18.0).tolist()}), "y", ["nodes"]), {}, 1)
+tree.fit(examples(build_table({"nodes": [1, 2, 4] * 6, "y": np.arange(18.0).tolist()}), "y", ["nodes"]), {}, 1)
 print(*{"sklearn", "pandas", "scipy"} & set(sys.modules))
 """
 
@@ -55,7 +55,7 @@ def test_the_family_predicts_what_scikit_learn_does(columns):
     rng = np.random.default_rng(3)
     rows = {"a": rng.integers(1, 9, 200) * 1.5, "b": rng.integers(0, 3, 200) * 1.0, "many": rng.uniform(0, 1, 200)}
     y = rows["a"] ** 2 + rows["b"] + rng.normal(size=200)
-    data = examples(table_of({**{name: rows[name].tolist() for name in columns}, "y": y.tolist()}), "y", columns)
+    data = examples(build_table({**{name: rows[name].tolist() for name in columns}, "y": y.tolist()}), "y", columns)
     library = DecisionTreeRegressor(min_samples_leaf=4, random_state=1).fit(data.x, data.y)
     form = tree.fit(data, {"min_leaf": 4}, 1)
     assert tree.predict(form, data.x) == pytest.approx(library.predict(data.x), rel=1e-12)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.model.fit.calibration import Calibration, calibrate, groups_needed
 from iosonde.model.fit.choose import auto, choose, standard_folds
 from iosonde.model.fit.errors_of import standard_error
@@ -31,7 +31,7 @@ def grid(noise=1.0, seed=2, repeats=1):
     rng = np.random.default_rng(seed)
     a, fs = np.repeat(np.arange(8) % 8, 3 * repeats), np.tile(["x", "y", "z"], 8 * repeats)
     y = 100 + 10 * a + 30 * (fs == "y") + noise * rng.standard_normal(a.size)
-    return examples(table_of({"a": a, "fs": fs, "y": y}), "y", ["a", "fs"])
+    return examples(build_table({"a": a, "fs": fs, "y": y}), "y", ["a", "fs"])
 
 
 @pytest.mark.parametrize(("level", "needed"), [(0.95, 19), (0.9, 9), (0.99, 99), (0.8, 4)])
@@ -68,7 +68,7 @@ def test_a_models_interval_covers_a_new_trial_as_often_as_claimed(family, trials
     for _ in range(trials):
         a = rng.uniform(0, 1, 31)
         y = np.exp(1 + 3 * a + 0.1 * rng.standard_normal(31)) - 20 * (family == "linear")
-        d = examples(table_of({"a": a[:30], "y": y[:30]}), "y", ["a"])
+        d = examples(build_table({"a": a[:30], "y": y[:30]}), "y", ["a"])
         setting = float(np.clip(a[30], a[:30].min(), a[:30].max()))
         e = ask(fitted(d, family).model, {"a": setting}, 0.9).value
         covered.append(e.low <= y[30] <= e.high)
@@ -122,7 +122,7 @@ def repeated(noise, n, rng, settings=6):
     """Few settings, each measured n times: (examples, a new trial of each)."""
     truth = 100 * 1.5 ** np.arange(settings)
     y = truth[:, None] * noise(rng, (settings, n + 1))
-    table = table_of({"a": np.repeat(np.arange(settings), n), "y": y[:, :n].ravel()})
+    table = build_table({"a": np.repeat(np.arange(settings), n), "y": y[:, :n].ravel()})
     return examples(table, "y", ["a"]), y[:, n]
 
 
@@ -166,7 +166,7 @@ def test_few_trials_of_a_setting_are_asked_last(n, asked):
 
 def test_two_trials_or_copies_of_one_say_nothing_of_another():
     y = [1.0, 2.0, 5.0, 5.0, 5.0, 7.0, 8.0, 9.0]
-    d = examples(table_of({"a": [0, 0, 1, 1, 1, 2, 2, 2], "y": y}), "y", ["a"])
+    d = examples(build_table({"a": [0, 0, 1, 1, 1, 2, 2, 2], "y": y}), "y", ["a"])
     model = train(d, "mean", {}, 0)
     assert [(one.at, one.n) for one in model.repeats] == [((2.0,), 3)]
     assert ask(model, {"a": 1}, 0.9).value.low is None
@@ -204,7 +204,7 @@ def test_a_level_between_those_tried_has_no_interval_where_they_have_none_and_th
 
 def test_a_continuous_factor_has_intervals_between_its_values():
     a = np.random.default_rng(1).uniform(0, 1, 40)
-    d = examples(table_of({"a": a, "y": 3 * a}), "y", ["a"])
+    d = examples(build_table({"a": a, "y": 3 * a}), "y", ["a"])
     assert ask(fitted(d, "linear").model, {"a": 0.5}, 0.95).value.low is not None
 
 
@@ -233,7 +233,7 @@ def test_too_few_settings_are_said_with_how_many_are_needed():
 
 def test_a_speed_below_zero_is_refused_and_its_share_is_known():
     a, b = np.repeat(np.arange(6.0), 6), np.tile(np.arange(6.0), 6)
-    d = examples(table_of({"a": a, "b": b, "y": 100 * np.exp(-a - b)}), "y", ["a", "b"])
+    d = examples(build_table({"a": a, "b": b, "y": 100 * np.exp(-a - b)}), "y", ["a", "b"])
     linear, log = fitted(d, "linear").model, fitted(d, "loglinear").model
     designs = np.column_stack([a, b])
     assert negative_share(linear) == pytest.approx(np.mean(linear.values(designs) < 0)) and negative_share(linear) > 0.2
@@ -242,7 +242,7 @@ def test_a_speed_below_zero_is_refused_and_its_share_is_known():
         ask(linear, {"a": 5, "b": 3}, 0.95)
     assert "loglinear" in refused.value.hint
     assert ask(log, {"a": 5, "b": 3}, 0.95).value.value == pytest.approx(100 * np.exp(-8))
-    below = examples(table_of({"a": a, "b": b, "y": 3 - a - b}), "y", ["a", "b"])
+    below = examples(build_table({"a": a, "b": b, "y": 3 - a - b}), "y", ["a", "b"])
     assert negative_share(fitted(below, "linear").model) == 0
 
 
@@ -261,7 +261,7 @@ def test_the_simplest_of_equally_good_models_is_taken():
 def test_nothing_to_learn_leaves_the_mean():
     rng = np.random.default_rng(3)
     d = examples(
-        table_of({"a": np.arange(40) % 10, "b": np.arange(40) // 10, "y": rng.normal(9, 1, 40)}), "y", ["a", "b"]
+        build_table({"a": np.arange(40) % 10, "b": np.arange(40) // 10, "y": rng.normal(9, 1, 40)}), "y", ["a", "b"]
     )
     assert fitted(d, "mean", "linear", "tree", "forest").model.family == "mean"
 
@@ -280,11 +280,11 @@ def test_candidates_by_the_number_of_rows():
 
 
 def test_all_of_one_setting_is_refused():
-    d = examples(table_of({"a": [1, 1, 2, 2], "y": [3, 4, 3, 4]}), "y", ["a"])
+    d = examples(build_table({"a": [1, 1, 2, 2], "y": [3, 4, 3, 4]}), "y", ["a"])
     one = Groups(np.zeros(4, np.intp), 1, 4)
     with raises("too-few-settings", DataError):
         choose(d, [Candidate("tree")], one, None, 0.95, 0)
-    rows = examples(table_of({"a": [1, 2, 3], "b": [1, 3, 2], "c": [3, 1, 1], "y": [3, 4, 5]}), "y", ["a", "b", "c"])
+    rows = examples(build_table({"a": [1, 2, 3], "b": [1, 3, 2], "c": [3, 1, 1], "y": [3, 4, 5]}), "y", ["a", "b", "c"])
     with raises("fit-failed", DataError):
         choose(rows, [Candidate("linear")], groups(rows), None, 0.95, 0)
 
@@ -317,7 +317,7 @@ def test_few_settings_of_many_repeats_are_thinned(monkeypatch):
     made = fitted(grid(repeats=20), "mean", "linear")
     assert made.n_choice == 60 and made.model.rows == 480
     a = np.repeat([0, 1, 2, 3], 100)
-    d = examples(table_of({"a": a, "y": a + np.random.default_rng(0).normal(0, 0.1, 400)}), "y", ["a"])
+    d = examples(build_table({"a": a, "y": a + np.random.default_rng(0).normal(0, 0.1, 400)}), "y", ["a"])
     assert fitted(d, "mean", "tree").n_choice == 60
 
 

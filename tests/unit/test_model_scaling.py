@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.model.scaling import ceilings, intervals, laws, rational, words
 from iosonde.model.scaling.analyse import analyse
 from iosonde.model.scaling.points import points_of
@@ -246,7 +246,7 @@ def test_the_bootstrap_agrees_with_the_profile_for_many_trials():
 def test_order_of_rows_changes_nothing_and_equal_sizes_are_trials():
     rows = [(n, rate) for n, rates in trials(usl).items() for rate in rates]
     there, back = (
-        series_of(table_of({"n": [r[0] for r in order], "mib_s": [r[1] for r in order]}), "mib_s", "n", [])[0][0]
+        series_of(build_table({"n": [r[0] for r in order], "mib_s": [r[1] for r in order]}), "mib_s", "n", [])[0][0]
         for order in (rows, rows[::-1])
     )
     assert {n: sorted(rates) for n, rates in there.trials.items()} == {n: sorted(r) for n, r in back.trials.items()}
@@ -267,7 +267,7 @@ def test_order_of_rows_changes_nothing_and_equal_sizes_are_trials():
 )
 def test_bad_rows_are_named(n, rate, code, values):
     with raises(code, DataError, **values):
-        series_of(table_of({"n": n, "y": rate}), "y", "n", [])
+        series_of(build_table({"n": n, "y": rate}), "y", "n", [])
 
 
 def test_a_time_is_no_rate_unless_said_so():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.model.scaling.best import best_settings
 from iosonde.model.scaling.series import Series, series_of
 
@@ -18,7 +18,7 @@ TRIALS = {  # setting → nodes → trials
 def series(trials: dict) -> list[Series]:
     rows = [(fs, n, rate) for fs, sizes in trials.items() for n, rates in sizes.items() for rate in rates]
     names = ("setting", "nodes", "rate_MiB/s")
-    table = table_of({name: [row[place] for row in rows] for place, name in enumerate(names)})
+    table = build_table({name: [row[place] for row in rows] for place, name in enumerate(names)})
     return series_of(table, names[2], "nodes", ["setting"])[0]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.model.fit.features import examples
 from iosonde.model.sensitivity import factorial
 from iosonde.model.sensitivity.design import FACTORIAL, FRACTION, SCATTERED, design_of
@@ -70,7 +70,7 @@ def test_the_published_line_ranks_as_its_closed_form_from_coefficients_and_from_
     y = x @ np.array(list(WRITE.values()))
     of_line = by_name(rank_line("write", WRITE, None, LEVELS, 0.95))
     of_data = by_name(
-        rank(examples(table_of({**dict(zip(LEVELS, x.T, strict=True)), "y": y}), "y", list(LEVELS)), 0.95)
+        rank(examples(build_table({**dict(zip(LEVELS, x.T, strict=True)), "y": y}), "y", list(LEVELS)), 0.95)
     )
     for name, s1 in WRITE_S1.items():
         assert of_line[name].over_all.s1.value == pytest.approx(s1, abs=1e-6)
@@ -320,7 +320,7 @@ def test_equal_repeats_are_remarked_on():
     ],
 )
 def test_what_cannot_be_ranked_is_refused(columns, fixed, code, values):
-    data = examples(table_of(columns), "y", [name for name in columns if name != "y"])
+    data = examples(build_table(columns), "y", [name for name in columns if name != "y"])
     with raises(code, InputError, **values):
         rank(data, 0.95, fixed)
 
@@ -399,7 +399,7 @@ def test_a_surrogate_that_explains_too_little_is_not_used():
 def test_a_surrogate_that_is_worse_than_the_mean_leaves_no_interval_turned_around():
     """All but one of the trials are 0, and repeats differ by as much as settings."""
     columns = {"size": [0.0, 1.0, 0.0, 1.0], "health": ["ok", "down", "ok", "ok"], "y": [0.0, 0.0, 1.0, 0.0]}
-    for one in rank(examples(table_of(columns), "y", ["size", "health"]), 0.95).factors:
+    for one in rank(examples(build_table(columns), "y", ["size", "health"]), 0.95).factors:
         st = one.over_all.st
         assert st.low <= st.value <= st.high
 
@@ -418,7 +418,7 @@ def test_a_dummy_is_seldom_seen_to_matter(monkeypatch):
 
 
 def test_text_of_several_levels_is_ranked_by_its_levels():
-    table = table_of({"fs": list("abc") * 6, "n": [1, 2] * 9, "y": [1.0, 5, 2] * 3 + [1.1, 5.2, 2.1] * 3})
+    table = build_table({"fs": list("abc") * 6, "n": [1, 2] * 9, "y": [1.0, 5, 2] * 3 + [1.1, 5.2, 2.1] * 3})
     made = by_name(rank(examples(table, "y", ["fs", "n"]), 0.95))
     assert made["fs"].over_all.s1.value > 0.95 and made["fs"].slope is None
     assert [level.name for level in made["fs"].effects.levels] == ["a", "b", "c"]
@@ -434,7 +434,7 @@ def test_few_repeats_widen_an_interval_and_do_not_empty_it():
 
 @pytest.mark.filterwarnings("error")
 def test_two_settings_leave_no_noise_to_hold_a_fixed_share_against():
-    table = table_of({"a": [0.0] + [1.0] * 3, "b": [2, 1, 1, 1], "c": [1, 2, 2, 2], "y": [0.0, 0.0, 0.0, 1.0]})
+    table = build_table({"a": [0.0] + [1.0] * 3, "b": [2, 1, 1, 1], "c": [1, 2, 2, 2], "y": [0.0, 0.0, 0.0, 1.0]})
     made = rank(examples(table, "y", ["a", "b", "c"]), 0.95, fixed=["a"])
     json.dumps(made.to_json(), allow_nan=False)
     assert made.fixed_share.value is not None and made.fixed_share.low is None
@@ -460,7 +460,7 @@ def test_whatever_the_table_there_is_an_answer_in_finite_numbers_or_a_refusal(da
     rows = [row for row in cells for _ in range(data.draw(st.sampled_from([1, 2, 3])))]
     y = data.draw(st.lists(st.sampled_from([0.0, 1.0, 1.5, -2.0, 7.25]), min_size=len(rows), max_size=len(rows)))
     how = data.draw(st.sampled_from(["plain", "fixed", "blocks"]))
-    table = table_of({**{name: [row[name] for row in rows] for name in names}, "y": y})
+    table = build_table({**{name: [row[name] for row in rows] for name in names}, "y": y})
     try:
         made = rank(
             examples(table, "y", list(names)),
@@ -481,7 +481,7 @@ def test_s1_of_a_balanced_design_is_the_share_that_a_summary_names():
         for n in (1, 2)
     ]
     columns = {name: [cell.by[name] for cell in cells for _ in cell.values] for name in ("t", "n")}
-    table = table_of({**columns, "y": np.concatenate([cell.values for cell in cells]).tolist()})
+    table = build_table({**columns, "y": np.concatenate([cell.values for cell in cells]).tolist()})
     ranked = {one.name: one.over_all.s1 for one in rank(examples(table, "y", ["t", "n"]), 0.95).factors}
     for one in effects_of_cells(cells, 0.95).effects:
         s1 = ranked[one.name]

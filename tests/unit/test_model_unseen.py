@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
 from iosonde.model.fit.errors_of import class_bounds, class_errors
 from iosonde.model.fit.features import Examples, examples
@@ -20,7 +20,7 @@ SIZES, SYSTEMS = (1, 2, 4, 8), ("a", "b")
 def rows() -> Examples:
     cells = [(size, fs, 100.0 * size / 8 - (1 if fs == "b" else 0)) for size in SIZES for fs in SYSTEMS]
     names = ("size", "fs", "y")
-    return examples(table_of({name: [row[i] for row in cells] for i, name in enumerate(names)}), "y", names[:2])
+    return examples(build_table({name: [row[i] for row in cells] for i, name in enumerate(names)}), "y", names[:2])
 
 
 def judged(predicted: list[float]) -> Judged:
@@ -41,7 +41,7 @@ def test_classes_are_sorted_by_the_observed_one_and_the_error_is_their_distance(
 
 
 def test_what_is_below_zero_has_no_classes():
-    data = examples(table_of({"a": [1, 2, 3], "y": [-1.0, 1, 2]}), "y", ["a"])
+    data = examples(build_table({"a": [1, 2, 3], "y": [-1.0, 1, 2]}), "y", ["a"])
     assert unseen_classes(data, judged(list(range(8)))) is None
 
 
@@ -71,6 +71,6 @@ def test_what_cannot_be_held_is_refused(factor, held, code, name):
 
 
 def test_levels_that_were_never_together_leave_no_row():
-    data = examples(table_of({"a": [1, 1, 2], "b": [1, 2, 1], "c": [1, 2, 2], "y": [1.0, 2, 3]}), "y", list("abc"))
+    data = examples(build_table({"a": [1, 1, 2], "b": [1, 2, 1], "c": [1, 2, 2], "y": [1.0, 2, 3]}), "y", list("abc"))
     with raises("no-matching-rows", DataError):
         unseen_against(data, judged([1.0, 2, 3]), "c", {"a": 2, "b": 2})

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from csv_table import table_from
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.model.fit import folds, speed_classes
 from iosonde.model.fit.errors_of import class_bounds, errors_of, grouped_mean, noise_of
 from iosonde.model.fit.features import examples
@@ -32,7 +32,7 @@ def data(cells: int = 40, repeats: int = 3, seed: int = 1, noise: float = 2.0, c
     y = truth[:, None] + noise * rng.standard_normal((cells, repeats))
     for i in range(copies):
         y[cells - 1 - i] = y[i]
-    table = table_of({"a": np.repeat(a, repeats), "b": np.repeat(b, repeats), "y": y.ravel()})
+    table = build_table({"a": np.repeat(a, repeats), "b": np.repeat(b, repeats), "y": y.ravel()})
     return examples(table, "y", ["a", "b"])
 
 
@@ -86,7 +86,9 @@ def in_bring_ups(levels: int, each: int, sd: float = 5.0, seed: int = 2):
     net, size = np.repeat(np.arange(levels), 3 * each), np.tile(np.arange(3), levels * each)
     bring_up = np.repeat(np.arange(levels * each), 3)
     y = 50 + 10.0 * net + 3.0 * size + rng.normal(0, sd, levels * each)[bring_up] + rng.normal(0, 0.05, net.size)
-    return examples(table_of({"net": net, "size": size, "bring_up": bring_up, "y": y}), "y", ["net", "size"]), bring_up
+    return examples(
+        build_table({"net": net, "size": size, "bring_up": bring_up, "y": y}), "y", ["net", "size"]
+    ), bring_up
 
 
 @pytest.mark.parametrize(("levels", "each", "crossed"), [(6, 2, False), (2, 6, True)])
@@ -120,7 +122,7 @@ def test_levels_of_one_bring_up_each_cannot_be_told_from_it():
 
 
 def test_a_level_left_out_is_a_fold_with_its_name():
-    text = examples(table_of({"fs": ["x", "y", "x", "z"], "n": [1, 2, 3, 4], "y": [1, 2, 3, 5]}), "y", ["fs", "n"])
+    text = examples(build_table({"fs": ["x", "y", "x", "z"], "n": [1, 2, 3, 4], "y": [1, 2, 3, 5]}), "y", ["fs", "n"])
     assert [(fold.name, fold.test.tolist()) for fold in folds.leave_out(text, "fs")] == [
         ("fs=x", [0, 2]),
         ("fs=y", [1]),
@@ -199,7 +201,7 @@ def test_every_candidate_is_judged_on_the_same_rows_and_a_better_one_is_seen():
 
 
 def test_a_family_that_cannot_be_fitted_is_refused_with_its_reason():
-    text = examples(table_of({"a": [1, 2, 3, 4, 5, 6.0], "y": [-1, 2, 3, 5, 4, 9.0]}), "y", ["a"])
+    text = examples(build_table({"a": [1, 2, 3, 4, 5, 6.0], "y": [-1, 2, 3, 5, 4, 9.0]}), "y", ["a"])
     group = folds.groups(text)
     made = judge(text, Candidate("loglinear"), folds.k_folds(group, 2, 0), group, 0.95, 0)
     assert made.refused.code == "response-not-positive" and made.mae.value is None

@@ -262,7 +262,7 @@ def test_a_series_uses_the_first_nodes(kind):
     ],
 )
 def test_slurm_node_lists(text, names):
-    assert nodelist.expand(text) == tuple(names.split())
+    assert nodelist.expand_node_list(text) == tuple(names.split())
 
 
 @given(st.sampled_from(["n", "rack1-", "a.b"]), st.sets(st.integers(0, 300), min_size=1), st.integers(1, 4))
@@ -270,8 +270,8 @@ def test_a_node_list_of_single_numbers_and_of_ranges_names_the_same_nodes(prefix
     written = [f"{number:0{width}d}" for number in sorted(numbers)]
     ranges = [f"{number}-{number}" for number in written]
     expected = tuple(prefix + number for number in written)
-    assert nodelist.expand(f"{prefix}[{','.join(written)}]") == expected
-    assert nodelist.expand(f"{prefix}[{','.join(ranges)}]") == expected
+    assert nodelist.expand_node_list(f"{prefix}[{','.join(written)}]") == expected
+    assert nodelist.expand_node_list(f"{prefix}[{','.join(ranges)}]") == expected
 
 
 @pytest.mark.parametrize(
@@ -296,13 +296,13 @@ def test_a_node_list_of_single_numbers_and_of_ranges_names_the_same_nodes(prefix
 )
 def test_what_is_no_node_list_is_refused(text):
     with raises("invalid-node-list"):
-        nodelist.expand(text)
+        nodelist.expand_node_list(text)
 
 
 @given(st.text(alphabet="n1-3,[]0 ;", max_size=30))
 def test_any_text_is_a_list_of_plain_names_or_refused(text):
     try:
-        names = nodelist.expand(text)
+        names = nodelist.expand_node_list(text)
     except InputError:
         return
     assert names

@@ -23,7 +23,7 @@ from iosonde.serve.pages.web_page import notices
 from iosonde.serve.shelf import shelf_of
 from iosonde.store import Store
 from iosonde.store.index import Index
-from iosonde.store.lock import holder, lock_experiment
+from iosonde.store.lock import find_lock_holder, lock_experiment
 from messages import assert_problem, codes, raises
 
 PORT, TOKEN = 8642, "a-token-that-nobody-guesses"
@@ -169,8 +169,8 @@ def test_what_is_measured_now(shelf, folder):
     other = folder / "<b>other"
     with lock_experiment(other, "odd"):
         assert "process" in (said := text(shelf, "/live")) and "odd-1" in said and "2 of 3 trials" in said
-        assert holder(other, "odd") is not None
-    assert holder(other, "odd") is None and "process" not in text(shelf, "/live")
+        assert find_lock_holder(other, "odd") is not None
+    assert find_lock_holder(other, "odd") is None and "process" not in text(shelf, "/live")
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import math
 import pytest
 
 from iosonde.commands.watch.answer import Watching, watch
-from iosonde.core.level_text import format_level, setting_text
+from iosonde.core.level_text import format_level, format_setting
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
-from iosonde.core.words import level_text
+from iosonde.core.words import format_level_in_full
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.serve import server as servers
@@ -95,5 +95,5 @@ def test_watch_is_json_without_nan(store):
 
 def test_a_missing_number_is_a_missing_level():
     assert format_level(NAN, "bytes") == format_level(NAN) == format_level(None, "bytes") == "(missing)"
-    assert setting_text({"t": NAN, "n": 2}, {"t": "bytes"}) == "t=(missing), n=2"
-    assert level_text(NAN) == "nan" and level_text(math.inf) == "inf"
+    assert format_setting({"t": NAN, "n": 2}, {"t": "bytes"}) == "t=(missing), n=2"
+    assert format_level_in_full(NAN) == "nan" and format_level_in_full(math.inf) == "inf"

@@ -22,7 +22,7 @@ from iosonde.cli.group import cli
 from iosonde.commands.declaration import COMMANDS as DECLARED
 from iosonde.commands.python import PythonSpelling
 from iosonde.core.errors import InputError
-from iosonde.core.message import current_spelling, spell, spelled, terminal_spelling
+from iosonde.core.message import current_spelling, spell, spell_for_terminal, use_spelling
 from iosonde.foreign.child import Child
 from terminal import COMMANDS
 
@@ -128,7 +128,7 @@ def test_a_command_in_the_same_process_names_options(tmp_path):
     iosonde.summary(place)
     assert f"{spell.where}" == "where="
     assert "--incomplete" in CliRunner().invoke(cli, ["summary", str(place)]).stdout
-    with spelled(terminal_spelling):  # who chose a spelling keeps it
+    with use_spelling(spell_for_terminal):  # who chose a spelling keeps it
         assert "--incomplete" in str(iosonde.summary(place))
 
 
@@ -161,10 +161,10 @@ def test_an_error_of_a_helper_process_is_spelled_by_who_asked_it(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
     child = Child("helper_with_options")
     try:
-        with spelled(PythonSpelling()), pytest.raises(InputError) as caught:
+        with use_spelling(PythonSpelling()), pytest.raises(InputError) as caught:
             child.call("refuse", "/", "refusing")
         assert "max_files=" in str(caught.value) and "--" not in f"{caught.value} {caught.value.hint}"
-        with spelled(PythonSpelling()):
+        with use_spelling(PythonSpelling()):
             assert child.call("tell", "/", "telling") == {"hint": "give max_files=3"}
     finally:
         child.close()

@@ -15,7 +15,7 @@ from statsmodels.stats.anova import anova_lm
 
 from csv_table import table_from
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import Table, table_of
+from iosonde.core.table import Table, build_table
 from iosonde.stats.regression.anova import anova
 from messages import raises
 
@@ -31,7 +31,7 @@ def frame(n: int, seed: int = 1, balanced: bool = False) -> pd.DataFrame:
 
 
 def table(data: pd.DataFrame) -> Table:
-    return table_of({name: data[name].tolist() for name in data.columns})
+    return build_table({name: data[name].tolist() for name in data.columns})
 
 
 def test_one_factor_of_the_published_observations():
@@ -73,7 +73,7 @@ def test_a_block_takes_its_effect_out():
     rng = np.random.default_rng(3)
     block = np.repeat(np.arange(8.0), 2)
     y = 20 * rng.standard_normal(8).repeat(2) + np.tile([0.0, 1.0], 8) + 0.2 * rng.standard_normal(16)
-    data = table_of({"day": block.tolist(), "version": ["a", "b"] * 8, "y": y.tolist()})
+    data = build_table({"day": block.tolist(), "version": ["a", "b"] * 8, "y": y.tolist()})
     assert anova(data, "y", ["version"], 0.95).sources[0].p > 0.2
     made = anova(data, "y", ["version"], 0.95, block="day")
     assert [(s.name, s.block) for s in made.sources] == [("day", True), ("version", False)]
@@ -147,14 +147,14 @@ def test_scaling_shifting_and_permuting_change_no_share(factor, constant, seed):
 )
 def test_what_cannot_be_analysed_is_refused(columns, on, said):
     with pytest.raises((DataError, InputError)) as refused:
-        anova(table_of(columns), "y", on, 0.95)
+        anova(build_table(columns), "y", on, 0.95)
     assert said in refused.value.message
 
 
 def test_counts_that_are_the_same_in_every_repetition_have_no_f():
     """It was 9e30 against the last bits of the arithmetic, with p = 8e-62."""
     y = [824.1, 824.1, 1647.0, 1647.0, 842.7, 842.7, 1666.0, 1666.0]
-    table = table_of({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": y})
+    table = build_table({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": y})
     made = anova(table, "y", ["fs*nodes"], 0.95, contrasts=["fs: a - b"])
     assert made.ss_residual == 0 and made.warnings
     assert all((one.f, one.p) == (None, None) for one in made.sources)
@@ -165,9 +165,9 @@ def test_counts_that_are_the_same_in_every_repetition_have_no_f():
 def test_shares_of_large_counts_that_differ_by_little_are_shares():
     """The squares of 1e15 have no digits left for them."""
     y = [1e15 + one for one in (1, 9, 40, 2, 80, 5, 30, 60)]
-    made = anova(table_of({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": y}), "y", ["fs", "nodes"], 0.95)
+    made = anova(build_table({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": y}), "y", ["fs", "nodes"], 0.95)
     near = anova(
-        table_of({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": [one - 1e15 for one in y]}),
+        build_table({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": [one - 1e15 for one in y]}),
         "y",
         ["fs", "nodes"],
         0.95,
@@ -179,7 +179,7 @@ def test_shares_of_large_counts_that_differ_by_little_are_shares():
 def s304_of(y, repeats: int, order=None) -> list:
     levels = [(f"a{i}", f"b{j}") for i in range(12) for j in range(2) for _ in range(repeats)]
     rows = range(len(levels)) if order is None else order
-    table = table_of(
+    table = build_table(
         {
             "a": [levels[row][0] for row in rows],
             "b": [levels[row][1] for row in rows],

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from stats_sample import examined
 
 from csv_table import table_from
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.stats import checks
 from iosonde.stats.estimate import copies
 from iosonde.stats.estimate.coarse import chance_of_ties, decimals, tick
@@ -37,7 +37,7 @@ def grid(n_copied: int, seed: int = 3) -> dict[str, list]:
 
 
 def codes(rows: dict[str, list], **rest) -> dict[str, checks.Finding]:
-    return {finding.code: finding for finding in examined(table_of(rows), **rest).findings}
+    return {finding.code: finding for finding in examined(build_table(rows), **rest).findings}
 
 
 def test_a_copied_level_is_found_and_named():
@@ -153,7 +153,7 @@ def test_a_rate_that_comes_again_without_the_rest_of_its_run_was_rounded_and_no_
 
     def rows(latencies):
         numbers = [("rate", rates), ("latency", latencies)]
-        return table_of(
+        return build_table(
             {
                 "run": [one for _ in numbers for row in runs for one in row],
                 "operation": ["read"] * 64,
@@ -179,7 +179,7 @@ def test_zeros_and_timeouts_are_no_copies():
 def test_a_copied_column_is_found():
     rows = grid(0)
     rows["again"] = list(rows["rate"])
-    findings = examined(table_of(rows), ["rate", "again"]).findings
+    findings = examined(build_table(rows), ["rate", "again"]).findings
     assert ["rate", "again"] in [f.evidence.get("columns") for f in findings if f.code == "S121"]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.stats.estimate import normality
 from iosonde.stats.regression.assumptions import brown_forsythe
 from iosonde.stats.regression.regress import regress
@@ -64,5 +64,5 @@ def test_spread_that_never_varies_is_the_same_or_cannot_be_told():
 
 def test_equal_distances_from_the_medians_are_no_difference():
     x, y = [1.0, 2.0, 3.0] * 4, [0.0] * 6 + [1.0] * 6
-    found = regress(table_of({"x": x, "y": y}), "y", ["x"], 0.95).assumptions.brown_forsythe_p
+    found = regress(build_table({"x": x, "y": y}), "y", ["x"], 0.95).assumptions.brown_forsythe_p
     assert found == 1.0

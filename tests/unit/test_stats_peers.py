@@ -12,7 +12,7 @@ from statsmodels.formula.api import ols as formula_ols
 from statsmodels.stats.anova import anova_lm
 from statsmodels.stats.multitest import multipletests
 
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.stats.estimate import multiple, rank_tests, ratio, summarise
 from iosonde.stats.regression.anova import anova
 from iosonde.stats.regression.regress import regress
@@ -38,7 +38,7 @@ def frame(seed: int, n: int = 60) -> pd.DataFrame:
 
 
 def table(data: pd.DataFrame):
-    return table_of({name: data[name].tolist() for name in data.columns})
+    return build_table({name: data[name].tolist() for name in data.columns})
 
 
 @settings(max_examples=15, deadline=None)

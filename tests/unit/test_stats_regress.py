@@ -16,7 +16,7 @@ from statsmodels.stats.outliers_influence import OLSInfluence, variance_inflatio
 
 from csv_table import table_from
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import Table, table_of
+from iosonde.core.table import Table, build_table
 from iosonde.core.types import Estimate
 from iosonde.stats import checks
 from iosonde.stats.regression import assumptions, ols
@@ -40,7 +40,7 @@ def grid(rng: np.random.Generator, n: int = 60, noise: float = 1.0, **more) -> T
     a, b = rng.integers(0, 5, n).astype(float), rng.normal(size=n)
     fs = rng.choice(["nfs", "afs", "ufs"], n)
     y = 3 + 2 * a - b + np.where(fs == "nfs", 4, 0) + noise * rng.standard_normal(n)
-    return table_of({"a": a.tolist(), "b": b.tolist(), "fs": fs.tolist(), "y": y.tolist(), **more})
+    return build_table({"a": a.tolist(), "b": b.tolist(), "fs": fs.tolist(), "y": y.tolist(), **more})
 
 
 def test_the_published_observations():
@@ -164,7 +164,7 @@ def test_residual_diagnostics_of_the_published_observations():
 def test_means_of_repeats_give_the_slope_and_a_false_r2_and_are_warned_of():
     table = cp()
     means = [float(np.mean(table.numbers("real_s")[rows])) for _, rows in table.groups(["replicas"])]
-    made = regress(table_of({"replicas": [1, 2, 3], "real_s": means}), "real_s", ["replicas"], 0.9)
+    made = regress(build_table({"replicas": [1, 2, 3], "real_s": means}), "real_s", ["replicas"], 0.9)
     assert (made.fit.beta[1], made.fit.r2) == pytest.approx((6.05625, 0.390913), abs=1e-5)
     assert "S309" in codes(made)
     assert "S309" not in codes(regress(table, "real_s", ["replicas"], 0.9))
@@ -222,7 +222,7 @@ def test_hard_numbers_keep_their_digits():
     # Longley's data (1967), the classic of near collinearity; certified values of NIST StRD.
     data = sm.datasets.longley.load_pandas().data
     columns = {name: data[name].tolist() for name in data.columns}
-    made = regress(table_of(columns), "TOTEMP", ["GNPDEFL", "GNP", "UNEMP", "ARMED", "POP", "YEAR"], 0.95)
+    made = regress(build_table(columns), "TOTEMP", ["GNPDEFL", "GNP", "UNEMP", "ARMED", "POP", "YEAR"], 0.95)
     assert made.fit.beta[0] == pytest.approx(-3482258.63459582, rel=1e-7)
     assert made.fit.beta[6] == pytest.approx(1829.15146461355, rel=1e-8)
     assert made.fit.coefficients()[1].std_error == pytest.approx(84.9149257747669, rel=1e-7)
@@ -247,7 +247,7 @@ def test_transforms_levels_and_interactions_are_named_as_written():
 
 def test_the_response_may_be_transformed():
     x = np.arange(1.0, 21)
-    table = table_of({"x": x.tolist(), "y": (3 * x**2 * np.exp(0.01 * np.sin(x))).tolist()})
+    table = build_table({"x": x.tolist(), "y": (3 * x**2 * np.exp(0.01 * np.sin(x))).tolist()})
     assert regress(table, "log(y)", ["log(x)"], 0.95).fit.beta[1] == pytest.approx(2, abs=0.01)
 
 
@@ -258,7 +258,7 @@ def test_scaling_shifting_and_permuting(factor, constant, seed):
     table = grid(rng, 30)
     order = rng.permutation(30)
     y = (table.numbers("y") * factor + constant)[order]
-    moved = table_of(
+    moved = build_table(
         {"a": table.numbers("a")[order].tolist(), "b": table.numbers("b")[order].tolist(), "y": y.tolist()}
     )
     one, other = regress(table, "y", ["a", "b"], 0.95).fit, regress(moved, "y", ["a", "b"], 0.95).fit
@@ -289,12 +289,12 @@ def test_scaling_shifting_and_permuting(factor, constant, seed):
 )
 def test_what_cannot_be_fitted_is_refused_in_one_sentence(columns, on, said):
     with pytest.raises((DataError, InputError)) as refused:
-        regress(table_of(columns), "y", on, 0.95)
+        regress(build_table(columns), "y", on, 0.95)
     assert said in refused.value.message and refused.value.hint
 
 
 def test_rows_with_missing_values_are_counted():
-    made = regress(table_of({"x": [1, 2, None, 4, 5], "y": [1, 2, 3, None, 5.5]}), "y", ["x"], 0.95)
+    made = regress(build_table({"x": [1, 2, None, 4, 5], "y": [1, 2, 3, None, 5.5]}), "y", ["x"], 0.95)
     (warning,) = made.warnings
     assert made.fit.n == 3
     assert_problem(warning, "missing-values", n_missing=2, n_rows=5)
@@ -307,7 +307,7 @@ def test_rows_with_missing_values_are_counted():
 def test_extrapolation_is_flagged(at, extrapolated):
     rng = np.random.default_rng(5)
     a = np.repeat(np.arange(5.0), 10)
-    table = table_of(
+    table = build_table(
         {"a": a.tolist(), "b": (a - 2 + 0.1 * rng.standard_normal(50)).tolist(), "y": rng.normal(size=50).tolist()}
     )
     made = regress(table, "y", ["a", "b"], 0.95, at=[at])
@@ -342,7 +342,7 @@ def spoiled(kind: str) -> Table:
         "weak": 0.3 * x + 3 * noise,
         "clean": 5 * x + noise,
     }[kind]
-    return table_of({"x": x.tolist(), "z": (2 * x + 0.01 * noise).tolist(), "y": y.tolist()})
+    return build_table({"x": x.tolist(), "z": (2 * x + 0.01 * noise).tolist(), "y": y.tolist()})
 
 
 @pytest.mark.parametrize(
@@ -359,7 +359,7 @@ def test_predictors_that_go_together_are_found():
 
 
 def test_a_line_through_two_values_is_said():
-    table = table_of({"x": [2.0, 2, 2, 8, 8, 8], "y": [1.0, 1.2, 0.9, 5, 5.1, 4.8]})
+    table = build_table({"x": [2.0, 2, 2, 8, 8, 8], "y": [1.0, 1.2, 0.9, 5, 5.1, 4.8]})
     assert "S310" in codes(regress(table, "y", ["x"], 0.95))
 
 
@@ -374,7 +374,9 @@ def test_findings_about_clean_data_are_rare():
     alarms = dict.fromkeys(checks.modules(), 0)
     for _ in range(300):
         x = np.tile(np.arange(1.0, 7), 6)
-        made = regress(table_of({"x": x.tolist(), "y": (5 * x + rng.standard_normal(36)).tolist()}), "y", ["x"], 0.95)
+        made = regress(
+            build_table({"x": x.tolist(), "y": (5 * x + rng.standard_normal(36)).tolist()}), "y", ["x"], 0.95
+        )
         for code in codes(made):
             alarms[code] += 1
     assert max(alarms.values()) <= 300 * 0.03
@@ -421,7 +423,7 @@ def test_f_is_judged_at_several_levels():
 
 def test_counts_that_are_the_same_in_every_repetition_leave_nothing_to_hold_a_line_against():
     """F = inf, p = 0; and of a group that is another's twin 1e-15 with an error of 0."""
-    table = table_of({"fs": list("aabbcc"), "y": [1e15, 1e15, 1.0183e15, 1.0183e15, 1e15, 1e15]})
+    table = build_table({"fs": list("aabbcc"), "y": [1e15, 1e15, 1.0183e15, 1.0183e15, 1e15, 1e15]})
     made = regress(table, "y", ["fs"], 0.95)
     assert made.fit.f is None and made.fit.f_p is None and made.warnings and not made.fit.by_level()
     intercept, b, c = made.fit.coefficients()
@@ -431,7 +433,7 @@ def test_counts_that_are_the_same_in_every_repetition_leave_nothing_to_hold_a_li
 
 
 def test_a_line_that_misses_repeats_which_are_all_the_same_is_not_straight():
-    made = regress(table_of({"x": [1.0, 1, 2, 2, 3, 3], "y": [1.1, 1.1, 5.3, 5.3, 2.7, 2.7]}), "y", ["x"], 0.95)
+    made = regress(build_table({"x": [1.0, 1, 2, 2, 3, 3], "y": [1.1, 1.1, 5.3, 5.3, 2.7, 2.7]}), "y", ["x"], 0.95)
     assert made.assumptions.lack_of_fit.p is None
     assert "S301" in [one.code for one in made.findings]
 
@@ -439,7 +441,7 @@ def test_a_line_that_misses_repeats_which_are_all_the_same_is_not_straight():
 @pytest.mark.parametrize("y", [[7.0, 7.0 + 1e-15, 7.0, 7.0], [0.1 * 3, 0.3, 0.3, 0.3]])
 def test_a_response_that_differs_by_rounding_alone_explains_nothing(y):
     with raises("constant-response", DataError, variation="differs by no more than rounding", n_rows=4):
-        regress(table_of({"x": [1.0, 1, 2, 2], "y": y}), "y", ["x"], 0.95)
+        regress(build_table({"x": [1.0, 1, 2, 2], "y": y}), "y", ["x"], 0.95)
 
 
 # Anscombe, The American Statistician 27, 1973
@@ -450,7 +452,7 @@ ANSCOMBE_4 = [6.58, 5.76, 7.71, 8.84, 8.47, 7.04, 5.25, 12.50, 5.56, 7.91, 6.89]
 
 
 def test_a_parabola_without_repeats_is_named_as_a_bend():
-    made = regress(table_of({"x": ANSCOMBE_X, "y": ANSCOMBE_2}), "y", ["x"], 0.95)
+    made = regress(build_table({"x": ANSCOMBE_X, "y": ANSCOMBE_2}), "y", ["x"], 0.95)
     (found,) = [one for one in made.findings if one.code == "S301"]
     design = np.column_stack([np.ones(11), ANSCOMBE_X, np.square(ANSCOMBE_X)])
     assert found.evidence["curvature_p"]["x"] == pytest.approx(sm.OLS(ANSCOMBE_2, design).fit().pvalues[2], rel=1e-3)
@@ -460,13 +462,13 @@ def test_bends_are_rarely_seen_in_noise():
     rng, seen = np.random.default_rng(3), 0
     for _ in range(200):
         x = rng.uniform(0, 1, 15)
-        made = regress(table_of({"x": x.tolist(), "y": (x + rng.standard_normal(15)).tolist()}), "y", ["x"], 0.95)
+        made = regress(build_table({"x": x.tolist(), "y": (x + rng.standard_normal(15)).tolist()}), "y", ["x"], 0.95)
         seen += "S301" in codes(made)
     assert seen <= 8
 
 
 def test_a_slope_that_rests_on_one_row_is_named_with_the_row():
-    table = table_of({"x": [8.0] * 7 + [19.0] + [8.0] * 3, "y": ANSCOMBE_4})
+    table = build_table({"x": [8.0] * 7 + [19.0] + [8.0] * 3, "y": ANSCOMBE_4})
     made = regress(table, "y", ["x"], 0.95)
     (found,) = [one for one in made.findings if one.code == "S305"]
     assert found.evidence["terms"] == ["x"] and made.decided_by("x") == table.place(7) and not made.decided_by("z")
@@ -474,6 +476,6 @@ def test_a_slope_that_rests_on_one_row_is_named_with_the_row():
 
 def test_only_the_coefficients_of_the_row_rest_on_it():
     levels = ["a", "b"] * 5 + ["c"]
-    table = table_of({"fs": levels, "y": np.random.default_rng(1).normal(10, 1, 11).tolist()})
+    table = build_table({"fs": levels, "y": np.random.default_rng(1).normal(10, 1, 11).tolist()})
     made = regress(table, "y", ["fs"], 0.95)
     assert made.decided_by("fs[c]") and not made.decided_by("fs[b]")

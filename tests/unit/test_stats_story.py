@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import f as f_dist
 
 from iosonde.core.stored import StoredRun
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.overview import row_of
@@ -53,7 +53,7 @@ def states(found: list[TrialCell]) -> dict[tuple[str, ...], str]:
 
 def table_of_cells(found: list[TrialCell]):
     columns = {name: [str(cell.by[name]) for cell in found for _ in cell.values] for name in found[0].by}
-    return table_of({**columns, "y": np.concatenate([cell.values for cell in found]).tolist()})
+    return build_table({**columns, "y": np.concatenate([cell.values for cell in found]).tolist()})
 
 
 def test_shares_are_those_of_the_analysis_of_variance():

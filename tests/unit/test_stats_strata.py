@@ -14,7 +14,7 @@ from scipy.stats import ttest_ind
 from statsmodels.formula.api import mixedlm
 
 from iosonde.core.errors import DataError
-from iosonde.core.table import Table, table_of
+from iosonde.core.table import Table, build_table
 from iosonde.stats.regression import mixed, strata
 from iosonde.stats.regression.anova import Anova, anova
 from messages import raises
@@ -46,7 +46,7 @@ def pulp() -> Table:
         for day, all_of in enumerate(days)
         for method, y in enumerate(all_of)
     ]
-    return table_of(
+    return build_table(
         dict(zip(("day", "method", "temperature", "bring_up", "y"), map(list, zip(*rows, strict=True)), strict=True))
     )
 
@@ -57,7 +57,7 @@ def corrosion() -> Table:
         for heat, (at, all_of) in enumerate(CORROSION)
         for coat, y in enumerate(all_of)
     ]
-    return table_of(dict(zip(("bring_up", "temp", "coating", "y"), map(list, zip(*rows, strict=True)), strict=True)))
+    return build_table(dict(zip(("bring_up", "temp", "coating", "y"), map(list, zip(*rows, strict=True)), strict=True)))
 
 
 def by_name(made: Anova) -> dict[str, tuple[float, float, float, float]]:
@@ -120,7 +120,7 @@ def test_a_contrast_of_what_is_set_once_counts_bring_ups():
 
 def test_without_shared_bring_ups_it_is_the_ordinary_table():
     alone = corrosion()
-    codes = table_of({"bring_up": list(map(float, range(24)))}).columns["bring_up"]
+    codes = build_table({"bring_up": list(map(float, range(24)))}).columns["bring_up"]
     apart = Table({**alone.columns, "bring_up": codes})
     plain = anova(Table({k: v for k, v in alone.columns.items() if k != "bring_up"}), "y", ["temp*coating"], 0.95)
     assert anova(apart, "y", ["temp*coating"], 0.95) == plain and not plain.strata
@@ -143,13 +143,13 @@ def test_bring_ups_inside_bring_ups_are_judged_by_means_of_theirs():
     """In a balanced design the F of each stratum is that of an ordinary table of the means of its units."""
     rows, outer, inner, y = split_split(np.random.default_rng(4))
     columns = {"a": rows[:, 1], "b": rows[:, 2], "c": rows[:, 3], "bring_up": outer, "bring_up_2": inner, "y": y}
-    made = anova(table_of({k: list(map(float, v)) for k, v in columns.items()}), "y", ["a*b", "c"], 0.95)
+    made = anova(build_table({k: list(map(float, v)) for k, v in columns.items()}), "y", ["a*b", "c"], 0.95)
     f = {s.name: (s.f, s.df_error) for s in made.sources}
     frame = pd.DataFrame(columns)
 
     def of_means(unit: str, on: list[str], block: str | None = None) -> dict[str, tuple[float, float]]:
         means = frame.groupby(unit, as_index=False).mean()
-        table = table_of(
+        table = build_table(
             {k: means[k].astype(float).tolist() for k in frame if not k.startswith("bring")}
             | {"unit": means["bring_up"].tolist()}
         )
@@ -170,12 +170,12 @@ def test_balanced_strata_are_ordinary_tables_of_means_and_of_deviations(seed, le
     y = rng.normal(size=unit.max() + 1)[unit] * rng.choice([0.1, 1, 5]) + rng.normal(size=len(rows))
     data = {"a": rows[:, 0], "b": rows[:, 2], "bring_up": unit, "y": y}
     order = rng.permutation(len(rows))
-    made = anova(table_of({k: list(map(float, v[order])) for k, v in data.items()}), "y", ["a", "b"], 0.95)
+    made = anova(build_table({k: list(map(float, v[order])) for k, v in data.items()}), "y", ["a", "b"], 0.95)
     frame = pd.DataFrame(data)
     means = frame.groupby("bring_up", as_index=False).mean()
-    whole = anova(table_of({k: means[k].tolist() for k in ("a", "y")}), "y", ["a"], 0.95).sources[0]
+    whole = anova(build_table({k: means[k].tolist() for k in ("a", "y")}), "y", ["a"], 0.95).sources[0]
     inner = anova(
-        table_of(
+        build_table(
             {
                 "unit": frame["bring_up"].astype(float).tolist(),
                 "b": frame["b"].astype(float).tolist(),
@@ -265,7 +265,7 @@ def test_bring_ups_that_differ_less_than_chance_are_not_pooled():
     """A component below 0 keeps the degrees of freedom of its stratum; cut at 0 it would be judged by all trials."""
     rng = np.random.default_rng(0)
     y = np.tile([-1.0, 1.0, -1.0, 1.0], 6) + 0.01 * rng.normal(size=24)
-    table = table_of(
+    table = build_table(
         {"a": [float(i // 12) for i in range(24)], "bring_up": [float(i // 4) for i in range(24)], "y": y.tolist()}
     )
     made = anova(table, "y", ["a"], 0.95)
@@ -322,7 +322,7 @@ def test_trials_of_a_bring_up_that_are_all_but_alike_still_tell_what_bring_ups_d
     y = 100 + 10 * (unit % 2) + 3 * unit + noise * np.random.default_rng(1).normal(size=unit.size)
     rows = {"bring_up": unit, "temp": unit % 2, "mode": mode, "y": y}
     temp, other = anova(
-        table_of({name: list(map(float, one)) for name, one in rows.items()}), "y", ["temp", "mode"], 0.95
+        build_table({name: list(map(float, one)) for name, one in rows.items()}), "y", ["temp", "mode"], 0.95
     ).sources
     means = [[100 + 10 * side + 3 * one for one in range(5) if one % 2 == side] for side in (0, 1)]
     assert temp.p == pytest.approx(ttest_ind(*means).pvalue, rel=digits)
@@ -337,7 +337,7 @@ def test_bring_ups_that_are_all_alike_leave_the_error_within_as_it_is():
         "bring_up": [0, 1, 0, 1, 2, 3, 2, 3],
         "y": [824.0, 824.0, 1647.0, 1647.0, 842.0, 842.0, 1666.0, 1666.0],
     }
-    found = by_name(anova(table_of(rows), "y", ["fs", "nodes"], 0.95))
+    found = by_name(anova(build_table(rows), "y", ["fs", "nodes"], 0.95))
     assert found["nodes"] == pytest.approx((1356304.5, 1, 1356304.5 / (0.5 / 3), 3), rel=1e-4)
     assert found["fs"][2] > 1e6
 
@@ -356,7 +356,7 @@ def test_bring_ups_that_are_all_alike_have_the_same_degrees_of_freedom_in_every_
     ]
     for seed in range(8):
         fs, nodes, bring_up, y = zip(*random.Random(seed).sample(rows, len(rows)), strict=True)
-        table = table_of({"fs": list(fs), "nodes": list(nodes), "bring_up": list(bring_up), "y": list(y)})
+        table = build_table({"fs": list(fs), "nodes": list(nodes), "bring_up": list(bring_up), "y": list(y)})
         sources = by_name(anova(table, "y", ["fs", "nodes"], 0.95))
         assert (sources["fs"][3], sources["nodes"][3]) == (2, 3)
 
@@ -364,7 +364,7 @@ def test_bring_ups_that_are_all_alike_have_the_same_degrees_of_freedom_in_every_
 def of_bring_ups(y: list[float]) -> dict[str, tuple[float, int, float, float]]:
     """Two bring-ups of each file system, each of which runs on 1 and on 2 nodes."""
     rows = {"fs": list("aaaabbbb"), "nodes": ["1", "2"] * 4, "bring_up": [0, 0, 1, 1, 2, 2, 3, 3], "y": y}
-    return {one.name: one for one in anova(table_of(rows), "y", ["fs", "nodes", "fs:nodes"], 0.95).sources}
+    return {one.name: one for one in anova(build_table(rows), "y", ["fs", "nodes", "fs:nodes"], 0.95).sources}
 
 
 def test_counts_that_are_the_same_in_every_repetition_leave_no_error_to_hold_a_term_against():

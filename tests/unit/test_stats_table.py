@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from iosonde.core.column_units import is_rate, split_unit
 from iosonde.core.errors import DataError
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.stats.overview.cells import cells_of, hidden_factors
 from messages import raises
 
@@ -50,7 +50,7 @@ def test_rates_are_told_from_times(unit, rate):
 
 
 def test_groups_are_ordered_numbers_first_seen_text_and_missing_last():
-    table = table_of({"x": [10.0, 2, 2, None], "fs": ["nfs", "afs", "nfs", "afs"], "y": [1.0, 2, 3, 4]})
+    table = build_table({"x": [10.0, 2, 2, None], "fs": ["nfs", "afs", "nfs", "afs"], "y": [1.0, 2, 3, 4]})
     assert [key for key, _ in table.groups(["x"])] == [(2,), (10,), (None,)]
     assert [key for key, _ in table.groups(["fs"])] == [("nfs",), ("afs",)]
     assert [key for key, _ in table.groups(["x", "fs"])] == [(2, "nfs"), (2, "afs"), (10, "nfs"), (None, "afs")]
@@ -60,7 +60,7 @@ def test_more_combinations_than_an_integer_counts_are_not_one_group():
     """Five settings of 2**16 levels: their combinations have no number in 64 bits."""
     levels = np.arange(2.0**16)
     columns = {name: np.append(levels, 0.0) for name in "bcde"}
-    table = table_of({"a": np.append(levels, 1.0), **columns})
+    table = build_table({"a": np.append(levels, 1.0), **columns})
     groups = table.groups(["a", *columns])
     assert len(groups) == 2**16 + 1
     assert [key[:2] for key, _ in groups[:3]] == [(0, 0), (1, 0), (1, 1)]
@@ -68,7 +68,7 @@ def test_more_combinations_than_an_integer_counts_are_not_one_group():
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("abc"), st.floats(-9, 9)), min_size=1, max_size=40))
 def test_groups_hold_every_row_once(rows):
-    table = table_of({"i": [float(r[0]) for r in rows], "t": [r[1] for r in rows], "y": [r[2] for r in rows]})
+    table = build_table({"i": [float(r[0]) for r in rows], "t": [r[1] for r in rows], "y": [r[2] for r in rows]})
     groups = table.groups(["i", "t"])
     assert sorted(np.concatenate([g for _, g in groups]).tolist()) == list(range(len(rows)))
     for key, members in groups:
@@ -76,7 +76,7 @@ def test_groups_hold_every_row_once(rows):
 
 
 def test_wrong_names_get_the_nearest_right_ones():
-    table = table_of({"replicas": [1.0], "real_s": [2.0]})
+    table = build_table({"replicas": [1.0], "real_s": [2.0]})
     with pytest.raises(DataError) as refused:
         table.column("Replica")
     assert "replicas" in refused.value.hint
@@ -87,12 +87,12 @@ def test_wrong_names_get_the_nearest_right_ones():
 
 def test_a_bad_cell_is_named_with_its_row_and_cure():
     with raises("not-a-number", DataError, row="row 2", column="y", cell="1,5") as refused:
-        table_of({"y": ["1.5", "1,5"]}).numbers("y")
+        build_table({"y": ["1.5", "1,5"]}).numbers("y")
     assert refused.value.hint.endswith(" 1.5")
 
 
 def test_cells_leave_missing_values_out():
-    table = table_of({"x": [1.0, 1, 2], "y": [5.0, None, 7]})
+    table = build_table({"x": [1.0, 1, 2], "y": [5.0, None, 7]})
     cells = cells_of(table, ["y"], ["x"])
     assert [(c.by, c.values.tolist()) for c in cells] == [({"x": 1}, [5.0]), ({"x": 2}, [7.0])]
 
@@ -104,11 +104,11 @@ def test_cells_leave_missing_values_out():
 )
 def test_cells_refuse_what_makes_no_sense(columns, by):
     with pytest.raises(DataError):
-        cells_of(table_of(columns), ["y"], by)
+        cells_of(build_table(columns), ["y"], by)
 
 
 def hidden(**columns) -> dict[str, list[str]]:
-    table = table_of({"x": [1.0, 1, 1, 1, 2, 2, 2, 2], "y": np.linspace(1, 2, 8).tolist(), **columns})
+    table = build_table({"x": [1.0, 1, 1, 1, 2, 2, 2, 2], "y": np.linspace(1, 2, 8).tolist(), **columns})
     return hidden_factors(table, cells_of(table, ["y"], ["x"]))
 
 
@@ -131,6 +131,6 @@ def test_what_is_no_hidden_factor(column):
 
 @pytest.mark.parametrize("value", [3e200, -3e200, 1e-200])
 def test_numbers_whose_squares_do_not_exist_are_refused_with_their_place(value):
-    table = table_of({"y": [1.0, 0.0, value]}, "runs.csv")
+    table = build_table({"y": [1.0, 0.0, value]}, "runs.csv")
     with raises("numeric-overflow", DataError, row="runs.csv, row 3", column="y", number=value):
         table.numbers("y")

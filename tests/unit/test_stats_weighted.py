@@ -9,7 +9,7 @@ from statsmodels.formula.api import ols, wls
 from statsmodels.stats.anova import anova_lm
 
 from iosonde.core.errors import DataError
-from iosonde.core.table import Table, table_of
+from iosonde.core.table import Table, build_table
 from iosonde.stats.regression.anova import anova
 from iosonde.stats.regression.weighted import Block
 from messages import raises
@@ -39,7 +39,7 @@ def campaigns(seed: int, effects=(0.0, 0.0, 0.0), loud=32, quiet=40) -> dict[str
 
 
 def table(data) -> Table:
-    return table_of({name: values.tolist() for name, values in data.items()})
+    return build_table({name: values.tolist() for name, values in data.items()})
 
 
 def test_the_table_is_that_of_statsmodels_with_these_weights():

@@ -36,22 +36,22 @@ def test_truth_and_numbers():
 @pytest.mark.parametrize("values", [[], ["é", None, ""], [1, None, -(2**63)], [1.5, None], [True, None, False]])
 def test_each_value_is_repeated_as_often_as_asked(values):
     times = [3, 0, 2][: len(values)]
-    made = arrays.repeated(query.column(values), times)
-    assert made.type == query.column(values).type
+    made = arrays.repeat_values(query.array_from_values(values), times)
+    assert made.type == query.array_from_values(values).type
     assert made.to_pylist() == [value for value, n in zip(values, times, strict=True) for _ in range(n)]
     made.validate(full=True)
 
 
 @pytest.mark.parametrize("kind", [pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.decimal128(5, 2)], ids=str)
 def test_numbers_of_every_kind_are_floats(kind):
-    values, absent = arrays.numbers(pa.chunked_array([pa.array([2.0, None, 100.0]).cast(kind)]))
+    values, absent = arrays.column_to_floats(pa.chunked_array([pa.array([2.0, None, 100.0]).cast(kind)]))
     assert values.dtype == np.float64 and np.array_equal(values, [2, np.nan, 100], equal_nan=True)
     assert absent.tolist() == [False, True, False]
 
 
 def test_numbers_come_back_with_their_gaps_from_any_piece():
     column = pa.chunked_array([pa.array([1, None, 3, 4, None]).slice(1, 3), pa.array([None, 6])])
-    values, absent = arrays.numbers(column)
+    values, absent = arrays.column_to_floats(column)
     assert absent.tolist() == [True, False, False, True, False]
     assert np.isnan(values).tolist() == absent.tolist() and values[~absent].tolist() == [3.0, 4.0, 6.0]
 
@@ -92,8 +92,8 @@ def test_a_value_of_another_kind_is_refused(kind, values):
 @pytest.mark.parametrize("kind", [np.uint8, np.int32, np.int64, np.uint64, np.float64])
 def test_numbers_of_every_width(kind):
     values = np.array([(0, 1), (7, 2), (3, 100)], [("a", kind), ("b", kind)])["b"]
-    assert arrays.plain(values).equals(pa.array(np.ascontiguousarray(values)))
-    assert len(arrays.plain(values[:0])) == 0
+    assert arrays.array_from_numbers(values).equals(pa.array(np.ascontiguousarray(values)))
+    assert len(arrays.array_from_numbers(values[:0])) == 0
 
 
 @pytest.mark.slow
@@ -143,21 +143,21 @@ def test_a_document_is_read_once_and_again_when_it_is_another_file(tmp_path, mon
 
 def test_texts_are_what_they_were() -> None:
     cells = ["a", None, "b", "a", "", None, "ä"]
-    assert list(arrays.texts(pa.chunked_array([cells[:3], cells[3:]]))) == cells
-    assert list(arrays.texts(pa.chunked_array([pa.array([], pa.string())]))) == []
-    assert list(arrays.texts(pa.chunked_array([pa.array([None, None], pa.string())]))) == [None, None]
+    assert list(arrays.column_to_texts(pa.chunked_array([cells[:3], cells[3:]]))) == cells
+    assert list(arrays.column_to_texts(pa.chunked_array([pa.array([], pa.string())]))) == []
+    assert list(arrays.column_to_texts(pa.chunked_array([pa.array([None, None], pa.string())]))) == [None, None]
 
 
 def test_many_repeated_values_are_those_of_few() -> None:
     values, times = arrays.string(["x", None, "y"]), [arrays.MANY, 2, 0]
-    assert arrays.repeated(values, times).to_pylist() == ["x"] * arrays.MANY + [None, None]
+    assert arrays.repeat_values(values, times).to_pylist() == ["x"] * arrays.MANY + [None, None]
 
 
 def test_a_word_of_very_many_rows_is_made_text_once(monkeypatch):
     """A CSV of ranks has a handful of words in hundreds of thousands of rows."""
     asked: list[str] = []
-    plain = tables.text
-    monkeypatch.setattr(tables, "text", lambda value: asked.append(value) or plain(value))
+    plain = tables.escape_surrogates
+    monkeypatch.setattr(tables, "escape_surrogates", lambda value: asked.append(value) or plain(value))
     rows = [Observation(name, "time", 1.0, "s", rank) for rank in range(50) for name in ("write", "r\udce9ad")]
     tables.write_results(rows, file := io.BytesIO())
     file.seek(0)

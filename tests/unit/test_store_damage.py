@@ -120,33 +120,33 @@ def test_foreign_things_are_named_and_left_alone(store: Store) -> None:
 
 
 def test_a_run_that_names_files_outside_is_refused(store: Store) -> None:
-    from iosonde.store.runfile import seal
+    from iosonde.store.runfile import encode_sealed
 
     path = store.path / "runs" / "bad" / "run.json"
     for name in ("../good/run.json", "/etc/passwd", "raw/../run.json", "raw/a/b"):
         document = {**json.loads(path.read_bytes()), "self_sha256": "0" * 64}
         document["files"] = {name: {"bytes": 1, "sha256": ""}}
-        path.write_bytes(seal(document))
+        path.write_bytes(encode_sealed(document))
         (problem,) = store.problems()
         assert_problem(problem.sentence, "damaged-run", damage="unexpected-file", file=name)
 
 
 def test_a_run_that_names_no_results_is_damaged(store: Store) -> None:
-    from iosonde.store.runfile import seal
+    from iosonde.store.runfile import encode_sealed
 
     path = store.path / "runs" / "bad" / "run.json"
-    path.write_bytes(seal({**json.loads(path.read_bytes()), "self_sha256": "0" * 64, "files": {}}))
+    path.write_bytes(encode_sealed({**json.loads(path.read_bytes()), "self_sha256": "0" * 64, "files": {}}))
     assert [problem.code for problem in store.problems()] == ["D101"] and store.run_ids() == ["good"]
     with raises("damaged-run", DataError):
         store.run("bad")
 
 
 def test_a_newer_schema_is_refused_in_one_sentence(store: Store) -> None:
-    from iosonde.store.runfile import seal
+    from iosonde.store.runfile import encode_sealed
 
     path = store.path / "runs" / "bad" / "run.json"
     document = {**json.loads(path.read_bytes()), "schema_version": 3, "self_sha256": "0" * 64}
-    path.write_bytes(seal(document))
+    path.write_bytes(encode_sealed(document))
     (problem,) = store.problems()
     assert problem.code == "D104"
     assert store.run_ids() == ["good"]

@@ -11,10 +11,10 @@ import store_samples
 
 from iosonde.core.types import Trial
 from iosonde.store import Store
-from iosonde.store.experiment_digest import digests_by_trials
+from iosonde.store.experiment_digest import digest_first_trials
 from iosonde.store.merge import merge
 from iosonde.store.redact import redact
-from iosonde.store.runfile import seal
+from iosonde.store.runfile import encode_sealed
 from messages import assert_problem, raises
 
 
@@ -90,9 +90,9 @@ def test_a_campaign_may_add_trials(store):
 
 def test_the_digest_is_computed_once_for_many_runs_and_equals_its_definition():
     document = {"id": "é", "schema_version": 2, "trials": [{"index": i, "factors": {"b": i, "a": 1}} for i in range(5)]}
-    alone = {n: digests_by_trials({**document, "trials": document["trials"][:n]}, {n})[n] for n in range(6)}
-    assert digests_by_trials(document, range(6)) == alone and len(set(alone.values())) == 6
-    assert digests_by_trials(document, {9}) == {9: ""}
+    alone = {n: digest_first_trials({**document, "trials": document["trials"][:n]}, {n})[n] for n in range(6)}
+    assert digest_first_trials(document, range(6)) == alone and len(set(alone.values())) == 6
+    assert digest_first_trials(document, {9}) == {9: ""}
 
 
 def test_runs_of_an_older_version_cannot_be_checked_and_are_no_problem(store):
@@ -107,7 +107,7 @@ def make_old(store: Store, run: str) -> None:
     path = store.path / "runs" / run / "run.json"
     document = {**json.loads(path.read_text()), "schema_version": 1, "self_sha256": "0" * 64}
     del document["experiment_sha256"], document["experiment_trials"]
-    path.write_bytes(seal(document))
+    path.write_bytes(encode_sealed(document))
 
 
 def test_a_run_without_a_stored_experiment_names_none(tmp_path):

@@ -14,7 +14,7 @@ import store_samples
 
 from iosonde.core.errors import InputError
 from iosonde.store import Store
-from iosonde.store.marker import holds_data
+from iosonde.store.marker import has_store_data
 
 
 def child(work: Callable[[int], None]) -> tuple[int, int]:
@@ -132,7 +132,7 @@ def test_a_store_that_appears_while_its_place_is_checked_is_opened(
     def create_meanwhile(store: Path) -> bool:
         monkeypatch.undo()
         Store.create(store).append(store_samples.run("theirs"))
-        return holds_data(store)
+        return has_store_data(store)
 
     monkeypatch.setattr("iosonde.store.store.holds_data", create_meanwhile)
     store = Store.create(path)

@@ -105,9 +105,9 @@ def test_an_empty_store_answers(tmp_path: Path) -> None:
     ],
 )
 def test_a_factor_has_one_type(values: list, kind: pa.DataType) -> None:
-    from iosonde.store.query import column
+    from iosonde.store.query import array_from_values
 
-    found = column(values)
+    found = array_from_values(values)
     assert found.type == kind
     assert [value is None for value in found.to_pylist()] == [value is None for value in values]
 

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from iosonde.core.message import Message
 from iosonde.importers.parsed import CERTAIN, Claim, Parsed, Row
-from iosonde.importers.reading import number
+from iosonde.importers.reading import parse_number
 from iosonde.importers.text import Text
 
 NAME = "ficus"
@@ -62,7 +62,7 @@ def _build_run(at: int, when: tuple[str, ...], cells: tuple[str, ...]) -> Parsed
     else:
         run.started_at = started.isoformat()
         run.facts |= {"date": started.date().isoformat(), "time": started.time().isoformat()}
-    values = [number(word) for word in times]
+    values = [parse_number(word) for word in times]
     if None in values:
         run.lacks(at, Message("invalid-number", "a time of this line is not a number"))
         return run

@@ -7,7 +7,7 @@ from typing import Any
 from iosonde.campaign.plan import CampaignPlan
 from iosonde.campaign.spec.check import names_in, settings_at
 from iosonde.core.errors import InputError
-from iosonde.core.types import FactorValue, Trial, count_of
+from iosonde.core.types import FactorValue, Trial, level_to_count
 from iosonde.measure import placeholders, workloads
 from iosonde.measure.spec import NativeStep
 
@@ -73,7 +73,7 @@ def _iterate_cells(plan: CampaignPlan) -> Iterator[IozoneCell]:
 
 
 def _build_cell(step: NativeStep, trial: Trial, setting: dict[str, FactorValue]) -> IozoneCell:
-    nodes, per_node = (count_of(trial.factors[name]) for name in _NODES)
+    nodes, per_node = (level_to_count(trial.factors[name]) for name in _NODES)
     ranks = nodes * per_node
     settings = settings_at(step, {**placeholders.build_trial_values(trial, None), "RANKS": ranks})
     translation = _translate_step(step, settings, ranks)

@@ -83,7 +83,7 @@ class FaultService:
         self._handled_names = {
             folder.name for folder in self._directory.iterdir()
         }  # left by trials of a previous service
-        self._lock_fd = words.hold(self._directory)
+        self._lock_fd = words.register_injector(self._directory)
         self._thread.start()
         return self
 

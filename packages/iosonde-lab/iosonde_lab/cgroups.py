@@ -5,7 +5,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from iosonde.core.cpu_usage import counted_cpu_seconds
+from iosonde.core.cpu_usage import parse_cpu_seconds
 
 from .tools import write
 
@@ -39,7 +39,7 @@ def joined(lab: Path, host: str) -> list[Path]:
 def cpu_seconds(lab: Path, host: str) -> float | None:
     """Return the CPU time of a host since its start; None if the kernel does not count it."""
     file = _usage(lab, host)
-    return counted_cpu_seconds(file.read_text()) if file else None
+    return parse_cpu_seconds(file.read_text()) if file else None
 
 
 def cpu_usage_file(lab: Path) -> str:

@@ -5,7 +5,7 @@ hosts.
 
 from collections.abc import Sequence
 
-from iosonde.core.emulated import burst_bytes
+from iosonde.core.emulated import compute_burst_bytes
 from iosonde.core.errors import InputError
 from iosonde.core.units import format_seconds
 
@@ -56,7 +56,7 @@ def queues(bits_per_s: float | None, delay_s: float | None) -> list[list[str]]:
             ["root", "handle", "1:", "netem", "delay", f"{delay_s / _LEGS * 1e6:.0f}us", "limit", str(_QUEUE_PACKETS)]
         )
     if bits_per_s:
-        burst = burst_bytes(bits_per_s)
+        burst = compute_burst_bytes(bits_per_s)
         place = ["parent", "1:1"] if delay_s else ["root"]
         commands.append(
             [*place, "handle", "2:", "tbf", "rate", f"{bits_per_s:.0f}bit", "burst", str(burst), "latency", _QUEUE]

@@ -9,10 +9,10 @@ from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message, spell
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict, VerdictState
-from iosonde.core.words import listed
+from iosonde.core.words import join_names
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
-from iosonde.data.varying import varying_besides
+from iosonde.data.varying import list_other_varying
 from iosonde.stats.overview.cells import bring_ups_of
 from iosonde.stats.overview.measured_order import measured_order
 from iosonde.stats.overview.uneven_missing import uneven_missing
@@ -113,7 +113,7 @@ class Besides:
         return p is not None and p < 1 - self.level
 
     def _describe_term(self, term: AdjustedTerm) -> str:
-        columns = listed(self.names) if len(self.names) < 4 else f"the {len(self.names)} columns that vary besides"
+        columns = join_names(self.names) if len(self.names) < 4 else f"the {len(self.names)} columns that vary besides"
         if term.aliased:
             return f"{confounded(term.name, columns)}."
         if not self._is_significant(term.p):
@@ -200,7 +200,7 @@ def besides_factors(
 ) -> Besides:
     """Adjust for columns that vary besides ``factors``, taken by their levels, and besides the columns ``also``."""
     terms = by_levels(response.rows, factors)
-    return besides(response, terms, varying_besides(source, response, (*factors, *also)), level)
+    return besides(response, terms, list_other_varying(source, response, (*factors, *also)), level)
 
 
 def by_levels(rows: Table, factors: Sequence[str]) -> list[str]:

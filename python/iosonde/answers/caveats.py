@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from iosonde.core.message import Message
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.data.factors import is_separable
-from iosonde.data.responses import Response, assumed_factors
+from iosonde.data.responses import Response, build_assumption_warning
 from iosonde.stats.checks import s311_shared_bring_ups as s311
 
 
@@ -22,7 +22,7 @@ def caveats(response: Response, option: str = "on") -> list[str]:
 def with_option(warnings: Sequence[str], option: str) -> list[str]:
     """Return the warnings of a response for a command whose ``option`` names factors."""
     return [
-        assumed_factors(str(text.values["factors"]), str(text.values["excluded"]), option)
+        build_assumption_warning(str(text.values["factors"]), str(text.values["excluded"]), option)
         if isinstance(text, Message) and text.code == "assumed-factors"
         else text
         for text in warnings

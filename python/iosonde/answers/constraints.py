@@ -11,7 +11,7 @@ from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.expression import read
 from iosonde.core.message import Message, spell
-from iosonde.core.table import tidy
+from iosonde.core.table import tidy_number
 from iosonde.data.source import Source
 from iosonde.model.fit.features import Examples, Feature
 from iosonde.model.fit.fitted import decode
@@ -105,7 +105,7 @@ def _only_value(source: Source, name: str) -> Any:
     levels = [level for level in column.codes()[1] if level is not None]
     if len(levels) != 1:
         raise InputError("unknown-factor", "the model has no factor {name}", name=name)
-    return tidy(float(levels[0])) if column.numeric else levels[0]
+    return tidy_number(float(levels[0])) if column.numeric else levels[0]
 
 
 def _find_violation(broken: Broken, examples: Examples) -> tuple[str, dict[str, Any]] | None:

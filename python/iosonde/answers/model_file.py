@@ -6,7 +6,7 @@ from typing import Any
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import Table, is_number, tidy
+from iosonde.core.table import Table, is_number, tidy_number
 from iosonde.core.units import parse_rate, parse_seconds, parse_size
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import choose_response
@@ -82,7 +82,7 @@ def rows_of(model: Model, source: Source, measured: bool = False) -> tuple[list[
             )
     rows = []
     for row in range(len(table)):
-        cells = [tidy(float(c.values[row])) if c.numeric else c.values[row] for c in columns]
+        cells = [tidy_number(float(c.values[row])) if c.numeric else c.values[row] for c in columns]
         rows.append({f.name: cell if f.numeric else str(cell) for f, cell in zip(model.features, cells, strict=True)})
     return rows, table
 
@@ -108,4 +108,4 @@ def _convert_unit(text: str, unit: str) -> Any:
 
 
 def _text(value: Any) -> str:
-    return str(tidy(value)) if isinstance(value, float) else str(value)
+    return str(tidy_number(value)) if isinstance(value, float) else str(value)

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from iosonde.core.errors import IosondeError
 from iosonde.core.table import Table
-from iosonde.data.choice import texts
+from iosonde.data.choice import column_to_texts
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import Response, responses
+from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell, bring_ups_of
 from iosonde.stats.overview.measured_order import measured_order
@@ -26,7 +26,7 @@ def measured(source: Source, query: ResponseQuery) -> MeasuredCells:
     trials = source.trials(query.choice)
     if not len(trials.rows) and not query.response:
         return MeasuredCells((), trials.rows, tuple(source.varying_factors.names), trials.warnings)
-    candidates = responses(source, query)
+    candidates = build_responses(source, query)
     by = tuple(candidates[0].names) if candidates else tuple(source.varying_factors.names)
     rows, at = (trials.rows, trials.at) if not query.response else _rows_of(source, candidates)
     places = np.full(len(source.run_rows), -1, dtype=np.intp)
@@ -41,7 +41,7 @@ def _rows_of(source: Source, candidates: Sequence[Response]) -> tuple[Table, npt
     """Return the results behind these responses, by time, and their places in ``Source.whole``."""
     positions = [response.at for response in candidates if response.at is not None]
     at = np.unique(np.concatenate(positions)) if positions else np.empty(0, dtype=np.intp)
-    at = at[np.argsort(texts(source.run_rows, "started_at")[at], kind="stable")]
+    at = at[np.argsort(column_to_texts(source.run_rows, "started_at")[at], kind="stable")]
     return source.run_rows.take(at), at
 
 
@@ -91,7 +91,7 @@ def with_computed(source: Source, table: Table, query: ResponseQuery, by: Sequen
         if any(text in (column.name, column.label) for column in table.columns.values()):
             names.append(text)
             continue
-        (response,) = responses(replace(source, table=table), replace(query, response=(text,), on=tuple(by)))
+        (response,) = build_responses(replace(source, table=table), replace(query, response=(text,), on=tuple(by)))
         table = replace(table, columns={**table.columns, response.title: response.rows.columns[response.title]})
         names.append(response.title)
     return table, names
@@ -145,7 +145,7 @@ def headline_responses(source: Source, query: ResponseQuery, factors: Sequence[s
     if not (query.response or query.metric) or not factors:
         return []
     try:
-        candidates = responses(source, ResponseQuery(clock=query.clock, level=query.level))
+        candidates = build_responses(source, ResponseQuery(clock=query.clock, level=query.level))
         return [response.on(source.apart(factors)) for response in candidates if response.title not in factors]
     except IosondeError:
         return []

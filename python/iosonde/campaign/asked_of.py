@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from iosonde.core import questions, yaml_text
-from iosonde.core.declared_names import declared_names
+from iosonde.core.declared_names import collect_declared_names
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.problems import SpecError
@@ -35,7 +35,7 @@ def questions_of(file: Path) -> list[DeclaredQuestion]:
     part = Document({"steps": ["true"], questions.KEY: document.data[questions.KEY]}, document.name, document.places)
     if wrong := schema.problems(part):
         raise SpecError(document.name, wrong)
-    return questions.read(part.data[questions.KEY], declared_names(document.data))
+    return questions.read(part.data[questions.KEY], collect_declared_names(document.data))
 
 
 def misnamed(campaign: Campaign) -> Iterator[str]:
@@ -60,4 +60,4 @@ def misnamed(campaign: Campaign) -> Iterator[str]:
 
 def _collect_declared(campaign: Campaign) -> frozenset[str]:
     text = (campaign.file or {}).get("text")
-    return declared_names(yaml_text.parse(text, "").data) if text else frozenset()
+    return collect_declared_names(yaml_text.parse(text, "").data) if text else frozenset()

@@ -16,7 +16,7 @@ from iosonde.core.pair_rule import PairRule
 from iosonde.core.plugins import find_entry_points
 from iosonde.core.timestamps import format_now
 from iosonde.core.types import Experiment, level_text
-from iosonde.core.units import percent
+from iosonde.core.units import format_percent
 from iosonde.importers import registry
 from iosonde.measure import design
 from iosonde.measure.spec import CommandStep, Spec, Terms
@@ -166,7 +166,7 @@ class Campaign:
 def pair_words(rule: PairRule) -> str:
     """Describe the stopping rule of pairs."""
     cells = f" in each of {rule.cells} cells" if rule.cells > 1 else ""
-    until = f"excludes 1 or lies within ± {percent(rule.margin)}"
+    until = f"excludes 1 or lies within ± {format_percent(rule.margin)}"
     if rule.fail_if:
         until = f"says yes or no to {', '.join(rule.fail_if)}"
     return (

@@ -14,7 +14,7 @@ from iosonde.core import decision, questions, yaml_text
 from iosonde.core.errors import InputError
 from iosonde.core.faults import NONE
 from iosonde.core.message import Message, spell
-from iosonde.core.problems import nearest
+from iosonde.core.problems import suggest_replacement
 from iosonde.core.yaml_text import Document
 from iosonde.foreign.reach import check_reachable
 from iosonde.ranks.machine import emulated
@@ -366,7 +366,7 @@ def _put_levels(document: Document, words: str, say: Callable[[str], None]) -> N
     if not isinstance(factors, dict):
         return
     # An empty level among others means an absent flag: --set 'F=,-F'.
-    read = ["" if not level else yaml_text.scalar(level, f"{spell.set:{name}}") for level in levels.split(",")]
+    read = ["" if not level else yaml_text.parse_scalar(level, f"{spell.set:{name}}") for level in levels.split(",")]
     if name not in factors and name not in check.used_names(document.data):
         _check_label(document, words, name, len(read))
         say(Message("label", "note: {label} is a label: no command and no setting uses it", label=words))
@@ -404,5 +404,5 @@ def _check_label(document: Document, words: str, name: str, levels: int) -> None
             "{suggestion}; a label has one level",
             assignment=words,
             factor=name,
-            suggestion=nearest(name, factors) if factors else "the file has none",
+            suggestion=suggest_replacement(name, factors) if factors else "the file has none",
         )

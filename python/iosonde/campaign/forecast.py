@@ -17,7 +17,7 @@ from typing import Any
 from iosonde.core import expression
 from iosonde.core.errors import InputError
 from iosonde.core.faults import PlannedFault
-from iosonde.core.message import Message, restore
+from iosonde.core.message import Message, restore_message
 from iosonde.core.schema import CENTRE
 from iosonde.core.types import FactorValue, Trial
 
@@ -138,7 +138,7 @@ def forecast(
         "is_without_lab": is_without_lab,
         "is_sent_by_clients": _is_sent_by_clients(speeds, trials),
     }
-    return Forecast([seconds for seconds, _ in estimates], restore("forecast-basis", words, values))
+    return Forecast([seconds for seconds, _ in estimates], restore_message("forecast-basis", words, values))
 
 
 def estimator(

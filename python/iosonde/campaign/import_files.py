@@ -28,10 +28,10 @@ from iosonde.foreign.unpacking import ArchiveFile, is_archive, unpack
 from iosonde.importers import Text, Understood, columns, read, understand
 from iosonde.importers.columns_map import ColumnsMap
 from iosonde.importers.fio_version import AdjacentVersion
-from iosonde.importers.paths import Factors, joined, manifest_factors, pattern_factors
-from iosonde.importers.quoting import quotes
+from iosonde.importers.paths import Factors, factors_from_manifest, factors_from_pattern, join_factors
+from iosonde.importers.quoting import is_quoted
 from iosonde.importers.registry import check_importer as known_importer
-from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, run_prefix, runs_of
+from iosonde.importers.runs import DIGEST_CHARACTERS, build_run_prefix, build_runs, compute_digest
 from iosonde.store import Store
 
 from .import_together import SETTINGS_FILE, Member, runs_together, together, versions_of
@@ -247,7 +247,7 @@ class ImportPlan:
 
     def factors(self) -> Callable[[PurePath], Mapping[str, FactorValue]]:
         """Return the factors from paths and manifests."""
-        return joined(*map(_parse_source, self.sources))
+        return join_factors(*map(_parse_source, self.sources))
 
     def silent(self, files: Sequence[CandidateFile]) -> Iterator[str]:
         """Yield a sentence for each source of factors that matches none of the files."""
@@ -265,7 +265,7 @@ class ImportPlan:
 
 
 def _parse_source(name: str) -> Factors:
-    return manifest_factors(Path(name)) if name.endswith(".csv") else pattern_factors(name)
+    return factors_from_manifest(Path(name)) if name.endswith(".csv") else factors_from_pattern(name)
 
 
 @contextmanager
@@ -452,10 +452,10 @@ def _import_file(
     if isinstance(content, FileOutcome):
         return content, []
     text, understood = content
-    runs = runs_of(understood, text, plan.experiment, factors(candidate.relative))
+    runs = build_runs(understood, text, plan.experiment, factors(candidate.relative))
     if runs and plan.columns:
         runs[0].raw[COLUMNS_FILE] = plan.columns.content
-    format_by_digest[digest_of(text.raw)[:DIGEST_CHARACTERS]] = understood.format
+    format_by_digest[compute_digest(text.raw)[:DIGEST_CHARACTERS]] = understood.format
     return _build_outcome(_build_key(candidate), understood, runs), runs
 
 
@@ -470,7 +470,7 @@ def _read_file(
         with open_checked(candidate.path) as file:
             text = read(file, name)
         text.adjacent_version = candidate.adjacent_version
-        digest = digest_of(text.raw)[:DIGEST_CHARACTERS]
+        digest = compute_digest(text.raw)[:DIGEST_CHARACTERS]
         if digest in format_by_digest:
             reason = _by_another_map(plan, digest)
             return FileOutcome(name, format_by_digest[digest], there=not reason, reason=reason)
@@ -516,7 +516,7 @@ def _import_together(
     for key, member in members.items():
         if member.understood is None:
             continue
-        digest = digest_of(member.text.raw)[:DIGEST_CHARACTERS]
+        digest = compute_digest(member.text.raw)[:DIGEST_CHARACTERS]
         if key not in joined:
             outcomes[key] = _build_outcome(key, member.understood, runs_by_file[key])
             if digest in earlier_formats:
@@ -550,12 +550,12 @@ def _text_of(candidate: CandidateFile) -> Text:
 def _is_quoted(name: str, text: Text, understood: Understood) -> bool:
     """Return whether output of this format is present, but only quoted."""
     there = understood.claim.score or any(run.rows for run in understood.runs)
-    return bool(there) and quotes(name, text, understood.claim.line, understood.format)
+    return bool(there) and is_quoted(name, text, understood.claim.line, understood.format)
 
 
 def _by_another_map(plan: ImportPlan, digest: str) -> str:
     """Explain why a stored file was not read by this plan's map; '' if it was, and for other tools' output."""
-    stored_map = (plan.store / "runs" / f"{run_prefix(columns.NAME, digest)}0000") / "raw" / COLUMNS_FILE
+    stored_map = (plan.store / "runs" / f"{build_run_prefix(columns.NAME, digest)}0000") / "raw" / COLUMNS_FILE
     if plan.columns is None or not stored_map.is_file() or stored_map.read_bytes() == plan.columns.content:
         return ""
     return Message(

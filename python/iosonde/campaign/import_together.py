@@ -18,10 +18,10 @@ from iosonde.importers.io500_execution import (
     has_list,
     is_execution,
     is_list,
-    join,
+    join_directory,
 )
 from iosonde.importers.parsed import Parsed
-from iosonde.importers.runs import digest_of, runs_of
+from iosonde.importers.runs import build_runs, compute_digest
 
 # Next to more executions a file is a summary of a series, not of one of them.
 MOST_EXECUTIONS = 20
@@ -129,11 +129,11 @@ def runs_together(
     files_by_base: dict[str, list[Member]] = {}
     own: dict[str, list[Parsed]] = {}
     for files in _group_folders(members):
-        unique = {digest_of(file.text.raw): file for file in reversed(files)}.values()
+        unique = {compute_digest(file.text.raw): file for file in reversed(files)}.values()
         parts = [part for member in reversed(unique) for part in member.parts]
         names = [file.place.name for file in files]
         has_results = is_execution(names) or has_list(names)
-        execution = join(parts, _find_information(files[0].place.parent, members)) if has_results else None
+        execution = join_directory(parts, _find_information(files[0].place.parent, members)) if has_results else None
         if execution is not None and not _adopt_list(execution.parsed, execution.base.name, executions):
             executions[execution.base.name] = execution
             files_by_base[execution.base.name] = files
@@ -152,7 +152,7 @@ def runs_together(
             if (at == 0 and member.name in executions) or not _is_part_of_execution(parsed, executions)
         ]
         if standalone and member.understood:
-            runs[member.name] = runs_of(
+            runs[member.name] = build_runs(
                 replace(member.understood, runs=standalone), member.text, experiment, factors(member)
             )
             if member.name in executions:
@@ -167,7 +167,7 @@ def _join_elbencho(names: Sequence[str], own: dict[str, list[Parsed]]) -> None:
         return
     for name, _ in parts:
         own[name] = [part for part in own[name] if part.tool != "elbencho"]
-    for name, parsed, others in elbencho_execution.join(parts):
+    for name, parsed, others in elbencho_execution.join_executions(parts):
         own[name].append(parsed)
         if others:
             parsed.facts["joined_with"] = sorted(PurePath(other).name for other in others)
@@ -220,7 +220,7 @@ def _keep_files(runs: Sequence[Run], execution: Execution, base: Member, files: 
     run = runs[0]
     run.raw |= {_UNSAFE.sub("_", other.place.name)[-120:].lstrip("."): other.text.raw for other in others}
     run.facts["import"] |= {
-        "files": {member.place.name: digest_of(member.text.raw) for member in (base, *others)},
+        "files": {member.place.name: compute_digest(member.text.raw) for member in (base, *others)},
         "doubles": sorted({PurePath(part.name).name for part in execution.doubles}),
     }
 

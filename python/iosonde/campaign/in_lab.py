@@ -78,7 +78,7 @@ def orders(spec: Spec) -> LabOrders | None:
     if not spec.faults and spec.settle_s is None:
         return None
     directory = Path(str((emulated.lab() or {}).get("directory", ""))) / faults.DIRECTORY
-    if not faults.attended(directory):
+    if not faults.has_injector(directory):
         raise InputError(
             "lab-required",
             "the faults and server checks of the experiment need a lab",

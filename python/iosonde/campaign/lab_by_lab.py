@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from iosonde.core.errors import FAULT, PROBLEM_DETECTED, SystemFaultError
 from iosonde.core.message import Message
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 
 from .document import document
 from .in_lab import LabSetting
@@ -61,7 +61,7 @@ def lab_by_lab(begun: LabCampaign, run_in_lab: RunInLab, say: Callable[[str], No
             Message(
                 "labs-excluded",
                 "skipped {labs} of {n} ({names}): the same command tries again",
-                labs=counted(len(failed), "lab"),
+                labs=format_count(len(failed), "lab"),
                 n=len(attempted),
                 names=names,
             )

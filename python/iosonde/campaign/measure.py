@@ -9,7 +9,7 @@ from typing import Any
 
 from iosonde.core.errors import TargetError, TargetFaultError
 from iosonde.core.message import Message
-from iosonde.core.pair_rule import pair_rule
+from iosonde.core.pair_rule import build_pair_rule
 from iosonde.core.stored import DETECTED_LEVELS
 from iosonde.core.units import format_seconds
 from iosonde.measure import restore, spools
@@ -132,7 +132,7 @@ def _build_rules(begun: BegunCampaign) -> Rules:
 
     expected_s = max((trial.seconds for trial in measured_trials(store, campaign)), default=0.0)
     rule = (lambda: repetitions_needed(store, campaign, experiment, begun.level)) if campaign.spec.until else None
-    pairs = pair_rule(experiment)
+    pairs = build_pair_rule(experiment)
     return Rules(ends_at, because, rule, Pairs(pairs, experiment, store) if pairs else None, expected_s=expected_s)
 
 

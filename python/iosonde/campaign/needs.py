@@ -12,9 +12,9 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from iosonde.core.filesystems import LOCAL, sent_by_client
+from iosonde.core.filesystems import LOCAL, compute_sent_per_written_byte
 from iosonde.core.stored import TARGET
-from iosonde.core.types import Trial, count_of
+from iosonde.core.types import Trial, level_to_count
 from iosonde.core.units import parse_bits
 from iosonde.measure import faults, workloads
 from iosonde.measure.design import Offer, offers
@@ -193,8 +193,8 @@ def speeds_from_links(section: Mapping[str, Any]) -> SpeedsOf | None:
         if words.get("net") is None or words.get("file_system") == LOCAL:
             return usual
         link = parse_bits(str(words["net"])) / 8 / float(words.get("scale", 1))
-        links = min(count_of(cell["nodes"]), int(words.get("servers", _SERVERS)))
-        copies = sent_by_client(str(words.get("file_system")), options)
+        links = min(level_to_count(cell["nodes"]), int(words.get("servers", _SERVERS)))
+        copies = compute_sent_per_written_byte(str(words.get("file_system")), options)
         written = min(link * links / copies, usual.bytes_per_s) if copies > 1 else None
         return replace(usual, bytes_per_s=min(link * links, usual.bytes_per_s), written_per_s=written)
 

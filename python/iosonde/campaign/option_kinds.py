@@ -6,7 +6,7 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.option_kinds import Paths, Setting
-from iosonde.core.options import NameList, Names, Option, Text, V, is_level, level_text, members_of
+from iosonde.core.options import NameList, Names, Option, Text, V, format_written_level, is_level, list_to_members
 
 
 class HostNames(Option[V, str | PurePath | Sequence[str] | None]):
@@ -31,14 +31,14 @@ class LevelsByFactor(Names[V]):
     def parse(self, value: Any) -> NameList:
         """Return a text for each factor. Raises InputError."""
         if isinstance(value, Mapping):
-            return tuple(f"{level_text(name)}={self._join_levels(levels)}" for name, levels in value.items())
+            return tuple(f"{format_written_level(name)}={self._join_levels(levels)}" for name, levels in value.items())
         return super().parse(value)
 
     def _join_levels(self, value: Any) -> str:
-        levels = (value,) if is_level(value) else members_of(value)
+        levels = (value,) if is_level(value) else list_to_members(value)
         if levels is None or not all(map(is_level, levels)):
             raise self.type_error(value, "give a level, or a list of levels, for each factor")
-        return ",".join(map(level_text, levels))
+        return ",".join(map(format_written_level, levels))
 
     def write(self, value: str) -> str:
         """``n=1,2`` as ``{'n': [1, 2]}``."""

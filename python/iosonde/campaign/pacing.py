@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
-from iosonde.core.units import format_seconds, parse_seconds, parse_share, percent
+from iosonde.core.units import format_percent, format_seconds, parse_seconds, parse_share
 
 LOOK_S = 0.2
 
@@ -31,7 +31,7 @@ class Pacing:
         """Describe it."""
         if self.every_s:
             return f"at most one trial in {format_seconds(self.every_s)}"
-        return f"trials in at most {percent(self.share)} of the time"
+        return f"trials in at most {format_percent(self.share)} of the time"
 
 
 NO_PACE = Pacing()

@@ -8,7 +8,7 @@ from typing import Any
 from iosonde.core import message
 from iosonde.core.errors import IosondeError
 from iosonde.core.faults import PlannedFault
-from iosonde.core.types import Experiment, FactorValue, count_of
+from iosonde.core.types import Experiment, FactorValue, level_to_count
 from iosonde.measure import design, mpi_jobs, mpi_program, placeholders, restore, trial, workloads
 from iosonde.measure.design import Cells, Offer
 from iosonde.measure.spec import MPI, ONCE, CommandStep, Control, NativeStep, Spec, Step
@@ -136,7 +136,7 @@ def plan(request: Request, caller: Caller | None = None, check_lab: LabCheck = l
         if n := n_labs(definition.spec.lab, experiment.trials):
             basis = f"{expected.basis}, without bringing up {n} lab{'s' * (n > 1)}"
             values = {**expected.basis.values, "n_labs": n}
-            expected = replace(expected, basis=message.restore(expected.basis.code, basis, values))
+            expected = replace(expected, basis=message.restore_message(expected.basis.code, basis, values))
         if facts is not None:
             preflight.room(definition, expected.total_s, facts, keeper)
     for sentence in (
@@ -212,7 +212,7 @@ def _plan_command_step(
     planned = PlannedStep(stage, replace(step, command=placeholders.fill(step.command, substitutions)), program=name)
     if step.on != MPI:
         return planned
-    nodes, per_node = count_of(values["NODES"]), count_of(values["RANKS_PER_NODE"])
+    nodes, per_node = level_to_count(values["NODES"]), level_to_count(values["RANKS_PER_NODE"])
     try:
         words, _ = mpi_jobs.launch(campaign.find_launcher(), step.command, nodes, per_node, values)
     except IosondeError as error:

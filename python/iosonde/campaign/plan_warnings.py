@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from iosonde.core import nodelist
-from iosonde.core.cluster_nodes import same_host, some_of
+from iosonde.core.cluster_nodes import format_some_names, is_same_host
 from iosonde.core.errors import InputError
-from iosonde.core.message import Message, restore
+from iosonde.core.message import Message, restore_message
 from iosonde.core.types import Trial, level_text
 from iosonde.core.units import format_size
-from iosonde.core.words import counted, listed
+from iosonde.core.words import format_count, join_names
 from iosonde.measure import items, placeholders
 from iosonde.measure.spec import CommandStep
 from iosonde.ranks.hosts import this_host
@@ -66,7 +66,7 @@ def _describe_trials(there: Sequence[Trial], trials: Sequence[Trial]) -> str:
         name for name in there[0].factors if _collect_levels(there, name).isdisjoint(_collect_levels(others, name))
     ]
     parts = [f"{name}={','.join(sorted(_collect_levels(there, name)))}" for name in telling]
-    return f" in {counted(len(there), 'trial')} of {len(trials)}{f' ({listed(parts)})' if parts else ''}"
+    return f" in {format_count(len(there), 'trial')} of {len(trials)}{f' ({join_names(parts)})' if parts else ''}"
 
 
 def _collect_levels(trials: Sequence[Trial], factor: str) -> set[str]:
@@ -110,7 +110,7 @@ def fits_in_memory(campaign: Campaign, trials: Sequence[Trial], memory_bytes: in
 
 
 def _format_share(n: int, total: int) -> str:
-    return "all trials" if n == total else f"{counted(n, 'trial')} of {total}"
+    return "all trials" if n == total else f"{format_count(n, 'trial')} of {total}"
 
 
 def _count_nodes(trial: Trial) -> int:
@@ -132,7 +132,7 @@ def misplaced(campaign: Campaign, facts: Facts) -> Iterator[str]:
         yield Message(
             "client-is-server",
             "{hosts} {verb} in hosts and in servers: " + _MAY,
-            hosts=some_of(both),
+            hosts=format_some_names(both),
             verb=_choose_verb(both),
         )
     serving = [host for host in _list_serving_hosts(hosts, bool(spec.hosts), facts) if host not in both]
@@ -142,26 +142,26 @@ def misplaced(campaign: Campaign, facts: Facts) -> Iterator[str]:
             ("{hosts} runs ranks and serves " if len(serving) == 1 else "{hosts} run ranks and serve ")
             + "the measured file system: "
             + _MAY,
-            hosts=some_of(serving),
+            hosts=format_some_names(serving),
         )
     if cluster is None:
         return
     for role in cluster.misplaced([host for host in hosts if host not in (*both, *serving)]):
-        yield restore(role.code, f"{role} (S131)", role.values)
+        yield restore_message(role.code, f"{role} (S131)", role.values)
     if (absent := cluster.absent(hosts)) and spec.hosts:
         yield Message(
             "unused-client",
             "{hosts} is a client in {file}, but not in hosts"
             if len(absent) == 1
             else "{hosts} are clients in {file}, but not in hosts",
-            hosts=some_of(absent),
+            hosts=format_some_names(absent),
             file=cluster.file,
         )
     if others := cluster.no_servers(spec.servers):
         yield Message(
             "not-a-server",
             "{hosts} {verb} in servers, but not a server in {file}",
-            hosts=some_of(others),
+            hosts=format_some_names(others),
             verb=_choose_verb(others),
             file=cluster.file,
         )
@@ -173,13 +173,13 @@ def _list_hosts(campaign: Campaign, facts: Facts) -> Sequence[str]:
         return campaign.spec.hosts
     job = facts["scheduler"]
     try:
-        return nodelist.expand((job and job["node_list"]) or this_host().name)
+        return nodelist.expand_node_list((job and job["node_list"]) or this_host().name)
     except InputError:
         return ()
 
 
 def _select_servers(hosts: Sequence[str], servers: Sequence[str]) -> list[str]:
-    return [host for host in dict.fromkeys(hosts) if any(same_host(host, server) for server in servers)]
+    return [host for host in dict.fromkeys(hosts) if any(is_same_host(host, server) for server in servers)]
 
 
 def _list_serving_hosts(hosts: Sequence[str], explicit: bool, facts: Facts) -> list[str]:

@@ -10,7 +10,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.message import Message, spell
 from iosonde.core.types import Experiment, Trial
 from iosonde.core.units import format_size
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.foreign.child import LIMIT_S
 from iosonde.measure.asked_commands import check_names
 from iosonde.measure.target.keeper import Keeper
@@ -133,7 +133,7 @@ def unchecked(campaign: Campaign, expected: Forecast) -> Iterator[str]:
             "unchecked-limit",
             "{spell.max_seconds} is not checked: the duration of {trials} is unknown",
             options="max_seconds",
-            trials=counted(expected.unknown, "trial"),
+            trials=format_count(expected.unknown, "trial"),
         )
     limits = [name for name in ("max_bytes", "max_files") if getattr(terms, name) is not None]
     if limits and len(campaign.spec.native) < len(campaign.spec.steps):

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from iosonde.core import decision
-from iosonde.core.deciding import own_clock
+from iosonde.core.deciding import select_clocked_values
 from iosonde.core.message import Message
-from iosonde.core.pair_rule import PairRule, pair_rule
+from iosonde.core.pair_rule import PairRule, build_pair_rule
 from iosonde.core.types import Experiment, Run
 from iosonde.foreign.reach import check_reachable
 from iosonde.stats.estimate import stopping
@@ -31,7 +31,7 @@ def resume_or_begin(
     unfinished = _find_unfinished(store, campaign, level) if store else None
     if unfinished is None:
         experiment = campaign.experiment()
-        experiment.settings[decision.KEY] = decision.seal(campaign.decision(level), experiment.id)
+        experiment.settings[decision.KEY] = decision.seal_decision(campaign.decision(level), experiment.id)
         return experiment, set()
     experiment, done = unfinished
     if done or not campaign.spec.lab:  # in a lab the process that brought it up began it
@@ -54,7 +54,7 @@ def _find_unfinished(store: Store, campaign: Campaign, level: float) -> tuple[Ex
         return None
     experiment = max(experiments, key=lambda candidate: candidate.created_at)
     done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
-    if (rule := pair_rule(experiment)) and Pairs(rule, experiment, store).finished():
+    if (rule := build_pair_rule(experiment)) and Pairs(rule, experiment, store).finished():
         return None
     has_all = len(done) == len(experiment.trials) and not wants_more(store, campaign, experiment, level)
     return None if has_all else (experiment, done)
@@ -88,7 +88,7 @@ def repetitions_of(experiment: Experiment) -> int:
 
 def wants_more(store: Store, campaign: Campaign, experiment: Experiment, level: float) -> bool:
     """Return whether a campaign killed after its pilot needs more trials."""
-    if rule := pair_rule(experiment):
+    if rule := build_pair_rule(experiment):
         return repetitions_of(experiment) < rule.most
     if campaign.spec.until is None or repetitions_of(experiment) > campaign.spec.repetitions:
         return False
@@ -139,7 +139,7 @@ class Pairs:
                 for row in run.observations
                 if row.rank is None
             ]
-            self._runs.append(paired_run(self._rule, self._others, run.factors, own_clock(rows)))
+            self._runs.append(paired_run(self._rule, self._others, run.factors, select_clocked_values(rows)))
 
     def verdicts(self) -> list[PairVerdict]:
         """Return the verdict of each cell."""
@@ -176,5 +176,5 @@ class Pairs:
         for run in store.runs(experiment=experiment.id):
             if not run["missing"]:
                 self._runs.append(
-                    paired_run(self._rule, self._others, run["factors"], own_clock(rows.get(run["id"], ())))
+                    paired_run(self._rule, self._others, run["factors"], select_clocked_values(rows.get(run["id"], ())))
                 )

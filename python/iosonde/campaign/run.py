@@ -11,7 +11,7 @@ from iosonde.core.errors import IncompleteError, InputError
 from iosonde.core.faults import PlannedFault
 from iosonde.core.levels import check_level
 from iosonde.core.message import Message
-from iosonde.core.pair_rule import PairRule, pair_rule
+from iosonde.core.pair_rule import PairRule, build_pair_rule
 from iosonde.core.types import Experiment
 from iosonde.measure.target.keeper import Keeper
 from iosonde.ranks import reserve
@@ -52,7 +52,7 @@ class CampaignOutcome:
     @property
     def pairs(self) -> PairRule | None:
         """The sealed rule of a pairwise comparison, None without one."""
-        return pair_rule(self.experiment) if self.experiment else None
+        return build_pair_rule(self.experiment) if self.experiment else None
 
     @property
     def is_path_study(self) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from iosonde.core.errors import SystemFaultError, TargetError, TargetFaultError
-from iosonde.core.message import Message, restore
+from iosonde.core.message import Message, restore_message
 from iosonde.core.types import Experiment, Run, Trial
 from iosonde.measure import design
 from iosonde.measure.trial import SILENT_NODES
@@ -96,7 +96,7 @@ def run(
         if why := _explain_delay(rules, tally.longest_s):
             n_ahead, n = len(ahead), len(experiment.trials)
             early = f"{why}: {n_ahead} of {n} trials remain"
-            return tally.ended(restore(why.code, early, {**why.values, "n_ahead": n_ahead, "n": n}), experiment)
+            return tally.ended(restore_message(why.code, early, {**why.values, "n_ahead": n_ahead, "n": n}), experiment)
         on_trial(trial, len(experiment.trials) - len(ahead), len(experiment.trials))
         started_s = time.monotonic()
         try:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.core.errors import InputError
-from iosonde.core.held import LOCK, MACHINE, holder_of, holders_of, this_process
+from iosonde.core.held import LOCK, MACHINE, find_holder, get_own_pid, list_holders
 from iosonde.core.message import Message
 from iosonde.core.units import format_seconds
 from iosonde.ranks.hosts import this_host
@@ -50,15 +50,15 @@ def is_here(nodes: Collection[str]) -> bool:
 def list_other_processes() -> list[int]:
     """List the other processes that measure on this machine, alone or alongside. Empty if this one holds no lock of the
     machine, as its ranks are elsewhere."""
-    processes = {process for name in (_NAME, _ALONGSIDE) for process in holders_of(_find_folder() / name)}
-    own = {this_process(), int(os.environ.get(_LOCK_OWNER_VARIABLE) or 0)}
+    processes = {process for name in (_NAME, _ALONGSIDE) for process in list_holders(_find_folder() / name)}
+    own = {get_own_pid(), int(os.environ.get(_LOCK_OWNER_VARIABLE) or 0)}
     return [] if processes.isdisjoint(own) else sorted(processes - own)
 
 
 def passed_on() -> dict[str, str]:
     """Return the environment of a campaign started by this process while it holds the machine: the lock covers that
     campaign."""
-    return {_LOCK_OWNER_VARIABLE: str(this_process())}
+    return {_LOCK_OWNER_VARIABLE: str(get_own_pid())}
 
 
 def is_part_of_another() -> bool:
@@ -135,7 +135,7 @@ def _take_lock(handle: int, path: Path, turn: Turn, say: Callable[[str], None]) 
             return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             pass
-        process = holder_of(path)
+        process = find_holder(path)
         who = f"process {process}" if process else "another process"
         if turn.wait_s is None or time.monotonic() - begun >= turn.wait_s:
             waited = "" if turn.wait_s is None else f", also after {format_seconds(turn.wait_s)}"

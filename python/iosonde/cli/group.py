@@ -14,7 +14,7 @@ import click
 
 from iosonde.commands import find_folder, folder_to_command, get_about, load_abouts
 from iosonde.core.errors import FAULT, WRONG_INPUT, IosondeError
-from iosonde.core.message import spelled, terminal_spelling
+from iosonde.core.message import spell_for_terminal, use_spelling
 from iosonde.core.version import __version__
 
 
@@ -33,7 +33,7 @@ class _ReaderGoneError(Exception):
 class _LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with spelled(terminal_spelling):
+            with use_spelling(spell_for_terminal):
                 result = super().invoke(ctx)
             if sys.stdout:  # None where the shell closed it (>&-)
                 sys.stdout.flush()

@@ -16,8 +16,8 @@ import click
 from iosonde.commands import folder_to_command, get_package_name
 from iosonde.commands.declaration import COMMANDS
 from iosonde.core.errors import InputError
-from iosonde.core.front_end import FrontEnd, listening
-from iosonde.core.message import spelled, terminal_spelling
+from iosonde.core.front_end import FrontEnd, use_front_end
+from iosonde.core.message import spell_for_terminal, use_spelling
 from iosonde.core.options import Names, Rest
 
 from .output import emit, show, sink, talk
@@ -136,7 +136,7 @@ def _run(command: Command, **texts: Any) -> None:
     options = {option.name: option for option in command.declarations}
     values = {name: option.read(texts[name]) for name, option in options.items() if texts[name] not in (None, ())}
     as_json = bool(texts.get("as_json"))
-    with spelled(terminal_spelling), listening(TerminalFrontEnd(as_json)):
+    with use_spelling(spell_for_terminal), use_front_end(TerminalFrontEnd(as_json)):
         result = command.answer(command.options(**values))
         if isinstance(result, int):
             raise click.exceptions.Exit(result)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 
 from .labs import find_server_hands
 
@@ -18,7 +18,7 @@ def build_caller(words: Sequence[str] = ()) -> Caller:
     """Build the caller. ``words``: the command that is stored with every run where none was typed."""
     from iosonde.campaign.caller import Caller
 
-    listener = front_end()
+    listener = get_front_end()
     typed = listener.command_line
     return Caller(
         command=typed or tuple(words),

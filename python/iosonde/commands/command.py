@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 from iosonde.core.errors import InputError
-from iosonde.core.front_end import listening
-from iosonde.core.message import set_default_spelling, spelled
+from iosonde.core.front_end import use_front_end
+from iosonde.core.message import set_default_spelling, use_spelling
 
 from . import python
 from .declaration import COMMANDS, Command
@@ -37,7 +37,7 @@ def command(
         @functools.wraps(answer)
         def call(*args: P.args, **values: P.kwargs) -> ResultT:
             set_default_spelling(python.PythonSpelling())  # of threads, and of what an answer computes later
-            with spelled(python.PythonSpelling(key), is_default=True), listening(python.PythonFrontEnd()):
+            with use_spelling(python.PythonSpelling(key), is_default=True), use_front_end(python.PythonFrontEnd()):
                 try:
                     bound = signature.bind(*args, **values)
                 except TypeError as error:

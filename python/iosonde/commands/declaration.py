@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from iosonde.core.options import Option, options_of
+from iosonde.core.options import Option, iter_options
 from iosonde.data.options import SHARED, DataOptions
 
 _SECTION = re.compile(r"^(Returns|Raises|Examples|See Also)\n-+$", re.MULTILINE)
@@ -26,7 +26,9 @@ class Command:
     @property
     def declarations(self) -> tuple[Option[Any, Any], ...]:
         """Its options: arguments first, then its own, then those that it shares with every analysis."""
-        return tuple(sorted(options_of(self.options), key=lambda option: (not option.is_argument, _is_shared(option))))
+        return tuple(
+            sorted(iter_options(self.options), key=lambda option: (not option.is_argument, _is_shared(option)))
+        )
 
     @property
     def description(self) -> str:

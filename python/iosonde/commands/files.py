@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.core.errors import InputError
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.whole_file import replace_file
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def build_figure_writer(path: str | None, draw: Callable[[], Figure]) -> Callabl
 
 def write_file(path: str, content: Callable[[], bytes]) -> None:
     """Write a file, whole or not at all, and say so. Raises InputError."""
-    front_end().note(f"wrote {replace_file(Path(path), content())}")
+    get_front_end().note(f"wrote {replace_file(Path(path), content())}")
 
 
 def write_files(directory: Path, files: Mapping[str, str]) -> None:
@@ -43,7 +43,7 @@ def write_files(directory: Path, files: Mapping[str, str]) -> None:
 def announce_analysis(what: str, n_rows: int, n_columns: int) -> None:
     """Say what begins, where it may take a while."""
     if n_rows >= _MANY_ROWS:
-        front_end().note(f"{what} of {n_rows} rows by {n_columns} columns …")
+        get_front_end().note(f"{what} of {n_rows} rows by {n_columns} columns …")
 
 
 _MANY_ROWS = 100_000  # more may take seconds

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.whole_file import replace_file
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def write_page(page: Page | SurveyPage | CorpusPage, path: str) -> None:
     """Write a page, whole or not at all, and say so. Raises InputError."""
     from .report.html import render_page_html
 
-    front_end().note(f"the page: {replace_file(Path(path), render_page_html(page, front_end().note).encode())}")
+    get_front_end().note(f"the page: {replace_file(Path(path), render_page_html(page, get_front_end().note).encode())}")
 
 
 def write_experiment_page(store: str, experiment: str, level: float, path: str) -> None:

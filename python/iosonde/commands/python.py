@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from iosonde.core.errors import IncompleteError, IosondeWarning, PartialInputError
-from iosonde.core.front_end import FrontEnd, front_end
+from iosonde.core.front_end import FrontEnd, get_front_end
 from iosonde.core.options import Option
 
 from .declaration import COMMANDS, Command
@@ -40,7 +40,7 @@ def finish(result: Any) -> None:
         write()
     error = getattr(result, "error", None)
     if isinstance(error, PartialInputError):
-        front_end().warn(error.message)
+        get_front_end().warn(error.message)
     elif error is not None and not isinstance(error, IncompleteError):
         raise error
 

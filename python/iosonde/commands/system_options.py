@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.option_kinds import Paths, Size
-from iosonde.core.options import Choice, NameList, Option, Text, V, Value, level_text, options_of
+from iosonde.core.options import Choice, NameList, Option, Text, V, Value, format_written_level, iter_options
 from iosonde.core.system_words import OPTIONS
 from iosonde.core.units import parse_per_byte, parse_rate, parse_seconds
 
@@ -47,7 +47,7 @@ class QuantityText(Option[V, Quantity | None]):
                 value,
                 maximum=_MAX_NUMBER,
             )
-        return f"{Decimal(level_text(value)):f}{_BASE_UNITS.get(self.parse_text, '')}"  # without an exponent
+        return f"{Decimal(format_written_level(value)):f}{_BASE_UNITS.get(self.parse_text, '')}"  # without an exponent
 
 
 class QuantityTexts(QuantityText[V]):
@@ -130,7 +130,7 @@ class SystemOptions:
 
         numbers = {
             option.field: vars(self)[option.name]
-            for option in options_of(type(self))
+            for option in iter_options(type(self))
             if isinstance(option, SystemNumber)
         }
         return SystemDescription(

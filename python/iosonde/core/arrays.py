@@ -12,7 +12,7 @@ Indices = npt.NDArray[np.intp]
 Integers = npt.NDArray[np.int64]
 
 
-def middle(values: Sequence[float] | Array) -> float:
+def compute_median(values: Sequence[float] | Array) -> float:
     """The median of at least one value; NaN if any is NaN."""
     ordered = np.sort(np.asarray(values, dtype=float))  # NaN last
     if np.isnan(ordered[-1]):
@@ -20,6 +20,6 @@ def middle(values: Sequence[float] | Array) -> float:
     return float(ordered[(ordered.size - 1) // 2] + ordered[ordered.size // 2]) / 2
 
 
-def n_distinct(values: Array | Indices) -> int:
+def count_distinct(values: Array | Indices) -> int:
     """Count the distinct values; all NaN count as one."""
     return int(np.unique(values, return_counts=True)[0].size)

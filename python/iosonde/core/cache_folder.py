@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 
 
-def cache_folder() -> Path | None:
+def find_cache_folder() -> Path | None:
     """``$XDG_CACHE_HOME/iosonde``; None without a home directory."""
     cache_home = os.environ.get("XDG_CACHE_HOME", "")
     try:
@@ -15,10 +15,10 @@ def cache_folder() -> Path | None:
     return root / "iosonde"
 
 
-def own_cache_folder() -> Path | None:
-    """Return ``cache_folder()``, created if missing; None if it cannot be created or somebody else could write
+def create_private_cache_folder() -> Path | None:
+    """Return ``find_cache_folder()``, created if missing; None if it cannot be created or somebody else could write
     to it."""
-    folder = cache_folder()
+    folder = find_cache_folder()
     if folder is None:
         return None
     try:

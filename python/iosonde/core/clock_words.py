@@ -11,7 +11,7 @@ _STOPS = {
 }
 
 
-def clock_words(clock: str, tool_clocks: Sequence[tuple[str, str]]) -> Iterator[str]:
+def describe_clocks(clock: str, tool_clocks: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Describe the clocks of tools, then the clock of the engine's rates ('' if there are none). ``tool_clocks`` has
     (tool, contents of its clock besides the operation)."""
     for tool, inside in tool_clocks:

@@ -18,10 +18,10 @@ from . import yaml_text
 from .errors import InputError
 from .file_sections import Sections
 from .message import Message
-from .nodelist import expand
-from .problems import SpecError, nearest
+from .nodelist import expand_node_list
+from .problems import SpecError, suggest_replacement
 from .units import parse_size
-from .words import counted
+from .words import format_count
 
 KEY = "nodes"
 CLUSTER = "cluster"  # in the facts of a run
@@ -51,7 +51,7 @@ class ClusterNode:
 
     def is_called(self, host: str) -> bool:
         """Return whether ``host`` is this node: the same name or address, or the same short host name."""
-        return host in (self.name, self.address) or same_host(host, self.name)
+        return host in (self.name, self.address) or is_same_host(host, self.name)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class ClusterNodes:
             Message(
                 "client-and-server",
                 "{nodes} {verb} both client and server: {effect}",
-                nodes=some_of(both),
+                nodes=format_some_names(both),
                 verb="is" if len(both) == 1 else "are",
                 effect=_STAYS,
             )
@@ -117,7 +117,7 @@ class ClusterNodes:
                 Message(
                     "unknown-node",
                     "{nodes} {verb} not in {file}",
-                    nodes=some_of(unknown),
+                    nodes=format_some_names(unknown),
                     verb="is" if len(unknown) == 1 else "are",
                     file=self.file,
                 )
@@ -127,7 +127,7 @@ class ClusterNodes:
                 Message(
                     "client-on-server",
                     "{nodes} {verb} the file system as well, according to {file}: {effect}",
-                    nodes=some_of(at_servers),
+                    nodes=format_some_names(at_servers),
                     verb="serves" if len(at_servers) == 1 else "serve",
                     file=self.file,
                     effect=_STAYS,
@@ -184,11 +184,11 @@ class ClusterNodes:
         return next((node for node in self.nodes if node.is_called(host)), None)
 
 
-def load(path: Path) -> ClusterNodes:
+def load_cluster_nodes(path: Path) -> ClusterNodes:
     """Load the nodes of a cluster file and ignore its other sections. Raises InputError; SpecError with
     all mistakes."""
     reader = Sections(yaml_text.load(path, "cluster file", "name its nodes: iosonde upgrade -h"))
-    nodes = read(reader)
+    nodes = read_nodes_section(reader)
     if not nodes and not reader.problems:
         reader.wrong(
             (KEY,),
@@ -200,7 +200,7 @@ def load(path: Path) -> ClusterNodes:
     return ClusterNodes(nodes, path.name)
 
 
-def read(reader: Sections) -> tuple[ClusterNode, ...]:
+def read_nodes_section(reader: Sections) -> tuple[ClusterNode, ...]:
     """Read the section ``nodes``; report its mistakes to ``reader``."""
     node_by_name: dict[str, ClusterNode] = {}
     for key in reader.mapping((KEY,)):
@@ -221,7 +221,7 @@ def _expand_nodes(reader: Sections, key: str) -> Iterator[ClusterNode]:
     entry = value if isinstance(value, dict) else {"role": value}
     reader.check_names(entry, at, _KEYS)
     try:
-        names = expand(key)
+        names = expand_node_list(key)
     except InputError:
         what = Message("invalid-node-list", "'{node_list}' is not a node name or list", node_list=key)
         reader.wrong(at, what, "write it like io1 or n[01-35]")
@@ -247,7 +247,7 @@ def _read_roles(reader: Sections, key: str, value: Any) -> tuple[str, ...]:
             what = Message("unknown-role", "unknown role '{role}'", role=wrong[0])
         else:
             what = Message("missing-role", "it has no role")
-        reader.wrong((KEY, key), what, nearest(str(wrong[0]) if wrong else "", ROLES))
+        reader.wrong((KEY, key), what, suggest_replacement(str(wrong[0]) if wrong else "", ROLES))
     return tuple(role for role in several if role in ROLES)
 
 
@@ -257,7 +257,7 @@ def _parse_count(text: str) -> int:
     return int(text)
 
 
-def same_host(host: str, other: str) -> bool:
+def is_same_host(host: str, other: str) -> bool:
     """Return whether two names have the same short host name; an IP address matches only itself."""
     return _shorten_host(host) == _shorten_host(other)
 
@@ -268,13 +268,13 @@ def _shorten_host(host: str) -> str:
     return host if name.isdigit() or ":" in host else name
 
 
-def some_of(names: Sequence[str], max_names: int = _MAX_NAMES) -> str:
+def format_some_names(names: Sequence[str], max_names: int = _MAX_NAMES) -> str:
     """``n1, n2, n3 and 4 more``."""
     more = len(names) - max_names
     return ", ".join(names[:max_names]) + (f" and {more} more" if more > 0 else "")
 
 
-def described(cluster: ClusterNodes) -> str:
+def format_node_counts(cluster: ClusterNodes) -> str:
     """``36 nodes: login 1, compute 35``."""
     roles = ", ".join(f"{role} {len(names)}" for role, names in cluster.by_role().items())
-    return f"{counted(len(cluster.nodes), 'node')}: {roles}"
+    return f"{format_count(len(cluster.nodes), 'node')}: {roles}"

@@ -24,7 +24,7 @@ def split_unit(name: str) -> tuple[str, str]:
     return (name, "") if not match else (match["label"], _normalize_unit(match["unit"]))
 
 
-def titled(name: str, unit: str) -> str:
+def format_column_title(name: str, unit: str) -> str:
     """Format a column's name with the unit of its displayed values: ``time, ms`` for ``time (s)``. Without a unit,
     return the label alone."""
     label, own = split_unit(name)
@@ -45,7 +45,7 @@ def is_rate(unit: str) -> bool:
 _RATE = re.compile(r"^(?P<prefix>[kKmMgGtT]?)(?P<binary>i?)(?P<what>[bB]ytes?|[bB]its?|[bB])/s$")
 
 
-def bytes_per_s(unit: str) -> tuple[float, ...]:
+def unit_to_bytes_per_s(unit: str) -> tuple[float, ...]:
     """Return the possible values of one ``unit`` in bytes/s: two if ``KB`` may be 1000 or 1024, none if it is not a
     byte rate."""
     match = _RATE.match(unit)
@@ -60,6 +60,6 @@ def bytes_per_s(unit: str) -> tuple[float, ...]:
     return (1000.0**power, 1024.0**power)
 
 
-def words_of(label: str) -> list[str]:
+def split_column_name(label: str) -> list[str]:
     """Split a column's name into lower-case words: ``Write_Latency`` is ``write`` and ``latency``."""
     return [word for word in re.split(r"[\W_]+", label.lower()) if word]

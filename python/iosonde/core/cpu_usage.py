@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 
-def counted_cpu_seconds(text: str) -> float | None:
+def parse_cpu_seconds(text: str) -> float | None:
     """Parse a group's ``cpu.stat`` (version 2, µs) or ``cpuacct.usage`` (version 1, ns) to seconds; None if neither is
     there."""
     words = text.split()

@@ -10,7 +10,7 @@ WORDS = "the first bandwidth in the output, else its first rate, else the durati
 _CLOCKS = ("_last_done", "_sum_of_ranks", "")  # in order of preference
 
 
-def deciding(names: Iterable[Name], query: str = "") -> Name | None:
+def choose_deciding_name(names: Iterable[Name], query: str = "") -> Name | None:
     """Choose the first bandwidth, else the first rate, else the seconds of the last step; None if there are none.
 
     ``query`` narrows the choice: an operation (``write``), a metric (``seconds``), or both (``write bandwidth``). With
@@ -22,7 +22,7 @@ def deciding(names: Iterable[Name], query: str = "") -> Name | None:
     return _select_first(every)
 
 
-def is_among(name: Name, query: str) -> bool:
+def is_name_in_query(name: Name, query: str) -> bool:
     """Return whether ``name`` matches ``query``; an empty query matches every name."""
     return not query or any(_is_match(name, term) for term in _split_query(query))
 
@@ -41,7 +41,7 @@ def _select_first(names: Iterable[Name], query: str = "") -> Name | None:
     return seconds[-1] if seconds else candidates[0] if query and candidates else None
 
 
-def own_clock(rows: Iterable[tuple[str, str, str, float, str]]) -> list[tuple[str, str, str, float]]:
+def select_clocked_values(rows: Iterable[tuple[str, str, str, float, str]]) -> list[tuple[str, str, str, float]]:
     """Return (operation, metric, unit, value) of rows that also name the contents of their clock. Numbers that include
     the start of a command are dropped if the tool reports the same unit by its own clock."""
     every = list(rows)

@@ -29,7 +29,7 @@ class Decision:
     pairs: dict[str, Any] | None = None
 
 
-def seal(decision: Decision, experiment: str, now: datetime | None = None) -> dict[str, Any]:
+def seal_decision(decision: Decision, experiment: str, now: datetime | None = None) -> dict[str, Any]:
     """Return the decision as stored in the settings of ``experiment``, with the time and a hash of it all."""
     moment = (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     content = {key: value for key, value in asdict(decision).items() if value is not None}
@@ -37,7 +37,7 @@ def seal(decision: Decision, experiment: str, now: datetime | None = None) -> di
     return content | {"sha256": _hash_content(content)}
 
 
-def broken(sealed: Mapping[str, Any], experiment: str, first_trial_at: str | None) -> str:
+def explain_broken_seal(sealed: Mapping[str, Any], experiment: str, first_trial_at: str | None) -> str:
     """Return the reason why the seal is broken; empty if it holds."""
     content = {key: value for key, value in sealed.items() if key != "sha256"}
     if sealed.get("sha256") != _hash_content(content):

@@ -8,7 +8,7 @@ _EXTENTS = ("quick", "full")
 _NO_WORDS = ("set", "levels", "profile")  # keys of a lab that never become a factor
 
 
-def declared_names(data: Mapping[str, Any]) -> frozenset[str]:
+def collect_declared_names(data: Mapping[str, Any]) -> frozenset[str]:
     """Return the factors of a file as it was read, checked or not, in each of its extents: its own, those of its labs,
     and each lab option that a list would make a factor."""
     return frozenset(
@@ -16,7 +16,7 @@ def declared_names(data: Mapping[str, Any]) -> frozenset[str]:
     )
 
 
-def name_of_word(word: str) -> str:
+def factor_name_from_word(word: str) -> str:
     """Return the name of the factor that a list makes of an option of a lab or its file system: the last word."""
     return word.rpartition(".")[2].replace("-", "_")
 
@@ -32,7 +32,7 @@ def _iter_names(part: Mapping[str, Any]) -> Iterator[str]:
     ]
     for words in (lab, *meant):
         yield from map(
-            name_of_word, (*(word for word in words if word not in _NO_WORDS), *_to_mapping(words.get("set")))
+            factor_name_from_word, (*(word for word in words if word not in _NO_WORDS), *_to_mapping(words.get("set")))
         )
 
 

@@ -61,12 +61,12 @@ def read_rates(description: Mapping[str, Any]) -> StoredRates:
     return StoredRates(**{name: value for name, value in description.items() if name in names})
 
 
-def burst_bytes(bits_per_s: float) -> int:
+def compute_burst_bytes(bits_per_s: float) -> int:
     """Return the burst size of a shaped link of this rate."""
     return max(int(bits_per_s / _BURSTS_PER_S), _LEAST_BURST)
 
 
-def off_rates(lab: Mapping[str, Any]) -> list[str]:
+def describe_off_rates(lab: Mapping[str, Any]) -> list[str]:
     """Return warnings about links and disks whose measured speed differs from the requested one. A busy machine at
     bring-up is not reported, though older stores list it: each trial measures its own load."""
     warnings = (lab.get("emulated") or {}).get("warnings") or ()

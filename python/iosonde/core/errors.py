@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Self
 
-from .message import Message, restore
+from .message import Message, restore_message
 
 # Exit codes of commands. Others are 0, done, and 130, interrupted (``cli/main.py``).
 PROBLEM_DETECTED, WRONG_INPUT, FAULT = 1, 2, 3
@@ -138,6 +138,6 @@ def error_from_json(error: Mapping[str, Any]) -> IosondeError:
     kind = globals().get(error["kind"])
     if not (isinstance(kind, type) and issubclass(kind, IosondeError)):
         kind = SystemFaultError
-    again = _restore_error(kind, restore(error["code"], error["message"], error["values"]), error["hint"])
+    again = _restore_error(kind, restore_message(error["code"], error["message"], error["values"]), error["hint"])
     again.details = tuple(error.get("details", ()))
     return again

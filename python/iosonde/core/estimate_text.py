@@ -7,7 +7,7 @@ It suits asymmetric intervals (a median, a percentile) as well as symmetric ones
 import math
 
 from .types import Estimate
-from .units import human_scale, significant
+from .units import choose_human_scale, format_significant
 
 CANNOT_TELL = "~"
 _MOST_DIGITS = 6
@@ -16,16 +16,16 @@ _EVEN = 0.02  # largest difference of the two halves of a symmetric interval, as
 _HOPELESS = 200.0  # beyond this ratio of interval to value, two digits suffice
 
 
-def estimate_text(estimate: Estimate, unit: str, scale: tuple[float, str] | None = None) -> str:
+def format_estimate(estimate: Estimate, unit: str, scale: tuple[float, str] | None = None) -> str:
     """Format ``212 (205–219) MiB/s``. ``scale`` is a shared ``human_scale(...)``, by default that of the value."""
     if estimate.value is None:
         return CANNOT_TELL
-    divisor, name = scale or human_scale(estimate.value, unit)
-    value, interval = estimate_parts(estimate, divisor)
+    divisor, name = scale or choose_human_scale(estimate.value, unit)
+    value, interval = format_estimate_parts(estimate, divisor)
     return f"{value} ({interval}) {name}".rstrip()
 
 
-def estimate_parts(estimate: Estimate, divisor: float = 1.0) -> tuple[str, str]:
+def format_estimate_parts(estimate: Estimate, divisor: float = 1.0) -> tuple[str, str]:
     """Format (value, interval) with enough decimals to distinguish the interval's ends: ``("212", "205–219")``."""
     if estimate.value is None:
         return CANNOT_TELL, CANNOT_TELL
@@ -35,15 +35,15 @@ def estimate_parts(estimate: Estimate, divisor: float = 1.0) -> tuple[str, str]:
     low, high = estimate.low / divisor, estimate.high / divisor
     if value and high - low > _HOPELESS * abs(value):
         return _format_fixed(value, _count_decimals(value, 0.0)), _format_range(
-            significant(low, 2), significant(high, 2)
+            format_significant(low, 2), format_significant(high, 2)
         )
     decimals = _count_decimals(value, (high - low) / 2)
     return _format_fixed(value, decimals), _format_range(_format_fixed(low, decimals), _format_fixed(high, decimals))
 
 
-def estimate_short(estimate: Estimate, divisor: float = 1.0) -> str:
+def format_short_estimate(estimate: Estimate, divisor: float = 1.0) -> str:
     """Format for narrow columns: ``212 ± 7`` if symmetric, ``212, 198–241`` if asymmetric, ``212 ~`` if unknown."""
-    value, interval = estimate_parts(estimate, divisor)
+    value, interval = format_estimate_parts(estimate, divisor)
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return CANNOT_TELL if estimate.value is None else f"{value} {CANNOT_TELL}"
     half = (estimate.high - estimate.low) / 2
@@ -53,15 +53,15 @@ def estimate_short(estimate: Estimate, divisor: float = 1.0) -> str:
     return f"{value} ± {_format_fixed(half / divisor, decimals)}"
 
 
-def estimate_or_end(estimate: Estimate, unit: str) -> str:
+def format_estimate_or_end(estimate: Estimate, unit: str) -> str:
     """Format an Estimate with an unknown end by the other end: ``at least 8``."""
     if estimate.value is not None and estimate.low is not None and estimate.high is not None:
-        return estimate_text(estimate, unit)
+        return format_estimate(estimate, unit)
     bound = estimate.low if estimate.high is None else estimate.high
     if bound is None:
         return CANNOT_TELL
-    divisor, name = human_scale(bound, unit)
-    return f"at {'least' if estimate.high is None else 'most'} {significant(bound / divisor)} {name}".rstrip()
+    divisor, name = choose_human_scale(bound, unit)
+    return f"at {'least' if estimate.high is None else 'most'} {format_significant(bound / divisor)} {name}".rstrip()
 
 
 def _format_range(low: str, high: str) -> str:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.units import parse_size, size_of
+from iosonde.core.units import parse_size, parse_suffixed_size
 
 _MAX_DEPTH = 100
 # A quoted word, which stays; or an unquoted size, which Python cannot parse.
@@ -290,7 +290,7 @@ def _list_names(tree: ast.expr) -> list[ast.Name]:
 
 def _to_number(value: Any) -> float:
     """Convert an operand of a condition; a size counts in bytes. Raises ValueError if it is not a number."""
-    if isinstance(value, str) and (size := size_of(value)) is not None:
+    if isinstance(value, str) and (size := parse_suffixed_size(value)) is not None:
         return size
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError

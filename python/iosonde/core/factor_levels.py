@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.level_text import format_level
-from iosonde.core.table import Cell, Column, tidy
-from iosonde.core.units import format_size, typed_sizes
-from iosonde.core.words import level_text
+from iosonde.core.table import Cell, Column, tidy_number
+from iosonde.core.units import format_size, parse_typed_sizes
+from iosonde.core.words import format_level_in_full
 
 SIZES, NUMBERS, NAMES, NINES = "sizes", "numbers", "names", "nines"
 PERCENTILE = "percentile"  # a factor in percent, spaced by the distance from 100
@@ -65,7 +65,7 @@ class FactorLevels:
         return _measure_unevenness(np.log(at)) < _measure_unevenness(at)
 
 
-def levels_of(columns: Sequence[Column]) -> FactorLevels:
+def collect_factor_levels(columns: Sequence[Column]) -> FactorLevels:
     """Return the levels of one factor over all these columns: sizes and numbers ascending, names in order of
     appearance."""
     first = columns[0]
@@ -85,7 +85,7 @@ def levels_of(columns: Sequence[Column]) -> FactorLevels:
         )
     kind = SIZES if unit == "bytes" or not numeric else NUMBERS
     at, ordered = zip(*sorted(zip(numbers, cells, strict=True), key=lambda pair: pair[0]), strict=True)
-    texts = tuple(format_size(number) if kind == SIZES else level_text(tidy(number)) for number in at)
+    texts = tuple(format_size(number) if kind == SIZES else format_level_in_full(tidy_number(number)) for number in at)
     return FactorLevels(first.name, label, unit_label, kind, ordered, texts, at)
 
 
@@ -93,7 +93,7 @@ def _build_percentile_levels(percents: list[float]) -> FactorLevels:
     """Build the levels of percentiles, with equal distances per additional nine."""
     texts = tuple(f"p{percent:g}" for percent in percents)
     at = tuple(100 / (100 - percent) for percent in percents)
-    return FactorLevels(PERCENTILE, PERCENTILE, "", NINES, tuple(map(tidy, percents)), texts, at)
+    return FactorLevels(PERCENTILE, PERCENTILE, "", NINES, tuple(map(tidy_number, percents)), texts, at)
 
 
 def _sort_cells(cells: list[Cell], numeric: bool) -> list[Cell]:
@@ -110,7 +110,7 @@ def _numbers_from_cells(cells: list[Cell], numeric: bool) -> list[float] | None:
         return None
     if numeric:
         return [float(cell) for cell in cells if cell is not None]
-    sizes = typed_sizes(cells)
+    sizes = parse_typed_sizes(cells)
     return None if sizes is None else [float(size) for size in sizes]
 
 

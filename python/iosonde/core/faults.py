@@ -145,11 +145,11 @@ class Exchange:
         """Write the order; called by the trial."""
         self.folder.mkdir(parents=True)
         self.marks_file.touch()
-        put(self.folder / "order.json", {"faults": [asdict(fault) for fault in faults], "settle_s": settle_s})
+        write_json(self.folder / "order.json", {"faults": [asdict(fault) for fault in faults], "settle_s": settle_s})
 
     def ordered(self) -> tuple[list[PlannedFault], float | None] | None:
         """Return the order once it is complete, else None."""
-        order = get(self.folder / "order.json")
+        order = read_json(self.folder / "order.json")
         return None if order is None else ([PlannedFault(**fault) for fault in order["faults"]], order["settle_s"])
 
     def take(self) -> None:
@@ -177,21 +177,21 @@ class Exchange:
 
     def answer(self, done: list[FaultDone], settled: Settled | None) -> None:
         """Write the answer: the faults injected."""
-        put(
+        write_json(
             self.folder / "done.json",
             {"faults": [fault.to_dict() for fault in done], "settled": settled.to_dict() if settled else None},
         )
 
     def answered(self) -> tuple[list[FaultDone], Settled | None] | None:
         """Return the answer once it is written, else None."""
-        answer = get(self.folder / "done.json")
+        answer = read_json(self.folder / "done.json")
         if answer is None:
             return None
         settled = Settled.from_dict(answer["settled"]) if answer["settled"] else None
         return [FaultDone.from_dict(fault) for fault in answer["faults"]], settled
 
 
-def note(file: str, mark: PhaseMark) -> None:
+def append_mark(file: str, mark: PhaseMark) -> None:
     """Append a mark in one write, so that no partial line is read."""
     handle = os.open(file, os.O_WRONLY | os.O_APPEND)
     try:
@@ -200,14 +200,14 @@ def note(file: str, mark: PhaseMark) -> None:
         os.close(handle)
 
 
-def hold(directory: Path) -> int:
+def register_injector(directory: Path) -> int:
     """Register as the injector for orders below ``directory``, until the descriptor is closed or this process ends."""
     handle = os.open(directory / "attended", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(handle, fcntl.LOCK_EX)
     return handle
 
 
-def attended(directory: Path) -> bool:
+def has_injector(directory: Path) -> bool:
     """Return whether an injector is registered for this directory."""
     try:
         handle = os.open(directory / "attended", os.O_RDWR | os.O_CLOEXEC)
@@ -223,14 +223,14 @@ def attended(directory: Path) -> bool:
         os.close(handle)
 
 
-def put(path: Path, content: Any) -> None:
+def write_json(path: Path, content: Any) -> None:
     """Write a file atomically."""
     temporary = path.with_name(f".{path.name}")
     temporary.write_text(json.dumps(content))
     temporary.replace(path)
 
 
-def get(path: Path) -> Any:
+def read_json(path: Path) -> Any:
     """Read a JSON file; None if it does not exist yet."""
     try:
         return json.loads(path.read_text())

@@ -6,8 +6,8 @@ from typing import Any
 
 from .errors import InputError
 from .message import Message
-from .problems import UNKNOWN_KEY, Problem, nearest
-from .yaml_text import Document, Key, key_text, kind_of
+from .problems import UNKNOWN_KEY, Problem, suggest_replacement
+from .yaml_text import Document, Key, describe_value, format_key
 
 
 class Sections:
@@ -19,13 +19,13 @@ class Sections:
 
     def wrong(self, path: Key, what: str, hint: str = "") -> None:
         """Add a mistake."""
-        self.problems.append(Problem(self.document.place(path), key_text(path), what, hint))
+        self.problems.append(Problem(self.document.place(path), format_key(path), what, hint))
 
     def check_names(self, values: Mapping[str, Any], path: Key, names: tuple[str, ...]) -> None:
         """Report every other name as a mistake."""
         for name in values:
             if name not in names:
-                self.wrong((*path, name), UNKNOWN_KEY, nearest(str(name), names))
+                self.wrong((*path, name), UNKNOWN_KEY, suggest_replacement(str(name), names))
 
     def mapping(self, path: Key) -> dict[str, Any]:
         """Return the mapping at a path; empty if nothing is there or, as a mistake, something else."""
@@ -37,7 +37,7 @@ class Sections:
         if not isinstance(value, dict):
             self.wrong(
                 path,
-                Message("not-a-mapping", "{value} where keys with values belong", value=kind_of(value)),
+                Message("not-a-mapping", "{value} where keys with values belong", value=describe_value(value)),
                 "write key: value below it",
             )
             return {}
@@ -54,7 +54,7 @@ class Sections:
             self.wrong(
                 path, Message("missing-key", "{names} missing", names=", ".join(missing)), f"give {', '.join(names)}"
             )
-        numbers = {name: self.scalar((*path, name), number, zero) for name in names if name in values}
+        numbers = {name: self.scalar((*path, name), parse_number, zero) for name in names if name in values}
         return {name: value for name, value in numbers.items() if value is not None}
 
     def scalar(self, path: Key, parse: Callable[[str], Any], any_sign: bool = False) -> float | None:
@@ -90,7 +90,7 @@ class Sections:
         return {str(name): value for name, value in levels.items()}
 
 
-def number(text: str) -> float:
+def parse_number(text: str) -> float:
     """Parse a plain number. Raises InputError."""
     try:
         return float(text)

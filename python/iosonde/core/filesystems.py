@@ -166,7 +166,7 @@ _MASTERS = ("mfs", "lizardfs", "saunafs", "sfs")
 _PORT = re.compile(r"(?<!^)(?<!:):\d+$")
 
 
-def sent_by_client(name: str, options: Mapping[str, str]) -> float:
+def compute_sent_per_written_byte(name: str, options: Mapping[str, str]) -> float:
     """Return the bytes that a client sends per byte written, for a file system created with these options. On
     GlusterFS, native access sends every copy, or all parts with their parity. It is 1 if the servers replicate, or if
     unknown."""
@@ -188,7 +188,7 @@ def is_network(type: str, source: str = "") -> bool:
     if type in NETWORK_TYPES:
         return True
     if not is_fuse(type):
-        return type not in MEMORY_TYPES and _names_a_server(source)
+        return type not in MEMORY_TYPES and _has_server_name(source)
     if type == "fuseblk" or (source.startswith("/dev/") and source != "/dev/fuse"):
         return False
     return _find_daemon(type, source) not in _LOCAL_FUSE
@@ -204,7 +204,7 @@ def _find_daemon(type: str, source: str) -> str:
     return type.partition(".")[2] or source.partition("#")[0].rpartition("/")[2]
 
 
-def servers(type: str, source: str, options: str = "") -> tuple[str, ...]:
+def parse_servers(type: str, source: str, options: str = "") -> tuple[str, ...]:
     """Return the servers named in the source of a network file system: hosts without users and ports. Kernel CephFS may
     name its monitors in the ``options`` (mon_addr). Empty for local file systems and unnamed servers."""
     if not is_network(type, source) or type in _USER_CONFIGURED_TYPES:
@@ -215,13 +215,13 @@ def servers(type: str, source: str, options: str = "") -> tuple[str, ...]:
     return _servers_from_source(type, source)
 
 
-def keeps_pages_elsewhere(type: str, source: str = "") -> bool:
+def has_pages_elsewhere(type: str, source: str = "") -> bool:
     """Return whether data may be cached where the page cache of its files (mincore) does not show it. Examples are a
     FUSE daemon, even a local one on another file system, and a client's own memory or disk."""
     return is_fuse(type) or is_network(type, source)
 
 
-def structure(type: str, source: str = "") -> str:
+def classify_structure(type: str, source: str = "") -> str:
     """Return how data gets to a node, one of :data:`STRUCTURES`; '' if unknown.
 
     ``local``: it is on the node. ``client/server``: one server has each file and passes it on. ``parallel``: several
@@ -235,7 +235,7 @@ def structure(type: str, source: str = "") -> str:
     return kind or ("" if is_network(type, source) else LOCAL)
 
 
-def on_own_disk(type: str | None, source: str = "") -> bool:
+def is_on_own_disk(type: str | None, source: str = "") -> bool:
     """Return whether a node measured a disk of its own on such a file system; True if the type is unknown."""
     return type is None or not (type in MEMORY_TYPES or is_network(type, source))
 
@@ -251,7 +251,7 @@ def has_unsplit_files(type: str | None, layout: Mapping[str, Any]) -> bool:
     return type in _SINGLE_SERVER_TYPES
 
 
-def placement_of_files(type: str | None) -> str:
+def get_file_placement(type: str | None) -> str:
     """Return how servers are chosen for whole files, as a placement of the bound; '' if unknown.
 
     ``groups``: a hash of the name chooses one of the fixed sets of replicas (a single server if there is one copy).
@@ -280,7 +280,7 @@ def _servers_from_source(type: str, source: str) -> tuple[str, ...]:
     return tuple(_host_from_authority(host) for host in match["hosts"].split(","))
 
 
-def _names_a_server(source: str) -> bool:
+def _has_server_name(source: str) -> bool:
     """Return whether a source of an unknown type names a server; accept only forms that no local source has."""
     return bool(_URL.match(source) or _SHARE.match(source) or re.match(r"^(?:\[[^\]/]+\]|[\w.,@-]+):/", source))
 

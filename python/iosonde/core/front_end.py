@@ -111,13 +111,13 @@ class FrontEnd:
 _listener: ContextVar[FrontEnd | None] = ContextVar("listener", default=None)
 
 
-def front_end() -> FrontEnd:
+def get_front_end() -> FrontEnd:
     """Return who listens here and now."""
     return _listener.get() or FrontEnd()
 
 
 @contextmanager
-def listening(listener: FrontEnd) -> Iterator[None]:
+def use_front_end(listener: FrontEnd) -> Iterator[None]:
     """Let this front end listen meanwhile, where nobody does yet."""
     if _listener.get():
         yield

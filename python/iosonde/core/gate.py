@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from .errors import DataError, InputError
 from .message import Message
-from .metrics import changed
+from .metrics import describe_change
 from .types import Estimate, Metric
-from .units import percent
+from .units import format_percent
 from .verdict import Verdict, VerdictState
 
 DIFFERENT = "different"
@@ -61,7 +61,7 @@ class Threshold:
 
     def concerns(self, metric: Metric) -> bool:
         """Return whether the condition applies to this metric: only rates and times can be faster or slower."""
-        return self.word in (DIFFERENT, "more", "less") or changed(metric, True) in ("faster", "slower")
+        return self.word in (DIFFERENT, "more", "less") or describe_change(metric, True) in ("faster", "slower")
 
     def ends(self, ratio: Estimate | None, metric: Metric) -> list[tuple[float, float]]:
         """Return the interval of the change factor for each direction that counts; empty without a ratio."""
@@ -71,7 +71,7 @@ class Threshold:
         up, down = (low, high), (1 / high, 1 / low)
         if self.word == DIFFERENT:
             return [up, down]
-        return [up if self.word in ("more", changed(metric, True)) else down]
+        return [up if self.word in ("more", describe_change(metric, True)) else down]
 
     def holds(self, ratio: Estimate | None, metric: Metric) -> bool | None:
         """Return whether the condition holds; None if inconclusive."""
@@ -170,7 +170,7 @@ def _build_rows(tests: Sequence[Test]) -> list[GateRow]:
     families: dict[str, list[int]] = {}
     for place, (_, item) in enumerate(tests):
         families.setdefault(item.family, []).append(place)
-    met_places = {place for family in families.values() for place in _find_met(tests, family)}
+    met_places = {place for family in families.values() for place in _iter_significant_by_holm(tests, family)}
     return [
         GateRow(*test, True if place in met_places else _fails_to_hold(test), len(families[test[1].family]))
         for place, test in enumerate(tests)
@@ -184,19 +184,19 @@ def _fails_to_hold(test: Test) -> bool | None:
     return False if is_unmet else None
 
 
-def _find_met(tests: Sequence[Test], family: Sequence[int]) -> Iterator[int]:
+def _iter_significant_by_holm(tests: Sequence[Test], family: Sequence[int]) -> Iterator[int]:
     """Apply Holm's step-down procedure (1979). The clearest of m tests has level 1 - alpha ÷ m, the next one
     1 - alpha ÷ (m - 1)."""
     remaining = [place for place in family if tests[place][1].comparison.gated_ratio and not tests[place][1].doubtful]
     while remaining:
-        now = [place for place in remaining if _holds_among(len(remaining), *tests[place])]
+        now = [place for place in remaining if _is_significant_among(len(remaining), *tests[place])]
         if not now:
             return
         yield from now
         remaining = [place for place in remaining if place not in now]
 
 
-def _holds_among(many: int, condition: Threshold, item: GateItem) -> bool:
+def _is_significant_among(many: int, condition: Threshold, item: GateItem) -> bool:
     """Return whether the condition holds by an interval that shares its error among ``many`` tests."""
     return bool(condition.holds(item.comparison.ratio_at(1 - (1 - item.level) / many), item.metric))
 
@@ -270,7 +270,7 @@ class GateVerdict:
         passing = self._select_passing(condition)
         row = max(passing, key=lambda row: row.at_most)
         which = f" ({row.item.name})" if len(passing) > 1 else ""
-        most = f"; at most {percent(row.at_most)} {condition.word}{which}" if row.at_most > 0 else ""
+        most = f"; at most {format_percent(row.at_most)} {condition.word}{which}" if row.at_most > 0 else ""
         return Message(
             "gate-passed",
             "{conclusion}{limit}" if others else "passed: {conclusion}{limit}",
@@ -297,7 +297,7 @@ class GateVerdict:
         }
 
 
-def gate_of(texts: Sequence[str], strict: bool) -> Gate | None:
+def parse_gate(texts: Sequence[str], strict: bool) -> Gate | None:
     """Parse the conditions of a gate; None without any. Raises InputError."""
     if strict and not texts:
         raise InputError(

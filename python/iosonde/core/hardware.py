@@ -10,7 +10,7 @@ CROSSED_SHARE = 0.5
 SHARED_MEMORY, NETWORK, UNSEEN = "shared memory", "network", "not seen on the network"
 
 
-def medium(pair: Mapping[str, Any], node_of: Sequence[int]) -> str:
+def classify_medium(pair: Mapping[str, Any], node_of: Sequence[int]) -> str:
     """Return the medium of a pair: shared memory on one host, the network if the interfaces counted the bytes, else
     unseen."""
     if node_of[pair["a"]] == node_of[pair["b"]]:

@@ -19,7 +19,7 @@ _SUMMARIES = ("_max", "_min", "_mean", "_sd")
 _ITERATED = {"transfers": "rate"}
 
 
-def metric_words(metric: str) -> str:
+def format_metric(metric: str) -> str:
     """Format a metric, such as ``completion latency p99``, without the name of the usual clock. The mean of a speed
     over a tool's own iterations represents the trial: it is the ``rate``."""
     base = metric.removesuffix(_ENDS[0])
@@ -27,13 +27,13 @@ def metric_words(metric: str) -> str:
     return (kind if kind in SPEEDS else base).replace("_", " ")
 
 
-def without_usual_clock(sentence: str) -> str:
+def drop_usual_clock(sentence: str) -> str:
     """Shorten ``write bandwidth_last_done`` in a sentence to ``write bandwidth``, without the name of the
     usual clock."""
     return re.sub(rf"(?<=\w){_ENDS[0]}\b", "", sentence)
 
 
-def headlines(metrics: Iterable[tuple[str, str]], kinds: Sequence[str]) -> dict[str, list[str]]:
+def list_headline_kinds(metrics: Iterable[tuple[str, str]], kinds: Sequence[str]) -> dict[str, list[str]]:
     """Return the headline kinds of each operation, from (operation, metric) of every number.
 
     They are those of ``kinds`` that the operation has. The usual kind replaces them without ``kinds``, or if no
@@ -42,27 +42,29 @@ def headlines(metrics: Iterable[tuple[str, str]], kinds: Sequence[str]) -> dict[
     of: dict[str, set[str]] = {}
     for operation, metric in metrics:
         of.setdefault(operation, set()).add(metric)
-    kinds_by_operation = {name: [kind for kind in kinds if number_of(kind, there)] for name, there in of.items()}
+    kinds_by_operation = {
+        name: [kind for kind in kinds if choose_metric_of_kind(kind, there)] for name, there in of.items()
+    }
     if any(kinds_by_operation.values()):
         return kinds_by_operation
-    return {name: [kind for kind in USUAL if number_of(kind, there)][:1] for name, there in of.items()}
+    return {name: [kind for kind in USUAL if choose_metric_of_kind(kind, there)][:1] for name, there in of.items()}
 
 
-def number_of(kind: str, metrics: Collection[str], clock: str = "") -> str | None:
+def choose_metric_of_kind(kind: str, metrics: Collection[str], clock: str = "") -> str | None:
     """Return the metric that represents a kind, None if there is none. If the kind is measured by the usual clock,
     ``clock`` selects the metric of that clock alone."""
     ends = _ENDS if not clock else (f"_{clock}",) if any(f"{kind}{end}" in metrics for end in _ENDS[:1]) else _ENDS
     return next((f"{kind}{end}" for end in ends if f"{kind}{end}" in metrics), None)
 
 
-def standing_for(kind: str, includes: Mapping[str, str], clock: str = "") -> str | None:
-    """Return ``number_of`` for metrics with the contents of their clock; one that includes the start of a command comes
-    last."""
+def choose_metric_by_clock(kind: str, includes: Mapping[str, str], clock: str = "") -> str | None:
+    """Return ``choose_metric_of_kind`` for metrics with the contents of their clock; one that includes the start of a
+    command comes last."""
     own = [metric for metric, inside in includes.items() if inside != COMMAND]
-    return number_of(kind, own, clock) or number_of(kind, includes, clock)
+    return choose_metric_of_kind(kind, own, clock) or choose_metric_of_kind(kind, includes, clock)
 
 
-def computed(metric: str, metrics: Collection[str]) -> bool:
+def is_iteration_summary(metric: str, metrics: Collection[str]) -> bool:
     """Return whether a metric only summarises a tool's own iterations, which ``metrics`` has."""
     for end in _SUMMARIES:
         base = metric.removesuffix(end)
@@ -72,7 +74,7 @@ def computed(metric: str, metrics: Collection[str]) -> bool:
     return False
 
 
-def merged(several: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, list[str]]:
+def merge_headlines(several: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, list[str]]:
     """Merge the headlines of several steps of one run."""
     kinds_by_operation: dict[str, list[str]] = {}
     for step in several:

@@ -11,13 +11,13 @@ MACHINE = Path("/run/iosonde-machine")  # on a host of a lab; contains LOCK and 
 LOCK, PROC = "lock", "proc"
 
 
-def holder_of(path: Path) -> int | None:
+def find_holder(path: Path) -> int | None:
     """Return the process of this machine that holds ``path``; None if none is listed. Processes of other machines are
     never listed. Processes outside the own PID name space are listed only on a host of a lab."""
-    return next(iter(holders_of(path)), None)
+    return next(iter(list_holders(path)), None)
 
 
-def holders_of(path: Path) -> list[int]:
+def list_holders(path: Path) -> list[int]:
     """Return all processes that hold ``path``; several may share a lock."""
     try:
         file_stat = os.stat(path, follow_symlinks=False)
@@ -29,8 +29,8 @@ def holders_of(path: Path) -> list[int]:
     return [int(words[4]) for words in locks if int(words[4]) > 0]
 
 
-def this_process() -> int:
-    """Return the number of this process, as ``holders_of`` lists it."""
+def get_own_pid() -> int:
+    """Return the number of this process, as ``list_holders`` lists it."""
     try:
         return int(os.readlink(_find_proc() / "self"))
     except OSError:

@@ -28,7 +28,7 @@ def check_level(level: float) -> float:
     return level
 
 
-def warning(level: float) -> Message | None:
+def build_low_level_warning(level: float) -> Message | None:
     """Return a warning for a level below 0.9."""
     if level >= USUAL:
         return None

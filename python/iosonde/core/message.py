@@ -19,28 +19,28 @@ Spelling = Callable[[str, str], str]
 """Spelling of an option in a front end, from its name with underscores and its value ('' for none)."""
 
 
-def terminal_spelling(name: str, value: str) -> str:
+def spell_for_terminal(name: str, value: str) -> str:
     """Spell ``where`` with ``fs=nfs`` as ``--where fs=nfs``."""
     flag = "--" + name.strip("_").replace("_", "-")
     return f"{flag} {value}" if value else flag
 
 
 _spelling: ContextVar[Spelling | None] = ContextVar("spelling", default=None)
-_default_spelling: Spelling = terminal_spelling
+_default_spelling: Spelling = spell_for_terminal
 
 
 def set_default_spelling(spelling: Spelling) -> None:
-    """Set the spelling of options for all threads of this process, outside ``spelled`` blocks."""
+    """Set the spelling of options for all threads of this process, outside ``use_spelling`` blocks."""
     global _default_spelling
     _default_spelling = spelling
 
 
 DEFERRED = rb"\ue000"
-"""What JSON with an option that ``deferred_spelling`` marked contains."""
+"""What JSON with an option that ``mark_deferred_option`` marked contains."""
 _DEFERRED_OPTION = re.compile("\ue000(\\w*)\ue001([^\ue002]*)\ue002")
 
 
-def deferred_spelling(name: str, value: str) -> str:
+def mark_deferred_option(name: str, value: str) -> str:
     """Mark an option in a text of a helper process, which does not know its front end (``spell_deferred``)."""
     return f"\ue000{name}\ue001{value}\ue002"
 
@@ -60,7 +60,7 @@ def current_spelling() -> Spelling:
 
 
 @contextmanager
-def spelled(spelling: Spelling, *, is_default: bool = False) -> Iterator[None]:
+def use_spelling(spelling: Spelling, *, is_default: bool = False) -> Iterator[None]:
     """Spell options this way in messages created in the block; ``is_default`` yields to a spelling already chosen."""
     if is_default and _spelling.get() is not None:
         yield
@@ -104,7 +104,7 @@ class Message(str):
 
     def __new__(cls, code: str, template: str, /, **values: object) -> Message:
         """Fill in the template. Raises KeyError if one of its values is missing."""
-        return restore(code, template.format(spell=spell, **values), values)
+        return restore_message(code, template.format(spell=spell, **values), values)
 
     def prefixed(self, place: str) -> Message:
         """Return the same message with ``place`` prepended; a place within a place keeps both."""
@@ -117,23 +117,23 @@ class Message(str):
 
     def with_text(self, text: str, **values: object) -> Message:
         """Return the same message with another text and further values."""
-        return restore(self.code, text, {**self.values, **values})
+        return restore_message(self.code, text, {**self.values, **values})
 
     def replaced(self, old: str, new: str) -> Message:
         """Return the same message with one name replaced by another that the user knows."""
         values = {name: str(value).replace(old, new) for name, value in self.values.items()}
-        return restore(self.code, self.replace(old, new), values)
+        return restore_message(self.code, self.replace(old, new), values)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore, (self.code, str(self), {name: str(value) for name, value in self.values.items()})
+        return restore_message, (self.code, str(self), {name: str(value) for name, value in self.values.items()})
 
 
-def prefixed(sentence: str, place: str) -> str:
+def prepend_place(sentence: str, place: str) -> str:
     """Return a sentence with ``place`` prepended; a Message stays one."""
     return sentence.prefixed(place) if isinstance(sentence, Message) else f"{place}: {sentence}"
 
 
-def restore(code: str, text: str, values: Mapping[str, object]) -> Message:
+def restore_message(code: str, text: str, values: Mapping[str, object]) -> Message:
     """Create a message from a filled-in text."""
     message = str.__new__(Message, text)
     message.code, message.values = code, values

@@ -15,12 +15,12 @@ _SPEEDS = re.compile(r"(?:^|[_ ])(?:bandwidth|throughput|iops|speed)(?:$|[_ ])",
 _DURATIONS = re.compile(r"(?:^|[_ ])(?:latency|seconds|time|duration)(?:$|[_ ])", re.I)
 
 
-def lowest(unit: str, positive: bool) -> float | None:
+def get_lowest_mean(unit: str, positive: bool) -> float | None:
     """Return 0 for positive rates, times and amounts, whose mean cannot be below; None if a mean can be anything."""
     return 0.0 if positive and (is_rate(unit) or unit in TIMES or unit in _AMOUNTS) else None
 
 
-def metric_of(name: str, unit: str) -> Metric:
+def build_metric(name: str, unit: str) -> Metric:
     """Return the metric of this name and unit, with its better direction."""
     lower = not is_rate(unit) and (unit in TIMES or bool(_COSTS.search(name)))
     return Metric(name, unit, Better.LOWER if lower else Better.HIGHER)
@@ -38,7 +38,7 @@ def is_count(metric: Metric) -> bool:
     return bool(metric.unit) and not is_speed(metric)
 
 
-def changed(metric: Metric, up: bool) -> str:
+def describe_change(metric: Metric, up: bool) -> str:
     """Return the word for a value that rose (``up``) or fell. A longer time is ``slower``, a higher rate ``faster``;
     other metrics are ``more`` or ``less``."""
     if not is_speed(metric):

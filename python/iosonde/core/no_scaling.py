@@ -3,26 +3,26 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .message import Message
-from .shared_reads import without_the_writer
+from .shared_reads import find_without_writer
 from .stored import StoredPhase, StoredRun
 from .types import Experiment
 from .wire import SERVED_BY_CACHE
-from .words import listed
+from .words import join_names
 
 _PEER, _WARM, _OTHER_NODE = "${PEER}", "warm", "other_node"
 
 
-def without_efficiency(
+def find_without_efficiency(
     runs: Sequence[StoredRun], experiments: Sequence[Experiment] = ()
 ) -> tuple[set[str], tuple[str, ...]]:
     """Return (operations without an efficiency in these runs, reasons). ``experiments`` are those of the runs."""
-    apart, writer_note = without_the_writer(runs)
-    served, cache_note = _served_in_some(runs)
-    peers, peer_note = _find_mixed_readers(runs, _reads_peer(experiments))
+    apart, writer_note = find_without_writer(runs)
+    served, cache_note = _find_partly_cached(runs)
+    peers, peer_note = _find_mixed_readers(runs, _find_peer_read_phases(experiments))
     return apart | served | peers, tuple(note for note in (writer_note, cache_note, peer_note) if note)
 
 
-def _reads_peer(experiments: Sequence[Experiment]) -> set[str]:
+def _find_peer_read_phases(experiments: Sequence[Experiment]) -> set[str]:
     """Return the phases whose files are named after the rank that made them: those of another node, if there is one."""
     steps = [
         step
@@ -42,15 +42,15 @@ def _find_mixed_readers(runs: Sequence[StoredRun], peers: set[str]) -> tuple[set
         if phase.operation in peers and phase.cache.get("state") == _WARM
     )
     why = "no efficiency. In some trials it read the node's own cached files, in others another node's"
-    return set(mixed), Message("mixed-readers", "{operations}: " + why, operations=listed(mixed)) if mixed else ""
+    return set(mixed), Message("mixed-readers", "{operations}: " + why, operations=join_names(mixed)) if mixed else ""
 
 
-def _served_in_some(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
+def _find_partly_cached(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
     """Return operations that a client's cache served in some trials and servers in others."""
     states = ((phase.operation, phase.cache.get("state")) for _, phase in _iter_counted(runs))
     mixed = _find_mixed((operation, state == SERVED_BY_CACHE) for operation, state in states if state)
     why = "no efficiency. A client's cache served it in some trials, servers in others"
-    return set(mixed), Message("mixed-caches", "{operations}: " + why, operations=listed(mixed)) if mixed else ""
+    return set(mixed), Message("mixed-caches", "{operations}: " + why, operations=join_names(mixed)) if mixed else ""
 
 
 def _iter_counted(runs: Sequence[StoredRun]) -> Iterator[tuple[StoredRun, StoredPhase]]:

@@ -15,7 +15,7 @@ _RANGE = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
 _NODE_LIST = re.compile(rf"{_NAME.pattern}(?:,{_NAME.pattern})*")
 
 
-def expand(text: str) -> tuple[str, ...]:
+def expand_node_list(text: str) -> tuple[str, ...]:
     """Expand a list of nodes, in order and without duplicates. Raises InputError if ``text`` is not such a list."""
     if not _NODE_LIST.fullmatch(text):
         raise _build_error(text)

@@ -11,8 +11,8 @@ from typing import Any
 from .errors import InputError
 from .levels import check_level
 from .message import current_spelling
-from .options import GivenNames, NameList, Option, Text, V, is_level, level_text, members_of, split_names
-from .pairs import pairs_of
+from .options import GivenNames, NameList, Option, Text, V, format_written_level, is_level, list_to_members, split_names
+from .pairs import parse_pairs
 from .units import parse_rate, parse_seconds, parse_share, parse_size
 
 FIGURE_FORMATS = ("png", "svg", "pdf")
@@ -60,7 +60,7 @@ class Number(Option[V, float | str | None]):
 
     def _describe_bounds(self) -> str:
         low, high = (
-            level_text(int(bound) if abs(bound) < 1e15 and bound == int(bound) else bound)
+            format_written_level(int(bound) if abs(bound) < 1e15 and bound == int(bound) else bound)
             if abs(bound) != float("inf")
             else ""
             for bound in (self.least, self.most)
@@ -109,7 +109,7 @@ class Counts(Option[V, int | Sequence[int] | str | None]):
 
     def parse(self, value: Any) -> tuple[int, ...]:
         """The counts. Raises InputError."""
-        several = value.split(",") if isinstance(value, str) else members_of(value)
+        several = value.split(",") if isinstance(value, str) else list_to_members(value)
         try:
             counts = tuple(map(integer_from, (value,) if several is None else several))
             is_valid = bool(counts or self.default == ()) and all(self.least <= count <= self.most for count in counts)
@@ -117,7 +117,7 @@ class Counts(Option[V, int | Sequence[int] | str | None]):
             counts, is_valid = (), False
         if not is_valid:
             example = "1,2,4" if self.least else "0,1,2"
-            text = value if isinstance(value, str) else ",".join(map(level_text, several or [value]))
+            text = value if isinstance(value, str) else ",".join(map(format_written_level, several or [value]))
             raise self.error(
                 "not-a-count-list", "{option} is not a list of counts", "write it like {example}", text, example=example
             )
@@ -189,7 +189,7 @@ class Quantities(Option[V, str | float | Sequence[str | float] | None]):
 
     def parse(self, value: Any) -> tuple[Any, ...]:
         """The quantities in base units. Raises InputError."""
-        several = split_names(value) if isinstance(value, str) else members_of(value)
+        several = split_names(value) if isinstance(value, str) else list_to_members(value)
         return tuple(map(self._member.parse, (value,) if several is None else several))
 
 
@@ -214,13 +214,13 @@ class Setting(Option[V, Mapping[str, Any] | str | None]):
         if isinstance(value, list | tuple) and (wrong := [text for text in value if not isinstance(text, str)]):
             raise self.error("not-text", "{option} is not text", self._hint, wrong[0])
         if isinstance(value, str | list | tuple):
-            return pairs_of(value, "" if self.is_argument else current_spelling()(self.flag, ""), self._hint)
+            return parse_pairs(value, "" if self.is_argument else current_spelling()(self.flag, ""), self._hint)
         if not hasattr(value, "items"):  # a dict, or a row of a frame
             raise self.type_error(value, "give a dict: {{'size': 4096}}")
         levels = dict(value.items())
         if wrong := [level for level in levels.values() if not is_level(level)]:
             raise self.type_error(wrong[0], "give a text or a number for each name: {{'size': 4096}}")
-        return {str(name): level_text(level) for name, level in levels.items()}
+        return {str(name): format_written_level(level) for name, level in levels.items()}
 
     def write(self, value: str) -> str:
         """``a=1,b=x`` as ``{'a': 1, 'b': 'x'}``; ``n=1,2`` as ``{'n': [1, 2]}``."""
@@ -245,7 +245,7 @@ class SettingList(Setting[V]):
 
     def parse(self, value: Any) -> Any:
         """Return a dict of texts for each setting. Raises InputError for what has no names."""
-        several = (value,) if isinstance(value, str | Mapping) else members_of(value)
+        several = (value,) if isinstance(value, str | Mapping) else list_to_members(value)
         if several is None:
             raise self.type_error(value, "give a dict, or a list of them: {{'size': 4096}}")
         parse = super().parse
@@ -281,7 +281,7 @@ class NamedLists(Option[V, Mapping[str, GivenNames] | GivenNames]):
         return lists
 
     def _members(self, value: Any) -> tuple[Any, ...]:
-        if (members := members_of(value)) is None:
+        if (members := list_to_members(value)) is None:
             raise self.type_error(value, "give a dict of lists")
         return members
 
@@ -299,7 +299,7 @@ class NamedLists(Option[V, Mapping[str, GivenNames] | GivenNames]):
             raise self._missing_members(f"{name}=")
         if wrong := [level for level in levels if not is_level(level)]:
             raise self.type_error(wrong[0], "give a dict of lists of names")
-        return tuple(map(level_text, levels))
+        return tuple(map(format_written_level, levels))
 
     def _missing_members(self, text: str) -> InputError:
         return self.error(
@@ -318,7 +318,7 @@ class Paths(Option[V, str | PurePath | Sequence[str | PurePath]]):
 
     def parse(self, value: Any) -> NameList:
         """Return their texts. Raises InputError for what is no path."""
-        paths = (value,) if isinstance(value, str | PurePath) else members_of(value)
+        paths = (value,) if isinstance(value, str | PurePath) else list_to_members(value)
         if paths is None:
             raise self.type_error(value, "give a path, or a list of paths")
         if wrong := [path for path in paths if not isinstance(path, str | PurePath)]:
@@ -333,7 +333,7 @@ class FigureFile(Text[V]):
         """The path. Raises InputError for one that ends in no format of figures."""
         if not isinstance(value, str | os.PathLike):
             raise self.type_error(value, "give the path of a file")
-        figure_format(str(value))
+        parse_figure_format(str(value))
         return str(value)
 
 
@@ -354,7 +354,7 @@ def _is_amount(number: Any) -> bool:
         return False
 
 
-def figure_format(path: str | Path) -> str:
+def parse_figure_format(path: str | Path) -> str:
     """Return the format that a figure's name ends with. Raises InputError for a name that ends otherwise."""
     form = Path(path).suffix.lower().lstrip(".")
     if form not in FIGURE_FORMATS:

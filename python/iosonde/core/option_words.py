@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from .errors import InputError
 from .option_kinds import Setting
-from .options import Option, level_text, options_of
+from .options import Option, format_written_level, iter_options
 
 
 class RepeatableOptions:
@@ -19,8 +19,8 @@ class RepeatableOptions:
 
     def words(self) -> tuple[str, ...]:
         """Return the words of a command line: arguments before options. Raises InputError for a value that has none."""
-        declared = sorted(options_of(type(self)), key=lambda option: not option.is_argument)
-        return tuple(word for option in declared for word in _words_of(option, self.raw_values.get(option.name)))
+        declared = sorted(iter_options(type(self)), key=lambda option: not option.is_argument)
+        return tuple(word for option in declared for word in _option_to_words(option, self.raw_values.get(option.name)))
 
 
 OptionsT = TypeVar("OptionsT", bound=RepeatableOptions)
@@ -31,7 +31,7 @@ def replace_options(options: OptionsT, **changes: Any) -> OptionsT:
     return type(options)(**{**options.raw_values, **changes})
 
 
-def _words_of(option: Option[Any, Any], value: Any) -> Iterator[str]:
+def _option_to_words(option: Option[Any, Any], value: Any) -> Iterator[str]:
     flag = "--" + option.flag.replace("_", "-")
     if value is None:
         return
@@ -40,7 +40,9 @@ def _words_of(option: Option[Any, Any], value: Any) -> Iterator[str]:
             yield flag if value else f"--no-{flag[2:]}"
         return
     texts = (
-        [",".join(_texts_of(value))] if isinstance(option, Setting) and isinstance(value, Mapping) else _texts_of(value)
+        [",".join(_value_to_texts(value))]
+        if isinstance(option, Setting) and isinstance(value, Mapping)
+        else _value_to_texts(value)
     )
     texts = texts if option.is_repeatable else [",".join(texts)]
     _check_meaning(option, value, texts)
@@ -63,8 +65,11 @@ def _check_meaning(option: Option[Any, Any], value: Any, texts: list[str]) -> No
         )
 
 
-def _texts_of(value: Any) -> list[str]:
+def _value_to_texts(value: Any) -> list[str]:
     if isinstance(value, Mapping):
-        return [f"{level_text(name)}={','.join(_texts_of(several))}" for name, several in value.items()]
+        return [f"{format_written_level(name)}={','.join(_value_to_texts(several))}" for name, several in value.items()]
     several = value if (isinstance(value, Iterable) and not isinstance(value, str)) else [value]
-    return [",".join(_texts_of(level)) if isinstance(level, Mapping) else level_text(level) for level in several]
+    return [
+        ",".join(_value_to_texts(level)) if isinstance(level, Mapping) else format_written_level(level)
+        for level in several
+    ]

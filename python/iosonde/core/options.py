@@ -23,7 +23,7 @@ from pathlib import PurePath
 from typing import Any, Generic, Self, TypeVar, overload
 
 from .errors import InputError
-from .message import current_spelling, terminal_spelling
+from .message import current_spelling, spell_for_terminal
 
 _LITERAL = re.compile(r"\d+(\.\d*)?|[A-Z_]+")  # a number, or a placeholder as FILE
 NameList = tuple[str, ...]
@@ -92,7 +92,7 @@ class Option(Generic[V, G]):
 
     def _check_text(self, value: object) -> None:
         """Raise InputError for a text that no command line, path or file can hold."""
-        for text in _texts_in(value) if not isinstance(self, Data) else (value,):  # a table may be large
+        for text in _iter_texts(value) if not isinstance(self, Data) else (value,):  # a table may be large
             if isinstance(text, str | PurePath) and not is_writable(str(text)):
                 raise self.error(
                     "not-text",
@@ -118,12 +118,12 @@ class Option(Generic[V, G]):
         """What ``--help`` and the docs say of the default; '' where it is nothing, or the help says it."""
         if self._default_text is not None:
             return self._default_text
-        return "" if self.default in (None, (), False, "", {}) else level_text(self.default)
+        return "" if self.default in (None, (), False, "", {}) else format_written_level(self.default)
 
     def error(self, code: str, template: str, hint: str, value: object = "", **values: object) -> InputError:
         """Return the error of a value that this option cannot take; ``{option}`` in the template is both of them."""
-        spelling, text = current_spelling(), level_text(value)
-        if self.is_argument and spelling is terminal_spelling:
+        spelling, text = current_spelling(), format_written_level(value)
+        if self.is_argument and spelling is spell_for_terminal:
             option = f"{self.name.upper().replace('_', '-')} {text}".strip()
         else:
             option = spelling(self.flag, text)
@@ -157,7 +157,7 @@ class Text(Option[V, str | float | PurePath | None]):
         """Return the text of it. Raises InputError for what is none of these, nor a date."""
         if isinstance(value, bool) or not isinstance(value, str | os.PathLike | numbers.Number | datetime.date):
             raise self.type_error(value, "give a text, in quotes")
-        return level_text(value)
+        return format_written_level(value)
 
 
 class Flag(Option[V, bool | None]):
@@ -200,7 +200,7 @@ class Names(Option[V, GivenNames]):
 
     def parse(self, value: Any) -> NameList:
         """The names. Raises InputError for what is no text."""
-        values = (value,) if isinstance(value, str) else members_of(value)
+        values = (value,) if isinstance(value, str) else list_to_members(value)
         if values is None:
             raise self.type_error(value, "give a name, or a list of names")
         if wrong := [name for name in values if not isinstance(name, str)]:
@@ -221,10 +221,10 @@ class Levels(Names[V]):
 
     def parse(self, value: Any) -> NameList:
         """Return their texts. Raises InputError for what is no level."""
-        levels = (value,) if is_level(value) else members_of(value)
+        levels = (value,) if is_level(value) else list_to_members(value)
         if levels is None or not all(map(is_level, levels)):
             raise self.type_error(value, "give a level, or a list of levels")
-        return tuple(map(level_text, levels))
+        return tuple(map(format_written_level, levels))
 
 
 class Rest(Option[tuple[str, ...], Sequence[str]]):
@@ -237,7 +237,7 @@ class Rest(Option[tuple[str, ...], Sequence[str]]):
 
     def parse(self, value: Any) -> tuple[str, ...]:
         """Return the words. Raises InputError for what is no list of texts."""
-        words = members_of(value)
+        words = list_to_members(value)
         if words is None or not all(isinstance(word, str) for word in words):
             raise self.type_error(value, "give a list of words")
         return words
@@ -264,7 +264,7 @@ class Choice(Text[V]):
         return str(value)
 
 
-def options_of(declaration: type) -> Iterator[Option[Any, Any]]:
+def iter_options(declaration: type) -> Iterator[Option[Any, Any]]:
     """Options of a dataclass, in the order of its fields."""
     for field in fields(declaration):
         option = getattr(declaration, field.name, None)
@@ -277,12 +277,12 @@ def split_names(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
-def _texts_in(value: object) -> Iterator[object]:
+def _iter_texts(value: object) -> Iterator[object]:
     if isinstance(value, Mapping):
         value = [*value.keys(), *value.values()]
     if isinstance(value, list | tuple):
         for member in value:
-            yield from _texts_in(member)
+            yield from _iter_texts(member)
     else:
         yield value
 
@@ -309,7 +309,7 @@ def is_level(value: object) -> bool:
     return isinstance(value, scalars) or is_truth(value) or is_array_scalar
 
 
-def members_of(value: object) -> tuple[Any, ...] | None:
+def list_to_members(value: object) -> tuple[Any, ...] | None:
     """Return the members of a list in their order. None for what is no list: a text, bytes, a dict, a set, an array
     without dimensions."""
     if not isinstance(value, Iterable) or isinstance(value, str | bytes | bytearray | Mapping | set | frozenset):
@@ -320,7 +320,7 @@ def members_of(value: object) -> tuple[Any, ...] | None:
         return None
 
 
-def level_text(level: Any) -> str:
+def format_written_level(level: Any) -> str:
     """A level, or another value of a setting, as people write it."""
     if not isinstance(level, numbers.Real) or isinstance(level, bool):
         return str(level)

@@ -35,7 +35,7 @@ class PairRule:
         return 1 - (1 - self.level) / (self.cells * metrics)
 
 
-def pair_rule(experiment: Experiment) -> PairRule | None:
+def build_pair_rule(experiment: Experiment) -> PairRule | None:
     """Return the sealed pairing rule of an experiment, or None if it is unpaired."""
     sealed: Mapping[str, Any] = experiment.settings.get(decision.KEY) or {}
     if not sealed.get("pairs"):

@@ -7,7 +7,7 @@ from .errors import InputError
 _HINT = "write it as stripe_count=2"
 
 
-def pair_of(text: str, option: str = "", hint: str = _HINT) -> tuple[str, str]:
+def parse_pair(text: str, option: str = "", hint: str = _HINT) -> tuple[str, str]:
     """Parse ``A=V`` into (A, V). Raises InputError, which begins with the ``option``."""
     name, sign, value = (part.strip() for part in text.partition("="))
     if not sign or not name or not value:
@@ -22,12 +22,12 @@ def pair_of(text: str, option: str = "", hint: str = _HINT) -> tuple[str, str]:
     return name, value
 
 
-def pairs_of(texts: str | Iterable[str], option: str = "", hint: str = _HINT) -> dict[str, str]:
+def parse_pairs(texts: str | Iterable[str], option: str = "", hint: str = _HINT) -> dict[str, str]:
     """Parse ``A=V,B=W``, in one text or several, into one mapping. Raises InputError, also for a duplicate name."""
     pairs: dict[str, str] = {}
     for text in [texts] if isinstance(texts, str) else texts:
         for part in text.split(","):
-            name, value = pair_of(part, option, hint)
+            name, value = parse_pair(part, option, hint)
             if name in pairs:
                 raise InputError(
                     "duplicate-name",

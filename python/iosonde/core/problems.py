@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from iosonde.core.errors import InputError
-from iosonde.core.message import Message, restore
+from iosonde.core.message import Message, restore_message
 
 MAX_LISTED = 10
 UNKNOWN_KEY = Message("unknown-key", "unknown key")
@@ -43,7 +43,7 @@ class SpecError(InputError):
         self.problems = sorted(problems, key=lambda item: item.place if isinstance(item.place, int) else 0)
         if len(self.problems) == 1:
             (problem,) = self.problems
-            self._set_texts(restore(problem.code, _format_problem(name, problem), problem.values), problem.hint)
+            self._set_texts(restore_message(problem.code, _format_problem(name, problem), problem.values), problem.hint)
             return
         super().__init__(
             "several-mistakes",
@@ -59,14 +59,14 @@ class SpecError(InputError):
         self.details = (*lines, *([f"and {more} more"] if more > 0 else []))
 
 
-def nearest(word: str, choices: Iterable[str]) -> str:
+def suggest_replacement(word: str, choices: Iterable[str]) -> str:
     """Suggest a replacement for an unknown word: the nearest known one, else all of them."""
     words = list(choices)
-    near = closest(word, words)
+    near = find_closest_word(word, words)
     return f"did you mean {near}?" if near else f"known: {', '.join(words)}"
 
 
-def closest(word: str, candidates: Iterable[str]) -> str:
+def find_closest_word(word: str, candidates: Iterable[str]) -> str:
     """Return the known word most similar to an unknown one; '' if none is similar."""
     return next(iter(difflib.get_close_matches(word, list(candidates), n=1, cutoff=0.6)), "")
 

@@ -33,7 +33,7 @@ class DeclaredQuestion:
 
     def names(self, word: str) -> tuple[str, ...]:
         """Return the names in an option: a list, or names separated by commas."""
-        return listed_names(self.words.get(word))
+        return split_listed_names(self.words.get(word))
 
     def command(self, data: str, experiment: str | None = None) -> list[str]:
         """Return the command line that answers the same question."""
@@ -45,7 +45,7 @@ class DeclaredQuestion:
             if value is not False
             for argument in (
                 f"--{name.replace('_', '-')}",
-                *(() if value is True else (",".join(listed_names(value)),)),
+                *(() if value is True else (",".join(split_listed_names(value)),)),
             )
         ]
         arguments += [argument for point in self.words.get("at", ()) for argument in ("--at", str(point))]
@@ -64,7 +64,7 @@ def read(entries: Iterable[Mapping[str, Any]], declared: frozenset[str] = frozen
             str(entry["question"]),
             kind,
             dict(entry[kind]),
-            listed_names(entry.get("metric")),
+            split_listed_names(entry.get("metric")),
             tuple([entry["where"]] if isinstance(entry.get("where"), str) else entry.get("where", ())),
             str(entry.get("published", "")),
             declared,
@@ -75,7 +75,7 @@ def read(entries: Iterable[Mapping[str, Any]], declared: frozenset[str] = frozen
     ]
 
 
-def listed_names(value: Any) -> tuple[str, ...]:
+def split_listed_names(value: Any) -> tuple[str, ...]:
     """Split ``[a, b]``, ``a, b`` or 5 into names."""
     if value is None:
         return ()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import InputError
 from .message import Message
-from .problems import UNKNOWN_KEY, Problem, closest, nearest
-from .yaml_text import Document, Key, key_text, kind_of
+from .problems import UNKNOWN_KEY, Problem, find_closest_word, suggest_replacement
+from .yaml_text import Document, Key, describe_value, format_key
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -23,12 +23,12 @@ _TYPES = {
 }
 
 
-def violations(validator: Any, document: Document, page: str) -> list[Problem]:
+def list_violations(validator: Any, document: Document, page: str) -> list[Problem]:
     """Return every violation in ``document``, one problem per value; ``page`` documents the format."""
     problems: dict[Key, Problem] = {}
     for error in validator.iter_errors(document.data):
         for path, what, hint in _describe_violation(error, page):
-            problems.setdefault(path, Problem(document.place(path), key_text(path), what, hint))
+            problems.setdefault(path, Problem(document.place(path), format_key(path), what, hint))
     return list(problems.values())
 
 
@@ -43,7 +43,7 @@ def _describe_violation(error: ValidationError, page: str) -> Iterator[tuple[Key
             key_names = list(schema["properties"])
             for key in value:
                 if key not in key_names:
-                    yield (*path, key), UNKNOWN_KEY, nearest(key, key_names)
+                    yield (*path, key), UNKNOWN_KEY, suggest_replacement(key, key_names)
         case "required":
             for key in constraint:
                 if key not in value:
@@ -51,12 +51,20 @@ def _describe_violation(error: ValidationError, page: str) -> Iterator[tuple[Key
         case "type":
             types = [constraint] if isinstance(constraint, str) else constraint
             expected = " or ".join(_TYPES[name] for name in types)
-            what = Message("wrong-type", "expected {expected}, found {value}", expected=expected, value=kind_of(value))
-            yield path, what, _for_type(types, value, page)
+            what = Message(
+                "wrong-type", "expected {expected}, found {value}", expected=expected, value=describe_value(value)
+            )
+            yield path, what, _suggest_type_cure(types, value, page)
         case "enum":
-            hint = nearest(str(value), constraint) if closest(str(value), constraint) else "write one of them"
+            hint = (
+                suggest_replacement(str(value), constraint)
+                if find_closest_word(str(value), constraint)
+                else "write one of them"
+            )
             allowed = ", ".join(constraint)
-            what = Message("unknown-value", "{value} is not one of {allowed}", value=kind_of(value), allowed=allowed)
+            what = Message(
+                "unknown-value", "{value} is not one of {allowed}", value=describe_value(value), allowed=allowed
+            )
             yield path, what, hint
         case "format" if isinstance(error.cause, InputError):
             yield path, error.cause.message, error.cause.hint
@@ -79,7 +87,7 @@ def _describe_violation(error: ValidationError, page: str) -> Iterator[tuple[Key
             yield path, Message("invalid-value", "{reason}", reason=error.message), ""
 
 
-def _for_type(types: list[str], value: Any, page: str) -> str:
+def _suggest_type_cure(types: list[str], value: Any, page: str) -> str:
     if "boolean" in types and isinstance(value, str) and value.lower() in ("yes", "no", "on", "off"):
         return "write true or false"
     if isinstance(value, (bool, int, float)) and "string" in types:

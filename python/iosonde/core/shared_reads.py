@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .message import Message
 from .stored import StoredPhase, StoredRun
-from .words import listed
+from .words import join_names
 
 WRITER_NODE = "_writer_node"  # suffix of the part of an operation on the writer's node
 
@@ -33,7 +33,7 @@ def is_writer_excluded(phase: StoredPhase, nodes: Sequence[int]) -> bool:
     return (phase.shared and phase.counted_kind != "write") and not phase.writer_counted and len(set(nodes)) > 1
 
 
-def counted(run: StoredRun, operation: str) -> Counted | None:
+def find_counted_ranks(run: StoredRun, operation: str) -> Counted | None:
     """Return the ranks that the rate of an operation counts; None if the run does not record it. A write without fsync
     and close belongs to the phase of the whole write."""
     operation = operation.replace("write_buffered", "write", 1)
@@ -50,7 +50,7 @@ def counted(run: StoredRun, operation: str) -> Counted | None:
     return None
 
 
-def without_the_writer(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
+def find_without_writer(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
     """Return (operations whose rate excludes the writer's node in some of these runs, reason why they have no
     efficiency).
 
@@ -60,7 +60,7 @@ def without_the_writer(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
     cache_by_operation: dict[str, str] = {}
     for run in runs:
         for phase in run.phases if run.counts else ():
-            if (of := counted(run, phase.operation)) and of.writer_cache:
+            if (of := find_counted_ranks(run, phase.operation)) and of.writer_cache:
                 cache_by_operation[phase.operation] = of.writer_cache
     states = sorted(set(cache_by_operation.values()))
     message = (
@@ -68,8 +68,8 @@ def without_the_writer(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
             "writer-not-counted",
             "{operations}: no efficiency. The node that wrote the file read it at the same time and is not "
             "counted; its cache was {states}",
-            operations=listed(list(cache_by_operation)),
-            states=listed(states),
+            operations=join_names(list(cache_by_operation)),
+            states=join_names(states),
         )
         if cache_by_operation
         else ""

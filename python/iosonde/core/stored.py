@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from .faults import FaultDone
-from .filesystems import structure
+from .filesystems import classify_structure
 from .message import Message
 from .types import FactorValue, Finding, Severity
-from .words import counted
+from .words import format_count
 
 FILESYSTEM, TARGET, STRUCTURE = "filesystem", "target", "structure"
 PLACES = (FILESYSTEM, TARGET, STRUCTURE)  # facts of runs that can be queried like factors
@@ -22,7 +22,7 @@ CONCURRENT_PROCESSES = "measured_beside"  # processes that measured on the same 
 CANNOT_TELL, FILES = "cannot_tell", "files"
 
 
-def plain(column: str) -> str:
+def strip_factor_prefix(column: str) -> str:
     """Return the factor's own name: a store prefixes ``factor_`` if results already have a column of that name."""
     return column.removeprefix("factor_")
 
@@ -307,9 +307,9 @@ class StoredRun:
 
     @property
     def structure(self) -> str | None:
-        """Path of the target's data to a node (:func:`iosonde.core.filesystems.structure`); None if unknown."""
+        """Path of the target's data to a node (``core.filesystems.classify_structure``); None if unknown."""
         kind = self.filesystem
-        return None if kind is None else structure(kind, str(self._mount.get("source") or "")) or None
+        return None if kind is None else classify_structure(kind, str(self._mount.get("source") or "")) or None
 
     # Maximum throughput of the system in bytes/s, as given by the experiment; None if not given
     maximum = _Field[float | None](_take_value, "facts", MAXIMUM)
@@ -348,11 +348,11 @@ class StoredRun:
     @property
     def target_settings(self) -> Mapping[str, FactorValue]:
         """Properties of the target beyond the factors: those of its lab, and live options of its file system."""
-        return {**lab_properties((self.facts.get("machine") or {}).get("lab")), **self.live_options}
+        return {**list_lab_properties((self.facts.get("machine") or {}).get("lab")), **self.live_options}
 
     def level(self, column: str) -> FactorValue:
         """Return the value of a factor, by its column in the results."""
-        name = plain(column)
+        name = strip_factor_prefix(column)
         if name in self.factors:
             return self.factors[name]
         run_values: dict[str, FactorValue] = {
@@ -374,25 +374,25 @@ _LAB_WORDS = {
 _NO_PROPERTY = ("name", "options")
 
 
-def lab_properties(lab: Any) -> dict[str, FactorValue]:
+def list_lab_properties(lab: Any) -> dict[str, FactorValue]:
     """Return the requested properties of an emulated cluster, by the options of ``iosonde lab up``, and its data layout
     (``copies``, parts of a code). It is empty for a real cluster."""
     if not isinstance(lab, Mapping):
         return {}
     description = lab.get("description") or {}
     settings = {_LAB_WORDS.get(key, key): value for key, value in description.items() if key not in _NO_PROPERTY}
-    options = {key: _as_number(value) for key, value in (description.get("options") or {}).items()}
+    options = {key: _to_number(value) for key, value in (description.get("options") or {}).items()}
     if isinstance(speed := settings.get("net"), (int, float)):
         settings["net"] = f"{speed / 1e6:.10g}mbit"
     properties = {**settings, **options, **(lab.get("layout") or {})}
     return {key: value for key, value in properties.items() if isinstance(value, (str, int, float))}
 
 
-def _as_number(text: Any) -> Any:
+def _to_number(text: Any) -> Any:
     return int(text) if isinstance(text, str) and text.isdecimal() else text
 
 
-def fate_of_incomplete(runs: Iterable[StoredRun]) -> str:
+def describe_incomplete_treatment(runs: Iterable[StoredRun]) -> str:
     """Describe the treatment of the incomplete runs among these; empty if there are none."""
     incomplete = [run for run in runs if not run.complete]
     if not incomplete:
@@ -400,7 +400,7 @@ def fate_of_incomplete(runs: Iterable[StoredRun]) -> str:
     return "included on request" if incomplete[0].counts else "left out"
 
 
-def incomplete_among(runs: Sequence[StoredRun]) -> str:
+def describe_included_incomplete(runs: Sequence[StoredRun]) -> str:
     """Describe the number of incomplete runs that are included; empty if there are none, or they are left out."""
     taken = [run for run in runs if not run.complete and run.counts]
     if not taken:
@@ -409,7 +409,7 @@ def incomplete_among(runs: Sequence[StoredRun]) -> str:
         "incomplete-runs",
         "{n_incomplete} of {trials} {verb} incomplete and {fate}",
         n_incomplete=len(taken),
-        trials=counted(len(runs), "trial"),
+        trials=format_count(len(runs), "trial"),
         verb="is" if len(taken) == 1 else "are",
-        fate=fate_of_incomplete(taken),
+        fate=describe_incomplete_treatment(taken),
     )

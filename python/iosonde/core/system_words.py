@@ -19,7 +19,7 @@ class SystemWord(NamedTuple):
     default_text: str = ""
 
 
-def count(text: str) -> float:
+def parse_count(text: str) -> float:
     """Parse a finite number. Raises InputError."""
     try:
         value = float(text)
@@ -32,13 +32,13 @@ def count(text: str) -> float:
 
 def parse_integer(text: str) -> int:
     """Parse a whole number. Raises InputError."""
-    value = count(text)
+    value = parse_count(text)
     if value != int(value):
         raise InputError("not-an-integer", "'{number}' is not a whole number", "write it like 4", number=text)
     return int(value)
 
 
-def size(text: str) -> float:
+def parse_bytes(text: str) -> float:
     """Parse bytes. Raises InputError."""
     return float(parse_size(text))
 
@@ -57,17 +57,17 @@ OPTIONS: dict[str, SystemWord] = {
     "--cpu": SystemWord("cpu", parse_per_byte, "C", "CPU time of a client for the data: 0.02s/MB."),
     "--server-cpu": SystemWord("server_cpu", parse_per_byte, "C", "CPU time of a server for the data."),
     "--memory-copy": SystemWord("memory_copy", parse_rate, "B", "Memory copy rate of a client."),
-    "--copies": SystemWord("copies", count, "K", "Number of times a client copies each byte.", "1"),
+    "--copies": SystemWord("copies", parse_count, "K", "Number of times a client copies each byte.", "1"),
     "--latency": SystemWord("latency", parse_seconds, "L", "Latency of one request, such as 2ms; with `request`."),
-    "--request": SystemWord("request_size", size, "SIZE", "Size of one request, such as 64KiB."),
-    "--queue-depth": SystemWord("queue_depth", count, "Q", "Outstanding requests per client.", "1"),
+    "--request": SystemWord("request_size", parse_bytes, "SIZE", "Size of one request, such as 64KiB."),
+    "--queue-depth": SystemWord("queue_depth", parse_count, "Q", "Outstanding requests per client.", "1"),
     "--metadata-rate": SystemWord(
-        "metadata_rate", count, "K", "Operations/s of all metadata servers; with `file_size`."
+        "metadata_rate", parse_count, "K", "Operations/s of all metadata servers; with `file_size`."
     ),
-    "--metadata-operations": SystemWord("metadata_operations", count, "O", "Metadata operations per file.", "1"),
-    "--file-size": SystemWord("file_size", size, "SIZE", "One file's size."),
+    "--metadata-operations": SystemWord("metadata_operations", parse_count, "O", "Metadata operations per file.", "1"),
+    "--file-size": SystemWord("file_size", parse_bytes, "SIZE", "One file's size."),
     "--replicas": SystemWord("replicas", parse_integer, "R", "Copies of everything; with `redundancy`."),
-    "--chunk": SystemWord("chunk_size", size, "SIZE", "One chunk of an erasure code."),
+    "--chunk": SystemWord("chunk_size", parse_bytes, "SIZE", "One chunk of an erasure code."),
     "--stripe": SystemWord("stripe_count", parse_integer, "S", "Number of servers per file."),
     "--files": SystemWord("files", parse_integer, "F", "Files in use at once, for `stripe`.", "one per client"),
 }

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
-from iosonde.core.units import typed_sizes
+from iosonde.core.units import parse_typed_sizes
 
 Cell = float | int | str | None
 _BYTES = ("bytes", "B")
@@ -57,9 +57,9 @@ class Column:
         if self.unit or self.numeric:
             return self.unit
         first = next((value for value in self.values if value is not None), None)
-        if first is None or (typed_sizes([first]) is None and not first.isdigit()):
+        if first is None or (parse_typed_sizes([first]) is None and not first.isdigit()):
             return ""  # as of most columns: their levels need not be computed
-        return "bytes" if typed_sizes(level for level in self.codes()[1] if level is not None) else ""
+        return "bytes" if parse_typed_sizes(level for level in self.codes()[1] if level is not None) else ""
 
     def codes(self) -> tuple[npt.NDArray[np.intp], list[Cell]]:
         """Return (level number of each row, levels). Numbers and sizes (``64k``, ``1MiB``) are ascending, other text is
@@ -67,7 +67,7 @@ class Column:
         if self.numeric:
             levels, inverse = np.unique(self.values.astype(float), return_inverse=True)
             absent = bool(levels.size) and bool(np.isnan(levels[-1]))
-            cells: list[Cell] = [tidy(level) for level in levels[: levels.size - absent].tolist()]
+            cells: list[Cell] = [tidy_number(level) for level in levels[: levels.size - absent].tolist()]
             return inverse.astype(np.intp), [*cells, None] if absent else cells
         first: dict[Cell, int] = {}
         codes = np.fromiter((first.setdefault(value, len(first)) for value in self.values), np.intp, len(self.values))
@@ -199,7 +199,7 @@ class Table:
         coded = [self.column(name).codes() for name in by]
         return [
             (tuple(levels[codes[rows[0]]] for codes, levels in coded), rows)
-            for rows in grouped([(codes, len(levels)) for codes, levels in coded], len(self))
+            for rows in group_rows([(codes, len(levels)) for codes, levels in coded], len(self))
         ]
 
     def place(self, row: int) -> str:
@@ -242,7 +242,7 @@ class Table:
         return " or ".join(folded[match] for match in difflib.get_close_matches(name.lower(), folded, 3, 0.5))
 
 
-def joint_codes(coded: Iterable[tuple[npt.NDArray[np.intp], int]], n_rows: int) -> npt.NDArray[np.int64]:
+def number_combinations(coded: Iterable[tuple[npt.NDArray[np.intp], int]], n_rows: int) -> npt.NDArray[np.int64]:
     """Number the combination of levels of each row, in the order of the levels. ``coded`` has (level number of each
     row, number of levels) of each column."""
     joint = np.zeros(n_rows, dtype=np.int64)
@@ -253,23 +253,23 @@ def joint_codes(coded: Iterable[tuple[npt.NDArray[np.intp], int]], n_rows: int) 
     return joint
 
 
-def grouped(coded: Iterable[tuple[npt.NDArray[np.intp], int]], n_rows: int) -> list[npt.NDArray[np.intp]]:
+def group_rows(coded: Iterable[tuple[npt.NDArray[np.intp], int]], n_rows: int) -> list[npt.NDArray[np.intp]]:
     """Return the row numbers of every combination of levels that occurs, in the order of the levels. ``coded``: as in
-    ``joint_codes``."""
+    ``number_combinations``."""
     if not n_rows:
         return []
-    joint = joint_codes(coded, n_rows)
+    joint = number_combinations(coded, n_rows)
     order = np.argsort(joint, kind="stable")
     starts = np.flatnonzero(np.diff(joint[order], prepend=-1)).tolist()
     return [order[start:end] for start, end in zip(starts, [*starts[1:], n_rows], strict=True)]
 
 
-def table_of(columns: dict[str, Iterable[object]], source: str = "") -> Table:
+def build_table(columns: dict[str, Iterable[object]], source: str = "") -> Table:
     """Build a table from plain lists: numbers (None: missing) become a numeric column, anything else text."""
-    return Table({name: column_of(name, list(values)) for name, values in columns.items()}, source)
+    return Table({name: build_column(name, list(values)) for name, values in columns.items()}, source)
 
 
-def column_of(name: str, values: Sequence[object], label: str = "", unit: str = "") -> Column:
+def build_column(name: str, values: Sequence[object], label: str = "", unit: str = "") -> Column:
     """Build a column from Python values: numeric if all present values are numbers (True and False are text)."""
     numbers = [np.nan if value is None else float(value) for value in values if value is None or _is_plain(value)]
     if len(numbers) == len(values) and any(value is not None for value in values):
@@ -279,7 +279,7 @@ def column_of(name: str, values: Sequence[object], label: str = "", unit: str = 
     return Column(name, texts, label or name, unit)
 
 
-def tidy(value: float) -> float | int:
+def tidy_number(value: float) -> float | int:
     """Convert 3.0 to 3, as people write levels."""
     value = float(value)
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
@@ -290,7 +290,7 @@ def is_missing(level: object) -> bool:
     return level is None or level != level
 
 
-def show(level: Cell) -> str:
+def format_cell(level: Cell) -> str:
     """Format a level as text; a missing or empty one (an absent flag) is marked."""
     return "(missing)" if is_missing(level) else str(level) or "(empty)"
 
@@ -307,7 +307,7 @@ def is_number(text: object) -> bool:
 
 def _sort_levels(levels: list[Cell], order: Sequence[Cell]) -> list[Cell]:
     """Sort sizes by value, other levels by ``order``; unlisted ones come last."""
-    sizes = typed_sizes(levels)
+    sizes = parse_typed_sizes(levels)
     if sizes is not None:
         return [level for _, level in sorted(zip(sizes, levels, strict=True), key=lambda pair: pair[0])]
     rank_by_level = {level: place for place, level in enumerate(order)}

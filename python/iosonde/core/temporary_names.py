@@ -14,32 +14,32 @@ _WRITER = re.compile(r"-([0-9a-f]{8})\.(\d+)\.(\d+)\.(\d+)-[0-9a-f]{8}$")
 _FOREIGN_LEFTOVER_SECONDS = 24 * 3600.0
 
 
-def name_of_writer(prefix: str, name: str) -> str:
+def build_temporary_name(prefix: str, name: str) -> str:
     """Return a temporary name of this process for ``name``: boot, PID namespace, PID, its start time, random digits."""
     boot, namespace = _identify_namespace()
-    writer = f"{boot}.{namespace}.{os.getpid()}.{_start_time(os.getpid())}"
+    writer = f"{boot}.{namespace}.{os.getpid()}.{_read_start_time(os.getpid())}"
     return f"{prefix}{name}-{writer}-{secrets.token_hex(4)}"
 
 
-def dead_names(directory: Path, prefix: str, name: str | None = None) -> list[Path]:
+def list_dead_leftovers(directory: Path, prefix: str, name: str | None = None) -> list[Path]:
     """Return the leftovers of dead processes in ``directory``; only those of ``name`` if it is given.
     Raises OSError."""
     start = prefix if name is None else f"{prefix}{name}-"
     with os.scandir(directory) as entries:
         paths = [directory / entry.name for entry in entries if entry.name.startswith(start)]
     return [
-        path for path in paths if writer_is_dead(path) and name in (None, _WRITER.sub("", path.name)[len(prefix) :])
+        path for path in paths if is_writer_dead(path) and name in (None, _WRITER.sub("", path.name)[len(prefix) :])
     ]
 
 
-def writer_is_dead(path: Path) -> bool:
+def is_writer_dead(path: Path) -> bool:
     """Return whether the writer of a temporary file or directory is certainly dead."""
     match = _WRITER.search(path.name)
     if not match:
         return False
     boot, namespace, pid, start_time = match.group(1), *map(int, match.groups()[1:])
     if (boot, namespace) == _identify_namespace():
-        return _start_time(pid) != start_time
+        return _read_start_time(pid) != start_time
     try:
         return time.time() - path.lstat().st_mtime > _FOREIGN_LEFTOVER_SECONDS
     except OSError:
@@ -50,7 +50,7 @@ def _identify_namespace() -> tuple[str, int]:
     return Path("/proc/sys/kernel/random/boot_id").read_text()[:8], Path("/proc/self/ns/pid").stat().st_ino
 
 
-def _start_time(pid: int) -> int:
+def _read_start_time(pid: int) -> int:
     """Return the start of a live process in clock ticks after boot, field 22 of proc(5) stat; 0 if there is none."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()

@@ -21,7 +21,7 @@ TRANSFORMS: dict[str, Callable[[Array], Array]] = {
 LOGARITHMS = ("log", "log2", "log10")
 
 
-def apply(transform: str, values: Array, column: str) -> Array:
+def apply_transform(transform: str, values: Array, column: str) -> Array:
     """Return the transformed values; NaN stays. Raises DataError for a value outside the transform's domain."""
     if not transform:
         return values

@@ -16,17 +16,17 @@ _FIRST = ord("0")
 UNKNOWN = ""
 
 
-def encoded(classes: bytes) -> str:
+def encode_classes(classes: bytes) -> str:
     """Encode class numbers as text."""
     return bytes(_FIRST + number for number in classes).decode("ascii")
 
 
-def raw_name(phase: int) -> str:
+def get_raw_name(phase: int) -> str:
     """Return the file name of one phase."""
     return f"truth-{phase:04d}.json"
 
 
-def to_raw(classes: Sequence[str], texts: Mapping[int, str]) -> bytes:
+def encode_raw_file(classes: Sequence[str], texts: Mapping[int, str]) -> bytes:
     """Encode the content of the file."""
     return json.dumps({"classes": list(classes), "ranks": {str(rank): text for rank, text in texts.items()}}).encode()
 
@@ -36,7 +36,7 @@ def classify_operations(raw: Mapping[str, bytes | Path], operations: npt.NDArray
     without a scripted machine, or if not every operation was recorded."""
     classes = np.full(operations.size, UNKNOWN, dtype="<U16")
     for phase in np.unique(operations["phase"]).tolist():
-        content = raw.get(raw_name(phase))
+        content = raw.get(get_raw_name(phase))
         if content is None:
             continue
         truth = json.loads(content.read_text() if isinstance(content, Path) else content.decode())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FactorValue = str | int | float | bool | None
 
 
-def count_of(level: FactorValue) -> int:
+def level_to_count(level: FactorValue) -> int:
     """Convert a level of a counting factor, such as nodes."""
     assert level is not None
     return int(level)
@@ -219,12 +219,12 @@ class Trial:
     @property
     def nodes(self) -> int:
         """Number of nodes."""
-        return count_of(self.factors["nodes"])
+        return level_to_count(self.factors["nodes"])
 
     @property
     def ranks_per_node(self) -> int:
         """Number of ranks on each node."""
-        return count_of(self.factors["ranks_per_node"])
+        return level_to_count(self.factors["ranks_per_node"])
 
 
 @dataclass

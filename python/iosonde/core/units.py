@@ -48,7 +48,7 @@ def parse_size(text: str | int) -> int:
     return int(size)
 
 
-def size_of(text: str) -> int | None:
+def parse_suffixed_size(text: str) -> int | None:
     """Parse a text that can only be a size, such as ``64k`` or ``1MiB``; None for anything else, also a
     plain number."""
     match = _SIZE.match(text)
@@ -60,12 +60,12 @@ def size_of(text: str) -> int | None:
         return None
 
 
-def typed_sizes(levels: Iterable[object]) -> list[int] | None:
+def parse_typed_sizes(levels: Iterable[object]) -> list[int] | None:
     """Parse levels that were written as sizes (``512``, ``4k``, ``1MiB``). Return None if one is not a size, if all are
     plain numbers, or if two are equal."""
     texts = list(levels)
     is_sizes = all(isinstance(text, str) and text[:1].isdigit() for text in texts)
-    if not is_sizes or all(size_of(str(text)) is None for text in texts):
+    if not is_sizes or all(parse_suffixed_size(str(text)) is None for text in texts):
         return None
     try:
         sizes = [parse_size(str(text)) for text in texts]
@@ -176,16 +176,16 @@ def format_size(n_bytes: float) -> str:
     while abs(n_bytes) >= 1024 ** (power + 1) and power < 5:
         power += 1
     scaled, name = n_bytes / 1024**power, ("B", "KiB", "MiB", "GiB", "TiB", "PiB")[power]
-    return f"{scaled:.0f} {name}" if scaled == int(scaled) else f"{significant(scaled)} {name}"
+    return f"{scaled:.0f} {name}" if scaled == int(scaled) else f"{format_significant(scaled)} {name}"
 
 
 def format_rate(value: float, unit: str) -> str:
     """Format a value in base units for people: bytes/s → MiB/s, operations/s → kop/s, s → ms."""
-    scale, name = human_scale(value, unit)
-    return f"{significant(value / scale)} {name}"
+    scale, name = choose_human_scale(value, unit)
+    return f"{format_significant(value / scale)} {name}"
 
 
-def binary_or_decimal(value: float, unit: str) -> tuple[str, str]:
+def format_both_prefixes(value: float, unit: str) -> tuple[str, str]:
     """Format the same bytes with both families of prefixes: ``("204MiB/s", "214MB/s")`` for ``unit`` ``B/s``."""
     return _format_prefixed(value, 1024, "i", unit), _format_prefixed(value, 1000, "", unit)
 
@@ -195,23 +195,23 @@ def _format_prefixed(value: float, base: int, mark: str, unit: str) -> str:
     while abs(value) >= 9999.5 and power < 5:
         value, power = value / base, power + 1
     prefix = ("", "K" if mark else "k", "M", "G", "T", "P")[power] + (mark if power else "")
-    return f"{significant(value, 4) if power else f'{value:.0f}'}{prefix}{unit}"
+    return f"{format_significant(value, 4) if power else f'{value:.0f}'}{prefix}{unit}"
 
 
-def common_scale(values: Iterable[float], unit: str) -> tuple[float, str]:
-    """Return the ``human_scale`` of the mean magnitude of several numbers."""
+def choose_common_scale(values: Iterable[float], unit: str) -> tuple[float, str]:
+    """Return the ``choose_human_scale`` of the mean magnitude of several numbers."""
     sizes = [abs(value) for value in values]
-    return human_scale(sum(sizes) / len(sizes) if sizes else 0.0, unit)
+    return choose_human_scale(sum(sizes) / len(sizes) if sizes else 0.0, unit)
 
 
-def human_scale(value: float, unit: str) -> tuple[float, str]:
+def choose_human_scale(value: float, unit: str) -> tuple[float, str]:
     """Return (divisor, unit text) that makes ``value`` of a base ``unit`` readable; use one scale per table."""
     magnitude = abs(value) if math.isfinite(value) else 0.0
     scales = _SCALES.get(unit, [(1.0, unit)])
     return next((scale for scale in scales if magnitude >= scale[0]), scales[-1])
 
 
-def significant(value: float, digits: int = 3) -> str:
+def format_significant(value: float, digits: int = 3) -> str:
     """Format ``value`` with ``digits`` significant digits, without an exponent between 0.001 and 10 million."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
@@ -222,19 +222,19 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{rounded:.{max(decimals, 0)}f}"
 
 
-def in_file(value: float) -> str:
+def format_for_file(value: float) -> str:
     """Format a number for an exported table: nine digits, more than any measurement has; counts in full."""
     return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
-def fitted(value: float) -> str:
+def format_fitted(value: float) -> str:
     """Format a least-squares result with five digits; rounding first keeps ties stable."""
-    return significant(float(f"{value:.12g}"), 5)
+    return format_significant(float(f"{value:.12g}"), 5)
 
 
-def ratio_text(ratio: float) -> str:
+def format_ratio(ratio: float) -> str:
     """Format a ratio with enough decimals near 1: ``1.061``, ``0.978``, ``12.4``."""
-    return f"{ratio:.3f}" if 0.1 <= ratio < 10 else significant(ratio)
+    return f"{ratio:.3f}" if 0.1 <= ratio < 10 else format_significant(ratio)
 
 
 def format_seconds(seconds: float) -> str:
@@ -244,7 +244,7 @@ def format_seconds(seconds: float) -> str:
     if seconds < 1:
         return format_rate(seconds, "s")
     if seconds < 60:
-        return f"{significant(seconds, 2 if seconds < 10 else 2)} s"
+        return f"{format_significant(seconds, 2 if seconds < 10 else 2)} s"
     rounded = round(seconds)
     if rounded < 3600:
         return f"{rounded // 60} min {rounded % 60:02d} s"
@@ -263,6 +263,6 @@ def parse_share(text: str) -> float:
     return share
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """Format ``0.034`` as ``3.4 %``."""
-    return f"{significant(100 * share, 2)} %"
+    return f"{format_significant(100 * share, 2)} %"

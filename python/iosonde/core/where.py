@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .errors import InputError
-from .units import parse_size, size_of
+from .units import parse_size, parse_suffixed_size
 
 _CONDITION = re.compile(r"^\s*([^=!<>]+?)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*$", re.DOTALL)
 _OPS: dict[str, Callable[[Any, Any], bool]] = {
@@ -54,7 +54,7 @@ def parse_where(texts: Iterable[str]) -> list[Condition]:
     return conditions
 
 
-def takes_incomplete(conditions: Iterable[tuple[str, str, Any]]) -> bool:
+def has_incomplete_condition(conditions: Iterable[tuple[str, str, Any]]) -> bool:
     """Return whether a condition names incomplete runs, which are otherwise left out."""
     return any(column == COMPLETE for column, _, _ in conditions)
 
@@ -79,7 +79,7 @@ def check_columns(conditions: Iterable[tuple[str, str, Any]], columns: Iterable[
             )
 
 
-def matching_rows(columns: Mapping[str, Sequence[Any]], conditions: Sequence[tuple[str, str, Any]]) -> list[int]:
+def find_matching_rows(columns: Mapping[str, Sequence[Any]], conditions: Sequence[tuple[str, str, Any]]) -> list[int]:
     """Return the row numbers of a table (column → values, all of one length) for which all conditions hold.
 
     Raises InputError for an unknown column, or an order between a number and a word.
@@ -88,16 +88,16 @@ def matching_rows(columns: Mapping[str, Sequence[Any]], conditions: Sequence[tup
     rows: Iterable[int] = range(len(next(iter(columns.values()), ())))
     for condition in conditions:
         cells = columns[condition[0]]
-        rows = [row for row in rows if holds(cells[row], condition)]
+        rows = [row for row in rows if is_fulfilled(cells[row], condition)]
     return list(rows)
 
 
-def holds(cell: Any, condition: tuple[str, str, Any]) -> bool:
+def is_fulfilled(cell: Any, condition: tuple[str, str, Any]) -> bool:
     """Return whether one cell fulfils a condition. A list fulfils ``=`` if it contains the value."""
     column, op, operand = condition
     if isinstance(cell, (list, tuple)):
         contained = operand in cell or (operand == "" and not cell)
-        return contained == (op == "=") if op in ("=", "!=") else _no_order(column, op, operand)
+        return contained == (op == "=") if op in ("=", "!=") else _raise_not_comparable(column, op, operand)
     if cell is None or operand is None or operand == "":
         return _OPS[op](cell in (None, ""), operand in (None, "")) if op in ("=", "!=") else False
     if isinstance(cell, bool) and op == "=" and str(operand).lower() == _ANY:
@@ -106,7 +106,7 @@ def holds(cell: Any, condition: tuple[str, str, Any]) -> bool:
         return _OPS[op](True, cell == str(operand) or _same_size(cell, str(operand)))
     lhs, right = _align_types(cell, operand)
     if isinstance(lhs, str) != isinstance(right, str):
-        return op == "!=" if op in ("=", "!=") else _no_order(column, op, operand)
+        return op == "!=" if op in ("=", "!=") else _raise_not_comparable(column, op, operand)
     return _OPS[op](lhs, right)
 
 
@@ -114,7 +114,7 @@ def _same_size(cell: str, operand: str) -> bool:
     """Return whether two texts are one size: ``64k`` and ``64 KiB``. A plain number counts in bytes next to a size."""
     if not (cell[:1].isdigit() and operand[:1].isdigit()):
         return False
-    sizes = size_of(cell), size_of(operand)
+    sizes = parse_suffixed_size(cell), parse_suffixed_size(operand)
     if None not in sizes:
         return sizes[0] == sizes[1]
     return sizes != (None, None) and number_of(cell) == number_of(operand)
@@ -143,7 +143,7 @@ def number_of(value: Any) -> Any:
     return None
 
 
-def _no_order(column: str, op: str, operand: Any) -> bool:
+def _raise_not_comparable(column: str, op: str, operand: Any) -> bool:
     raise InputError(
         "not-comparable",
         "'{column}{operator}{operand}': {column} cannot be compared with '{operand}'",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from .errors import InputError, SystemFaultError
-from .temporary_names import dead_names, name_of_writer
+from .temporary_names import build_temporary_name, list_dead_leftovers
 
 _DISK_FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 _LONGEST_BYTES = 150  # of a name, to leave room for that of its writer
@@ -37,7 +37,7 @@ def write_atomically(path: Path) -> Iterator[BinaryIO]:
             return
         name = os.fsdecode(os.fsencode(place.name)[:_LONGEST_BYTES])
         _remove_leftovers(place.parent, name)
-        temporary = place.parent / name_of_writer(".", name)
+        temporary = place.parent / build_temporary_name(".", name)
         try:
             with temporary.open("xb") as file:
                 yield file
@@ -58,7 +58,7 @@ def write_atomically(path: Path) -> Iterator[BinaryIO]:
 def _remove_leftovers(directory: Path, name: str) -> None:
     """Remove this user's leftovers of killed processes that were writing a file of this name there."""
     with suppress(OSError):
-        for path in dead_names(directory, ".", name):
+        for path in list_dead_leftovers(directory, ".", name):
             about = path.lstat()
             if stat.S_ISREG(about.st_mode) and about.st_uid == os.geteuid():
                 path.unlink(missing_ok=True)

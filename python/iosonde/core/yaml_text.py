@@ -108,7 +108,7 @@ def load(path: Path, kind: str = KIND, first: str = FIRST) -> Document:
 def parse(text: str, name: str, as_json: bool = False, first: str = FIRST) -> Document:
     """Parse ``text`` into a document. Raises SpecError with every problem."""
     reader = _Reader(name)
-    node = _compose_nodes(_checked_json(text, name) if as_json else text, name)
+    node = _compose_nodes(_normalize_json(text, name) if as_json else text, name)
     if node is None:
         raise SpecError(name, [Problem(1, "", Message("empty-file", "the file is empty"), first)])
     data = reader.value(node, ())
@@ -117,7 +117,7 @@ def parse(text: str, name: str, as_json: bool = False, first: str = FIRST) -> Do
             Problem(
                 1,
                 "",
-                Message("not-a-mapping", "the file holds {value} and not keys with values", value=kind_of(data)),
+                Message("not-a-mapping", "the file holds {value} and not keys with values", value=describe_value(data)),
                 first,
             )
         )
@@ -130,7 +130,7 @@ def _add_article(kind: str) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
-def written(data: Any, comments: Sequence[str] = ()) -> str:
+def format_yaml(data: Any, comments: Sequence[str] = ()) -> str:
     """Write ``data`` as the text of a file, after comments."""
     import yaml
 
@@ -138,7 +138,7 @@ def written(data: Any, comments: Sequence[str] = ()) -> str:
     return head + yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)
 
 
-def scalar(text: str, key: str) -> Any:
+def parse_scalar(text: str, key: str) -> Any:
     """Parse one plain word, as in a file. Raises SpecError, naming ``key``, for an ambiguous one."""
     problems: list[Problem] = []
     value = _parse_plain(text, lambda what, hint: problems.append(Problem(key, "", what, hint)))
@@ -147,7 +147,7 @@ def scalar(text: str, key: str) -> Any:
     return value
 
 
-def kind_of(value: Any) -> str:
+def describe_value(value: Any) -> str:
     """Describe a value, such as ``the text 'x'``."""
     if value is None:
         return "nothing"
@@ -164,10 +164,10 @@ def _shorten_text(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "…")
 
 
-def _checked_json(text: str, name: str) -> str:
+def _normalize_json(text: str, name: str) -> str:
     """Return JSON that YAML reads in the same way: without tabs between the values."""
     try:
-        json.loads(text, parse_constant=_no_constant)
+        json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         problem = Problem(
             error.lineno,
@@ -189,7 +189,7 @@ def _checked_json(text: str, name: str) -> str:
     return re.sub(r'"(?:[^"\\]|\\.)*"|\t', lambda match: " " if match[0] == "\t" else match[0], text)
 
 
-def _no_constant(word: str) -> Any:
+def _refuse_constant(word: str) -> Any:
     raise ValueError(f"{word} is not a value")
 
 
@@ -306,7 +306,7 @@ class _Reader:
         return _parse_plain(text, lambda what, hint: self._add_problem(line, path, what, hint))
 
     def _add_problem(self, line: int, path: Key, what: Message, hint: str) -> None:
-        self.problems.append(Problem(line, key_text(path), what, hint))
+        self.problems.append(Problem(line, format_key(path), what, hint))
 
 
 def _parse_plain(text: str, wrong: Callable[[Message, str], None]) -> Any:
@@ -327,6 +327,6 @@ def _parse_plain(text: str, wrong: Callable[[Message, str], None]) -> Any:
     return float(text) if _FLOAT.fullmatch(text) and math.isfinite(float(text)) else text
 
 
-def key_text(path: Key) -> str:
+def format_key(path: Key) -> str:
     """Format the path of a key, such as ``steps[1].command``."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")

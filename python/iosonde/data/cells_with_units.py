@@ -12,7 +12,7 @@ from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 from iosonde.core.units import parse_rate, parse_seconds
 
-from .looks import MIN_DISTINCT_SHARE, distinct_share, has_metric_name, has_metric_unit, is_surely_measured
+from .looks import MIN_DISTINCT_SHARE, compute_distinct_share, has_metric_name, has_metric_unit, is_surely_measured
 
 _NUMBER = r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _OPERATIONS = re.compile(rf"\s*({_NUMBER})\s*([kKmM]?)\s*(?:(?:ops?|req)/s|iops)\s*", re.IGNORECASE)
@@ -20,7 +20,7 @@ _SECONDS = re.compile(rf"\s*{_NUMBER}\s*(?:ns|us|µs|ms|s|sec|min|h)\s*")
 _POWERS = {"": 1.0, "k": 1e3, "m": 1e6}
 
 
-def with_numbers(table: Table) -> Table:
+def convert_quantity_columns(table: Table) -> Table:
     """Convert such columns to numbers in base units, with a warning."""
     converted = [result for column in table.columns.values() if (result := _convert_column(column, table)) is not None]
     if not converted:
@@ -69,13 +69,13 @@ def _convert_column(column: Column, table: Table) -> Column | None:
 def is_measured_text(column: Column, columns: Sequence[Column]) -> bool:
     """Return whether a column of text is measured: by its name, its header's unit, or as a rate with hardly any
     duplicates. With many duplicates it is a setting if another column was measured."""
-    distinct = distinct_share(column) > MIN_DISTINCT_SHARE
+    distinct = compute_distinct_share(column) > MIN_DISTINCT_SHARE
     if not distinct and any(is_surely_measured(other) for other in columns):
         return False
-    return has_metric_name(column) or has_metric_unit(column) or (distinct and holds_rates(column))
+    return has_metric_name(column) or has_metric_unit(column) or (distinct and has_rates(column))
 
 
-def holds_rates(column: Column) -> bool:
+def has_rates(column: Column) -> bool:
     """Return whether its first cell is a rate with its unit."""
     first = next((value for value in column.values if value is not None), None)
     quantity = None if first is None else parse_quantity(str(first))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
-from iosonde.core.headlines import standing_for
+from iosonde.core.headlines import choose_metric_by_clock
 from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.wire import CALLS
@@ -28,7 +28,7 @@ _SECONDARY_METRICS = ("user_seconds", "system_seconds", *NETWORK, CALLS)
 _ALSO = {"iops": "rate", "bw": "bandwidth", "throughput": "bandwidth"}
 
 
-def choose(table: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, list[str]]:
+def choose_rows(table: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, list[str]]:
     """Return the selected rows, in order, and notes about substitutions. Raises DataError for an unknown name."""
     if choice == EVERY:
         return np.arange(len(table)), []
@@ -52,7 +52,7 @@ def match_rows(name: str, table: Table) -> Mask:
     """Return a mask of the rows that a name selects (in ``--metric``, ``--response``, ``metric`` of a question): a
     metric, an operation, a kind of metric, or an operation and one of its metrics or kinds. It is empty for an unknown
     name."""
-    operations = texts(table, "operation")
+    operations = column_to_texts(table, "operation")
     if is_operation(name, table):
         return np.array(operations == name, dtype=bool)
     mask = _match_metric(name, table)
@@ -64,29 +64,29 @@ def match_rows(name: str, table: Table) -> Mask:
 
 def is_operation(name: str, table: Table) -> bool:
     """Return whether a name is that of an operation, but not of a metric."""
-    return name in set(texts(table, "operation")) and name not in set(texts(table, "metric"))
+    return name in set(column_to_texts(table, "operation")) and name not in set(column_to_texts(table, "metric"))
 
 
 def _match_metric(name: str, table: Table) -> Mask:
     """Select the rows of a metric, or of a kind: for each run and operation the metric that represents the kind."""
-    metrics = texts(table, "metric")
+    metrics = column_to_texts(table, "metric")
     there = set(metrics)
     if name in there:
         return np.array(metrics == name, dtype=bool)
     kind = _ALSO.get(name.lower(), name)
     mask = np.zeros(len(table), dtype=bool)
     if any(metric.startswith(kind) for metric in there):
-        keys = list(zip(texts(table, "run"), texts(table, "operation"), strict=True))
+        keys = list(zip(column_to_texts(table, "run"), column_to_texts(table, "operation"), strict=True))
         includes_by_key: dict[tuple[str, str], dict[str, str]] = {}
-        for key, metric, inside in zip(keys, metrics, texts(table, "includes"), strict=True):
+        for key, metric, inside in zip(keys, metrics, column_to_texts(table, "includes"), strict=True):
             includes_by_key.setdefault(key, {})[metric] = inside
-        chosen = {key: standing_for(kind, some) for key, some in includes_by_key.items()}
+        chosen = {key: choose_metric_by_clock(kind, some) for key, some in includes_by_key.items()}
         mask[:] = [chosen[key] == metric for key, metric in zip(keys, metrics, strict=True)]
     return mask if mask.any() else _match_endings(metrics, (f"_{kind}",))
 
 
 def _build_error(name: str, table: Table) -> DataError:
-    there = sorted(set(texts(table, "metric")))
+    there = sorted(set(column_to_texts(table, "metric")))
     near = difflib.get_close_matches(name, there, 3, 0.5) or there[:30]
     return DataError(
         "unknown-metric",
@@ -100,8 +100,8 @@ def _build_error(name: str, table: Table) -> DataError:
 def _select_usual(table: Table, clock: str, foreign: Foreign) -> tuple[Mask, list[str]]:
     """Select the default rows without a metric, with notes about substitutions. Raises DataError."""
     if clock == ALL:
-        return ~foreign.computed & ~_match_single_rank_maxima(table, texts(table, "metric")), []
-    metrics, operations = texts(table, "metric"), texts(table, "operation")
+        return ~foreign.computed & ~_match_single_rank_maxima(table, column_to_texts(table, "metric")), []
+    metrics, operations = column_to_texts(table, "metric"), column_to_texts(table, "operation")
     clocks = [name.strip() for name in clock.split(",")]
     if len(clocks) == 1 and clocks[0] in set(metrics):  # formerly, metrics were chosen in this way
         return np.array(metrics == clocks[0], dtype=bool), []
@@ -147,7 +147,10 @@ def _match_endings(metrics: Texts, ends: tuple[str, ...]) -> Mask:
 def _match_single_rank_maxima(table: Table, metrics: Texts) -> Mask:
     """Select maxima over ranks that equal the mean in every run: they are of a single rank."""
     mask = np.zeros(len(metrics), dtype=bool)
-    values, keys = texts(table, "value"), list(zip(texts(table, "run"), texts(table, "operation"), strict=True))
+    values, keys = (
+        column_to_texts(table, "value"),
+        list(zip(column_to_texts(table, "run"), column_to_texts(table, "operation"), strict=True)),
+    )
     mean = {(*key, metric): value for key, metric, value in zip(keys, metrics, values, strict=True)}
     for name in {metric for metric in metrics if metric.endswith(_MAX_OF_RANKS)}:
         other = f"{name.removesuffix(_MAX_OF_RANKS)}_mean_of_ranks"
@@ -157,7 +160,7 @@ def _match_single_rank_maxima(table: Table, metrics: Texts) -> Mask:
     return mask
 
 
-def texts(table: Table, name: str) -> Texts:
+def column_to_texts(table: Table, name: str) -> Texts:
     """Return a column as text, '' for missing values or a missing column."""
     if name not in table.columns:
         return np.full(len(table), "", dtype=object)

@@ -83,7 +83,7 @@ def _parse_plain(path: Path, text: str) -> Table | None:
         next(csv.reader([header], delimiter=delimiter, skipinitialspace=True)) if quoted else header.split(delimiter)
     )
     names = _check_header(path, [cell.strip() for cell in cells], 1)
-    arrays = plain_csv.columns(text, names, delimiter, MISSING, _parse_values)
+    arrays = plain_csv.parse_columns(text, names, delimiter, MISSING, _parse_values)
     if arrays is None:
         return None
     columns = {name: Column(name, values, *split_unit(name)) for name, values in zip(names, arrays, strict=True)}

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.expression import ARITHMETIC, Expression, Grammar
-from iosonde.core.transforms import TRANSFORMS, apply
+from iosonde.core.transforms import TRANSFORMS, apply_transform
 
 Array = npt.NDArray[np.float64]
 
@@ -60,7 +60,7 @@ class Derived:
         return _is_decreasing(self.expression.tree, name)
 
 
-def parse(text: str, columns: Sequence[str]) -> Derived | None:
+def parse_expression(text: str, columns: Sequence[str]) -> Derived | None:
     """Parse an expression over names of ``columns``; None if it has none of them. Raises InputError for a forbidden
     part."""
     if len(text) > _GRAMMAR.max_characters:
@@ -132,7 +132,7 @@ def _is_decreasing(node: ast.expr, name: str) -> bool:
 
 
 def _apply_transform(transform: str, arguments: Sequence[ast.expr], values: Array) -> Array:
-    return apply(transform, np.asarray(values), ast.unparse(arguments[0]))
+    return apply_transform(transform, np.asarray(values), ast.unparse(arguments[0]))
 
 
 _GRAMMAR = Grammar(

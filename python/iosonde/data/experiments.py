@@ -24,7 +24,7 @@ EXPERIMENT = "experiment"  # the column
 _MOST = 28  # characters of a name in a table
 
 
-def titles(experiments: Sequence[Experiment]) -> dict[str, str]:
+def build_titles(experiments: Sequence[Experiment]) -> dict[str, str]:
     """Return id → title: the name (both ends of a long one), with the id if ambiguous. The title of an import is its
     id."""
     names = {
@@ -40,8 +40,8 @@ def _shorten_name(name: str) -> str:
     return name if len(name) <= _MOST else f"{name[:half].rstrip()} … {name[-half:].lstrip()}"
 
 
-def entitled(rows: Table, called: dict[str, str]) -> Table:
-    """Replace the ids of experiments by their ``titles``, in their order."""
+def replace_ids_by_titles(rows: Table, called: dict[str, str]) -> Table:
+    """Replace the ids of experiments by their ``build_titles``, in their order."""
     if EXPERIMENT not in rows.columns:
         return rows
     column = rows.columns[EXPERIMENT]
@@ -51,7 +51,9 @@ def entitled(rows: Table, called: dict[str, str]) -> Table:
     )
 
 
-def with_ids(conditions: Sequence[tuple[str, str, Any]], called: dict[str, str]) -> list[tuple[str, str, Any]]:
+def replace_titles_by_ids(
+    conditions: Sequence[tuple[str, str, Any]], called: dict[str, str]
+) -> list[tuple[str, str, Any]]:
     """Replace titles in the conditions by ids."""
     ids = {title: key for key, title in called.items()}
     return [(name, op, ids.get(value, value) if name == EXPERIMENT else value) for name, op, value in conditions]
@@ -59,9 +61,9 @@ def with_ids(conditions: Sequence[tuple[str, str, Any]], called: dict[str, str])
 
 def resolve_experiment(store: Store, word: str | None) -> str | None:
     """Return the id for ``--experiment``; None for all. Raises InputError for an unknown one."""
-    called = titles(store.experiments())
+    called = build_titles(store.experiments())
     if word in (None, ALL, LAST) and word not in called:
-        ids = measured([StoredRun(document) for document in store.runs()]) if word == LAST else []
+        ids = list_measured_experiments([StoredRun(document) for document in store.runs()]) if word == LAST else []
         return ids[-1] if ids else None
     if word not in called:
         names = {experiment.name: experiment.id for experiment in store.experiments() if experiment.settings}
@@ -77,14 +79,14 @@ def resolve_single_experiment(store: Store, word: str | None) -> str | None:
     return resolve_experiment(store, LAST if word is None and has_several else word)
 
 
-def measured(runs: Sequence[StoredRun]) -> list[str]:
+def list_measured_experiments(runs: Sequence[StoredRun]) -> list[str]:
     """Return the ids, the last one started at the end. Probes measure the hardware, and count only without
     other runs."""
     every = list(dict.fromkeys(run.experiment for run in runs))
     return list(dict.fromkeys(run.experiment for run in runs if run.source != SOURCE)) or every
 
 
-def mixed(rows: Table, cells: Sequence[str]) -> bool:
+def has_mixed_cells(rows: Table, cells: Sequence[str]) -> bool:
     """Return whether rows of several experiments would share a cell of one operation and metric. ``cells``: columns, or
     terms over them, such as ``log2(size)``."""
     if EXPERIMENT not in rows.columns or len(set(rows.columns[EXPERIMENT].values)) < 2:
@@ -95,7 +97,7 @@ def mixed(rows: Table, cells: Sequence[str]) -> bool:
     return EXPERIMENT not in names and len(rows.groups(names)) < len(rows.groups([*names, EXPERIMENT]))
 
 
-def note(ids: Sequence[str], chosen: str, why: str = "") -> str:
+def build_choice_note(ids: Sequence[str], chosen: str, why: str = "") -> str:
     """Return the note that one of several experiments was chosen."""
     which = "the last" if chosen == ids[-1] else "this one"
     return Message(

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.schema import BRING_UPS, CENTRE, HEALTH, OBSERVED_FACTORS, PROBE_FACTORS
-from iosonde.core.stored import FILESYSTEM, PLACES, TARGET, StoredRun, plain
+from iosonde.core.stored import FILESYSTEM, PLACES, TARGET, StoredRun, strip_factor_prefix
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Factor, FactorValue, Role
 
@@ -76,47 +76,47 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
     if "run" not in rows.columns or not len(rows):
         return VaryingFactors((), {})
     declared = _collect_declared(runs, experiments)
-    trials = rows.take(_first_rows(rows))
-    by_name = {plain(name): name for name in rows.columns}
+    trials = rows.take(_find_first_rows(rows))
+    by_name = {strip_factor_prefix(name): name for name in rows.columns}
     candidates = [by_name[name] for name in declared if name in by_name]
     varying = [name for name in candidates if len(trials.columns[name].codes()[1]) > 1]
     selected: list[str] = []
     confounded: dict[str, str] = {}
     for name in sorted(varying, key=_find_position):
-        twin = next((other for other in selected if _change_together(trials, other, name)), None)
+        twin = next((other for other in selected if _is_bijective(trials, other, name)), None)
         if twin is None:
             selected.append(name)
         else:
             confounded[name] = twin
     # Settings in a command's output follow from the experiment's factors, unless they distinguish cells.
-    for name in [by_name[name] for name in _list_stated(runs) if name not in declared and name in by_name]:
-        if plain(name) == HEALTH and len(_list_levels(trials, name)) < 2:
+    for name in [by_name[name] for name in _list_undeclared_settings(runs) if name not in declared and name in by_name]:
+        if strip_factor_prefix(name) == HEALTH and len(_list_levels(trials, name)) < 2:
             continue  # runs with unknown health count as healthy
         if len(trials.groups(selected)) < len(trials.groups([*selected, name])):
             selected.append(name)
-    confounded |= _with_the_target(trials, selected, runs, experiments)
+    confounded |= _map_target_to_factors(trials, selected, runs, experiments)
     selected_factors, twins = (
-        tuple(_build_factor(trials, name, declared.get(plain(name))) for name in names)
+        tuple(_build_factor(trials, name, declared.get(strip_factor_prefix(name))) for name in names)
         for names in (selected, confounded)
     )
     return VaryingFactors(selected_factors, confounded, twins)
 
 
-def _with_the_target(
+def _map_target_to_factors(
     rows: Table, selected: Sequence[str], runs: Sequence[StoredRun], experiments: Sequence[Experiment]
 ) -> dict[str, str]:
     """Return column → the factor that it always changes with, for properties of the target (a lab, a file system) and
     the experiment. Only factors that no experiment declares either are considered, as either of them may matter."""
     set_ = {factor.name for experiment in experiments for factor in experiment.factors}
     properties = dict.fromkeys(name for run in runs if not run.imported for name in run.target_settings)
-    target_factors = [name for name in selected if plain(name) in {*properties, *PLACES} - set_]
-    columns = {plain(name): name for name in rows.columns}
+    target_factors = [name for name in selected if strip_factor_prefix(name) in {*properties, *PLACES} - set_]
+    columns = {strip_factor_prefix(name): name for name in rows.columns}
     others = [columns[name] for name in (*properties, EXPERIMENT) if name in columns and columns[name] not in selected]
-    return {name: twin for name in others for twin in target_factors if _change_together(rows, twin, name)}
+    return {name: twin for name in others for twin in target_factors if _is_bijective(rows, twin, name)}
 
 
 def _find_position(column: str) -> int:
-    return _SIZES.index(plain(column)) if plain(column) in _SIZES else len(_SIZES)
+    return _SIZES.index(strip_factor_prefix(column)) if strip_factor_prefix(column) in _SIZES else len(_SIZES)
 
 
 def _collect_declared(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> dict[str, Factor]:
@@ -154,7 +154,7 @@ def _is_implied_by_lab(measured: Sequence[StoredRun]) -> bool:
     return None not in types_by_lab and all(len(types) == 1 for types in types_by_lab.values())
 
 
-def _list_stated(runs: Sequence[StoredRun]) -> list[str]:
+def _list_undeclared_settings(runs: Sequence[StoredRun]) -> list[str]:
     """Return the settings of measured runs besides the declared factors, then the properties of the target. Only
     varying properties have a column."""
     measured = [run for run in runs if not run.imported]
@@ -190,10 +190,10 @@ def is_separable(rows: Table, name: str, other: str) -> bool:
     return abs(float(np.corrcoef([places.astype(float) for places, _ in codes])[0, 1])) < _TOGETHER
 
 
-def _change_together(rows: Table, name: str, other: str) -> bool:
+def _is_bijective(rows: Table, name: str, other: str) -> bool:
     """Return whether the levels of two columns correspond one to one, so that grouping cannot separate them."""
     return len(rows.groups([name, other])) == len(rows.groups([name])) == len(rows.groups([other]))
 
 
-def _first_rows(rows: Table) -> npt.NDArray[np.intp]:
+def _find_first_rows(rows: Table) -> npt.NDArray[np.intp]:
     return np.sort(np.unique(rows.columns["run"].values.astype(str), return_index=True)[1])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.headlines import computed, headlines, standing_for
+from iosonde.core.headlines import choose_metric_by_clock, is_iteration_summary, list_headline_kinds
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 
@@ -45,9 +45,9 @@ def classify_rows(rows: Table, runs: Sequence[StoredRun], clock: str = "") -> Fo
             if operation in kinds:
                 there = {str(metrics[i]): str(inside[i]) for i in places}
                 masks[0][places] = True
-                first = {standing_for(kind, there, clock) for kind in kinds[operation]}
+                first = {choose_metric_by_clock(kind, there, clock) for kind in kinds[operation]}
                 masks[1][[i for i in places if str(metrics[i]) in first]] = True
-                masks[2][[i for i in places if computed(str(metrics[i]), there)]] = True
+                masks[2][[i for i in places if is_iteration_summary(str(metrics[i]), there)]] = True
     return Foreign(*masks)
 
 
@@ -60,6 +60,6 @@ def _find_headlines(run: StoredRun, metrics: Sequence[tuple[str, str]]) -> Mappi
     if not run.imported and not steps:
         return {}
     rest = [(operation, metric) for operation, metric in metrics if operation not in native]
-    kinds_by_operation = headlines([pair for pair in rest if pair[0] not in steps], ())
+    kinds_by_operation = list_headline_kinds([pair for pair in rest if pair[0] not in steps], ())
     spoken = any(kinds_by_operation.values())
     return kinds_by_operation | {name: [] if spoken else ["seconds"] for name in steps}

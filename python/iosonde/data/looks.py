@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from iosonde.core.column_units import TIME_UNITS, is_rate, words_of
+from iosonde.core.column_units import TIME_UNITS, is_rate, split_column_name
 from iosonde.core.table import Column
 
 MIN_DISTINCT_SHARE = 0.5
@@ -21,7 +21,7 @@ _VALUE = re.compile(r"\s*[+-]?\d[\d., ]*\s*[A-Za-zµ/%]*\s*")  # 450,9 and 99.8 
 def is_surely_measured(column: Column) -> bool:
     """Return whether numbers with hardly any duplicates have the name of a metric, the unit of a rate or time, or
     decimals and no unit. Sizes and counts are settings even if each row has another one."""
-    if not column.numeric or column.missing.all() or distinct_share(column) <= MIN_DISTINCT_SHARE:
+    if not column.numeric or column.missing.all() or compute_distinct_share(column) <= MIN_DISTINCT_SHARE:
         return False
     return has_metric_name(column) or has_metric_unit(column) or not (column.unit or has_integers(column))
 
@@ -33,11 +33,11 @@ def has_metric_unit(column: Column) -> bool:
 
 def has_metric_name(column: Column) -> bool:
     """Return whether the name is that of a metric: ``write_bandwidth``, but not ``bandwidth_limit``."""
-    words = set(words_of(column.label))
+    words = set(split_column_name(column.label))
     return bool(words & _METRICS) and not words & _BOUNDS
 
 
-def holds_values_as_text(column: Column) -> bool:
+def has_values_as_text(column: Column) -> bool:
     """Return whether most cells of a text column are numbers, alone or with a unit: values that cannot be computed
     with."""
     if column.numeric:
@@ -46,7 +46,7 @@ def holds_values_as_text(column: Column) -> bool:
     return 2 * sum(bool(_VALUE.fullmatch(value)) for value in present) > len(present)
 
 
-def distinct_share(column: Column) -> float:
+def compute_distinct_share(column: Column) -> float:
     """Return the share of distinct values."""
     present = column.values[~column.missing]
     return len(set(present.tolist())) / present.size if present.size else 0.0
@@ -58,9 +58,9 @@ def has_integers(column: Column) -> bool:
     return bool(np.all(present == np.round(present)))
 
 
-def names_ranks(column: Column) -> bool:
+def is_rank_number(column: Column) -> bool:
     """Return whether a column numbers the ranks of a trial: consecutive whole numbers starting at 0 or 1."""
-    word = last_word(column)
+    word = get_last_word(column)
     if word not in _RANKS or not column.numeric:
         return False
     numbers = np.unique(column.values[~column.missing].astype(float))
@@ -68,7 +68,7 @@ def names_ranks(column: Column) -> bool:
     return counts and (word == _RANKS[0] or numbers[0] == 0)
 
 
-def last_word(column: Column) -> str:
+def get_last_word(column: Column) -> str:
     """Return the last word of a column's name in lower case; '' for a column with a unit."""
-    words = [] if column.unit else words_of(column.label)
+    words = [] if column.unit else split_column_name(column.label)
     return words[-1] if words else ""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from iosonde.core.front_end import front_end
-from iosonde.core.levels import warning
+from iosonde.core.front_end import get_front_end
+from iosonde.core.levels import build_low_level_warning
 from iosonde.core.option_kinds import Level
 from iosonde.core.options import Data, Flag, NameList, Names, Text
 from iosonde.core.where import ALSO_INCOMPLETE
@@ -30,8 +30,8 @@ class LevelOptions:
 
     def __post_init__(self) -> None:
         """Warn of a level that is unusually low."""
-        if low := warning(self.level):
-            front_end().warn(low)
+        if low := build_low_level_warning(self.level):
+            get_front_end().warn(low)
 
 
 @dataclass(kw_only=True)
@@ -52,16 +52,16 @@ class RowOptions(LevelOptions):
     def open(self, data: Any, *, ranks: bool = False) -> Source:
         """Open DATA with the conditions applied; warn of a damaged store. With ``ranks`` the single ranks of runs of
         very many are there, too. Raises InputError, DataError."""
-        from .source import Source, narrowed, open_data
+        from .source import Source, narrow_source, open_data
 
         if isinstance(data, Source):
-            return narrowed(data, self.conditions, self.experiment)
+            return narrow_source(data, self.conditions, self.experiment)
         if isinstance(data, (str, Path)):
             _announce_reading(Path(data))
         with_ranks = ranks or any(condition.startswith(RANK) for condition in self.conditions)
         source = open_data(data, self.conditions, self.experiment, with_ranks)
         for problem in source.problems:
-            front_end().warn(problem)
+            get_front_end().warn(problem)
         return source
 
 
@@ -108,7 +108,7 @@ class DataOptions(RowOptions):
 
     def open_last_experiment(self, *cells: str, data: Any = None, alike: bool = True) -> Source:
         """Open DATA; of a store the last experiment alone where several would be one cell of ``on``, ``by`` and
-        ``cells``, which is said; ``alike`` as in ``by_itself``."""
+        ``cells``, which is said; ``alike`` as in ``separate_last_experiment``."""
         return select_last_experiment(self.open_data(data), (*self.grouping_columns, *cells), alike)
 
 
@@ -119,12 +119,13 @@ SHARED = frozenset(("level", "where", "incomplete", "metric", "experiment", "clo
 
 
 def select_last_experiment(source: Source, cells: NameList = (), alike: bool = True) -> Source:
-    """Return the last experiment of a store if several would share a cell, which is said; as ``by_itself``."""
-    from .source import by_itself
+    """Return the last experiment of a store if several would share a cell, which is said; as
+    ``separate_last_experiment``."""
+    from .source import separate_last_experiment
 
-    source, remark = by_itself(source, cells, alike)
+    source, remark = separate_last_experiment(source, cells, alike)
     if remark:
-        front_end().remark(remark)
+        get_front_end().remark(remark)
     return source
 
 
@@ -132,4 +133,4 @@ def _announce_reading(path: Path) -> None:
     """Say that a large file is being read. Raises NoAnswerError."""
     check_reachable(path)
     if path.is_file() and path.stat().st_size >= _LARGE_BYTES:
-        front_end().note(f"reading {path}, {path.stat().st_size / 2**20:.0f} MiB …")
+        get_front_end().note(f"reading {path}, {path.stat().st_size / 2**20:.0f} MiB …")

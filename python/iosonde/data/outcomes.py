@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from iosonde.core.table import Column, Table
 
-from .looks import MIN_DISTINCT_SHARE, distinct_share
+from .looks import MIN_DISTINCT_SHARE, compute_distinct_share
 
 REPETITIONS = frozenset(
     (
@@ -42,16 +42,18 @@ def find_outcomes(table: Table, columns: Sequence[Column], numbering: Sequence[s
     """Return the names of those ``columns`` that are outcomes; ``numbering`` counts rows. Empty without repeated
     settings."""
     columns = [column for column in columns if len(column.codes()[1]) > 1]
-    counters = [table.columns[name] for name in numbering if _counts_repetitions(table.columns[name])]
-    stated = next((names for counter in counters if (names := _beyond_design(table, columns, counter))), [])
+    counters = [table.columns[name] for name in numbering if _is_repetition_counter(table.columns[name])]
+    stated = next(
+        (names for counter in counters if (names := _find_varying_beyond_design(table, columns, counter))), []
+    )
     return [*stated, *_find_unrepeated(table, [column for column in columns if column.name not in stated])]
 
 
-def _counts_repetitions(column: Column) -> bool:
+def _is_repetition_counter(column: Column) -> bool:
     return column.numeric and bool(REPETITIONS & set(re.split(r"[\W_]+", column.label.lower())))
 
 
-def _beyond_design(table: Table, columns: Sequence[Column], counter: Column) -> list[str]:
+def _find_varying_beyond_design(table: Table, columns: Sequence[Column], counter: Column) -> list[str]:
     """Return numbers that vary among repetitions according to a ``counter``. The design is all text columns, and the
     numbers with the fewest levels that make each repetition one row."""
     design = [column.name for column in columns if not column.numeric]
@@ -64,10 +66,12 @@ def _beyond_design(table: Table, columns: Sequence[Column], counter: Column) -> 
     most = max((rows.size for rows in cells), default=0)
     if most < 2 or len(cells) <= len(counter.codes()[1]):
         return []
-    return [column.name for column in numbers if len(column.codes()[1]) > most and _varies_inside(column, cells)]
+    return [
+        column.name for column in numbers if len(column.codes()[1]) > most and _is_varying_inside_cells(column, cells)
+    ]
 
 
-def _varies_inside(column: Column, cells: Rows) -> bool:
+def _is_varying_inside_cells(column: Column, cells: Rows) -> bool:
     values = [column.values[rows].astype(float) for rows in cells]
     return sum(np.unique(inside[~np.isnan(inside)]).size > 1 for inside in values) > 1
 
@@ -77,7 +81,7 @@ def _find_unrepeated(table: Table, columns: Sequence[Column]) -> list[str]:
     candidates = [
         column
         for column in columns
-        if column.numeric and distinct_share(column) > MIN_DISTINCT_SHARE and not _looks_typed(column)
+        if column.numeric and compute_distinct_share(column) > MIN_DISTINCT_SHARE and not _has_chosen_numbers(column)
     ]
     settings = [column.name for column in columns if column not in candidates]
     cells = [rows for _, rows in table.groups(settings) if rows.size > 1] if candidates and settings else []
@@ -86,7 +90,7 @@ def _find_unrepeated(table: Table, columns: Sequence[Column]) -> list[str]:
     return [column.name for column in candidates if _is_outcome(column, cells)]
 
 
-def _looks_typed(column: Column) -> bool:
+def _has_chosen_numbers(column: Column) -> bool:
     """Return whether most of its numbers look chosen: powers of two, multiples of 512, two digits and zeros."""
     numbers = np.unique(column.values[~column.missing].astype(float))
     numbers = numbers[numbers > 0]
@@ -102,15 +106,15 @@ def _is_outcome(column: Column, cells: Rows) -> bool:
     n = sum(inside.size for inside in samples)
     if not n or sum(np.unique(inside).size for inside in samples) < _MIN_UNIQUE_SHARE * n:
         return False
-    return _varies_little(samples) or _depends_on_cells(samples, n)
+    return _has_small_spread(samples) or _is_dependent_on_cells(samples, n)
 
 
-def _varies_little(samples: Sequence[npt.NDArray[np.float64]]) -> bool:
+def _has_small_spread(samples: Sequence[npt.NDArray[np.float64]]) -> bool:
     spreads = [float(np.std(inside, ddof=1) / abs(np.mean(inside))) for inside in samples if np.mean(inside)]
     return bool(spreads) and float(np.median(spreads)) < _MAX_RELATIVE_SPREAD
 
 
-def _depends_on_cells(samples: Sequence[npt.NDArray[np.float64]], n: int) -> bool:
+def _is_dependent_on_cells(samples: Sequence[npt.NDArray[np.float64]], n: int) -> bool:
     """Return whether variation within settings is far smaller than for numbers drawn independently of them."""
     total = float(np.var(np.concatenate(samples)) * n)
     within = sum(float(np.var(inside) * inside.size) for inside in samples)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.metrics import metric_of
+from iosonde.core.metrics import build_metric
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Better, Factor, Metric
 
@@ -105,7 +105,7 @@ def response_from_column(table: Table, name: str, factors: Sequence[Factor]) -> 
         rows = replace(table, columns={**table.columns, VALUE: replace(column, unit=unit)})
     return Response(
         name,
-        metric_of(column.label or column.name, unit),
+        build_metric(column.label or column.name, unit),
         rows,
         tuple(factor for factor in factors if factor.name != column.name),
     )

@@ -11,38 +11,45 @@ from dataclasses import replace
 from iosonde.core.errors import InputError
 from iosonde.core.headlines import SPEEDS
 from iosonde.core.message import Message
-from iosonde.core.stored import incomplete_among
+from iosonde.core.stored import describe_included_incomplete
 
 from .query import CLOCKS, ResponseQuery
 from .response import VALUE, Response
 from .source import Source, StoredSource
 from .stored_responses import responses_from_campaign
-from .table_responses import assumed_factors, responses_from_table
+from .table_responses import build_assumption_warning, responses_from_table
 
-__all__ = ["VALUE", "Response", "assumed_factors", "choose_per_operation", "choose_response", "responses"]
+__all__ = [
+    "VALUE",
+    "Response",
+    "build_assumption_warning",
+    "build_responses",
+    "choose_per_operation",
+    "choose_response",
+]
 
 
-def responses(source: Source, query: ResponseQuery) -> list[Response]:
+def build_responses(source: Source, query: ResponseQuery) -> list[Response]:
     """Return every requested response. Without ``query.response`` it is each metric of the clock, or each column that
     looks measured; without ``query.on`` the known factors are used. Raises InputError, DataError."""
     if isinstance(source, StoredSource):
-        candidates = [_with_incomplete(source, response) for response in responses_from_campaign(source, query)]
+        candidates = [_add_incomplete_warning(source, response) for response in responses_from_campaign(source, query)]
     else:
         candidates = responses_from_table(source, query)
     return [response.on(source.apart(query.on)) for response in candidates] if query.on else candidates
 
 
-def _with_incomplete(source: StoredSource, response: Response) -> Response:
+def _add_incomplete_warning(source: StoredSource, response: Response) -> Response:
     """Add a warning if the response includes incomplete trials on request."""
     run_ids = {str(run) for run in response.rows.column("run").values}
-    warning = incomplete_among([run for run in source.runs if run.id in run_ids])
+    warning = describe_included_incomplete([run for run in source.runs if run.id in run_ids])
     return replace(response, warnings=(*response.warnings, warning)) if warning else response
 
 
 def choose_response(source: Source, query: ResponseQuery) -> Response:
     """Return the only requested response; of several metrics of one operation the headline. Raises InputError if it is
     ambiguous, with a way to choose."""
-    candidates = responses(source, query)
+    candidates = build_responses(source, query)
     if len(candidates) == 1:
         return candidates[0]
     first = _choose_headline(candidates)
@@ -68,7 +75,7 @@ def choose_per_operation(source: Source, query: ResponseQuery) -> list[Response]
     if source.has_response_columns:
         return [choose_response(source, query)]
     by_operation: dict[str, list[Response]] = {}
-    for response in responses(source, query):
+    for response in build_responses(source, query):
         by_operation.setdefault(response.operation or response.title, []).append(response)
     chosen = [(several, _choose_headline(several) if len(several) > 1 else None) for several in by_operation.values()]
     return [response for several, first in chosen for response in ([first] if first else several)]

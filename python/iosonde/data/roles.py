@@ -11,7 +11,7 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.column_units import words_of
+from iosonde.core.column_units import split_column_name
 from iosonde.core.errors import InputError
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table, is_number
@@ -19,13 +19,13 @@ from iosonde.core.table import Column, Table, is_number
 from .cells_with_units import check_unit, is_measured_text
 from .looks import (
     MIN_DISTINCT_SHARE,
-    distinct_share,
+    compute_distinct_share,
     has_integers,
     has_metric_name,
     has_metric_unit,
-    holds_values_as_text,
+    has_values_as_text,
+    is_rank_number,
     is_surely_measured,
-    names_ranks,
 )
 from .outcomes import REPETITIONS, find_outcomes
 
@@ -51,7 +51,7 @@ class Roles:
         return (*self.numbering, *self.remarks, *self.others)
 
 
-def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None = None) -> Roles:
+def guess_roles(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None = None) -> Roles:
     """Guess the roles of all columns; columns named by the user keep their role.
 
     Raises InputError if no column looks measured, DataError if one would except for a cell that is not a number.
@@ -59,7 +59,7 @@ def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None 
     response_names = [table.column(name).name for name in responses]
     setting_names = None if by is None else [table.column(name).name for name in by]
     rest = [c for c in table.columns.values() if c.name not in response_names and c.name not in (setting_names or ())]
-    numbering = [c.name for c in rest if _numbers_rows(c)]
+    numbering = [c.name for c in rest if _is_row_number(c)]
     remarks = [c.name for c in rest if c.name not in numbering and _is_remark(c)]
     remaining = [c for c in rest if c.name not in numbering and c.name not in remarks]
     for column in remaining:
@@ -80,7 +80,7 @@ def _guess_measured(table: Table, columns: Sequence[Column]) -> list[str]:
     """Return numbers with hardly any duplicates; else those with the name of a metric, or the unit of a rate or time;
     else the only one with decimals, or with by far the most distinct values."""
     numeric = [column for column in columns if column.numeric and not column.missing.all()]
-    distinct = [column for column in numeric if distinct_share(column) > MIN_DISTINCT_SHARE]
+    distinct = [column for column in numeric if compute_distinct_share(column) > MIN_DISTINCT_SHARE]
     for candidates in (
         [column for column in numeric if is_surely_measured(column)],
         [column for column in numeric if has_metric_name(column)],
@@ -90,10 +90,10 @@ def _guess_measured(table: Table, columns: Sequence[Column]) -> list[str]:
         if candidates:
             return [column.name for column in candidates]
     broken = [column for column in numeric if not has_integers(column)]
-    by_levels = sorted(numeric, key=_n_levels, reverse=True)
+    by_levels = sorted(numeric, key=_count_levels, reverse=True)
     if len(broken) == 1 or len(numeric) == 1:
         return [(broken or numeric)[0].name]
-    if by_levels and _n_levels(by_levels[0]) >= 2 * _n_levels(by_levels[1]):
+    if by_levels and _count_levels(by_levels[0]) >= 2 * _count_levels(by_levels[1]):
         return [by_levels[0].name]
     raise InputError(
         "undetermined-response",
@@ -104,14 +104,14 @@ def _guess_measured(table: Table, columns: Sequence[Column]) -> list[str]:
     )
 
 
-def _n_levels(column: Column) -> int:
+def _count_levels(column: Column) -> int:
     return int(np.unique(column.values[~column.missing]).size)
 
 
 def _is_unreadable_metric(column: Column, columns: Sequence[Column]) -> bool:
     """Return whether a text column has the name or unit of a metric, or rates in its cells. Without this check another
     column, such as the number of clients, would be taken as measured."""
-    return holds_values_as_text(column) and is_measured_text(column, columns)
+    return has_values_as_text(column) and is_measured_text(column, columns)
 
 
 def _is_spoilt(column: Column) -> bool:
@@ -124,10 +124,10 @@ def _is_spoilt(column: Column) -> bool:
     if not odd or 2 * len(odd) > len(present):
         return False
     no_numbers = all(str(value).lower().lstrip("+-") in ("nan", "inf", "infinity") for value in odd)
-    return no_numbers or distinct_share(column) > MIN_DISTINCT_SHARE
+    return no_numbers or compute_distinct_share(column) > MIN_DISTINCT_SHARE
 
 
-def _numbers_rows(column: Column) -> bool:
+def _is_row_number(column: Column) -> bool:
     """Return whether it is a date, an integer that increases by one per row, or a whole number with the name of a
     counter."""
     present = column.values[~column.missing]
@@ -135,7 +135,7 @@ def _numbers_rows(column: Column) -> bool:
         return False
     if not column.numeric:
         return bool(all(_is_date(value) for value in present[:20]))
-    if column.name in BRING_UPS or names_ranks(column):
+    if column.name in BRING_UPS or is_rank_number(column):
         return True
     return has_integers(column) and (_is_counter_name(column) or _is_consecutive(present.astype(float)))
 
@@ -149,7 +149,7 @@ def _is_consecutive(present: npt.NDArray[np.float64]) -> bool:
 def _is_counter_name(column: Column) -> bool:
     """Return whether the name is that of a counter: ``run``, ``trial_id``, ``run_in_group``; not ``block size``, ``run
     time`` or ``number of nodes``."""
-    words = words_of(column.label)
+    words = split_column_name(column.label)
     if not words or column.unit or _QUANTITIES & set(words):
         return False
     return words[-1] in _NUMBERING or (words[0] in _NUMBERING - {"number"} and "of" not in words)

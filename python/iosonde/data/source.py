@@ -12,9 +12,9 @@ from iosonde.foreign.reach import check_reachable
 from . import tables
 from .abstract_source import Conditions, Source
 from .stored_source import StoredSource, open_campaign
-from .table_source import TableSource, table_source
+from .table_source import TableSource, filter_table_source
 
-__all__ = ["Source", "StoredSource", "TableSource", "by_itself", "narrowed", "open_data"]
+__all__ = ["Source", "StoredSource", "TableSource", "narrow_source", "open_data", "separate_last_experiment"]
 
 
 def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = None, ranks: bool = True) -> Source:
@@ -33,7 +33,7 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
     if isinstance(data, Store):
         return open_campaign(data, conditions, experiment, ranks)
     table = tables.table_from_memory(data)
-    return table_source(table, table.source or "the table", conditions)
+    return filter_table_source(table, table.source or "the table", conditions)
 
 
 def _open_file(path: Path, name: str, conditions: Conditions) -> TableSource:
@@ -46,14 +46,14 @@ def _open_file(path: Path, name: str, conditions: Conditions) -> TableSource:
             "write the table to a file first",
             path=name,
         )
-    return table_source(tables.read_file(path), name, conditions)
+    return filter_table_source(tables.read_file(path), name, conditions)
 
 
-def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None = None) -> Source:
+def narrow_source(source: Source, where: Sequence[str] = (), experiment: str | None = None) -> Source:
     """Return the source with further conditions, of one experiment. Raises InputError, DataError."""
     return source.narrow(parse_where(where), experiment)
 
 
-def by_itself(source: Source, cells: Sequence[str] = (), alike: bool = False) -> tuple[Source, str]:
+def separate_last_experiment(source: Source, cells: Sequence[str] = (), alike: bool = False) -> tuple[Source, str]:
     """Return only the last experiment, with a note, if several would share a cell (``Source.separate_last``)."""
     return source.separate_last(cells, alike)

@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message, spell
-from iosonde.core.stored import MAXIMUM, PLACES, StoredRun, plain
-from iosonde.core.table import Column, Table, column_of
+from iosonde.core.stored import MAXIMUM, PLACES, StoredRun, strip_factor_prefix
+from iosonde.core.table import Column, Table, build_column
 from iosonde.core.types import Experiment, FactorValue, level_text
-from iosonde.core.units import typed_sizes
-from iosonde.core.words import counted
+from iosonde.core.units import parse_typed_sizes
+from iosonde.core.words import format_count
 
-from .choice import choose, texts
+from .choice import choose_rows, column_to_texts
 from .headlines import Foreign
 from .query import MetricChoice
 
@@ -34,7 +34,7 @@ class Trials:
     warnings: tuple[str, ...] = ()
 
 
-def with_places(results: Table, runs: Sequence[StoredRun], always: Sequence[str] = ()) -> Table:
+def add_place_columns(results: Table, runs: Sequence[StoredRun], always: Sequence[str] = ()) -> Table:
     """Add the columns ``filesystem``, ``target`` and ``structure`` of each run, if there are two values or it is in
     ``always``, and ``maximum``, if a run has one. Factors of the same name take precedence."""
     if "run" not in results.columns:
@@ -50,35 +50,35 @@ def with_places(results: Table, runs: Sequence[StoredRun], always: Sequence[str]
         if name in results.columns:
             continue
         if name in always or len(levels) > 1:
-            added[name] = column_of(name, values)
+            added[name] = build_column(name, values)
         else:
             alike[name] = next(iter(levels), "")
     most = [None if run is None else run.maximum for run in run_by_row]
     if MAXIMUM not in results.columns and any(most):
-        added[MAXIMUM] = column_of(MAXIMUM, most, unit="bytes/s")
+        added[MAXIMUM] = build_column(MAXIMUM, most, unit="bytes/s")
     return replace(results, columns={**results.columns, **added}, alike=alike)
 
 
-def as_declared(results: Table, experiments: Sequence[Experiment], runs: Sequence[StoredRun]) -> Table:
+def apply_declarations(results: Table, experiments: Sequence[Experiment], runs: Sequence[StoredRun]) -> Table:
     """Add the units of factors, and the order of their levels, as declared by their experiments; importers store
     columns named as sizes in bytes."""
     declared: dict[str, dict[FactorValue, None]] = {}
     for experiment in experiments:
         for factor in experiment.factors:
             declared.setdefault(factor.name, {}).update(dict.fromkeys(factor.levels))
-    units = {name: unit for name, unit in units_of_factors(experiments, runs).items() if unit == "bytes"}
+    units = {name: unit for name, unit in map_factor_units(experiments, runs).items() if unit == "bytes"}
     columns = {
         name: replace(
             column,
-            unit=column.unit or units.get(plain(name), ""),
-            order=tuple(map(level_text, declared.get(plain(name), ()))) if not column.numeric else (),
+            unit=column.unit or units.get(strip_factor_prefix(name), ""),
+            order=tuple(map(level_text, declared.get(strip_factor_prefix(name), ()))) if not column.numeric else (),
         )
         for name, column in results.columns.items()
     }
     return replace(results, columns=columns)
 
 
-def units_of_factors(experiments: Sequence[Experiment], runs: Sequence[StoredRun]) -> dict[str, str]:
+def map_factor_units(experiments: Sequence[Experiment], runs: Sequence[StoredRun]) -> dict[str, str]:
     """Return factor → unit of its levels: as declared by experiments, or bytes for levels written as sizes; importers
     store factors named as sizes in bytes."""
     units = {name: "bytes" for run in runs for name in run.factors if name.endswith("_size")}
@@ -86,7 +86,7 @@ def units_of_factors(experiments: Sequence[Experiment], runs: Sequence[StoredRun
     for run in runs:
         for name, level in run.factors.items():
             levels.setdefault(name, {})[level] = None
-    units |= {name: "bytes" for name, values in levels.items() if typed_sizes(values)}
+    units |= {name: "bytes" for name, values in levels.items() if parse_typed_sizes(values)}
     return units | {
         factor.name: factor.unit for experiment in experiments for factor in experiment.factors if factor.unit
     }
@@ -99,7 +99,7 @@ def mask_run_rows(results: Table) -> npt.NDArray[np.bool_]:
     return results.columns["rank"].missing
 
 
-def trials(table: Table, choice: MetricChoice, foreign: Foreign) -> Trials:
+def select_trials(table: Table, choice: MetricChoice, foreign: Foreign) -> Trials:
     """Return one row per trial, operation and metric of the choice. ``table``: rows of whole runs, classified by
     ``foreign``. Raises DataError for an unknown clock or metric."""
     at, warnings = _choose_by_time(table, choice, foreign)
@@ -107,18 +107,18 @@ def trials(table: Table, choice: MetricChoice, foreign: Foreign) -> Trials:
     return Trials(rows, at[places], tuple(warnings))
 
 
-def iterations(table: Table, choice: MetricChoice, foreign: Foreign) -> Table:
-    """Return the rows of ``trials``, with a row for each of a tool's own iterations."""
+def select_iterations(table: Table, choice: MetricChoice, foreign: Foreign) -> Table:
+    """Return the rows of ``select_trials``, with a row for each of a tool's own iterations."""
     return table.take(_choose_by_time(table, choice, foreign)[0])
 
 
 def _choose_by_time(table: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, list[str]]:
     """Return the rows of the choice, by time, and notes about substitutions."""
-    at, warnings = choose(table, choice, foreign)
-    return at[np.argsort(texts(table, "started_at")[at], kind="stable")], warnings
+    at, warnings = choose_rows(table, choice, foreign)
+    return at[np.argsort(column_to_texts(table, "started_at")[at], kind="stable")], warnings
 
 
-def refuse_many_kinds(table: Table, columns: Sequence[str]) -> None:
+def check_single_kind(table: Table, columns: Sequence[str]) -> None:
     """Check that a store's values are of one operation and metric. Raises InputError with an example of a choice."""
     kinds = [key for key, _ in table.groups(columns)]
     kinds.sort(key=lambda key: not any(str(part).endswith("_last_done") for part in key))
@@ -132,7 +132,7 @@ def refuse_many_kinds(table: Table, columns: Sequence[str]) -> None:
         )
 
 
-def no_trial(name: str, runs: Sequence[StoredRun]) -> DataError:
+def build_no_trial_error(name: str, runs: Sequence[StoredRun]) -> DataError:
     """Return the error for a store without included runs, with the option that would include others."""
     n_excluded = sum(not run.counts for run in runs)
     no_trials = n_excluded or not runs
@@ -143,7 +143,7 @@ def no_trial(name: str, runs: Sequence[StoredRun]) -> DataError:
         if n_excluded
         else "list its content with iosonde show",
         source=name,
-        incomplete=counted(n_excluded, "incomplete run"),
+        incomplete=format_count(n_excluded, "incomplete run"),
     )
 
 

@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import InputError
-from iosonde.core.metrics import metric_of
-from iosonde.core.problems import closest
+from iosonde.core.metrics import build_metric
+from iosonde.core.problems import find_closest_word
 from iosonde.core.table import Column, Table
 
 from . import derived, stored
-from .choice import match_rows, texts
+from .choice import column_to_texts, match_rows
 from .query import MetricChoice, ResponseQuery
 from .response import VALUE, Response, response_from_column, transform_response
 from .source import Source, StoredSource
@@ -62,7 +62,7 @@ def _build_stored(
     varying = source.varying_factors
     return Response(
         title,
-        metric_of(metric, unit),
+        build_metric(metric, unit),
         table,
         varying.factors,
         operation,
@@ -77,7 +77,7 @@ def _build_stored(
 def _responses_from_name(source: StoredSource, text: str, query: ResponseQuery) -> Iterator[Response]:
     """Yield the responses of a name: ``value``, a title, an operation, a metric, or an expression."""
     table = source.table
-    operations, metrics = set(texts(table, "operation")), set(texts(table, "metric"))
+    operations, metrics = set(column_to_texts(table, "operation")), set(column_to_texts(table, "metric"))
     if text == VALUE:
         yield _build_value_response(source, query)
         return
@@ -87,7 +87,7 @@ def _responses_from_name(source: StoredSource, text: str, query: ResponseQuery) 
         return
     if column:
         rows = source.trials().rows
-        stored.refuse_many_kinds(rows, ["operation", "metric"])
+        stored.check_single_kind(rows, ["operation", "metric"])
         yield _apply_factors(response_from_column(rows, text, ()), source)
         return
     expression = _parse_response(source, text, _list_names(source, operations, metrics))
@@ -107,10 +107,10 @@ def _responses_from_name(source: StoredSource, text: str, query: ResponseQuery) 
 def _parse_response(source: StoredSource, text: str, names: Sequence[str]) -> derived.Derived | None:
     """Parse a response as an expression. Raises InputError if invalid, with the nearest name."""
     try:
-        return derived.parse(text, names)
+        return derived.parse_expression(text, names)
     except InputError as error:
         titles = [" ".join(map(str, key)) for key, _ in source.table.groups(["operation", "metric"])]
-        if near := closest(text, titles):
+        if near := find_closest_word(text, titles):
             raise InputError(
                 "unknown-response",
                 "{source} has no response '{response}'",
@@ -185,7 +185,7 @@ def _build_value_response(source: StoredSource, query: ResponseQuery) -> Respons
     if len(rows.groups(extra_columns)) > 1:
         clock_trials = source.trials(query.choice)
         rows, warnings = (clock_trials.rows, clock_trials.warnings) if len(clock_trials.rows) else (rows, ())
-        stored.refuse_many_kinds(rows, extra_columns)
+        stored.check_single_kind(rows, extra_columns)
     return _apply_factors(response_from_column(rows, VALUE, ()), source, warnings)
 
 
@@ -201,7 +201,7 @@ def _apply_factors(response: Response, source: Source, warnings: tuple[str, ...]
 def _select_iterations(source: StoredSource, choice: MetricChoice, operation: str, metric: str) -> Table:
     """Return a tool's own iterations of one operation and metric."""
     rows = source.iterations(choice)
-    return rows.take((texts(rows, "operation") == operation) & (texts(rows, "metric") == metric))
+    return rows.take((column_to_texts(rows, "operation") == operation) & (column_to_texts(rows, "metric") == metric))
 
 
 def _has_single_runs(rows: Table, by: Sequence[str]) -> bool:

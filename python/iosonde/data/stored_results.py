@@ -24,10 +24,12 @@ def read_results(store: Store, conditions: Conditions, experiment: str | None, r
     of_store = [condition for condition in conditions if condition not in of_places]
     results = store.results(experiment=experiment, where=of_store, ranks=ranks)
     table = tables.table_from_arrow(results, str(store.path))
-    table = stored.with_places(table, runs, always=[column for column, _, _ in of_places])
+    table = stored.add_place_columns(table, runs, always=[column for column, _, _ in of_places])
     saved = store.experiments()
-    table = experiments.entitled(stored.as_declared(table, saved, runs), experiments.titles(saved))
-    return tables.filtered(table, of_places)
+    table = experiments.replace_ids_by_titles(
+        stored.apply_declarations(table, saved, runs), experiments.build_titles(saved)
+    )
+    return tables.filter_rows(table, of_places)
 
 
 def select_run_conditions(conditions: Conditions) -> list[tuple[str, str, Any]]:

@@ -14,11 +14,11 @@ from iosonde.core.hardware import SOURCE as PROBE_SOURCE
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Finding
-from iosonde.core.where import takes_incomplete
+from iosonde.core.where import has_incomplete_condition
 
 from . import experiments, factors, headlines, stored
 from .abstract_source import Conditions, Source
-from .choice import texts
+from .choice import column_to_texts
 from .query import EVERY, LAST_DONE, MetricChoice
 from .stored_results import read_results, select_run_conditions
 from .subsamples import TrialRows
@@ -60,7 +60,7 @@ class StoredSource(Source):
     def runs(self) -> tuple[StoredRun, ...]:
         """Runs that fulfil the conditions, oldest first, including incomplete ones."""
         return tuple(
-            StoredRun(document, takes_incomplete(self.where))
+            StoredRun(document, has_incomplete_condition(self.where))
             for document in self.store.runs(experiment=self.experiment, where=select_run_conditions(self.where))
         )
 
@@ -111,7 +111,11 @@ class StoredSource(Source):
         rows = self.trial_rows if len(self.trial_rows) else self.table
         run_ids = set(rows.columns["run"].values) if "run" in rows.columns else set()
         varying = factors.find_factors(rows, [run for run in self.runs if run.id in run_ids], self.experiments)
-        return varying.with_column(rows, experiments.EXPERIMENT) if experiments.mixed(rows, varying.names) else varying
+        return (
+            varying.with_column(rows, experiments.EXPERIMENT)
+            if experiments.has_mixed_cells(rows, varying.names)
+            else varying
+        )
 
     @property
     def factor_names(self) -> list[str]:
@@ -130,7 +134,7 @@ class StoredSource(Source):
 
     def apart(self, cells: Sequence[str]) -> tuple[str, ...]:
         """Return the columns (or terms) that form cells, and the experiment if several would share one."""
-        shared = bool(cells) and experiments.mixed(self.table, cells)
+        shared = bool(cells) and experiments.has_mixed_cells(self.table, cells)
         return (*cells, experiments.EXPERIMENT) if shared else tuple(cells)
 
     def units(self) -> dict[str, str]:
@@ -153,7 +157,7 @@ class StoredSource(Source):
         Raises InputError if only rows of single ranks remain, DataError for an unknown clock or metric.
         """
         if choice not in self._trials_by_choice:
-            trials = stored.trials(self.run_rows, choice, self._classify_rows(choice.clock))
+            trials = stored.select_trials(self.run_rows, choice, self._classify_rows(choice.clock))
             notes = self.describe_concurrency(set(trials.rows.columns["run"].values))
             self._trials_by_choice[choice] = replace(trials, warnings=(*trials.warnings, *notes))
         return self._trials_by_choice[choice]
@@ -165,7 +169,7 @@ class StoredSource(Source):
 
     def iterations(self, choice: MetricChoice) -> Table:
         """Return the rows of ``trials``, with a row for each of a tool's own iterations."""
-        return stored.iterations(self.run_rows, choice, self._classify_rows(choice.clock))
+        return stored.select_iterations(self.run_rows, choice, self._classify_rows(choice.clock))
 
     @cached_property
     def run_rows(self) -> Table:
@@ -202,12 +206,12 @@ class StoredSource(Source):
 
     def own_clock(self, choice: MetricChoice) -> str:
         """Return the clock of our engine's rates; '' if only other tools measured."""
-        operations = set(texts(self.trials(choice).rows, "operation"))
+        operations = set(column_to_texts(self.trials(choice).rows, "operation"))
         return choice.clock if operations - self.foreign or not operations else ""
 
     def split_metrics(self, metrics: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Split names into operations, also with their metrics, and metrics."""
-        operations = set(texts(self.table, "operation"))
+        operations = set(column_to_texts(self.table, "operation"))
         of_responses = tuple(name for name in metrics if name in operations or " " in name)
         return of_responses, tuple(name for name in metrics if name not in of_responses)
 
@@ -227,12 +231,12 @@ class StoredSource(Source):
     def require_trials(self, rows: Table) -> None:
         """Check that rows remain. Raises DataError with the option that would include incomplete runs."""
         if not len(rows):
-            raise stored.no_trial(self.name, self.runs)
+            raise stored.build_no_trial_error(self.name, self.runs)
 
     def require_single_kind(self, apart: Sequence[str]) -> None:
         """Check that values are of one operation and metric, unless columns ``apart`` distinguish them. Raises
         InputError with an example of a choice."""
-        stored.refuse_many_kinds(self.trials().rows, [name for name in _KIND if name not in apart])
+        stored.check_single_kind(self.trials().rows, [name for name in _KIND if name not in apart])
 
     def resolve_single_experiment(self, word: str | None) -> str | None:
         """Return the id of the named experiment, else of the last one of several; None for all. Raises InputError for
@@ -262,16 +266,20 @@ class StoredSource(Source):
         """Return only the last experiment, with a note, if none was chosen and several would share a cell."""
         if self.every or self.experiment is not None:
             return self, ""
-        ids = experiments.measured(self.runs)
+        ids = experiments.list_measured_experiments(self.runs)
         shared = len(ids) > 1 and self._has_shared_cells(cells)
         other = len(ids) > 1 and not shared and alike and self._has_missing_cells(cells or self.varying_factors.names)
         if not shared and not other:
             return self, ""
         why = ", as the others have other factors" if other else ""
-        return self.narrow((), ids[-1]), experiments.note(ids, ids[-1], why)
+        return self.narrow((), ids[-1]), experiments.build_choice_note(ids, ids[-1], why)
 
     def _has_shared_cells(self, cells: Sequence[str]) -> bool:
-        return experiments.mixed(self.table, cells) if cells else experiments.EXPERIMENT in self.varying_factors.names
+        return (
+            experiments.has_mixed_cells(self.table, cells)
+            if cells
+            else experiments.EXPERIMENT in self.varying_factors.names
+        )
 
     def _has_missing_cells(self, names: Sequence[str]) -> bool:
         """Return whether some trials have no value in one of these columns."""
@@ -284,7 +292,7 @@ def open_campaign(store: Store, conditions: Conditions, word: str | None, ranks:
     DataError."""
     experiment = experiments.resolve_experiment(store, word)
     every = experiment is None and word == experiments.ALL
-    conditions = experiments.with_ids(conditions, experiments.titles(store.experiments()))
+    conditions = experiments.replace_titles_by_ids(conditions, experiments.build_titles(store.experiments()))
     table = read_results(store, conditions, experiment, ranks)
     damage = tuple(store.problems(contents=False))
     return StoredSource(

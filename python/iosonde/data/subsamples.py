@@ -14,7 +14,7 @@ from iosonde.core.message import Message
 from iosonde.core.table import Table
 
 from . import roles
-from .looks import last_word, names_ranks
+from .looks import get_last_word, is_rank_number
 
 # Names of trials, outer ones first.
 _TRIALS = ("run", "trial", "try", "attempt", "repetition", "repeat", "rep", "replicate", "iteration", "iter")
@@ -35,13 +35,13 @@ def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str
     """Replace the parts of each trial by their means, at one level of all columns that look set and of
     the ``factors``."""
     ranks = [
-        name for name, column in table.columns.items() if names_ranks(column) and name not in (*responses, *factors)
+        name for name, column in table.columns.items() if is_rank_number(column) and name not in (*responses, *factors)
     ]
-    trials = [name for word in _TRIALS for name, column in table.columns.items() if last_word(column) == word]
+    trials = [name for word in _TRIALS for name, column in table.columns.items() if get_last_word(column) == word]
     if not ranks and not trials:
         return TrialRows(table)
     try:
-        column_roles = roles.guess(table, responses)
+        column_roles = roles.guess_roles(table, responses)
     except DataError:  # about a column that is not used: the settings are unknown
         return TrialRows(table)
     cells = list(dict.fromkeys((*factors, *(name for name in column_roles.settings if name not in ranks))))
@@ -81,19 +81,19 @@ def _group_trials(
     table: Table, cells: Sequence[str], trials: Sequence[str], ranks: Sequence[str], dated: Sequence[str]
 ) -> list[npt.NDArray[np.intp]] | None:
     """Return the rows of each trial; None if rows are ranks of unknown trials."""
-    blocks = [name for name, column in table.columns.items() if last_word(column) == _BLOCK and name not in cells]
+    blocks = [name for name, column in table.columns.items() if get_last_word(column) == _BLOCK and name not in cells]
     for name in trials:
         groups = [np.sort(at) for _, at in table.groups([*cells, *(blocks if ranks else ()), name])]
         if len(groups) <= len(table.groups(cells)):
             continue  # it does not distinguish trials of a cell
-        if len(groups) < len(table) and (ranks or not _are_apart(table, groups, dated)):
+        if len(groups) < len(table) and (ranks or not _has_distinguishing_column(table, groups, dated)):
             return groups
         if not ranks:
             break  # the outermost one decides
-    return _by_turns(table, cells, ranks[0]) if ranks else [np.array([row]) for row in range(len(table))]
+    return _group_by_turns(table, cells, ranks[0]) if ranks else [np.array([row]) for row in range(len(table))]
 
 
-def _are_apart(table: Table, groups: Sequence[npt.NDArray[np.intp]], names: Sequence[str]) -> bool:
+def _has_distinguishing_column(table: Table, groups: Sequence[npt.NDArray[np.intp]], names: Sequence[str]) -> bool:
     """Return whether another number or date distinguishes rows of one group, so that each is a trial."""
     columns = [table.column(name) for name in names]
     return any(
@@ -101,7 +101,7 @@ def _are_apart(table: Table, groups: Sequence[npt.NDArray[np.intp]], names: Sequ
     )
 
 
-def _by_turns(table: Table, cells: Sequence[str], rank: str) -> list[npt.NDArray[np.intp]] | None:
+def _group_by_turns(table: Table, cells: Sequence[str], rank: str) -> list[npt.NDArray[np.intp]] | None:
     """Group trials by the order of the rows: each turn of a cell has every rank once."""
     numbers, groups = table.column(rank).values, list[npt.NDArray[np.intp]]()
     for _, rows in table.groups(cells):

@@ -13,7 +13,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Column, Table
 
-from .source import Source, narrowed, open_data
+from .source import Source, narrow_source, open_data
 
 YEAR = "year"
 _SYSTEM = (("institution", "system"), ("site", "system"), ("system",), ("institution",), ("site",))
@@ -23,13 +23,13 @@ _MANY = 10  # systems from which a store is shown as a corpus by default
 _REPEATED = 3  # runs per system, at most, for half of them
 
 
-def apart_from(source: Source, mine: str) -> tuple[Source, Source | None]:
+def split_off_own_runs(source: Source, mine: str) -> tuple[Source, Source | None]:
     """Return (the corpus, the user's own runs). Raises InputError, DataError."""
     if not mine:
         return source, None
     if Path(mine).is_dir():
         return source, open_data(mine, (), None, ranks=False)
-    own = narrowed(source, [mine])
+    own = narrow_source(source, [mine])
     if own is source or not own.runs:
         raise InputError(
             "not-a-store",
@@ -45,7 +45,7 @@ def apart_from(source: Source, mine: str) -> tuple[Source, Source | None]:
     return replace(source, table=source.table.take(mask)), own
 
 
-def clusters_of(rows: Table, columns: Sequence[str]) -> tuple[str, ...]:
+def choose_system_columns(rows: Table, columns: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that identify a system: ``columns``, else institution and system. Raises InputError."""
     if columns:
         return tuple(rows.column(name).name for name in columns)
@@ -60,7 +60,7 @@ def clusters_of(rows: Table, columns: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def holds_many_systems(runs: Sequence[StoredRun]) -> bool:
+def has_many_systems(runs: Sequence[StoredRun]) -> bool:
     """Return whether these are results of many systems, not a campaign: imported runs with their system, few
     of each."""
     runs = [run for run in runs if run.counts]
@@ -74,7 +74,7 @@ def holds_many_systems(runs: Sequence[StoredRun]) -> bool:
     return False
 
 
-def per_of(rows: Table, column: str | None) -> str:
+def choose_per_unit(rows: Table, column: str | None) -> str:
     """Return the unit that rates are per: nodes or ranks, the first known one, or ''. Raises DataError."""
     if column is None:
         return next((name for name in _PER if name in rows.columns and rows.columns[name].numeric), "")
@@ -84,7 +84,7 @@ def per_of(rows: Table, column: str | None) -> str:
     return rows.column(column).name
 
 
-def covariates(source: Source, rows: Table, clusters: Sequence[str]) -> tuple[str, ...]:
+def list_covariates(source: Source, rows: Table, clusters: Sequence[str]) -> tuple[str, ...]:
     """Return the known factors that are numbers, or whose levels several systems share. A year is used only
     on request."""
     names = []
@@ -100,7 +100,7 @@ def covariates(source: Source, rows: Table, clusters: Sequence[str]) -> tuple[st
     return tuple(names)
 
 
-def with_year(rows: Table, source: Source) -> Table:
+def add_year_column(rows: Table, source: Source) -> Table:
     """Add the year of each run's date as the column ``year``; a column from a path is kept only if it is a number."""
     if YEAR in rows.columns and rows.columns[YEAR].numeric:
         return rows
@@ -116,7 +116,7 @@ def _parse_year(date: str) -> float:
     return float(match[0]) if match else np.nan
 
 
-def years_of(rows: Table) -> tuple[int, int] | None:
+def find_year_range(rows: Table) -> tuple[int, int] | None:
     """Return the first and the last year of these rows."""
     if YEAR not in rows.columns or not rows.columns[YEAR].numeric:
         return None

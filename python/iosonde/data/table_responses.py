@@ -22,7 +22,7 @@ def responses_from_table(source: Source, query: ResponseQuery) -> list[Response]
         raise InputError("no-rows", "{source} has no rows", "use a table with measurements", source=source.name)
     measured = [_find_measured(table, text) for text in query.response]
     columns = [name for _, names in measured for name in names]
-    column_roles = None if query.response and query.on else roles.guess(table, columns, list(query.on) or None)
+    column_roles = None if query.response and query.on else roles.guess_roles(table, columns, list(query.on) or None)
     factors = _list_factors(table, column_roles)
     trials = average_trials(
         table,
@@ -36,10 +36,10 @@ def responses_from_table(source: Source, query: ResponseQuery) -> list[Response]
         ]
     else:
         candidates = [response_from_column(trials.rows, name, factors) for name in column_roles.responses]
-    candidates = [_with_note(candidate, trials) for candidate in candidates]
+    candidates = [_add_parts_warning(candidate, trials) for candidate in candidates]
     if column_roles is None or query.on or not factors:
         return candidates
-    return [_with_assumption(candidate, column_roles.others) for candidate in candidates]
+    return [_add_assumption_warning(candidate, column_roles.others) for candidate in candidates]
 
 
 def _list_factors(table: Table, column_roles: roles.Roles | None) -> tuple[Factor, ...]:
@@ -48,7 +48,7 @@ def _list_factors(table: Table, column_roles: roles.Roles | None) -> tuple[Facto
     return tuple(factor_from_column(table.column(name)) for name in settings if _is_varying(table, name))
 
 
-def _with_note(response: Response, trials: TrialRows) -> Response:
+def _add_parts_warning(response: Response, trials: TrialRows) -> Response:
     """Add the warning about rows that are parts of one trial."""
     warnings = (trials.note,) if trials.note else ()
     return replace(response, warnings=warnings, are_parts=trials.are_parts, trial_note=trials.note)
@@ -64,13 +64,13 @@ def _build_response(
     return transform_response(base, expression, columns, expression.text, expression.names[0])
 
 
-def _with_assumption(response: Response, others: Sequence[str]) -> Response:
+def _add_assumption_warning(response: Response, others: Sequence[str]) -> Response:
     """Add the warning that columns of a table were assumed to be factors, because the user names none."""
-    warning = assumed_factors(", ".join(response.names), ", ".join(others), "on")
+    warning = build_assumption_warning(", ".join(response.names), ", ".join(others), "on")
     return replace(response, warnings=(warning, *response.warnings))
 
 
-def assumed_factors(factors: str, excluded: str, option: str) -> Message:
+def build_assumption_warning(factors: str, excluded: str, option: str) -> Message:
     """Return the warning about assumed ``factors``, and columns ``excluded`` as measured. ``option`` would name the
     factors; '' if there is none."""
     reason = f"{getattr(spell, option)} names none" if option else "none is named"
@@ -84,7 +84,7 @@ def _find_measured(table: Table, text: str) -> tuple[derived.Derived | None, tup
     if table.has_column(text):
         return None, (table.column(text).name,)
     names = list(dict.fromkeys([*table.columns, *(column.label for column in table.columns.values())]))
-    expression = derived.parse(text, names)
+    expression = derived.parse_expression(text, names)
     if expression is None:
         table.column(text)  # raises, with the nearest names
         raise InputError("unknown-column", "unknown column '{column}'", column=text)

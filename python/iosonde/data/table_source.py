@@ -13,7 +13,7 @@ from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment
-from iosonde.core.where import COMPLETE, takes_incomplete
+from iosonde.core.where import COMPLETE, has_incomplete_condition
 
 from . import roles, tables
 from .abstract_source import Conditions, Source
@@ -67,7 +67,7 @@ class TableSource(Source):
 
     def settings_among(self, rows: Table, measured: Sequence[str]) -> Sequence[str]:
         """Return the columns of ``rows`` that look set. Raises DataError."""
-        return roles.guess(rows, measured).settings
+        return roles.guess_roles(rows, measured).settings
 
     def apart(self, cells: Sequence[str]) -> tuple[str, ...]:
         """Return the columns (or terms) that form cells."""
@@ -133,13 +133,13 @@ class TableSource(Source):
         if not conditions:
             return self
         every = (*self.where, *conditions)
-        return replace(self, table=tables.filtered(self.table, every), where=every)
+        return replace(self, table=tables.filter_rows(self.table, every), where=every)
 
 
-def table_source(table: Table, name: str, conditions: Conditions) -> TableSource:
+def filter_table_source(table: Table, name: str, conditions: Conditions) -> TableSource:
     """Return the rows of a table that fulfil the conditions. Raises InputError, DataError."""
-    if takes_incomplete(conditions) and COMPLETE not in table.columns:
+    if has_incomplete_condition(conditions) and COMPLETE not in table.columns:
         raise InputError(
             "not-a-store", "only a store has incomplete runs, but this is a table", "omit {spell.incomplete}"
         )
-    return TableSource(tables.filtered(table, conditions), name, where=tuple(conditions))
+    return TableSource(tables.filter_rows(table, conditions), name, where=tuple(conditions))

@@ -8,10 +8,10 @@ import numpy as np
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import Column, Table, column_of, tidy
-from iosonde.core.where import matching_rows
+from iosonde.core.table import Column, Table, build_column, tidy_number
+from iosonde.core.where import find_matching_rows
 
-from .cells_with_units import with_numbers
+from .cells_with_units import convert_quantity_columns
 
 _NUMBERS = ("int", "uint", "float", "double", "half", "decimal")
 
@@ -22,11 +22,11 @@ def read_file(path: Path) -> Table:
     if suffix in (".csv", ".tsv", ".txt"):
         from .csv_text import read_csv
 
-        return with_numbers(read_csv(path))
+        return convert_quantity_columns(read_csv(path))
     if suffix in (".parquet", ".pq"):
         from iosonde.store.foreign import read_parquet
 
-        return with_numbers(table_from_arrow(read_parquet(path), str(path)))
+        return convert_quantity_columns(table_from_arrow(read_parquet(path), str(path)))
     raise InputError(
         "unknown-format", "{path} is neither a store nor a .csv nor a .parquet file", "rename or convert it", path=path
     )
@@ -53,12 +53,12 @@ def table_from_memory(table: Any) -> Table:
         )
     from iosonde.store.foreign import table_from_stream
 
-    return with_numbers(table_from_arrow(table_from_stream(table), "the table"))
+    return convert_quantity_columns(table_from_arrow(table_from_stream(table), "the table"))
 
 
 def table_from_arrow(table: Any, source: str = "") -> Table:
     """Convert a pyarrow.Table. A NaN that is not null becomes text, so that no computation uses it unnoticed."""
-    from iosonde.store.arrays import MANY, numbers, texts
+    from iosonde.store.arrays import MANY, column_to_floats, column_to_texts
 
     columns: dict[str, Column] = {}
     for place, name in enumerate(table.column_names):
@@ -73,27 +73,27 @@ def table_from_arrow(table: Any, source: str = "") -> Table:
         label, unit = split_unit(name)
         column, kind = table.column(place), str(table.schema.field(place).type)
         if kind.startswith(_NUMBERS):
-            values, absent = numbers(column)
+            values, absent = column_to_floats(column)
             if np.isfinite(values[~absent]).all() and not absent.all():
                 columns[name] = Column(name, values, label, unit)
                 continue
         if kind in ("string", "large_string") and len(column) > MANY:
-            columns[name] = Column(name, texts(column), label, unit)
+            columns[name] = Column(name, column_to_texts(column), label, unit)
         else:
             cells = [
                 None if cell is None else str(cell) if isinstance(cell, float) else cell for cell in column.to_pylist()
             ]
-            columns[name] = column_of(name, cells, label, unit)
+            columns[name] = build_column(name, cells, label, unit)
     return Table(columns, source)
 
 
-def filtered(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:
+def filter_rows(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:
     """Return the rows that fulfil all conditions. Raises DataError if there are none, or a column is missing."""
     if not conditions:
         return table
     resolved = [(table.column(column).name, op, value) for column, op, value in conditions]
     cells = {name: _list_cells(table, name) for name in {column for column, _, _ in resolved}}
-    selected = table.take(np.array(matching_rows(cells, resolved), dtype=np.intp))
+    selected = table.take(np.array(find_matching_rows(cells, resolved), dtype=np.intp))
     if len(selected) == 0:
         raise DataError(
             "no-matching-rows",
@@ -109,4 +109,4 @@ def _list_cells(table: Table, name: str) -> list[Any]:
     column = table.column(name)
     if not column.numeric:
         return list(column.values)
-    return [None if value != value else tidy(value) for value in column.values]
+    return [None if value != value else tidy_number(value) for value in column.values]

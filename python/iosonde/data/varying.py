@@ -18,10 +18,10 @@ _SIZES = {"nodes", "ranks", "ranks_per_node"}  # if one always changes with anot
 NAMES = ("run", "experiment", "started_at", "complete", *BRING_UPS)
 
 
-def varying_besides(source: Source, response: Response, factors: Sequence[str]) -> tuple[str, ...]:
+def list_other_varying(source: Source, response: Response, factors: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that vary over the trials of a response besides the ``factors``."""
     if not source.knows_factors:
-        return settings_besides(response.rows, measured_columns(response), factors)
+        return list_other_settings(response.rows, list_measured_columns(response), factors)
     varying = source.varying_factors
     twins = dict(varying.confounded)
     same = {name for a, b in twins.items() if {a, b} <= _SIZES and {a, b} & set(factors) for name in (a, b)}
@@ -31,28 +31,28 @@ def varying_besides(source: Source, response: Response, factors: Sequence[str]) 
     return tuple(name for name in dict.fromkeys(candidates) if has_two_levels(response.rows, name))
 
 
-def settings_besides(rows: Table, measured: Sequence[str], factors: Sequence[str] = ()) -> tuple[str, ...]:
+def list_other_settings(rows: Table, measured: Sequence[str], factors: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the columns of a table that look set and vary, besides the ``measured`` ones and the ``factors``."""
     try:
-        settings = roles.guess(rows, measured).settings
+        settings = roles.guess_roles(rows, measured).settings
     except DataError:  # about a column that is not used
         return ()
     return tuple(name for name in settings if name not in (*NAMES, *factors, *measured) and has_two_levels(rows, name))
 
 
-def measured_columns(response: Response) -> list[str]:
+def list_measured_columns(response: Response) -> list[str]:
     """Return the columns that a response is computed from, and its own."""
     names = [name for name in response.rows.names if name != response.title]
-    expression = derived.parse(response.title, names) if response.measured else None
+    expression = derived.parse_expression(response.title, names) if response.measured else None
     return [response.title] if expression is None else [response.title, *expression.names]
 
 
-def columns_in(table: Table, expressions: Sequence[str]) -> list[str]:
+def list_columns_in(table: Table, expressions: Sequence[str]) -> list[str]:
     """Return the columns in these names or expressions, such as ``log(Y)`` and ``Y/nodes``."""
     names: dict[str, None] = {}
     for text in expressions:
         labels = [column.label for column in table.columns.values()]
-        expression = None if table.has_column(text) else derived.parse(text, [*table.columns, *labels])
+        expression = None if table.has_column(text) else derived.parse_expression(text, [*table.columns, *labels])
         names |= {table.column(name).name: None for name in ([text] if expression is None else expression.names)}
     return list(names)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError
-from iosonde.core.level_text import same_level
+from iosonde.core.level_text import is_same_level
 from iosonde.core.message import Message
 from iosonde.core.table import Cell, Table
 from iosonde.core.types import Estimate
@@ -291,7 +291,7 @@ def _find_setting(instances: Instances, current: Mapping[str, str]) -> int:
         )
     text = tuple(str(current[name]) for name in instances.choose)
     for at, setting in enumerate(instances.settings):
-        if tuple(map(str, setting)) == text or all(map(same_level, setting, text)):
+        if tuple(map(str, setting)) == text or all(map(is_same_level, setting, text)):
             return at
     for copy, first in instances.renamed:
         if tuple(map(str, copy)) == text:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import Cell, Table, tidy
+from iosonde.core.table import Cell, Table, tidy_number
 from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Feature
 
@@ -151,7 +151,7 @@ def _as_learned(advice: Advice, new: Table) -> Table:
         if is_numeric:
             values = new.numbers(name)
         elif column.numeric:
-            values = np.array([str(tidy(x)) for x in column.values.astype(float)], dtype=object)
+            values = np.array([str(tidy_number(x)) for x in column.values.astype(float)], dtype=object)
         else:
             continue
         columns[column.name] = replace(column, values=values)

@@ -1,9 +1,15 @@
 """Advice in a sentence: what is advised, with its gain; or that nothing is, and why."""
 
-from iosonde.core.level_text import level_texts
+from iosonde.core.level_text import format_assignments
 from iosonde.core.message import spell
 from iosonde.core.types import Estimate
-from iosonde.core.words import counted, percent, percent_interval, points, ratio
+from iosonde.core.words import (
+    format_count,
+    format_ratio_interval,
+    format_share,
+    format_share_difference,
+    format_share_interval,
+)
 
 from .advise import Advice, Gain
 from .advise_effects import select_largest_effect
@@ -22,30 +28,45 @@ def sentence_of(advice: Advice) -> str:
         if advice.current == advice.best_default:
             return f"Stay with {default}: no other default is significantly better, and no rule has a significant gain."
         if advice.current is not None:
-            return f"No advice: the gain over {reference} is {points(gain.share)} of the best, not significant."
-        over = points(advice.over_random) if advice.over_random else "~"
+            return (
+                f"No advice: the gain over {reference} is {format_share_difference(gain.share)} of the best, "
+                "not significant."
+            )
+        over = format_share_difference(advice.over_random) if advice.over_random else "~"
         if not _has_useful_rules(gain):
             why = f"{_UNASKED}, and {reference} gains {over} over a random setting, not significant"
         else:
             why = (
-                f"rules gain {points(gain.share)} of the best over {reference}, and {reference} {over} over a random "
+                f"rules gain {format_share_difference(gain.share)} of the best over {reference}, and "
+                f"{reference} {over} over a random "
                 "setting; neither is significant"
             )
         return f"No advice: {why}.{_describe_clear_effect(advice)}"
     falls = (
-        "" if gain.possible is None else f"; choosing for each instance alone gives {percent_interval(gain.possible)}"
+        ""
+        if gain.possible is None
+        else f"; choosing for each instance alone gives {format_share_interval(gain.possible)}"
     )
     if advice.kind == "default" and advice.current is None:
-        rules = _UNASKED if not _has_useful_rules(gain) else f"rules gain {points(gain.share)} over it, not significant"
-        over = "" if advice.over_random is None else f", {points(advice.over_random)} over a random setting"
-        all_of = f"Advice: {default} for everything: {percent_interval(gain.reference)} of the best"
+        rules = (
+            _UNASKED
+            if not _has_useful_rules(gain)
+            else f"rules gain {format_share_difference(gain.share)} over it, not significant"
+        )
+        over = (
+            ""
+            if advice.over_random is None
+            else f", {format_share_difference(advice.over_random)} over a random setting"
+        )
+        all_of = f"Advice: {default} for everything: {format_share_interval(gain.reference)} of the best"
         return f"{all_of}{over}{falls}; {rules}.{_too_good(advice.over_random)}"
-    what = f"{counted(len(advice.rules), 'rule')}" if advice.kind == "rules" else f"{default} for everything"
+    what = f"{format_count(len(advice.rules), 'rule')}" if advice.kind == "rules" else f"{default} for everything"
     return (
-        f"Advice: {what}: {percent_interval(gain.advised)} of the best possible in cross-validation, against "
-        f"{percent_interval(gain.reference)} for {reference}: {points(gain.share)}, {ratio(gain.ratio)} times as fast "
-        f"in the geometric mean{falls}; worst case {percent(gain.lowest)} of the best, against "
-        f"{percent(gain.reference_lowest)}.{_too_good(gain.share)}"
+        f"Advice: {what}: {format_share_interval(gain.advised)} of the best possible in cross-validation, against "
+        f"{format_share_interval(gain.reference)} for {reference}: {format_share_difference(gain.share)}, "
+        f"{format_ratio_interval(gain.ratio)} times as fast "
+        f"in the geometric mean{falls}; worst case {format_share(gain.lowest)} of the best, against "
+        f"{format_share(gain.reference_lowest)}.{_too_good(gain.share)}"
     )
 
 
@@ -67,8 +88,8 @@ def _describe_clear_effect(advice: Advice) -> str:
     if effect is None:
         return ""
     units = advice.instances.units
-    level, other = (level_texts({effect.column: at}, units)[0] for at in (effect.level, effect.other))
+    level, other = (format_assignments({effect.column: at}, units)[0] for at in (effect.level, effect.other))
     return (
-        f" But {level} alone is {ratio(effect.ratio)} times as fast as {other}: name "
+        f" But {level} alone is {format_ratio_interval(effect.ratio)} times as fast as {other}: name "
         f"the setting in use with {spell.current} to get advice relative to it."
     )

@@ -9,7 +9,7 @@ from typing import Any
 from iosonde.core import cluster_nodes, yaml_text
 from iosonde.core.cluster_nodes import ClusterNodes
 from iosonde.core.errors import InputError
-from iosonde.core.file_sections import Sections, number
+from iosonde.core.file_sections import Sections, parse_number
 from iosonde.core.message import Message
 from iosonde.core.problems import SpecError
 from iosonde.core.system_words import READS, parse_integer
@@ -40,7 +40,7 @@ _CPU_LIMITS = ("min_cpu_points", "max_cpu_watts")
 _TOTALS: dict[str, Callable[[str], float]] = {
     "capacity": lambda text: float(parse_size(text)),
     "bandwidth": parse_rate,
-    "cost": number,
+    "cost": parse_number,
 }
 
 
@@ -114,7 +114,7 @@ class _Reader(Sections):
         self.check_names(data, (), SECTIONS)
         limits = self.numbers(("limits",), (*_LIMITS, *_CPU_LIMITS))
         today = self.mapping(("today",))
-        nodes = ClusterNodes(cluster_nodes.read(self))
+        nodes = ClusterNodes(cluster_nodes.read_nodes_section(self))
         cluster = self.cluster(self.counted(today, nodes)) if today or nodes.counts() else None
         if not cluster and data.get("candidates"):
             self.wrong(("candidates",), Message("no-cluster", "no cluster to change"), "describe it under today")
@@ -156,7 +156,7 @@ class _Reader(Sections):
 
     def cluster(self, today: Mapping[str, Any]) -> Cluster:
         self.check_names(today, ("today",), (*_SYSTEM, *_OF_CLUSTER, *_TOTALS, "model", "measured"))
-        numbers = {name: self.scalar(("today", name), number) for name in _OF_CLUSTER if name in today}
+        numbers = {name: self.scalar(("today", name), parse_number) for name in _OF_CLUSTER if name in today}
         model = self.levels(("today", "model"))
         cluster = Cluster(
             str(self.document.data.get("name") or "the cluster"),
@@ -182,7 +182,7 @@ class _Reader(Sections):
         section = self.mapping(at)
         self.check_names(section, at, (*_SYSTEM, *_ATTRIBUTES, *_ADDED, "model", "measured"))
         keys = [key for key in (*_ATTRIBUTES, *_ADDED) if key in section]
-        read = {key: self.scalar((*at, key), number, any_sign=key in _ADDED) for key in keys}
+        read = {key: self.scalar((*at, key), parse_number, any_sign=key in _ADDED) for key in keys}
         numbers = {key: value for key, value in read.items() if value is not None}
         attributes = {key: numbers.pop(key) for key in _ATTRIBUTES if key in numbers}
         candidate = UpgradeCandidate(

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.level_text import level_word, levels_in_base
+from iosonde.core.level_text import format_level_word, levels_to_base
 from iosonde.core.message import Message
-from iosonde.core.table import Cell, Table, tidy
+from iosonde.core.table import Cell, Table, tidy_number
 from iosonde.model.fit.features import Feature
 from iosonde.stats.estimate.missing import missing_row_warnings
 
@@ -78,7 +78,7 @@ class Instances:
     @cached_property
     def _text_by_name(self) -> dict[str, str]:
         units = [self.units.get(name, "") for name in self.choose]
-        texts = ["/".join(map(level_word, setting, units)) for setting in self.settings]
+        texts = ["/".join(map(format_level_word, setting, units)) for setting in self.settings]
         return dict(zip(self.names, texts, strict=True)) if len(set(texts)) == len(texts) else {}
 
     def format_setting(self, setting: str) -> str:
@@ -88,7 +88,7 @@ class Instances:
     def levels_of(self, setting: str) -> dict[str, Cell]:
         """Column → level of a setting by its name, in base units."""
         levels = self.settings[self.names.index(setting)]
-        return levels_in_base(dict(zip(self.choose, levels, strict=True)), self.units)
+        return levels_to_base(dict(zip(self.choose, levels, strict=True)), self.units)
 
     def noise(self) -> Array:
         """The standard deviation of a log value between trials of one cell, by instance; NaN without repeats.
@@ -104,7 +104,7 @@ class Instances:
     def key(self, row: int) -> dict[str, Cell]:
         """Return the given factors of one instance, as in the table."""
         return {
-            f.name: tidy(float(v)) if f.numeric else f.levels[int(v)]
+            f.name: tidy_number(float(v)) if f.numeric else f.levels[int(v)]
             for f, v in zip(self.features, self.x[row], strict=True)
         }
 
@@ -179,7 +179,7 @@ def _check_values(table: Table, response: str, y: Array, choose: Sequence[str]) 
             "advice compares ratios; correct the value or leave it out with {spell.where}",
             row=table.place(row),
             column=response,
-            number=tidy(y[row]),
+            number=tidy_number(y[row]),
         )
     for name in choose:
         if len(table.column(name).codes()[1]) < 2:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from iosonde.core.message import Message
 from iosonde.core.units import format_rate, format_size
-from iosonde.core.words import listed, percent
+from iosonde.core.words import format_share, join_names
 
 from .causes import NEARLY
 from .causes.target import Suspect
@@ -157,7 +157,7 @@ def _read_slow_server(operations: Pass) -> Reading | None:
         + ", take at least {time} per {operation} that reaches it, the others {others}",
         n=files.count,
         n_files=files.of,
-        servers=listed(sorted(holders)),
+        servers=join_names(sorted(holders)),
         time=format_rate(files.slow_s, "s"),
         operation=operations.kind,
         others=format_rate(files.others_s, "s"),
@@ -345,7 +345,9 @@ def _read_chance(suspect: Suspect, times: Times) -> Reading | None:
         return Reading(DISTURBANCE, "rare and by chance: an interrupt, another process, a retry")
     if times.waited:
         return None
-    return Reading(CACHE, f"cache hits and misses, or two paths through the system: {percent(share)} take the slow one")
+    return Reading(
+        CACHE, f"cache hits and misses, or two paths through the system: {format_share(share)} take the slow one"
+    )
 
 
 def _read_jump(suspect: Suspect, times: Times) -> Reading:

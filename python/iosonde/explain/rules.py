@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.column_units import split_unit
-from iosonde.core.level_text import level_in_base, level_word, levels_in_base
-from iosonde.core.table import Cell, tidy
+from iosonde.core.level_text import format_level_word, level_to_base, levels_to_base
+from iosonde.core.table import Cell, tidy_number
 from iosonde.model.fit.features import Feature
 
 from .advise_tree import Node
@@ -42,16 +42,16 @@ class RuleCondition:
     def in_base(self) -> dict[str, Any]:
         """Return its factor with ``levels``, or with the ends ``above`` and ``up_to``, in base units."""
         if self.levels:
-            return {"factor": self.name, "levels": [level_in_base(level, self.unit) for level in self.levels]}
+            return {"factor": self.name, "levels": [level_to_base(level, self.unit) for level in self.levels]}
         return _condition_json(self)
 
     def __str__(self) -> str:
         name = _strip_unit(self.name, self.unit)
         if self.levels:
             if len(self.levels) > len(self.other) == 1:
-                return f"{name} is not {level_word(self.other[0], self.unit)}"
-            return f"{name} is {' or '.join(level_word(level, self.unit) for level in self.levels)}"
-        low, high = (None if x is None else level_word(tidy(x), self.unit) for x in (self.low, self.high))
+                return f"{name} is not {format_level_word(self.other[0], self.unit)}"
+            return f"{name} is {' or '.join(format_level_word(level, self.unit) for level in self.levels)}"
+        low, high = (None if x is None else format_level_word(tidy_number(x), self.unit) for x in (self.low, self.high))
         if low is None:
             return f"{name} <= {high}"
         return f"{name} > {low}" if high is None else f"{low} < {name} <= {high}"
@@ -90,7 +90,7 @@ class Rule:
     def then(self) -> str:
         """``servers=2 stripe=2MiB``."""
         return " ".join(
-            f"{_strip_unit(name, unit)}={level_word(level, unit)}"
+            f"{_strip_unit(name, unit)}={format_level_word(level, unit)}"
             for name, level in zip(self.choose, self.setting, strict=True)
             for unit in (self.units.get(name, ""),)
         )
@@ -98,7 +98,7 @@ class Rule:
     @property
     def levels(self) -> dict[str, Cell]:
         """Return column → level to set, in base units."""
-        return levels_in_base(dict(zip(self.choose, self.setting, strict=True)), self.units)
+        return levels_to_base(dict(zip(self.choose, self.setting, strict=True)), self.units)
 
     def sentence(self) -> str:
         """``if op is write and hole <= 128: servers=2 stripe=2MiB sieving=on``."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from iosonde.core.stored import StoredRun
-from iosonde.core.units import size_of
+from iosonde.core.units import parse_suffixed_size
 
 KIB, MIB = 1024, 1024**2
 # Common units if the file system reports none.
@@ -55,4 +55,4 @@ def _get_nested(value: Any, keys: tuple[str, ...]) -> Any:
 def _parse_bytes(value: Any) -> int | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return value if value > 0 else None
-    return (int(value) if value.isdigit() else size_of(value)) if isinstance(value, str) else None
+    return (int(value) if value.isdigit() else parse_suffixed_size(value)) if isinstance(value, str) else None

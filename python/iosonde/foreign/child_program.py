@@ -16,7 +16,7 @@ import time
 from typing import Any
 
 from iosonde.core.errors import IosondeError, SystemFaultError, TargetFaultError
-from iosonde.core.message import deferred_spelling, set_default_spelling
+from iosonde.core.message import mark_deferred_option, set_default_spelling
 
 ALIVE_EVERY_S = 0.2
 
@@ -63,7 +63,7 @@ def _tell_progress(module: Any, line: Line) -> None:
 
 def main() -> None:
     """Serve requests until the parent closes the socket or ends."""
-    set_default_spelling(deferred_spelling)
+    set_default_spelling(mark_deferred_option)
     module, line = importlib.import_module(sys.argv[1]), Line(int(sys.argv[2]))
     try:
         line.send({"ready": os.getpid()})

@@ -13,7 +13,7 @@ import numpy as np
 
 from iosonde.core.message import Message
 
-from .operation_log import summary_rows
+from .operation_log import add_summary_rows
 from .parsed import CERTAIN, Claim, Parsed
 from .text import Text
 from .trace import Gathered, Numbered, keep_names
@@ -119,7 +119,7 @@ def _parse_latencies(text: Text) -> Parsed:
         else:
             took.append(int(row.group(4)))
             lines.append(at)
-    summary_rows(run, "request", np.array(took, float) / 1e3, np.array(lines, np.int64))
+    add_summary_rows(run, "request", np.array(took, float) / 1e3, np.array(lines, np.int64))
     run.warn(
         1,
         Message(

@@ -72,7 +72,7 @@ def parse(text: Text) -> list[Parsed]:
 
 
 @lru_cache(64)
-def _kind_of(flags: str) -> str:
+def _parse_request_kind(flags: str) -> str:
     """Return the kind of a request; '' for discards and flushes."""
     if "D" in flags.removesuffix("S"):
         return ""
@@ -94,7 +94,7 @@ class _Reader:
         if match[5] not in _ACTIONS:
             return
         device, integer, part, pid, action, flags, sector, count, error_text = match.groups()
-        kind = _kind_of(flags)
+        kind = _parse_request_kind(flags)
         if not kind or not count or count == "0":
             self._others["discards and flushes" if action == "C" else ""] += 1
             return

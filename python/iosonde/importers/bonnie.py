@@ -13,7 +13,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import PER_SECOND, number, parse_integer, size_bytes
+from .reading import PER_SECOND, parse_integer, parse_number, parse_size
 from .text import Note, Text
 
 NAME = "bonnie++"
@@ -70,10 +70,10 @@ def _parse_new_line(at: int, cells: list[str], new_match: re.Match[str]) -> Pars
     run.facts["system"] = new_match.group(3)[:200]
     run.factors |= {
         "threads": int(new_match.group(4)[:9]),
-        "file_size": size_bytes(new_match.group(6).partition(":")[0]),
+        "file_size": parse_size(new_match.group(6).partition(":")[0]),
     }
     # From 1.98 on the number of seeks and of seekers precede the results.
-    first = 9 if number(new_match.group(1)) is not None and float(new_match.group(1)) >= 1.98 else 7
+    first = 9 if parse_number(new_match.group(1)) is not None and float(new_match.group(1)) >= 1.98 else 7
     files = first + 12
     needed = files + 5 + 12 + 12
     if len(cells) < needed:
@@ -91,13 +91,13 @@ def _parse_new_line(at: int, cells: list[str], new_match: re.Match[str]) -> Pars
     run.factors["files_in_1024"] = parse_integer(cells[files])
     _add_files(run, at, cells[files + 5 : files + 17])
     for name, cell in zip([*(name for name, _ in _DATA), *_FILES], cells[files + 17 : files + 29], strict=False):
-        if (match := _LATENCY.match(cell)) and (value := number(match.group(1))) is not None:
+        if (match := _LATENCY.match(cell)) and (value := parse_number(match.group(1))) is not None:
             run.rows.append(Row(name, "latency_max", value / PER_SECOND[match.group(2)], "s", at))
     return run
 
 
 def _parse_old_line(at: int, cells: list[str]) -> Parsed:
-    sizes: dict[str, FactorValue] = {"file_size": size_bytes(cells[1].partition(":")[0])}
+    sizes: dict[str, FactorValue] = {"file_size": parse_size(cells[1].partition(":")[0])}
     run = Parsed(version="1.03", factors=sizes, facts={"system": cells[0][:200]})
     _add_data(run, at, cells[2:14])
     run.factors["files_in_1024"] = parse_integer(cells[14])
@@ -123,7 +123,7 @@ def _add_pair(run: Parsed, at: int, name: str, cells: list[str], metric: str, un
     if cells[0].startswith("++"):
         run.warn(at, Message("too-fast", "{operation} was too fast to measure (+++++): no value", operation=name))
         return
-    value, cpu = number(cells[0]), number(cells[1])
+    value, cpu = parse_number(cells[0]), parse_number(cells[1])
     if value is None or value <= 0:
         run.lacks(
             at,

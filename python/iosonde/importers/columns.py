@@ -13,14 +13,14 @@ from datetime import UTC, datetime
 
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
-from iosonde.core.problems import closest
+from iosonde.core.problems import find_closest_word
 from iosonde.core.types import FactorValue
 
 from .columns_map import ColumnsMap, MapColumn
-from .damage import checked
+from .damage import drop_implausible_rows
 from .parsed import CERTAIN, Claim, Parsed, Row
-from .paths import value_of
-from .reading import iso_date, number, parse_integer, size_bytes
+from .paths import parse_factor_value
+from .reading import date_to_iso, parse_integer, parse_number, parse_size
 from .registry import Understood
 from .text import Text
 
@@ -49,7 +49,7 @@ def understand_columns(text: Text, columns: ColumnsMap) -> Understood:
     for run in runs:
         run.tool, run.headline = columns.tool, columns.headline
     claim = Claim(CERTAIN, head, f"the columns of {columns.name}")
-    return Understood(NAME, claim, {}, [checked(run, plain) for run in runs], plain.notes)
+    return Understood(NAME, claim, {}, [drop_implausible_rows(run, plain) for run in runs], plain.notes)
 
 
 class _Reader:
@@ -67,7 +67,7 @@ class _Reader:
         levels = {column.header: self._read_levels(text, column, rows) for column in self._map.with_role("factor")}
         runs = self._build_trials(text, rows, levels)
         for run in runs:
-            _miss_ranks(run)
+            _note_missing_ranks(run)
         unread = [name for name in names if name and name not in {column.header for column in self._map.columns}]
         if unread and runs:
             runs[0].warn(
@@ -101,7 +101,7 @@ class _Reader:
             if len(set(headers) & set(names)) > len(set(headers) & set(first[1])) or not first[0]:
                 first = at, names
         absent = next(name for name in headers if name not in first[1])
-        near = closest(absent, first[1])
+        near = find_closest_word(absent, first[1])
         raise DataError(
             "unknown-column",
             "{path}:{line}: no column '{column}' ({map_name})",
@@ -155,8 +155,8 @@ class _Reader:
                 yield _Line(at, row)
 
     def _may_be_cut(self, name: str, cell: str, values: set[str]) -> bool:
-        """Return whether the cell is text that no other row has. ``damage.checked`` leaves out a number at the very
-        end."""
+        """Return whether the cell is text that no other row has. ``damage.drop_implausible_rows`` leaves out a
+        number at the very end."""
         return any(column.header == name for column in self._map.columns) and cell not in values
 
     # Levels
@@ -198,7 +198,7 @@ class _Reader:
         if cell in self._map.empty:
             return None
         if column.typed_size:
-            size = size_bytes(cell)
+            size = parse_size(cell)
             if size is None:
                 raise DataError(
                     "invalid-size",
@@ -212,7 +212,7 @@ class _Reader:
             return size
         if column.text:
             return cell
-        value = value_of(self._replace_decimal_comma(cell))
+        value = parse_factor_value(self._replace_decimal_comma(cell))
         if column.unit == (column.unit.base, 1.0, 1.0):
             return value
         if not isinstance(value, (int, float)):
@@ -325,7 +325,7 @@ class _Reader:
         cell = row.cells[column.header]
         if cell in self._map.empty:
             return
-        value = number(self._replace_decimal_comma(cell))
+        value = parse_number(self._replace_decimal_comma(cell))
         if value is None:
             run.lacks(
                 row.at,
@@ -368,7 +368,7 @@ class _Reader:
         return value
 
 
-def _miss_ranks(run: Parsed) -> None:
+def _note_missing_ranks(run: Parsed) -> None:
     ranks = {row.rank for row in run.rows if row.rank is not None}
     absent = set(range(min(ranks), max(ranks) + 1)) - ranks if ranks and max(ranks) < 1 << 24 else set()
     if absent or (ranks and min(ranks) > 1):
@@ -395,11 +395,11 @@ def _add_fact(run: Parsed, name: str, cell: str) -> None:
 def _parse_moment(cell: str, column: MapColumn) -> str:
     """Return a time stamp in ISO 8601; '' if it is none."""
     if column.unit.base == "s":
-        value = number(cell)
+        value = parse_number(cell)
         if value is None or value > 1e11:
             return ""
         return datetime.fromtimestamp(column.unit.to_base(value), UTC).isoformat().replace("+00:00", "Z")
     try:
         return (datetime.strptime(cell, column.form) if column.form else datetime.fromisoformat(cell)).isoformat()
     except ValueError:
-        return iso_date(cell)
+        return date_to_iso(cell)

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 from iosonde.core.column_units import is_rate
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
-from iosonde.core.metrics import TIMES, metric_of
-from iosonde.core.problems import Problem, SpecError, nearest
+from iosonde.core.metrics import TIMES, build_metric
+from iosonde.core.problems import Problem, SpecError, suggest_replacement
 from iosonde.core.schema import RESULT_COLUMNS
-from iosonde.core.schema_problems import violations
+from iosonde.core.schema_problems import list_violations
 from iosonde.core.types import FactorValue
 from iosonde.core.units import parse_rate, parse_size
-from iosonde.core.yaml_text import Document, Key, key_text, load
+from iosonde.core.yaml_text import Document, Key, format_key, load
 
 from .reading import PER_SECOND
 
@@ -126,7 +126,7 @@ class ColumnsMap:
         return [column for column in self.columns if column.role == role]
 
 
-def schema_text() -> str:
+def build_schema_text() -> str:
     """Return the JSON Schema (2020-12) of a map, for editors and other tools."""
     return _PATH.read_text(encoding="utf-8")
 
@@ -134,7 +134,7 @@ def schema_text() -> str:
 def read_map(path: str | Path) -> ColumnsMap:
     """Read the map in a file. Raises InputError if the file is unreadable, SpecError with all errors in it."""
     document = load(Path(path), KIND, FIRST)
-    problems = violations(_build_validator(), document, PAGE) or list(_list_problems(document))
+    problems = list_violations(_build_validator(), document, PAGE) or list(_list_problems(document))
     if problems:
         raise SpecError(document.name, problems)
     return _build_map(document)
@@ -144,10 +144,10 @@ def read_map(path: str | Path) -> ColumnsMap:
 def _build_validator() -> Any:
     from jsonschema import Draft202012Validator
 
-    return Draft202012Validator(json.loads(schema_text()))
+    return Draft202012Validator(json.loads(build_schema_text()))
 
 
-def unit_of(text: str) -> BaseUnit:
+def parse_unit(text: str) -> BaseUnit:
     """Return a unit in base units. Raises InputError for an unknown or ambiguous one."""
     if text in _UNITS:
         return _UNITS[text]
@@ -197,7 +197,7 @@ def _list_problems(document: Document) -> Iterator[Problem]:
                 "give each its own name",
             )
     for factor in document.data.get("factors", {}):
-        yield from _factor_name(document, ("factors", factor), factor)
+        yield from _check_factor_name(document, ("factors", factor), factor)
     yield from _check_metrics(document, columns, "operation" in roles, "rank" in roles)
 
 
@@ -206,7 +206,7 @@ def _normalise_keys(value: str | dict[str, Any]) -> dict[str, Any]:
 
 
 def _build_problem(document: Document, path: Key, what: Message, hint: str = "") -> Problem:
-    return Problem(document.place(path), key_text(path), what, hint)
+    return Problem(document.place(path), format_key(path), what, hint)
 
 
 def _check_column(document: Document, path: Key, column: dict[str, Any]) -> Iterator[Problem]:
@@ -217,11 +217,11 @@ def _check_column(document: Document, path: Key, column: dict[str, Any]) -> Iter
                 document,
                 (*path, key),
                 Message("unused-key", "it has no meaning for a column that is {role}", role=role),
-                nearest(key, allowed) if allowed else "leave it out",
+                suggest_replacement(key, allowed) if allowed else "leave it out",
             )
     if "unit" in column and not (role == "factor" and column["unit"] == SIZE):
         try:
-            unit_of(column["unit"])
+            parse_unit(column["unit"])
         except InputError as error:
             yield _build_problem(document, (*path, "unit"), error.message, error.hint)
     if role == "status" and "complete" not in column:
@@ -232,10 +232,10 @@ def _check_column(document: Document, path: Key, column: dict[str, Any]) -> Iter
             "give complete: [ok]",
         )
     if role == "factor":
-        yield from _factor_name(document, path, column.get("name", str(path[-1])))
+        yield from _check_factor_name(document, path, column.get("name", str(path[-1])))
 
 
-def _factor_name(document: Document, path: Key, name: str) -> Iterator[Problem]:
+def _check_factor_name(document: Document, path: Key, name: str) -> Iterator[Problem]:
     if not _NAME.fullmatch(name):
         yield _build_problem(
             document,
@@ -283,7 +283,7 @@ def _check_metrics(document: Document, columns: dict[str, Any], by_column: bool,
                 Message("missing-key", "its operation is missing", name="operation"),
                 "give operation: write, here or for the whole file, or a column that is operation",
             )
-        key = (operation, _metric_name(kind, column.get("clock", "")))
+        key = (operation, _build_metric_name(kind, column.get("clock", "")))
         if key in column_by_metric:
             yield _build_problem(
                 document,
@@ -296,7 +296,7 @@ def _check_metrics(document: Document, columns: dict[str, Any], by_column: bool,
 
 def _check_clock(document: Document, path: Key, column: dict[str, Any], kind: str, ranks: bool) -> Iterator[Problem]:
     try:
-        base = unit_of(column["unit"]).base
+        base = parse_unit(column["unit"]).base
     except InputError:
         return  # reported already
     clock = column.get("clock", "")
@@ -315,7 +315,7 @@ def _check_clock(document: Document, path: Key, column: dict[str, Any], kind: st
             "leave it out",
         )
     better = column.get("better")
-    default_better = str(metric_of(kind, base).better)
+    default_better = str(build_metric(kind, base).better)
     if better is None and not is_rate(base) and base not in TIMES:
         yield _build_problem(
             document,
@@ -341,7 +341,7 @@ def _check_clock(document: Document, path: Key, column: dict[str, Any], kind: st
 # Result
 
 
-def _metric_name(kind: str, clock: str) -> str:
+def _build_metric_name(kind: str, clock: str) -> str:
     return kind if clock in ("", "unknown") else f"{kind}_{clock}"
 
 
@@ -372,9 +372,9 @@ def _build_column(header: str, column: dict[str, Any], data: dict[str, Any]) -> 
         header=header,
         role=column["is"],
         name=kind,
-        unit=BaseUnit("bytes") if typed else unit_of(column.get("unit", "1")),
+        unit=BaseUnit("bytes") if typed else parse_unit(column.get("unit", "1")),
         typed_size=typed,
-        metric=_metric_name(kind, column.get("clock", "")),
+        metric=_build_metric_name(kind, column.get("clock", "")),
         kind=kind,
         includes=column.get("includes", ""),
         operation=column.get("operation", data.get("operation", "")),

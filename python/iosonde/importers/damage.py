@@ -37,7 +37,7 @@ _FATAL = (
 _CANDIDATES = re.compile("|".join(sorted({re.escape(words) for words in _FATAL})))
 
 
-def checked(run: Parsed, text: Text) -> Parsed:
+def drop_implausible_rows(run: Parsed, text: Text) -> Parsed:
     """Return the run without implausible rows, and with messages about what is missing."""
     for note in text.damage:
         run.lacks(note.line, note.sentence)
@@ -92,7 +92,7 @@ def _is_absurd(row: Row) -> bool:
     return not math.isfinite(row.value) or (most is not None and not 0 <= row.value <= most)
 
 
-def note_trouble(run: Parsed | None, at: int, line: str) -> bool:
+def note_reported_failure(run: Parsed | None, at: int, line: str) -> bool:
     """Return whether ``line`` reports a failure; it is then noted in ``run`` as missing."""
     if run is None or not _CANDIDATES.search(line):
         return False

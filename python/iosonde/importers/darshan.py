@@ -15,7 +15,7 @@ from iosonde.core.message import Message
 
 from .darshan_dxt import read_job
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import number
+from .reading import parse_number
 from .text import Text, is_darshan_log
 from .trace import note_end
 
@@ -157,7 +157,7 @@ def _add_counter(run: Parsed, module: str, counter: str, text: str, line: int) -
     if counter not in _MEANS:
         return
     operation, metric, unit = _MEANS[counter]
-    value = number(text)
+    value = parse_number(text)
     if value is None and text != "-1":
         run.lacks(
             line,
@@ -184,7 +184,7 @@ def _read_performance(run: Parsed, text: Text) -> None:
     modules = [(match.start(), match.group(1).lower().replace("-", "")) for match in _MODULE.finditer(text.content)]
     for match in _PERF.finditer(text.content):
         name = next((name for begin, name in reversed(modules) if begin < match.start()), "all")
-        value, line = number(match.group(2)), text.line_of(match.start())
+        value, line = parse_number(match.group(2)), text.line_of(match.start())
         if value is None:
             run.lacks(
                 line,

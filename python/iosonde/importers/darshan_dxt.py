@@ -20,9 +20,9 @@ from iosonde.core.message import Message
 
 from .fixed_width import FixedLines, parse_decimals, parse_integers
 from .parsed import CERTAIN, Claim, Parsed
-from .reading import number, parse_integer
+from .reading import parse_integer, parse_number
 from .text import Text
-from .trace import Numbered, keep_names, record, without_cut
+from .trace import Numbered, drop_cut_operation, keep_names, record_operations
 
 NAME = "darshan-dxt"
 HEADLINE = ("latency_p99", "bytes")
@@ -52,7 +52,7 @@ def parse(text: Text) -> list[Parsed]:
     run = read_job(text)
     lines = FixedLines(text.content)
     first = lines.first_bytes()
-    columns = without_cut(run, text, _read_rows(run, text, lines, first))
+    columns = drop_cut_operation(run, text, _read_rows(run, text, lines, first))
     remarks = [(at + 1, text.lines[at]) for at in np.flatnonzero(first == ord("#")).tolist()]
     hosts = _assign_files(run, remarks, columns)
     for at, line in remarks:
@@ -67,7 +67,7 @@ def parse(text: Text) -> list[Parsed]:
             )
     _check_counts(run, remarks, columns)
     columns["kind"] = list_kinds()[columns["phase"]]
-    record(run, OPERATIONS, columns, hosts=hosts, comparable=len(set(hosts.values())) < 2)
+    record_operations(run, OPERATIONS, columns, hosts=hosts, comparable=len(set(hosts.values())) < 2)
     run.cannot_tell(
         Message(
             "low-resolution",
@@ -75,7 +75,7 @@ def parse(text: Text) -> list[Parsed]:
             "between ticks",
         )
     )
-    cannot_tell(run, bool((columns["phase"] >= 2).any()))
+    note_trace_limits(run, bool((columns["phase"] >= 2).any()))
     return [run]
 
 
@@ -88,7 +88,7 @@ def read_job(text: Text) -> Parsed:
     run.version = f"log {header['darshan log version']}" if "darshan log version" in header else ""
     if ranks := parse_integer(header.get("nprocs", "")):
         run.factors["ranks"] = ranks
-    run.seconds = number(header.get("run time", "")) or 0.0
+    run.seconds = parse_number(header.get("run time", "")) or 0.0
     if (begin := parse_integer(header.get("start_time", ""))) and begin < 2**33:
         run.started_at = datetime.fromtimestamp(begin, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     for name, fact in (("exe", "command"), ("jobid", "job")):
@@ -202,7 +202,7 @@ def _check_counts(run: Parsed, remarks: Sequence[tuple[int, str]], columns: dict
         )
 
 
-def cannot_tell(run: Parsed, with_mpiio: bool) -> None:
+def note_trace_limits(run: Parsed, with_mpiio: bool) -> None:
     """Note what a DXT trace does not contain."""
     run.cannot_tell(
         Message(

@@ -29,7 +29,7 @@ _MAP_BYTE, _MAX_PLACES = 24, 17
 def parse_log(text: Text, add: Any) -> Parsed:
     """Return one Parsed: a log covers one job. ``add`` puts a counter into it."""
     run = Parsed()
-    if lost := unmapped_bytes(text.raw):
+    if lost := count_unmapped_bytes(text.raw):
         run.lacks(
             0,
             Message(
@@ -78,7 +78,7 @@ def parse_log(text: Text, add: Any) -> Parsed:
     return run
 
 
-def unmapped_bytes(raw: bytes) -> int:
+def count_unmapped_bytes(raw: bytes) -> int:
     """Return how many bytes at the end of a log belong to no module of its map; 0 if the map's form is unknown.
 
     Darshan writes the modules in the order of the map, one after another, and the last one ends the file.
@@ -145,8 +145,8 @@ def _read_output(run: Parsed, out: Path, add: Any) -> None:
 
 
 def _record_operations(run: Parsed, operations: dict[str, Any], times_ns: Any, about: dict[str, Any]) -> None:
-    from .darshan_dxt import OPERATIONS, cannot_tell, list_kinds
-    from .trace import keep_names, record
+    from .darshan_dxt import OPERATIONS, list_kinds, note_trace_limits
+    from .trace import keep_names, record_operations
 
     columns = {
         "rank": operations["rank"],
@@ -160,6 +160,6 @@ def _record_operations(run: Parsed, operations: dict[str, Any], times_ns: Any, a
     }
     columns["kind"] = list_kinds()[columns["phase"]]
     hosts = {int(rank): host for rank, host in about["hosts"].items()}
-    record(run, OPERATIONS, columns, hosts=hosts, comparable=len(set(hosts.values())) < 2)
+    record_operations(run, OPERATIONS, columns, hosts=hosts, comparable=len(set(hosts.values())) < 2)
     keep_names(run, "files", {name: number for number, name in enumerate(about["files"])})
-    cannot_tell(run, bool(operations["module"].any()))
+    note_trace_limits(run, bool(operations["module"].any()))

@@ -12,9 +12,9 @@ import re
 
 from iosonde.core.message import Message
 
-from .damage import note_trouble
+from .damage import note_reported_failure
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import number
+from .reading import parse_number
 from .text import Text
 
 NAME = "dbench"
@@ -65,7 +65,7 @@ def parse(text: Text) -> list[Parsed]:
             table = True
         elif table and (match := _ROW.match(line)):
             _add_row(runs[-1], at, match)
-        elif not note_trouble(runs[-1], at, line) and "ERROR" in line:
+        elif not note_reported_failure(runs[-1], at, line) and "ERROR" in line:
             runs[-1].lacks(at, Message("tool-failed", "it failed: {quote}", quote=line.strip()[:160]))
     _close_runs(runs, done, text.last_line)
     return runs
@@ -75,7 +75,7 @@ def _add_row(run: Parsed, at: int, match: re.Match[str]) -> None:
     operation, count = match.group(1).lower(), int(match.group(2)[:18])
     run.rows.append(Row(operation, "operations", count, "operations", at, count=count))
     for metric, word in (("latency_mean", match.group(3)), ("latency_max", match.group(4))):
-        if (value := number(word)) is None or value < 0:
+        if (value := parse_number(word)) is None or value < 0:
             run.lacks(
                 at,
                 Message(
@@ -87,7 +87,7 @@ def _add_row(run: Parsed, at: int, match: re.Match[str]) -> None:
 
 
 def _add_total(run: Parsed, at: int, match: re.Match[str]) -> None:
-    value, latency = number(match.group(1)), number(match.group(5) or "")
+    value, latency = parse_number(match.group(1)), parse_number(match.group(5) or "")
     if value is None or value <= 0:
         run.lacks(at, Message("invalid-number", "the throughput is '{cell}'", cell=match.group(1)[:40]))
     else:

@@ -11,7 +11,7 @@ import re
 from iosonde.core.message import Message
 
 from .parsed import LIKELY, WEAK, Claim, Parsed, Row
-from .reading import number
+from .reading import parse_number
 from .text import Note, Text
 
 NAME = "dd"
@@ -62,7 +62,7 @@ def parse(text: Text) -> list[Parsed]:
 
 
 def _build_copy(at: int, match: re.Match[str]) -> Parsed:
-    run, size, seconds = Parsed(), int(match.group(1)[:18]), number(match.group(2))
+    run, size, seconds = Parsed(), int(match.group(1)[:18]), parse_number(match.group(2))
     if seconds is None or seconds <= 0 or size == 0:
         run.lacks(
             at,

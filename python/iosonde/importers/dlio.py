@@ -21,7 +21,7 @@ from typing import Any
 from iosonde.core.message import Message
 
 from .parsed import CERTAIN, Claim, Parsed, Row
-from .reading import JsonDocument, Lines, finite, part, read_json_runs
+from .reading import JsonDocument, Lines, get_json_object, number_from_json, read_json_runs
 from .text import Text
 
 NAME = "dlio"
@@ -89,9 +89,9 @@ class _Summary:
 
     def read(self) -> None:
         """Read all of a ``summary.json``."""
-        run, document, metrics = self._run, self._document, part(self._document, "metric")
+        run, document, metrics = self._run, self._document, get_json_object(self._document, "metric")
         for key, factor in _FACTORS.items():
-            value = finite(document.get(key))
+            value = number_from_json(document.get(key))
             if value is not None and (value or key != "num_files_eval"):
                 run.factors[factor] = int(value)
         for key in ("hostname", "epochs", "host_memory_GB", "data_size_per_host_GB", "host_cpu_count"):
@@ -105,7 +105,7 @@ class _Summary:
             self._read_verdict(operation, metrics)
         for operation, prefix in (("checkpoint_save", "save_checkpoint"), ("checkpoint_load", "load_checkpoint")):
             self._add_rows(operation, prefix, metrics, _CHECKPOINTS, "")
-        if (size := finite(metrics.get("checkpoint_size_GB"))) is not None:
+        if (size := number_from_json(metrics.get("checkpoint_size_GB"))) is not None:
             run.facts["checkpoint_bytes"] = size * _GIB
         if per_epoch:
             run.facts |= {"per_epoch": per_epoch, "standard_deviation": "population"}
@@ -140,7 +140,7 @@ class _Summary:
             name = f"{prefix}_{key}"
             if name not in metrics:
                 continue
-            value = finite(metrics[name])
+            value = number_from_json(metrics[name])
             if value is None:
                 self._run.lacks(
                     self._find_line(name), Message("invalid-number", "{metric} is not a number: left out", metric=name)
@@ -157,8 +157,10 @@ class _Summary:
             values = metrics.get(f"{operation}_{key}")
             if not isinstance(values, list) or not values:
                 continue
-            values_by_name[f"{operation}_{key}"] = [number for value in values if (number := finite(value)) is not None]
-            epochs = finite(self._document.get("epochs"))
+            values_by_name[f"{operation}_{key}"] = [
+                number for value in values if (number := number_from_json(value)) is not None
+            ]
+            epochs = number_from_json(self._document.get("epochs"))
             if operation == "train" and epochs and len(values) != epochs:
                 self._run.lacks(
                     self._find_line(f"{operation}_{key}"),
@@ -218,15 +220,15 @@ def _read_epochs(run: Parsed, document: dict[str, Any], first: int, name: str) -
 
 
 def _iterate_epoch_rows(times: dict[str, Any], iteration: int, rank: int, at: int) -> Iterator[Row]:
-    if (seconds := finite(times.get("duration"))) is not None:
+    if (seconds := number_from_json(times.get("duration"))) is not None:
         yield Row("epoch", "time", seconds, "s", at, rank, max(iteration, 0), includes=_INCLUDES)
     for key, step in times.items():
         kind = next((name for start, name in _STEPS.items() if str(key).startswith(start)), None)
         if kind is None or not isinstance(step, dict):
             continue
-        if (seconds := finite(step.get("duration"))) is not None:
+        if (seconds := number_from_json(step.get("duration"))) is not None:
             yield Row(kind, "time", seconds, "s", at, rank, max(iteration, 0))
-        if (speed := finite(step.get("throughput"))) is not None:
+        if (speed := number_from_json(step.get("throughput"))) is not None:
             yield Row(kind, "bandwidth", speed * _GIB, "bytes/s", at, rank, max(iteration, 0))
 
 

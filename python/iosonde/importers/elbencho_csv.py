@@ -5,7 +5,7 @@ import csv
 from iosonde.core.message import Message
 
 from .parsed import Parsed, Row
-from .reading import iso_date, number, parse_integer
+from .reading import date_to_iso, parse_integer, parse_number
 from .text import Text
 
 MIB = 1024.0**2
@@ -71,7 +71,7 @@ def begin_run(runs: list[Parsed]) -> Parsed:
 
 def _read_settings(run: Parsed, row: dict[str, str]) -> None:
     run.version = row.get("version", "")[:60]
-    run.started_at = iso_date(row.get("ISO date", "")[:19])
+    run.started_at = date_to_iso(row.get("ISO date", "")[:19])
     run.facts |= {"command": row.get("command", "").strip()}
     if row.get("label"):
         run.facts["label"] = row["label"][:200]
@@ -91,7 +91,7 @@ def _add_row(run: Parsed, at: int, operation: str, row: dict[str, str]) -> None:
         if prefix not in _VALUES or not cell:
             continue
         quantity, unit, per_base = _VALUES[prefix]
-        value = number(cell)
+        value = parse_number(cell)
         if value is None or value < 0:
             run.lacks(
                 at,
@@ -102,7 +102,7 @@ def _add_row(run: Parsed, at: int, operation: str, row: dict[str, str]) -> None:
         elif value > 0 or not unit.endswith("/s"):
             run.rows.append(
                 Row(
-                    part_of(operation, quantity, mix, prefix != base),
+                    choose_mix_operation(operation, quantity, mix, prefix != base),
                     f"{quantity}_{_SUFFIX.get(suffix.rstrip(']'), suffix)}",
                     value / per_base,
                     unit,
@@ -111,7 +111,7 @@ def _add_row(run: Parsed, at: int, operation: str, row: dict[str, str]) -> None:
             )
 
 
-def part_of(operation: str, quantity: str, mix: bool, read: bool) -> str:
+def choose_mix_operation(operation: str, quantity: str, mix: bool, read: bool) -> str:
     """Return the operation of a mix that a number belongs to: reads or writes, as in the text; time and CPU belong to
     both."""
     shared = not mix or quantity in ("time", "cpu_utilization")
@@ -141,7 +141,7 @@ def parse_live(text: Text, head: int) -> list[Parsed]:
             ("IOPS", "access_rate_sample", "operations/s", 1.0),
             ("DoneBytes", "bytes_done", "bytes", 1.0),
         ):
-            if (value := number(row.get(name, ""))) is not None and value >= 0:
+            if (value := parse_number(row.get(name, ""))) is not None and value >= 0:
                 run.rows.append(Row(operation, metric, value / per_base, unit, at, rank, counts[key]))
     run.warn(head, Message("samples-only", "samples of a running phase: the final values are in the result table"))
     if not run.rows:

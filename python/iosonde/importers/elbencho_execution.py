@@ -19,7 +19,7 @@ _BLANKS = re.compile(r"[\s,]+")
 _EXACT = {".json": 0, ".csv": 1}
 
 
-def join(parts: Sequence[tuple[str, Parsed]]) -> list[tuple[str, Parsed, list[str]]]:
+def join_executions(parts: Sequence[tuple[str, Parsed]]) -> list[tuple[str, Parsed, list[str]]]:
     """Join the (file, Parsed) of a directory, so that each execution occurs once. Returns (the most exact file, its
     Parsed with the content of all, the other files). The text's percentiles are added to the numbers of the JSON or the
     CSV.
@@ -29,7 +29,7 @@ def join(parts: Sequence[tuple[str, Parsed]]) -> list[tuple[str, Parsed, list[st
     for name, parsed in sorted(parts, key=lambda part: _EXACT.get(PurePath(part[0]).suffix.lower(), 2)):
         # The CSV writes the commas of a command as blanks.
         command = _BLANKS.sub(" ", str(parsed.facts.get("command", ""))).strip()
-        same = (at for at in by_command.get(command, ()) if command and _may_be(executions[at], name, parsed))
+        same = (at for at in by_command.get(command, ()) if command and _is_possibly_same(executions[at], name, parsed))
         index = next(same, None)
         if index is None:
             by_command.setdefault(command, []).append(len(executions))
@@ -40,7 +40,7 @@ def join(parts: Sequence[tuple[str, Parsed]]) -> list[tuple[str, Parsed, list[st
     return executions
 
 
-def _may_be(execution: tuple[str, Parsed, list[str]], name: str, parsed: Parsed) -> bool:
+def _is_possibly_same(execution: tuple[str, Parsed, list[str]], name: str, parsed: Parsed) -> bool:
     """Return whether this may be the same execution. Duplicates within one file were executed twice."""
     if name in (execution[0], *execution[2]):
         return False

@@ -6,9 +6,9 @@ from typing import Any
 
 from iosonde.core.message import Message
 
-from .elbencho_csv import BETWEEN, begin_run, part_of
+from .elbencho_csv import BETWEEN, begin_run, choose_mix_operation
 from .parsed import Parsed, Row
-from .reading import Lines, finite, iso_date, json_documents, part
+from .reading import Lines, date_to_iso, get_json_object, iter_json_documents, number_from_json
 from .text import Text
 
 _VALUES = {
@@ -36,14 +36,14 @@ def parse_json(text: Text) -> list[Parsed]:
     """Return the objects of one command as one run until a phase repeats: the file is appended to."""
     runs: list[Parsed] = []
     lines, operations, command = Lines(text), set[str](), None
-    for document in json_documents(text.content):
+    for document in iter_json_documents(text.content):
         at, value = lines.at(document.begin), document.value
         if not isinstance(value, dict):
             (runs[-1] if runs else begin_run(runs)).lacks(
                 at, Message("damaged-lines", "the JSON is broken or ends early here: left out")
             )
         elif isinstance(value.get("phase_type"), str):
-            config = part(value, "config")
+            config = get_json_object(value, "config")
             operation = value["phase_type"].lower()[:60]
             if (
                 command is None
@@ -62,10 +62,10 @@ def parse_json(text: Text) -> list[Parsed]:
 
 def _read_settings(run: Parsed, value: dict[str, Any], config: dict[str, Any]) -> None:
     run.version = str(config.get("version", ""))[:60]
-    run.started_at = iso_date(str(value.get("iso_start_date", ""))[:19])
+    run.started_at = date_to_iso(str(value.get("iso_start_date", ""))[:19])
     run.facts["command"] = str(config.get("command", "")).strip()
     for name, factor in _FACTORS.items():
-        if (number := finite(config.get(name))) is not None:
+        if (number := number_from_json(config.get(name))) is not None:
             run.factors[factor] = int(number)
     for name, factor in (("direct_io", "direct"), ("random_offsets", "random")):
         if config.get(name) in ("true", "false"):
@@ -79,7 +79,7 @@ def _add_phase(run: Parsed, at: int, operation: str, value: dict[str, Any]) -> N
             run.lacks(at, Message("missing-value", "{operation} has no {count}", operation=operation, count=done))
             continue
         mix = numbers.get("rwmix_read") or numbers.get("read")
-        _add_numbers(run, at, partial(part_of, operation, mix=bool(mix), read=False), done, numbers)
+        _add_numbers(run, at, partial(choose_mix_operation, operation, mix=bool(mix), read=False), done, numbers)
         if isinstance(mix, dict):
             _add_numbers(run, at, lambda _: f"{operation}_read", done, mix)
     if len(run.rows) == before:
@@ -90,12 +90,12 @@ def _add_numbers(
     run: Parsed, at: int, name_operation: Callable[[str], str], done: str, numbers: dict[str, Any]
 ) -> None:
     for key, (quantity, unit, per_base) in _VALUES.items():
-        value = finite(numbers.get(key))
+        value = number_from_json(numbers.get(key))
         if value is not None and (value > 0 or (value == 0 and not unit.endswith("/s"))):
             run.rows.append(Row(name_operation(quantity), f"{quantity}_{done}", value / per_base, unit, at))
-    latencies = part(numbers, "latency") if done == "last_done" else {}
+    latencies = get_json_object(numbers, "latency") if done == "last_done" else {}
     for kind in latencies:
         name = "access_latency" if kind.startswith("IO") else "latency"
         for key, statistic in _LATENCIES.items():
-            if (value := finite(part(latencies, kind).get(key))) is not None:
+            if (value := number_from_json(get_json_object(latencies, kind).get(key))) is not None:
                 run.rows.append(Row(name_operation(name), f"{name}_{statistic}", value / 1e6, "s", at))

@@ -48,7 +48,7 @@ def parse_log(text: Text) -> Parsed:
         if not line.strip():
             continue
         match = _LINE.fullmatch(line)
-        second = _second_ms(match.group(1), match.group(3)) if match else None
+        second = _parse_second_to_ms(match.group(1), match.group(3)) if match else None
         if match is None or second is None:
             run.lacks(
                 at, Message("unreadable-lines", "not a line of the log, or two in one: left out, and others like it")
@@ -62,7 +62,7 @@ def parse_log(text: Text) -> Parsed:
 
 
 @lru_cache(maxsize=64)
-def _second_ms(date: str, zone: str) -> int | None:
+def _parse_second_to_ms(date: str, zone: str) -> int | None:
     try:
         return int(datetime.fromisoformat(date + zone).timestamp() * 1000)
     except ValueError:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from iosonde.core.message import Message
 
 from .parsed import GLUED, Parsed, Row
-from .reading import PER_SECOND, iso_date, number, option, size_bytes, words_of
+from .reading import PER_SECOND, date_to_iso, get_option_value, parse_number, parse_size, split_command
 from .text import Text
 
 MIB = 1024.0**2
@@ -60,7 +60,7 @@ class _State:
         elif stripped.startswith("COMMAND LINE:"):
             self._set_command(stripped.partition(":")[2].strip())
         elif stripped.startswith("ISO DATE:"):
-            self._settings = Parsed(started_at=iso_date(stripped[9:].strip()[:19]))
+            self._settings = Parsed(started_at=date_to_iso(stripped[9:].strip()[:19]))
         elif stripped == "---":
             self._pending = False
             self._phase = ""
@@ -75,7 +75,7 @@ class _State:
             self._errors.append((at, stripped))
             if self.runs:
                 self.runs[-1].lacks(at, Message("tool-failed", "it failed: {quote}", quote=stripped[:160]))
-        elif self._in_table and (parts := _result_of(line)):
+        elif self._in_table and (parts := _parse_result_line(line)):
             if self.runs and not (parts[0] or self._phase):
                 self.runs[-1].lacks(at, GLUED)
             else:
@@ -94,16 +94,16 @@ class _State:
 
     def _set_command(self, command: str) -> None:
         self._settings.facts["command"] = command
-        words = words_of(command)
+        words = split_command(command)
         for factor, names in (
             ("threads", ("-t", "--threads")),
             ("block_size", ("-b", "--block")),
             ("file_size", ("-s", "--size")),
             ("io_depth", ("--iodepth",)),
         ):
-            if (word := option(words, *names)) and (value := size_bytes(word)) is not None:
+            if (word := get_option_value(words, *names)) and (value := parse_size(word)) is not None:
                 self._settings.factors[factor] = value
-        if hosts := option(words, "--hosts"):
+        if hosts := get_option_value(words, "--hosts"):
             self._settings.factors["nodes"] = len([host for host in re.split(r"[,\s]+", hosts) if host])
 
     def _add_result(self, at: int, phase: str, label: str, rest: str) -> None:
@@ -122,7 +122,7 @@ class _State:
 
     def _add_elapsed(self, run: Parsed, at: int, label: str, words: list[str]) -> None:
         for name, word in zip(("first_done", "last_done"), words, strict=False):
-            value = seconds_of(word, in_ms=label.endswith("ms"))
+            value = parse_seconds(word, in_ms=label.endswith("ms"))
             if value is None:
                 run.warn(at, Message("invalid-number", "'{cell}' is not a duration: left out", cell=word[:40]))
             else:
@@ -135,9 +135,9 @@ class _State:
         operation = self._phase
         if which in ("read", "write", "total"):
             label, operation = base, f"{self._phase}_{which}"
-        if (definition := _quantity_of(label)) is None:
+        if (definition := _parse_quantity(label)) is None:
             return
-        values = [number(word) for word in words]
+        values = [parse_number(word) for word in words]
         if len(values) != 2 or None in values:
             run.lacks(
                 at,
@@ -166,11 +166,11 @@ class _State:
             run.lacks(at, Message("damaged-lines", "{label} is cut: left out", label=label))
             return
         for statistic, word, unit in _SPREAD.findall(rest):
-            if (value := number(word)) is not None:
+            if (value := parse_number(word)) is not None:
                 name = f"{kind}_{'mean' if statistic == 'avg' else statistic}"
                 run.rows.append(Row(operation, name, value / PER_SECOND[unit], "s", at))
         for level, word in _PERCENTILE.findall(rest) if "%" in label else ():
-            if (value := number(word)) is not None:
+            if (value := parse_number(word)) is not None:
                 run.rows.append(Row(operation, f"{kind}_p{level}", value / 1e6, "s", at))
 
     def finish(self, last: int) -> None:
@@ -181,7 +181,7 @@ class _State:
             self.runs[-1].lacks(last, Message("ended-early", "the output ends inside a phase's block"))
 
 
-def _result_of(line: str) -> tuple[str, str, str] | None:
+def _parse_result_line(line: str) -> tuple[str, str, str] | None:
     """Return (operation or '', result type, values) of a line of the table; None for any other text with a colon."""
     head, colon, rest = line.partition(":")
     words = head.split()
@@ -189,28 +189,28 @@ def _result_of(line: str) -> tuple[str, str, str] | None:
     label = " ".join(words)
     if not colon or not rest[:1].isspace() or not rest.strip() or not label:
         return None
-    is_label = label.startswith(_WORDS) or _quantity_of(_without_kind(label))
+    is_label = label.startswith(_WORDS) or _parse_quantity(_strip_kind(label))
     return (phase, label, rest.strip()) if is_label else None
 
 
-def _without_kind(label: str) -> str:
+def _strip_kind(label: str) -> str:
     base, _, which = label.rpartition(" ")
     return base if which in ("read", "write", "total") and base else label
 
 
 @lru_cache(maxsize=256)
-def _quantity_of(label: str) -> tuple[str, str, float] | None:
+def _parse_quantity(label: str) -> tuple[str, str, float] | None:
     """Return quantity, unit and factor of a result type; None for one that is not read."""
     return next((item[1:] for item in _QUANTITIES if item[0].match(label)), None)
 
 
-def seconds_of(word: str, in_ms: bool = False) -> float | None:
+def parse_seconds(word: str, in_ms: bool = False) -> float | None:
     """Return the seconds of ``69ms``, ``3.001s``, ``1m:02.5s``, or a plain number of ms in older versions."""
     if not (match := _DURATION.match(word)):
         return None
     hours, minutes, rest, unit = match.groups()
     is_plain = unit is None and not in_ms and not (hours or minutes)
-    if is_plain or len(hours or "") > 9 or len(minutes or "") > 9 or (read := number(rest)) is None:
+    if is_plain or len(hours or "") > 9 or len(minutes or "") > 9 or (read := parse_number(rest)) is None:
         return None
     value = read / PER_SECOND[unit or ("ms" if in_ms else "s")]
     return 3600.0 * int(hours or 0) + 60.0 * int(minutes or 0) + value

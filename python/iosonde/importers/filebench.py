@@ -16,9 +16,9 @@ import re
 
 from iosonde.core.message import Message
 
-from .damage import note_trouble
+from .damage import note_reported_failure
 from .parsed import CERTAIN, GLUED, Claim, Parsed, Row
-from .reading import number
+from .reading import parse_number
 from .text import Text
 
 NAME = "filebench"
@@ -108,7 +108,7 @@ class _Reader:
         elif stamp or line.startswith((" ", "\t")):
             self._read_message(at, message.strip())
         else:
-            note_trouble(self.run, at, line)
+            note_reported_failure(self.run, at, line)
 
     def end(self, last: int) -> None:
         """Note what the run lacks."""
@@ -121,13 +121,13 @@ class _Reader:
         if not self._final:
             return  # a period is not a trial
         match = _SUMMARY.match(message)
-        values = [number(text) for text in match.groups() if text is not None] if match else [None]
+        values = [parse_number(text) for text in match.groups() if text is not None] if match else [None]
         self._open = False
         if match is None or None in values:
             self.run.lacks(at, Message("damaged-lines", "the line of the summary is cut or damaged: left out"))
             return
-        count, rate, reads, writes, speed = (number(text) or 0.0 for text in match.groups()[:5])
-        mean, seconds = number(match.group(7)) or 0.0, count / rate if rate else 0.0
+        count, rate, reads, writes, speed = (parse_number(text) or 0.0 for text in match.groups()[:5])
+        mean, seconds = parse_number(match.group(7)) or 0.0, count / rate if rate else 0.0
         if rate and seconds < _LEAST_COVERED * self.run.seconds:
             self.run.lacks(
                 at,
@@ -168,7 +168,7 @@ class _Reader:
             return
         words = match.groupdict()
         name, count, least = words["name"], words.get("count"), words.get("least")
-        values = [number(text) if text is not None else 0.0 for text in map(words.get, _FLOWOP_VALUES)]
+        values = [parse_number(text) if text is not None else 0.0 for text in map(words.get, _FLOWOP_VALUES)]
         if None in values:
             self._lost.append(
                 (at, Message("invalid-number", "a value of {operation} is not a number", operation=name[:40]))
@@ -193,7 +193,7 @@ class _Reader:
             run.factors["personality"] = match.group(1)[:60]
         elif match := _FILESET.match(message):
             self._files += int(match.group(2)[:15])
-            self._bytes += (number(match.group(3)) or 0.0) * _MIB
+            self._bytes += (parse_number(match.group(3)) or 0.0) * _MIB
             run.factors |= {"files": self._files, "fileset_size": round(self._bytes)}
             run.facts[f"fileset {match.group(1)[:40]}"] = message[:300]
         elif match := _TOOK.match(message):
@@ -202,4 +202,4 @@ class _Reader:
         elif any(words in message for words in _BAD) and not any(words in message for words in _HARMLESS):
             run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=message[:160]))
         else:
-            note_trouble(run, at, message)
+            note_reported_failure(run, at, message)

@@ -11,7 +11,7 @@ import re
 from iosonde.core.message import Message
 
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import number, parse_integer
+from .reading import parse_integer, parse_number
 from .text import Note, Text
 
 NAME = "fileop"
@@ -51,7 +51,7 @@ def _add_row(run: Parsed, at: int, which: str, words: list[str], names: list[str
         run.lacks(at, Message("damaged-lines", "the row is cut: left out"))
         return
     for name, word in zip(names, words, strict=True):
-        value = number(word)
+        value = parse_number(word)
         if name == "Total_files":
             run.factors["files"] = parse_integer(word)
         elif value is None or value <= 0:

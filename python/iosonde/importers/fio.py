@@ -21,7 +21,7 @@ import re
 from iosonde.core.message import Message
 
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import number
+from .reading import parse_number
 from .text import Text
 
 NAME = "fio"
@@ -98,7 +98,7 @@ def _parse_terse_line(at: int, fields: list[str], match: re.Match[str]) -> Parse
         part = fields[first : first + block]
         if len(part) < block and direction != "trim":
             run.lacks(at, Message("ended-early", "the line ends in the fields of {direction}", direction=direction))
-        elif len(part) == block and (number(part[0]) or 0) > 0:
+        elif len(part) == block and (parse_number(part[0]) or 0) > 0:
             _add_terse_direction(run, at, direction, part)
     if not run.rows:
         run.lacks(at, Message("no-results", "the job did no I/O"))
@@ -107,7 +107,7 @@ def _parse_terse_line(at: int, fields: list[str], match: re.Match[str]) -> Parse
 
 def _add_terse_direction(run: Parsed, at: int, direction: str, part: list[str]) -> None:
     def add_row(metric: str, word: str, unit: str, per_base: float) -> None:
-        if (value := number(word)) is not None:
+        if (value := parse_number(word)) is not None:
             run.rows.append(Row(direction, metric, value / per_base, unit, at))
 
     add_row("bytes", part[0], "bytes", 1 / 1024)
@@ -115,10 +115,10 @@ def _add_terse_direction(run: Parsed, at: int, direction: str, part: list[str]) 
     add_row("rate_last_done", part[2], "operations/s", 1.0)
     add_row("time", part[3], "s", 1e3)
     for name, first in (("submission_latency", 4), ("completion_latency", 8), ("latency", 32)):
-        if number(part[first + 2]):
+        if parse_number(part[first + 2]):
             for offset, statistic in enumerate(("min", "max", "mean", "sd")):
                 add_row(f"{name}_{statistic}", part[first + offset], "s", 1e6)
     for field in part[12:32]:
         level, _, value = field.partition("%=")
-        if (percent := number(level)) and value:
+        if (percent := parse_number(level)) and value:
             add_row(f"completion_latency_p{percent:g}", value, "s", 1e6)

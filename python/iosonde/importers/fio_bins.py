@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .reading import finite, part
+from .reading import get_json_object, number_from_json
 
 KINDS = (("lat", "latency"), ("clat", "completion_latency"), ("slat", "submission_latency"))
 UNITS = (("_ns", 1e9), ("", 1e6), ("_us", 1e6), ("_ms", 1e3))
@@ -18,15 +18,17 @@ def list_latencies(direction: dict[str, Any]) -> Iterator[tuple[str, dict[str, A
     """Yield (name of the metric, fio's values, its units per second) of each measured kind."""
     for key, name in KINDS:
         for suffix, per_second in UNITS:
-            values = part(direction, key + suffix)
-            if finite(values.get("mean")):
+            values = get_json_object(direction, key + suffix)
+            if number_from_json(values.get("mean")):
                 yield name, values, per_second
                 break
 
 
 def read_levels(values: dict[str, Any]) -> dict[float, float]:
     """Return percentage → its time, as printed."""
-    values_by_level = {finite(key): finite(value) for key, value in part(values, "percentile").items()}
+    values_by_level = {
+        number_from_json(key): number_from_json(value) for key, value in get_json_object(values, "percentile").items()
+    }
     return {level: value for level, value in values_by_level.items() if level and value is not None}
 
 
@@ -34,9 +36,11 @@ def merge_percentiles(several: Sequence[dict[str, Any]]) -> dict[float, float] |
     """Return the percentiles of all threads; None if any printed no histogram of all its operations."""
     bins = Counter[float]()
     for values in several:
-        raw_counts = {finite(key): finite(count) for key, count in part(values, "bins").items()}
+        raw_counts = {
+            number_from_json(key): number_from_json(count) for key, count in get_json_object(values, "bins").items()
+        }
         counted = {at: int(count) for at, count in raw_counts.items() if at is not None and count is not None}
-        if not counted or sum(counted.values()) != finite(values.get("N")):
+        if not counted or sum(counted.values()) != number_from_json(values.get("N")):
             return None
         bins.update(counted)
     shared_levels = sorted(set.intersection(*(set(read_levels(values)) for values in several)))

@@ -10,7 +10,16 @@ from iosonde.core.message import Message
 from .fio_bins import list_latencies, merge_percentiles, read_levels
 from .fio_text import NOT_STEADY
 from .parsed import Parsed, Row
-from .reading import Lines, broken_run, finite, iso_date, json_documents, list_objects, part, size_bytes
+from .reading import (
+    Lines,
+    build_broken_run,
+    date_to_iso,
+    get_json_object,
+    iter_json_documents,
+    list_objects,
+    number_from_json,
+    parse_size,
+)
 from .text import Text
 
 DIRECTIONS = ("read", "write", "trim")
@@ -42,13 +51,13 @@ def parse_json(text: Text) -> list[Parsed]:
     lines, read, outside = Lines(text), [], 0
     runs: list[Parsed] = []
     ranges: list[tuple[int, int]] = []
-    for document in json_documents(text.content):
+    for document in iter_json_documents(text.content):
         ranges.append((outside, document.begin))
         outside = document.end
         if isinstance(document.value, dict) and "fio version" in document.value:
             read.append(document)
         elif document.value is None and '"fio version"' in text.content[document.begin : document.begin + 4000]:
-            runs.append(broken_run(text, document))
+            runs.append(build_broken_run(text, document))
             outside = document.error_at
     for at, document in enumerate(read):
         run = _parse_document(document.value, lines, document.begin, document.end)
@@ -67,12 +76,12 @@ def parse_json(text: Text) -> list[Parsed]:
 
 def _parse_document(value: dict[str, Any], lines: Lines, begin: int, end: int) -> Parsed:
     run = Parsed(version=str(value.get("fio version", "")).removeprefix("fio-")[:60])
-    run.started_at = iso_date(str(value.get("time", "")))
-    shared, clients, entries = part(value, "global options"), "client_stats" in value, _list_jobs(value)
+    run.started_at = date_to_iso(str(value.get("time", "")))
+    shared, clients, entries = get_json_object(value, "global options"), "client_stats" in value, _list_jobs(value)
     if clients:
         begin = max(begin, lines.locate_needle('"client_stats"', begin, end)[1])
     places = _find_places(entries, lines, begin, end)
-    run.factors |= factors_of({**shared, **part(entries[0], "job options")} if entries else shared)
+    run.factors |= options_to_factors({**shared, **get_json_object(entries[0], "job options")} if entries else shared)
     if not entries:
         run.lacks(lines.at(begin), Message("no-results", "the document holds no job"))
     totals = [entry for entry in entries if entry.get("jobname") == "All clients"] if clients else []
@@ -99,13 +108,13 @@ def _find_places(entries: list[dict[str, Any]], lines: Lines, begin: int, end: i
     return places
 
 
-def factors_of(options: dict[str, Any]) -> dict[str, Any]:
+def options_to_factors(options: dict[str, Any]) -> dict[str, Any]:
     """Return fio's options as factors: sizes in bytes, whole numbers as such."""
     factors: dict[str, Any] = {}
     for key, value in options.items():
         text = str(value)[:200]
         if key in _SIZES:
-            size = size_bytes(text)
+            size = parse_size(text)
             factors[_SIZES[key]] = text if size is None else size
         elif key in _OPTIONS:
             factors[_OPTIONS[key]] = int(text) if text.isascii() and text.isdigit() and len(text) < 18 else text
@@ -116,10 +125,10 @@ def _add_entry(
     run: Parsed, entry: dict[str, Any], line: int, line_of: Callable[[str], int], rank: int | None, by_job: bool
 ) -> None:
     name = str(entry.get("jobname", ""))[:200]
-    factors = {"job": name, **factors_of(part(entry, "job options"))} if by_job else None
+    factors = {"job": name, **options_to_factors(get_json_object(entry, "job options"))} if by_job else None
     if not by_job and rank is None and name:
         run.facts["job"] = name
-    if error := finite(entry.get("error")):
+    if error := number_from_json(entry.get("error")):
         run.lacks(
             line,
             Message(
@@ -129,13 +138,13 @@ def _add_entry(
                 status=error,
             ),
         )
-    if part(entry, "steadystate").get("attained") == 0:
+    if get_json_object(entry, "steadystate").get("attained") == 0:
         run.warn(line_of('"steadystate" : {'), NOT_STEADY)
-    sections = {name: part(entry, name) for name in DIRECTIONS}
+    sections = {name: get_json_object(entry, name) for name in DIRECTIONS}
     used = {
         name: section
         for name, section in sections.items()
-        if finite(section.get("total_ios")) or finite(section.get("io_bytes"))
+        if number_from_json(section.get("total_ios")) or number_from_json(section.get("io_bytes"))
     }
     for direction, section in used.items():
         _add_direction(run, direction, section, line_of(f'"{direction}" :'), rank, factors)
@@ -146,7 +155,7 @@ def _add_entry(
 def _add_direction(
     run: Parsed, direction: str, section: dict[str, Any], line: int, rank: int | None, factors: dict[str, Any] | None
 ) -> None:
-    count = finite(section.get("total_ios"))
+    count = number_from_json(section.get("total_ios"))
     operations = None if count is None else int(count)
     clock = "last_done" if rank is None else "own"
 
@@ -154,13 +163,13 @@ def _add_direction(
         if value is not None and value >= 0:
             run.rows.append(Row(direction, metric, value, unit, line, rank, None, operations, "", factors))
 
-    bandwidth = finite(section.get("bw_bytes"))
-    if bandwidth is None and (kib := finite(section.get("bw"))) is not None:
+    bandwidth = number_from_json(section.get("bw_bytes"))
+    if bandwidth is None and (kib := number_from_json(section.get("bw"))) is not None:
         bandwidth = kib * _KIB
         run.warn(line, Message("assumed-unit", "bw was read as KiB/s (1024 bytes), as fio counts without kb_base=1000"))
     add_row(f"bandwidth_{clock}", bandwidth, "bytes/s")
-    add_row(f"rate_{clock}", finite(section.get("iops")), "operations/s")
-    runtime = finite(section.get("runtime"))
+    add_row(f"rate_{clock}", number_from_json(section.get("iops")), "operations/s")
+    runtime = number_from_json(section.get("runtime"))
     add_row("time", None if runtime is None else runtime / 1000, "s")
     add_row("bytes", _read_bytes(run, section, bandwidth, runtime, line), "bytes")
     if runtime is not None and runtime < 1000:
@@ -175,7 +184,7 @@ def _read_bytes(
     run: Parsed, section: dict[str, Any], bandwidth: float | None, runtime: float | None, line: int
 ) -> float | None:
     """Read the bytes; fio 2 wrote KiB under ``io_bytes``, which bandwidth times runtime reveals."""
-    n_bytes = finite(section.get("io_bytes"))
+    n_bytes = number_from_json(section.get("io_bytes"))
     if n_bytes is None or "io_kbytes" in section or not bandwidth or not runtime:
         return n_bytes
     expected = bandwidth * runtime / 1000
@@ -190,7 +199,7 @@ def _read_bytes(
 
 def _add_latency(add: Any, name: str, values: dict[str, Any], per_second: float) -> None:
     for key, statistic in _STATISTICS:
-        value = finite(values.get(key))
+        value = number_from_json(values.get(key))
         add(f"{name}_{statistic}", None if value is None else value / per_second, "s")
     for level, value in read_levels(values).items():
         add(f"{name}_p{level:g}", value / per_second, "s")
@@ -211,7 +220,7 @@ def _add_sums(run: Parsed, entries: int) -> None:
 def _add_percentiles(run: Parsed, entries: list[dict[str, Any]], line: int) -> None:
     """Add percentiles of all threads if each printed its histogram; else those of each thread, with a message."""
     for direction in DIRECTIONS:
-        parts = [section for entry in entries if (section := part(entry, direction)).get("total_ios")]
+        parts = [section for entry in entries if (section := get_json_object(entry, direction)).get("total_ios")]
         latencies_by_part = [
             {name: (values, unit) for name, values, unit in list_latencies(section)} for section in parts
         ]
@@ -222,7 +231,7 @@ def _add_percentiles(run: Parsed, entries: list[dict[str, Any]], line: int) -> N
             percentiles = merge_percentiles(several) if len(several) == len(latencies_by_part) else None
             if percentiles is None:
                 run.warn(line, UNMERGED)
-            count = sum(int(finite(values.get("N")) or 0) for values in several)
+            count = sum(int(number_from_json(values.get("N")) or 0) for values in several)
             for level, value in (percentiles or {}).items():
                 run.rows.append(Row(direction, f"{name}_p{level:g}", value / per_second, "s", line, None, None, count))
 
@@ -236,10 +245,12 @@ def _is_snapshot(earlier: dict[str, Any], later: dict[str, Any]) -> bool:
 
 def _read_progress(document: dict[str, Any]) -> tuple[float, float, float]:
     """Return when it was printed, for how long it had run (ms), and how many bytes it had done."""
-    parts = [part(job, name) for job in _list_jobs(document) for name in DIRECTIONS]
-    ran = max((finite(section.get("runtime")) or 0 for section in parts), default=0)
-    printed = finite(document.get("timestamp_ms")) or 1000 * (finite(document.get("timestamp")) or 0)
-    return printed, ran, sum(finite(section.get("io_bytes")) or 0 for section in parts)
+    parts = [get_json_object(job, name) for job in _list_jobs(document) for name in DIRECTIONS]
+    ran = max((number_from_json(section.get("runtime")) or 0 for section in parts), default=0)
+    printed = number_from_json(document.get("timestamp_ms")) or 1000 * (
+        number_from_json(document.get("timestamp")) or 0
+    )
+    return printed, ran, sum(number_from_json(section.get("io_bytes")) or 0 for section in parts)
 
 
 def _list_jobs(document: dict[str, Any]) -> list[dict[str, Any]]:

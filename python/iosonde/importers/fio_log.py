@@ -17,7 +17,7 @@ from iosonde.core.message import Message
 from iosonde.core.schema import OPERATION
 
 from .fio_version import AdjacentVersion
-from .operation_log import numbers, summary_rows
+from .operation_log import add_summary_rows, read_number_rows
 from .parsed import LIKELY, PART, WEAK, Claim, Parsed, Row
 from .text import Text
 
@@ -59,11 +59,11 @@ def parse(text: Text) -> list[Parsed]:
     if kind:
         job = f" of job {kind.group(2)}" if kind.group(2) else ""
         run.factors[PART] = f"{_LATENCIES.get(name, _SAMPLES.get(name, (name,))[0])}{job}"
-    table, lines = numbers(text, 1, max(text.content[: text.content.find("\n")].count(",") + 1, 4), run)
+    table, lines = read_number_rows(text, 1, max(text.content[: text.content.find("\n")].count(",") + 1, 4), run)
     table, lines = _select_complete_rows(run, table, lines)
     averages = _are_averages(table)
     if name in _LATENCIES and len(table):
-        table = _in_ns(run, name, table, text.adjacent_version)
+        table = _values_to_ns(run, name, table, text.adjacent_version)
     values = table[:, 1] if len(table) else np.zeros(0)
     for code, direction in enumerate(_DIRECTIONS):
         chosen = table[:, 2] == code if len(table) else np.zeros(0, bool)
@@ -111,7 +111,7 @@ def _select_complete_rows(run: Parsed, table: Any, lines: Any) -> tuple[Any, Any
     return table[good], lines[good]
 
 
-def _in_ns(run: Parsed, name: str, table: Any, sibling_version: AdjacentVersion | None) -> Any:
+def _values_to_ns(run: Parsed, name: str, table: Any, sibling_version: AdjacentVersion | None) -> Any:
     """Return the table with values in ns, by the version in the same directory, else by plausible latencies; the run
     notes which."""
     import numpy as np
@@ -126,7 +126,7 @@ def _in_ns(run: Parsed, name: str, table: Any, sibling_version: AdjacentVersion 
             version=sibling_version.version,
         )
     else:
-        in_micros, why = _by_what_can_be(name, table)
+        in_micros, why = _guess_unit_by_latency(name, table)
     unit = "µs, as fio 2" if in_micros else "ns, as fio 3"
     run.warn(
         1,
@@ -141,7 +141,7 @@ def _in_ns(run: Parsed, name: str, table: Any, sibling_version: AdjacentVersion 
     return table * np.where(np.arange(table.shape[1]) == 1, 1000, 1) if in_micros else table
 
 
-def _by_what_can_be(name: str, table: Any) -> tuple[bool, Message]:
+def _guess_unit_by_latency(name: str, table: Any) -> tuple[bool, Message]:
     """Return (whether values are in µs, why) if the version is unknown."""
     import numpy as np
 
@@ -168,7 +168,7 @@ def _are_averages(table: Any) -> bool:
 
 def _add_values(run: Parsed, name: str, direction: str, values: Any, lines: Any, averages: bool) -> None:
     if name in _LATENCIES and not averages:
-        summary_rows(run, direction, values / 1e9, lines)
+        add_summary_rows(run, direction, values / 1e9, lines)
         return
     first, count = int(lines[0]), len(values)
     run.rows.append(Row(direction, "samples", count, "samples", first, count=count))

@@ -10,9 +10,9 @@ from functools import lru_cache
 
 from iosonde.core.message import Message
 
-from .damage import note_trouble
+from .damage import note_reported_failure
 from .parsed import GLUED, Parsed, Row
-from .reading import BINARY, DECIMAL, PER_SECOND, iso_date, number
+from .reading import BINARY, DECIMAL, PER_SECOND, date_to_iso, parse_number
 from .text import Text
 
 JOB = re.compile(r"\s*(\S.*?): \(groupid=(\d+), jobs=(\d+)\): err=\s*(\d+).*?: pid=\d+(?:: (.*))?$")
@@ -91,7 +91,7 @@ class _Reader:
         elif match := _OPEN.match(stripped):
             self._read_setting(match)
         elif self.runs:
-            note_trouble(self.runs[-1], at, line)
+            note_reported_failure(self.runs[-1], at, line)
 
     def _read_setting(self, match: re.Match[str]) -> None:
         run = self._get_run()
@@ -102,7 +102,7 @@ class _Reader:
     def _begin_job(self, at: int, match: re.Match[str]) -> None:
         name, _, threads, error, date = match.groups()
         run = self._get_run()
-        run.started_at = run.started_at or iso_date(date or "")
+        run.started_at = run.started_at or date_to_iso(date or "")
         self._jobs.append(name)
         self._factors = {"job": name[:200], "ranks": int(threads[:9])}
         self._direction = ""
@@ -147,8 +147,8 @@ class _Reader:
     def _add_percentiles(self, at: int, line: str) -> None:
         if self._in_percentiles and self._direction:
             for level, value in _PERCENTILE.findall(line):
-                if name := _percentile_name(level):
-                    self._add_row(at, name, number(value), "s", self._in_percentiles)
+                if name := _build_percentile_name(level):
+                    self._add_row(at, name, parse_number(value), "s", self._in_percentiles)
 
     def _add_rates(self, at: int, match: re.Match[str]) -> None:
         self._direction, self._in_percentiles, self._latency_blocks = match["direction"], 0.0, []
@@ -161,7 +161,7 @@ class _Reader:
         self._add_row(at, "bandwidth_last_done", _parse_amount(match["value"], match["unit"]), "bytes/s", 1.0)
         self._add_row(at, "rate_last_done", _parse_count(match["rate"]), "operations/s", 1.0)
         self._add_row(at, "bytes", _parse_amount(match["amount"], match["amount_unit"]), "bytes", 1.0)
-        self._add_row(at, "time", number(match["runtime"]), "s", 1e3)
+        self._add_row(at, "time", parse_number(match["runtime"]), "s", 1e3)
 
     def _add_row(self, at: int, metric: str, value: float | None, unit: str, per_base: float) -> None:
         run = self._get_run()
@@ -199,15 +199,15 @@ class _Reader:
 
 
 @lru_cache(maxsize=256)
-def _percentile_name(level: str) -> str:
+def _build_percentile_name(level: str) -> str:
     """Convert ``99.90`` to ``completion_latency_p99.9``, '' if it is not a number. fio prints twenty of them at
     most."""
-    return f"completion_latency_p{float(level):g}" if number(level) else ""
+    return f"completion_latency_p{float(level):g}" if parse_number(level) else ""
 
 
 def _parse_amount(value: str, unit: str) -> float | None:
     """Convert ``2227``, ``MiB`` to bytes. fio 2 writes KB and means 1024."""
-    match, amount = _UNIT.match(unit), number(value)
+    match, amount = _UNIT.match(unit), parse_number(value)
     return None if not match or amount is None else amount * BINARY[match.group(1).lower()]
 
 
@@ -222,6 +222,6 @@ def _parse_bytes(text: str) -> float | None:
 def _parse_count(word: str) -> float | None:
     """Convert ``570k`` to 570000: fio shortens counts and µs in steps of 1000."""
     word = word.rstrip(",")
-    if word[-1:].lower() in ("k", "m", "g") and (value := number(word[:-1])) is not None:
+    if word[-1:].lower() in ("k", "m", "g") and (value := parse_number(word[:-1])) is not None:
         return value * DECIMAL[word[-1].lower()]
-    return number(word)
+    return parse_number(word)

@@ -42,13 +42,13 @@ def find_sibling_version(
     """Return the version in the job's own output, else in ``others`` of its directory, else in the directory above.
     None if no version is present, or two differ. ``begin`` gives the first bytes of a file, none for a missing one."""
     for names in (_iterate_job_outputs(log), *_iterate_folder_outputs(log, others)):
-        versions = {version.major: version for name in names if (version := _version_in(name, begin(name)))}
+        versions = {version.major: version for name in names if (version := _parse_version(name, begin(name)))}
         if versions:
             return next(iter(versions.values())) if len(versions) == 1 else None
     return None
 
 
-def _version_in(name: PurePath, head: bytes) -> AdjacentVersion | None:
+def _parse_version(name: PurePath, head: bytes) -> AdjacentVersion | None:
     match = _VERSION.search(head)
     version = next((part for part in match.groups() if part), b"").decode("ascii", "replace") if match else ""
     return (

@@ -11,9 +11,9 @@ import re
 
 from iosonde.core.message import Message
 
-from .damage import note_trouble
+from .damage import note_reported_failure
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import iso_date, number, parse_integer
+from .reading import date_to_iso, parse_integer, parse_number
 from .text import Text
 
 NAME = "fs_mark"
@@ -47,7 +47,7 @@ def parse(text: Text) -> list[Parsed]:
         elif match := _VERSION.match(line):
             if not runs or runs[-1].version:
                 runs.append(Parsed())
-            runs[-1].version, runs[-1].started_at = match.group(1)[:60], iso_date(match.group(3))
+            runs[-1].version, runs[-1].started_at = match.group(1)[:60], date_to_iso(match.group(3))
             runs[-1].factors["threads"] = int(match.group(2)[:9])
         elif names and line.strip()[:1].isdigit():
             iteration += _add_row(runs[-1], at, line.split(), len(names), iteration)
@@ -60,7 +60,7 @@ def parse(text: Text) -> list[Parsed]:
 
 
 def _add_row(run: Parsed, at: int, words: list[str], columns: int, iteration: int) -> bool:
-    values = [number(word) for word in words]
+    values = [parse_number(word) for word in words]
     if len(words) < 5 or len(words) < columns or None in values[:5] or (values[3] or 0) <= 0:
         run.lacks(at, Message("damaged-lines", "the row is cut or damaged: left out"))
         return False
@@ -79,5 +79,5 @@ def _read_other_line(run: Parsed, at: int, line: str) -> None:
         run.factors["sync_method"] = line.partition("Sync method:")[2].strip()[:80]
     elif match := re.search(r"written with an IO size of (\d+) bytes", line):
         run.factors["transfer_size"] = parse_integer(match.group(1)[:18])
-    elif not note_trouble(run, at, line) and "failed" in line:
+    elif not note_reported_failure(run, at, line) and "failed" in line:
         run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))

@@ -15,7 +15,7 @@ from iosonde.core.message import Message
 from .io500_list import GIB, INVALID, RESULT, SCORE, parse_list
 from .io500_score import check_score
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
-from .reading import iso_date, number, parse_integer
+from .reading import date_to_iso, parse_integer, parse_number
 from .text import Text
 
 NAME = "io500"
@@ -67,13 +67,13 @@ def _parse_sections(text: Text) -> Parsed:
         elif match := _VALUE.match(line.strip()):
             _add_value(run, at, section, *match.groups())
         elif line.startswith("; START"):
-            run.started_at = iso_date(line[7:])
+            run.started_at = date_to_iso(line[7:])
         elif INVALID.match(line):
             run.mark_invalid(at, Message("marked-invalid", "io500 says: {quote}", quote=line.strip(" ;")[:160]))
         elif _COMPLAINT.match(line):
             run.warn(at, Message("marked-invalid", "io500 says: {quote}", quote=line.strip(" ;")[:160]))
     run.facts["sections"] = sections
-    _other_unit(run)
+    _drop_other_unit_rates(run)
     check_score(run)
     if not run.rows:
         run.warn(1, Message("settings-only", "settings only: this file has no result"))
@@ -91,11 +91,11 @@ def _add_value(run: Parsed, at: int, section: str, key: str, word: str) -> None:
         if _MARKED_INVALID.search(word):
             part = "the score" if key == section == "SCORE" else f"{section}: {key}"
             run.mark_invalid(at, Message("marked-invalid", "{part} is marked invalid", part=part))
-        value = number(word.split()[0]) if word.split() else None
+        value = parse_number(word.split()[0]) if word.split() else None
         if section in ("SCORE", "SCOREX"):
             _add_score(run, at, section, key, value)
         elif key in ("score", "t_delta", "throughput-stonewall", "rate-stonewall") and _PHASE.match(section):
-            _phase_value(run, at, section.lower().replace("-", "_"), key, value)
+            _add_phase_value(run, at, section.lower().replace("-", "_"), key, value)
 
 
 def _add_setting(run: Parsed, key: str, word: str) -> None:
@@ -114,7 +114,7 @@ def _add_score(run: Parsed, at: int, section: str, key: str, value: float | None
         run.rows.append(Row("score" if section == "SCORE" else "extended_score", metric, value * factor, base, at))
 
 
-def _phase_value(run: Parsed, at: int, operation: str, key: str, value: float | None) -> None:
+def _add_phase_value(run: Parsed, at: int, operation: str, key: str, value: float | None) -> None:
     if value is None or value < 0:
         run.lacks(at, Message("invalid-number", "{operation}: {field} is not a number", operation=operation, field=key))
     elif key == "t_delta":
@@ -136,7 +136,7 @@ def _phase_value(run: Parsed, at: int, operation: str, key: str, value: float | 
             run.rows.append(Row(operation, f"{name}_{clock}", value * factor, unit, at))
 
 
-def _other_unit(run: Parsed) -> None:
+def _drop_other_unit_rates(run: Parsed) -> None:
     """Leave out rates at the stonewall in another unit than the score, as development versions of 2020 print without
     notice."""
     score = {row.operation: row.value for row in run.rows if row.metric == "bandwidth_last_done"}
@@ -160,7 +160,7 @@ def _parse_find(text: Text, at: int) -> Parsed:
     match = _FIND.match(text.lines[at - 1])
     assert match is not None
     for metric, word, unit in (("time", match.group(1), "s"), ("rate_last_done", match.group(2), "operations/s")):
-        if (value := number(word)) is not None and value > 0:
+        if (value := parse_number(word)) is not None and value > 0:
             run.rows.append(Row("find", metric, value, unit, at))
     names = [name.strip() for name in text.lines[at].split(",")] if len(text.lines) > at else []
     for place, line in enumerate(text.lines[at + 1 :], at + 2):

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-from iosonde.core.message import Message, prefixed
+from iosonde.core.message import Message, prepend_place
 from iosonde.core.types import FactorValue
 
 from .io500_score import BANDWIDTH, NAMES, RATE
 from .parsed import Claim, Parsed, Row
-from .reading import option, size_of_option, words_of
+from .reading import get_option_value, parse_option_size, split_command
 
 _PHASE_FILE = re.compile(
     r"((?:ior|mdtest)[-_](?:easy|hard|rnd\w*)[-_](?:[a-z]+[-_])?(?:write|read|stat|delete)|find)"
@@ -75,11 +75,13 @@ def is_list(parsed: Parsed) -> bool:
     return len({row.operation for row in parsed.rows if row.operation in (*BANDWIDTH, *RATE)}) > 1
 
 
-def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
+def join_directory(parts: Sequence[FilePart], information: str = "") -> Execution | None:
     """Join a directory to one run; None if nothing in it is a result. ``information`` is the content of
     ``system-information.txt``."""
-    lists = sorted((part for part in parts if is_list(part.parsed)), key=_rank_part)
-    phases = [part for part in parts if _phase_of(part.name) and part.parsed.rows and not is_list(part.parsed)]
+    lists = sorted((part for part in parts if is_list(part.parsed)), key=_build_part_sort_key)
+    phases = [
+        part for part in parts if _phase_from_file_name(part.name) and part.parsed.rows and not is_list(part.parsed)
+    ]
     if not lists and not phases:
         return None
     base = lists[0] if lists else phases[0]
@@ -105,7 +107,7 @@ def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
     return execution
 
 
-def _rank_part(part: FilePart) -> tuple[bool, int]:
+def _build_part_sort_key(part: FilePart) -> tuple[bool, int]:
     """Return a sort key: complete parts before cut ones, ``result.txt`` before the summary before a log."""
     name = PurePath(part.name).name
     places = ("result.txt", "result_summary.txt")
@@ -113,7 +115,7 @@ def _rank_part(part: FilePart) -> tuple[bool, int]:
     return is_cut, places.index(name) if name in places else 2 if _LIST_FILE.match(name) else 3
 
 
-def _phase_of(name: str) -> str:
+def _phase_from_file_name(name: str) -> str:
     """Return ``ior-easy-write.txt`` → ``ior_easy_write``; '' for a file of no phase."""
     match = _PHASE_FILE.match(PurePath(name).name)
     return match.group(1).replace("-", "_") if match else ""
@@ -153,7 +155,7 @@ def _add_list(execution: Execution, part: FilePart) -> None:
 def _add_phase(execution: Execution, part: FilePart, listed: bool) -> None:
     """Add a tool's own output, under the phase's name. Output that contradicts the list belongs to another
     execution."""
-    phase = NAMES.get(_phase_of(part.name), _phase_of(part.name))
+    phase = NAMES.get(_phase_from_file_name(part.name), _phase_from_file_name(part.name))
     rows = part.parsed.rows
     names = {name: _rename_operation(phase, name) for name in {row.operation for row in rows}}
     for row in (candidate for candidate in rows if candidate.rank is None and names[candidate.operation] == phase):
@@ -181,7 +183,7 @@ def _add_phase(execution: Execution, part: FilePart, listed: bool) -> None:
         return
     _add_rows(execution, part, rows, names)
     for note in part.parsed.missing:
-        execution.parsed.lacks(0, prefixed(note.sentence, PurePath(part.name).name))
+        execution.parsed.lacks(0, prepend_place(note.sentence, PurePath(part.name).name))
     if not listed and not execution.parsed.started_at:
         execution.parsed.started_at = part.parsed.started_at
 
@@ -235,7 +237,9 @@ def _set_factors(execution: Execution, information: str) -> None:
     """Set the factors of all files: those of the tools, from the first phase on, then those of the author."""
     run = execution.parsed
     by_phase = {
-        _phase_of(part.name): part.parsed for part in execution.used + execution.doubles if _phase_of(part.name)
+        _phase_from_file_name(part.name): part.parsed
+        for part in execution.used + execution.doubles
+        if _phase_from_file_name(part.name)
     }
     commands = {name: str(parsed.facts["command"]) for name, parsed in by_phase.items() if parsed.facts.get("command")}
     commands = {name.replace("-", "_"): command for name, command in run.facts.pop("commands", {}).items()} | commands
@@ -244,13 +248,13 @@ def _set_factors(execution: Execution, information: str) -> None:
         name: next((parsed.factors[name] for parsed in first if name in parsed.factors), run.factors.get(name))
         for name in ("nodes", "ranks", "ranks_per_node")
     }
-    words = words_of(commands.get("ior_easy_write", "") or commands.get("ior_easy_read", ""))
+    words = split_command(commands.get("ior_easy_write", "") or commands.get("ior_easy_read", ""))
     easy = [by_phase[name].factors for name in ("ior_easy_write", "ior_easy_read") if name in by_phase]
     factors["transfer_size"] = next(
         (entry["transfer_size"] for entry in easy if "transfer_size" in entry),
-        size_of_option(option(words, "-t") or ""),
+        parse_option_size(get_option_value(words, "-t") or ""),
     )
-    api = next((entry["api"] for entry in easy if "api" in entry), option(words, "-a"))
+    api = next((entry["api"] for entry in easy if "api" in entry), get_option_value(words, "-a"))
     factors["api"] = str(api).split()[0].upper() if str(api or "").strip() else None  # not "MPIIO (version=3, …)"
     if words:
         factors["direct"] = int(any(word.endswith(".odirect") or word in ("-B", "useO_DIRECT=1") for word in words))

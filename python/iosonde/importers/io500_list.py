@@ -11,7 +11,7 @@ from iosonde.core.message import Message
 
 from .io500_score import NAMES, check_score
 from .parsed import Parsed, Row
-from .reading import number
+from .reading import parse_number
 from .text import Text
 
 GIB = 1024.0**3
@@ -32,7 +32,7 @@ def parse_list(text: Text) -> list[Parsed]:
     results: dict[str, tuple[str, ...]] = {}
     version, scored = "", True
     early: list[tuple[int, str]] = []  # complaints about the first phase precede its result
-    blocks, mixed, is_new = _blocks_of_several(text), 0, True
+    blocks, mixed, is_new = _find_repeated_blocks(text), 0, True
     for at, line in text.numbered():
         if not scored and at in blocks and blocks[at].results & set(results.items()):
             mixed = blocks[at].last
@@ -92,7 +92,7 @@ class _Block:
     results: set[tuple[str, tuple[str, ...]]]
 
 
-def _blocks_of_several(text: Text) -> dict[int, _Block]:
+def _find_repeated_blocks(text: Text) -> dict[int, _Block]:
     """Return first line → the consecutive result lines in which a phase has several results."""
     blocks: dict[int, _Block] = {}
     first = 0
@@ -114,7 +114,7 @@ def _blocks_of_several(text: Text) -> dict[int, _Block]:
 def _add_phase(run: Parsed, at: int, match: re.Match[str]) -> None:
     mark, name, word, unit, seconds, rest = match.groups()
     operation = NAMES.get(name.lower().replace("-", "_"), name.lower().replace("-", "_"))
-    value, time = number(word), number(seconds)
+    value, time = parse_number(word), parse_number(seconds)
     scored = mark.strip() != ""
     if value is None or time is None or value < 0 or time < 0:
         run.lacks(
@@ -176,7 +176,7 @@ def _add_score(run: Parsed, at: int, match: re.Match[str]) -> None:
         ("rate", rate, 1e3, "operations/s"),
         ("total", total, 1.0, ""),
     ):
-        value = number(word)
+        value = parse_number(word)
         if value is None or value < 0:
             run.lacks(
                 at,

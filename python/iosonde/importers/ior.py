@@ -18,10 +18,10 @@ import re
 
 from iosonde.core.message import Message
 
-from .damage import note_trouble
+from .damage import note_reported_failure
 from .ior_table import IorSummary, IorTable, check_iterations, count_iterations
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed
-from .reading import iso_date, option, size_bytes, size_of_option, words_of
+from .reading import date_to_iso, get_option_value, parse_option_size, parse_size, split_command
 from .text import Text
 
 NAME = "ior"
@@ -169,7 +169,7 @@ class _Reader:
                 _read_trouble(run, at, line)
             elif len(self._early) < 5:
                 self._early.append((at, line))  # MPI may pass stderr on before the banner
-        elif note_trouble(run, at, line) or run is None:
+        elif note_reported_failure(run, at, line) or run is None:
             return
         elif line.startswith("stonewalling pairs accessed"):
             run.facts["stonewalling"] = line[:200]
@@ -192,13 +192,13 @@ class _Reader:
             self._add_run()
             run = self._session[-1]
         run.factors["test_id"] = number
-        run.started_at = iso_date(started) or run.started_at
+        run.started_at = date_to_iso(started) or run.started_at
         self._table = None
 
     def _read_setting(self, at: int, key: str, value: str) -> None:
         run = self._session[-1]
         if key in ("Began", "Run began", "StartTime"):
-            run.started_at = iso_date(value) or run.started_at
+            run.started_at = date_to_iso(value) or run.started_at
             if key != "StartTime":
                 self._shared.started_at = run.started_at
         elif key.startswith("Command line"):
@@ -224,7 +224,7 @@ def _split_cells(line: str) -> list[str]:
 def set_factor(run: Parsed, key: str, value: str) -> None:
     """Store a line of IOR's options as a factor of the run."""
     if key in _SIZES:
-        run.factors[_SIZES[key]] = size_bytes(value)
+        run.factors[_SIZES[key]] = parse_size(value)
     elif key == "clients":  # 3.0: `2 (2 per node)`
         run.factors["ranks"] = int((re.match(r"\d{1,9}", value) or ["0"])[0])
     elif key == "Using stonewalling":  # 2.10: `30 second(s)`
@@ -260,9 +260,9 @@ def _read_trouble(run: Parsed, at: int, line: str) -> None:
 
 def _close_run(run: Parsed, finished: bool, last: int) -> None:
     """Check that everything requested is present. IO500 prints IOR's table without summary and end."""
-    words = words_of(str(run.facts.get("command", "")))
-    _exact_sizes(run, words)
-    iterations_word = option(words, "-i") or ""
+    words = split_command(str(run.facts.get("command", "")))
+    _correct_rounded_sizes(run, words)
+    iterations_word = get_option_value(words, "-i") or ""
     n_iterations = run.factors.get("iterations") or (int(iterations_word) if iterations_word.isdigit() else 1)
     requested = {name for name, flag in (("write", "-w"), ("read", "-r")) if flag in words}
     counts = count_iterations(run)
@@ -284,7 +284,7 @@ def _close_run(run: Parsed, finished: bool, last: int) -> None:
         )
 
 
-def _exact_sizes(run: Parsed, words: list[str]) -> None:
+def _correct_rounded_sizes(run: Parsed, words: list[str]) -> None:
     """Correct IOR's sizes, printed with three digits (9.46 TiB), from the command, if both agree. They give the bytes
     of all ranks."""
 
@@ -294,7 +294,7 @@ def _exact_sizes(run: Parsed, words: list[str]) -> None:
             run.factors[name] = exact
 
     for flag, name in (("-t", "transfer_size"), ("-b", "block_size")):
-        correct_size(name, size_of_option(option(words, flag) or ""))
+        correct_size(name, parse_option_size(get_option_value(words, flag) or ""))
     each = [run.factors.get(name) for name in ("block_size", "segments", "ranks")]
     if all(isinstance(value, int) for value in each):
         correct_size("aggregate_size", math.prod(value for value in each if isinstance(value, int)))

@@ -15,10 +15,10 @@ decimals is left out as unknown.
 
 from iosonde.core.message import Message
 
-from .damage import note_trouble
+from .damage import note_reported_failure
 from .ior_table import IorTable, check_iterations, count_iterations
 from .parsed import Parsed, Row
-from .reading import number, parse_integer
+from .reading import parse_integer, parse_number
 from .text import Note, Text
 
 _COLUMNS = {
@@ -45,7 +45,7 @@ def parse_ranks(text: Text, head: int) -> Parsed:
             continue
         iteration = iteration_by_rank[cells[0], rank] = iteration_by_rank.get((cells[0], rank), -1) + 1
         for column, cell in zip(columns, cells, strict=True):
-            value = number(cell) if column else None
+            value = parse_number(cell) if column else None
             if column and value is not None and value > 0:
                 metric, unit, includes = column
                 run.rows.append(Row(cells[0][:40], metric, value, unit, at, rank, iteration, None, includes))
@@ -92,24 +92,24 @@ def parse_summary(text: Text) -> list[Parsed]:
             if len(cells) != len(names):
                 runs[-1].lacks(at, Message("damaged-lines", "the row is cut: left out"))
         elif runs:
-            note_trouble(runs[-1], at, line)
+            note_reported_failure(runs[-1], at, line)
     for run in runs:
-        _check_even(run, text.last_line)
+        _check_alternation(run, text.last_line)
     return runs or [Parsed(missing=[Note(text.last_line, Message("no-results", "the table has no rows"))])]
 
 
 def _is_too_short(name: str, cell: str) -> bool:
-    return (name == "Latency" or name.endswith("(s)")) and number(cell) == 0
+    return (name == "Latency" or name.endswith("(s)")) and parse_number(cell) == 0
 
 
 def _read_settings(names: list[str], cells: list[str]) -> dict[str, int]:
     """Return the sizes in bytes and the number of tasks of a row."""
     by_name = dict(zip(names, cells, strict=False))
-    values = ((factor, number(by_name.get(name, "")), unit) for name, (factor, unit) in _SETTINGS.items())
+    values = ((factor, parse_number(by_name.get(name, "")), unit) for name, (factor, unit) in _SETTINGS.items())
     return {factor: round(value * unit) for factor, value, unit in values if value is not None}
 
 
-def _check_even(run: Parsed, last: int) -> None:
+def _check_alternation(run: Parsed, last: int) -> None:
     """Check that writes and reads alternate: an operation with fewer iterations lost some. The CSV lacks the requested
     number."""
     counts = count_iterations(run)

@@ -9,10 +9,18 @@ from typing import Any
 
 from iosonde.core.message import Message
 
-from .damage import note_trouble
-from .ior_table import MIB, check_iterations, count_iterations, includes_of
+from .damage import note_reported_failure
+from .ior_table import MIB, check_iterations, count_iterations, list_included_calls
 from .parsed import Parsed, Row
-from .reading import Lines, broken_run, finite, iso_date, json_documents, list_objects, part
+from .reading import (
+    Lines,
+    build_broken_run,
+    date_to_iso,
+    get_json_object,
+    iter_json_documents,
+    list_objects,
+    number_from_json,
+)
 from .text import Text
 
 _RESULT = {
@@ -53,19 +61,19 @@ def parse_json(text: Text) -> list[Parsed]:
     """Return one Parsed for each test in each document."""
     runs: list[Parsed] = []
     lines, outside, ends = Lines(text), 0, []
-    for document in json_documents(text.content):
+    for document in iter_json_documents(text.content):
         ends.append((outside, document.begin))
         outside = document.end
         if isinstance(document.value, dict) and ("tests" in document.value or "Version" in document.value):
             runs += _parse_session(document.value, lines, document.begin, document.end)
         elif document.value is None and '"' in text.content[document.begin : document.begin + 400]:
-            runs.append(broken_run(text, document))
+            runs.append(build_broken_run(text, document))
             outside = len(text.content)
             break
     for begin, end in [*ends, (outside, len(text.content))]:
         for offset, line in enumerate(text.content[begin:end].split("\n")):
             if line.startswith("ERROR") or "failed" in line or "Signal" in line:
-                note_trouble(runs[-1] if runs else None, text.line_of(begin) + offset, line)
+                note_reported_failure(runs[-1] if runs else None, text.line_of(begin) + offset, line)
     return runs
 
 
@@ -89,14 +97,14 @@ def _parse_test(
     document: dict[str, Any], test: dict[str, Any], lines: Lines, begin: int, end: int, line: int
 ) -> Parsed:
     run = Parsed(version=str(document.get("Version", ""))[:60])
-    run.started_at = iso_date(str(test.get("StartTime") or document.get("Began", "")))
+    run.started_at = date_to_iso(str(test.get("StartTime") or document.get("Began", "")))
     run.facts = {"command": str(document.get("Command line", "")), "system": str(document.get("Machine", ""))}
     if isinstance(parameters := test.get("Parameters"), dict):
         run.facts["fsync"] = bool(parameters.get("fsync"))
         for key, name in _PARAMETERS.items():
             if isinstance(value := parameters.get(key), (int, str)):
                 run.factors[name] = value
-    if isinstance(ranks := part(test, "Options").get("tasks"), int):
+    if isinstance(ranks := get_json_object(test, "Options").get("tasks"), int):
         run.factors["ranks"] = ranks
     if isinstance(identity := test.get("TestID"), int):
         run.factors["test_id"] = identity
@@ -116,9 +124,9 @@ def _flatten_results(results: Any) -> Iterator[Any]:
 
 
 def _add_result(run: Parsed, operation: str, result: dict[str, Any], iteration: int, line: int) -> None:
-    includes = includes_of(run, operation)
+    includes = list_included_calls(run, operation)
     for key, (metric, unit, factor) in _RESULT.items():
-        value = finite(result.get(key))
+        value = number_from_json(result.get(key))
         if value is None or value < 0 or (value == 0 and unit != "s"):
             if key in result:
                 run.lacks(
@@ -134,7 +142,7 @@ def _add_result(run: Parsed, operation: str, result: dict[str, Any], iteration: 
         else:
             inside = includes if metric == "bandwidth_last_done" else ""
             run.rows.append(Row(operation, metric, value * factor, unit, line, None, iteration, None, inside))
-    if finite(result.get("openTime")) == 0:
+    if number_from_json(result.get("openTime")) == 0:
         run.warn(line, Message("low-resolution", "times shorter than 0.00005 s are 0 in IOR's JSON"))
 
 
@@ -142,10 +150,10 @@ def _add_summary(runs: list[Parsed], item: dict[str, Any], line: int) -> None:
     run = next((run for run in runs if run.factors.get("test_id") == item.get("TestID")), runs[-1])
     operation = str(item.get("operation", ""))[:40]
     for key, (metric, unit, factor) in _SUMMARY.items():
-        value = finite(item.get(key))
+        value = number_from_json(item.get(key))
         is_single_spread = metric.endswith("_sd") and item.get("repetitions") == 1
         if value is not None and value >= 0 and operation and not is_single_spread:
-            includes = includes_of(run, operation) if metric.startswith("bandwidth") else ""
+            includes = list_included_calls(run, operation) if metric.startswith("bandwidth") else ""
             run.rows.append(Row(operation, metric, value * factor, unit, line, includes=includes))
 
 

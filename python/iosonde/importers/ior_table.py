@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from iosonde.core.message import Message
 
 from .parsed import Parsed, Row
-from .reading import number, parse_integer
+from .reading import parse_integer, parse_number
 
 MIB = 1024.0**2
 # Column → metric, unit, factor. All times are of the slowest rank, in s.
@@ -22,7 +22,7 @@ _COLUMNS = {
 _STATISTICS = ("max", "min", "mean", "sd")
 
 
-def includes_of(run: Parsed, operation: str) -> str:
+def list_included_calls(run: Parsed, operation: str) -> str:
     """Return the calls inside IOR's bandwidth: open and close always, fsync with ``-e``."""
     words = str(run.facts.get("command", "")).split()
     fsync = operation == "write" and ("-e" in words or run.facts.get("fsync"))
@@ -75,13 +75,13 @@ class IorTable:
             )
             return
         if operation not in self._includes:
-            self._includes[operation] = includes_of(run, operation)
+            self._includes[operation] = list_included_calls(run, operation)
         includes = self._includes[operation]
         for column, word in zip(self._columns, words, strict=True):
             if column is None or word in ("-", "NA"):
                 continue
             metric, unit, factor = column
-            value = number(word)
+            value = parse_number(word)
             if value is None or value < 0 or (value == 0 and unit != "s"):
                 run.lacks(
                     at,
@@ -138,7 +138,7 @@ class IorSummary:
             ("Stonewall(s)", "stonewall_time", "s", 1.0),
             ("Stonewall(MiB)", "bandwidth_first_done", "bytes/s", MIB),
         ):
-            if name in names and (value := number(words[names.index(name)])) is not None:
+            if name in names and (value := parse_number(words[names.index(name)])) is not None:
                 run.rows.append(Row(operation, metric, value * factor, unit, at))
         self._set_settings(run, words)
 
@@ -148,7 +148,7 @@ class IorSummary:
         if first not in self._names:
             return
         place = self._names.index(first)
-        values = [number(word) for word in words[place : place + 4]]
+        values = [parse_number(word) for word in words[place : place + 4]]
         high, low, mean = values[:3]
         if None in values or high is None or low is None or mean is None or not 0 < low <= mean * 1.001 <= high * 1.002:
             run.lacks(
@@ -161,7 +161,7 @@ class IorSummary:
                 ),
             )
             return
-        includes = includes_of(run, operation) if unit[0] == "bandwidth" else ""
+        includes = list_included_calls(run, operation) if unit[0] == "bandwidth" else ""
         is_single = run.factors.get("iterations") == 1
         for name, value in zip(_STATISTICS[:3] if is_single else _STATISTICS, values, strict=False):
             run.rows.append(

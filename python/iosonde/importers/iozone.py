@@ -22,10 +22,10 @@ from collections.abc import Iterable
 from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 
-from .iozone_blocks import Unit, excel_rows, sheet_lines, unit_of
+from .iozone_blocks import Unit, add_excel_rows, parse_unit, read_sheet_lines
 from .iozone_table import OPERATIONS, IozoneTable, list_requested
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
-from .reading import iso_date, number, option, size_bytes, words_of
+from .reading import date_to_iso, get_option_value, parse_number, parse_size, split_command
 from .text import Text
 
 NAME = "iozone"
@@ -92,7 +92,7 @@ def claims(text: Text) -> Claim | None:
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed for each execution."""
     if text.raw[:2] == b"\x09\x00":
-        return _parse_lines(enumerate(sheet_lines(text.raw), 1), "the sheet")
+        return _parse_lines(enumerate(read_sheet_lines(text.raw), 1), "the sheet")
     return _parse_lines(text.numbered(), "the output")
 
 
@@ -164,7 +164,7 @@ class _Reader:
         elif line.startswith("Run began:"):
             run = self._get_run(new=bool(self._run and (self._run.started_at or self._run.rows)))
             self._headed = True
-            run.started_at = iso_date(line.removeprefix("Run began:"))
+            run.started_at = date_to_iso(line.removeprefix("Run began:"))
         elif line.startswith("Command line used:"):
             self._read_command(line.removeprefix("Command line used:").strip())
         elif line.startswith("Output is in"):
@@ -182,11 +182,11 @@ class _Reader:
         run = self._get_run(new=bool(self._run and "command" in self._run.facts))
         self._headed = True
         run.facts["command"] = command
-        words = words_of(command)
+        words = split_command(command)
         self._requested = list_requested(words)
         if "-+m" in words:
             run.factors["mode"] = "cluster"
-        if (stride := option(words, "-j")) and stride.isdigit():
+        if (stride := get_option_value(words, "-j")) and stride.isdigit():
             run.factors["stride_records"] = int(stride)
         self._includes |= {word for name, word in (("-c", "close"), ("-e", "fsync")) if name in words}
 
@@ -197,13 +197,13 @@ class _Reader:
             self._begin_processes(int(match.group(1)[:9]))
         elif match := _SIZE_SET.match(line):
             key = "file_size" if match.group(1).startswith("File") else "record_size"
-            run.factors[key] = size_bytes(f"{match.group(2)} {match.group(3)[:1]}iB")
+            run.factors[key] = parse_size(f"{match.group(2)} {match.group(3)[:1]}iB")
         elif switch := next((switch for words, switch in _SWITCHES.items() if line.startswith(words)), None):
             run.factors[switch[0]] = switch[1]
         elif line.startswith(("Include fsync in write timing", "Include close in write timing")):
             self._includes.add(line.split()[1])
         elif line.startswith("Percent read in mix test is"):
-            run.factors["percent_read"] = int(number(line.split()[-1]) or 0)
+            run.factors["percent_read"] = int(parse_number(line.split()[-1]) or 0)
         elif "not supported" in line or line.lower().startswith(("can not", "error", "iozone: ")):
             run.lacks(at, Message("tool-failed", "iozone ended with: {quote}", quote=line[:200]))
         elif "No space left on device" in line:
@@ -213,7 +213,7 @@ class _Reader:
 
     def _set_unit(self, at: int, words: str) -> None:
         run = self._get_run()
-        self._unit = unit_of(words)
+        self._unit = parse_unit(words)
         if self._unit is None:
             run.warn(at, Message("unknown-unit", "unknown unit '{unit}': the table is not read", unit=words[:40]))
         elif self._unit.reading:
@@ -306,7 +306,7 @@ class _Reader:
     def _add_process(self, at: int, match: re.Match[str]) -> None:
         which, word, unit = match.groups()
         name = {"Min": "rank_min", "Max": "rank_max", "Avg": "rank_mean"}[which]
-        value = number(word)
+        value = parse_number(word)
         if "xfer" in match.group():
             base, factor = ("bytes", 1024) if (unit or "").lower().startswith("k") else ("operations", 1)
             if value is not None and self._run is not None:
@@ -320,7 +320,7 @@ class _Reader:
         self._add_row(at, self._operation, self._line_unit(at, unit), word, name)
 
     def _line_unit(self, at: int, words: str | None) -> Unit | None:
-        unit = unit_of(words or "")
+        unit = parse_unit(words or "")
         if unit is not None and unit.reading:
             self._get_run().warn(at, unit.reading)
         return unit
@@ -331,7 +331,7 @@ class _Reader:
             return
         names = (("wall_time", "s", 1.0), ("cpu_time", "s", 1.0), ("cpu_utilization", "", 0.01))
         for (name, unit, factor), word in zip(names, match.groups(), strict=True):
-            if (value := number(word)) is not None:
+            if (value := parse_number(word)) is not None:
                 self._run.rows.append(Row(self._operation, name, value * factor, unit, at))
 
     def _add_row(
@@ -344,7 +344,7 @@ class _Reader:
         rank: int | None = None,
         factors: dict[str, FactorValue] | None = None,
     ) -> None:
-        run, value = self._get_run(), number(word)
+        run, value = self._get_run(), parse_number(word)
         if value is None or unit is None or value < 0:
             run.warn(
                 at,
@@ -389,7 +389,7 @@ class _Reader:
         if run is None:
             return
         if not run.rows and self._quoted:
-            excel_rows(run, self._quoted, self._unit)
+            add_excel_rows(run, self._quoted, self._unit)
         elif not self._done and self._headed:
             run.lacks(
                 self._last,

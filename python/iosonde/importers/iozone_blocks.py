@@ -19,7 +19,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 
 from .parsed import Parsed, Row
-from .reading import number
+from .reading import parse_number
 
 _REPORTS = {
     "writer": "write",
@@ -80,23 +80,23 @@ _UNITS = {
 }
 
 
-def unit_of(words: str) -> Unit | None:
+def parse_unit(words: str) -> Unit | None:
     """Return the Unit of ``kBytes/sec``, ``ops/sec``, ``microseconds/op`` and the like; None if unknown."""
     return _UNITS.get(words.strip(" .").lower().replace(" ", ""))
 
 
-def excel_rows(run: Parsed, lines: list[tuple[int, str]], unit: Unit | None) -> None:
+def add_excel_rows(run: Parsed, lines: list[tuple[int, str]], unit: Unit | None) -> None:
     """Add the rows of the blocks in ``lines`` (line number, stripped line) to ``run``."""
-    unit = unit or _unit_of(run, lines)
+    unit = unit or _find_unit(run, lines)
     operation, records = "", list[int]()
     for at, line in lines:
         if re.match(r'"\d+"(?:\s+"\d+")*$', line):
             records = [int(word) * 1024 for word in re.findall(r"\d+", line)]
         elif match := _ROW.match(line):
-            _table_row(run, at, operation, int(match.group(1)) * 1024, match.group(2).split(), records, unit)
+            _add_table_row(run, at, operation, int(match.group(1)) * 1024, match.group(2).split(), records, unit)
         elif (match := _TITLE.match(line)) and match.group(1).lower() in _REPORTS:
             operation = _REPORTS[match.group(1).lower()]
-            value = number(match.group(2).split()[0]) if match.group(2) else None
+            value = parse_number(match.group(2).split()[0]) if match.group(2) else None
             if value:
                 run.rows.append(Row(operation, f"{unit.quantity}_sum_of_ranks", value * unit.factor, unit.base, at))
                 if len(match.group(2).split()) > 1:
@@ -107,14 +107,14 @@ def excel_rows(run: Parsed, lines: list[tuple[int, str]], unit: Unit | None) -> 
         run.lacks(lines[0][0], Message("no-results", "the blocks hold no number"))
 
 
-def _table_row(
+def _add_table_row(
     run: Parsed, at: int, operation: str, size: int, words: list[str], records: list[int], unit: Unit
 ) -> None:
     if not operation or len(words) > len(records):
         run.warn(at, Message("unreadable-lines", "a row without its report or its record sizes: not read"))
         return
     for word, record in zip(words, records, strict=False):
-        value = number(word)
+        value = parse_number(word)
         if value is None:
             run.warn(at, Message("invalid-number", "'{cell}' is not a number: left out", cell=word[:40]))
         elif value > 0:
@@ -122,9 +122,9 @@ def _table_row(
             run.rows.append(Row(operation, unit.metric("last_done"), value * unit.factor, unit.base, at, factors=sizes))
 
 
-def _unit_of(run: Parsed, lines: list[tuple[int, str]]) -> Unit:
+def _find_unit(run: Parsed, lines: list[tuple[int, str]]) -> Unit:
     for at, line in lines:
-        if line.startswith('"Output is in') and (unit := unit_of(line.strip('" ').removeprefix("Output is in"))):
+        if line.startswith('"Output is in') and (unit := parse_unit(line.strip('" ').removeprefix("Output is in"))):
             run.warn(at, unit.reading or Message("assumed-unit", "read as {unit}", unit=unit.base))
             return unit
     unit = _UNITS["kbytes/sec"]
@@ -134,7 +134,7 @@ def _unit_of(run: Parsed, lines: list[tuple[int, str]]) -> Unit:
     return unit
 
 
-def sheet_lines(data: bytes) -> list[str]:
+def read_sheet_lines(data: bytes) -> list[str]:
     """Return the rows of the sheet as text: numbers of a row that begins with one are a block's sizes or values."""
     rows: dict[int, dict[int, str | float]] = {}
     at = 0

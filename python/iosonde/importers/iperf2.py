@@ -13,9 +13,9 @@ import re
 
 from iosonde.core.message import Message
 
-from .iperf_lines import READING, Interval, datagram_rows, interval_of, volume_rows
+from .iperf_lines import READING, Interval, build_datagram_rows, build_volume_rows, parse_interval
 from .parsed import CERTAIN, LIKELY, WEAK, Claim, Parsed, Row
-from .reading import number
+from .reading import parse_number
 from .text import Text
 
 NAME = "iperf2"
@@ -38,7 +38,7 @@ def claims(text: Text) -> Claim | None:
         return claim
     if "iperf3" in text.content or "sender" in text.content:
         return None
-    intervals = (at for at, line in enumerate(text.lines[:2000], 1) if line.startswith("[") and interval_of(line))
+    intervals = (at for at, line in enumerate(text.lines[:2000], 1) if line.startswith("[") and parse_interval(line))
     at = next(intervals, 0)
     return Claim(WEAK, at, text.lines[at - 1].strip()[:60]) if at else None
 
@@ -102,7 +102,7 @@ def _parse_text(text: Text) -> list[Parsed]:
             sessions[-1].connected.add(int(match.group(1)[:9]))
         elif "Server Report" in line and sessions:
             sessions[-1].report = True
-        elif stripped.startswith("[") and (interval := interval_of(stripped)):
+        elif stripped.startswith("[") and (interval := parse_interval(stripped)):
             if not sessions:
                 sessions.append(_Session(Parsed(), "tcp"))
                 sessions[-1].run.warn(at, Message("assumed-protocol", "unknown protocol: read as TCP"))
@@ -121,9 +121,9 @@ def _parse_text(text: Text) -> list[Parsed]:
 def _add_rows(run: Parsed, at: int, operation: str, stream: int | None, interval: Interval, several: bool) -> None:
     metric = "bandwidth" if not several else "bandwidth_sum_of_ranks" if interval.stream is None else "bandwidth_own"
     rank = stream if several else None
-    run.rows += volume_rows(at, operation, metric, interval, rank)
+    run.rows += build_volume_rows(at, operation, metric, interval, rank)
     if interval.jitter is not None:
-        run.rows += datagram_rows(at, operation, interval, rank)
+        run.rows += build_datagram_rows(at, operation, interval, rank)
 
 
 def _parse_csv(text: Text) -> Parsed:
@@ -142,7 +142,7 @@ def _parse_csv(text: Text) -> Parsed:
     for identity, (at, match) in totals.items():
         rank = identity if identity >= 0 and len(streams) > 1 else None
         size, bits, seconds = float(match.group(9)), float(match.group(10)), float(match.group(8))
-        udp = number(match.group(11).split(",")[1]) if match.group(11).count(",") >= 3 else None
+        udp = parse_number(match.group(11).split(",")[1]) if match.group(11).count(",") >= 3 else None
         metric = "bandwidth_own" if rank is not None else "bandwidth_sum_of_ranks" if identity < 0 else "bandwidth"
         operation = "udp" if udp is not None else "tcp"
         run.rows += [

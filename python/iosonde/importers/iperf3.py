@@ -12,9 +12,9 @@ from typing import Any
 
 from iosonde.core.message import Message
 
-from .iperf_lines import READING, datagram_rows, interval_of, volume_rows
+from .iperf_lines import READING, build_datagram_rows, build_volume_rows, parse_interval
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import Lines, broken_run, finite, iso_date, json_documents, part
+from .reading import Lines, build_broken_run, date_to_iso, get_json_object, iter_json_documents, number_from_json
 from .text import Text
 
 NAME = "iperf3"
@@ -43,7 +43,7 @@ def claims(text: Text) -> Claim | None:
     ends = (
         Claim(LIKELY, at, line.strip()[:60])
         for at, line in enumerate(text.lines[:5000], 1)
-        if line.startswith("[") and line.rstrip().endswith(("sender", "receiver")) and interval_of(line)
+        if line.startswith("[") and line.rstrip().endswith(("sender", "receiver")) and parse_interval(line)
     )
     return next(ends, None)
 
@@ -51,22 +51,22 @@ def claims(text: Text) -> Claim | None:
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed for each document, or for each connection of the text."""
     runs, lines = [], Lines(text)
-    for document in json_documents(text.content):
+    for document in iter_json_documents(text.content):
         value = document.value
         if isinstance(value, dict) and ("end" in value or "start" in value or "error" in value):
             runs.append(_parse_document(value, lines, document.begin, document.end))
         elif value is None:
-            runs.append(broken_run(text, document))
+            runs.append(build_broken_run(text, document))
             break
     return runs or _parse_text(text)
 
 
 def _parse_document(value: dict[str, Any], lines: Lines, begin: int, stop: int) -> Parsed:
     run = Parsed()
-    start, end = part(value, "start"), part(value, "end")
-    test = part(start, "test_start")
+    start, end = get_json_object(value, "start"), get_json_object(value, "end")
+    test = get_json_object(start, "test_start")
     run.version = str(start.get("version", "")).removeprefix("iperf ")[:60]
-    run.started_at = iso_date(str(part(start, "timestamp").get("time", "")))
+    run.started_at = date_to_iso(str(get_json_object(start, "timestamp").get("time", "")))
     run.facts["system"] = str(start.get("system_info", ""))[:300]
     run.factors["protocol"] = protocol = str(test.get("protocol", "TCP")).lower()[:10]
     for key, name in (("num_streams", "ranks"), ("blksize", "transfer_size"), ("reverse", "reverse")):
@@ -92,11 +92,11 @@ def _parse_document(value: dict[str, Any], lines: Lines, begin: int, stop: int) 
 
 
 def _add_side(run: Parsed, line: int, operation: str, sums: Any, rank: int | None, receiver: bool) -> None:
-    if not isinstance(sums, dict) or (bits := finite(sums.get("bits_per_second"))) is None:
+    if not isinstance(sums, dict) or (bits := number_from_json(sums.get("bits_per_second"))) is None:
         return
     run.rows.append(Row(operation, "bandwidth" if rank is None else "bandwidth_own", bits / 8, "bytes/s", line, rank))
     for key, metric, unit, per_base in _OF_SIDE if not receiver else (*_OF_SIDE, *_OF_RECEIVER):
-        if (value := finite(sums.get(key))) is not None:
+        if (value := number_from_json(sums.get(key))) is not None:
             run.rows.append(Row(operation, metric, value / per_base, unit, line, rank))
 
 
@@ -164,7 +164,7 @@ def _parse_text(text: Text) -> list[Parsed]:
     version = ""
     for at, line in text.numbered():
         stripped = line.strip()
-        interval = interval_of(stripped) if stripped.startswith("[") else None
+        interval = parse_interval(stripped) if stripped.startswith("[") else None
         if stripped.startswith("iperf 3"):
             version = stripped.split()[1]
         elif stripped.startswith(("Connecting to host", "Accepted connection from")):
@@ -192,8 +192,8 @@ def _add_line(run: Parsed, at: int, interval: Any, side: str) -> None:
     operation = f"{'udp' if interval.jitter is not None else 'tcp'}_{side}{back}"
     metric = "bandwidth" if interval.stream is None else "bandwidth_own"
     words = interval.rest.split()
-    run.rows += volume_rows(at, operation, metric, interval, interval.stream)
+    run.rows += build_volume_rows(at, operation, metric, interval, interval.stream)
     if interval.jitter is not None and side == "receive":
-        run.rows += datagram_rows(at, operation, interval, interval.stream)
+        run.rows += build_datagram_rows(at, operation, interval, interval.stream)
     elif side == "send" and len(words) > 1 and words[0].isdigit():
         run.rows.append(Row(operation, "retransmits", int(words[0][:18]), "segments", at, interval.stream))

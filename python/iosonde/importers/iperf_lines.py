@@ -9,7 +9,7 @@ from typing import NamedTuple
 from iosonde.core.message import Message
 
 from .parsed import Row
-from .reading import BINARY, DECIMAL, number
+from .reading import BINARY, DECIMAL, parse_number
 
 _LINE = re.compile(
     r"\[\s*\*?(\d+|SUM)(?:-\d+)?\](?:\[(\w+-\w+)\])?\s+(\d+\.\d+)\s*-\s*(\d+\.\d+)\s+sec\s+([\d.]+)\s+([KMGTP]?)Bytes\s+([\d.]+)\s+"
@@ -34,7 +34,7 @@ class Interval(NamedTuple):
     role: str
 
 
-def volume_rows(at: int, operation: str, metric: str, interval: Interval, rank: int | None) -> list[Row]:
+def build_volume_rows(at: int, operation: str, metric: str, interval: Interval, rank: int | None) -> list[Row]:
     """Return the bandwidth, bytes and time of a line."""
     return [
         Row(operation, metric, interval.bandwidth, "bytes/s", at, rank),
@@ -43,7 +43,7 @@ def volume_rows(at: int, operation: str, metric: str, interval: Interval, rank: 
     ]
 
 
-def datagram_rows(at: int, operation: str, interval: Interval, rank: int | None) -> list[Row]:
+def build_datagram_rows(at: int, operation: str, interval: Interval, rank: int | None) -> list[Row]:
     """Return what the receiver of UDP prints in a line."""
     return [
         Row(operation, "jitter", interval.jitter or 0, "s", at, rank),
@@ -52,12 +52,12 @@ def datagram_rows(at: int, operation: str, interval: Interval, rank: int | None)
     ]
 
 
-def interval_of(line: str) -> Interval | None:
+def parse_interval(line: str) -> Interval | None:
     """Return the Interval in ``line``, None if there is none."""
     if not (match := _LINE.match(line.strip())):
         return None
     stream, role, begin, end, size, size_prefix, rate, prefix, what, rest = match.groups()
-    amount, speed = number(size), number(rate)
+    amount, speed = parse_number(size), parse_number(rate)
     if amount is None or speed is None:
         return None
     datagrams = _JITTER.match(rest)
@@ -68,7 +68,7 @@ def interval_of(line: str) -> Interval | None:
         amount * BINARY[size_prefix.lower()],
         speed * (DECIMAL[prefix.lower()] / 8 if what == "bits" else BINARY[prefix.lower()]),
         rest,
-        float(datagrams.group(1)) / 1e3 if datagrams and number(datagrams.group(1)) is not None else None,
+        float(datagrams.group(1)) / 1e3 if datagrams and parse_number(datagrams.group(1)) is not None else None,
         int(datagrams.group(2)[:18]) if datagrams else None,
         int(datagrams.group(3)[:18]) if datagrams else None,
         role or "",

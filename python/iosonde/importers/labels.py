@@ -17,7 +17,7 @@ _LOOKED_AT = 200  # lines
 _MOST_HAVE = 0.8
 
 
-def without_labels(text: str) -> tuple[str, str]:
+def strip_labels(text: str) -> tuple[str, str]:
     """Return (text, the first removed label; '' if there are none). Most of the first lines must have one."""
     first = [line for line in text[: 1 << 16].split("\n")[:_LOOKED_AT] if line.strip()]
     for pattern, least in _LABELS:

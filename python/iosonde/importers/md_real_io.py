@@ -12,9 +12,9 @@ import re
 
 from iosonde.core.message import Message
 
-from .damage import note_trouble
+from .damage import note_reported_failure
 from .parsed import Parsed, Row
-from .reading import iso_date, number
+from .reading import date_to_iso, parse_number
 from .text import Text
 
 _HEAD = re.compile(r"MD-REAL-IO total objects(?: created)?: (\d+).*\(version: ([^)]*)\)(?: time: (.*))?$")
@@ -48,7 +48,7 @@ def parse_text(text: Text) -> list[Parsed]:
     for at, line in text.numbered():
         if match := _HEAD.match(line):
             _close_runs(runs, done, at)
-            runs.append(Parsed(version=match.group(2)[:60], started_at=iso_date((match.group(3) or "").strip())))
+            runs.append(Parsed(version=match.group(2)[:60], started_at=date_to_iso((match.group(3) or "").strip())))
             runs[-1].factors["objects"] = int(match.group(1)[:18])
             iterations, done = {}, False
         elif not runs:
@@ -56,7 +56,7 @@ def parse_text(text: Text) -> list[Parsed]:
         elif match := _LINE.match(line):
             phase = match.group(1)
             iterations[phase] = iterations.get(phase, -1) + 1
-            if (seconds := number(match.group(2))) is not None:
+            if (seconds := parse_number(match.group(2))) is not None:
                 runs[-1].rows.append(Row(phase, "time", seconds, "s", at, None, iterations[phase]))
             _add_values(runs[-1], at, phase, match.group(3), iterations[phase])
             _add_errors(runs[-1], at, phase, match.group(3))
@@ -69,7 +69,7 @@ def parse_text(text: Text) -> list[Parsed]:
         else:
             if line.startswith("WARNING"):
                 runs[-1].warn(at, Message("tool-warning", "md-real-io warns: {quote}", quote=line[8:].strip()[:200]))
-            note_trouble(runs[-1], at, line)
+            note_reported_failure(runs[-1], at, line)
     _close_runs(runs, done, text.last_line)
     return runs
 
@@ -81,7 +81,7 @@ def _add_values(run: Parsed, at: int, phase: str, rest: str, iteration: int) -> 
             run.warn(at, _READING)
         name = unit.replace("Mib", "MiB")
         metric, base, factor = _METRICS[name]
-        value = number(word)
+        value = parse_number(word)
         if value is None or value < 0:
             run.lacks(
                 at,

@@ -13,9 +13,9 @@ import re
 
 from iosonde.core.message import Message
 
-from .damage import note_trouble
+from .damage import note_reported_failure
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
-from .reading import iso_date, number, words_of
+from .reading import date_to_iso, parse_number, split_command
 from .text import Text
 
 NAME = "md-workbench"
@@ -70,16 +70,16 @@ def parse(text: Text) -> list[Parsed]:
         elif runs:
             if line.startswith("WARNING"):
                 runs[-1].warn(at, Message("tool-warning", "md-workbench warns: {quote}", quote=line[8:].strip()[:200]))
-            note_trouble(runs[-1], at, line)
+            note_reported_failure(runs[-1], at, line)
     _close_runs(runs, done, text.last_line)
     return runs
 
 
 def _begin_run(match: re.Match[str], command: str) -> Parsed:
-    run = Parsed(version=match.group(2)[:60], started_at=iso_date((match.group(3) or "").strip()))
+    run = Parsed(version=match.group(2)[:60], started_at=date_to_iso((match.group(3) or "").strip()))
     run.factors["objects"] = int(match.group(1)[:18])
     run.facts["command"] = command
-    words = words_of(command)
+    words = split_command(command)
     for option, factor in (
         ("-D", "data_sets"),
         ("-I", "objects_per_set"),
@@ -95,7 +95,7 @@ def _add_phase(run: Parsed, at: int, phase_match: re.Match[str], iteration: int)
     phase, rest = phase_match.group(1), phase_match.group(5)
 
     def add_row(operation: str, metric: str, word: str | None, unit: str, factor: float = 1.0) -> None:
-        value = number(word or "")
+        value = parse_number(word or "")
         if value is not None and (value > 0 or unit == "s"):
             run.rows.append(Row(operation, metric, value * factor, unit, at, None, iteration))
         elif word is not None:

@@ -16,9 +16,9 @@ import re
 
 from iosonde.core.message import Message
 
-from .damage import note_trouble
+from .damage import note_reported_failure
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import iso_date, number, option, size_bytes, words_of
+from .reading import date_to_iso, get_option_value, parse_number, parse_size, split_command
 from .text import Text
 
 NAME = "mdtest"
@@ -90,9 +90,9 @@ def _is_operations(text: Text) -> bool:
     """Return whether a CSV of operations is mdtest's, by its name."""
     if text.first_line != _OP_CSV:
         return False
-    from .operation_csv import is_mdtests
+    from .operation_csv import is_mdtest_csv
 
-    return is_mdtests(text)
+    return is_mdtest_csv(text)
 
 
 class _State:
@@ -146,7 +146,7 @@ def _begin_run(runs: list[Parsed], state: _State, at: int) -> Parsed:
 
 def _add_stamp(runs: list[Parsed], state: _State, at: int, what: str, when: str) -> None:
     if what == "started":
-        state.started, state.started_line = iso_date(when), at
+        state.started, state.started_line = date_to_iso(when), at
     elif runs:
         state.finished, state.table = True, ""
 
@@ -154,14 +154,14 @@ def _add_stamp(runs: list[Parsed], state: _State, at: int, what: str, when: str)
 def _read_setting(run: Parsed, at: int, line: str) -> None:
     if line.startswith("Command line used:"):
         run.facts["command"] = line.removeprefix("Command line used:").strip()
-        _set_options(run, words_of(run.facts["command"]))
+        _set_options(run, split_command(run.facts["command"]))
     elif match := _TASKS.match(line):
         run.factors["items"] = int(match.group(2)[:18])
     elif line.startswith("FS"):
         run.facts["file_system"] = line.partition(":")[2].strip()[:200]
     elif line.startswith("Path"):
         run.facts["path"] = line.partition(":")[2].strip()[:1000]
-    elif note_trouble(run, at, line):
+    elif note_reported_failure(run, at, line):
         return
     elif "WARNING" in line:
         run.warn(at, Message("tool-warning", "mdtest warns: {quote}", quote=line[:200]))
@@ -170,8 +170,8 @@ def _read_setting(run: Parsed, at: int, line: str) -> None:
 
 
 def _set_options(run: Parsed, words: list[str]) -> None:
-    values = {name: value for name in (*_SIZES, *_COUNTS) if (value := option(words, name))}
-    run.factors |= {factor: size_bytes(values[name]) for name, factor in _SIZES.items() if name in values}
+    values = {name: value for name in (*_SIZES, *_COUNTS) if (value := get_option_value(words, name))}
+    run.factors |= {factor: parse_size(values[name]) for name, factor in _SIZES.items() if name in values}
     run.factors |= {
         factor: int(values[name][:18]) for name, factor in _COUNTS.items() if values.get(name, "").isdigit()
     }
@@ -180,7 +180,7 @@ def _set_options(run: Parsed, words: list[str]) -> None:
 
 def _add_row(run: Parsed, state: _State, at: int, match: re.Match[str]) -> None:
     operation = match.group(1).lower().replace(" ", "_")
-    values = [number(word) for word in match.groups()[1:]]
+    values = [parse_number(word) for word in match.groups()[1:]]
     if any(value is None or value < 0 for value in values):
         run.warn(at, Message("damaged-lines", "{operation}: not four numbers: left out", operation=match.group(1)))
         return

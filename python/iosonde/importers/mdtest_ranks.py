@@ -10,7 +10,7 @@ becomes ``directory_creation rate_last_done`` and ``time`` of the whole, ``rate_
 from iosonde.core.message import Message
 
 from .parsed import Parsed, Row
-from .reading import number, parse_integer
+from .reading import parse_integer, parse_number
 from .text import Text
 
 
@@ -56,9 +56,9 @@ def _add_cells(
     for (kind, operation), cell in zip(columns, cells, strict=False):
         if not operation or not cell:
             continue
-        value = number(cell)
+        value = parse_number(cell)
         if value is None or value <= 0:
-            if cell not in ("inf", "nan", "-nan") and number(cell) != 0:
+            if cell not in ("inf", "nan", "-nan") and parse_number(cell) != 0:
                 run.warn(
                     at,
                     Message(

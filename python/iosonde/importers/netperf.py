@@ -17,7 +17,7 @@ import re
 from iosonde.core.message import Message
 
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import BINARY, number
+from .reading import BINARY, parse_number
 from .text import Text
 
 NAME = "netperf"
@@ -88,13 +88,13 @@ class _Test:
         if match := _KEY.match(line):
             self._keys[match.group(1)] = (at, match.group(2).strip())
         elif "Throughput," in line and (titles := line.split(",")):
-            self._titles = [_key_of(title) for title in titles]
+            self._titles = [_keyword_from_title(title) for title in titles]
         elif self._titles and line.count(",") == len(self._titles) - 1:
             self._keys |= {key: (at, word) for key, word in zip(self._titles, line.split(","), strict=True) if key}
         elif line[0].isdigit() and (match := _OMNI.match(line)):
             for key, word in zip(("ELAPSED_TIME", "THROUGHPUT", "THROUGHPUT_UNITS"), match.groups(), strict=True):
                 self._keys[key] = (at, word)
-        elif line[0].isdigit() and all(number(word) is not None for word in line.split()):
+        elif line[0].isdigit() and all(parse_number(word) is not None for word in line.split()):
             self._add_row(at, [float(word) for word in line.split()])
         elif line.startswith("!!!") and "confidence was not achieved" in line:
             self.run.warn(
@@ -187,7 +187,7 @@ def _parse_unit(head: str) -> float | None:
     return float(BINARY[match.group(1).lower()]) if match else None
 
 
-def _key_of(title: str) -> str:
+def _keyword_from_title(title: str) -> str:
     """Return omni's keyword of a title, '' if it is not read."""
     title = title.strip().lower()
     match = _PERCENTILE.match(title)
@@ -198,7 +198,7 @@ def _add_keywords(run: Parsed, operation: str, keys: dict[str, tuple[int, str]])
     at, unit = keys.get("THROUGHPUT_UNITS", (0, ""))
     if "THROUGHPUT" in keys:
         line, word = keys["THROUGHPUT"]
-        value = number(word)
+        value = parse_number(word)
         if value is None or value <= 0:
             run.lacks(line, Message("invalid-number", "THROUGHPUT is '{cell}'", cell=word[:40]))
         elif unit.lower().startswith("trans"):
@@ -213,8 +213,8 @@ def _add_keywords(run: Parsed, operation: str, keys: dict[str, tuple[int, str]])
     for key, (line, word) in keys.items():
         percentile = re.fullmatch(r"P(\d+)_LATENCY", key)
         name = f"p{percentile.group(1)}" if percentile else _LATENCIES.get(key)
-        if name and (value := number(word)) is not None:
+        if name and (value := parse_number(word)) is not None:
             run.warn(line, Message("assumed-unit", "latencies were read as µs, as netperf counts"))
             run.rows.append(Row(operation, f"latency_{name}", value / 1e6, "s", line))
-        elif key == "ELAPSED_TIME" and (value := number(word)) is not None:
+        elif key == "ELAPSED_TIME" and (value := parse_number(word)) is not None:
             run.rows.append(Row(operation, "time", value, "s", line))

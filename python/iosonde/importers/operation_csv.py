@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from iosonde.core.message import Message
 
-from .operation_log import numbers, summary_rows
+from .operation_log import add_summary_rows, read_number_rows
 from .parsed import PART, Parsed
 from .text import Text
-from .trace import note_end, record
+from .trace import note_end, record_operations
 
 _LONGEST_S = 1e9
 _MDTEST = re.compile(r"-(File|Directory) (creation|stat|read|removal)-(\d{1,9})\.csv(?:\.gz)?$")
@@ -50,7 +50,7 @@ class Meaning(NamedTuple):
     rank: int = 0
 
 
-def is_mdtests(text: Text) -> bool:
+def is_mdtest_csv(text: Text) -> bool:
     """Return whether a CSV of operations is mdtest's, by its name: IOR writes the same columns."""
     return _MDTEST.search(PurePath(text.name).name) is not None
 
@@ -135,7 +135,7 @@ def _read_operations(run: Parsed, text: Text, columns: int, meaning: Meaning, sm
 
     table, lines = _read_rows(run, text, columns)
     if not meaning.kind or not len(table):
-        summary_rows(run, meaning.operation, table[:, 1], lines)
+        add_summary_rows(run, meaning.operation, table[:, 1], lines)
         return run
     from iosonde.engine._native import KINDS
 
@@ -155,13 +155,13 @@ def _read_operations(run: Parsed, text: Text, columns: int, meaning: Meaning, sm
         "duration_ns": np.round(table[:, 1] * 1e9).astype(np.int64),
         "line": lines,
     }
-    record(run, [meaning.operation], operations, unplaced=[meaning.operation])
+    record_operations(run, [meaning.operation], operations, unplaced=[meaning.operation])
     return run
 
 
 def _reject_file(run: Parsed, text: Text, columns: int, why: Message) -> Parsed:
     table, lines = _read_rows(run, text, columns)
-    summary_rows(run, "access", table[:, 1], lines)
+    add_summary_rows(run, "access", table[:, 1], lines)
     run.warn(1, why)
     return run
 
@@ -173,7 +173,7 @@ def _read_rows(run: Parsed, text: Text, columns: int) -> tuple[Any, Any]:
     if ",inf\n" in text.content:  # bytes over a duration that the clock rounds to 0
         text = Text(text.content.replace(",inf\n", ",0\n").encode(), text.name)
     note_end(run, text)
-    table, lines = numbers(text, 2, columns, run)
+    table, lines = read_number_rows(text, 2, columns, run)
     good = (
         (table[:, :2] >= 0).all(axis=1) & (table[:, :2] < _LONGEST_S).all(axis=1) if len(table) else np.zeros(0, bool)
     )

@@ -8,7 +8,7 @@ from .parsed import Parsed, Row
 from .text import Text
 
 
-def numbers(text: Text, first_line: int, columns: int, run: Parsed) -> tuple[Any, Any]:
+def read_number_rows(text: Text, first_line: int, columns: int, run: Parsed) -> tuple[Any, Any]:
     """Return (lines × columns array, line numbers) of the rows with ``columns`` numbers; others are noted and left
     out."""
     import numpy as np
@@ -23,7 +23,7 @@ def numbers(text: Text, first_line: int, columns: int, run: Parsed) -> tuple[Any
     for at, line in enumerate(text.lines[first_line - 1 :], first_line):
         if not line.strip():
             continue
-        row = _all_numbers(line) if line.count(",") == columns - 1 else None
+        row = _parse_numbers(line) if line.count(",") == columns - 1 else None
         if row is not None and row.size == columns:
             rows.append(row)
             row_lines.append(at)
@@ -49,7 +49,7 @@ def _read_rectangle(body: str, columns: int) -> Any:
 
     if not body.isascii() or not body:
         return None
-    flat = _all_numbers(body)
+    flat = _parse_numbers(body)
     if flat is None or flat.size % columns:
         return None
     rows = flat.size // columns
@@ -62,7 +62,7 @@ def _read_rectangle(body: str, columns: int) -> Any:
     return None if is_mixed else flat.reshape(rows, columns)
 
 
-def _all_numbers(body: str) -> Any:
+def _parse_numbers(body: str) -> Any:
     """Return all numbers of a text of numbers, commas and blanks; None if it contains anything else."""
     import warnings
 
@@ -83,7 +83,7 @@ def _all_numbers(body: str) -> Any:
     return None
 
 
-def summary_rows(run: Parsed, operation: str, seconds: Any, lines: Any) -> None:
+def add_summary_rows(run: Parsed, operation: str, seconds: Any, lines: Any) -> None:
     """Add count, mean, extremes and exact percentiles (nearest rank) of a log's durations, with their lines."""
     import numpy as np
 

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from iosonde.core.message import Message, prefixed
+from iosonde.core.message import Message, prepend_place
 from iosonde.core.stored import CANNOT_TELL
 from iosonde.core.types import FactorValue
 
@@ -114,12 +114,12 @@ class Parsed:
     def adopt_invalid(self, account: str, other: Parsed) -> None:
         """Take over the invalid marks of ``other``, this execution in another file (``account``)."""
         for note in other.invalid:
-            self.mark_invalid(0, prefixed(note.sentence, account))
+            self.mark_invalid(0, prepend_place(note.sentence, account))
 
     def adopt_missing(self, account: str, other: Parsed) -> None:
         """Take over everything missing in ``other``, this execution in another file (``account``)."""
         for note in other.missing:
-            self.lacks(0, prefixed(note.sentence, account))
+            self.lacks(0, prepend_place(note.sentence, account))
 
 
 # Factor of a file with one rank, job or iteration of an execution: such files are not repeated trials.

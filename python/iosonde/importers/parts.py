@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from .text import Text
 
 
-def parts_of(text: Text, first: str, begins: Mapping[str, Sequence[str]]) -> dict[str, Text]:
+def split_by_tool(text: Text, first: str, begins: Mapping[str, Sequence[str]]) -> dict[str, Text]:
     """Return the text of each tool, with the lines of the others empty. ``first`` is the tool that claims the whole
     text. It keeps all of it if it has no begin line (it wraps others) or no other tool begins here. ``begins``: the
     words of each tool's begin line.

@@ -21,7 +21,7 @@ Factors = Callable[[PurePath], dict[str, FactorValue]]
 _PLACE = re.compile(r"(?<![A-Za-z_])([A-Za-z_]\w*+)=\{\}|\{([A-Za-z_]\w*)\}|(\{\})|(\*)")
 
 
-def pattern_factors(pattern: str) -> Factors:
+def factors_from_pattern(pattern: str) -> Factors:
     """Return the factors that ``pattern`` finds in a path relative to the imported directory; none if it does not
     match.
 
@@ -31,7 +31,7 @@ def pattern_factors(pattern: str) -> Factors:
 
     def match_factors(path: PurePath) -> dict[str, FactorValue]:
         match = regex.search("/" + path.as_posix())
-        return {} if match is None else {name: value_of(text) for name, text in match.groupdict().items()}
+        return {} if match is None else {name: parse_factor_value(text) for name, text in match.groupdict().items()}
 
     if not names:
         raise InputError(
@@ -80,7 +80,7 @@ def _compile_part(part: str, names: list[str], pattern: str) -> str:
     return regex + re.escape(part[at:])
 
 
-def manifest_factors(path: Path) -> Factors:
+def factors_from_manifest(path: Path) -> Factors:
     """Return the factors in a manifest. Raises InputError if it is unreadable or has no column ``file``."""
     try:
         with open_checked(path) as file:
@@ -106,13 +106,15 @@ def manifest_factors(path: Path) -> Factors:
         for row in rows:
             pattern = (row.get("file") or "").strip()
             if pattern and (fnmatchcase(name, pattern) or name == pattern or place.name == pattern):
-                factors |= {key: value_of(text) for key, text in row.items() if key and key != "file" and text}
+                factors |= {
+                    key: parse_factor_value(text) for key, text in row.items() if key and key != "file" and text
+                }
         return factors
 
     return lookup_factors
 
 
-def value_of(text: str) -> FactorValue:
+def parse_factor_value(text: str) -> FactorValue:
     """Return ``8`` as a number, ``2024-05-03`` and ``zeus`` as text."""
     text = text.strip()
     for read in (int, float):
@@ -125,6 +127,6 @@ def value_of(text: str) -> FactorValue:
     return text
 
 
-def joined(*sources: Factors) -> Callable[[PurePath], Mapping[str, FactorValue]]:
+def join_factors(*sources: Factors) -> Callable[[PurePath], Mapping[str, FactorValue]]:
     """Return all of them combined; later ones win."""
     return lambda path: {name: value for source in sources for name, value in source(path).items()}

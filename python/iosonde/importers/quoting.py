@@ -41,7 +41,7 @@ _QUOTATION = re.compile(
 _IN_HTML = frozenset(("vdbench",))  # their own output
 
 
-def quotes(name: str, text: Text, line: int, form: str = "") -> bool:
+def is_quoted(name: str, text: Text, line: int, form: str = "") -> bool:
     """Return whether ``line`` of this file, with output of ``form``, is quoted; ``line`` 0: somewhere in it."""
     path = PurePath(name)
     path = path.with_suffix("") if path.suffix.lower() == ".gz" else path

@@ -52,7 +52,7 @@ _BEHIND = re.compile(r"[ \t]*[{\[]")
 _BROKEN_DOCUMENTS = 100
 
 
-def number(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """Return the number in ``text``; None if it is none (``-``, ``NA``, ``inf``, a word), is negative or beyond
     LARGEST.
 
@@ -75,7 +75,7 @@ def parse_integer(text: str) -> int | None:
     return value if value is not None and 0 <= value < 2**63 else None
 
 
-def size_bytes(text: str) -> int | None:
+def parse_size(text: str) -> int | None:
     """Return the bytes of ``8 MiB``, ``65536 bytes``, ``256k``; None if unclear."""
     match = _SIZE.match(text)
     if not match:
@@ -85,13 +85,13 @@ def size_bytes(text: str) -> int | None:
 
 
 @lru_cache(maxsize=4096)
-def size_of_option(word: str) -> int | None:
+def parse_option_size(word: str) -> int | None:
     """Return the bytes of ``9920000m`` as IOR reads it in its command: in steps of 1024; None if it is not a size."""
     match = re.fullmatch(r"(\d{1,18})([kmgtKMGT]?)", word)
     return int(match.group(1)) << {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}[match.group(2).lower()] if match else None
 
 
-def iso_date(text: str) -> str:
+def date_to_iso(text: str) -> str:
     """Convert ``Sat Nov 21 09:26:00 2026`` and other tools' dates to ISO 8601, without zone; '' if not understood."""
     text = " ".join(text.split())
     # The common one by hand: strptime is slow if a log holds many thousand dates, and needs the locale's names.
@@ -106,7 +106,7 @@ def iso_date(text: str) -> str:
     return ""
 
 
-def words_of(command: str) -> list[str]:
+def split_command(command: str) -> list[str]:
     """Return the words of a command line; split at blanks if its quotes do not match."""
     return list(_split_command(command))
 
@@ -122,7 +122,7 @@ def _split_command(command: str) -> tuple[str, ...]:
         return tuple(command.split())
 
 
-def option(words: list[str], *names: str) -> str | None:
+def get_option_value(words: list[str], *names: str) -> str | None:
     """Return the value that follows one of ``names`` (``-t 4``, ``--threads=4``, not ``-t4``), None if absent."""
     for at, word in enumerate(words):
         if word in names and at + 1 < len(words):
@@ -142,11 +142,11 @@ class JsonDocument(NamedTuple):
     error_at: int = 0
 
 
-def json_documents(text: str) -> Iterator[JsonDocument]:
+def iter_json_documents(text: str) -> Iterator[JsonDocument]:
     """Yield every object or list that begins a line at the left edge. A broken one has no value; text between is
     skipped."""
     decoder, at, broken, after_document = json.JSONDecoder(), 0, 0, True
-    while (begin := _next_begin(text, at, after_document)) >= 0:
+    while (begin := _find_next_begin(text, at, after_document)) >= 0:
         try:
             value, at = decoder.raw_decode(text, begin)
             after_document = True
@@ -158,20 +158,20 @@ def json_documents(text: str) -> Iterator[JsonDocument]:
                 return
 
 
-def _next_begin(text: str, at: int, after_document: bool) -> int:
+def _find_next_begin(text: str, at: int, after_document: bool) -> int:
     """Return the next ``{`` (or list of objects) at the left edge, or right after the previous document; -1 if none."""
     match = (_BEHIND.match(text, at) if after_document else None) or _LINE_START.search(text, at)
     return match.end() - 1 if match else -1
 
 
-def finite(value: Any) -> float | None:
-    """Return a number from JSON, by the rules of ``number``: elbencho writes numbers as text; None for True and
+def number_from_json(value: Any) -> float | None:
+    """Return a number from JSON, by the rules of ``parse_number``: elbencho writes numbers as text; None for True and
     words."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, (int, float)):
         return float(value) if 0 <= value < LARGEST else None
-    return number(value) if isinstance(value, str) else None
+    return parse_number(value) if isinstance(value, str) else None
 
 
 def list_objects(document: dict[str, Any], key: str) -> list[dict[str, Any]]:
@@ -180,7 +180,7 @@ def list_objects(document: dict[str, Any], key: str) -> list[dict[str, Any]]:
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
-def part(document: dict[str, Any], key: str) -> dict[str, Any]:
+def get_json_object(document: dict[str, Any], key: str) -> dict[str, Any]:
     """Return the object under ``key`` of JSON; empty if there is none, or something else."""
     value = document.get(key)
     return value if isinstance(value, dict) else {}
@@ -216,7 +216,7 @@ def read_json_runs(text: Text, read: Callable[[Parsed, JsonDocument, Lines], Non
     """Return one Parsed for each document; ``read`` fills it from an object. Anything else is left out, with a
     message."""
     lines, runs = Lines(text), list[Parsed]()
-    for document in json_documents(text.content):
+    for document in iter_json_documents(text.content):
         run = Parsed()
         runs.append(run)
         if isinstance(document.value, dict):
@@ -228,7 +228,7 @@ def read_json_runs(text: Text, read: Callable[[Parsed, JsonDocument, Lines], Non
     return runs
 
 
-def broken_run(text: Text, document: JsonDocument) -> Parsed:
+def build_broken_run(text: Text, document: JsonDocument) -> Parsed:
     """Return the Parsed of an unreadable document, with the place where it breaks."""
     run = Parsed()
     run.lacks(

@@ -16,9 +16,9 @@ from iosonde.core.errors import DataError, InputError, UnknownFormatError
 from iosonde.core.message import Message
 from iosonde.core.plugins import find_entry_points, load_plugin
 
-from .damage import checked
+from .damage import drop_implausible_rows
 from .parsed import LIKELY, Claim, Importer, Parsed
-from .parts import parts_of
+from .parts import split_by_tool
 from .text import Note, Text
 
 _T = TypeVar("_T")
@@ -101,7 +101,7 @@ def understand(text: Text, importer_name: str | None = None) -> Understood:
         check_importer(importer_name)
         name, claim = importer_name, claims.get(importer_name) or Claim(0, 0, "asked for")
     elif not claims:
-        code, problem = _unknown_format(text)
+        code, problem = _describe_unknown_format(text)
         hint = "known: {importers}"
         raise UnknownFormatError(code, "{path}: " + problem, hint, path=text.name, importers=", ".join(importers()))
     else:
@@ -110,7 +110,7 @@ def understand(text: Text, importer_name: str | None = None) -> Understood:
     parts = (
         {name: text}
         if importer_name
-        else parts_of(text, name, {importer: begins(importer) for importer in importers()})
+        else split_by_tool(text, name, {importer: get_begin_words(importer) for importer in importers()})
     )
     runs = [run for importer, part in parts.items() for run in _parse_runs(importer, part)]
     notes = list(text.notes)
@@ -146,17 +146,17 @@ def check_importer(name: str) -> None:
         )
 
 
-def begins(name: str) -> tuple[str, ...]:
+def get_begin_words(name: str) -> tuple[str, ...]:
     """Return words of the line with which an execution of this tool begins; none if it has no such line."""
     return tuple(getattr(importers()[name], "BEGINS", ()))
 
 
 def _parse_runs(name: str, text: Text) -> list[Parsed]:
-    with _no_collection():
+    with _pause_garbage_collection():
         runs = _call_importer(name, text, lambda: importers()[name].parse(text))
     for run in runs:
         run.tool, run.headline = name, tuple(getattr(importers()[name], "HEADLINE", ()))
-    return [checked(run, text) for run in runs]
+    return [drop_implausible_rows(run, text) for run in runs]
 
 
 def _collect_claims(text: Text) -> dict[str, Claim]:
@@ -195,7 +195,7 @@ def _call_importer(name: str, text: Text, function: Callable[[], _T]) -> _T:
         ) from error
 
 
-def _unknown_format(text: Text) -> tuple[str, str]:
+def _describe_unknown_format(text: Text) -> tuple[str, str]:
     """Return a code and a message about a file that no importer claims."""
     if "\0" in text.raw[:4096].decode("latin-1"):
         return "binary-file", "not the output of a known tool: it is binary"
@@ -205,7 +205,7 @@ def _unknown_format(text: Text) -> tuple[str, str]:
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def _pause_garbage_collection() -> Iterator[None]:
     """Disable the garbage collector: millions of rows have no cycles, and searching for them takes longer than
     reading."""
     was = gc.isenabled()

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from iosonde.core.headlines import headlines
-from iosonde.core.message import prefixed
+from iosonde.core.headlines import list_headline_kinds
+from iosonde.core.message import prepend_place
 from iosonde.core.types import FactorValue, Observation, Run
 
 from .parsed import Parsed, Row
@@ -24,17 +24,17 @@ _COUNTED = ("iterations", "test_id")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+=@-]+")
 
 
-def digest_of(raw: bytes) -> str:
+def compute_digest(raw: bytes) -> str:
     """Return the SHA-256 of a file's content, in hexadecimal."""
     return hashlib.sha256(raw).hexdigest()
 
 
-def run_prefix(form: str, digest: str) -> str:
+def build_run_prefix(form: str, digest: str) -> str:
     """Return the common prefix of the ids of all runs of a file."""
     return f"{form}-{digest[:DIGEST_CHARACTERS]}-"
 
 
-def runs_of(
+def build_runs(
     understood: Understood, text: Text, experiment: str, factors: Mapping[str, FactorValue] | None = None
 ) -> list[Run]:
     """Return the runs of a file, the first with the file itself as ``raw``; ``factors`` come from its path or a
@@ -42,7 +42,7 @@ def runs_of(
 
     An execution without any number becomes a run only if something is missing in it: a list of settings is not a run.
     """
-    digest = digest_of(text.raw)
+    digest = compute_digest(text.raw)
     runs: list[Run] = []
     for parsed in understood.runs:
         if not parsed.rows and not parsed.missing:
@@ -50,7 +50,7 @@ def runs_of(
         for cell, rows in _group_cells(parsed):
             runs.append(
                 _build_run(
-                    f"{run_prefix(understood.format, digest)}{len(runs):04d}",
+                    f"{build_run_prefix(understood.format, digest)}{len(runs):04d}",
                     experiment,
                     understood,
                     parsed,
@@ -73,7 +73,7 @@ def runs_of(
 
 def format_note(note: Note) -> str:
     """Return a note as a sentence."""
-    return prefixed(note.sentence, f"line {note.line}") if note.line else note.sentence
+    return prepend_place(note.sentence, f"line {note.line}") if note.line else note.sentence
 
 
 def _group_cells(parsed: Parsed) -> list[tuple[dict[str, FactorValue], list[Row]]]:
@@ -108,7 +108,9 @@ def _build_run(
         observations=[_build_observation(row) for row in rows],
         facts={**parsed.facts, **counted, "import": _build_facts(understood, parsed, rows)},
         missing=[format_note(note) for note in parsed.missing],
-        headlines=headlines(((row.operation, row.metric) for row in rows if row.rank is None), parsed.headline),
+        headlines=list_headline_kinds(
+            ((row.operation, row.metric) for row in rows if row.rank is None), parsed.headline
+        ),
     )
     if parsed.operations is not None and len(parsed.operations):
         run.operations = parsed.operations

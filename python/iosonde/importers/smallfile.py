@@ -16,7 +16,7 @@ from typing import Any
 from iosonde.core.message import Message
 
 from .parsed import CERTAIN, Claim, Parsed, Row
-from .reading import JsonDocument, Lines, finite, iso_date, part, read_json_runs
+from .reading import JsonDocument, Lines, date_to_iso, get_json_object, number_from_json, read_json_runs
 from .text import Text
 
 NAME = "smallfile"
@@ -61,24 +61,24 @@ def parse(text: Text) -> list[Parsed]:
 
 
 def _read_document(run: Parsed, document: JsonDocument, lines: Lines) -> None:
-    params = part(document.value, "params")
+    params = get_json_object(document.value, "params")
     _read_settings(run, params)
     begin = lines.locate_needle('"results"', document.begin, document.end)[1]
     operation = str(params.get("operation", "file"))[:40]
-    _Reader(run, operation, lines, document.end).read_results(part(document.value, "results"), begin)
+    _Reader(run, operation, lines, document.end).read_results(get_json_object(document.value, "results"), begin)
 
 
 def _read_settings(run: Parsed, params: dict[str, Any]) -> None:
     run.version = str(params.get("version", ""))[:40]
     for key, factor in _NUMBERS.items():
-        if (value := finite(params.get(key))) is not None:
+        if (value := number_from_json(params.get(key))) is not None:
             run.factors[factor] = int(value)
     for key, factor in _SWITCHES.items():
         if params.get(key) in ("Y", "N"):
             run.factors[factor] = params[key] == "Y"
-    if (size := finite(params.get("file_size"))) is not None:
+    if (size := number_from_json(params.get("file_size"))) is not None:
         run.factors["file_size"] = int(size * 1024)
-    if (hosts := finite(params.get("total_hosts"))) is not None:
+    if (hosts := number_from_json(params.get("total_hosts"))) is not None:
         run.factors["nodes"] = int(hosts)
     for key in ("top", "host_set"):
         if params.get(key):
@@ -100,9 +100,9 @@ class _Reader:
         if not results:
             run.lacks(at, Message("no-results", "no results"))
             return
-        started_at = iso_date(str(results.get("date", ""))[:19])
+        started_at = date_to_iso(str(results.get("date", ""))[:19])
         run.started_at = f"{started_at}Z" if started_at else ""
-        if (seconds := finite(results.get("elapsed"))) is not None and seconds < _NEVER:
+        if (seconds := number_from_json(results.get("elapsed"))) is not None and seconds < _NEVER:
             run.seconds = seconds
         self._add_rows(results, None, begin)
         place = begin
@@ -119,7 +119,7 @@ class _Reader:
                 self._find_line("status", begin),
                 Message("tool-failed", "it failed: {quote}", quote=str(status)[:160]),
             )
-        done = finite(results.get("pctFilesDone"))
+        done = number_from_json(results.get("pctFilesDone"))
         place = self._find_line("pctFilesDone", begin)
         if done is None:
             run.lacks(at, Message("ended-early", "the share of finished files is missing: it ended early"))
@@ -148,7 +148,7 @@ class _Reader:
         run, operation, clock = self.run, self.operation, "sum_of_ranks" if rank is None else "own"
         inside = _join_included(run, operation)
         for key, (name, factor, unit) in _RATES.items():
-            if (value := finite(values.get(key))) is not None and value > 0:
+            if (value := number_from_json(values.get(key))) is not None and value > 0:
                 run.rows.append(
                     Row(
                         operation,
@@ -161,7 +161,7 @@ class _Reader:
                     )
                 )
         for key, (name, unit) in _COUNTS.items():
-            value = finite(values.get(key))
+            value = number_from_json(values.get(key))
             if key == "elapsed" and value is not None and value >= _NEVER:
                 run.lacks(self._find_line(key, begin), Message("ended-early", "a thread never ended"))
             elif value is not None and (value or key != "records"):
@@ -183,6 +183,8 @@ def _join_included(run: Parsed, operation: str) -> str:
 
 def _iterate_threads(results: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every thread with its name, of one host or host by host."""
-    for host in [*part(results, "host").values()] or [results]:
+    for host in [*get_json_object(results, "host").values()] or [results]:
         if isinstance(host, dict):
-            yield from ((name, thread) for name, thread in part(host, "thread").items() if isinstance(thread, dict))
+            yield from (
+                (name, thread) for name, thread in get_json_object(host, "thread").items() if isinstance(thread, dict)
+            )

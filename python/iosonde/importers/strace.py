@@ -23,10 +23,10 @@ from iosonde.core.message import Message
 from iosonde.core.schema import STATUS_SHORT
 
 from .parsed import CERTAIN, Claim, Parsed
-from .strace_calls import CALLS, DATA, OPERATIONS, PATH, UNPLACED, Call, UnreadableError, match_exactly, status_of
+from .strace_calls import CALLS, DATA, OPERATIONS, PATH, UNPLACED, Call, UnreadableError, match_exactly, parse_errno
 from .strace_files import NAMELESS, OpenFile, OpenFiles
 from .text import Text
-from .trace import Numbered, keep_names, note_end, record
+from .trace import Numbered, keep_names, note_end, record_operations
 
 NAME = "strace"
 HEADLINE = ("latency_p99", "bytes")
@@ -242,7 +242,7 @@ class _Reader:
             self._files.forked(pid, value, "CLONE_FILES" in args)
             return
         call = CALLS[name](args, int(value, 16 if value.startswith("0x") else 10), path)
-        status = status_of(error)
+        status = parse_errno(error)
         self._untimed += took is None
         event = _Event(at, pid, start, took or "")
         if call.operation in DATA:
@@ -313,7 +313,7 @@ class _Reader:
         if len(table) and columns["start_ns"].min() > _DAY_NS:
             first = datetime.fromtimestamp(int(columns["start_ns"].min()) // 10**9, UTC)
             run.started_at = first.strftime("%Y-%m-%dT%H:%M:%S")
-        record(run, OPERATIONS, columns, unplaced=UNPLACED)
+        record_operations(run, OPERATIONS, columns, unplaced=UNPLACED)
         self._note_resolution(columns["duration_ns"])
         self._note_nameless(columns)
         keep_names(run, "files", self._files.numbers)

@@ -82,7 +82,7 @@ class Call:
 Reader = Callable[[str, int, str | None], Call]
 
 
-def status_of(error: str | None) -> int:
+def parse_errno(error: str | None) -> int:
     """Return an errno by its name. Raises UnreadableError."""
     if error is None:
         return 0

@@ -94,10 +94,10 @@ class OpenFiles:
             mine = self.get_open_files(pid)
         file = mine.get(fd)
         if file is None:
-            file = mine[fd] = OpenFile(path or f"{NAMELESS}{fd}", None, False, _no_file(path))
+            file = mine[fd] = OpenFile(path or f"{NAMELESS}{fd}", None, False, _classify_non_file(path))
         elif path is not None and file.path != path:
-            if _no_file(path):
-                file.what = _no_file(path)
+            if _classify_non_file(path):
+                file.what = _classify_non_file(path)
             elif not file.what:
                 file.path = path
         return file
@@ -109,7 +109,7 @@ class OpenFiles:
             path = call.path or ""
             if call.directory >= 0 and not path.startswith("/") and call.directory in mine:
                 path = f"{mine[call.directory].path}/{path}"
-            file = mine[call.result] = OpenFile(path, 0, call.appends, _no_file(path))
+            file = mine[call.result] = OpenFile(path, 0, call.appends, _classify_non_file(path))
             return file
         if call.effect == "no_file" and done:
             for fd in call.fds:
@@ -136,7 +136,7 @@ class OpenFiles:
         return self._paths.get_number(path or "")
 
 
-def _no_file(path: str | None) -> str:
+def _classify_non_file(path: str | None) -> str:
     """Return the kind of a non-file from its path in ``-y``; '' for a file."""
     if not path or path.startswith("/"):
         return next((what for begin, what in _NO_FILES.items() if path and path.startswith(begin)), "")

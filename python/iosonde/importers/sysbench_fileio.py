@@ -17,9 +17,9 @@ import re
 
 from iosonde.core.message import Message
 
-from .damage import note_trouble
+from .damage import note_reported_failure
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import number, parse_integer, size_bytes
+from .reading import parse_integer, parse_number, parse_size
 from .text import Text
 
 NAME = "sysbench-fileio"
@@ -101,16 +101,16 @@ class _Reader:
     def _read_setting(self, at: int, line: str) -> None:
         factors = self.run.factors
         name, _, value = line.partition(": ")
-        if name in _SETTINGS and (amount := number(value.strip())) is not None:
+        if name in _SETTINGS and (amount := parse_number(value.strip())) is not None:
             factors[_SETTINGS[name]] = int(amount) if amount == int(amount) else amount
         elif line in _MODES:
             factors["test_mode"] = _MODES[line]
         elif match := _ENGINES.match(line):
             factors["io_mode"] = {"synchronous": "sync", "asynchronous": "async"}.get(match.group(1), match.group(1))
         elif match := _FILES.match(line):
-            factors |= {"files": parse_integer(match.group(1)), "file_size": size_bytes(match.group(2))}
+            factors |= {"files": parse_integer(match.group(1)), "file_size": parse_size(match.group(2))}
         elif line.startswith("Block size "):
-            factors["block_size"] = size_bytes(line.removeprefix("Block size "))
+            factors["block_size"] = parse_size(line.removeprefix("Block size "))
         elif line.startswith("Extra file open flags: "):
             flags = line.removeprefix("Extra file open flags: ").strip("() ")
             factors["open_flags"] = "none" if flags in ("none", "0") else flags[:60]
@@ -122,7 +122,7 @@ class _Reader:
             self.run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))
         elif match := _TRANSFERRED.match(line):
             self._read_old_result(at, match)
-        elif not note_trouble(self.run, at, line) and line.startswith(("WARNING", "ALERT", "error")):
+        elif not note_reported_failure(self.run, at, line) and line.startswith(("WARNING", "ALERT", "error")):
             self.run.warn(at, Message("tool-warning", "sysbench reports: {quote}", quote=line[:160]))
 
     def _read_result(self, at: int, line: str) -> None:
@@ -149,9 +149,9 @@ class _Reader:
     def _read_old_result(self, at: int, match: re.Match[str]) -> None:
         """Read the result of 0.4 and 0.5, which print the bytes of each kind, and one rate for all."""
         for text, operation in ((match.group(1), "read"), (match.group(2), "write")):
-            if size := size_bytes(text):
+            if size := parse_size(text):
                 self.run.rows.append(Row(operation, "bytes", size, "bytes", at))
-        rate = size_bytes(match.group(4))
+        rate = parse_size(match.group(4))
         if rate is None:
             self.run.lacks(
                 at, Message("invalid-number", "'{cell}/sec' is not a rate: left out", cell=match.group(4)[:40])
@@ -160,7 +160,7 @@ class _Reader:
             self.run.rows.append(Row("event", "bandwidth_last_done", rate, "bytes/s", at))
 
     def _add_row(self, at: int, text: str, operation: str, metric: str, unit: str, factor: float, inside: str) -> None:
-        if (value := number(text)) is None:
+        if (value := parse_number(text)) is None:
             self.run.lacks(at, Message("invalid-number", "'{cell}' is not a number: left out", cell=text[:40]))
         elif value > 0:  # 0.00 ms was rounded; a rate of 0 is a kind outside the test
             base = value / 1000 if factor == 1e-3 else value * factor

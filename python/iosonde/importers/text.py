@@ -18,7 +18,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 
 from .fio_version import AdjacentVersion
-from .labels import without_labels
+from .labels import strip_labels
 
 # Length of a line for parsers. Longer ones are lists of files or data; no number that we read is that far right.
 LINE_CHARACTERS = 1 << 16
@@ -163,8 +163,8 @@ class Text:
         if "\x1b" in text:
             text = _ANSI.sub("", text)
         if "\r" in text:
-            text = _line_ends(text)
-        text, label = without_labels(text)
+            text = _normalize_line_ends(text)
+        text, label = strip_labels(text)
         if label:
             self.notes.append(
                 Note(1, Message("labels-left-out", "labels before the lines, as '{label}', were left out", label=label))
@@ -209,7 +209,7 @@ class Text:
         if head.lstrip()[:1] in ("{", "[") or not _COMMA.search(head) or _NO_COMMAS.search(head):
             return text
         commas = list(_COMMA.finditer(head))
-        clear = [match for match in commas if _surely_decimal(match)]
+        clear = [match for match in commas if _is_surely_decimal(match)]
         if not clear:
             self.notes.append(
                 Note(
@@ -226,7 +226,7 @@ class Text:
         self._add_note(head, clear[0].group(), Message("decimal-comma", "decimal commas were read as decimal points"))
 
         def replace_comma(match: re.Match[str]) -> str:
-            return match.group() if only_clear and not _surely_decimal(match) else match.group().replace(",", ".")
+            return match.group() if only_clear and not _is_surely_decimal(match) else match.group().replace(",", ".")
 
         return _COMMA.sub(replace_comma, text)
 
@@ -324,7 +324,7 @@ def _iterate_blocks(stream: BinaryIO, name: str, damage: list[Note]) -> Iterator
         )
 
 
-def _line_ends(text: str) -> str:
+def _normalize_line_ends(text: str) -> str:
     text = text.replace("\r\n", "\n")
     if "\r" not in text:
         return text
@@ -334,7 +334,7 @@ def _line_ends(text: str) -> str:
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] if "\r" in line else line for line in text.split("\n"))
 
 
-def _surely_decimal(match: re.Match[str]) -> bool:
+def _is_surely_decimal(match: re.Match[str]) -> bool:
     """Return whether the comma is decimal: `1,234` may be one thousand or a list, but not `0,037`, `2,4`, `8543,928` or
     `1m2,345s`."""
     integer, part = match.group(1), match.group(2)

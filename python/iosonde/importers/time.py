@@ -14,7 +14,7 @@ import re
 from iosonde.core.message import Message
 
 from .parsed import LIKELY, WEAK, Claim, Parsed, Row
-from .reading import number
+from .reading import parse_number
 from .text import Text
 
 NAME = "time"
@@ -103,7 +103,11 @@ class _Samples:
             self._open = self._begin_sample()
         if self._open is None or any(row.metric == metric for row in self._open.rows):
             return
-        value = number(plain) if plain else (number(seconds) or 0.0) + 60.0 * int(minutes) + 3600.0 * int(hours or 0)
+        value = (
+            parse_number(plain)
+            if plain
+            else (parse_number(seconds) or 0.0) + 60.0 * int(minutes) + 3600.0 * int(hours or 0)
+        )
         self._add_row(self._open, at, metric, value)
         if len(self._open.rows) == 3:
             self._close_sample(self._open, at)
@@ -117,12 +121,12 @@ class _Samples:
         elif self._open is None:
             return
         elif key.startswith("User"):
-            self._add_row(self._open, at, "user", number(word))
+            self._add_row(self._open, at, "user", parse_number(word))
         elif key.startswith("System"):
-            self._add_row(self._open, at, "sys", number(word))
+            self._add_row(self._open, at, "sys", parse_number(word))
         elif key.startswith("Elapsed"):
             self._add_row(self._open, at, "real", _parse_seconds(word.rpartition(" ")[2]))
-        elif key.startswith("Maximum") and (value := number(word)) is not None:
+        elif key.startswith("Maximum") and (value := parse_number(word)) is not None:
             self._open.rows.append(Row("command", "memory_max", value * 1024, "bytes", at, None, len(self.runs) - 1))
         elif key == "Exit status" and word != "0":
             self._open.lacks(at, Message("tool-failed", "the command ended with status {status}", status=word[:20]))
@@ -157,7 +161,7 @@ def _parse_seconds(word: str) -> float | None:
     """Convert ``0:00.05``, ``1:02:03``, ``1m2.5``, ``0.05`` to s."""
     total = 0.0
     for part in re.split("[:hm]", word):
-        value = number(part)
+        value = parse_number(part)
         if value is None or value < 0:
             return None
         total = total * 60 + value

@@ -13,7 +13,7 @@ import numpy as np
 from iosonde.core.message import Message
 from iosonde.core.schema import OPERATION, STATUS_OK
 
-from .operation_log import summary_rows
+from .operation_log import add_summary_rows
 from .parsed import Parsed, Row
 from .text import Text
 
@@ -44,7 +44,7 @@ class Gathered:
         self.lost = 0
 
     def columns(self) -> dict[str, Any]:
-        """Return arrays, as ``record`` takes them."""
+        """Return arrays, as ``record_operations`` takes them."""
         table = np.frombuffer(self.rows, np.int64).reshape(-1, len(self.FIELDS))
         return dict(zip(self.FIELDS, table.T, strict=True))
 
@@ -59,18 +59,18 @@ class Gathered:
         from iosonde.engine._native import KINDS
 
         names = list(self.names.numbers)
-        columns = without_cut(run, text, self.columns())
+        columns = drop_cut_operation(run, text, self.columns())
         codes = np.array([KINDS.index(kinds[name]) for name in names], np.int64)
         columns["kind"] = codes[columns["phase"]] if names else columns["phase"]
         if len(columns["start_ns"]):
             columns["start_ns"] = columns["start_ns"] - columns["start_ns"].min()
-        record(run, names, columns, **how)
+        record_operations(run, names, columns, **how)
         if self.lost > 1:
             run.facts["lines_left_out"] = self.lost
         return columns
 
 
-def record(
+def record_operations(
     run: Parsed,
     names: Sequence[str],
     columns: Mapping[str, Any],
@@ -153,7 +153,7 @@ def _summarise_phase(run: Parsed, name: str, records: Any, lines: Any, moved: An
         )
     if not good.any():
         return
-    summary_rows(run, name, records["duration_ns"][good] / 1e9, lines[good])
+    add_summary_rows(run, name, records["duration_ns"][good] / 1e9, lines[good])
     if moved[good].any():
         total = float(moved[good].sum())
         run.rows.append(Row(name, "bytes", total, "bytes", int(lines[good][0]), count=int(good.sum())))
@@ -167,7 +167,7 @@ def note_end(run: Parsed, text: Text) -> bool:
     return is_complete
 
 
-def without_cut(run: Parsed, text: Text, columns: dict[str, Any]) -> dict[str, Any]:
+def drop_cut_operation(run: Parsed, text: Text, columns: dict[str, Any]) -> dict[str, Any]:
     """Return the columns without the operation of a last line without a line end; the run is marked then."""
     if note_end(run, text):
         return columns

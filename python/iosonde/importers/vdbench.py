@@ -16,9 +16,9 @@ from datetime import datetime
 
 from iosonde.core.message import Message
 
-from .damage import note_trouble
+from .damage import note_reported_failure
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import number, size_bytes
+from .reading import parse_number, parse_size
 from .text import Note, Text
 
 NAME = "vdbench"
@@ -141,7 +141,7 @@ class _Reader:
         elif any(words in line for words in _BAD):
             (self._run or self._create_run()).lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))
         else:
-            note_trouble(self._run, at, line)
+            note_reported_failure(self._run, at, line)
 
     def end(self, text: Text) -> list[Parsed]:
         """Return the runs, with what they lack."""
@@ -181,7 +181,7 @@ class _Reader:
             if key == "I/O rate" and value:
                 run.factors["requested_rate"] = _parse_level(value)
             elif key == "elapsed":
-                seconds = number(value.strip("(). "))
+                seconds = parse_number(value.strip("(). "))
                 run.factors["elapsed"] = value[:40] if seconds is None else seconds
             elif key == "fwdrate":
                 run.factors["requested_rate"] = _parse_level(value.partition(".")[0])
@@ -229,7 +229,7 @@ def _match_columns(upper: list[str], lower: list[str]) -> list[tuple[str, str]]:
 
 def _add_number(run: Parsed, at: int, meaning: tuple[str, str, str, float], cell: str, name: str) -> None:
     operation, metric, unit, factor = meaning
-    value = number(cell)
+    value = parse_number(cell)
     if value is None:
         run.lacks(
             at, Message("invalid-number", "'{cell}' of {column} is not a number: left out", cell=cell[:40], column=name)
@@ -264,7 +264,7 @@ def _parse_flatfile(text: Text) -> list[Parsed]:
                 continue
             if window.startswith("avg_"):
                 begun.pop(name, None)
-                runs.append(_flat_row(at, row, len(plain.split()) == len(names)))
+                runs.append(_parse_flat_row(at, row, len(plain.split()) == len(names)))
             else:
                 begun.setdefault(name, at)
     for name, at in begun.items():
@@ -273,7 +273,7 @@ def _parse_flatfile(text: Text) -> list[Parsed]:
     return runs or [Parsed(missing=[Note(text.last_line, Message("no-results", "it contains no run"))])]
 
 
-def _flat_row(at: int, row: dict[str, str], is_complete: bool) -> Parsed:
+def _parse_flat_row(at: int, row: dict[str, str], is_complete: bool) -> Parsed:
     version = row.get("version", "")
     run = Parsed(version="" if version == "n/a" else version.removeprefix("vdbench")[:40])
     run.factors["rd"], run.facts["window"] = row.get("run", "?")[:60], row["interval"][:40]
@@ -301,10 +301,10 @@ def _flat_row(at: int, row: dict[str, str], is_complete: bool) -> Parsed:
 def _parse_level(text: str) -> str | int | float:
     """Return ``4k`` in bytes, ``8`` as a number, ``max`` as text; vdbench's number for it becomes ``max``, too."""
     word = text.strip().rstrip(".")
-    value = number(word)
+    value = parse_number(word)
     if value is not None:
         return "max" if _MOST_RATE <= value <= _MOST_RATE + 11 else int(value) if value == int(value) else value
-    size = size_bytes(word)
+    size = parse_size(word)
     return size if size is not None else ("max" if word.lower().endswith("max") else word[:60])
 
 

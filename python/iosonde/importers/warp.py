@@ -18,7 +18,17 @@ from typing import Any
 from iosonde.core.message import Message
 
 from .parsed import CERTAIN, Claim, Parsed, Row
-from .reading import JsonDocument, Lines, finite, list_objects, option, part, read_json_runs, size_bytes, words_of
+from .reading import (
+    JsonDocument,
+    Lines,
+    get_json_object,
+    get_option_value,
+    list_objects,
+    number_from_json,
+    parse_size,
+    read_json_runs,
+    split_command,
+)
 from .text import Text
 
 NAME = "warp"
@@ -91,18 +101,18 @@ class _Reader:
 
     def version_2(self, document: dict[str, Any]) -> None:
         """Read ``v: 2``, of warp 1.0 and later."""
-        run, total = self._run, part(document, "total")
+        run, total = self._run, get_json_object(document, "total")
         run.version = str(document.get("warp_version") or "")[:40]
         self._read_command(str(document.get("commandline") or ""))
         if document.get("final") is False:
             run.lacks(self._find_line('"final"'), Message("ended-early", "it is an update of a run that continued"))
         run.started_at = _parse_moment(total.get("start_time"))
         self._read_settings(total)
-        kinds = part(document, "by_op_type")
+        kinds = get_json_object(document, "by_op_type")
         for name, kind in kinds.items():
             if isinstance(kind, dict):
                 self._add_operation(name.lower()[:40], kind, name)
-                self._add_merged(name.lower()[:40], part(kind, "requests_by_client"), name)
+                self._add_merged(name.lower()[:40], get_json_object(kind, "requests_by_client"), name)
         if len(kinds) != 1 and total:
             self._add_operation("all", total, "total")
 
@@ -119,7 +129,7 @@ class _Reader:
                     Message("ended-early", "warp skipped {name}: too little data", name=name),
                 )
             self._add_operation(name.lower()[:40], operation, name)
-            self._add_requests(name.lower()[:40], part(operation, "single_sized_requests"), name)
+            self._add_requests(name.lower()[:40], get_json_object(operation, "single_sized_requests"), name)
         if isinstance(document.get("mixed_server_stats"), dict):
             self._add_operation("all", {"throughput": document["mixed_server_stats"]}, "mixed_server_stats")
 
@@ -129,28 +139,28 @@ class _Reader:
     def _read_command(self, command: str) -> None:
         if not command:
             return
-        words = words_of(command)
+        words = split_command(command)
         self._run.facts["command"] = _SECRET.sub(r"\1…", command)[:4000]
         if benchmark := next((word for word in words[1:] if not word.startswith("-")), ""):
             self._run.factors["benchmark"] = benchmark[:40]
         for name, factor in _OPTIONS.items():
-            if (value := option(words, name)) is not None:
-                size = size_bytes(value)
+            if (value := get_option_value(words, name)) is not None:
+                size = parse_size(value)
                 self._run.factors[factor] = value[:40] if size is None else size
 
     def _read_settings(self, section: dict[str, Any]) -> None:
         run = self._run
-        if (concurrency := finite(section.get("concurrency"))) and "concurrency" not in run.factors:
+        if (concurrency := number_from_json(section.get("concurrency"))) and "concurrency" not in run.factors:
             run.factors["concurrency"] = int(concurrency)
         for key, factor in (("clients", "nodes"), ("hosts", "servers")):
             value = section.get(key)
-            if count := len(value) if isinstance(value, (list, dict)) else finite(value):
+            if count := len(value) if isinstance(value, (list, dict)) else number_from_json(value):
                 run.factors.setdefault(factor, int(count))
 
     def _add_operation(self, operation: str, section: dict[str, Any], needle: str) -> None:
-        run, window, at = self._run, part(section, "throughput"), self._find_line(f'"{needle}"')
-        millis = finite(window.get("measure_duration_millis"))
-        if errors := finite(section.get("total_errors", section.get("errors", window.get("errors")))):
+        run, window, at = self._run, get_json_object(section, "throughput"), self._find_line(f'"{needle}"')
+        millis = number_from_json(window.get("measure_duration_millis"))
+        if errors := number_from_json(section.get("total_errors", section.get("errors", window.get("errors")))):
             first = section.get("first_errors")
             why = f": {str(first[0])[:120]}" if isinstance(first, list) and first else ""
             run.lacks(
@@ -169,7 +179,7 @@ class _Reader:
             )
             return
         run.facts[f"window of {operation}, ms"] = int(millis)
-        size, objects, done = (finite(window.get(key)) for key in ("bytes", "objects", "ops"))
+        size, objects, done = (number_from_json(window.get(key)) for key in ("bytes", "objects", "ops"))
         count = None if done is None else int(done)
         if size:
             run.rows.append(Row(operation, "bandwidth", 1000 * size / millis, "bytes/s", at, count=count))
@@ -179,10 +189,10 @@ class _Reader:
             run.rows.append(Row(operation, "operations", count, "operations", at))
 
     def _add_requests(self, operation: str, section: dict[str, Any], needle: str) -> None:
-        at, requests = self._find_line(f'"{needle}"'), finite(section.get("requests"))
+        at, requests = self._find_line(f'"{needle}"'), number_from_json(section.get("requests"))
         if section.get("skipped") or not requests:
             return
-        if size := finite(section.get("obj_size")):
+        if size := number_from_json(section.get("obj_size")):
             self._run.factors.setdefault("object_size", int(size))
         self._run.rows += _build_latencies(operation, section, at, int(requests))
 
@@ -194,16 +204,19 @@ class _Reader:
             if isinstance(segments, list)
             for segment in segments
             if isinstance(segment, dict)
-            and (requests := part(segment, "single_sized_requests"))
-            and finite(requests.get("requests"))
+            and (requests := get_json_object(segment, "single_sized_requests"))
+            and number_from_json(requests.get("requests"))
         ]
-        merged = [finite(window.get("merged_entries")) for window in windows]
+        merged = [number_from_json(window.get("merged_entries")) for window in windows]
         if not windows:
             return
         if len(windows) == 1 and merged[0] in (None, 0, 1):
             self._add_requests(operation, windows[0], needle)
             return
-        at, n = self._find_line(f'"{needle}"'), int(sum(finite(window.get("requests")) or 0 for window in windows))
+        at, n = (
+            self._find_line(f'"{needle}"'),
+            int(sum(number_from_json(window.get("requests")) or 0 for window in windows)),
+        )
         if any(entries is not None and entries > 1 for entries in merged):
             self._run.warn(
                 at,
@@ -216,11 +229,11 @@ class _Reader:
             return
         for prefix, parts in (
             ("latency", windows),
-            ("first_byte_latency", [part(window, "first_byte") for window in windows]),
+            ("first_byte_latency", [get_json_object(window, "first_byte") for window in windows]),
         ):
             names = _REQUESTS if prefix == "latency" else _FIRST_BYTE
             keys = {statistic: key for key, statistic in names.items()}
-            for statistic, value in _all_of(parts, windows, keys):
+            for statistic, value in _merge_statistics(parts, windows, keys):
                 self._run.rows.append(Row(operation, f"{prefix}_{statistic}", value / 1000, "s", at, count=n))
         self._run.warn(
             at,
@@ -232,16 +245,16 @@ class _Reader:
         )
 
 
-def _all_of(
+def _merge_statistics(
     parts: list[dict[str, Any]], windows: list[dict[str, Any]], keys: dict[str, str]
 ) -> Iterator[tuple[str, float]]:
     """Yield (statistic, ms) over all: the mean weighted by requests, minimum and maximum; none if a window lacks it."""
     for statistic in ("mean", "min", "max"):
-        values = [finite(part.get(keys[statistic])) for part in parts]
+        values = [number_from_json(part.get(keys[statistic])) for part in parts]
         if None in values:
             continue
         if statistic == "mean":
-            weights = [finite(window.get("requests")) or 0.0 for window in windows]
+            weights = [number_from_json(window.get("requests")) or 0.0 for window in windows]
             summed = sum((value or 0.0) * weight for value, weight in zip(values, weights, strict=True))
             yield statistic, summed / sum(weights)
         else:
@@ -251,10 +264,10 @@ def _all_of(
 def _build_latencies(operation: str, section: dict[str, Any], at: int, n: int) -> Iterator[Row]:
     for prefix, values, names in (
         ("latency", section, _REQUESTS),
-        ("first_byte_latency", part(section, "first_byte"), _FIRST_BYTE),
+        ("first_byte_latency", get_json_object(section, "first_byte"), _FIRST_BYTE),
     ):
         for key, statistic in names.items():
-            if (value := finite(values.get(key))) is not None:
+            if (value := number_from_json(values.get(key))) is not None:
                 yield Row(operation, f"{prefix}_{statistic}", value / 1000, "s", at, count=n)
 
 
@@ -272,7 +285,7 @@ def _parse_table(text: Text) -> Parsed:
         if not line.strip() or cells[:2] == names[:2]:
             continue
         row = dict(zip(names, cells, strict=False))
-        values = [finite(row.get(key)) for key in ("duration_s", "bytes", "objs_per_sec", "errors")]
+        values = [number_from_json(row.get(key)) for key in ("duration_s", "bytes", "objs_per_sec", "errors")]
         if len(cells) != len(names) or None in values or not values[0] or at == text.cut_line:
             run.lacks(at, Message("damaged-lines", "the row is cut or damaged: left out"))
             continue

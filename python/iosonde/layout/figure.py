@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.option_kinds import figure_format
+from iosonde.core.option_kinds import parse_figure_format
 from iosonde.core.whole_file import replace_file
 from iosonde.layout.text import escape
 
@@ -44,7 +44,7 @@ class Figure:
 
     def save(self, path: str | Path) -> Path:
         """Write the figure as ``.png``, ``.svg`` or ``.pdf``, atomically. Raises InputError."""
-        return replace_file(Path(path), self.image(figure_format(path)))
+        return replace_file(Path(path), self.image(parse_figure_format(path)))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """Return what a notebook shows: the interactive figure, or the SVG as a fallback."""

@@ -8,20 +8,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from iosonde.core.estimate_text import CANNOT_TELL, estimate_parts, estimate_text
+from iosonde.core.estimate_text import CANNOT_TELL, format_estimate, format_estimate_parts
 
 __all__ = [
     "CANNOT_TELL",
     "WIDTH",
     "broken",
     "escape",
-    "estimate_parts",
-    "estimate_text",
     "fitting",
+    "format_estimate",
+    "format_estimate_parts",
     "paragraphs",
-    "warning_lines",
     "room",
     "table",
+    "warning_lines",
     "width",
     "wrapped",
 ]

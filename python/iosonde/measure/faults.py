@@ -13,7 +13,7 @@ from iosonde.core import faults as words
 from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.faults import KINDS, NONE, Exchange, FaultDone, PlannedFault, Settled
 from iosonde.core.message import Message
-from iosonde.core.problems import nearest
+from iosonde.core.problems import suggest_replacement
 from iosonde.core.types import FactorValue, Observation
 from iosonde.core.units import parse_seconds
 
@@ -102,7 +102,7 @@ def _plan_fault(filled: Mapping[str, Any]) -> PlannedFault:
             "'{kind}' is not a fault that the lab supports",
             "{suggestion}",
             kind=kind,
-            suggestion=nearest(kind, [NONE, *KINDS]),
+            suggestion=suggest_replacement(kind, [NONE, *KINDS]),
         )
     if KINDS[kind] is not bool(rate):
         raise InputError(
@@ -163,7 +163,7 @@ class TrialFaults:
 
     def _wait_until(self, there: Callable[[], bool], deadline: float = float("inf")) -> None:
         while not there():
-            if not words.attended(self._orders.directory) or time.monotonic() > deadline:
+            if not words.has_injector(self._orders.directory) or time.monotonic() > deadline:
                 raise SystemFaultError(
                     "lab-not-running",
                     "nobody inflicts the faults of the experiment: the process that started the lab has ended",

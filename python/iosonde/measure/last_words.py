@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IosondeError
-from iosonde.core.message import Message, restore
+from iosonde.core.message import Message, restore_message
 from iosonde.engine import _native
 from iosonde.ranks import watchdog
 from iosonde.ranks.hosts import this_host
@@ -49,7 +49,7 @@ def message_to_json(message: str) -> dict[str, Any]:
 
 def message_from_json(message: Mapping[str, Any]) -> Message:
     """Return the message that another process wrote (``message_to_json``)."""
-    return restore(message["code"], message["text"], message["values"])
+    return restore_message(message["code"], message["text"], message["values"])
 
 
 def ranks_failed(outcome: watchdog.Outcome) -> Message:
@@ -68,7 +68,9 @@ def _read_error(path: Path) -> Message:
     try:
         error = json.loads(path.read_text())
         text = _join_sentence(error["message"], error["hint"])
-        return restore(error.get("code", "unexpected-error"), text, error.get("values", {}))  # older ones have neither
+        return restore_message(
+            error.get("code", "unexpected-error"), text, error.get("values", {})
+        )  # older ones have neither
     except ValueError:
         return Message("unreadable-failure", "a rank failed without a reason: is {path} full?", path=path.parent.parent)
 

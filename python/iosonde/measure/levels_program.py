@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IosondeError, SystemFaultError
-from iosonde.core.level_text import same_level
+from iosonde.core.level_text import is_same_level
 from iosonde.core.types import FactorValue
 from iosonde.measure.task_words import TaskWord
 from iosonde.ranks import mpi
@@ -67,11 +67,11 @@ def run(task: LevelsTask, ranks: mpi.Ranks) -> dict[str, list[NodeLevel]] | None
 def _set_level(control: Control, values: Mapping[str, FactorValue], target: str | None) -> NodeLevel:
     try:
         level = _read_level(control, values)
-        if target is None or same_level(target, level):
+        if target is None or is_same_level(target, level):
             return NodeLevel(level)
         _call_shell(control.set, dict(values) | {placeholders.LEVEL: target}, control)
         level = _read_level(control, values)
-        return NodeLevel(level, "" if same_level(target, level) else f"the system says {level[:80] or 'nothing'}")
+        return NodeLevel(level, "" if is_same_level(target, level) else f"the system says {level[:80] or 'nothing'}")
     except IosondeError as error:
         return NodeLevel(fault=error.message)
 

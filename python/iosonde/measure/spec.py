@@ -12,7 +12,7 @@ from typing import Any
 
 from iosonde.core.cluster_nodes import ClusterNodes
 from iosonde.core.stored import TARGET
-from iosonde.core.types import Factor, FactorValue, count_of
+from iosonde.core.types import Factor, FactorValue, level_to_count
 
 # Where a command runs: on the same first rank; on every rank after a barrier; rank after rank; as one MPI job with as
 # many ranks as the trial, started by the first rank; on every server, started by the first rank.
@@ -157,7 +157,7 @@ class Spec:
 
     def counts(self, factor: str) -> tuple[int, ...]:
         """Return the levels of a factor that counts something, such as nodes."""
-        return tuple(count_of(level) for level in self.levels(factor))
+        return tuple(level_to_count(level) for level in self.levels(factor))
 
 
 @dataclass(frozen=True)

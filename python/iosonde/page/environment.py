@@ -11,8 +11,8 @@ from contextlib import suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from iosonde.core.cache_folder import own_cache_folder
-from iosonde.core.units import in_file, significant
+from iosonde.core.cache_folder import create_private_cache_folder
+from iosonde.core.units import format_for_file, format_significant
 from iosonde.core.version import __version__
 from iosonde.layout.text import escape
 from iosonde.page.tables import DataTable
@@ -36,7 +36,7 @@ def make_environment(names: Collection[str] = ()) -> Any:
         "csv_text": _csv_text,
         "figure_value": _cell_text,
         "chance": _format_p_value,
-        "digits": in_file,
+        "digits": format_for_file,
         "unbroken": _join_numbers,
         "sentence": _make_capitalizer(names),
     }
@@ -104,7 +104,7 @@ def _cell_text(value: Any) -> str:
 
 def _format_p_value(p: float) -> str:
     """Format a p-value with two digits; below 0.0001 only the bound."""
-    return "< 0.0001" if p < 1e-4 else significant(p, 2)
+    return "< 0.0001" if p < 1e-4 else format_significant(p, 2)
 
 
 def compiled_templates(environment: Environment) -> BytecodeCache | None:
@@ -126,7 +126,7 @@ def compiled_templates(environment: Environment) -> BytecodeCache | None:
             with suppress(OSError):
                 super().dump_bytecode(bucket)
 
-    folder = own_cache_folder()
+    folder = create_private_cache_folder()
     return None if folder is None else ToleratingBytecodeCache(str(folder), "page-%s.cache")
 
 

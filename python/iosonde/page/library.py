@@ -13,7 +13,7 @@ from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
-from iosonde.core.cache_folder import cache_folder
+from iosonde.core.cache_folder import find_cache_folder
 from iosonde.core.message import Message
 
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
@@ -44,7 +44,7 @@ def _build_script() -> str:
 
 
 def _cache_path() -> Path | None:
-    folder = cache_folder()
+    folder = find_cache_folder()
     if folder is None:
         return None
     what = hashlib.sha256(f"{_SNIPPET}{_ADDRESS.pattern}".encode()).hexdigest()[:8]

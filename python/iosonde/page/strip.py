@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from iosonde.core.units import human_scale
+from iosonde.core.units import choose_human_scale
 from iosonde.layout.vocabulary import LOG_BEYOND
 
 STRIP_WIDTH, STRIP_HEIGHT = 150, 26
@@ -56,7 +56,7 @@ class StripAxis:
             far = self.end if self.end >= -self.start else self.start
             if far == 0:
                 return ((self.place(0.0), "0"),)
-            divisor, name = human_scale(far, unit)
+            divisor, name = choose_human_scale(far, unit)
             nice = 10.0 ** math.floor(math.log10(abs(far) / divisor))
             # 0.5: the logarithm of 999.9999999999999 is 3.
             top = next(nice * step for step in (5.0, 2.0, 1.0, 0.5) if nice * step <= abs(far) / divisor)
@@ -76,5 +76,5 @@ def _round_values(unit: str) -> list[float]:
 
 
 def _format_short(value: float, unit: str) -> str:
-    divisor, name = human_scale(value, unit)
+    divisor, name = choose_human_scale(value, unit)
     return f"{value / divisor:g} {name}".rstrip()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from iosonde.core.types import Estimate
-from iosonde.core.units import in_file
+from iosonde.core.units import format_for_file
 from iosonde.layout.figure import Figure
 
 Value = str | int | float | bool | None
@@ -56,7 +56,7 @@ class DataTable:
 def _csv_cell(value: Value) -> Value:
     """Prefix text that a spreadsheet would evaluate with an apostrophe; a number written as text stays."""
     if isinstance(value, float):
-        return in_file(value)
+        return format_for_file(value)
     return f"'{value}" if isinstance(value, str) and value[:1] in _STEERING and not _NUMBER.fullmatch(value) else value
 
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from iosonde.core.filesystems import is_network, servers
+from iosonde.core.filesystems import is_network, parse_servers
 from iosonde.core.message import Message
 from iosonde.foreign.child import Child, NoAnswerError
 from iosonde.ranks.machine import command, mount
@@ -140,7 +140,7 @@ def before(ranks: Ranks, targets: Sequence[Path]) -> list[str]:
     messages: list[str] = []
     for target in targets:
         views = ranks.all_gather(look_within(target))
-        server_names = {server for view in views for server in servers(view.type, view.source)}
+        server_names = {server for view in views for server in parse_servers(view.type, view.source)}
         odd = len({view.network for view in views}) > 1  # only then names have to be resolved
         serving = ranks.all_gather(odd and any(map(is_this_node, sorted(server_names))))
         target_views = [replace(view, serves=serves) for view, serves in zip(views, serving, strict=True)]

@@ -74,14 +74,14 @@ def build_array(kind: pa.DataType, values: Sequence[Any]) -> pa.Array:
     return pa.array(values, kind)
 
 
-def plain(values: npt.NDArray[Any]) -> pa.Array:
+def array_from_numbers(values: npt.NDArray[Any]) -> pa.Array:
     """Convert an array of numbers as it is."""
     import pyarrow as pa
 
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, _build_buffer(values)])
 
 
-def repeated(values: pa.Array, times: Sequence[int]) -> pa.Array:
+def repeat_values(values: pa.Array, times: Sequence[int]) -> pa.Array:
     """Repeat each value ``times`` times."""
     import pyarrow as pa
 
@@ -91,12 +91,12 @@ def repeated(values: pa.Array, times: Sequence[int]) -> pa.Array:
     return pa.concat_arrays([values.slice(0, 0), *parts])
 
 
-def texts(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+def column_to_texts(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     """Convert a text column to objects, None if missing; equal texts share one object."""
     coded = column.combine_chunks().dictionary_encode()
     words = np.empty(len(coded.dictionary) + 1, dtype=object)
     words[:-1] = coded.dictionary.to_pylist()
-    places = flat(coded.indices, np.dtype(np.int32))
+    places = view_numbers(coded.indices, np.dtype(np.int32))
     objects: npt.NDArray[Any] = words[np.where(_find_absent(coded.indices), len(words) - 1, places)]
     return objects
 
@@ -124,20 +124,20 @@ def _build_buffer(values: npt.NDArray[Any]) -> pa.Buffer:
     return pa.py_buffer(np.ascontiguousarray(values))
 
 
-def numbers(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+def column_to_floats(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """Return (a column as floats with NaN if missing, mask of missing values)."""
     import pyarrow as pa
 
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         column = column.cast(pa.float64(), safe=False)
     chunks, kind = column.chunks, np.dtype(column.type.to_pandas_dtype())
-    values = np.concatenate([flat(chunk, kind) for chunk in chunks] or [np.empty(0)]).astype(np.float64)
+    values = np.concatenate([view_numbers(chunk, kind) for chunk in chunks] or [np.empty(0)]).astype(np.float64)
     absent = np.concatenate([_find_absent(chunk) for chunk in chunks] or [np.empty(0, bool)])
     values[absent] = np.nan
     return values, absent
 
 
-def flat(array: pa.Array, kind: np.dtype[Any]) -> npt.NDArray[Any]:
+def view_numbers(array: pa.Array, kind: np.dtype[Any]) -> npt.NDArray[Any]:
     """Return the numbers of an array without a copy (``to_numpy`` would import pandas); missing values
     are arbitrary."""
     buffer = array.buffers()[1]

@@ -11,15 +11,15 @@ from typing import Any
 
 from iosonde.core.errors import DataError, SchemaTooNewError
 from iosonde.core.message import Message
-from iosonde.core.temporary_names import writer_is_dead
+from iosonde.core.temporary_names import is_writer_dead
 from iosonde.core.types import Finding, Severity
 
 from . import files, rundir
-from .experiment_digest import SHA256, TRIALS, digest_of_run
+from .experiment_digest import SHA256, TRIALS, read_run_digest
 from .experiments import Experiments
 from .marker import is_marker_changed
 from .notes import Notes
-from .runfile import experiment_from
+from .runfile import decode_experiment
 
 Document = dict[str, Any]
 Reader = Callable[[Path], Document]
@@ -33,17 +33,17 @@ def find_problems(store: Path, contents: bool, read: Reader, experiments: Experi
     return [
         *_check_marker(store),
         *findings,
-        *_changed_experiments(runs, experiments),
+        *_find_changed_experiments(runs, experiments),
         *_check_experiments(store),
         *_check_notes(store),
     ]
 
 
-def problems_of_runs(paths: Iterable[Path], contents: bool, read: Reader, experiments: Experiments) -> list[Finding]:
+def find_run_problems(paths: Iterable[Path], contents: bool, read: Reader, experiments: Experiments) -> list[Finding]:
     """Return the findings about these run directories, and about the experiments of their runs."""
     runs: list[Document] = []
     findings = [finding for path in paths for finding in _check_run(path, contents, read, runs)]
-    return [*findings, *_changed_experiments(runs, experiments)]
+    return [*findings, *_find_changed_experiments(runs, experiments)]
 
 
 def _check_marker(store: Path) -> Iterator[Finding]:
@@ -64,7 +64,7 @@ def _check_marker(store: Path) -> Iterator[Finding]:
 def _check_runs(store: Path, contents: bool, read: Reader, documents: list[Document]) -> Iterator[Finding]:
     for path in _list_entries(store / "runs"):
         if files.is_temporary(path.name):
-            if writer_is_dead(path):
+            if is_writer_dead(path):
                 template = "{file} was left half-written by a dead process; it is not a run"
                 sentence = Message("half-written", template, file=path.name)
                 yield _build_finding(
@@ -90,11 +90,11 @@ def _check_run(path: Path, contents: bool, read: Reader, documents: list[Documen
         yield _build_finding("D101", Severity.ERROR, error.message, path, error.hint)
 
 
-def _changed_experiments(runs: Sequence[Document], experiments: Experiments) -> Iterator[Finding]:
+def _find_changed_experiments(runs: Sequence[Document], experiments: Experiments) -> Iterator[Finding]:
     """Yield the experiments that differ from the digests in their runs; runs without a digest are skipped."""
     by_experiment: dict[str, list[Document]] = {}
     for run in runs:
-        if digest_of_run(run):
+        if read_run_digest(run):
             by_experiment.setdefault(run["experiment"], []).append(run)
     for name, dependents in sorted(by_experiment.items()):
         path = experiments.path(name)
@@ -122,7 +122,7 @@ def _changed_experiments(runs: Sequence[Document], experiments: Experiments) -> 
 def _check_experiments(store: Path) -> Iterator[Finding]:
     for path in _list_documents(store / "experiments"):
         try:
-            experiment_from(files.read_plain(path), path.stem)
+            decode_experiment(files.read_plain(path), path.stem)
         except (DataError, OSError) as error:
             action = f"restore {path} from a copy, or remove it"
             why = error.strerror if isinstance(error, OSError) else error.message

@@ -19,7 +19,7 @@ class ExperimentDigest(NamedTuple):
     trials: int
 
 
-def digest_of_run(run: Mapping[str, Any]) -> ExperimentDigest | None:
+def read_run_digest(run: Mapping[str, Any]) -> ExperimentDigest | None:
     """Return the digest in a run.json; None if it was written before digests existed."""
     return ExperimentDigest(run[SHA256], run[TRIALS]) if run.get(SHA256) else None
 
@@ -27,10 +27,10 @@ def digest_of_run(run: Mapping[str, Any]) -> ExperimentDigest | None:
 def digest_experiment(document: Mapping[str, Any]) -> ExperimentDigest:
     """Return the digest of the JSON of an experiment with all its trials."""
     trials = len(document["trials"])
-    return ExperimentDigest(digests_by_trials(document, {trials})[trials], trials)
+    return ExperimentDigest(digest_first_trials(document, {trials})[trials], trials)
 
 
-def digests_by_trials(document: Mapping[str, Any], counts: Collection[int]) -> dict[int, str]:
+def digest_first_trials(document: Mapping[str, Any], counts: Collection[int]) -> dict[int, str]:
     """Return the digest for each count of first trials; '' for a count that the experiment does not have."""
     head = {key: value for key, value in document.items() if key not in ("schema_version", "trials")}
     digest = hashlib.sha256(_encode_canonical(head))

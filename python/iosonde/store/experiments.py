@@ -7,8 +7,8 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Experiment
 
 from . import files, rundir
-from .experiment_digest import ExperimentDigest, digest_experiment, digests_by_trials
-from .runfile import decode, experiment_bytes, experiment_from
+from .experiment_digest import ExperimentDigest, digest_experiment, digest_first_trials
+from .runfile import decode, decode_experiment, encode_experiment
 
 
 class Experiments:
@@ -24,10 +24,10 @@ class Experiments:
         """Save ``experiment``, replacing an earlier one with its id. Raises SystemFaultError if the disk fails."""
         name = rundir.check_id("an experiment", experiment.id)
         try:
-            files.make_part(self._disk, self._directory)
-            files.replace_file(self._disk, self.path(name), experiment_bytes(experiment))
+            files.recreate_store_part(self._disk, self._directory)
+            files.replace_file(self._disk, self.path(name), encode_experiment(experiment))
         except OSError as error:
-            raise files.write_failure(
+            raise files.build_write_error(
                 error,
                 "cannot store experiment {experiment_id} in {store}",
                 experiment_id=name,
@@ -38,16 +38,16 @@ class Experiments:
         """Save ``experiment`` unless one with its id exists; of concurrent processes the first wins. Raises
         SystemFaultError if the disk fails."""
         try:
-            files.make_part(self._disk, self._directory)
-            with files.locked_directory(self._directory):
+            files.recreate_store_part(self._disk, self._directory)
+            with files.lock_directory(self._directory):
                 if experiment.id not in {item.id for item in self.all()}:
                     self.save(experiment)
         except OSError as error:
-            raise files.write_failure(error, "cannot write in {path}", path=self._directory) from error
+            raise files.build_write_error(error, "cannot write in {path}", path=self._directory) from error
 
     def digest(self, experiment_id: str) -> ExperimentDigest | None:
         """Return the digest for a run that is stored now; None if the experiment is missing or unreadable."""
-        state, before = files.state_of(self.path(experiment_id)), self._digests.get(experiment_id)
+        state, before = files.read_file_state(self.path(experiment_id)), self._digests.get(experiment_id)
         if state is None:
             return None
         if before is None or before[0] != state:
@@ -61,20 +61,20 @@ class Experiments:
 
     def digests(self, experiment_id: str, trials: Collection[int]) -> dict[int, str]:
         """Return the digest for each number of first trials. Raises FileNotFoundError, DataError."""
-        if files.state_of(self.path(experiment_id)) is None:
+        if files.read_file_state(self.path(experiment_id)) is None:
             raise FileNotFoundError(experiment_id)
         self.get(experiment_id)
-        return digests_by_trials(decode(files.read_plain(self.path(experiment_id))), trials)
+        return digest_first_trials(decode(files.read_plain(self.path(experiment_id))), trials)
 
     def get(self, experiment_id: str) -> Experiment:
         """Return an experiment, read again only if its file was replaced. Raises InputError if there is none with this
         id, DataError if it is damaged."""
         path = self.path(rundir.check_id("an experiment", experiment_id))
-        before, state = self._read.get(experiment_id), files.state_of(path)
+        before, state = self._read.get(experiment_id), files.read_file_state(path)
         if before is not None and before[0] == state:
             return before[1]
         try:
-            experiment = experiment_from(files.read_plain(path), experiment_id)
+            experiment = decode_experiment(files.read_plain(path), experiment_id)
         except FileNotFoundError:
             raise InputError(
                 "unknown-experiment",

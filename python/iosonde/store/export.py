@@ -32,24 +32,26 @@ def export(batches: Iterator[pa.Table], form: str, file: BinaryIO) -> None:
     {"csv": _write_csv, "json": _write_json, "parquet": _write_parquet}[form](batches, file)
 
 
-def operations_of(store: Store, run_ids: Sequence[str]) -> Iterator[pa.Table]:
+def iter_operations(store: Store, run_ids: Sequence[str]) -> Iterator[pa.Table]:
     """Yield the operations of these runs with columns ``run`` and, for ``kind``, its name. Raises DataError."""
     import pyarrow as pa
 
     text = pa.dictionary(pa.int32(), pa.string())
     fields = (
         pa.field(field.name, text if field.name == "kind" else field.type, metadata=field.metadata)
-        for field in tables.operation_schema()
+        for field in tables.build_operation_schema()
     )
     schema = pa.schema([pa.field("run", text), *fields])
     yield schema.empty_table()
     for run_id in run_ids:
         names = None
         for rows in store.operation_batches(run_id, _ROWS):
-            names = names or tables.kinds_of(store.path / "runs" / run_id / rundir.OPERATIONS)
-            columns: list[Any] = [pa.DictionaryArray.from_arrays(arrays.plain(np.zeros(len(rows), np.int32)), [run_id])]
+            names = names or tables.read_kind_names(store.path / "runs" / run_id / rundir.OPERATIONS)
+            columns: list[Any] = [
+                pa.DictionaryArray.from_arrays(arrays.array_from_numbers(np.zeros(len(rows), np.int32)), [run_id])
+            ]
             for name in OPERATION.names or ():
-                values = arrays.plain(rows[name])
+                values = arrays.array_from_numbers(rows[name])
                 columns.append(
                     pa.DictionaryArray.from_arrays(values.cast(pa.int32()), names) if name == "kind" else values
                 )

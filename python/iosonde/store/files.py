@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.core.errors import SystemFaultError
-from iosonde.core.temporary_names import dead_names, name_of_writer
+from iosonde.core.temporary_names import build_temporary_name, list_dead_leftovers
 from iosonde.foreign.mounts import mount_points_in
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def read_plain(path: Path) -> bytes:
         return file.read()
 
 
-def state_of(path: str | Path) -> tuple[int, int, int] | None:
+def read_file_state(path: str | Path) -> tuple[int, int, int] | None:
     """Return a value that changes when a file is replaced; None if it does not exist."""
     try:
         status = os.stat(path, follow_symlinks=False)
@@ -161,7 +161,7 @@ class Writer(io.RawIOBase):
 
 
 @contextlib.contextmanager
-def new_file(disk: Disk, path: Path) -> Iterator[Writer]:
+def open_new_file(disk: Disk, path: Path) -> Iterator[Writer]:
     """Yield a Writer that is always closed; the caller commits it."""
     writer = Writer(disk, path)
     try:
@@ -172,14 +172,14 @@ def new_file(disk: Disk, path: Path) -> Iterator[Writer]:
 
 def write_new(disk: Disk, path: Path, data: bytes) -> dict[str, int | str]:
     """Write a new flushed file; return its ``bytes`` and ``sha256``. Its name is not flushed yet."""
-    with new_file(disk, path) as writer:
+    with open_new_file(disk, path) as writer:
         writer.write(data)
         return writer.commit()
 
 
 def write_copy(disk: Disk, path: Path, source: Path) -> dict[str, int | str]:
     """Copy the content of ``source`` to a new flushed file by blocks; return as ``write_new``."""
-    with new_file(disk, path) as writer, source.open("rb") as file:
+    with open_new_file(disk, path) as writer, source.open("rb") as file:
         while piece := file.read(_COPY_BYTES):
             writer.write(piece)
         return writer.commit()
@@ -187,7 +187,7 @@ def write_copy(disk: Disk, path: Path, source: Path) -> dict[str, int | str]:
 
 def replace_file(disk: Disk, path: Path, data: bytes) -> None:
     """Replace ``path`` atomically by ``data``; it is on disk on return."""
-    temporary = path.parent / temporary_name(path.name)
+    temporary = path.parent / build_temporary_file_name(path.name)
     try:
         write_new(disk, temporary, data)
         disk.rename(temporary, path)
@@ -199,13 +199,13 @@ def replace_file(disk: Disk, path: Path, data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def new_directory(disk: Disk, path: Path) -> Iterator[Path]:
+def create_directory(disk: Disk, path: Path) -> Iterator[Path]:
     """Yield a temporary directory to fill; ``path`` appears with all its content when the block succeeds.
 
     The block flushes its files; names, rename and parent are flushed here. If the block fails nothing remains. Raises
     OSError; FileExistsError or ENOTEMPTY if ``path`` exists.
     """
-    temporary = path.parent / temporary_name(path.name)
+    temporary = path.parent / build_temporary_file_name(path.name)
     try:
         disk.make_directory(temporary)
         yield temporary
@@ -218,7 +218,7 @@ def new_directory(disk: Disk, path: Path) -> Iterator[Path]:
     disk.sync_directory(path.parent)
 
 
-def new_directories(disk: Disk, parent: Path, fills: Mapping[str, Callable[[Disk, Path], None]]) -> list[str]:
+def create_directories(disk: Disk, parent: Path, fills: Mapping[str, Callable[[Disk, Path], None]]) -> list[str]:
     """Create many directories in ``parent`` with one flush for all; return the names that already existed.
 
     Each appears with all its content or not at all, and is on disk on return. Raises OSError; directories not yet
@@ -227,7 +227,7 @@ def new_directories(disk: Disk, parent: Path, fills: Mapping[str, Callable[[Disk
     lazy, temporaries, there = Unflushed(disk), dict[str, Path](), []
     try:
         for name, fill in fills.items():
-            temporaries[name] = parent / temporary_name(name)
+            temporaries[name] = parent / build_temporary_file_name(name)
             disk.make_directory(temporaries[name])
             fill(lazy, temporaries[name])
         disk.sync_file_system(parent)
@@ -247,7 +247,7 @@ def new_directories(disk: Disk, parent: Path, fills: Mapping[str, Callable[[Disk
 
 
 @contextlib.contextmanager
-def locked_directory(directory: Path) -> Iterator[None]:
+def lock_directory(directory: Path) -> Iterator[None]:
     """Serialise changes to the files of a directory. Without locks in the file system the later process may win. Raises
     OSError."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
@@ -259,7 +259,7 @@ def locked_directory(directory: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def write_failure(error: OSError, failure: str, **values: object) -> SystemFaultError:
+def build_write_error(error: OSError, failure: str, **values: object) -> SystemFaultError:
     """Return the error of a failed write, with the reason and a remedy; ``failure`` is a template."""
     hint = _CURES.get(error.errno or 0, "check its disk")
     return SystemFaultError("io-error", failure + ": {reason}", hint, reason=error.strerror, **values)
@@ -275,7 +275,7 @@ def make_directories(disk: Disk, path: Path) -> None:
     disk.sync_directory(path.parent)
 
 
-def make_part(disk: Disk, directory: Path) -> None:
+def recreate_store_part(disk: Disk, directory: Path) -> None:
     """Recreate an empty directory of a store, which git and archives omit; do nothing if the whole store is gone."""
     if not directory.is_dir() and (directory.parent / MARKER).exists():
         make_directories(disk, directory)
@@ -300,7 +300,7 @@ def remove_tree(disk: Disk, path: Path) -> None:
 def clean_leftovers(disk: Disk, directory: Path, name: str | None = None) -> None:
     """Remove leftovers of dead writers in ``directory``. Outside a store, pass ``name`` to remove only those of that
     name and this user."""
-    for path in dead_names(directory, TEMPORARY_PREFIX, name):
+    for path in list_dead_leftovers(directory, TEMPORARY_PREFIX, name):
         if name is not None and path.lstat().st_uid != os.geteuid():
             continue
         if path.is_dir() and not path.is_symlink():
@@ -315,6 +315,6 @@ def is_temporary(name: str) -> bool:
     return name.startswith(TEMPORARY_PREFIX)
 
 
-def temporary_name(name: str) -> str:
+def build_temporary_file_name(name: str) -> str:
     """Return a temporary name for ``name``."""
-    return name_of_writer(TEMPORARY_PREFIX, name)
+    return build_temporary_name(TEMPORARY_PREFIX, name)

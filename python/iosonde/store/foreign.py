@@ -44,7 +44,7 @@ def read_parquet(path: Path) -> pa.Table:
                 position=place,
                 column=name,
             )
-    return _without_index(table)
+    return _drop_index_columns(table)
 
 
 def table_from_stream(table: Any) -> pa.Table:
@@ -60,8 +60,8 @@ def table_from_stream(table: Any) -> pa.Table:
             "give every column one type and a unique name, or convert the table to Arrow",
             reason="; ".join(str(argument).splitlines()[0] for argument in error.args if str(argument)),
         ) from error
-    return _without_index(result)
+    return _drop_index_columns(result)
 
 
-def _without_index(table: pa.Table) -> pa.Table:
+def _drop_index_columns(table: pa.Table) -> pa.Table:
     return table.drop_columns([name for name in table.column_names if _INDEX.fullmatch(name)])

@@ -51,7 +51,7 @@ class Names:
 
     def learn(self, value: Any, key: str = "") -> None:
         """Collect every name in ``value``: text, or lists and dicts of it; ``key`` is its key."""
-        kind = _kind_of_key(key)
+        kind = _classify_key(key)
         if isinstance(value, Mapping):
             for name, item in value.items():
                 self._learn_text(str(name))
@@ -133,7 +133,7 @@ class Names:
     def hide(self, value: Any, key: str = "") -> Any:
         """Return ``value``, which has the key ``key``, with every known name replaced, in keys and values."""
         if isinstance(value, (str, int, float)) and not isinstance(value, bool) and key:
-            kind, pseudonym = _kind_of_key(key), self._pseudonyms.get(str(value).lower())
+            kind, pseudonym = _classify_key(key), self._pseudonyms.get(str(value).lower())
             if pseudonym and kind == "id":
                 return self._mark_used(pseudonym)
             if kind == "secret" and not isinstance(value, str):
@@ -189,14 +189,14 @@ class Names:
         Siblings of the known hosts match too: if gpu01 is a host, so is gpu17.
         """
         words = sorted(self._pseudonyms, key=lambda word: (-len(word), word))
-        parts = [part for word in words if (part := _word_pattern(word, self._pseudonyms[word]))]
+        parts = [part for word in words if (part := _build_word_pattern(word, self._pseudonyms[word]))]
         hosts = [word for word in words if self._pseudonyms[word].startswith("host-")]
         stems = {match["stem"] for word in hosts if (match := _NUMBERED.match(word.partition(".")[0]))}
         parts += [_isolate_word(rf"{re.escape(stem)}\d+") for stem in sorted(stems - {"host-", "user-"})]
         return re.compile("|".join(parts) or r"(?!)", re.IGNORECASE)
 
 
-def _word_pattern(word: str, pseudonym: str) -> str:
+def _build_word_pattern(word: str, pseudonym: str) -> str:
     """Return the pattern of ``word``; empty if it is a number too short to be an id everywhere."""
     kind = pseudonym.partition("-")[0]
     if kind == "secret" and len(word) >= 6:
@@ -232,5 +232,5 @@ def is_pseudonym(word: str) -> bool:
     return re.fullmatch(r"(?:host|domain|user|address|secret|name|id)-\d+", word) is not None
 
 
-def _kind_of_key(key: str) -> str:
+def _classify_key(key: str) -> str:
     return next((kind for kind, keys in KEYS.items() if keys.search(key)), "")

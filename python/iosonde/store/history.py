@@ -47,12 +47,12 @@ class History:
                 for name, level in run.factors.items():
                     kinds.setdefault(name, {}).setdefault(_find_type(level), level)
         order.sort()
-        columns = query.factor_columns([dict.fromkeys(kinds)])
+        columns = query.name_factor_columns([dict.fromkeys(kinds)])
         for start in range(0, max(1, len(order)), _AT_ONCE):
             yield self._build_table(order[start : start + _AT_ONCE], columns, kinds)
 
     def _read_runs(self, store: Store, order: list[tuple[str, str, int]], place: int) -> Iterator[StoredRun]:
-        for directory in rundir.run_directories(store.path):
+        for directory in rundir.list_run_directories(store.path):
             try:
                 run = StoredRun(store.read_document(directory))
             except DataError as error:
@@ -69,7 +69,7 @@ class History:
     ) -> pa.Table:
         import pyarrow as pa
 
-        schema = tables.result_schema().remove_metadata()
+        schema = tables.build_result_schema().remove_metadata()
         read = [result for result in (self._read_results(place, name) for _, name, place in runs) if result]
         self.runs += len(read)
         rows = pa.concat_tables([part.cast(schema) for *_, part in read]) if read else schema.empty_table()
@@ -85,18 +85,20 @@ class History:
             "target": [run.target for _, run, _ in read],
         }
         data = {
-            name: arrays.repeated(
-                arrays.string([None if cell is None else tables.text(cell) for cell in cells]), n_rows
+            name: arrays.repeat_values(
+                arrays.string([None if cell is None else tables.escape_surrogates(cell) for cell in cells]), n_rows
             )
             for name, cells in facts.items()
         }
-        data["complete"] = arrays.repeated(arrays.boolean([run.complete for _, run, _ in read]), n_rows)
+        data["complete"] = arrays.repeat_values(arrays.boolean([run.complete for _, run, _ in read]), n_rows)
         data |= {row_column: rows[name] for name, row_column in _COLUMN_PAIRS}
         for name, title in columns.items():
             # A level of each kind gives the column the same type in all tables.
             each = list(kinds[name].values())
             cells = [*each, *(run.factors.get(name) for _, run, _ in read)]
-            data[_choose_free_name(title, data)] = arrays.repeated(query.column(cells).slice(len(each)), n_rows)
+            data[_choose_free_name(title, data)] = arrays.repeat_values(
+                query.array_from_values(cells).slice(len(each)), n_rows
+            )
         return pa.table(data)
 
     def _read_results(self, place: int, name: str) -> tuple[str, StoredRun, pa.Table] | None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.cache_folder import own_cache_folder
+from iosonde.core.cache_folder import create_private_cache_folder
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun
 
@@ -61,7 +61,7 @@ class Index:
     @classmethod
     def open_cached(cls) -> Index:
         """Open the index in the user's cache; without a cache, one for this process alone."""
-        folder = own_cache_folder()
+        folder = create_private_cache_folder()
         return cls(None if folder is None else folder / f"index-{VERSION}.sqlite")
 
     @classmethod
@@ -154,7 +154,14 @@ class Index:
                 continue
             called = experiment.name if experiment.settings else ""
             read.append(
-                (number, name, text_of(called), text_of(experiment.created_at), len(experiment.trials), there[name])
+                (
+                    number,
+                    name,
+                    escape_unstorable_text(called),
+                    escape_unstorable_text(experiment.created_at),
+                    len(experiment.trials),
+                    there[name],
+                )
             )
         with self.asking(writing=True) as ask:
             stale = [*((number, name) for name in indexed if name not in there), *(row[:2] for row in read)]
@@ -163,7 +170,7 @@ class Index:
 
     def _refresh_tags(self, store: Store, number: int) -> None:
         rows = [
-            (number, run, text_of(tag))
+            (number, run, escape_unstorable_text(tag))
             for run in _list_documents(store.path / "notes")
             for tag in store.notes.tags(run)
         ]
@@ -181,23 +188,25 @@ def _insert_run(ask: Asking, number: int, name: str, state: str, run: StoredRun 
     fields: tuple[Any, ...] = ("", "", "", 0, None, "")
     if run is not None:
         fields = (
-            text_of(run.experiment),
-            text_of(run.started_at),
-            text_of(run.source),
+            escape_unstorable_text(run.experiment),
+            escape_unstorable_text(run.started_at),
+            escape_unstorable_text(run.source),
             int(run.complete),
             run.seconds,
-            text_of(run.subject_commit),
+            escape_unstorable_text(run.subject_commit),
         )
     done = ask.execute(
         "INSERT INTO runs (store, run, experiment, started_at, source, complete, seconds, commit_id, directory, "
         "problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING entry",
-        (number, name, *fields, state, text_of(problem)),
+        (number, name, *fields, state, escape_unstorable_text(problem)),
     ).fetchone()
     if run is None or done is None:  # another process was faster
         return
     places = {name: level for name, level in run.places.items() if level is not None}
     kinds = ((FACTOR, run.factors), (OPTION, run.target_settings), (PLACE, places))
-    levels = [(text_of(name), kind, json.dumps(level)) for kind, some in kinds for name, level in some.items()]
+    levels = [
+        (escape_unstorable_text(name), kind, json.dumps(level)) for kind, some in kinds for name, level in some.items()
+    ]
     ask.executemany(
         "INSERT INTO levels VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", [(*level, done[0]) for level in levels]
     )
@@ -236,10 +245,10 @@ def _list_directories(path: Path, thorough: bool) -> dict[str, str]:
     if thorough:
         return {
             directory.name: _read_state(directory)
-            for directory in rundir.run_directories(path)
+            for directory in rundir.list_run_directories(path)
             if directory.name.isprintable()
         }
-    return {name: str(number) for name, number in rundir.run_numbers(path) if name.isprintable()}
+    return {name: str(number) for name, number in rundir.list_run_inodes(path) if name.isprintable()}
 
 
 def _read_state(directory: Path) -> str:
@@ -248,7 +257,7 @@ def _read_state(directory: Path) -> str:
         number = directory.stat().st_ino
     except OSError:
         return ""
-    return f"{number} {rundir.state_of(directory)}"
+    return f"{number} {rundir.read_run_state(directory)}"
 
 
 def _is_same(now: str | None, before: str) -> bool:
@@ -267,6 +276,6 @@ def _list_documents(folder: Path) -> dict[str, str]:
     return states
 
 
-def text_of(value: str) -> str:
+def escape_unstorable_text(value: str) -> str:
     """Escape lone surrogates and NUL, which a database cannot hold."""
     return value.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")

@@ -69,7 +69,7 @@ class PostgresDatabase:
     @property
     def name(self) -> str:
         """Address without its password."""
-        return without_password(self._url)
+        return hide_password(self._url)
 
     def close(self) -> None:
         """Close the connection; the tables stay."""
@@ -141,7 +141,7 @@ def import_psycopg() -> None:
         ) from error
 
 
-def without_password(url: str) -> str:
+def hide_password(url: str) -> str:
     """Return an address without secrets, for display."""
     return hide_address_passwords(url, is_address=True).partition("?")[0]
 
@@ -164,7 +164,7 @@ def _read_password(url: str) -> str:
             "the address {url} of the index is invalid",
             "write each of / @ : % ? # [ ] in user and password as %2F %40 %3A %25 %3F %23 %5B %5D; or move "
             "the password to ~/.pgpass",
-            url=without_password(url),
+            url=hide_password(url),
         )
     return str(parts.get("password") or "")
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.where import Condition, check_columns, holds, number_of
+from iosonde.core.where import Condition, check_columns, is_fulfilled, number_of
 
-from .index import FACTOR, OPTION, PLACE, Index, text_of
+from .index import FACTOR, OPTION, PLACE, Index, escape_unstorable_text
 from .index_database import Asking
 
 _OWN = {
@@ -177,7 +177,7 @@ class IndexView:
 
     def _find_columns(self, ask: Asking) -> dict[str, tuple[str, str]]:
         """Return column → (name, kind) of its levels: factors, varying options, file system, target."""
-        from .query import factor_columns
+        from .query import name_factor_columns
 
         chosen, values = self._build_store_condition()
         rows = ask.execute(f"SELECT DISTINCT name, kind FROM there WHERE {chosen}", values).fetchall()
@@ -186,7 +186,8 @@ class IndexView:
         options = sorted(name for name in kinds[OPTION] - set(factors) if len(self._list_levels(ask, name, OPTION)) > 1)
         names = dict.fromkeys((*factors, *options))
         columns = {
-            column: (name, FACTOR if name in factors else OPTION) for name, column in factor_columns([names]).items()
+            column: (name, FACTOR if name in factors else OPTION)
+            for name, column in name_factor_columns([names]).items()
         }
         return {name: (name, PLACE) for name in sorted(kinds[PLACE])} | columns
 
@@ -217,11 +218,11 @@ class IndexView:
         if condition.column in _OWN:
             return self._build_own_condition(ask, condition)
         name, kind = columns[condition.column]
-        taken = [level for level in self._list_levels(ask, name, kind) if holds(json.loads(level), condition)]
+        taken = [level for level in self._list_levels(ask, name, kind) if is_fulfilled(json.loads(level), condition)]
         rows = "SELECT entry FROM levels WHERE name = ? AND kind = ?"
         among, value = self.index.database.among("level", taken)
         inside = f"entry IN ({rows} AND {among})"
-        if not holds(None, condition):
+        if not is_fulfilled(None, condition):
             return inside, [name, kind, value]
         return f"({inside} OR entry NOT IN ({rows}))", [name, kind, value, name, kind]
 
@@ -234,7 +235,7 @@ class IndexView:
             and number_of(condition.value) is None
         ):
             return f"{column} != '' AND {column} {condition.op} ?", [
-                text_of(condition.value)
+                escape_unstorable_text(condition.value)
             ]  # the database compares the two texts
         chosen, values = self._build_store_condition()
         cells = [
@@ -245,7 +246,7 @@ class IndexView:
         taken = [
             cell
             for cell in cells
-            if holds(bool(cell) if condition.column == "complete" else cell, condition)
+            if is_fulfilled(bool(cell) if condition.column == "complete" else cell, condition)
             or (condition.op == "=" and condition.value in called.get(cell, ()))
         ]
         among, value = self.index.database.among(column, taken)
@@ -262,7 +263,9 @@ class IndexView:
             )
         tagged = "EXISTS (SELECT 1 FROM tags WHERE tags.store = runs.store AND tags.run = runs.run"
         inside = f"{tagged} AND tag = ?)" if condition.value else f"NOT {tagged})"
-        return ("NOT " if condition.op == "!=" else "") + inside, [text_of(condition.value)] if condition.value else []
+        return ("NOT " if condition.op == "!=" else "") + inside, [
+            escape_unstorable_text(condition.value)
+        ] if condition.value else []
 
     def _list_names(self, ask: Asking) -> dict[str, set[str]]:
         chosen, values = self._build_store_condition()

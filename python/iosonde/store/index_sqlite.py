@@ -58,14 +58,14 @@ class SqliteDatabase:
 
 def _open_index(path: Path | None) -> sqlite3.Connection:
     if path is None:
-        return _with_tables(_connect(""))
+        return _create_tables(_connect(""))
     for _ in range(2):
         try:
             os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC, 0o600))  # the names of runs are private
             connection = _connect(str(path))
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                return _with_tables(connection)
+                return _create_tables(connection)
             if version == VERSION:
                 return connection
             connection.close()
@@ -74,7 +74,7 @@ def _open_index(path: Path | None) -> sqlite3.Connection:
         except sqlite3.DatabaseError:
             pass
         path.unlink(missing_ok=True)
-    return _with_tables(_connect(""))
+    return _create_tables(_connect(""))
 
 
 def _connect(path: str) -> sqlite3.Connection:
@@ -83,7 +83,7 @@ def _connect(path: str) -> sqlite3.Connection:
     return connection
 
 
-def _with_tables(connection: sqlite3.Connection) -> sqlite3.Connection:
+def _create_tables(connection: sqlite3.Connection) -> sqlite3.Connection:
     tables = "; ".join(table.format(**_TYPES) for table in TABLES)
     with connection:
         connection.executescript(f"BEGIN IMMEDIATE; {tables}; PRAGMA user_version = {VERSION}; COMMIT;")

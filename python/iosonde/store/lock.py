@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from iosonde.core.errors import InputError
-from iosonde.core.held import holder_of
+from iosonde.core.held import find_holder
 
 LOCKS = "locks"  # directory of the locks in a store
 
@@ -38,7 +38,7 @@ def lock_experiment(store: Path, experiment: str) -> Iterator[None]:
         os.close(handle)
 
 
-def holder(store: Path, experiment: str) -> int | None:
+def find_lock_holder(store: Path, experiment: str) -> int | None:
     """Return the process of this machine that measures an experiment, None if unknown. No lock is taken, as that could
     block a campaign that starts at this moment."""
-    return holder_of(store / LOCKS / experiment)
+    return find_holder(store / LOCKS / experiment)

@@ -7,7 +7,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.schema import STORE_VERSION
 
 from . import files
-from .runfile import SELF_SHA256, decode, is_sealed, seal, too_new
+from .runfile import SELF_SHA256, build_too_new_error, decode, encode_sealed, is_sealed
 
 _LAYOUT_VERSION = 1
 _SEALED_SINCE = 2
@@ -17,7 +17,7 @@ _CURE = 'restore it from a copy, or write {{"iosonde_store": 1, "schema_version"
 def write_marker(disk: files.Disk, store: Path, created_at: str) -> None:
     """Make the directory ``store`` a store. Raises OSError."""
     marker = {"iosonde_store": _LAYOUT_VERSION, "schema_version": STORE_VERSION, "created_at": created_at}
-    files.replace_file(disk, store / files.MARKER, seal(marker))
+    files.replace_file(disk, store / files.MARKER, encode_sealed(marker))
 
 
 def check_marker(store: Path) -> None:
@@ -27,8 +27,8 @@ def check_marker(store: Path) -> None:
     try:
         layout, schema = _read_versions(decode(files.read_plain(path)))
     except (FileNotFoundError, NotADirectoryError):
-        if holds_data(store):
-            raise missing_marker(store) from None
+        if has_store_data(store):
+            raise build_missing_marker_error(store) from None
         raise InputError(
             "not-a-store", "{store} is not a store", "create one with 'iosonde run --store DIR'", store=store
         ) from None
@@ -43,7 +43,7 @@ def check_marker(store: Path) -> None:
     except (DataError, KeyError, TypeError, ValueError) as error:
         raise DataError("damaged-file", "{path} is damaged", _CURE, path=path) from error
     if layout > _LAYOUT_VERSION or schema > STORE_VERSION:
-        raise too_new(f"the store {store}", max(layout, schema))
+        raise build_too_new_error(f"the store {store}", max(layout, schema))
 
 
 def is_marker_changed(store: Path) -> bool:
@@ -54,12 +54,12 @@ def is_marker_changed(store: Path) -> bool:
     return (marker["schema_version"] >= _SEALED_SINCE or SELF_SHA256 in marker) and not is_sealed(text, marker)
 
 
-def missing_marker(store: Path) -> DataError:
+def build_missing_marker_error(store: Path) -> DataError:
     """Return the error for a store that lost its marker."""
     return DataError("no-such-file", "{path} is missing", _CURE, path=store / files.MARKER)
 
 
-def holds_data(store: Path) -> bool:
+def has_store_data(store: Path) -> bool:
     """Return whether a directory without a marker has runs or experiments of a store."""
     return any(True for pattern in ("runs/*/run.json", "experiments/*.json") for _ in store.glob(pattern))
 

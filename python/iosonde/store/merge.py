@@ -11,8 +11,8 @@ from iosonde.core.types import Experiment, Finding
 
 from . import rundir
 from .experiment_digest import SHA256, TRIALS
-from .files import Disk, new_file, write_new
-from .rundir import run_directories
+from .files import Disk, open_new_file, write_new
+from .rundir import list_run_directories
 from .store import Store
 
 _BLOCK_BYTES = 1 << 20
@@ -44,7 +44,7 @@ def merge(target: Store, sources: Sequence[Store]) -> Merged:
         findings = source.problems()
         problems += findings
         damaged = {problem.evidence["path"] for problem in findings}
-        for directory in run_directories(source.path):
+        for directory in list_run_directories(source.path):
             if f"runs/{directory.name}" not in damaged:
                 there += _add_run(target, runs, directory)
         for experiment in source.experiments():
@@ -109,7 +109,7 @@ def copy_run(disk: Disk, directory: Path, document: dict[str, Any], to: Path) ->
     if any(name.startswith("raw/") for name in document["files"]):
         disk.make_directory(to / "raw")
     for name, expected in document["files"].items():
-        with (directory / name).open("rb") as file, new_file(disk, to / name) as copy:
+        with (directory / name).open("rb") as file, open_new_file(disk, to / name) as copy:
             while block := file.read(_BLOCK_BYTES):
                 copy.write(block)
             if copy.commit()["sha256"] != expected["sha256"]:

@@ -8,8 +8,16 @@ from typing import Any
 
 from iosonde.core.errors import DataError
 
-from .files import Disk, clean_leftovers, locked_directory, make_part, read_plain, replace_file, write_failure
-from .runfile import SELF_SHA256, decode, is_sealed, seal
+from .files import (
+    Disk,
+    build_write_error,
+    clean_leftovers,
+    lock_directory,
+    read_plain,
+    recreate_store_part,
+    replace_file,
+)
+from .runfile import SELF_SHA256, decode, encode_sealed, is_sealed
 
 
 class Notes:
@@ -66,9 +74,9 @@ class Notes:
             if {"tags": tags, "notes": notes} == old:
                 return
             try:
-                replace_file(self._disk, self._get_path(run_id), seal({"tags": tags, "notes": notes}))
+                replace_file(self._disk, self._get_path(run_id), encode_sealed({"tags": tags, "notes": notes}))
             except OSError as error:
-                raise write_failure(error, "cannot write {path}", path=self._get_path(run_id)) from error
+                raise build_write_error(error, "cannot write {path}", path=self._get_path(run_id)) from error
 
     def _get_path(self, run_id: str) -> Path:
         return self._directory / f"{run_id}.json"
@@ -78,8 +86,8 @@ class Notes:
         """Serialise concurrent changes, so that both survive."""
         with contextlib.ExitStack() as stack:
             try:
-                make_part(self._disk, self._directory)
-                stack.enter_context(locked_directory(self._directory))
+                recreate_store_part(self._disk, self._directory)
+                stack.enter_context(lock_directory(self._directory))
             except OSError as error:
-                raise write_failure(error, "cannot write in {path}", path=self._directory) from error
+                raise build_write_error(error, "cannot write in {path}", path=self._directory) from error
             yield

@@ -22,7 +22,7 @@ def is_plain(text: str) -> bool:
     return not any(character in text for character in _SPECIAL) and text.count("\r") == text.count("\r\n")
 
 
-def columns(
+def parse_columns(
     text: str,
     names: Sequence[str],
     delimiter: str,

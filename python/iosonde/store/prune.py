@@ -21,7 +21,7 @@ from .store import Store
 _BEGUN = ".removing-"  # no id begins with a dot
 
 
-def size_of(store: Store, run_id: str) -> int:
+def compute_run_size(store: Store, run_id: str) -> int:
     """Return the total size of a run's files in bytes."""
     paths = walk_files(store.path / "runs" / run_id, on_skip=lambda path, why: None)
     return sum(path.lstat().st_size for path in paths)
@@ -32,15 +32,15 @@ def finish_removals(store: Store) -> None:
     try:
         store.clean_leftovers()
     except OSError as error:
-        raise files.write_failure(error, "cannot remove half-written files in {store}", store=store.path) from error
+        raise files.build_write_error(error, "cannot remove half-written files in {store}", store=store.path) from error
     for marker in sorted((store.path / LOCKS).glob(f"{_BEGUN}*")):
         experiment = marker.name.removeprefix(_BEGUN)
         if not store.run_ids(experiment):  # its runs were removed, but not the experiment
             with contextlib.suppress(InputError):  # it is being measured again
-                remove(store, experiment, [])
+                remove_experiment(store, experiment, [])
 
 
-def remove(store: Store, experiment: str, run_ids: list[str]) -> None:
+def remove_experiment(store: Store, experiment: str, run_ids: list[str]) -> None:
     """Remove these runs of an experiment, and the experiment itself. An interrupt takes effect after the removal;
     repeating the call continues it. Raises InputError if it is being measured, or if another file system is mounted in
     a run; SystemFaultError if the disk fails."""
@@ -49,20 +49,20 @@ def remove(store: Store, experiment: str, run_ids: list[str]) -> None:
     with lock_experiment(store.path, experiment):
         for run_id in run_ids:
             check_unmounted(runs / check_id("a run", run_id), "repeat the command")
-        hidden = {run_id: runs / files.temporary_name(run_id) for run_id in run_ids}
+        hidden = {run_id: runs / files.build_temporary_file_name(run_id) for run_id in run_ids}
         try:
             try:
-                _remove_begun(store, experiment, hidden)
+                _finish_removal(store, experiment, hidden)
             except KeyboardInterrupt:
-                _remove_begun(store, experiment, hidden)
+                _finish_removal(store, experiment, hidden)
                 raise
         except OSError as error:
-            raise files.write_failure(
+            raise files.build_write_error(
                 error, "cannot remove {experiment} from {store}", experiment=experiment, store=store.path
             ) from error
 
 
-def _remove_begun(store: Store, experiment: str, hidden: Mapping[str, Path]) -> None:
+def _finish_removal(store: Store, experiment: str, hidden: Mapping[str, Path]) -> None:
     """Remove the remaining parts of an experiment, its runs through the names in ``hidden``. Raises OSError."""
     runs, marker = store.path / "runs", store.path / LOCKS / f"{_BEGUN}{experiment}"
     files.replace_file(store.disk, marker, b"")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.core.schema import RESULT_COLUMNS, ROW_COLUMNS
 from iosonde.core.stored import StoredRun
-from iosonde.core.where import check_columns, matching_rows
+from iosonde.core.where import check_columns, find_matching_rows
 
 from . import arrays, tables
 from .rundir import RESULTS, read_file
@@ -26,7 +26,7 @@ _INT64 = range(-(2**63), 2**63)
 Conditions = Sequence[tuple[str, str, Any]]
 
 
-def settings_of(documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def collect_settings(documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the factors of each run, with the varying properties of its target: those of a lab, and live options of a
     file system."""
     options = [StoredRun(document).target_settings for document in documents]
@@ -41,13 +41,13 @@ def settings_of(documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def factor_columns(settings: Iterable[dict[str, Any]]) -> dict[str, str]:
+def name_factor_columns(settings: Iterable[dict[str, Any]]) -> dict[str, str]:
     """Return factor name → column name, in order of appearance; ``factor_`` precedes a name that is taken.
-    ``settings``: see ``settings_of``."""
+    ``settings``: see ``collect_settings``."""
     taken = {*RUN_COLUMNS, *_CONDITION_COLUMNS, *ROW_COLUMNS}
     columns: dict[str, str] = {}
     for name in dict.fromkeys(name for setting in settings for name in setting):
-        column = tables.text(name)
+        column = tables.escape_surrogates(name)
         while column in taken:
             column = f"factor_{column}"
         taken.add(column)
@@ -55,38 +55,38 @@ def factor_columns(settings: Iterable[dict[str, Any]]) -> dict[str, str]:
     return columns
 
 
-def run_columns(documents: Sequence[dict[str, Any]], tags: Sequence[list[str]]) -> dict[str, list[Any]]:
+def build_run_columns(documents: Sequence[dict[str, Any]], tags: Sequence[list[str]]) -> dict[str, list[Any]]:
     """Return the columns for conditions on runs: column → one value per run."""
-    settings = settings_of(documents)
+    settings = collect_settings(documents)
     return {
         "run": [document["id"] for document in documents],
         **{name: [document[name] for document in documents] for name in (*RUN_COLUMNS[1:], "seconds")},
         "tags": list(tags),
-        **{title: [setting.get(name) for setting in settings] for name, title in factor_columns(settings).items()},
+        **{title: [setting.get(name) for setting in settings] for name, title in name_factor_columns(settings).items()},
     }
 
 
-def split(where: Conditions, columns: Iterable[str]) -> tuple[Conditions, Conditions]:
+def split_conditions(where: Conditions, columns: Iterable[str]) -> tuple[Conditions, Conditions]:
     """Split conditions into those on runs and those on results. Raises InputError for an unknown column."""
     names = list(columns)
     check_columns(where, [*names, *(name for name in ROW_COLUMNS if name not in names)])
     return [item for item in where if item[0] in names], [item for item in where if item[0] not in names]
 
 
-def results_table(
+def read_results_table(
     runs: Sequence[tuple[Path, dict[str, Any]]], names: dict[str, str], where: Conditions, ranks: bool = True
 ) -> pa.Table:
-    """Return all results of these runs, each row with its run's ``names`` (see factor_columns): factors and options.
-    Without ``ranks``, rows of single ranks are dropped from runs with very many."""
+    """Return all results of these runs, each row with its run's ``names`` (see ``name_factor_columns``): factors and
+    options. Without ``ranks``, rows of single ranks are dropped from runs with very many."""
     import pyarrow as pa
 
-    schema = tables.result_schema().remove_metadata()
+    schema = tables.build_result_schema().remove_metadata()
     parts = [tables.read_results(io.BytesIO(read_file(path, document, RESULTS))) for path, document in runs]
     parts = parts if ranks else [_drop_single_ranks(part) for part in parts]
     rows = pa.concat_tables([_cast_part(part, schema) for part in parts]) if parts else schema.empty_table()
     n_rows = [len(part) for part in parts]
     columns: dict[str, Any] = {
-        name: arrays.repeated(column(values), n_rows)
+        name: arrays.repeat_values(array_from_values(values), n_rows)
         for name, values in (
             (name, [document["id" if name == "run" else name] for _, document in runs]) for name in RUN_COLUMNS
         )
@@ -94,12 +94,12 @@ def results_table(
     columns |= {row_column: rows[name] for name, row_column in zip(RESULT_COLUMNS, ROW_COLUMNS, strict=True)}
     for name, title in names.items():
         levels = [document["factors"].get(name, StoredRun(document).target_settings.get(name)) for _, document in runs]
-        columns[title] = arrays.repeated(column(levels), n_rows)
+        columns[title] = arrays.repeat_values(array_from_values(levels), n_rows)
     table = pa.table(columns)
     if not where:
         return table
     cells = {name: table[name].to_pylist() for name, _, _ in where}
-    return table.take(arrays.int64(matching_rows(cells, where)))
+    return table.take(arrays.int64(find_matching_rows(cells, where)))
 
 
 def _drop_single_ranks(part: pa.Table) -> pa.Table:
@@ -113,7 +113,7 @@ def _cast_part(part: pa.Table, schema: pa.Schema) -> pa.Table:
     return part.replace_schema_metadata(None) if part.schema.equals(schema) else part.cast(schema)
 
 
-def column(values: Sequence[Any]) -> pa.Array:
+def array_from_values(values: Sequence[Any]) -> pa.Array:
     """Convert values to one Arrow column: bool, int64, float64, else text. Integers beyond 64 bits become floats."""
     present = [value for value in values if value is not None]
     if present and all(isinstance(value, bool) for value in present):
@@ -133,4 +133,4 @@ def _to_float(value: float | int) -> float:
 
 
 def _to_text(value: Any) -> str:
-    return tables.text(value if isinstance(value, str) else json.dumps(value, sort_keys=True))
+    return tables.escape_surrogates(value if isinstance(value, str) else json.dumps(value, sort_keys=True))

@@ -19,10 +19,10 @@ from iosonde.core.message import Message
 from iosonde.core.types import Finding, Observation, Run, Severity
 
 from . import files
-from .experiment_digest import digest_of_run
+from .experiment_digest import read_run_digest
 from .hide import Names
 from .remains import Remains
-from .runfile import decode, encode, experiment_bytes, experiment_from
+from .runfile import decode, decode_experiment, encode, encode_experiment
 from .store import Store
 
 
@@ -42,18 +42,18 @@ def redact(source: Store, target: str | Path, also: Iterable[str] = ()) -> Redac
     Damaged runs and binary raw files are left out, and named in the result. Raises InputError if ``target`` exists,
     SystemFaultError if the disk fails.
     """
-    place, disk = _check_place(Path(target)), source.disk
+    place, disk = _resolve_copy_path(Path(target)), source.disk
     try:
         with contextlib.suppress(FileNotFoundError):  # the parent directory may not exist yet
             files.clean_leftovers(disk, place.parent, place.name)
         files.make_directories(disk, place.parent)
-        with files.new_directory(disk, place) as directory, _errors_name(directory, target):
+        with files.create_directory(disk, place) as directory, _rename_path_in_errors(directory, target):
             return _write_copy(source, Store.create(directory, disk), also)
     except OSError as error:
-        raise files.write_failure(error, "cannot make the copy {path}", path=target) from error
+        raise files.build_write_error(error, "cannot make the copy {path}", path=target) from error
 
 
-def _check_place(target: Path) -> Path:
+def _resolve_copy_path(target: Path) -> Path:
     """Return the place of the copy. Raises InputError."""
     Store.check_place(target)
     if target.is_dir() and any(target.iterdir()):
@@ -70,7 +70,7 @@ def _check_place(target: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _errors_name(directory: Path, target: str | Path) -> Iterator[None]:
+def _rename_path_in_errors(directory: Path, target: str | Path) -> Iterator[None]:
     """Make errors about ``directory`` name its final path."""
     try:
         yield
@@ -97,24 +97,24 @@ def _write_copy(source: Store, copy: Store, also: Iterable[str]) -> Redacted:
         neutral_names.add(experiment.id)
     remains = Remains(frozenset(map(names.hide_text, neutral_names)))
     for experiment in experiments:
-        document = names.hide(decode(experiment_bytes(experiment)))
-        copy.save_experiment(hidden := experiment_from(encode(document), document["id"]))
+        document = names.hide(decode(encode_experiment(experiment)))
+        copy.save_experiment(hidden := decode_experiment(encode(document), document["id"]))
         remains.read(document)
         remains.read_names([hidden.name])
     changed = {problem.evidence["path"] for problem in problems if problem.code == "D107"}
     for run_id in ids:
         run = _hide_run(source.run(run_id, operations=True), names)
-        digest = digest_of_run(source.document(run_id))
+        digest = read_run_digest(source.document(run_id))
         if digest and f"experiments/{source.document(run_id)['experiment']}.json" not in changed:
             digest = copy.experiment_digest(run.experiment)
         copy.append_with_digest(run, digest)
         notes = names.hide(source.notes.read_notes(run_id))
         copy.notes.add(run.id, notes)
-        _read_run(run, notes, remains)
+        _scan_run_text(run, notes, remains)
     return Redacted(len(ids), names.replaced, problems, remains)
 
 
-def _read_run(run: Run, notes: dict[str, list[Any]], remains: Remains) -> None:
+def _scan_run_text(run: Run, notes: dict[str, list[Any]], remains: Remains) -> None:
     """Pass all text in the copy of a run to ``remains``."""
     remains.read(_collect_fields(run))
     remains.read_sentence(run.source)

@@ -102,12 +102,12 @@ class Remains:
             if match[0].count("/") > 1 and not _SYSTEM_PATH.match(match[0]):
                 self._count_word(self._paths, "/".join(match[0].split("/")[: _PATH_DEPTH + 1]))
         for pattern in (_NUMBERED_WORD, _LONG_WORD, _DOTTED):
-            self._add_words(self._unsure, (match[0] for match in pattern.finditer(text) if _may_name(match[0])))
+            self._add_words(self._unsure, (match[0] for match in pattern.finditer(text) if _is_possible_name(match[0])))
 
     def _add_words(self, counter: Counter[str], words: Iterable[str]) -> None:
         for word in words:
             word = word.rstrip("-_.")
-            if word.lower() not in _COMMON and word not in self.exempt_words and not _holds_pseudonym(word):
+            if word.lower() not in _COMMON and word not in self.exempt_words and not _has_pseudonym(word):
                 self._count_word(counter, word)
 
     @staticmethod
@@ -132,10 +132,10 @@ def _iter_texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
             yield from _iter_texts(item, key)
 
 
-def _may_name(word: str) -> bool:
+def _is_possible_name(word: str) -> bool:
     """Return whether a word may be a token or a host: not letters alone, and not digits alone."""
     return bool(re.search(r"\d", word) and re.search(r"[A-Za-z]", word)) or "." in word
 
 
-def _holds_pseudonym(word: str) -> bool:
+def _has_pseudonym(word: str) -> bool:
     return is_pseudonym(word.lower()) or re.search(r"(?:host|domain|user|address|secret|name|id)-\d", word) is not None

@@ -245,7 +245,7 @@ class _MismatchError(Exception):
         self.code, self.problem, self.keys, self.values = code, problem, [*keys], values
 
 
-def _wrong_type(value: Any, types: Iterable[type]) -> _MismatchError:
+def _build_wrong_type_error(value: Any, types: Iterable[type]) -> _MismatchError:
     expected = " or ".join(_NAMES[kind] for kind in types)
     return _MismatchError("wrong-type", "{actual}, not {expected}", actual=_NAMES[type(value)], expected=expected)
 
@@ -263,7 +263,7 @@ class _Leaf:
 
     def check(self, value: Any) -> None:
         if type(value) not in self.types:
-            raise _wrong_type(value, self.types)
+            raise _build_wrong_type_error(value, self.types)
 
 
 class _Choice:
@@ -309,7 +309,7 @@ class _Items:
 
     def check(self, value: Any) -> None:
         if type(value) is not self._kind:
-            raise _wrong_type(value, [self._kind])
+            raise _build_wrong_type_error(value, [self._kind])
         if self._types.issuperset(map(type, value.values() if self._kind is dict else value)):
             return
         for key, item in value.items() if self._kind is dict else enumerate(value):
@@ -322,13 +322,14 @@ class _Fields:
 
     def __init__(self, fields: dict[str, Any]) -> None:
         self._fields = [
-            (key.removesuffix("!"), key.endswith("!"), compiled(description)) for key, description in fields.items()
+            (key.removesuffix("!"), key.endswith("!"), compile_schema(description))
+            for key, description in fields.items()
         ]
         self._nested_by_shape: dict[tuple[Any, ...], list[tuple[str, Schema]]] = {}
 
     def check(self, value: Any) -> None:
         if type(value) is not dict:
-            raise _wrong_type(value, [dict])
+            raise _build_wrong_type_error(value, [dict])
         shape = (*value, *map(type, value.values()))
         nested = self._nested_by_shape.get(shape)
         if nested is None:
@@ -357,15 +358,15 @@ class _Fields:
         return nested + [(name, _ANYTHING) for name in value if name not in names and type(value[name]) in (dict, list)]
 
 
-def compiled(described: Any) -> Schema:
+def compile_schema(described: Any) -> Schema:
     """Compile a description into a schema."""
     if isinstance(described, frozenset):
         return _Leaf(described)
     if isinstance(described, tuple):
-        return _Either(map(compiled, described)) if isinstance(described[0], dict) else _Choice(described)
+        return _Either(map(compile_schema, described)) if isinstance(described[0], dict) else _Choice(described)
     if isinstance(described, list):
-        return _Items(list, compiled(described[0]))
-    return _Items(dict, compiled(described["*"])) if "*" in described else _Fields(described)
+        return _Items(list, compile_schema(described[0]))
+    return _Items(dict, compile_schema(described["*"])) if "*" in described else _Fields(described)
 
 
 def _check_within(schema: Schema, value: Any, key: str) -> None:
@@ -377,4 +378,4 @@ def _check_within(schema: Schema, value: Any, key: str) -> None:
 
 
 _ANYTHING = _Anything()
-RUN, EXPERIMENT = compiled(_RUN), compiled(_EXPERIMENT)
+RUN, EXPERIMENT = compile_schema(_RUN), compile_schema(_EXPERIMENT)

@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError, SchemaTooNewError
-from iosonde.core.message import Message, restore
+from iosonde.core.message import Message, restore_message
 from iosonde.core.schema import OPERATION
 from iosonde.core.types import Run
 from iosonde.core.version import __version__
 
 from . import files, tables
 from .experiment_digest import ExperimentDigest
-from .files import Disk, Writer, is_temporary, new_file, read_plain, write_copy, write_new
+from .files import Disk, Writer, is_temporary, open_new_file, read_plain, write_copy, write_new
 from .run_schema import RUN, check_types
-from .runfile import from_plain, run_document, seal, unseal
+from .runfile import build_run_document, decode_sealed, encode_sealed, from_plain
 
 DOCUMENT = "run.json"
 RESULTS = "results.parquet"
@@ -37,13 +37,14 @@ _READ_BYTES = 1 << 20
 RAW_BYTES = 16 << 20
 
 
-def run_directories(path: Path) -> list[Path]:
+def list_run_directories(path: Path) -> list[Path]:
     """Return the directories of the store at ``path`` that look like finished runs."""
-    return [path / "runs" / name for name, _ in sorted(run_numbers(path))]
+    return [path / "runs" / name for name, _ in sorted(list_run_inodes(path))]
 
 
-def run_numbers(path: Path) -> list[tuple[str, int]]:
-    """Return each name of ``run_directories`` with the inode of its directory; the runs themselves are not accessed."""
+def list_run_inodes(path: Path) -> list[tuple[str, int]]:
+    """Return each name of ``list_run_directories`` with the inode of its directory. The runs themselves are
+    not accessed."""
     try:
         with os.scandir(path / "runs") as entries:
             return [
@@ -111,7 +112,7 @@ def write_run(disk: Disk, directory: Path, run: Run, stored_at: str, experiment:
             write_copy(disk, path, content) if isinstance(content, Path) else write_new(disk, path, content)
         )
     versions = {"iosonde": __version__, "python": platform.python_version(), "numpy": np.__version__}
-    document = run_document(run, files, versions, stored_at, experiment)
+    document = build_run_document(run, files, versions, stored_at, experiment)
     try:
         check_types(from_plain(document), RUN)
     except DataError as error:
@@ -121,18 +122,18 @@ def write_run(disk: Disk, directory: Path, run: Run, stored_at: str, experiment:
             "use the types in docs/store.md",
             **{**error.values, "run_id": run.id, "reason": error.message},
         ) from error
-    write_new(disk, directory / DOCUMENT, seal(document))
+    write_new(disk, directory / DOCUMENT, encode_sealed(document))
 
 
 def _write_table(disk: Disk, path: Path, write: Callable[[Any, Writer], None], rows: Any) -> dict[str, int | str]:
-    with new_file(disk, path) as file:
+    with open_new_file(disk, path) as file:
         write(rows, file)
         return file.commit()
 
 
-def state_of(directory: Path) -> tuple[int, int, int] | None:
+def read_run_state(directory: Path) -> tuple[int, int, int] | None:
     """Return a value that changes when run.json is replaced; None if it does not exist."""
-    return files.state_of(f"{directory}/{DOCUMENT}")
+    return files.read_file_state(f"{directory}/{DOCUMENT}")
 
 
 def read_document(directory: Path) -> dict[str, Any]:
@@ -144,7 +145,7 @@ def read_document(directory: Path) -> dict[str, Any]:
     try:
         if os.path.islink(f"{place}/{DOCUMENT}") or os.path.islink(f"{place}/raw"):
             raise DataError("unexpected-link", "it has a link in place of its own files")
-        document = unseal(read_plain(directory / DOCUMENT))
+        document = decode_sealed(read_plain(directory / DOCUMENT))
         check_types(document, RUN)
         if document["id"] != directory.name:
             raise DataError("id-mismatch", "run.json belongs to run {run_id}", run_id=document["id"])
@@ -153,15 +154,17 @@ def read_document(directory: Path) -> dict[str, Any]:
         if RESULTS not in document["files"]:
             raise DataError("missing-results", "it does not list {file}", file=RESULTS)
     except FileNotFoundError:
-        raise damaged(directory, Message("missing-file", "{file} is missing", file=DOCUMENT)) from None
+        raise build_damage_error(directory, Message("missing-file", "{file} is missing", file=DOCUMENT)) from None
     except OSError as error:
-        raise damaged(directory, _unreadable(DOCUMENT, error)) from error
+        raise build_damage_error(directory, _describe_unreadable(DOCUMENT, error)) from error
     except SchemaTooNewError as error:
         raise error.prefixed(f"run {directory.name}") from error
     except DataError as error:
-        raise damaged(directory, error.message) from error
+        raise build_damage_error(directory, error.message) from error
     except (AttributeError, KeyError, TypeError) as error:
-        raise damaged(directory, Message("missing-key", "{file} lacks {name}", file=DOCUMENT, name=error)) from error
+        raise build_damage_error(
+            directory, Message("missing-key", "{file} lacks {name}", file=DOCUMENT, name=error)
+        ) from error
     return document
 
 
@@ -170,9 +173,9 @@ def read_file(directory: Path, document: dict[str, Any], name: str) -> bytes:
     try:
         content = (directory / name).read_bytes()
     except OSError as error:
-        raise damaged(directory, _unreadable(name, error)) from error
+        raise build_damage_error(directory, _describe_unreadable(name, error)) from error
     if hashlib.sha256(content).hexdigest() != document["files"][name]["sha256"]:
-        raise damaged(directory, _changed(name))
+        raise build_damage_error(directory, _describe_changed(name))
     return content
 
 
@@ -195,12 +198,12 @@ def verify_file(directory: Path, document: dict[str, Any], name: str) -> None:
             while block := file.read(_READ_BYTES):
                 digest.update(block)
     except OSError as error:
-        raise damaged(directory, _unreadable(name, error)) from error
+        raise build_damage_error(directory, _describe_unreadable(name, error)) from error
     if digest.hexdigest() != document["files"][name]["sha256"]:
-        raise damaged(directory, _changed(name))
+        raise build_damage_error(directory, _describe_changed(name))
 
 
-def damaged(directory: Path, damage: Message) -> DataError:
+def build_damage_error(directory: Path, damage: Message) -> DataError:
     """Build the error of a damaged run. Its values are those of the damage, whose code is ``damage``."""
     error = DataError(
         "damaged-run",
@@ -211,15 +214,15 @@ def damaged(directory: Path, damage: Message) -> DataError:
         directory=directory,
     )
     return error.with_words(
-        restore(error.code, error.message, {**damage.values, **error.values, "damage": damage.code})
+        restore_message(error.code, error.message, {**damage.values, **error.values, "damage": damage.code})
     )
 
 
-def _unreadable(name: str, error: OSError) -> Message:
+def _describe_unreadable(name: str, error: OSError) -> Message:
     return Message("unreadable-file", "{file} cannot be read: {reason}", file=name, reason=error.strerror)
 
 
-def _changed(name: str) -> Message:
+def _describe_changed(name: str) -> Message:
     return Message("checksum-mismatch", "the content of {file} differs from the written one", file=name)
 
 

@@ -36,18 +36,18 @@ _FIELDS = (
 )
 
 
-def run_document(
+def build_run_document(
     run: Run, files: dict[str, Any], versions: dict[str, str], stored_at: str, experiment: ExperimentDigest | None
 ) -> dict[str, Any]:
     """Return the content of run.json, without ``self_sha256``."""
     return {
         SHA256: experiment and experiment.sha256,
         TRIALS: experiment and experiment.trials,
-        **{name: plain(getattr(run, name)) for name in _FIELDS},
+        **{name: to_plain(getattr(run, name)) for name in _FIELDS},
         "complete": run.complete,
         "files": files,
-        "findings": plain([finding.to_json() for finding in run.findings]),
-        "headlines": plain(run.headlines),
+        "findings": to_plain([finding.to_json() for finding in run.findings]),
+        "headlines": to_plain(run.headlines),
         "operations": None if run.operations is None else len(run.operations),
         "schema_version": STORE_VERSION,
         "stored_at": stored_at,
@@ -55,20 +55,20 @@ def run_document(
     }
 
 
-def seal(document: dict[str, Any]) -> bytes:
+def encode_sealed(document: dict[str, Any]) -> bytes:
     """Encode a document with its own ``self_sha256``."""
     text = encode({**document, SELF_SHA256: _ZEROS})
     digest = hashlib.sha256(text).hexdigest()
-    return text.replace(_self_line(_ZEROS), _self_line(digest), 1)
+    return text.replace(_format_digest_line(_ZEROS), _format_digest_line(digest), 1)
 
 
-def unseal(text: bytes) -> dict[str, Any]:
+def decode_sealed(text: bytes) -> dict[str, Any]:
     """Decode run.json. Raises DataError if damaged, SchemaTooNewError if newer than this iosonde."""
     document = decode(text)
     if not isinstance(document, dict) or not isinstance(document.get("schema_version"), int):
         raise DataError("not-a-run", "run.json does not describe a run")
     if document["schema_version"] > STORE_VERSION:
-        raise too_new("run.json", document["schema_version"])
+        raise build_too_new_error("run.json", document["schema_version"])
     if not is_sealed(text, document):
         raise DataError("checksum-mismatch", "run.json was changed after it was stored")
     if _FLOAT not in text:  # rare, and searching the document costs more than the rest
@@ -83,10 +83,12 @@ def unseal(text: bytes) -> dict[str, Any]:
 def is_sealed(text: bytes, document: Mapping[str, Any]) -> bool:
     """Return whether ``self_sha256`` of this document matches its text."""
     digest = str(document.get(SELF_SHA256, ""))
-    return hashlib.sha256(text.replace(_self_line(digest), _self_line(_ZEROS), 1)).hexdigest() == digest
+    return (
+        hashlib.sha256(text.replace(_format_digest_line(digest), _format_digest_line(_ZEROS), 1)).hexdigest() == digest
+    )
 
 
-def too_new(document: str, version: int) -> SchemaTooNewError:
+def build_too_new_error(document: str, version: int) -> SchemaTooNewError:
     """Return the error of a document whose schema is too new."""
     return SchemaTooNewError(
         "schema-too-new",
@@ -98,7 +100,7 @@ def too_new(document: str, version: int) -> SchemaTooNewError:
     )
 
 
-def run_from(document: dict[str, Any], observations: list[Observation], raw: dict[str, bytes | Path]) -> Run:
+def run_from_document(document: dict[str, Any], observations: list[Observation], raw: dict[str, bytes | Path]) -> Run:
     """Build the Run of a run.json and its sibling files, without its operations."""
     return Run(
         **{name: from_plain(document[name]) for name in _FIELDS},
@@ -111,12 +113,12 @@ def run_from(document: dict[str, Any], observations: list[Observation], raw: dic
     )
 
 
-def experiment_bytes(experiment: Experiment) -> bytes:
+def encode_experiment(experiment: Experiment) -> bytes:
     """Encode experiments/<id>.json."""
-    return encode({"schema_version": STORE_VERSION, **plain(asdict(experiment))})
+    return encode({"schema_version": STORE_VERSION, **to_plain(asdict(experiment))})
 
 
-def experiment_from(text: bytes, experiment_id: str) -> Experiment:
+def decode_experiment(text: bytes, experiment_id: str) -> Experiment:
     """Decode the text of the Experiment with this id. Raises DataError, SchemaTooNewError."""
     document, name = decode(text), f"experiment {experiment_id}"
     try:
@@ -125,7 +127,7 @@ def experiment_from(text: bytes, experiment_id: str) -> Experiment:
             raise DataError("id-mismatch", "it is experiment {experiment_id}", experiment_id=document["id"])
         version = document.pop("schema_version")
         if version > STORE_VERSION:
-            raise too_new(name, version)
+            raise build_too_new_error(name, version)
         content = from_plain(document)
         content["factors"] = [
             Factor(**{**item, "levels": tuple(item["levels"]), "role": Role(item["role"])})
@@ -148,11 +150,11 @@ def experiment_from(text: bytes, experiment_id: str) -> Experiment:
 def encode(document: dict[str, Any]) -> bytes:
     """Encode as JSON with indent 2 and sorted keys. A lone surrogate (from a file name that is not UTF-8) becomes its
     JSON escape."""
-    text = json.dumps(_in_order(document), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_sort_keys(document), indent=2, ensure_ascii=False, allow_nan=False)
     return (text + "\n").encode("utf-8", "backslashreplace")
 
 
-def _in_order(document: dict[str, Any]) -> dict[str, Any]:
+def _sort_keys(document: dict[str, Any]) -> dict[str, Any]:
     """Sort the keys, so that two files can be compared; factors keep their order, set ones first."""
     factors = {"factors": document["factors"]} if isinstance(document.get("factors"), dict) else {}
     ordered: dict[str, Any] = json.loads(json.dumps(document, sort_keys=True, allow_nan=False))
@@ -167,22 +169,22 @@ def decode(text: bytes) -> Any:
         raise DataError("invalid-json", "it is not JSON: {error}", error=error) from error
 
 
-def plain(value: Any) -> Any:
+def to_plain(value: Any) -> Any:
     """Convert ``value`` to JSON's types. Raises InputError if it has no JSON form."""
     if isinstance(value, (str, int, type(None))):  # bool is an int
         return str(value) if isinstance(value, str) else value
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else {"$float": str(float(value))}
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        return [to_plain(item) for item in value]
     if isinstance(value, (set, frozenset)):
-        return sorted((plain(item) for item in value), key=repr)
+        return sorted((to_plain(item) for item in value), key=repr)
     if isinstance(value, PurePath):
         return str(value)
     if hasattr(value, "tolist"):  # NumPy scalars and arrays
-        return plain(value.tolist())
+        return to_plain(value.tolist())
     raise InputError(
         "unsupported-type",
         "cannot store a {type} in run.json",
@@ -196,7 +198,7 @@ _NESTED = (dict, list)  # others, which are most, need no call
 
 
 def from_plain(value: Any) -> Any:
-    """Convert back from ``plain``."""
+    """Convert back from ``to_plain``."""
     if isinstance(value, dict):
         if value.keys() == {"$float"}:
             return float(value["$float"])
@@ -206,5 +208,5 @@ def from_plain(value: Any) -> Any:
     return value
 
 
-def _self_line(digest: str) -> bytes:
+def _format_digest_line(digest: str) -> bytes:
     return f'\n  "self_sha256": "{digest}"'.encode()

@@ -19,17 +19,17 @@ from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.schema import OPERATION
 from iosonde.core.timestamps import format_now
 from iosonde.core.types import Experiment, Finding, Observation, Run
-from iosonde.core.where import matching_rows, takes_incomplete
+from iosonde.core.where import find_matching_rows, has_incomplete_condition
 from iosonde.foreign.reach import check_reachable
 
 from . import files, query, rundir, tables
 from .experiment_digest import ExperimentDigest
 from .experiments import Experiments
 from .lock import LOCKS
-from .marker import check_marker, holds_data, missing_marker, write_marker
+from .marker import build_missing_marker_error, check_marker, has_store_data, write_marker
 from .notes import Notes
 from .query import Conditions
-from .runfile import run_from
+from .runfile import run_from_document
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -170,11 +170,11 @@ class Store:
             if name not in there
         }
         try:
-            files.make_part(self.disk, directory)
+            files.recreate_store_part(self.disk, directory)
             files.clean_leftovers(self.disk, directory)
-            return there + (files.new_directories(self.disk, directory, fills) if fills else [])
+            return there + (files.create_directories(self.disk, directory, fills) if fills else [])
         except OSError as error:
-            raise files.write_failure(error, "cannot store runs in {store}", store=self.path) from error
+            raise files.build_write_error(error, "cannot store runs in {store}", store=self.path) from error
 
     def add_run(self, run_id: str, fill: Callable[[Path], None]) -> None:
         """Let ``fill`` write a run's files into a directory, which then becomes the run, atomically and flushed."""
@@ -182,14 +182,14 @@ class Store:
         if (runs / run_id).exists():
             raise _build_duplicate_error(run_id, self.path)
         try:
-            files.make_part(self.disk, runs)
+            files.recreate_store_part(self.disk, runs)
             files.clean_leftovers(self.disk, runs)
-            with files.new_directory(self.disk, runs / run_id) as directory:
+            with files.create_directory(self.disk, runs / run_id) as directory:
                 fill(directory)
         except OSError as error:
             if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR) and (runs / run_id).exists():
                 raise _build_duplicate_error(run_id, self.path) from error
-            raise files.write_failure(
+            raise files.build_write_error(
                 error, "cannot store run {run_id} in {store}", run_id=run_id, store=self.path
             ) from error
 
@@ -257,7 +257,7 @@ class Store:
         directory, document = self._find_run(run_id)
         table = io.BytesIO(rundir.read_file(directory, document, rundir.RESULTS))
         rows = [Observation(**row) for row in tables.read_results(table).to_pylist()]
-        run = run_from(document, rows, rundir.read_raw(directory, document))
+        run = run_from_document(document, rows, rundir.read_raw(directory, document))
         if operations and rundir.OPERATIONS in document["files"]:
             run.operations = self.operations(run_id)
         return run
@@ -278,16 +278,18 @@ class Store:
         """
         selected = self._select_runs(experiment, ())
         documents = [document for _, document in selected]
-        names = query.factor_columns(query.settings_of(documents))
+        names = query.name_factor_columns(query.collect_settings(documents))
         chosen = selected
         result_conditions: Conditions = ()
         if where and documents:
-            columns = query.run_columns(documents, self._read_tags(documents))
-            run_conditions, result_conditions = query.split(where, columns)
-            chosen = [selected[row] for row in matching_rows(columns, run_conditions)]
-        every = include_incomplete or takes_incomplete(where or ())
+            columns = query.build_run_columns(documents, self._read_tags(documents))
+            run_conditions, result_conditions = query.split_conditions(where, columns)
+            chosen = [selected[row] for row in find_matching_rows(columns, run_conditions)]
+        every = include_incomplete or has_incomplete_condition(where or ())
         chosen = [item for item in chosen if every or item[1]["complete"]]
-        return query.results_table([item for item in chosen if self._is_intact(*item)], names, result_conditions, ranks)
+        return query.read_results_table(
+            [item for item in chosen if self._is_intact(*item)], names, result_conditions, ranks
+        )
 
     def raw_file(self, run_id: str, name: str) -> bytes | None:
         """Return the content of a raw file of a run, None if it has no such file. Raises InputError, DataError."""
@@ -310,20 +312,20 @@ class Store:
     def operation_column_groups(self, run_id: str, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
         """Yield ``operation_columns`` in groups of a million rows, in order, for bounded memory."""
         path = self._operations_path(run_id)
-        return iter(()) if path is None else tables.operation_column_groups(path, names)
+        return iter(()) if path is None else tables.iter_column_groups(path, names)
 
     def operation_batches(self, run_id: str, rows: int = 1_000_000) -> Iterator[np.ndarray]:
         """Yield the operations in arrays of at most ``rows`` rows, for bounded memory."""
         path = self._operations_path(run_id)
-        return iter(()) if path is None else tables.operation_batches(path, rows)
+        return iter(()) if path is None else tables.iter_operation_batches(path, rows)
 
     def problems(self, contents: bool = True) -> list[Finding]:
         """Return findings about damaged, half-written or unknown parts. ``contents=False`` reads no large file."""
-        from .check import find_problems, problems_of_runs
+        from .check import find_problems, find_run_problems
 
         read = rundir.read_document if contents else self._load_document
         if self._only is not None:
-            return problems_of_runs(self._list_directories(), contents, self._load_document, self._experiments)
+            return find_run_problems(self._list_directories(), contents, self._load_document, self._experiments)
         return find_problems(self.path, contents, read, self._experiments)
 
     # Internals
@@ -341,12 +343,12 @@ class Store:
         if not where or not selected:
             return selected
         documents = [document for _, document in selected]
-        rows = matching_rows(query.run_columns(documents, self._read_tags(documents)), where)
+        rows = find_matching_rows(query.build_run_columns(documents, self._read_tags(documents)), where)
         return [selected[row] for row in rows]
 
     def _list_directories(self) -> list[Path]:
         if self._only is None:
-            return rundir.run_directories(self.path)
+            return rundir.list_run_directories(self.path)
         candidates = (self.path / "runs" / name for name in sorted(self._only) if rundir.is_flat_name(name))
         return [directory for directory in candidates if rundir.is_run_directory(directory)]
 
@@ -365,7 +367,7 @@ class Store:
     def _load_document(self, directory: Path) -> dict[str, Any]:
         """Return the content of a run.json, read again only if its file was replaced. Raises DataError."""
         before = self._read.get(directory.name)
-        state = rundir.state_of(directory)
+        state = rundir.read_run_state(directory)
         if before is None or state is None or before[0] != state:
             document = rundir.read_document(directory)
             if state is None:
@@ -414,8 +416,8 @@ def _find_obstacle(path: Path) -> IosondeError | None:
     """Return why no store can be created at ``path``; None if it can."""
     if path.exists() and not path.is_dir():
         return InputError("not-a-directory", "{path} is a file, not a store", "name a new directory", path=path)
-    if path.is_dir() and holds_data(path):
-        return missing_marker(path)
+    if path.is_dir() and has_store_data(path):
+        return build_missing_marker_error(path)
     if path.is_dir() and any(not _is_ours(entry.name) for entry in path.iterdir()):
         return InputError(
             "directory-not-empty",

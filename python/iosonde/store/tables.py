@@ -43,23 +43,23 @@ _OPERATION_ENCODINGS = {
 _TEXT = {"operation", "metric", "unit", "includes"}
 
 
-def result_schema() -> pa.Schema:
+def build_result_schema() -> pa.Schema:
     """Return the columns of results.parquet; ``rank`` is null for the whole run, ``count`` if unknown."""
     import pyarrow as pa
 
     types = {"value": pa.float64(), **dict.fromkeys(_TEXT, pa.string())}
     fields = [(name, types.get(name, pa.int64())) for name in RESULT_COLUMNS]
-    return _with_units(fields, {"value": "see column unit"})
+    return _build_schema(fields, {"value": "see column unit"})
 
 
-def operation_schema() -> pa.Schema:
+def build_operation_schema() -> pa.Schema:
     """Return the columns of operations.parquet: those of ``core.schema.OPERATION``; the metadata name the kinds."""
     import pyarrow as pa
 
     from iosonde.engine import _native
 
     assert OPERATION.names is not None
-    return _with_units(
+    return _build_schema(
         [(name, pa.from_numpy_dtype(OPERATION[name])) for name in OPERATION.names],
         OPERATION_UNITS,
         iosonde_kinds=json.dumps(_native.KINDS),
@@ -71,7 +71,7 @@ def write_results(observations: Sequence[Observation], file: io.RawIOBase) -> No
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = result_schema()
+    schema = build_result_schema()
     try:
         columns = [
             _build_column([getattr(row, name) for row in observations], schema.field(name)) for name in schema.names
@@ -99,7 +99,7 @@ def write_operations(operations: np.ndarray, file: io.RawIOBase) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = operation_schema()
+    schema = build_operation_schema()
     order = _find_order(operations)
     writer = pq.ParquetWriter(
         file,
@@ -113,7 +113,7 @@ def write_operations(operations: np.ndarray, file: io.RawIOBase) -> None:
         for first in range(0, len(operations), ROWS_PER_GROUP):
             part = slice(first, first + ROWS_PER_GROUP)
             rows = operations[part] if order is None else operations[order[part]]
-            columns = [arrays.plain(rows[name]) for name in schema.names]
+            columns = [arrays.array_from_numbers(rows[name]) for name in schema.names]
             writer.write_table(pa.table(columns, schema=schema), row_group_size=ROWS_PER_GROUP)
 
 
@@ -156,7 +156,7 @@ def read_operation_columns(path: Path, names: Sequence[str]) -> dict[str, np.nda
     return columns
 
 
-def operation_column_groups(path: Path, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
+def iter_column_groups(path: Path, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
     """Yield ``read_operation_columns`` by row groups (a million rows), in order, for bounded memory; the next two are
     read ahead."""
     import pyarrow.parquet as pq
@@ -184,11 +184,11 @@ def _read_group(file: Any, group: int, columns: Mapping[str, np.ndarray], at: in
     """Read a row group into arrays, starting at row ``at``."""
     for batch in file.iter_batches(_BATCH, [group], list(columns), use_threads=False):
         for name, column in columns.items():
-            column[at : at + batch.num_rows] = arrays.flat(batch.column(name), column.dtype)
+            column[at : at + batch.num_rows] = arrays.view_numbers(batch.column(name), column.dtype)
         at += batch.num_rows
 
 
-def operation_batches(path: Path, rows: int) -> Iterator[np.ndarray]:
+def iter_operation_batches(path: Path, rows: int) -> Iterator[np.ndarray]:
     """Yield all rows in arrays of at most ``rows`` rows."""
     import pyarrow.parquet as pq
 
@@ -196,7 +196,7 @@ def operation_batches(path: Path, rows: int) -> Iterator[np.ndarray]:
         yield from _iter_parts(file, rows)
 
 
-def kinds_of(path: Path) -> list[str]:
+def read_kind_names(path: Path) -> list[str]:
     """Return the names of the numbers in column ``kind`` of this operations.parquet."""
     import pyarrow.parquet as pq
 
@@ -210,7 +210,7 @@ def _iter_parts(file: Any, rows: int) -> Iterator[np.ndarray]:
     for batch in file.iter_batches(batch_size=rows, use_threads=file.metadata.num_row_groups > 1):
         part = np.empty(batch.num_rows, OPERATION)
         for name in OPERATION.names:
-            part[name] = arrays.flat(batch.column(name), OPERATION[name])
+            part[name] = arrays.view_numbers(batch.column(name), OPERATION[name])
         yield part
 
 
@@ -226,19 +226,21 @@ def _find_order(operations: np.ndarray) -> np.ndarray | None:
     return None
 
 
-def text(value: str) -> str:
+def escape_surrogates(value: str) -> str:
     """Escape lone surrogates (from file names that are not UTF-8), which Parquet cannot hold."""
     return value.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _build_column(values: list[Any], field: pa.Field) -> pa.Array:
     if field.name in _TEXT:
-        text_by_value = {value: text(value) for value in set(values)}  # few distinct words, however many rows
+        text_by_value = {
+            value: escape_surrogates(value) for value in set(values)
+        }  # few distinct words, however many rows
         values = [text_by_value[value] for value in values]
     return arrays.build_array(field.type, values)
 
 
-def _with_units(fields: list[tuple[str, Any]], units: dict[str, str], **more: str) -> pa.Schema:
+def _build_schema(fields: list[tuple[str, Any]], units: dict[str, str], **more: str) -> pa.Schema:
     import pyarrow as pa
 
     metadata = {"iosonde_schema_version": str(STORE_VERSION), "iosonde_units": json.dumps(units), **more}

@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from iosonde.core.errors import InputError
-from iosonde.core.message import Message, restore
-from iosonde.core.words import counted
+from iosonde.core.message import Message, restore_message
+from iosonde.core.words import format_count
 from iosonde.foreign.child import LIMIT_S, Child, NoAnswerError, OnWait
 
 from .contents import Contents, LookOptions
@@ -131,10 +131,10 @@ class SurveyedTree:
             self._describe_hang(path, since, hung_s, "reading it") for path, since, hung_s in self._hangs[:_MAX_HANGS]
         ]
         if len(self._hangs) > _MAX_HANGS:
-            files = counted(len(self._hangs) - _MAX_HANGS, "file")
+            files = format_count(len(self._hangs) - _MAX_HANGS, "file")
             sentences.append(Message("more-hangs", "and {files} more", files=files))
         if sentences and self._child.stuck_pids:
-            sentences[-1] = restore(
+            sentences[-1] = restore_message(
                 sentences[-1].code, sentences[-1] + self._describe_stuck_process(), sentences[-1].values
             )
         return tuple(sentences)
@@ -165,7 +165,7 @@ class SurveyedTree:
             HINT,
             hang=hang,
             leftovers=self._describe_stuck_process(),
-            files=counted(files, "file"),
+            files=format_count(files, "file"),
             **hang.values,
         )
 

@@ -134,7 +134,7 @@ def examine(name: str, kind: str, mutant: str) -> list[str]:
     from iosonde.core.errors import IosondeError
     from iosonde.importers import Text
     from iosonde.importers.registry import understand
-    from iosonde.importers.runs import runs_of
+    from iosonde.importers.runs import build_runs
 
     form = understand(Text(_read_sample(name), name)).format
     breaches = []
@@ -142,7 +142,7 @@ def examine(name: str, kind: str, mutant: str) -> list[str]:
         text = Text(base64.b64decode(mutant), name)
         try:
             read = understand(text, wanted)
-            runs_of(read, text, "imported")
+            build_runs(read, text, "imported")
         except IosondeError:
             continue
         rows = [(run, row) for run in read.runs for row in run.rows]

@@ -201,7 +201,7 @@ def test_the_reserve_script_of_the_manual(idle):
 def test_node_lists_are_expanded_as_slurm_does_it(slurm):
     for text in ("n1", "n[1-3]", "n[1-2,5],m7", "a[08-11]", "r[1-2]n[09-10]", "n[1,1-2]"):
         theirs = slurm.run("scontrol", "show", "hostnames", text).stdout.split()
-        assert list(nodelist.expand(text)) == list(dict.fromkeys(theirs)), text
+        assert list(nodelist.expand_node_list(text)) == list(dict.fromkeys(theirs)), text
 
 
 def test_doctor_knows_this_slurm(idle):

@@ -13,7 +13,7 @@ from iosonde.commands.path_study import PathStudy
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase, StoredRun
-from iosonde.core.types import count_of
+from iosonde.core.types import level_to_count
 from iosonde.core.units import format_size
 from iosonde.data.source import Source
 from iosonde.layout.figure import Figure
@@ -184,7 +184,7 @@ def _build_study(source: Source, name: str, members: list[tuple[StoredRun, Store
 def _cell(run: StoredRun, phase: StoredPhase, rows: npt.NDArray[Any]) -> PathCell:
     rows = rows[(rows["status"] == 0) & (rows["size"] > 0)]
     state, direction, memory, place = (str(run.factors[name]) for name in FACTORS[:4])
-    size, seconds = count_of(run.factors["access_size"]), np.maximum(rows["duration_ns"], 1) / 1e9
+    size, seconds = level_to_count(run.factors["access_size"]), np.maximum(rows["duration_ns"], 1) / 1e9
     return PathCell(direction, state, memory, place, size, seconds, _find_first_touches(rows), _verified(state, phase))
 
 

@@ -81,5 +81,5 @@ def _simulate_phase(index: int, phase: Phase, backend: dict[str, Any], seed: int
         record.totals,
         record.errors,
         operations=spool.as_operations(record.operations, 0, index),
-        truth=truth.encoded(record.truth),
+        truth=truth.encode_classes(record.truth),
     )

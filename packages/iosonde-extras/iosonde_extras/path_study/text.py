@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from iosonde.core.types import Estimate
-from iosonde.core.units import format_rate, format_size, human_scale, significant
-from iosonde.core.words import decimals
-from iosonde.layout.text import CANNOT_TELL, estimate_parts, table, wrapped
+from iosonde.core.units import choose_human_scale, format_rate, format_significant, format_size
+from iosonde.core.words import format_decimals
+from iosonde.layout.text import CANNOT_TELL, format_estimate_parts, table, wrapped
 
 from .models import Confusion, PathModels, PatternRow
 from .study_tables import StudyTables
@@ -81,8 +81,8 @@ def _format_best(rows: list[PatternRow]) -> Iterator[str]:
 
 def _format_lost(lost: Estimate) -> tuple[str, str]:
     value, low, high = (None if bound is None else 100 * bound for bound in (lost.value, lost.low, lost.high))
-    text = f"{decimals(value or 0.0, 1)} %"
-    return text, CANNOT_TELL if low is None or high is None else f"{decimals(low, 1)}–{decimals(high, 1)}"
+    text = f"{format_decimals(value or 0.0, 1)} %"
+    return text, CANNOT_TELL if low is None or high is None else f"{format_decimals(low, 1)}–{format_decimals(high, 1)}"
 
 
 def _format_models(models: PathModels, level: float) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _format_models(models: PathModels, level: float) -> Iterator[str]:
                 line.n,
                 *_format_time(line.fixed(level)),
                 *_format_rate(line.per_byte(level)),
-                f"×/÷ {significant(2.718281828**line.spread, 2)}",
+                f"×/÷ {format_significant(2.718281828**line.spread, 2)}",
             ]
         )
     header = [models.direction, "cells", "fixed", "interval", "rate", "interval", "operations"]
@@ -104,8 +104,8 @@ def _format_models(models: PathModels, level: float) -> Iterator[str]:
 
 def _format_time(estimate: Estimate) -> tuple[str, str]:
     assert estimate.value is not None
-    divisor, unit = human_scale(estimate.value, "s")
-    value, between = estimate_parts(estimate, divisor)
+    divisor, unit = choose_human_scale(estimate.value, "s")
+    value, between = format_estimate_parts(estimate, divisor)
     return f"{value} {unit}", between
 
 
@@ -115,9 +115,12 @@ def _format_rate(per_byte: Estimate) -> tuple[str, str]:
         return "no cost", ""
     if per_byte.low is None or per_byte.high is None:
         return format_rate(1 / per_byte.value, "bytes/s"), CANNOT_TELL
-    divisor, unit = human_scale(1 / per_byte.value, "bytes/s")
+    divisor, unit = choose_human_scale(1 / per_byte.value, "bytes/s")
     low, high = 1 / per_byte.high / divisor, 1 / max(per_byte.low, _NO_COST) / divisor
-    return f"{significant(1 / per_byte.value / divisor)} {unit}", f"{significant(low)}–{significant(high)}"
+    return (
+        f"{format_significant(1 / per_byte.value / divisor)} {unit}",
+        f"{format_significant(low)}–{format_significant(high)}",
+    )
 
 
 def _format_patterns(rows: list[PatternRow], models: PathModels) -> Iterator[str]:
@@ -173,9 +176,10 @@ def _most_lost(study_tables: StudyTables) -> str:
     worst = max(study_tables.rows, key=_lost_s, default=None)
     if worst is None or _lost_s(worst) <= 0:
         return ""
-    best = estimate_parts(worst.best_s, 1.0)
+    best = format_estimate_parts(worst.best_s, 1.0)
     return (
-        f"Most time was lost by {worst.name}: it took {significant(worst.seconds)} s; {best[0]} s ({best[1]}) if every "
+        f"Most time was lost by {worst.name}: it took {format_significant(worst.seconds)} s; {best[0]} s "
+        f"({best[1]}) if every "
         "optimisation had worked as intended."
     )
 

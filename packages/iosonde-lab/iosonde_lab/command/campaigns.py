@@ -18,7 +18,7 @@ from iosonde.commands.page_file import check_page_is_writable
 from iosonde.commands.run.measurement import Measurement
 from iosonde.commands.run.options import RunOptions
 from iosonde.core.errors import PROBLEM_DETECTED
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.option_words import replace_options
 from iosonde.measure.spec import CLIENTS_ANEW
 from iosonde_lab import api as labs
@@ -41,7 +41,7 @@ def mount_before_cold_reads(options: OptionsT, file_systems: Sequence[str]) -> O
     if not any(map(labs.keeps_data, file_systems)) or not needs_cache_regime(placed):
         return options
     anew = CLIENTS_ANEW
-    front_end().note(f"note: clients here keep data themselves: each mounts anew before cold reads ({anew})")
+    get_front_end().note(f"note: clients here keep data themselves: each mounts anew before cold reads ({anew})")
     return replace_options(options, before_reads=anew)
 
 
@@ -59,7 +59,7 @@ def measure_in_labs(options: RunOptions) -> Measurement | int:
         def measure_setting(setting: LabSetting, more: Sequence[str]) -> int:
             return _measure_in_lab(file.name, setting, (*words, *more))
 
-        code = lab_by_lab(begun, measure_setting, front_end().note)
+        code = lab_by_lab(begun, measure_setting, get_front_end().note)
     if code not in (0, PROBLEM_DETECTED):
         return code
     return Measurement(begun.outcome(), options.level, options.page, is_incomplete=code == PROBLEM_DETECTED)
@@ -79,8 +79,8 @@ def _build_check(name: str) -> Callable[[Path, LabSetting, Sequence[PlannedFault
 def _measure_in_lab(name: str, setting: LabSetting, words: Sequence[str]) -> int:
     """Measure in one lab what belongs there; return the exit code."""
     if setting.levels:
-        front_end().note(setting.describe)
-    lab = labs.up(describe_lab(name, setting), front_end().note, setting=setting.to_dict())
+        get_front_end().note(setting.describe)
+    lab = labs.up(describe_lab(name, setting), get_front_end().note, setting=setting.to_dict())
     try:
         inside = lab.clients[0]
         run_words = inside.words(*labs.run_words(lab, words), directory=os.getcwd())
@@ -102,5 +102,5 @@ def _remove_stale_lab(name: str, begun: LabCampaign) -> None:
     """Take down what this very campaign had up when it was killed: nobody else can be in it."""
     running = {lab for lab, _, _ in labs.labs()}
     if name in running and labs.setting_of(name).get("experiment") == begun.experiment:
-        front_end().note(f"{name}: left by this campaign when it was ended, and taken down")
+        get_front_end().note(f"{name}: left by this campaign when it was ended, and taken down")
         labs.down(name)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.options import Text
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def share_waiting() -> None:
     """Have the front end say what is waited for from now on."""
     from iosonde_lab import api as labs
 
-    labs.tell_waiting(front_end().waiting())
+    labs.tell_waiting(get_front_end().waiting())
 
 
 def become_command(lab: Lab, host: LabHost, words: Sequence[str]) -> NoReturn:

@@ -12,12 +12,12 @@ from iosonde.commands.result import Result
 from iosonde.commands.run.measurement import Measurement
 from iosonde.commands.run.options import RunOptions
 from iosonde.core.errors import InputError
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.message import spell
 from iosonde.core.option_kinds import Duration, FigureFile, Integer, Number, Size
 from iosonde.core.option_words import replace_options
 from iosonde.core.options import Flag, NameList, Names, Rest, Text
-from iosonde.core.pairs import pair_of
+from iosonde.core.pairs import parse_pair
 
 from .choice import LabChoice, become_command, share_waiting
 from .live import options as _live  # noqa: F401  # declares the commands about a lab that is up
@@ -62,7 +62,7 @@ class UpOptions:
     @property
     def file_system_options(self) -> dict[str, str]:
         """Option → value. Raises InputError."""
-        return dict(pair_of(text, str(spell.set)) for text in self.settings)
+        return dict(parse_pair(text, str(spell.set)) for text in self.settings)
 
 
 @command(
@@ -75,7 +75,7 @@ def bring_up(options: UpOptions) -> Result[Any]:
     from .text import lines
 
     share_waiting()
-    lab = labs.up(labs.described(options.words, options.file_system_options), front_end().note)
+    lab = labs.up(labs.described(options.words, options.file_system_options), get_front_end().note)
     return Result(labs.status(lab.name), lines)
 
 
@@ -160,7 +160,7 @@ def _become_run(options: LabRunOptions) -> NoReturn:
     lab = options.open_lab()
     options = mount_before_cold_reads(options, [lab.description.file_system])
     words = replace_options(options, lab=None).words()
-    is_json = ("--json",) if front_end().is_json else ()
+    is_json = ("--json",) if get_front_end().is_json else ()
     become_command(lab, lab.clients[0], labs.run_words(lab, (*words, *is_json)))
 
 
@@ -183,7 +183,7 @@ def take_down(options: DownOptions) -> None:
         raise InputError("conflicting-options", "{spell.all} and a name exclude each other", "give one of them")
     for name in [lab for lab, _, _ in labs.labs()] if options.every else [options.name or labs.only()]:
         labs.down(name)
-        front_end().note(f"{name}: nothing of it is left")
+        get_front_end().note(f"{name}: nothing of it is left")
 
 
 @dataclass

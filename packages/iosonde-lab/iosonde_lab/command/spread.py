@@ -6,9 +6,9 @@ from typing import Any
 
 from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
-from iosonde.core.filesystems import placement_of_files
+from iosonde.core.filesystems import get_file_placement
 from iosonde.core.message import Message
-from iosonde.core.words import counted, format_number
+from iosonde.core.words import format_count, format_number
 from iosonde.stats.overview.evenness import Evenness, evenness, places_of
 from iosonde_lab import api as labs
 
@@ -69,7 +69,7 @@ class LabSpread(Answer):
             return f"uneven at {level}: the busiest has {each}"
         files = self.spread[0]
         return (
-            f"as chance would have it: of {counted(self.n_files, 'file')} thrown blindly the busiest of "
+            f"as chance would have it: of {format_count(self.n_files, 'file')} thrown blindly the busiest of "
             f"{files.n_places} places has up to {format_number(files.chance_high)} times the mean in {level}"
         )
 
@@ -91,7 +91,7 @@ def answer(lab: labs.Lab, directory: str, placed: Sequence[labs.Placement], leve
         len(placed) - len(file_bytes),
         [frozenset(name for name in by_server if by_server[name]) for by_server in file_bytes],
     )
-    in_groups = placement_of_files(lab.description.file_system) == "groups"
+    in_groups = get_file_placement(lab.description.file_system) == "groups"
     if (chosen := places_of(holders, names, in_groups)) is None:
         return LabSpread(directory, len(file_bytes), servers, empty=empty, why_not=_STRIPED)
     places, copies = chosen

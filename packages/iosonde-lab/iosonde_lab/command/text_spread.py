@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from iosonde.core.words import counted, format_number, percent
+from iosonde.core.words import format_count, format_number, format_share
 from iosonde.layout.text import escape, table, wrapped
 
 if TYPE_CHECKING:
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 def lines(spread_report: LabSpread) -> Iterator[str]:
     """The lines of the text."""
-    more = f"; {counted(spread_report.empty, 'file')} without bytes left out" if spread_report.empty else ""
-    yield escape(f"{spread_report.directory}: {counted(spread_report.n_files, 'file')}{more}")
+    more = f"; {format_count(spread_report.empty, 'file')} without bytes left out" if spread_report.empty else ""
+    yield escape(f"{spread_report.directory}: {format_count(spread_report.n_files, 'file')}{more}")
     shares = spread_report.shares
     rows = [
-        [escape(name), files, n_bytes, percent(shares[name])]
+        [escape(name), files, n_bytes, format_share(shares[name])]
         for name, (files, n_bytes) in spread_report.servers.items()
     ]
     yield from table(["server", "files", "bytes", "of all"], rows, "lrrr").splitlines()

@@ -70,7 +70,7 @@ def wait(there, limit_s=60.0):
 
 
 def mark(exchange, what, phase, operation):
-    words.note(str(exchange.marks_file), PhaseMark(what, phase, operation, time.monotonic_ns()))
+    words.append_mark(str(exchange.marks_file), PhaseMark(what, phase, operation, time.monotonic_ns()))
 
 
 def test_a_fault_comes_after_its_phase_began_lasts_as_asked_and_is_healed(served):
@@ -174,8 +174,8 @@ def test_the_order_of_a_trial_that_was_killed_keeps_nobody_from_the_next(served,
 
 def test_nobody_attends_once_the_service_has_ended(tmp_path):
     with attend.FaultService(tmp_path, FakeLab().hands()):
-        assert words.attended(tmp_path / words.DIRECTORY)
-    assert not words.attended(tmp_path / words.DIRECTORY) and not words.attended(tmp_path)
+        assert words.has_injector(tmp_path / words.DIRECTORY)
+    assert not words.has_injector(tmp_path / words.DIRECTORY) and not words.has_injector(tmp_path)
 
 
 def test_space_that_comes_back_later_and_copies_that_agree_later_are_timed(monkeypatch):

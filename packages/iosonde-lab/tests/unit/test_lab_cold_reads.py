@@ -7,7 +7,7 @@ import pytest
 
 from iosonde.cli.terminal import TerminalFrontEnd
 from iosonde.commands.run.options import RunOptions
-from iosonde.core.front_end import listening
+from iosonde.core.front_end import use_front_end
 from iosonde.measure import trial
 from iosonde.measure.rank import hooks
 from iosonde.measure.spec import CLIENTS_ANEW, CacheRegime
@@ -34,7 +34,7 @@ def words(options: RunOptions, *file_systems: str) -> tuple[str, ...]:
 @pytest.mark.parametrize("file_system", ["glusterfs", "ceph", "moosefs", "openafs"])
 def test_where_clients_keep_data_they_are_mounted_anew(file_system, capsys):
     options = RunOptions(nodes="1,2", store="s")
-    with listening(TerminalFrontEnd()):
+    with use_front_end(TerminalFrontEnd()):
         added = words(options, file_system)
     assert added == ("--nodes", "1,2", "--store", "s", *ADDED)
     assert f"({CLIENTS_ANEW})" in capsys.readouterr().err

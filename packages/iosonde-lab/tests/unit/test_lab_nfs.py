@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from iosonde.core.errors import InputError
-from iosonde.core.filesystems import has_unsplit_files, on_own_disk
+from iosonde.core.filesystems import has_unsplit_files, is_on_own_disk
 from iosonde_lab import tools
 from iosonde_lab.filesystems import ganesha, nfs
 from iosonde_lab.tools import LabError
@@ -113,4 +113,4 @@ def test_a_file_can_be_needed_like_a_command(tmp_path):
 
 
 def test_a_mount_by_our_client_is_one_of_nfs():
-    assert not on_own_disk("fuse.nfs") and has_unsplit_files("fuse.nfs", {})
+    assert not is_on_own_disk("fuse.nfs") and has_unsplit_files("fuse.nfs", {})

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.gate import gate_of
+from iosonde.core.gate import parse_gate
 from iosonde.core.message import Message
 from iosonde.core.problems import Problem
 from iosonde.core.units import parse_share
-from iosonde.core.yaml_text import Document, key_text
+from iosonde.core.yaml_text import Document, format_key
 from iosonde.measure.spec import Against
 from iosonde.stats.estimate.sequential import LEAST, MOST
 
@@ -73,13 +73,13 @@ def problems(document: Document) -> list[Problem]:
         *(_check_command if "command" in section else _check_factor)(document.data, section),
         *_check_plan(document.data, section),
     ]
-    return [Problem(document.place(path), key_text(path), what, hint) for what, hint in findings]
+    return [Problem(document.place(path), format_key(path), what, hint) for what, hint in findings]
 
 
 def _parse_conditions(section: Mapping[str, Any]) -> list[str]:
     """Return the conditions of ``fail_if`` in a normal form. Raises InputError."""
     fail_if = section.get("fail_if", [])
-    gate = gate_of([fail_if] if isinstance(fail_if, str) else fail_if, False)
+    gate = parse_gate([fail_if] if isinstance(fail_if, str) else fail_if, False)
     return [str(condition) for condition in gate.conditions] if gate else []
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from iosonde.campaign.forecast import stated_work
 from iosonde.core.errors import InputError
-from iosonde.core.message import Message, restore, spell
-from iosonde.core.problems import Problem, nearest
+from iosonde.core.message import Message, restore_message, spell
+from iosonde.core.problems import Problem, suggest_replacement
 from iosonde.core.schema import BRING_UPS, CENTRE, HEALTH, OBSERVED_FACTORS, PROBE_FACTORS, RESULT_COLUMNS
 from iosonde.core.stored import TARGET
-from iosonde.core.yaml_text import Document, Key, key_text
+from iosonde.core.yaml_text import Document, Key, format_key
 from iosonde.measure import design, mpi_program, placeholders, workloads
 from iosonde.measure.spec import CACHE_REMOUNT, MPI, SERVERS, NativeStep, Spec
 from iosonde.measure.workloads.settings import SettingError
@@ -78,7 +78,7 @@ def _explain_absence(workload: str) -> tuple[Message, str]:
     if error := workloads.find_missing(workload):
         return error.message, error.hint
     what = Message("unknown-workload", "unknown native workload '{workload}'", workload=workload)
-    return what, nearest(workload, workloads.names())
+    return what, suggest_replacement(workload, workloads.names())
 
 
 def list_spec_problems(document: Document, spec: Spec) -> list[Problem]:
@@ -97,7 +97,7 @@ def list_spec_problems(document: Document, spec: Spec) -> list[Problem]:
 
 def build_problem(document: Document, path: Key, what: str, hint: str = "") -> Problem:
     """Build the problem of the key at ``path``."""
-    return Problem(document.place(path), key_text(path), what, hint)
+    return Problem(document.place(path), format_key(path), what, hint)
 
 
 def _iterate_native_steps(steps: list[Any]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -222,7 +222,7 @@ def _check_when(document: Document) -> Iterator[Problem]:
                     document,
                     (*path, "when", factor),
                     Message("unknown-factor", "unknown factor '{factor}'", factor=factor),
-                    nearest(factor, factors),
+                    suggest_replacement(factor, factors),
                 )
                 continue
             try:
@@ -397,7 +397,7 @@ def _check_commands(document: Document, importers: Collection[str]) -> Iterator[
                     document,
                     (stage, place, "parse"),
                     Message("unknown-importer", "unknown importer '{importer}'", importer=importer),
-                    nearest(importer, ("none", "auto", *importers)),
+                    suggest_replacement(importer, ("none", "auto", *importers)),
                 )
             if isinstance(step, dict) and step.get("on") == MPI and (wrong := mpi_program.why_not_mpi(step["command"])):
                 yield build_problem(document, (stage, place, "on"), *wrong)
@@ -413,7 +413,7 @@ def _check_settings(document: Document, path: Key, step: NativeStep, spec: Spec)
             document,
             (*path, key),
             Message("unknown-setting", "{workload} has no such setting", workload=step.workload),
-            nearest(key, setting_names),
+            suggest_replacement(key, setting_names),
         )
     if unknown:
         return
@@ -432,7 +432,7 @@ def _at_cell(error: InputError, levels: Mapping[str, Any]) -> Message:
     if not levels:
         return error.message
     cell = ", ".join(f"{name}={level}" for name, level in levels.items())
-    return restore(error.code, f"{error.message} (at {cell})", {**error.values, "cell": cell})
+    return restore_message(error.code, f"{error.message} (at {cell})", {**error.values, "cell": cell})
 
 
 def cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.faults import NONE
 from iosonde.core.message import Message
-from iosonde.core.problems import Problem, nearest
+from iosonde.core.problems import Problem, suggest_replacement
 from iosonde.core.yaml_text import Document
 from iosonde.measure import faults, items, placeholders, workloads
 from iosonde.measure.spec import NativeStep, Spec
@@ -77,7 +77,7 @@ def _check_fault(document: Document, spec: Spec, place: int, fault: dict[str, An
                             "no measured operation is called '{operation}'",
                             operation=planned.during,
                         ),
-                        nearest(planned.during, sorted(measured)),
+                        suggest_replacement(planned.during, sorted(measured)),
                     )
         except InputError as error:
             yield build_problem(document, (KEY, place), error.message, error.hint)

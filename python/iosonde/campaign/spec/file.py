@@ -287,7 +287,7 @@ def _read_cluster(document: Document) -> dict[str, ClusterNodes]:
         return {}
     at = (cluster_nodes.CLUSTER,)
     try:
-        return {cluster_nodes.CLUSTER: cluster_nodes.load(Path(document.data[cluster_nodes.CLUSTER]))}
+        return {cluster_nodes.CLUSTER: cluster_nodes.load_cluster_nodes(Path(document.data[cluster_nodes.CLUSTER]))}
     except SpecError:
         raise
     except InputError as error:

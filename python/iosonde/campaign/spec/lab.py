@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from iosonde.core.declared_names import name_of_word
+from iosonde.core.declared_names import factor_name_from_word
 from iosonde.core.message import Message
 from iosonde.core.problems import Problem
-from iosonde.core.yaml_text import Document, Key, key_text
+from iosonde.core.yaml_text import Document, Key, format_key
 
 KEY = "lab"
 SET = "set"  # options of the file system
@@ -35,7 +35,9 @@ def file_systems(data: Mapping[str, Any]) -> list[str]:
 
 def factors(lab: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Return name → levels of the factors in a lab's lists and its ``levels``; an option's name is its last word."""
-    levels_by_factor = {name_of_word(path[-1]): value for path, value in _iterate_words(lab) if isinstance(value, list)}
+    levels_by_factor = {
+        factor_name_from_word(path[-1]): value for path, value in _iterate_words(lab) if isinstance(value, list)
+    }
     return levels_by_factor | {name: list(levels) for name, levels in lab.get(LEVELS, {}).items()}
 
 
@@ -44,7 +46,7 @@ def at(lab: Mapping[str, Any], levels: Mapping[str, Any]) -> tuple[dict[str, Any
     words: dict[str, Any] = {}
     options: dict[str, str] = {}
     for path, value in _iterate_words(lab):
-        chosen = levels[name_of_word(path[-1])] if isinstance(value, list) else value
+        chosen = levels[factor_name_from_word(path[-1])] if isinstance(value, list) else value
         if path[0] == SET:
             options[path[1]] = _format_value(chosen)
         else:
@@ -104,7 +106,9 @@ def problems(document: Document) -> list[Problem]:
     lab = document.data.get(KEY)
     if lab is None:
         return []
-    return [Problem(document.place(path), key_text(path), what, hint) for path, what, hint in _check_lab(document, lab)]
+    return [
+        Problem(document.place(path), format_key(path), what, hint) for path, what, hint in _check_lab(document, lab)
+    ]
 
 
 def _check_lab(document: Document, lab: Mapping[str, Any]) -> Iterator[tuple[Key, Message, str]]:
@@ -112,7 +116,7 @@ def _check_lab(document: Document, lab: Mapping[str, Any]) -> Iterator[tuple[Key
     for path, value in _iterate_words(lab):
         if not isinstance(value, list):
             continue
-        name = name_of_word(path[-1])
+        name = factor_name_from_word(path[-1])
         if name in document.data.get("factors", {}) or name in path_by_name:
             yield (KEY, *path), _duplicate(name), "rename the other one"
         path_by_name[name] = (KEY, *path)

@@ -10,7 +10,7 @@ from typing import Any
 from iosonde.campaign.pacing import parse_pace
 from iosonde.core.errors import InputError
 from iosonde.core.problems import Problem
-from iosonde.core.schema_problems import violations
+from iosonde.core.schema_problems import list_violations
 from iosonde.core.units import parse_rate, parse_seconds, parse_share, parse_size
 from iosonde.core.yaml_text import Document
 
@@ -33,7 +33,7 @@ def parse_until(text: str) -> float:
 
 def problems(document: Document) -> list[Problem]:
     """Return all violations of the form, one problem per value."""
-    return violations(_build_validator(), document, "docs/experiment.md")
+    return list_violations(_build_validator(), document, "docs/experiment.md")
 
 
 @cache

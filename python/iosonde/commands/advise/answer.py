@@ -13,13 +13,13 @@ from iosonde.answers.learned import set_factors
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.verdict import Direction, Verdict, VerdictState
-from iosonde.core.where import matching_rows
-from iosonde.core.words import counted, percent, ratio
-from iosonde.data.in_use import in_use
+from iosonde.core.where import find_matching_rows
+from iosonde.core.words import format_count, format_ratio_interval, format_share
+from iosonde.data.in_use import find_initial_levels
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, choose_per_operation, choose_response
 from iosonde.data.source import Source
-from iosonde.data.varying import varying_besides
+from iosonde.data.varying import list_other_varying
 from iosonde.explain.advise import Advice, Wish
 from iosonde.explain.advise import advise as advised
 from iosonde.explain.advise_trial import LESS, MORE, UNCHANGED, UNTOLD, Tried, against
@@ -112,13 +112,17 @@ class Advised(Answer):
         """Return the advice, for one workload or for all; with new trials, their result."""
         if self.tried is not None:
             tried = self.tried
-            return f"{_VERDICTS[tried.verdict]}: {ratio(tried.obtained)} times, predicted {ratio(tried.predicted)}."
+            return (
+                f"{_VERDICTS[tried.verdict]}: {format_ratio_interval(tried.obtained)} times, predicted "
+                f"{format_ratio_interval(tried.predicted)}."
+            )
         rule = self.rule
         if rule is None:
             return f"{sentence_of(self.advice)} {self.besides.sentence}".rstrip()
-        learned = counted(rule.instances, "instance")
+        learned = format_count(rule.instances, "instance")
         return (
-            f"{rule.then} ({rule.when}): {percent(rule.share)} of the best on {learned}, worst {percent(rule.lowest)}."
+            f"{rule.then} ({rule.when}): {format_share(rule.share)} of the best on {learned}, worst "
+            f"{format_share(rule.lowest)}."
         )
 
     def files(self, system: str, names: Mapping[str, str]) -> dict[str, str]:
@@ -221,9 +225,11 @@ def _advise_on_response(
         else _infer_workload(source, response_query, response, chosen)
     )
     how = replace(how, workload_columns=source.apart((*how.choose, *factors))[len(how.choose) :])
-    current, setting_note = in_use(source, response.rows, how.choose) if how.current is None else (how.current, "")
+    current, setting_note = (
+        find_initial_levels(source, response.rows, how.choose) if how.current is None else (how.current, "")
+    )
     fixed = [response.rows.column(name).name for name in factors]
-    more = varying(response, varying_besides(source, response, (*chosen, *fixed)), [*chosen, *fixed], query.level)
+    more = varying(response, list_other_varying(source, response, (*chosen, *fixed)), [*chosen, *fixed], query.level)
     advice = compute_advice(response, replace(how, current=current), query.level)
     warnings = (
         *(text for text in (workload_note, setting_note) if text),
@@ -260,7 +266,7 @@ def _infer_workload(
         others = set_factors(choose_response(source, replace(query, on=())).with_scattered())
         return tuple(name for name in others if name not in chosen), ""
     factors: list[str] = []
-    for name in varying_besides(source, response, chosen):
+    for name in list_other_varying(source, response, chosen):
         if _compute_complete_share(response, chosen, [*factors, name]) >= _MIN_COMPLETE_SHARE:
             factors.append(name)
     if not factors:
@@ -303,7 +309,7 @@ def _build_case(advice: Advice, workload: Mapping[str, str], source: Source) -> 
             reason=beyond[0],
         )
     conditions = [condition for condition in source.where if condition[0] in case]
-    if conditions and not matching_rows({name: [value] for name, value in case.items()}, conditions):
+    if conditions and not find_matching_rows({name: [value] for name, value in case.items()}, conditions):
         raise InputError(
             "excluded-by-filter",
             "{spell.for:{workload}} is left out by {spell.where}",

@@ -8,12 +8,12 @@ from iosonde.commands.report.axis import format_metric_title
 from iosonde.commands.report.terms import select_metric
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
-from iosonde.core.metrics import metric_of
+from iosonde.core.metrics import build_metric
 from iosonde.core.table import Table
 from iosonde.core.types import Better, Metric, Role
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.data.query import ResponseQuery
-from iosonde.data.roles import guess
+from iosonde.data.roles import guess_roles
 from iosonde.data.source import Source
 from iosonde.explain.advise import Advice, Wish, advise
 from iosonde.explain.advise_words import sentence_of
@@ -47,7 +47,7 @@ def build_store_advice(
     tables = []
     for operation, metric, unit in metrics:
         title = format_metric_title(operation, metric)
-        tables.append((title, metric_of(metric, unit), select_metric(trials, rows[operation, metric], title, unit)))
+        tables.append((title, build_metric(metric, unit), select_metric(trials, rows[operation, metric], title, unit)))
     return _build_section(tables, choosing, varying, query.level)
 
 
@@ -55,9 +55,9 @@ def build_table_advice(
     table: Table, responses: Sequence[str], by: Sequence[str] | None, choosing: Choosing, level: float
 ) -> Section[ResponseAdvice]:
     """Build one part for each response of a table."""
-    roles = guess(table, responses, by)
+    roles = guess_roles(table, responses, by)
     columns = [table.column(name) for name in roles.responses]
-    tables = [(column.name, metric_of(column.label, column.unit), table) for column in columns]
+    tables = [(column.name, build_metric(column.label, column.unit), table) for column in columns]
     return _build_section(tables, choosing, roles.settings, level)
 
 
@@ -119,8 +119,8 @@ def _advise_response(
 def _format_heading(advice: Advice, lower: bool) -> str:
     instances = advice.instances
     feature_names = ", ".join(feature.name for feature in instances.features)
-    of = f"{counted(len(instances), 'instance')} ({feature_names})" if feature_names else "one instance"
-    settings = f"{counted(len(instances.settings), 'setting')} ({'/'.join(instances.choose)})"
+    of = f"{format_count(len(instances), 'instance')} ({feature_names})" if feature_names else "one instance"
+    settings = f"{format_count(len(instances.settings), 'setting')} ({'/'.join(instances.choose)})"
     return f"{settings} in {of}; {'lower' if lower else 'higher'} is better."
 
 

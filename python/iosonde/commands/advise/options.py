@@ -15,7 +15,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.message import current_spelling
 from iosonde.core.option_kinds import FigureFile, Integer, Setting
 from iosonde.core.options import Choice, Data, Flag, NameList, Names, Text, V
-from iosonde.core.pairs import pair_of
+from iosonde.core.pairs import parse_pair
 from iosonde.data.options import DataOptions
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Renaming(Setting[V]):
 
     def read(self, text: Any) -> dict[str, str]:
         """Return name → key. Raises InputError."""
-        return dict(pair_of(pair, current_spelling()(self.flag, "")) for pair in text)
+        return dict(parse_pair(pair, current_spelling()(self.flag, "")) for pair in text)
 
 
 def write_rules(directory: Path, files: Mapping[str, str]) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from iosonde.core.column_units import split_unit
-from iosonde.core.level_text import level_word, setting_text
-from iosonde.core.units import human_scale, significant
-from iosonde.core.words import counted, decimals, percent, percent_interval, ratio
+from iosonde.core.level_text import format_level_word, format_setting
+from iosonde.core.units import choose_human_scale, format_significant
+from iosonde.core.words import format_count, format_decimals, format_ratio_interval, format_share, format_share_interval
 from iosonde.explain.advise import Advice
 from iosonde.explain.advise_effects import Effect
 from iosonde.explain.advise_trial import Tried
@@ -54,8 +54,8 @@ def _format_advice(answer: Advised) -> Iterator[str]:
     feature_names = ", ".join(f.name for f in advice.instances.features)
     counts = advice.instances.trials
     n, least = len(advice.instances), int(counts.min())
-    trials = counted(least, "trial") + (" or more" if counts.max() > least else "") + " a cell"
-    of = f"{counted(n, 'instance')} ({feature_names})" if feature_names else "one instance"
+    trials = format_count(least, "trial") + (" or more" if counts.max() > least else "") + " a cell"
+    of = f"{format_count(n, 'instance')} ({feature_names})" if feature_names else "one instance"
     yield from wrapped(
         f"{advice.instances.response}, {'lower' if advice.instances.lower else 'higher'} is better; "
         f"{len(advice.instances.settings)} settings ({'/'.join(advice.instances.choose)}) in {of}; "
@@ -81,18 +81,18 @@ def _format_advice(answer: Advised) -> Iterator[str]:
 
 def _format_defaults(advice: Advice) -> Iterator[str]:
     tied = advice.defaults[0].tied is not None
-    scale, unit = human_scale(max(d.abs for d in advice.defaults), advice.instances.unit)
+    scale, unit = choose_human_scale(max(d.abs for d in advice.defaults), advice.instances.unit)
     visible = advice.instances.format_setting
     rows = [
         [
             visible(d.setting) + (" (now)" if d.setting == advice.current else ""),
             *[str(d.best), *([str(d.tied)] if tied else []), str(d.worst)],
-            percent(d.rel_arith),
-            percent(d.rel_harm),
-            percent(d.lowest),
-            significant(d.abs / scale, 4),
-            "~" if d.abs_harm is None else significant(d.abs_harm / scale, 4),
-            significant(d.loss / scale, 4),
+            format_share(d.rel_arith),
+            format_share(d.rel_harm),
+            format_share(d.lowest),
+            format_significant(d.abs / scale, 4),
+            "~" if d.abs_harm is None else format_significant(d.abs_harm / scale, 4),
+            format_significant(d.loss / scale, 4),
         ]
         for d in sorted(advice.defaults, key=lambda d: -d.rel_arith)
     ]
@@ -130,7 +130,7 @@ def _format_effects(advice: Advice) -> Iterator[str]:
     rows = [
         [
             _describe_single_effect(e, advice.instances.units.get(e.column, "")),
-            ratio(e.ratio),
+            format_ratio_interval(e.ratio),
             f"{e.low_case:.3g} to {e.high_case:.3g}",
         ]
         for e in advice.effects
@@ -140,19 +140,19 @@ def _format_effects(advice: Advice) -> Iterator[str]:
 
 def _describe_single_effect(effect: Effect, unit: str) -> str:
     name = split_unit(effect.column)[0] if unit == "bytes" else effect.column
-    return f"{name}: {level_word(effect.level, unit)} over {level_word(effect.other, unit)}"
+    return f"{name}: {format_level_word(effect.level, unit)} over {format_level_word(effect.other, unit)}"
 
 
 def _format_depths(advice: Advice) -> Iterator[str]:
     rows = []
     for d in advice.depths:
         name = f"{d.depth} ({advice.instances.format_setting(advice.best_default)})" if d.depth == 0 else str(d.depth)
-        rows.append([name, percent(d.loss), percent_interval(d.crossed), percent(d.lowest)])
+        rows.append([name, format_share(d.loss), format_share_interval(d.crossed), format_share(d.lowest)])
     yield from table(["questions", "short of best", "cross-validated", "worst case"], rows, "lrrr", WIDTH).splitlines()
     most = advice.depth == len(advice.depths) - 1
     why = "the maximum allowed" if most else "more bring less than one standard error or 1 %"
     but = "; the gain is not significant, so no rules" if advice.depth > 0 and advice.kind != "rules" else ""
-    yield from wrapped(f"{counted(advice.depth, 'question')}: {why}{but}.")
+    yield from wrapped(f"{format_count(advice.depth, 'question')}: {why}{but}.")
 
 
 def _format_rules(advice: Advice) -> Iterator[str]:
@@ -162,15 +162,15 @@ def _format_rules(advice: Advice) -> Iterator[str]:
         best = ", ".join(f"{visible('/'.join(map(str, setting)))} ({n})" for setting, n in rule.frequent)
         differ = f", which differ in {', '.join(rule.differ)}" if rule.differ else ""
         yield from wrapped(
-            f"   {counted(rule.instances, 'instance')}: {percent(rule.share)} of the best, worst "
-            f"{percent(rule.lowest)}{_format_instance(advice, rule.lowest_at) if rule.lowest < 0.9995 else ''}; "
+            f"   {format_count(rule.instances, 'instance')}: {format_share(rule.share)} of the best, worst "
+            f"{format_share(rule.lowest)}{_format_instance(advice, rule.lowest_at) if rule.lowest < 0.9995 else ''}; "
             f"most often best: {best}{differ}",
             "   ",
         )
 
 
 def _format_instance(advice: Advice, instance: Mapping[str, Any]) -> str:
-    return f" ({setting_text(instance, advice.instances.units)})" if instance else ""
+    return f" ({format_setting(instance, advice.instances.units)})" if instance else ""
 
 
 def _format_needed_trials(advice: Advice) -> Iterator[str]:
@@ -186,9 +186,12 @@ def _format_needed_trials(advice: Advice) -> Iterator[str]:
         yield "Most informative trials:"
     for cell in needs.cells:
         more = "too many" if cell.more is None else f"{cell.more} more"
-        where, visible = setting_text(cell.instance, advice.instances.units) or "here", advice.instances.format_setting
+        where, visible = (
+            format_setting(cell.instance, advice.instances.units) or "here",
+            advice.instances.format_setting,
+        )
         yield from wrapped(
-            f"  {where}: {visible(cell.setting)} or {visible(cell.other)} (ratio {decimals(cell.ratio, 3)}): "
+            f"  {where}: {visible(cell.setting)} or {visible(cell.other)} (ratio {format_decimals(cell.ratio, 3)}): "
             f"{more} trials of each",
             "    ",
         )
@@ -196,19 +199,20 @@ def _format_needed_trials(advice: Advice) -> Iterator[str]:
 
 def _format_trial_of_advice(advice: Advice, tried: Tried) -> Iterator[str]:
     rows = [
-        ["predicted", ratio(tried.predicted), str(tried.predicted.n)],
-        ["obtained", ratio(tried.obtained), str(tried.obtained.n)],
+        ["predicted", format_ratio_interval(tried.predicted), str(tried.predicted.n)],
+        ["obtained", format_ratio_interval(tried.obtained), str(tried.obtained.n)],
     ]
     over = advice.instances.format_setting(tried.over)
     yield from wrapped(f"speed of the advice over {over}, geometric mean, {100 * advice.level:g} % intervals")
     yield ""
     if tried.difference is not None:
-        rows.append(["obtained ÷ predicted", ratio(tried.difference), str(tried.difference.n)])
+        rows.append(["obtained ÷ predicted", format_ratio_interval(tried.difference), str(tried.difference.n)])
     yield from table(["", "ratio", "instances"], rows, "lrr", WIDTH).splitlines()
     yield ""
     if tried.unused:
         yield from wrapped(
-            f"~ not used: {counted(tried.unused, 'new instance')} without both settings, or outside the tried range",
+            f"~ not used: {format_count(tried.unused, 'new instance')} without both settings, or outside "
+            "the tried range",
             "  ",
         )
     if tried.same:

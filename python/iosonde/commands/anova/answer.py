@@ -12,7 +12,7 @@ from iosonde.commands.regress.answer import choose_response_and_terms
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict, VerdictState
-from iosonde.core.words import listed
+from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
@@ -169,15 +169,15 @@ def describe_explanatory_terms(
     significant, all_significant = [s for s in significant if s.name not in taken], significant
     near = [s.name for s in sources if s not in all_significant and s.p is not None and s.p < 1 - table.level]
     tests = len(other_p_values) + sum(p is not None for p in adjusted.values())
-    more = f" Inconclusive for {listed(lost)}: too few bring-ups." if lost else ""
+    more = f" Inconclusive for {join_names(lost)}: too few bring-ups." if lost else ""
     if near:
-        more = f" Not significant after Holm's correction over {tests} tests: {listed(near)}.{more}"
+        more = f" Not significant after Holm's correction over {tests} tests: {join_names(near)}.{more}"
     exact = sorted((s for s in sources if s.p is None and s.df_error), key=lambda s: -s.share)
     if exact and len(exact) == len(sources):
-        shares = listed([f"{s.name} ({100 * s.share:.0f} %)" for s in exact])
+        shares = join_names([f"{s.name} ({100 * s.share:.0f} %)" for s in exact])
         return f"The variation of {table.response} belongs to {shares}: no degrees of freedom are left to test that."
     if exact:
-        more = f" No degrees of freedom are left to test {listed([s.name for s in exact])}.{more}"
+        more = f" No degrees of freedom are left to test {join_names([s.name for s in exact])}.{more}"
     if not all_significant:
         other = "other " if lost or exact else ""
         return f"No {other}effect on {table.response} is significant at level {table.level:g}.{more}"

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from iosonde.core.types import Estimate
-from iosonde.core.units import human_scale, significant
+from iosonde.core.units import choose_human_scale, format_significant
 from iosonde.layout.text import escape, paragraphs, table, wrapped
 from iosonde.stats.regression.anova import Anova, VariationSource
 from iosonde.stats.regression.contrasts import Contrast
@@ -39,8 +39,8 @@ def _format_block_weights(anova: Anova) -> Iterator[str]:
             escape(weight.group),
             str(weight.n),
             f"{weight.df:.3g}",
-            significant(weight.s, 3),
-            significant(weight.weight, 3),
+            format_significant(weight.s, 3),
+            format_significant(weight.weight, 3),
         ]
         for weight in anova.weights
     ]
@@ -68,7 +68,7 @@ def _format_table(anova: Anova) -> list[str]:
         rows += mine
     if not anova.strata:
         rows.append(_format_residual("residual", anova.df_residual, anova.ss_residual, anova))
-    rows.append(["total", str(anova.n - 1), significant(anova.ss_total, 5), "", "", "", ""])
+    rows.append(["total", str(anova.n - 1), format_significant(anova.ss_total, 5), "", "", "", ""])
     return table(["term", "df", "sum of squares", "share", "interval", "F", "p"], rows, "lrrrrrr").splitlines()
 
 
@@ -78,7 +78,7 @@ def _format_term_row(s: VariationSource) -> list[str]:
     return [
         s.name + (" (block)" if s.block else ""),
         str(s.df),
-        significant(s.ss, 5),
+        format_significant(s.ss, 5),
         f"{100 * s.share:.1f} %",
         _format_interval(s.explained),
         *test_cells,
@@ -86,7 +86,7 @@ def _format_term_row(s: VariationSource) -> list[str]:
 
 
 def _format_residual(name: str, df: int, ss: float, anova: Anova) -> list[str]:
-    return [name, str(df), significant(ss, 5), f"{100 * ss / anova.ss_total:.1f} %", "", "", ""]
+    return [name, str(df), format_significant(ss, 5), f"{100 * ss / anova.ss_total:.1f} %", "", "", ""]
 
 
 def _format_stratum_title(anova: Anova, place: int) -> str:
@@ -120,8 +120,8 @@ def _format_contrast(contrast: Contrast, unit: str) -> str:
 
 def _format_estimates(numbers: list[float], unit: str, digits: int, warnings: Sequence[str] = ()) -> str:
     """Format a value and its interval in one unit; without an interval, why there is none."""
-    divisor, name = human_scale(max(map(abs, numbers)), unit)
-    value, *interval = (significant(number / divisor, digits) for number in numbers)
+    divisor, name = choose_human_scale(max(map(abs, numbers)), unit)
+    value, *interval = (format_significant(number / divisor, digits) for number in numbers)
     tail = f" {name}" if name else ""
     if len(interval) < 2:
         return f"{value}{tail} ~ {'; '.join(warnings)}"

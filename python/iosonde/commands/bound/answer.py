@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.answers.answer import Answer, level_columns
-from iosonde.core.column_units import bytes_per_s
+from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.level_text import level_texts
+from iosonde.core.level_text import format_assignments
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import Response, responses
+from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
 from iosonde.explain.waterfall import Waterfall
 from iosonde.model.bound import roofline, words
@@ -199,7 +199,7 @@ def compute_measured_shares(
     if inputs.nodes.nodes:
         warnings |= dict.fromkeys([*unlike(inputs.nodes, source.runs), *without_ranks(inputs.nodes, source.runs)])
     shared, labs, layout = SharedFiles(source), LabTruths.from_source(source), OwnLayout(source)
-    for response in responses(source, query):
+    for response in build_responses(source, query):
         scale, doubt = _determine_scale(response.unit, how)
         if scale is None:
             continue
@@ -292,7 +292,7 @@ def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.flo
             "out-of-range",
             "{at}, column '{name}': {number:g} is not a {quantity}",
             "leave such trials out, as {spell.where:'{name}>0'}",
-            at=", ".join([response.operation, *level_texts(cell.by, response.rows.level_units(cell.by))])
+            at=", ".join([response.operation, *format_assignments(cell.by, response.rows.level_units(cell.by))])
             if response.operation
             else response.rows.place(cell.rows[first]),
             name=_get_metric_name(response),
@@ -306,7 +306,7 @@ def _determine_scale(response_unit: str, how: How) -> tuple[float | None, str]:
     unit = how.unit or response_unit
     if unit in TIMES and how.data:
         return TIMES[unit], ""
-    readings = bytes_per_s(unit)
+    readings = unit_to_bytes_per_s(unit)
     if not readings:
         return None, ""
     if len(readings) < 2 or how.unit:

@@ -13,7 +13,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import Response, responses
+from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
 from iosonde.model.bound.application import Application, PredictedTime, against, predict, sentence
 
@@ -77,7 +77,7 @@ def predict_times(
         return predict(_build_application(response.rows, cell.rows, words), own.all, placement, query.level)
 
     rows, warnings = [], dict.fromkeys(labs.warnings)
-    for response in [candidate for candidate in responses(source, query) if candidate.unit in TIMES]:
+    for response in [candidate for candidate in build_responses(source, query) if candidate.unit in TIMES]:
         warnings |= dict.fromkeys(response.warnings)
         for cell in iterate_cells(response, list(inputs.columns.values())):
             predictions = [(part, *predict_cell(response, part)) for part in labs.apart(response, [cell])]

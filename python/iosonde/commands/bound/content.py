@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from iosonde.core.table import show
+from iosonde.core.table import format_cell
 from iosonde.core.types import Estimate
 from iosonde.explain.waterfall import TITLES, Waterfall
 from iosonde.model.bound.roofline import CeilingLines
@@ -37,7 +37,7 @@ class WaterfallBars:
     @classmethod
     def of(cls, waterfall: Waterfall, title: str = "", sentences: Sequence[str] = ()) -> WaterfallBars:
         """A waterfall, under the operation's name or another ``title``."""
-        setting = [f"{name}={show(value)}" for name, value in waterfall.by.items()]
+        setting = [f"{name}={format_cell(value)}" for name, value in waterfall.by.items()]
         parts = tuple((TITLES[name], estimate) for name, estimate in waterfall.parts.items())
         return cls(", ".join([title or waterfall.operation, *setting]), parts, waterfall.delivered, tuple(sentences))
 

@@ -3,9 +3,9 @@
 import math
 
 from iosonde.core.errors import InputError
-from iosonde.core.units import human_scale
+from iosonde.core.units import choose_human_scale
 from iosonde.layout.figure import Figure, together
-from iosonde.layout.text import estimate_text
+from iosonde.layout.text import format_estimate
 from iosonde.layout.vocabulary import (
     BLUE,
     INK,
@@ -49,7 +49,7 @@ KINDS = ("roofline", "waterfall")
 
 def roofline_figure(item: Roofline) -> Figure:
     """Draw the ceilings dashed, the bound solid, and measurements with intervals, on logarithmic axes."""
-    divisor, unit = human_scale(max(item.s), "bytes/s")
+    divisor, unit = choose_human_scale(max(item.s), "bytes/s")
     names = unique(name.replace("_", " ") for name in item.ceilings)
     # Blue and vermilion are reserved for the measurements.
     colours = [colour for colour in colours_of(len(SERIES) * (1 + len(names))) if colour not in (BLUE, VERMILION)]
@@ -96,7 +96,7 @@ def _build_row(point: RooflineMark, divisor: float) -> Row:
         "low": None if low is None or high is None else max(low, high * 1e-6),
         "series": _ABOVE if point.above else _BELOW,
         "tip": "\n".join(
-            filter(None, (estimate_text(point.measured, "bytes/s"), point.setting, _ABOVE if point.above else ""))
+            filter(None, (format_estimate(point.measured, "bytes/s"), point.setting, _ABOVE if point.above else ""))
         ),
     }
 
@@ -120,7 +120,7 @@ def _list_ticks(item: Roofline) -> list[float]:
 def waterfall_figure(item: WaterfallBars) -> Figure:
     """Draw a bar per part, each starting where the previous one ended, with the interval of its end."""
     total = item.delivered.value or 0.0
-    divisor, unit = human_scale(total, "s")
+    divisor, unit = choose_human_scale(total, "s")
     labels = unique([*(name for name, _ in item.parts), "delivered"])
     at, rows = 0.0, []
     for place, (name, (_, estimate)) in enumerate(zip(labels, (*item.parts, ("", item.delivered)), strict=True)):
@@ -141,7 +141,7 @@ def waterfall_figure(item: WaterfallBars) -> Figure:
                 "series": _KINDS[kind][0],
                 "low": None if low is None else short(begin + low),
                 "high": None if high is None else short(begin + high),
-                "tip": f"{name}\n{estimate_text(estimate, 's')}{share}",
+                "tip": f"{name}\n{format_estimate(estimate, 's')}{share}",
             }
         )
         at += value
@@ -157,7 +157,7 @@ def waterfall_figure(item: WaterfallBars) -> Figure:
         width=360,
         height=_ROW * len(rows),
     )
-    title = f"{item.title}: {estimate_text(item.delivered, 's')}"
+    title = f"{item.title}: {format_estimate(item.delivered, 's')}"
     return Figure(spec, title, f"Where the time of {item.title} went, from the bound to the delivered time.")
 
 

@@ -10,7 +10,7 @@ from iosonde.commands.report.axis import format_metric_title, get_operation_sort
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.level_text import format_levels
 from iosonde.core.message import Message, spell
-from iosonde.core.pairs import pairs_of
+from iosonde.core.pairs import parse_pairs
 from iosonde.core.system_words import OPTIONS
 from iosonde.core.units import parse_size
 from iosonde.data.query import ResponseQuery
@@ -49,7 +49,10 @@ def parse_system_option(text: str) -> SystemOption:
     """Parse ``servers=4,disks=8,net=117MB/s,probe=FILE``; a text without ``=`` is a probe. Raises InputError."""
     if "=" not in text:
         return SystemOption({}, {}, {"probe": text})
-    pairs, keys = pairs_of(text, f"{spell.bound}", "write it as servers=4,net=117MB/s"), (*_FIELDS, *_WORDS, *_OTHERS)
+    pairs, keys = (
+        parse_pairs(text, f"{spell.bound}", "write it as servers=4,net=117MB/s"),
+        (*_FIELDS, *_WORDS, *_OTHERS),
+    )
     for name in pairs:
         if name not in keys:
             near = get_close_matches(name, keys, 1)

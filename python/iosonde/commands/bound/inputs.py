@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from iosonde.answers.cluster import read_system
 from iosonde.core.cluster_nodes import ClusterNodes
-from iosonde.core.column_units import bytes_per_s
+from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import spell
-from iosonde.core.system_words import FLAGS, OPTIONS, READS, count, parse_integer
+from iosonde.core.system_words import FLAGS, OPTIONS, READS, parse_count, parse_integer
 from iosonde.core.table import Table
 from iosonde.data.source import Source
 from iosonde.model.bound.system import System, idle, with_settings
@@ -178,9 +178,13 @@ def read_column_value(table: Table, field: str, column: str, rows: npt.NDArray[n
         )
     text, parse = values.pop(), READS[field]
     try:
-        if parse in (count, parse_integer) or not table_column.numeric:
+        if parse in (parse_count, parse_integer) or not table_column.numeric:
             return parse(text)
-        scale = bytes_per_s(table_column.unit)[0] if bytes_per_s(table_column.unit) else parse(f"1{table_column.unit}")
+        scale = (
+            unit_to_bytes_per_s(table_column.unit)[0]
+            if unit_to_bytes_per_s(table_column.unit)
+            else parse(f"1{table_column.unit}")
+        )
     except InputError as error:
         raise error.with_words(
             error.message.prefixed(f"column '{column}'"),

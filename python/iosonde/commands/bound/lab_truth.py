@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.core.emulated import EmulatedRates, off_rates, read_rates
+from iosonde.core.emulated import EmulatedRates, describe_off_rates, read_rates
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Cell as Level
@@ -84,7 +84,7 @@ class LabTruths:
             difference: None
             for run in runs
             if run.id in by_run
-            for difference in off_rates(run.facts["machine"]["lab"])
+            for difference in describe_off_rates(run.facts["machine"]["lab"])
         }
         if not differences:
             return cls(by_run)

@@ -12,7 +12,7 @@ from iosonde.commands.files import build_figure_writer
 from iosonde.commands.result import Result
 from iosonde.commands.system_options import SystemOptions
 from iosonde.core.errors import InputError
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.message import spell
 from iosonde.core.option_kinds import FigureFile, Setting, Size
 from iosonde.core.options import Choice, Data, Flag, NameList, Names, Text
@@ -104,7 +104,7 @@ def bound(options: BoundOptions) -> Result[Bounds] | Result[PredictedTimes]:
         return Result(predict_times(source, inputs, options.query, options.application), application_lines)
     bounds = answer(source, inputs, options.query, options.how, options.needs_losses)
     for warning in bounds.warnings if bounds.alone else ():  # with DATA they are part of the text
-        front_end().warn(warning)
+        get_front_end().warn(warning)
     write = build_figure_writer(options.plot, partial(_draw_first_panels, bounds, options, figure))
     return Result(bounds, partial(lines, amount=options.amount or ""), figure, write)
 
@@ -114,5 +114,5 @@ def _draw_first_panels(bounds: Bounds, options: BoundOptions, draw: Callable[...
 
     n_panels = len(bounds.rooflines(options.against)) if options.plot_kind == "roofline" else 0
     if n_panels > MOST_PANELS:
-        front_end().remark(f"the first {MOST_PANELS} of {n_panels} panels are drawn: choose with {spell.where}")
+        get_front_end().remark(f"the first {MOST_PANELS} of {n_panels} panels are drawn: choose with {spell.where}")
     return draw(bounds, options.plot_kind, options.against)

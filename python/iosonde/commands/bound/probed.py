@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.filesystems import on_own_disk
+from iosonde.core.filesystems import is_on_own_disk
 from iosonde.core.hardware import SOURCE
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
@@ -209,4 +209,4 @@ def _read_attached_probe(runs: Sequence[StoredRun]) -> Mapping[str, Any]:
         return {}
     probe = run.facts["probe"]
     is_same_target = run.filesystem is not None and probe.get("target") == run.target
-    return {"own_disk": on_own_disk(run.filesystem) if is_same_target else None, **probe}
+    return {"own_disk": is_on_own_disk(run.filesystem) if is_same_target else None, **probe}

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from iosonde.core.units import human_scale, significant
-from iosonde.layout.text import CANNOT_TELL, estimate_parts
+from iosonde.core.units import choose_human_scale, format_significant
+from iosonde.layout.text import CANNOT_TELL, format_estimate_parts
 
 from .content import Bound, BoundShare, WaterfallBars
 
@@ -56,7 +56,7 @@ class LossDrawings:
 
 def build_share_drawings(bound: Bound) -> ShareDrawings:
     """Return every cell in one unit, on an axis from 0 to the bound or the greatest share above it."""
-    divisor, unit = human_scale(max(share.bound for share in bound.shares), "bytes/s")
+    divisor, unit = choose_human_scale(max(share.bound for share in bound.shares), "bytes/s")
     most = max([1.0, *(share.share.value for share in bound.shares if share.share.value is not None)])
     rows = tuple(_build_row(share, divisor, most) for share in bound.shares)
     return ShareDrawings(unit, rows, rows if len(rows) <= MAX_VISIBLE_ROWS else _select_drawn(rows))
@@ -81,9 +81,9 @@ def _build_row(share: BoundShare, divisor: float, most: float) -> ShareRow:
     low, high, value = share.share.low, share.share.high, share.share.value
     return ShareRow(
         share,
-        estimate_parts(share.measured, divisor),
-        significant(share.bound / divisor, 4),
-        estimate_parts(share.share, 0.01),
+        format_estimate_parts(share.measured, divisor),
+        format_significant(share.bound / divisor, 4),
+        format_estimate_parts(share.share, 0.01),
         None if value is None else scale_place(value),
         None if low is None or high is None else (scale_place(low), scale_place(high)),
         scale_place(1.0),
@@ -93,9 +93,9 @@ def _build_row(share: BoundShare, divisor: float, most: float) -> ShareRow:
 def build_loss_drawings(bars: WaterfallBars) -> LossDrawings:
     """Return the parts from the bound down to the delivered time, in one unit."""
     total = bars.delivered.value or 0.0
-    divisor, unit = human_scale(total, "s")
+    divisor, unit = choose_human_scale(total, "s")
     rows = []
     for place, (name, estimate) in enumerate((*bars.parts, ("delivered", bars.delivered))):
         percent = f"{100 * (estimate.value or 0.0) / total:.1f} %" if total else CANNOT_TELL
-        rows.append(Loss(name, *estimate_parts(estimate, divisor), percent, place == len(bars.parts)))
+        rows.append(Loss(name, *format_estimate_parts(estimate, divisor), percent, place == len(bars.parts)))
     return LossDrawings(bars, unit, tuple(rows))

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from iosonde.core.filesystems import has_unsplit_files, placement_of_files
+from iosonde.core.filesystems import get_file_placement, has_unsplit_files
 from iosonde.core.message import Message
-from iosonde.core.shared_reads import Counted, counted
+from iosonde.core.shared_reads import Counted, find_counted_ranks
 from iosonde.core.stored import StoredRun
 from iosonde.data.source import Source
 from iosonde.model.bound.system import READ, System
@@ -28,7 +28,7 @@ class SharedFiles:
     def fields(self, operation: str, runs: Sequence[str], system: System) -> dict[str, Any]:
         """Return the fields of one cell's system that its runs define better than the number of nodes."""
         every = [self._runs[name] for name in runs if name in self._runs]
-        counts = {counted(run, operation) for run in every}
+        counts = {find_counted_ranks(run, operation) for run in every}
         of = counts.pop() if len(counts) == 1 else None
         if of is None:
             return {}
@@ -63,7 +63,7 @@ class SharedFiles:
     def _place_rank_files(self, of: Counted, runs: Sequence[StoredRun], system: System) -> dict[str, Any]:
         """Return the fields for a file per rank: each rank uses one file at a time; if ranks take turns, there is one
         file."""
-        placed = {placement_of_files(run.filesystem) for run in runs}
+        placed = {get_file_placement(run.filesystem) for run in runs}
         if len(placed) > 1 or not (placement := placed.pop()) or of.in_turn:
             return {}
         self.notes[
@@ -82,4 +82,4 @@ def has_unstriped_files(run: StoredRun) -> bool:
 
 def has_fixed_copy_groups(run: StoredRun) -> bool:
     """Return whether fixed sets of servers hold the same copies."""
-    return placement_of_files(run.filesystem) == "groups"
+    return get_file_placement(run.filesystem) == "groups"

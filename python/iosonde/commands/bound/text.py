@@ -3,12 +3,12 @@ run time of an application."""
 
 from collections.abc import Iterator
 
-from iosonde.core.level_text import format_levels, setting_text
-from iosonde.core.table import show
-from iosonde.core.units import format_rate, format_seconds, human_scale, significant
-from iosonde.core.words import listed
+from iosonde.core.level_text import format_levels, format_setting
+from iosonde.core.table import format_cell
+from iosonde.core.units import choose_human_scale, format_rate, format_seconds, format_significant
+from iosonde.core.words import join_names
 from iosonde.explain.waterfall import TITLES, Waterfall
-from iosonde.layout.text import WIDTH, estimate_parts, paragraphs, table, warning_lines, wrapped
+from iosonde.layout.text import WIDTH, format_estimate_parts, paragraphs, table, warning_lines, wrapped
 from iosonde.model.bound.application import PredictedTime
 from iosonde.model.bound.bound import Ceiling
 
@@ -42,12 +42,12 @@ def _format_bound_without_data(bounds: Bounds, ceiling: Ceiling, amount: str) ->
     servers = f", {_format_count(system.servers, 'server')}" if has_servers else ""
     yield f"{system.operation}: {_format_count(system.clients, 'client')}{servers}{disks}"
     yield ""
-    divisor, unit = human_scale(ceiling.s, "bytes/s")
+    divisor, unit = choose_human_scale(ceiling.s, "bytes/s")
     rows = [
         [
             t.name,
             t.formula,
-            significant(t.bytes_per_s / divisor, 4),
+            format_significant(t.bytes_per_s / divisor, 4),
             f"{100 * ceiling.s / t.bytes_per_s:.0f} %",
             "limits" if t.name in ceiling.limit else "",
         ]
@@ -68,8 +68,8 @@ def _format_bound_without_data(bounds: Bounds, ceiling: Ceiling, amount: str) ->
 def _format_sentence(bounds: Bounds, ceiling: Ceiling, amount: str) -> str:
     text = f"At most {format_rate(ceiling.s, 'bytes/s')}"
     if bounds.s is not None and bounds.s.low is not None and bounds.s.high is not None:
-        divisor, unit = human_scale(ceiling.s, "bytes/s")
-        value, interval = estimate_parts(bounds.s, divisor)
+        divisor, unit = choose_human_scale(ceiling.s, "bytes/s")
+        value, interval = format_estimate_parts(bounds.s, divisor)
         text = f"At most {value} ({interval}) {unit}"
     scope_note = "of the known terms, " if ceiling.missing else ""
     text += f": {scope_note}{bounds.limit} {'limits' if ceiling.limit in _SINGULAR else 'limit'}."
@@ -87,7 +87,7 @@ def _format_sentence(bounds: Bounds, ceiling: Ceiling, amount: str) -> str:
 
 def _format_shares(bounds: Bounds) -> Iterator[str]:
     shares = bounds.shares
-    divisor, unit = human_scale(bounds.highest.s, "bytes/s")
+    divisor, unit = choose_human_scale(bounds.highest.s, "bytes/s")
     names = list(dict.fromkeys(name for row in shares for name in row.by))
     several = len({row.operation or row.metric for row in shares}) > 1 or bool(shares[0].operation)
     kinds = {(row.operation, row.metric) for row in shares}
@@ -95,8 +95,8 @@ def _format_shares(bounds: Bounds) -> Iterator[str]:
     header = (["measured"] if several else []) + [*names, "n", unit, "interval", "bound", "share", "interval", ""]
     rows = []
     for row in shares[:_MOST_ROWS]:
-        value, interval = estimate_parts(row.measured, divisor)
-        share, between = estimate_parts(row.share, 0.01)
+        value, interval = format_estimate_parts(row.measured, divisor)
+        share, between = format_estimate_parts(row.share, 0.01)
         name = f"{row.operation} {row.metric}".strip() if both else row.operation or row.metric
         rows.append(
             [
@@ -105,7 +105,7 @@ def _format_shares(bounds: Bounds) -> Iterator[str]:
                 row.measured.n,
                 value,
                 interval,
-                significant(row.ceiling.s / divisor, 4),
+                format_significant(row.ceiling.s / divisor, 4),
                 f"{share} %",
                 between,
                 "!" if row.verdict else "",
@@ -127,7 +127,7 @@ def _format_count(n: float, what: str) -> str:
 
 def _format_waterfalls(bounds: Bounds) -> Iterator[str]:
     for fall, sentences in zip(bounds.falls, bounds.fall_sentences, strict=True):
-        by = ", ".join(f"{name}={show(value)}" for name, value in fall.by.items())
+        by = ", ".join(f"{name}={format_cell(value)}" for name, value in fall.by.items())
         trials = f"{fall.delivered.n} trial{'' if fall.delivered.n == 1 else 's'}"
         of = f"{fall.operation}{f', {by}' if by else ''}; mean of {trials}, {100 * bounds.level:g} % intervals"
         yield ""
@@ -140,10 +140,10 @@ def _format_waterfalls(bounds: Bounds) -> Iterator[str]:
 
 def _format_waterfall(waterfall: Waterfall) -> Iterator[str]:
     total = waterfall.delivered.value or 0.0
-    divisor, unit = human_scale(total, "s")
+    divisor, unit = choose_human_scale(total, "s")
     rows = []
     for name, estimate in [*waterfall.parts.items(), ("delivered", waterfall.delivered)]:
-        value, interval = estimate_parts(estimate, divisor)
+        value, interval = format_estimate_parts(estimate, divisor)
         share = f"{100 * (estimate.value or 0.0) / total:.1f} %" if total else "~"
         rows.append([TITLES.get(name, name), value, interval, share])
     yield from table(["", unit, "interval", "share"], rows, "lrrr", WIDTH).splitlines()
@@ -152,7 +152,7 @@ def _format_waterfall(waterfall: Waterfall) -> Iterator[str]:
 def application_lines(predicted_times: PredictedTimes) -> Iterator[str]:
     """Yield a table of the settings, the parts of the prediction, and a sentence."""
     if all(not row.measured.n for row in predicted_times.rows):
-        value, interval = estimate_parts(predicted_times.rows[0].predicted)
+        value, interval = format_estimate_parts(predicted_times.rows[0].predicted)
         yield from wrapped(
             f"It should take {value} ({interval}) s: {_format_parts(predicted_times.rows[0])}. {_EXPLANATION}"
         )
@@ -163,10 +163,10 @@ def application_lines(predicted_times: PredictedTimes) -> Iterator[str]:
     rows = [
         [
             *format_levels(names, row.by, row.units),
-            *estimate_parts(row.predicted),
+            *format_estimate_parts(row.predicted),
             str(row.measured.n),
-            *estimate_parts(row.measured),
-            *estimate_parts(row.ratio),
+            *format_estimate_parts(row.measured),
+            *format_estimate_parts(row.ratio),
         ]
         for row in predicted_times.rows[:_MOST_TIMES]
     ]
@@ -176,11 +176,11 @@ def application_lines(predicted_times: PredictedTimes) -> Iterator[str]:
         yield f"and {len(predicted_times.rows) - _MOST_TIMES} more (--json has all)"
     yield ""
     first = predicted_times.rows[0]
-    at = setting_text(first.by, first.units)
+    at = format_setting(first.by, first.units)
     yield from wrapped(f"Predicted{f' at {at}' if at else ''}: {_format_parts(first)}. {_EXPLANATION}")
     yield from warning_lines(predicted_times.warnings)
     yield from wrapped(predicted_times.sentence)
 
 
 def _format_parts(time: PredictedTime) -> str:
-    return listed([f"{name} {format_seconds(seconds)}" for name, seconds in time.parts.items()])
+    return join_names([f"{name} {format_seconds(seconds)}" for name, seconds in time.parts.items()])

@@ -7,13 +7,13 @@ from typing import Any
 
 from iosonde.answers.answer import Answer
 from iosonde.answers.trials import measured, with_computed
-from iosonde.core.column_units import bytes_per_s
+from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.types import Role
 from iosonde.data import roles
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import responses
+from iosonde.data.responses import build_responses
 from iosonde.data.roles import Roles
 from iosonde.data.source import Source
 from iosonde.stats.checks import examine
@@ -70,7 +70,7 @@ class Carried:
 def parse_carried_rate(text: str) -> Carried:
     """Parse a rate as ``117MB/s``, ``1Gbit/s``, or a plain number in the response's own unit. Raises InputError."""
     match = re.match(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\S*)\s*$", text)
-    readings = bytes_per_s(match[2]) if match else ()
+    readings = unit_to_bytes_per_s(match[2]) if match else ()
     if not match or (match[2] and not readings) or not float(match[1]) > 0:
         raise InputError(
             "not-a-rate",
@@ -118,10 +118,12 @@ def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> t
     """Return the rows with computed columns, and the roles of the columns. Sources of a computed response are not
     settings."""
     if not query.response:
-        return source.table, roles.guess(source.table, (), list(by) or None)
+        return source.table, roles.guess_roles(source.table, (), list(by) or None)
     table, names = with_computed(source, source.table, query, by)
-    bases = [response.measured for response in responses(source, replace(query, on=tuple(by))) if response.measured]
-    column_roles = roles.guess(table, [*names, *bases], list(by) or None)
+    bases = [
+        response.measured for response in build_responses(source, replace(query, on=tuple(by))) if response.measured
+    ]
+    column_roles = roles.guess_roles(table, [*names, *bases], list(by) or None)
     return table, replace(column_roles, responses=tuple(table.column(name).name for name in names))
 
 

@@ -4,7 +4,7 @@ Passport as text."""
 from collections.abc import Iterator
 
 from iosonde.core.types import Estimate, Finding, Severity
-from iosonde.core.units import percent
+from iosonde.core.units import format_percent
 from iosonde.layout.text import escape, table, warning_lines, wrapped
 from iosonde.stats.checks.examine import Examination
 from iosonde.stats.estimate.noise import POWER, SIZES, MetricNoise, Passport
@@ -98,14 +98,14 @@ def _format_name(item: MetricNoise) -> str:
 
 def _format_spread(item: MetricNoise) -> list[str]:
     parts = item.components
-    nested = ["~", "~"] if parts is None else [percent(e.value or 0) for e in (parts.between, parts.within)]
-    trial_spread = "~" if item.sd_log is None else percent(item.sd_log)
+    nested = ["~", "~"] if parts is None else [format_percent(e.value or 0) for e in (parts.between, parts.within)]
+    trial_spread = "~" if item.sd_log is None else format_percent(item.sd_log)
     return [_format_name(item), str(item.n_cells), str(item.n_trials), trial_spread, *nested]
 
 
 def _format_smallest_difference(item: MetricNoise) -> list[str]:
     values = [item.smallest[n].value if n in item.smallest else None for n in SIZES]
-    return [_format_name(item), *("~" if value is None else percent(value) for value in values)]
+    return [_format_name(item), *("~" if value is None else format_percent(value) for value in values)]
 
 
 def _format_false_alarm_rate(estimate: Estimate) -> list[str]:

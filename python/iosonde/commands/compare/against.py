@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 from iosonde.answers.answer import Answer, level_columns
 from iosonde.core import decision
-from iosonde.core.deciding import Name, own_clock
+from iosonde.core.deciding import Name, select_clocked_values
 from iosonde.core.errors import InputError
-from iosonde.core.gate import Gate, GateVerdict, gate_of
+from iosonde.core.gate import Gate, GateVerdict, parse_gate
 from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
-from iosonde.core.pair_rule import PairRule, pair_rule
+from iosonde.core.pair_rule import PairRule, build_pair_rule
 from iosonde.core.types import Experiment
 from iosonde.core.verdict import Verdict
 from iosonde.data.query import ResponseQuery
@@ -108,7 +108,7 @@ def find_sealed_experiments(source: Source, group: str | None, published: bool) 
     return [
         experiment
         for experiment in experiments
-        if (rule := pair_rule(experiment)) is not None and group in (None, rule.factor)
+        if (rule := build_pair_rule(experiment)) is not None and group in (None, rule.factor)
     ]
 
 
@@ -121,7 +121,7 @@ def judge_sealed_pairs(
 ) -> PairVerdicts:
     """Judge the newest of these experiments, and gate its metrics. Raises InputError, DataError."""
     experiment = experiments[-1]
-    rule = pair_rule(experiment)
+    rule = build_pair_rule(experiment)
     assert rule is not None
     if levels and set(levels) != {rule.a, rule.b}:
         raise InputError(
@@ -132,7 +132,7 @@ def judge_sealed_pairs(
             level_b=rule.b,
         )
     sealed = gate is None
-    gate = gate or gate_of(rule.fail_if, False)
+    gate = gate or parse_gate(rule.fail_if, False)
     runs = list(_collect_runs(source, experiment, rule)) if len(source.table) else []
     chosen = _list_metric_names(source, query, experiment)
     pair_verdicts = verdicts(runs, rule, chosen) if runs else []
@@ -192,7 +192,7 @@ def _collect_runs(source: Source, experiment: Experiment, rule: PairRule) -> Ite
     )
     for stored_run in source.runs:
         if stored_run.experiment == experiment.id and stored_run.id in rows:
-            yield paired_run(rule, cells, stored_run.factors, own_clock(rows[stored_run.id]))
+            yield paired_run(rule, cells, stored_run.factors, select_clocked_values(rows[stored_run.id]))
 
 
 def _explain_missing_verdict(rule: PairRule, runs: Sequence[PairedRun]) -> str:
@@ -229,7 +229,7 @@ def _list_warnings(
 ) -> Iterator[str]:
     experiment = experiments[-1]
     first = min((run.started_at for run in source.runs if run.experiment == experiment.id), default=None)
-    if why := decision.broken(experiment.settings[decision.KEY], experiment.id, first):
+    if why := decision.explain_broken_seal(experiment.settings[decision.KEY], experiment.id, first):
         yield Message("broken-seal", "{reason}: the interval is not valid", reason=why)
     yield from source.describe_concurrency({run.id for run in source.runs if run.experiment == experiment.id})
     if query.level != rule.level:

@@ -10,17 +10,17 @@ from iosonde.answers.trials import with_computed
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
-from iosonde.core.metrics import is_count, lowest
+from iosonde.core.metrics import get_lowest_mean, is_count
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict, VerdictState
-from iosonde.core.words import listed
+from iosonde.core.words import join_names
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import responses
-from iosonde.data.source import Source, by_itself
+from iosonde.data.responses import build_responses
+from iosonde.data.source import Source, separate_last_experiment
 from iosonde.data.subsamples import average_trials
-from iosonde.data.varying import columns_in
+from iosonde.data.varying import list_columns_in
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Comparison
 from iosonde.stats.estimate.within_cells import compare_within
@@ -94,7 +94,7 @@ def _plan_comparison(source: Source | None, query: ResponseQuery, sides: Sides) 
     if sides.group == EXPERIMENT:
         return _plan_group_levels(source, query, sides)
     group = (sides.group,) if sides.by and sides.group else ()
-    source, note = by_itself(source, (*sides.by, *group))
+    source, note = separate_last_experiment(source, (*sides.by, *group))
     plan = _plan_single_source(source, query, sides)
     return replace(plan, caveats=(*map(Caveat, [*([note] if note else []), *source.table.warnings]), *plan.caveats))
 
@@ -107,7 +107,7 @@ def _plan_single_source(source: Source, query: ResponseQuery, sides: Sides) -> _
 
 
 def _plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
-    (a, note_a), (b, note_b) = (by_itself(source, sides.by) for source in (a, b))
+    (a, note_a), (b, note_b) = (separate_last_experiment(source, sides.by) for source in (a, b))
     both = match_sources(a, b, query, sides)
     own = replace(sides, group=DATA)
     pairs = tuple(pair for part in both.parts for pair in pair_levels(part, both.names, own))
@@ -164,11 +164,13 @@ def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterato
             "name the column that separates A from B, two columns as A and B, or a second file: compare BASE OTHER",
         )
     by = [source.table.column(name).name for name in sides.by]
-    trials = average_trials(source.table, columns_in(source.table, columns), by)
+    trials = average_trials(source.table, list_columns_in(source.table, columns), by)
     source = replace(source, table=trials.rows)
     table, names = with_computed(source, source.table, replace(query, response=columns), sides.by)
     published = [build_published_side(group) for group in sides.published]
-    first = responses(source, replace(query, response=columns[:1], on=sides.by or tuple(source.table.names[:1])))[0]
+    first = build_responses(source, replace(query, response=columns[:1], on=sides.by or tuple(source.table.names[:1])))[
+        0
+    ]
     first = replace(first, warnings=(), trial_note=trials.note, are_parts=trials.are_parts)
     for key, rows in table.groups(sides.by):
         part = build_part(first, dict(zip(sides.by, key, strict=True)), table.take(rows), ())
@@ -258,7 +260,7 @@ def _describe_single_trial(matched: InCells) -> str:
     if not few:
         return ""
     template = "{cell} has one {unit} of {sides}"
-    return Message("single-trial", template, cell=matched.pair.part.label or "all", unit=what, sides=listed(few))
+    return Message("single-trial", template, cell=matched.pair.part.label or "all", unit=what, sides=join_names(few))
 
 
 def _build_cell(matched: InCells, comparison: Comparison, sides: Sides, plan: _ComparisonPlan) -> ComparedCell:
@@ -314,7 +316,7 @@ def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compa
 def _clip_means(part: ComparedPart, comparison: Comparison) -> Comparison:
     """Clip intervals of means to the possible range; published ones stay."""
     mean_a, mean_b = (
-        estimate.within(low=lowest(part.unit, group.values is not None and bool(np.all(group.values > 0))))
+        estimate.within(low=get_lowest_mean(part.unit, group.values is not None and bool(np.all(group.values > 0))))
         for group, estimate in ((comparison.a, comparison.mean_a), (comparison.b, comparison.mean_b))
     )
     return replace(comparison, mean_a=mean_a, mean_b=mean_b)

@@ -8,10 +8,10 @@ import numpy.typing as npt
 
 from iosonde.answers.caveats import some
 from iosonde.core.errors import DataError
-from iosonde.core.level_text import level_texts
+from iosonde.core.level_text import format_assignments
 from iosonde.core.message import Message
 from iosonde.core.verdict import VerdictState
-from iosonde.core.words import listed
+from iosonde.core.words import join_names
 from iosonde.stats.overview.shared_bring_ups import AVERAGED_BRING_UPS, InEach, Key, each_once, repeats
 from iosonde.stats.overview.shared_bring_ups import in_bring_ups as averaged
 
@@ -54,7 +54,7 @@ def split_pair_into_cells(pair: SidePair) -> InCells:
             "no-common-setting",
             "no setting of {names} has trials of both {side_a} and {side_b}",
             "choose what to hold with {spell.adjust} or {spell.where}",
-            names=listed(names),
+            names=join_names(names),
             side_a=pair.a.name,
             side_b=pair.b.name,
         )
@@ -134,4 +134,4 @@ def _select_cells(side: SideTrials, cells: set[Key]) -> SideTrials:
 
 def format_cells(names: Sequence[str], cells: Sequence[Key], units: Mapping[str, str]) -> str:
     """List a few cells of the columns ``names`` in words."""
-    return some(["/".join(level_texts(dict(zip(names, cell, strict=True)), units)) for cell in cells])
+    return some(["/".join(format_assignments(dict(zip(names, cell, strict=True)), units)) for cell in cells])

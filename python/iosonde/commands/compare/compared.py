@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 from iosonde.answers.answer import Answer, level_columns
 from iosonde.core.gate import GateVerdict
-from iosonde.core.headlines import metric_words
-from iosonde.core.level_text import level_texts
+from iosonde.core.headlines import format_metric
+from iosonde.core.level_text import format_assignments
 from iosonde.core.message import Message
-from iosonde.core.table import show
+from iosonde.core.table import format_cell
 from iosonde.core.types import Metric
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison
@@ -80,7 +80,7 @@ class ComparedCell:
             self.response, self.sides, self.state, comparison.above, comparison.decided, doubts
         )
         p = comparison.p if comparison.p_holm is None else comparison.p_holm
-        return replace(claim, claim=", ".join(level_texts(setting, self.units)), p=p, family=family)
+        return replace(claim, claim=", ".join(format_assignments(setting, self.units)), p=p, family=family)
 
     @property
     def words(self) -> Wording:
@@ -119,8 +119,8 @@ class ComparedCell:
     def name(self, several: bool) -> str:
         """Return its name among others; with its sides if there are ``several`` pairs."""
         labels = [
-            show(value) if key in ("operation", "metric", "response") else text
-            for (key, value), text in zip(self.cell.items(), level_texts(self.cell, self.units), strict=True)
+            format_cell(value) if key in ("operation", "metric", "response") else text
+            for (key, value), text in zip(self.cell.items(), format_assignments(self.cell, self.units), strict=True)
             if key != "unit"
         ]
         a, b = self.sides
@@ -130,10 +130,10 @@ class ComparedCell:
         """Return the name that a gate shows: ``write bandwidth, nodes=2``."""
         if "operation" not in self.cell or not self.metric.name:
             return self.name(several)
-        what = f"{self.cell['operation']} {metric_words(self.metric.name)}"
+        what = f"{self.cell['operation']} {format_metric(self.metric.name)}"
         setting = {name: level for name, level in self.cell.items() if name not in _RESPONSE}
         sides = [f"{self.sides[1]} against {self.sides[0]}"] if several else []
-        return ", ".join([what, *level_texts(setting, self.units), *sides])
+        return ", ".join([what, *format_assignments(setting, self.units), *sides])
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""

@@ -8,11 +8,11 @@ import numpy.typing as npt
 from iosonde.answers.caveats import confounded as together
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
-from iosonde.core.stored import plain
+from iosonde.core.stored import strip_factor_prefix
 from iosonde.core.table import Cell, Table
-from iosonde.core.units import percent
+from iosonde.core.units import format_percent
 from iosonde.core.verdict import VerdictState
-from iosonde.data.choice import texts
+from iosonde.data.choice import column_to_texts
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.source import Source
 from iosonde.stats.estimate.compare import DIFFERENT, Comparison
@@ -73,7 +73,7 @@ def _list_in_turn_caveats(source: Source, own: str, chosen_levels: Sequence[Cell
     unit = table.column(own).level_unit
     codes, levels = table.column(own).codes()
     for level in chosen_levels:
-        times = texts(table.take(codes == levels.index(level)), "started_at")
+        times = column_to_texts(table.take(codes == levels.index(level)), "started_at")
         if len(times) and all(times):
             starts[level] = (min(times), max(times))
     if len(starts) < 2 or len(starts) < len(chosen_levels):
@@ -83,7 +83,8 @@ def _list_in_turn_caveats(source: Source, own: str, chosen_levels: Sequence[Cell
     if all(starts[earlier][1] < starts[other][0] for earlier, other in pairs):
         order_text = ", then ".join(format_level(level, unit) for level in ordered)
         yield Caveat(
-            describe_measured_in_turn(f"{plain(own)} was measured one after the other ({order_text})"), "order"
+            describe_measured_in_turn(f"{strip_factor_prefix(own)} was measured one after the other ({order_text})"),
+            "order",
         )
 
 
@@ -104,7 +105,8 @@ def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows:
     sides = (b.name, a.name) if trials.is_b[0] else (a.name, b.name)
     order_text = ", then ".join(format_level(name, matched.pair.part.units.get(group, "")) for name in sides)
     turn = (
-        f"{plain(group)} was measured one after the other ({order_text}{'' if order is not None else ', by the rows'})"
+        f"{strip_factor_prefix(group)} was measured one after the other "
+        f"({order_text}{'' if order is not None else ', by the rows'})"
     )
     caveats = list(_build_order_caveats(order_effect(trials, comparison.decided.level), comparison, turn))
     if caveats or order is None or not by_rows:  # a store's campaign has one caveat for all
@@ -146,7 +148,7 @@ def _build_order_caveats(effect: OrderEffect, comparison: Comparison, turn: str)
             "drift",
             "{turn}, and values drift inside the sides, by {drift} from the first trial to the last (p = {p:.2g})",
             turn=turn,
-            drift=percent(abs(effect.drift)),
+            drift=format_percent(abs(effect.drift)),
             p=effect.drift_p,
         )
         why = Message(

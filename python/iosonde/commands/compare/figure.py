@@ -1,7 +1,7 @@
 """A comparison as a figure: B ÷ A of each cell with its interval, against 1 and the negligible margin."""
 
-from iosonde.core.units import percent, ratio_text
-from iosonde.core.words import counted
+from iosonde.core.units import format_percent, format_ratio
+from iosonde.core.words import format_count
 from iosonde.layout.figure import Figure
 from iosonde.layout.vocabulary import (
     BLUE,
@@ -35,7 +35,7 @@ def ratios_figure(comparisons: Comparisons) -> Figure | None:
     rows = [_build_row(item, name) for item, name in zip(drawn_items, cell_names, strict=True)]
     x = number("B ÷ A", axis={"grid": True}, room=12)
     y = names("", cell_names, "y", {"domain": False, "labelLimit": 320})
-    same = [{"x": short(1 - margin), "x2": short(1 + margin), "tip": f"± {percent(margin)}: negligible"}]
+    same = [{"x": short(1 - margin), "x2": short(1 + margin), "tip": f"± {format_percent(margin)}: negligible"}]
     spec = view(
         layer(same, "rect", {"x": x, "x2": {"field": "x2"}}, fill=MUTED, opacity=0.15),
         layer([{"x": 1, "tip": "no difference"}], "rule", {"x": x}, color=INK),
@@ -44,19 +44,19 @@ def ratios_figure(comparisons: Comparisons) -> Figure | None:
         width=420,
         height=_ROW * len(rows),
     )
-    rest = f"; {counted(len(items) - _MOST, 'more cell')} not drawn" if len(items) > _MOST else ""
-    return Figure(spec, "", f"B ÷ A with its interval, of {counted(len(drawn_items), 'cell')}{rest}.")
+    rest = f"; {format_count(len(items) - _MOST, 'more cell')} not drawn" if len(items) > _MOST else ""
+    return Figure(spec, "", f"B ÷ A with its interval, of {format_count(len(drawn_items), 'cell')}{rest}.")
 
 
 def _build_row(item: ComparedCell, name: str) -> Row:
     ratio = item.comparison.ratio
     assert ratio is not None and ratio.value is not None
     low, high = ends(ratio) or (None, None)
-    span = f" ({ratio_text(low)} to {ratio_text(high)})" if low is not None and high is not None else ""
+    span = f" ({format_ratio(low)} to {format_ratio(high)})" if low is not None and high is not None else ""
     return {
         "y": name,
         "x": short(ratio.value),
         "low": low,
         "high": high,
-        "tip": f"{ratio_text(ratio.value)}{span}\n{item.sentence}",
+        "tip": f"{format_ratio(ratio.value)}{span}\n{item.sentence}",
     }

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from iosonde.core.deciding import Name, is_among
+from iosonde.core.deciding import Name, is_name_in_query
 from iosonde.core.gate import Gate, GateItem, GateVerdict
-from iosonde.core.metrics import metric_of
+from iosonde.core.metrics import build_metric
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.verdict import VerdictState
 from iosonde.data.query import ResponseQuery
@@ -25,7 +25,7 @@ def gate_pairs(
         GateItem(
             gate_name(pair.name, pair.cell),
             pair,
-            metric_of(*pair.name[1:]),
+            build_metric(*pair.name[1:]),
             rule.level,
             (rule.a, rule.b),
             "decides" if pair.primary else "others",
@@ -41,7 +41,7 @@ def select_gated_pairs(
     """Return the pairs to gate: those of ``--metric``, else of the sealed metrics, else all."""
     if query.metric:
         return [pair for pair in pairs if pair.name in chosen] or list(pairs)
-    return [pair for pair in pairs if is_among(pair.name, rule.metric)] or list(pairs)
+    return [pair for pair in pairs if is_name_in_query(pair.name, rule.metric)] or list(pairs)
 
 
 def gate_cells(gate: Gate, cells: Sequence[ComparedCell], level: float) -> GateVerdict:

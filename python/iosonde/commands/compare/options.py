@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from iosonde.commands.command import command
 from iosonde.commands.files import announce_analysis
 from iosonde.commands.result import Result
-from iosonde.core.gate import gate_of
+from iosonde.core.gate import parse_gate
 from iosonde.core.option_kinds import Setting, Share
 from iosonde.core.options import Data, Flag, Levels, NameList, Names, Text
 from iosonde.data.options import DataOptions
@@ -76,7 +76,7 @@ class CompareOptions(DataOptions):
             None if self.a_summary is None else parse_published_side(self.a_summary, "A"),
             None if self.b_summary is None else parse_published_side(self.b_summary, "B"),
             adjust=() if self.adjust == ("none",) else self.adjust,
-            gate=gate_of(self.fail_if or (), self.strict),
+            gate=parse_gate(self.fail_if or (), self.strict),
             base_only=self.base_only,
         )
 

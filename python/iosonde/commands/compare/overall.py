@@ -14,9 +14,9 @@ from iosonde.core.message import Message
 from iosonde.core.metrics import is_speed
 from iosonde.core.table import Cell
 from iosonde.core.types import Better, Estimate
-from iosonde.core.units import ratio_text
+from iosonde.core.units import format_ratio
 from iosonde.core.verdict import Verdict, VerdictState
-from iosonde.core.words import counted, listed
+from iosonde.core.words import format_count, join_names
 from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, NEGLIGIBLE, verdict
 from iosonde.stats.estimate.compare_words import called, inseparable
 from iosonde.stats.estimate.ratio import ratio_of_geometric_means, side
@@ -89,10 +89,10 @@ class Overall:
         """Describe the ratio and the operations that it covers."""
         e = self.speed
         if e.value is None:
-            return f"The geometric mean of {listed(self.operations)} is unknown."
-        interval = "~" if e.low is None or e.high is None else f"{ratio_text(e.low)} to {ratio_text(e.high)}"
-        over = f"{counted(len(self.operations), 'operation')} ({listed(self.operations)})"
-        within = f" within {counted(self.settings, 'setting')}" if self.settings > 1 else ""
+            return f"The geometric mean of {join_names(self.operations)} is unknown."
+        interval = "~" if e.low is None or e.high is None else f"{format_ratio(e.low)} to {format_ratio(e.high)}"
+        over = f"{format_count(len(self.operations), 'operation')} ({join_names(self.operations)})"
+        within = f" within {format_count(self.settings, 'setting')}" if self.settings > 1 else ""
         within += ", which differ beyond chance" if self.settings_differ else ""
         gone = f"; left out: {', '.join(self.exclusions)}" if self.exclusions else ""
         a, b = self.sides
@@ -101,7 +101,7 @@ class Overall:
             claim = inseparable(self.group, caveat.why, self.verdict_word, a, b)
         return (
             f"Geometric mean of {over}, each trial's own: {claim}, "
-            f"{ratio_text(e.value)} ({interval}) times the speed{within}, n = {self.n_a} and {self.n_b}{gone}."
+            f"{format_ratio(e.value)} ({interval}) times the speed{within}, n = {self.n_a} and {self.n_b}{gone}."
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -241,4 +241,4 @@ def _describe_incomplete_trials(pairs: Sequence[SidePair], used: int) -> list[st
     without = len(every) - used
     if without <= 0:
         return []
-    return [Message("incomplete-trials", "{trials} without all of them", trials=counted(without, "trial"))]
+    return [Message("incomplete-trials", "{trials} without all of them", trials=format_count(without, "trial"))]

@@ -9,9 +9,9 @@ from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 from iosonde.core.metrics import is_speed
 from iosonde.core.types import Better, Metric
-from iosonde.core.units import ratio_text, significant
+from iosonde.core.units import format_ratio, format_significant
 from iosonde.core.verdict import VerdictState
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison, compare, group
 from iosonde.stats.estimate.compare_words import called
 from iosonde.stats.estimate.missing import fisher_exact, worst_case
@@ -59,7 +59,7 @@ def _list_covariate_caveats(matched: InCells, side_column: str) -> list[Caveat]:
         a, b = (group(side.name, x) for side, x in zip((matched.pair.a, matched.pair.b), sides, strict=True))
         p = compare(a, b, 0.95, 0.0, base=2).p  # base: their difference
         if p is None or p < _COVARIATE_ALPHA / len(part.covariates):
-            means = f"{significant(a.side.mean)} in {a.name}, {significant(b.side.mean)} in {b.name}"
+            means = f"{format_significant(a.side.mean)} in {a.name}, {format_significant(b.side.mean)} in {b.name}"
             template = "{covariate} differs between the sides, too ({means}): regress adjusts for it"
             caveats.append(
                 Caveat(Message("covariate-differs", template, covariate=name, means=means), "varies-besides")
@@ -117,7 +117,7 @@ def _describe_worst_case(metric: Metric, sides: tuple[SideTrials, SideTrials], g
     if worst is None:
         return ""
     end, what = ("at least", "the time") if above else ("at most", "the rate")
-    ratio = "" if worst.ratio is None else f"the median of {b.name} is {end} {ratio_text(worst.ratio)} times {what}, "
+    ratio = "" if worst.ratio is None else f"the median of {b.name} is {end} {format_ratio(worst.ratio)} times {what}, "
     return f"; counted as slower than all others, {ratio}rank test p = {worst.p:.2g}"
 
 
@@ -162,11 +162,11 @@ def _build_selection_caveat(
         "selected-pairs",
         "the {pairs} are a selection: those of {side} are {direction} than the {n_unpaired} without a partner "
         "({difference}), so that regression to the mean is in the change",
-        pairs=counted(paired.size, "pair"),
+        pairs=format_count(paired.size, "pair"),
         side=side,
         direction=which,
         n_unpaired=unpaired.size,
-        difference=f"{' against '.join(map(significant, means))}, rank test p = {selection.p:.2g}",
+        difference=f"{' against '.join(map(format_significant, means))}, rank test p = {selection.p:.2g}",
     )
     effect = "may explain the change" if comparison.verdict == DIFFERENT else "may hide a change"
     template = "the pairs are the {direction} values of {side}, so that regression to the mean " + effect

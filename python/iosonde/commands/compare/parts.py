@@ -12,19 +12,19 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError
-from iosonde.core.level_text import level_texts
+from iosonde.core.level_text import format_assignments
 from iosonde.core.message import Message
-from iosonde.core.metrics import is_speed, metric_of
+from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.table import Column, Table
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.core.types import Estimate, Metric
 from iosonde.core.verdict import VerdictState
 from iosonde.data import roles
-from iosonde.data.looks import names_ranks
+from iosonde.data.looks import is_rank_number
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import Response, responses
+from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
-from iosonde.data.varying import NAMES, measured_columns, settings_besides
+from iosonde.data.varying import NAMES, list_measured_columns, list_other_settings
 
 from .caveat import Caveat
 from .sides import Sides
@@ -63,7 +63,7 @@ class ComparedPart:
     def label(self) -> str:
         """Return its cell in words."""
         setting = {name: value for name, value in self.cell.items() if name not in ("metric", "unit")}
-        return "/".join(level_texts(setting, self.units))
+        return "/".join(format_assignments(setting, self.units))
 
     @property
     def unit(self) -> str:
@@ -78,7 +78,7 @@ def list_table_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iter
     adjusted = tuple(source.table.column(name).name for name in sides.adjust or ())
     compared_responses = [
         candidate
-        for candidate in responses(source, replace(query, on=(*by, *own, *adjusted)))
+        for candidate in build_responses(source, replace(query, on=(*by, *own, *adjusted)))
         if candidate.title not in own
     ]
     for response in compared_responses:
@@ -107,7 +107,7 @@ def list_store_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iter
         settings = tuple(name for name in source.apart((*sides.by, *own)) if name not in own)
     adjust = () if sides.pair or sides.published else tuple(name for name in others if name not in settings)
     adjust = adjust if sides.adjust is None else sides.adjust
-    compared_responses = responses(source, replace(query, on=(*sides.by, *own)))
+    compared_responses = build_responses(source, replace(query, on=(*sides.by, *own)))
     for response in compared_responses:
         for key, rows in response.rows.groups(settings):
             cell = {
@@ -174,13 +174,13 @@ def select_adjusted_columns(response: Response, fixed_columns: Sequence[str], si
     if sides.pair or sides.published or sides.group is None:
         return ()
     own = response.rows.column(sides.group).name
-    settings = settings_besides(response.rows, measured_columns(response), fixed_columns)
+    settings = list_other_settings(response.rows, list_measured_columns(response), fixed_columns)
     return tuple(name for name in settings if can_hold_fixed(response.rows, name, own))
 
 
 def _select_covariates(response: Response, fixed_columns: Sequence[str]) -> tuple[str, ...]:
     try:
-        return find_covariates(response.rows, measured_columns(response), (*NAMES, *fixed_columns))
+        return find_covariates(response.rows, list_measured_columns(response), (*NAMES, *fixed_columns))
     except DataError:  # of a column outside the query
         return ()
 
@@ -204,7 +204,7 @@ def average_runs(part: ComparedPart, group: Sequence[str]) -> ComparedPart:
 def find_covariates(rows: Table, measured: Sequence[str], fixed_columns: Sequence[str]) -> tuple[str, ...]:
     """Return the numbers that hardly repeat, without those that have an outcome's unit or name, or number the rows.
     ``fixed_columns``: the sides, and the columns of cells."""
-    column_roles = roles.guess(rows, measured)
+    column_roles = roles.guess_roles(rows, measured)
     return tuple(
         name
         for name in (*column_roles.others, *column_roles.settings)
@@ -223,8 +223,8 @@ def can_hold_fixed(rows: Table, name: str, sides: str) -> bool:
 
 def _is_covariate(column: Column) -> bool:
     """Return whether a number hardly repeats and is not an outcome: a rate, time or amount."""
-    outcome = bool(column.unit) or is_speed(metric_of(column.label or column.name, ""))
-    if outcome or not column.numeric or names_ranks(column):
+    outcome = bool(column.unit) or is_speed(build_metric(column.label or column.name, ""))
+    if outcome or not column.numeric or is_rank_number(column):
         return False
     present = column.values[~column.missing]
     return present.size > 2 and len(set(present.tolist())) > _DISTINCT * present.size

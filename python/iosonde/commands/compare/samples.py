@@ -13,9 +13,9 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
-from iosonde.core.stored import plain
-from iosonde.core.table import Cell, Table, show
-from iosonde.core.units import size_of
+from iosonde.core.stored import strip_factor_prefix
+from iosonde.core.table import Cell, Table, format_cell
+from iosonde.core.units import parse_suffixed_size
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.source import Source
 from iosonde.stats.estimate import compare as estimates
@@ -111,11 +111,11 @@ def choose_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
         str(level)
         for experiment in source.experiments
         for factor in experiment.factors
-        if factor.name == plain(name)
+        if factor.name == strip_factor_prefix(name)
         for level in factor.levels
     ]
     available.sort(key=lambda level: declared.index(str(level)) if str(level) in declared else len(declared))
-    by_text = {show(level): level for level in available} | {str(level): level for level in available}
+    by_text = {format_cell(level): level for level in available} | {str(level): level for level in available}
     by_text |= {f"{level:g}": level for level in available if not isinstance(level, str)}
     unit = column.level_unit
     by_text |= {
@@ -126,7 +126,7 @@ def choose_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
         for text in (label, label.replace(" ", ""))
     }
     if unit == "bytes":  # as people type a size: 64k, 1m
-        by_text |= {text: level for text in sides.levels for level in available if size_of(text) == level}
+        by_text |= {text: level for text in sides.levels for level in available if parse_suffixed_size(text) == level}
     unknown = next((text for text in sides.levels if text not in by_text), None)
     levels_text = ", ".join(format_level(level, unit) for level in available[:20])
     if unknown is not None:
@@ -231,7 +231,7 @@ def _match_trials(
                 column=name,
                 level=side_trials.name,
                 n_trials=twice[1].size,
-                key=", ".join(f"{k}={show(v)}" for k, v in zip(pair, twice[0], strict=True)),
+                key=", ".join(f"{k}={format_cell(v)}" for k, v in zip(pair, twice[0], strict=True)),
             )
         keyed.append(_map_first_values(rows, column, pair))
     common = [key for key in keyed[0] if key in keyed[1]]

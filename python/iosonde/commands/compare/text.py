@@ -6,10 +6,10 @@ from typing import Any
 
 from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_level, format_levels
-from iosonde.core.units import human_scale, percent, ratio_text, significant
+from iosonde.core.units import choose_human_scale, format_percent, format_ratio, format_significant
 from iosonde.core.verdict import VerdictState
-from iosonde.core.words import listed
-from iosonde.layout.text import WIDTH, estimate_parts, fitting, paragraphs, wrapped
+from iosonde.core.words import join_names
+from iosonde.layout.text import WIDTH, fitting, format_estimate_parts, paragraphs, wrapped
 from iosonde.stats.estimate.compare import BY_CHANCE, CANNOT_TELL, EQUAL, NEGLIGIBLE
 
 from . import text_against as against
@@ -45,9 +45,15 @@ def _format_single(comparisons: Comparisons) -> Iterator[str]:
     for side, interval, role in ((comparison.a, comparison.mean_a, "base"), (comparison.b, comparison.mean_b, "")):
         note = ", ".join([*([role] if role else []), *(["published"] if side.values is None else [])])
         # Cells share no sd, and one trial has none.
-        spread = "~" if comparison.cells > 1 or side.side.n < 2 else significant(side.side.sd / divisor)
+        spread = "~" if comparison.cells > 1 or side.side.n < 2 else format_significant(side.side.sd / divisor)
         rows.append(
-            [_format_side_name(item, side.name), str(side.side.n), *estimate_parts(interval, divisor), spread, note]
+            [
+                _format_side_name(item, side.name),
+                str(side.side.n),
+                *format_estimate_parts(interval, divisor),
+                spread,
+                note,
+            ]
         )
     headers = [comparisons.group or "", "n", f"mean, {unit}" if unit else "mean", "interval", "sd", ""]
     yield from fitting(headers, rows, "lrrrrL", 1)
@@ -69,7 +75,7 @@ def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
         yield (
             "ratio",
             f"{b} ÷ {a} = {value} ({interval}), by {comparison.method}; decides, against 1 and ± "
-            f"{percent(comparison.margin)}",
+            f"{format_percent(comparison.margin)}",
         )
     else:
         shift = "{} ({}) {}".format(*_format_signed_difference(item), _choose_means_scale(item)[1]).rstrip()
@@ -92,7 +98,7 @@ def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
         test = "paired t" if comparison.paired else "t" if comparison.cells > 1 else "Welch's t"
         yield test, f"t = {comparison.t:.3f}, df = {comparison.df:.4g}, p = {comparison.p:.2g}"
     if comparison.rank_test is not None:
-        shift, interval = estimate_parts(comparison.rank_test.shift, _choose_means_scale(item)[0])
+        shift, interval = format_estimate_parts(comparison.rank_test.shift, _choose_means_scale(item)[0])
         g = "~" if comparison.effect_size is None else f"{comparison.effect_size:.2f}"
         yield comparison.rank_test.name, f"p = {comparison.rank_test.p:.2g}; shift {shift} ({interval})"
         yield (
@@ -100,7 +106,7 @@ def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
             f"Hedges' g = {g}, P(B > A) = {comparison.rank_test.superiority:.2f}",
         )
     if item.by_level:
-        yield "by level", "; ".join(f"{name} at {listed(at)}" for name, at in _map_verdicts_to_levels(item).items())
+        yield "by level", "; ".join(f"{name} at {join_names(at)}" for name, at in _map_verdicts_to_levels(item).items())
 
 
 def _format_several(comparisons: Comparisons) -> Iterator[str]:
@@ -201,7 +207,7 @@ def format_verdict(item: ComparedCell) -> str:
 def explain_signs(comparisons: Comparisons) -> str:
     """Explain the signs that occur in the last column."""
     verdicts = {item.comparison.verdict for item in comparisons.items}
-    margin = percent(comparisons.items[0].comparison.margin)
+    margin = format_percent(comparisons.items[0].comparison.margin)
     meanings = [f"≈ by less than the margin of ± {margin}"] if NEGLIGIBLE in verdicts else []
     meanings += [f"= practically equal, within ± {margin}"] if EQUAL in verdicts else []
     if CANNOT_TELL in verdicts:
@@ -259,7 +265,7 @@ def format_means(item: ComparedCell) -> str:
     """Format ``199 → 211 s``."""
     a, b = item.comparison.a.side.mean, item.comparison.b.side.mean
     divisor, name = _choose_means_scale(item)
-    return f"{significant(a / divisor)} → {significant(b / divisor)} {name}".rstrip()
+    return f"{format_significant(a / divisor)} → {format_significant(b / divisor)} {name}".rstrip()
 
 
 def format_decisive_estimate(item: ComparedCell) -> tuple[str, str]:
@@ -272,16 +278,16 @@ def format_decisive_estimate(item: ComparedCell) -> tuple[str, str]:
 
 
 def _format_signed_difference(item: ComparedCell) -> tuple[str, str]:
-    value, interval = estimate_parts(item.comparison.difference, _choose_means_scale(item)[0])
+    value, interval = format_estimate_parts(item.comparison.difference, _choose_means_scale(item)[0])
     return value if value.startswith("-") else f"+{value}", interval
 
 
 def _choose_means_scale(item: ComparedCell) -> tuple[float, str]:
     """Return (divisor, unit) of both means."""
     comparison = item.comparison
-    return human_scale(max(abs(comparison.a.side.mean), abs(comparison.b.side.mean)), item.unit)
+    return choose_human_scale(max(abs(comparison.a.side.mean), abs(comparison.b.side.mean)), item.unit)
 
 
 def _format_ratio_parts(value: float | None, low: float | None, high: float | None) -> tuple[str, str]:
-    interval = "~" if low is None or high is None else f"{ratio_text(low)}–{ratio_text(high)}"
-    return "~" if value is None else ratio_text(value), interval
+    interval = "~" if low is None or high is None else f"{format_ratio(low)}–{format_ratio(high)}"
+    return "~" if value is None else format_ratio(value), interval

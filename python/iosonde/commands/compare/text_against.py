@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from iosonde.core.units import human_scale, percent, ratio_text, significant
+from iosonde.core.units import choose_human_scale, format_percent, format_ratio, format_significant
 from iosonde.layout.text import escape, fitting, paragraphs, wrapped
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE
 from iosonde.stats.estimate.pairs import PairVerdict
@@ -19,7 +19,9 @@ def lines(pair_verdicts: PairVerdicts) -> Iterator[str]:
     sides = "" if commands else f"A: {rule.a}, B: {rule.b}; "
     for side, command in commands:
         yield from wrapped(command, indent="  ", first=escape(f"{side}: "))
-    yield escape(f"{sides}{100 * rule.level:g} % intervals over pairs, and ± {percent(rule.margin)}, sealed before")
+    yield escape(
+        f"{sides}{100 * rule.level:g} % intervals over pairs, and ± {format_percent(rule.margin)}, sealed before"
+    )
     yield ""
     if pair_verdicts.items:
         yield from _format_table(pair_verdicts)
@@ -60,12 +62,12 @@ def _format_row(verdict: PairVerdict, columns: list[str]) -> list[object]:
         *(verdict.cell.get(name) for name in columns),
         verdict.n,
         "~" if estimate is None else _format_values(*estimate, verdict.name[2]),
-        "~" if ratio.value is None else ratio_text(ratio.value),
-        "~" if ratio.low is None or ratio.high is None else f"{ratio_text(ratio.low)}–{ratio_text(ratio.high)}",
+        "~" if ratio.value is None else format_ratio(ratio.value),
+        "~" if ratio.low is None or ratio.high is None else f"{format_ratio(ratio.low)}–{format_ratio(ratio.high)}",
         _MARKS[verdict.verdict],
     ]
 
 
 def _format_values(a: float, b: float, unit: str) -> str:
-    scale, name = human_scale(max(a, b), unit)
-    return f"{significant(a / scale)} → {significant(b / scale)} {name}".rstrip()
+    scale, name = choose_human_scale(max(a, b), unit)
+    return f"{format_significant(a / scale)} → {format_significant(b / scale)} {name}".rstrip()

@@ -12,12 +12,12 @@ from iosonde.answers.caveats import some
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
-from iosonde.core.table import Cell, Column, Table, column_of
-from iosonde.core.words import counted
+from iosonde.core.table import Cell, Column, Table, build_column
+from iosonde.core.words import format_count
 from iosonde.data import factors, roles
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import Response, responses
+from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
 from iosonde.data.varying import NAMES
 
@@ -124,7 +124,7 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
 
 def _collect_responses(source: Source, query: ResponseQuery) -> dict[str, Response]:
     """Collect the responses by title; each row of a user's table is a trial."""
-    by_title = {response.title: response for response in responses(source, query)}
+    by_title = {response.title: response for response in build_responses(source, query)}
     if not source.has_response_columns:
         return by_title
     return {
@@ -200,11 +200,11 @@ def stack_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
             columns[name] = replace(first, values=values)
             continue
         cells = [cell for part, table in zip(parts, tables, strict=True) for cell in _list_values(part, len(table))]
-        columns[name] = column_of(name, cells, first.label, first.unit)
+        columns[name] = build_column(name, cells, first.label, first.unit)
     if ROW in columns and "run" in columns:  # a store and a table: only one of them identifies its trials
         del columns[ROW]
     whose = [name for name, table in zip(names, tables, strict=True) for _ in range(len(table))]
-    return Table({**columns, DATA: column_of(DATA, whose)}, " and ".join(names))
+    return Table({**columns, DATA: build_column(DATA, whose)}, " and ".join(names))
 
 
 def _list_values(column: Column | None, n: int) -> list[Any]:
@@ -249,8 +249,8 @@ def _list_setting_columns(source: Source, query: ResponseQuery) -> list[str]:
     """Return the factors of a store, or the columns of a table that look set."""
     if source.knows_factors:
         return source.varying_factors.names
-    measured = [response.measured or response.title for response in responses(source, query)]
-    return [name for name in roles.guess(source.table, measured).settings if name not in NAMES]
+    measured = [response.measured or response.title for response in build_responses(source, query)]
+    return [name for name in roles.guess_roles(source.table, measured).settings if name not in NAMES]
 
 
 def _format_levels(table: Table, name: str, names: Sequence[str]) -> str:
@@ -268,7 +268,7 @@ def _describe_separation(a: Source, b: Source, names: tuple[str, str]) -> tuple[
     same = {run.id for run in a.runs} & {run.id for run in b.runs}
     if same:
         template = "both hold the same {runs}, which cannot differ"
-        caveats.append(Caveat(Message("shared-runs", template, runs=counted(len(same), "run"))))
+        caveats.append(Caveat(Message("shared-runs", template, runs=format_count(len(same), "run"))))
     return tuple(caveats)
 
 

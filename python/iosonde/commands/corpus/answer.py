@@ -12,15 +12,22 @@ import numpy.typing as npt
 from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
-from iosonde.core.stored import incomplete_among
+from iosonde.core.stored import describe_included_incomplete
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
-from iosonde.core.units import significant
+from iosonde.core.units import format_significant
 from iosonde.core.verdict import Verdict
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
-from iosonde.data.systems import apart_from, clusters_of, covariates, per_of, with_year, years_of
+from iosonde.data.systems import (
+    add_year_column,
+    choose_per_unit,
+    choose_system_columns,
+    find_year_range,
+    list_covariates,
+    split_off_own_runs,
+)
 from iosonde.stats.estimate.clusters import Explained
 from iosonde.stats.overview.systems import LEAST, CorpusPhase, Systems, TwoScores
 
@@ -120,7 +127,7 @@ class Corpus(Answer):
         wide = [phase for phase in self.phases if all(phase.quantiles[p].value for p in (0.1, 0.9))]
         if wide and not sentences:
             most = max(wide, key=lambda phase: _compute_spread(phase))
-            times = significant(_compute_spread(most))
+            times = format_significant(_compute_spread(most))
             sentences.append(
                 f"Systems differ most in {most.title}: the upper tenth begins at {times} times the end of the lowest."
             )
@@ -144,14 +151,14 @@ def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -
     source.require_campaign(
         "a corpus is a store", "iosonde import -r DIR --store STORE --factors-from PATTERN makes one"
     )
-    rest, mine = apart_from(source, how.mine)
+    rest, mine = split_off_own_runs(source, how.mine)
     trials = rest.trials(query.choice)
     rows = trials.rows
     rest.require_trials(rows)
-    rows = with_year(rows, rest)
-    clusters = clusters_of(rows, how.clusters)
-    on = tuple(rows.column(name).name for name in query.on) or covariates(rest, rows, clusters)
-    work = Systems(rows, clusters, on, per_of(rows, how.per), query.level)
+    rows = add_year_column(rows, rest)
+    clusters = choose_system_columns(rows, how.clusters)
+    on = tuple(rows.column(name).name for name in query.on) or list_covariates(rest, rows, clusters)
+    work = Systems(rows, clusters, on, choose_per_unit(rows, how.per), query.level)
     own = None if mine is None else mine.trials(query.choice).rows
     kinds = _group_rows_by_metric(rows, query.response)
     selected = _select_kinds(kinds, [work.systems(at) for _, at in kinds], how.every or bool(query.response))
@@ -163,7 +170,7 @@ def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -
         on,
         len(set(rows.columns["run"].values)),
         work.systems(np.arange(len(rows))),
-        years_of(rows),
+        find_year_range(rows),
         tuple(phases),
         len(kinds) - len(selected),
         *work.linked(),
@@ -213,14 +220,14 @@ def _drop_redundant_metrics(kinds: Sequence[_Kind]) -> list[_Kind]:
 def _list_warnings(source: Source, rows: Table, work: Systems) -> list[str]:
     warnings = []
     run_ids = {str(run) for run in rows.columns["run"].values}
-    if text := incomplete_among([run for run in source.runs if run.id in run_ids]):
+    if text := describe_included_incomplete([run for run in source.runs if run.id in run_ids]):
         warnings.append(text)
     if work.per:
         first = np.unique(rows.columns["run"].values.astype(str), return_index=True)[1]
         lacking = int(np.sum(~np.isfinite(work.size[first])))
         if lacking:
             template = "{runs} of {n_runs} lack {per} and are not in rates per {unit}: {spell.per:none} includes them"
-            values = {"runs": counted(lacking, "run"), "n_runs": len(first), "per": work.per}
+            values = {"runs": format_count(lacking, "run"), "n_runs": len(first), "per": work.per}
             warnings.append(Message("missing-size", template, unit=work.per.removesuffix("s"), **values))
     return warnings
 
@@ -245,6 +252,6 @@ def _describe_own_places(answer: Corpus) -> list[str]:
     when = f" of {answer.years[0]}–{answer.years[1]}" if answer.years else ""
     chosen = placed if len(placed) < 2 else [placed[-1], placed[0]]
     return [
-        f"Your {phase.title} is above {_format_percent(share)} of {counted(phase.systems, 'system')}{when}."
+        f"Your {phase.title} is above {_format_percent(share)} of {format_count(phase.systems, 'system')}{when}."
         for phase, share in chosen
     ]

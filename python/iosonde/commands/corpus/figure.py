@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from iosonde.core.level_text import format_level
 from iosonde.core.types import Estimate
-from iosonde.core.units import human_scale
-from iosonde.core.words import counted, percent, percent_interval
+from iosonde.core.units import choose_human_scale
+from iosonde.core.words import format_count, format_share, format_share_interval
 from iosonde.layout.figure import Figure, together
-from iosonde.layout.text import estimate_text
+from iosonde.layout.text import format_estimate
 from iosonde.layout.vocabulary import (
     BLUE,
     INK,
@@ -79,7 +79,7 @@ def _draw_panel(phases: Sequence[CorpusPhase], answer: Corpus) -> Figure:
         for phase, name in zip(phases, unique(phase.name for phase in phases), strict=True)
     ]
     per = f" per {phases[0].per}" if phases[0].per else ""
-    of = f"{counted(answer.runs, 'run')} of {counted(answer.systems, 'system')}"
+    of = f"{format_count(answer.runs, 'run')} of {format_count(answer.systems, 'system')}"
     title = f"{'Bandwidth' if phases[0].unit == 'bytes/s' else 'Rate'}{per}: {of}"
     return Figure(
         _draw_strips(strips, phases[0]), title, f"{title}, by phase, with the median of systems and its interval."
@@ -99,7 +99,7 @@ def _draw_strips(strips: Sequence[_Strip], phase: CorpusPhase) -> Spec:
             "x": short(strip.median.value / divisor),
             "low": low,
             "high": high,
-            "tip": f"{strip.name}\nmedian of {strip.systems} systems {estimate_text(strip.median, phase.unit)}",
+            "tip": f"{strip.name}\nmedian of {strip.systems} systems {format_estimate(strip.median, phase.unit)}",
             "series": _MEDIAN,
         }
         for strip in strips
@@ -133,7 +133,9 @@ def draw_by_covariate(phase: CorpusPhase, name: str, unit: str = "") -> Figure:
     """Draw a metric by a covariate with its ``unit``: strips by level, or points if it has many levels."""
     setting = phase.settings[name]
     title = f"{phase.title} by {name}"
-    caption = f"{title}: it explains {percent_interval(phase.explained[name].share)} of the variance between systems."
+    caption = (
+        f"{title}: it explains {format_share_interval(phase.explained[name].share)} of the variance between systems."
+    )
     rows = [
         (level, value, f"{system}\n{name}={format_level(level, unit)}\n{_format_value(value, phase)}")
         for level, value, system in zip(setting.levels, phase.values, phase.names, strict=True)
@@ -168,7 +170,7 @@ def draw_distribution(phase: CorpusPhase) -> Figure:
         {
             "x": short(value / divisor),
             "y": short(100 * share),
-            "tip": f"{system}\n{_format_value(value, phase)}: {percent(share)} at or below",
+            "tip": f"{system}\n{_format_value(value, phase)}: {format_share(share)} at or below",
         }
         for value, share, system in phase.steps()
     ]
@@ -179,7 +181,7 @@ def draw_distribution(phase: CorpusPhase) -> Figure:
             "x": short(phase.placed.value / divisor),
             "y": short(100 * (phase.placed.share.value or 0.0)),
             "tip": f"yours {_format_value(phase.placed.value, phase)}\n"
-            f"exceeds {percent_interval(phase.placed.share)} of the systems",
+            f"exceeds {format_share_interval(phase.placed.share)} of the systems",
         }
         mine = [
             layer([{"x": row["x"]}], "rule", {"x": x}, color=VERMILION, strokeWidth=1.6),
@@ -191,7 +193,7 @@ def draw_distribution(phase: CorpusPhase) -> Figure:
     return Figure(
         view(shared(line, dots), *mine),
         title,
-        f"{title}: the share of {counted(phase.systems, 'system')} at or below each value.",
+        f"{title}: the share of {format_count(phase.systems, 'system')} at or below each value.",
     )
 
 
@@ -205,7 +207,7 @@ def draw_own_places(answer: Corpus) -> Figure:
             "x": short(100 * share.value),
             "low": low,
             "high": high,
-            "tip": f"{name}\nexceeds {percent_interval(share)} of {phase.systems} systems",
+            "tip": f"{name}\nexceeds {format_share_interval(share)} of {phase.systems} systems",
         }
         for (phase, share), name in zip(shares, titles, strict=True)
         if share.value is not None
@@ -250,5 +252,5 @@ def _build_scale(phase: CorpusPhase, values: Sequence[float], field: str) -> tup
 
 
 def _format_value(value: float, phase: CorpusPhase) -> str:
-    divisor, unit = human_scale(value, phase.unit)
+    divisor, unit = choose_human_scale(value, phase.unit)
     return f"{short(float(f'{value / divisor:.3g}'))} {unit}"

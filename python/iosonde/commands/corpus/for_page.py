@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.page.tables import DataTable, Value, ends
 from iosonde.stats.overview.systems import CorpusPhase
 
@@ -35,7 +35,7 @@ class CorpusPage:
         """``io500: 394 runs of 180 systems, 2017 to 2025``."""
         corpus = self.corpus
         when = f", {corpus.years[0]} to {corpus.years[1]}" if corpus.years else ""
-        return f"{corpus.name}: {counted(corpus.runs, 'run')} of {counted(corpus.systems, 'system')}{when}"
+        return f"{corpus.name}: {format_count(corpus.runs, 'run')} of {format_count(corpus.systems, 'system')}{when}"
 
     def to_json(self) -> dict[str, Any]:
         """As ``iosonde corpus --json``."""

@@ -9,7 +9,7 @@ from iosonde.commands.command import command
 from iosonde.commands.files import announce_analysis, build_figure_writer
 from iosonde.commands.page_file import check_page_is_writable
 from iosonde.commands.result import Result
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.option_kinds import FigureFile
 from iosonde.core.options import Data, Flag, NameList, Names, Text
 from iosonde.data.options import DataOptions
@@ -88,4 +88,4 @@ def _write_page(systems: Corpus, path: str) -> None:
     from .for_page import build_corpus_page
     from .section import save_corpus
 
-    save_corpus(build_corpus_page(systems), path, front_end().note)
+    save_corpus(build_corpus_page(systems), path, get_front_end().note)

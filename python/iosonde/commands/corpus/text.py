@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from iosonde.core.estimate_text import estimate_parts
+from iosonde.core.estimate_text import format_estimate_parts
 from iosonde.core.grouping import group_by_key
 from iosonde.core.types import Estimate
-from iosonde.core.units import human_scale, significant
-from iosonde.core.words import counted, decimals
+from iosonde.core.units import choose_human_scale, format_significant
+from iosonde.core.words import format_count, format_decimals
 from iosonde.layout.text import CANNOT_TELL, escape, paragraphs, table, wrapped
 from iosonde.stats.overview.systems import CorpusPhase
 
@@ -40,7 +40,7 @@ def lines(answer: Corpus) -> Iterator[str]:
         )
     notes = [f"~ {warning}" for warning in answer.warnings]
     if answer.rare:
-        more = counted(answer.rare, "more number")
+        more = format_count(answer.rare, "more number")
         notes.append(f"~ {more} of fewer systems, or parts of these: --all, or --response by name")
     if notes:
         yield ""
@@ -61,7 +61,7 @@ def format_share(estimate: Estimate) -> str:
 def _format_header(answer: Corpus) -> str:
     when = f", {answer.years[0]} to {answer.years[1]}" if answer.years else ""
     return (
-        f"{answer.name}: {counted(answer.runs, 'run')} of {counted(answer.systems, 'system')} "
+        f"{answer.name}: {format_count(answer.runs, 'run')} of {format_count(answer.systems, 'system')} "
         f"({', '.join(answer.clusters)}){when}; each system counts once, {100 * answer.level:g} % intervals over "
         "systems"
     )
@@ -69,8 +69,8 @@ def _format_header(answer: Corpus) -> str:
 
 def _format_row(phase: CorpusPhase, mine: bool) -> list[str]:
     middle = phase.quantiles[0.5]
-    divisor, unit = human_scale(middle.value or 0.0, phase.unit)
-    value, interval = estimate_parts(middle, divisor)
+    divisor, unit = choose_human_scale(middle.value or 0.0, phase.unit)
+    value, interval = format_estimate_parts(middle, divisor)
     row = [
         phase.name,
         str(phase.systems),
@@ -84,7 +84,7 @@ def _format_row(phase: CorpusPhase, mine: bool) -> list[str]:
 
 
 def _format_number(value: float | None, divisor: float) -> str:
-    return CANNOT_TELL if value is None else significant(value / divisor)
+    return CANNOT_TELL if value is None else format_significant(value / divisor)
 
 
 def _format_explained(answer: Corpus) -> Iterator[str]:
@@ -104,8 +104,8 @@ def _format_explained(answer: Corpus) -> Iterator[str]:
     for phase, name, e in answer.single_system_effects:
         yield from wrapped(
             f"~ {name}: one outlying system determines the line alone (leverage "
-            f"{decimals(e.leverage or 0.0, 2)} in {phase.name}): {format_share(e.share)} of it, and without that "
-            f"system {format_share(e.without or e.share)}",
+            f"{format_decimals(e.leverage or 0.0, 2)} in {phase.name}): {format_share(e.share)} of it, and without "
+            f"that system {format_share(e.without or e.share)}",
             "  ",
         )
     if len(answer.on) > len(covariates):
@@ -120,7 +120,7 @@ def _format_outliers(answer: Corpus) -> Iterator[str]:
         return
     yield from ["", "outliers (times the median system)"]
     for system, several in sorted(by_system.items(), key=lambda item: (-len(item[1]), item[0]))[:_OUT]:
-        titles_text = ", ".join(f"{escape(title)} {significant(times, 2)}" for title, times in several[:3])
+        titles_text = ", ".join(f"{escape(title)} {format_significant(times, 2)}" for title, times in several[:3])
         more = f" and {len(several) - 3} more" if len(several) > 3 else ""
         yield from wrapped(f"{system}: {titles_text}{more}", "    ", "  ")
     if len(by_system) > _OUT:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from iosonde.core import yaml_text
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.stored import plain
+from iosonde.core.stored import strip_factor_prefix
 from iosonde.core.whole_file import replace_file
 from iosonde.data.source import Source
 from iosonde.explain.causes.target import Suspect
@@ -32,7 +32,7 @@ def format_experiment(source: Source, causes: OperationCauses) -> str:
         )
     group, suspect = _select_most_costly_class(source, causes)
     setting = dict(group.group.setting)
-    names = {plain(name): name for name in source.varying_factors.names}
+    names = {strip_factor_prefix(name): name for name in source.varying_factors.names}
     runs = [
         run
         for run in source.runs
@@ -49,7 +49,7 @@ def format_experiment(source: Source, causes: OperationCauses) -> str:
         *(f"  {line}" for line in follow_up.expected),
         "iosonde run FILE --store confirm; iosonde diagnose confirm",
     ]
-    return yaml_text.written(follow_up.document, head)
+    return yaml_text.format_yaml(follow_up.document, head)
 
 
 def _select_most_costly_class(source: Source, causes: OperationCauses) -> tuple[DiagnosedOperations, Suspect]:

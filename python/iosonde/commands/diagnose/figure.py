@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from iosonde.core.units import format_rate, format_size
-from iosonde.core.words import counted, percent
+from iosonde.core.words import format_count, format_share
 from iosonde.layout.figure import Figure
 from iosonde.layout.text import escape
 from iosonde.layout.vocabulary import (
@@ -71,7 +71,7 @@ def _draw_row(group: DiagnosedOperations) -> Spec:
     }
     y = number("", "y", (ends[0] / 1.15, ends[1] * 1.15), log=True, axis=axis)
     names, series = build_class_legend(group)
-    trial = "its operations" if group.trials == 1 else f"the last of {counted(group.trials, 'trial')}"
+    trial = "its operations" if group.trials == 1 else f"the last of {format_count(group.trials, 'trial')}"
     title = {
         "text": escape(_format_name(group)),
         "subtitle": [f"Left: {trial}, in bins. Right: the density of all. Below: the trial over its time."],
@@ -93,8 +93,8 @@ def build_class_legend(group: DiagnosedOperations, offset: int = 16) -> tuple[li
     """Return (names of the classes with likely causes, the colour channel with its legend ``offset`` px above)."""
     names = unique(
         [
-            f"{operation_class.called}: {percent(operation_class.shares.share.value)}, "
-            f"{percent(operation_class.shares.time_share.value)} of the time"
+            f"{operation_class.called}: {format_share(operation_class.shares.share.value)}, "
+            f"{format_share(operation_class.shares.time_share.value)} of the time"
             + (f", {operation_class.cause}" if operation_class.cause else "")
             for operation_class in group.classes
         ]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from iosonde.core.units import format_rate, format_size, human_scale
-from iosonde.core.words import percent
+from iosonde.core.units import choose_human_scale, format_rate, format_size
+from iosonde.core.words import format_share
 from iosonde.explain.seen.drawn import ClassTimes, DrawnOperations
 from iosonde.layout.vocabulary import SIZES, Row, Spec, flat, label, layer, number, short, view
 
@@ -15,7 +15,7 @@ HEIGHT, _GAP = 130, 60  # px
 
 def build_time_axis(end_s: float) -> tuple[Spec, float]:
     """Return (the time axis of a trial, seconds per unit of the axis)."""
-    divisor, unit = human_scale(end_s, "s")
+    divisor, unit = choose_human_scale(end_s, "s")
     return number(f"{unit} after the first start", domain=(0.0, end_s / divisor)), divisor
 
 
@@ -64,8 +64,8 @@ def draw_class_shares(times: Sequence[ClassTimes], panel: ClassPanel) -> Spec:
                         "low": short(low),
                         "high": short(low + share),
                         "series": panel.series(of),
-                        "tip": f"{panel.word(of)}: {percent(share)} of the time of operations, "
-                        f"{percent(operation_share)} of them",
+                        "tip": f"{panel.word(of)}: {format_share(share)} of the time of operations, "
+                        f"{format_share(operation_share)} of them",
                     }
                 )
             low += share
@@ -107,7 +107,7 @@ def draw_ranks(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
             "low": rank,
             "high": rank + 0.9 * drawn.ranks_a_line,
             "series": panel.series(of),
-            "tip": f"rank {rank}: {panel.word(of)}, {percent(share)} of the time of operations",
+            "tip": f"rank {rank}: {panel.word(of)}, {format_share(share)} of the time of operations",
         }
         for begin, end, rank, of, share in drawn.ranks
     ]

@@ -11,10 +11,10 @@ from iosonde.commands.command import command
 from iosonde.commands.files import announce_analysis, build_figure_writer
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.option_kinds import FigureFile, Setting
 from iosonde.core.options import Data, NameList, Names, Text
-from iosonde.core.words import listed
+from iosonde.core.words import join_names
 from iosonde.data.options import DataOptions, RowOptions, select_last_experiment
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def diagnose(options: DiagnoseOptions) -> Result[OperationCauses]:
 def _write_experiment(source: Source, causes: OperationCauses, path: str) -> None:
     from .confirm import write_experiment
 
-    front_end().note(f"wrote {write_experiment(source, causes, Path(path))}")
+    get_front_end().note(f"wrote {write_experiment(source, causes, Path(path))}")
 
 
 def rename_classes(causes: OperationCauses, names: Mapping[str, str]) -> OperationCauses:
@@ -115,6 +115,6 @@ def rename_classes(causes: OperationCauses, names: Mapping[str, str]) -> Operati
             "{spell.name}: unknown class '{class_name}'",
             "there are {classes}",
             class_name=unknown[0],
-            classes=listed(list(there)),
+            classes=join_names(list(there)),
         )
     return replace(causes, groups=groups)

@@ -7,8 +7,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from iosonde.commands.bound import lab_truth
-from iosonde.core.emulated import burst_bytes
-from iosonde.core.filesystems import LOCAL, structure
+from iosonde.core.emulated import compute_burst_bytes
+from iosonde.core.filesystems import LOCAL, classify_structure
 from iosonde.core.stored import StoredRun
 from iosonde.explain.known_path import NetworkPath, ServerTimes
 
@@ -25,14 +25,14 @@ def read_network_path(run: StoredRun) -> NetworkPath | None:
     trips = [float(link["rtt_s"]) for link in emulated.get("links") or () if link.get("rtt_s")]
     if not trips or not network:
         return None
-    return NetworkPath(min(trips), float(network), burst_bytes(8 * float(network)))
+    return NetworkPath(min(trips), float(network), compute_burst_bytes(8 * float(network)))
 
 
 def is_local(run: StoredRun) -> bool:
     """Return whether the file system of a run is known to be local to the node, without servers."""
     mount = (run.facts.get("machine") or {}).get("mount") or {}
     kind = str(mount.get("type") or "")
-    return bool(kind) and structure(kind, str(mount.get("source") or "")) == LOCAL
+    return bool(kind) and classify_structure(kind, str(mount.get("source") or "")) == LOCAL
 
 
 def read_server_times(store: Store, run: StoredRun) -> dict[str, ServerTimes]:

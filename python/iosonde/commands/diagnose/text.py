@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from iosonde.core.estimate_text import estimate_text
+from iosonde.core.estimate_text import format_estimate
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate
 from iosonde.core.verdict import VerdictState
-from iosonde.core.words import counted, decimals, listed, percent, plural
+from iosonde.core.words import format_count, format_decimals, format_share, join_names, pluralize
 from iosonde.layout.text import table, warning_lines, wrapped
 
 from .answer import DiagnosedOperations, OperationCauses
@@ -80,7 +80,7 @@ def build_class_rows(group: DiagnosedOperations) -> list[list[str]]:
             format_rate(operation_class.typical_s, "s"),
             _format_share(operation_class.shares.share),
             _format_share(operation_class.shares.time_share),
-            estimate_text(operation_class.shares.cost_s, "s") if operation_class.shares.cost_s.value else "",
+            format_estimate(operation_class.shares.cost_s, "s") if operation_class.shares.cost_s.value else "",
             _describe_reason(operation_class),
         ]
         for operation_class in group.classes
@@ -101,7 +101,10 @@ def format_title(group: DiagnosedOperations) -> str:
     """Return what is diagnosed, with the numbers of operations and trials."""
     setting = f", {group.group.setting_words}" if group.group.setting_words else ""
     failed = f", {group.failed:,} failed" if group.failed else ""
-    return f"{group.group.name}, {counted(group.n, 'operation')} in {counted(group.trials, 'trial')}{failed}{setting}"
+    return (
+        f"{group.group.name}, {format_count(group.n, 'operation')} in "
+        f"{format_count(group.trials, 'trial')}{failed}{setting}"
+    )
 
 
 def _format_share(share: Estimate) -> str:
@@ -109,24 +112,27 @@ def _format_share(share: Estimate) -> str:
     value = 100 * (share.value or 0.0)
     digits = 1 if value >= 1 else 2 if value >= 0.1 else 4
     if share.low is None or share.high is None:
-        return f"{decimals(value, digits)} (~)"
-    return f"{decimals(value, digits)} ({decimals(100 * share.low, digits)} to {decimals(100 * share.high, digits)})"
+        return f"{format_decimals(value, digits)} (~)"
+    return (
+        f"{format_decimals(value, digits)} ({format_decimals(100 * share.low, digits)} to "
+        f"{format_decimals(100 * share.high, digits)})"
+    )
 
 
 def _format_class(operation_class: OperationClass) -> Iterator[str]:
     place = f"; {operation_class.where.words}" if operation_class.where.words else ""
     yield from wrapped(
-        f"{operation_class.called}: costs {estimate_text(operation_class.shares.cost_s, 's')} of the run{place}"
+        f"{operation_class.called}: costs {format_estimate(operation_class.shares.cost_s, 's')} of the run{place}"
     )
     if operation_class.reading:
         yield from wrapped(f"reads like {operation_class.reading.words}", "  ", "  ")
     if operation_class.state is VerdictState.NOT_SEPARABLE:
         yield from wrapped(
-            f"not separable here: {listed(operation_class.explanations)} explain it about equally well", "  ", "  "
+            f"not separable here: {join_names(operation_class.explanations)} explain it about equally well", "  ", "  "
         )
     for reason in operation_class.reasons:
         suspect = reason.suspect
-        trials = f" In {reason.n_matching} of {counted(reason.of, 'trial')}." if reason.of > 1 else ""
+        trials = f" In {reason.n_matching} of {format_count(reason.of, 'trial')}." if reason.of > 1 else ""
         yield from wrapped(
             f"{suspect.code} {suspect.agreement.confidence}: {suspect.sentence}.{trials}", "       ", "  "
         )
@@ -141,9 +147,9 @@ def _format_cost(group: DiagnosedOperations) -> str:
     fast = group.classes[group.density.fast].called
     elapsed, rate = format_rate(cost.elapsed_s.value or 0.0, "s"), format_rate(cost.rate.value or 0.0, cost.unit)
     return (
-        f"If all had been {fast}: {estimate_text(cost.cost_s, 's')} of {elapsed} less at most, "
-        f"{estimate_text(cost.rate_if_fast, cost.unit)} instead of {rate}. The slowest 1 % took "
-        f"{percent(group.tail.value)} of the time."
+        f"If all had been {fast}: {format_estimate(cost.cost_s, 's')} of {elapsed} less at most, "
+        f"{format_estimate(cost.rate_if_fast, cost.unit)} instead of {rate}. The slowest 1 % took "
+        f"{format_share(group.tail.value)} of the time."
     )
 
 
@@ -152,9 +158,9 @@ def _describe_certainty(group: DiagnosedOperations) -> str:
     hills, mixture, test = density.hills, density.mixture, density.test
     many = len(hills.tops)
     paragraph = (
-        f"How sure: {many} {'hill' if many == 1 else plural('hill')} at {100 * hills.stability:.0f} % of the "
+        f"How sure: {many} {'hill' if many == 1 else pluralize('hill')} at {100 * hills.stability:.0f} % of the "
         f"bandwidths, from {hills.stable_from:.2g} to {hills.stable_to:.2g}; a mixture of "
-        f"{counted(len(mixture.weights), 'normal')} has {mixture.hills}"
+        f"{format_count(len(mixture.weights), 'normal')} has {mixture.hills}"
     )
     if test is not None:
         paragraph += (

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from iosonde.core.errors import DataError
-from iosonde.core.level_text import setting_text
+from iosonde.core.level_text import format_setting
 from iosonde.core.message import Message
 from iosonde.core.schema import OPERATION
-from iosonde.core.stored import StoredPhase, StoredRun, incomplete_among, plain
-from iosonde.core.words import counted, listed
+from iosonde.core.stored import StoredPhase, StoredRun, describe_included_incomplete, strip_factor_prefix
+from iosonde.core.words import format_count, join_names
 from iosonde.data.source import Source
 from iosonde.engine import _native
 from iosonde.explain import sizes
@@ -52,11 +52,11 @@ class StoredTrials:
             )
         if n_incomplete := len(recorded) - len(self._runs):
             self.notes.append(
-                Message("incomplete-excluded", "{runs} left out", runs=counted(n_incomplete, "incomplete run"))
+                Message("incomplete-excluded", "{runs} left out", runs=format_count(n_incomplete, "incomplete run"))
             )
         elif not recorded[0].counts:
             self.notes.append(Message("only-incomplete", "no run is complete: incomplete ones are used"))
-        if taken := incomplete_among(self._runs):
+        if taken := describe_included_incomplete(self._runs):
             self.notes.append(taken)
         limits = dict.fromkeys(
             (str(run.factors.get("tool", "")), limit) for run in self._runs for limit in run.cannot_tell
@@ -92,7 +92,7 @@ class StoredTrials:
                 "there are: {operations}",
                 name=self._name,
                 minimum=LEAST,
-                selection=f" of {listed(sorted(self._only))}" if self._only else "",
+                selection=f" of {join_names(sorted(self._only))}" if self._only else "",
                 operations=", ".join(there),
             )
 
@@ -116,9 +116,9 @@ class StoredTrials:
         ]
 
     def _create_group_builder(self, run: StoredRun) -> GroupOf:
-        levels = {plain(name): run.level(name) for name in self._factors}
-        units = {plain(name): unit for name, unit in self._units.items()}
-        setting, words = tuple(levels.items()), setting_text(levels, units)
+        levels = {strip_factor_prefix(name): run.level(name) for name in self._factors}
+        units = {strip_factor_prefix(name): unit for name, unit in self._units.items()}
+        setting, words = tuple(levels.items()), format_setting(levels, units)
         return lambda phase, kind, size: OperationGroup(phase.operation, _native.KINDS[kind], size, setting, words)
 
     def _split_run(self, run: StoredRun) -> Iterator[tuple[OperationGroup, TrialOperations]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from iosonde.commands.command import command
 from iosonde.commands.result import Result
 from iosonde.core.errors import IncompleteError
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.options import Text
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def doctor(options: DoctorOptions) -> Result[Doctor]:
     from .answer import doctor as answer
     from .text import lines
 
-    diagnosis = answer(None if options.target is None else Path(options.target), front_end().waiting())
+    diagnosis = answer(None if options.target is None else Path(options.target), get_front_end().waiting())
     return Result(diagnosis, lines, error=_build_missing_error(diagnosis))
 
 

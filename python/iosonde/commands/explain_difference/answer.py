@@ -7,8 +7,8 @@ from typing import Any
 
 from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
-from iosonde.core.units import format_size, significant
-from iosonde.core.words import listed
+from iosonde.core.units import format_significant, format_size
+from iosonde.core.words import join_names
 from iosonde.stats.definitions.clock import (
     FIRST_DONE,
     LAST_DONE,
@@ -61,7 +61,9 @@ class Difference:
         """Return both numbers, and the factor between them."""
         a, b = self.split.a, self.split.b
         both = a.operation if b.operation == a.operation else f"{a.operation} and {b.operation}"
-        first, other = (f"{significant(side.value / side.prefix, 4)} {get_printed_unit(side)}" for side in (a, b))
+        first, other = (
+            f"{format_significant(side.value / side.prefix, 4)} {get_printed_unit(side)}" for side in (a, b)
+        )
         return f"{both}: {first} (A) and {other} (B) differ by the factor {_format_factor(self.split.ratio)}"
 
     @property
@@ -88,8 +90,8 @@ class Difference:
             return "time in whole ms" if b.step_ns else "time not in whole ms"
         gone = [name for name in part.names if name in PARTS and name in a.inside]
         come = [name for name in part.names if name in PARTS and name not in a.inside]
-        changes = [f"{listed(gone)} outside"] if gone else []
-        changes += [f"{listed(come)} inside"] if come else []
+        changes = [f"{join_names(gone)} outside"] if gone else []
+        changes += [f"{join_names(come)} inside"] if come else []
         words = " and ".join(changes)
         return f"{words}; {_SHORT[part.clock.stops]}" if STOPS in part.names else f"{words} the clock"
 
@@ -245,15 +247,15 @@ def describe_clock(side: Side) -> str:
     ends = "it is unknown when the clock stops" if STOPS in side.unknown else _ENDS[side.clock.stops]
     inside = [part for part in PARTS if part in side.clock.inside]
     outside = [part for part in PARTS if part not in side.clock.inside and part not in side.unknown]
-    phrases = [f"{listed(inside)} inside"] if inside else []
-    phrases += [f"{listed(outside)} not"] if outside else []
+    phrases = [f"{join_names(inside)} inside"] if inside else []
+    phrases += [f"{join_names(outside)} not"] if outside else []
     if side.clock.step_ns:
         phrases.append("time in whole ms, rounded up")
     return "; ".join([ends, *phrases])
 
 
 def _format_factor(value: float) -> str:
-    return f"{value:.3f}" if value < 100 else significant(value)
+    return f"{value:.3f}" if value < 100 else format_significant(value)
 
 
 def _describe_remainder(name: str, comparison: Split) -> str:
@@ -267,9 +269,9 @@ def _describe_unknown(names: Sequence[str]) -> list[str]:
     parts = [name for name in names if name in PARTS]
     others = [name for name in names if name not in (*PARTS, STOPS)]
     unknown = [*parts, *(name for name in names if name == STOPS)]
-    phrases = [f"whether {listed(parts)} {'is' if len(unknown) == 1 else 'are'} inside"] if parts else []
+    phrases = [f"whether {join_names(parts)} {'is' if len(unknown) == 1 else 'are'} inside"] if parts else []
     phrases += ["when its clock stops"] if STOPS in names else []
-    return [*phrases, *([listed(others)] if others else [])]
+    return [*phrases, *([join_names(others)] if others else [])]
 
 
 def _format_attribute(name: str, value: Any) -> str:

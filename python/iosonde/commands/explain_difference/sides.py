@@ -14,7 +14,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Run
 from iosonde.foreign.guarded import forget_silence, kind_of
-from iosonde.importers.runs import runs_of
+from iosonde.importers.runs import build_runs
 from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import FIRST_DONE, LAST_DONE, PARTS, Clock, Work, rate
 from iosonde.stats.definitions.difference import Side
@@ -111,7 +111,7 @@ def _read_store_sides(place: str, run_id: str, definition: str) -> dict[str, Sid
 
 def _read_file_sides(name: str, number: str) -> dict[str, Side]:
     text, understood = understand_file(name)
-    runs = [run for run in runs_of(understood, text, "parsed") if run.observations]
+    runs = [run for run in build_runs(understood, text, "parsed") if run.observations]
     if number:
         if not number.isdigit() or int(number) >= len(runs):
             raise InputError(

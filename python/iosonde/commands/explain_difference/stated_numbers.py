@@ -9,7 +9,7 @@ from typing import Any
 
 from iosonde.core.message import Message
 from iosonde.core.types import Run
-from iosonde.importers.reading import option, size_of_option, words_of
+from iosonde.importers.reading import get_option_value, parse_option_size, split_command
 from iosonde.stats.definitions import fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import (
     CLOSE,
@@ -52,7 +52,7 @@ def read_io500_settings(run: Run, operation: str, run_settings: Mapping[str, Any
     words = _split_command(run, operation)
     if not words or not operation.startswith("ior"):
         return phase_settings
-    size = size_of_option(option(words, "-t") or "")
+    size = parse_option_size(get_option_value(words, "-t") or "")
     if size is not None:
         phase_settings["record size"] = size
     return phase_settings | {
@@ -75,7 +75,7 @@ def _split_command(run: Run, operation: str) -> list[str]:
     commands = run.facts.get("commands")
     if not isinstance(commands, Mapping):
         return []
-    return words_of(str(commands.get(operation) or commands.get(operation.replace("_", "-")) or ""))
+    return split_command(str(commands.get(operation) or commands.get(operation.replace("_", "-")) or ""))
 
 
 def build_stated_sides(run: Run, tool: str, name: str) -> dict[str, Side]:

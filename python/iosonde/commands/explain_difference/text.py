@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from iosonde.core.units import significant
+from iosonde.core.units import format_significant
 from iosonde.layout.text import WIDTH, paragraphs, table, wrapped
 
 from .answer import Difference, Differences
@@ -24,15 +24,18 @@ def _format_difference(difference: Difference) -> Iterator[str]:
         yield from wrapped(f"{label}  {side.name}: {words}", "   ")
         yield from paragraphs((f"   ({note})" for note in side.notes), "    ")
     yield ""
-    rows = [("A", significant(a.value / a.prefix, 4), "")]
+    rows = [("A", format_significant(a.value / a.prefix, 4), "")]
     rows += [
-        (difference.what(part), significant(part.end, 4), _format_factor(part.factor)) for part in difference.steps
+        (difference.what(part), format_significant(part.end, 4), _format_factor(part.factor))
+        for part in difference.steps
     ]
-    rows.append(("B, and the product", significant(b.value / b.prefix, 4), _format_factor(difference.split.ratio)))
+    rows.append(
+        ("B, and the product", format_significant(b.value / b.prefix, 4), _format_factor(difference.split.ratio))
+    )
     yield from table(["part", difference.unit, "factor"], rows, "lrr", WIDTH).split("\n")
     yield ""
     yield from paragraphs(filter(None, (difference.rest, *difference.unsaid, difference.sentence)))
 
 
 def _format_factor(value: float) -> str:
-    return f"{value:.3f}" if value < 100 else significant(value)
+    return f"{value:.3f}" if value < 100 else format_significant(value)

@@ -12,11 +12,11 @@ from iosonde.answers.model_file import full_name, setting
 from iosonde.answers.verdict import model_verdict, verdict
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.table import Table
-from iosonde.core.units import human_scale
+from iosonde.core.units import choose_human_scale
 from iosonde.core.verdict import Verdict
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
-from iosonde.data.varying import varying_besides
+from iosonde.data.varying import list_other_varying
 from iosonde.model.families import checked
 from iosonde.model.families.linear import expand_terms
 from iosonde.model.families.nodes import TreeRule
@@ -94,7 +94,7 @@ class Fitted(Answer):
     @property
     def sentence(self) -> str:
         """Describe the chosen model, the reason, and its error."""
-        text = verdict(self.choice, human_scale(abs(self.choice.baseline.mae.value or 1.0), self.examples.unit))
+        text = verdict(self.choice, choose_human_scale(abs(self.choice.baseline.mae.value or 1.0), self.examples.unit))
         return f"{text} {self.besides.sentence}".rstrip()
 
     @property
@@ -134,7 +134,7 @@ def fit(
     more = Besides()
     if query.on:
         names = columns_of(query.on, training.response.rows)
-        more = varying(training.response, varying_besides(source, training.response, names), names, query.level)
+        more = varying(training.response, list_other_varying(source, training.response, names), names, query.level)
         more = replace(more, twins=())  # a model of one predicts as well as one of the other
     together = groups(training.examples, how.together)
     examples = training.judged_by(together)

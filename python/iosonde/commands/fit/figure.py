@@ -9,10 +9,10 @@ import numpy as np
 from iosonde.commands.validate.answer import Validation
 from iosonde.commands.validate.held_out import HoldoutAnswer
 from iosonde.core.errors import InputError
-from iosonde.core.estimate_text import estimate_text
+from iosonde.core.estimate_text import format_estimate
 from iosonde.core.level_text import format_level
-from iosonde.core.units import common_scale, significant
-from iosonde.core.words import percent_interval
+from iosonde.core.units import choose_common_scale, format_significant
+from iosonde.core.words import format_share_interval
 from iosonde.layout.figure import Figure, together
 from iosonde.layout.vocabulary import (
     BLUE,
@@ -67,7 +67,9 @@ def classes_figure(response: str, item: UnseenClasses) -> Figure:
         layer(observed, "line", channels, interpolate="step", strokeWidth=1.8, clip=True),
         height=220,
     )
-    caption = f"{estimate_text(item.errors.apart, '')} classes apart, {percent_interval(item.errors.right)} right"
+    caption = (
+        f"{format_estimate(item.errors.apart, '')} classes apart, {format_share_interval(item.errors.right)} right"
+    )
     return Figure(
         zoom(spec),
         f"Classes of unseen rows:\n{caption}",
@@ -77,7 +79,7 @@ def classes_figure(response: str, item: UnseenClasses) -> Figure:
 
 def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
     """Draw observed rows hollow and predicted rows filled, at the levels of one factor."""
-    divisor, unit = common_scale(item.observed.tolist(), unit)
+    divisor, unit = choose_common_scale(item.observed.tolist(), unit)
     channels: Spec = {
         "x": _build_axis_channel(item),
         "y": number("", "y", zero=True, axis=flat(unit or response), room=8),
@@ -89,7 +91,7 @@ def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
                 "x": _place_level(item, level),
                 "y": short(value / divisor),
                 "series": name,
-                "tip": f"{name} {significant(value / divisor, 4)} {unit}".rstrip(),
+                "tip": f"{name} {format_significant(value / divisor, 4)} {unit}".rstrip(),
             }
             for level, value in zip(item.levels, values.tolist(), strict=True)
         ]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from iosonde.core.units import common_scale, significant
+from iosonde.core.units import choose_common_scale, format_significant
 from iosonde.layout.figure import Figure
 from iosonde.layout.text import escape
 from iosonde.layout.vocabulary import BLUE, INK, MUTED, PAPER, RULE, Row, Spec, layer, view
@@ -33,7 +33,7 @@ def tree_figure(item: TreeDrawing) -> Figure:
     numbers, leaves = select_drawn_nodes(item.nodes), [0]
     place: dict[int, tuple[float, float]] = {}
     _place_nodes(item.nodes, numbers, 0, 0, leaves, place)
-    divisor, unit = common_scale([node["value"] for node in item.nodes if "value" in node], item.unit)
+    divisor, unit = choose_common_scale([node["value"] for node in item.nodes if "value" in node], item.unit)
     names = {node["class"]: str(node.get("name", f"class {node['class']}")) for node in item.nodes if "class" in node}
     boxes = [
         _build_box(item.nodes[number], number in numbers, place[number], (divisor, unit), names) for number in place
@@ -134,7 +134,7 @@ def _build_box(
         here = f"{100 * shares[node['class']]:.0f} % of {rows}"
         return _build_row(at, names[node["class"]], here, True, f"{shares_text} of {rows}")
     if not branch:
-        value = significant(node["value"] / scale[0]) if "factor" not in node else "…"
+        value = format_significant(node["value"] / scale[0]) if "factor" not in node else "…"
         return _build_row(at, value, rows, True, f"{value} {scale[1]}, {rows}")
     name = str(node["factor"])
     question = f"= {node['is']}?" if "is" in node else f"≤ {node['at_most']:.7g}?"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.core.units import common_scale, significant
+from iosonde.core.units import choose_common_scale, format_significant
 from iosonde.layout.figure import Figure
 from iosonde.layout.vocabulary import (
     BLUE,
@@ -49,7 +49,7 @@ class Predicted:
 
     def scale(self) -> tuple[float, str]:
         """Return the readable (divisor, unit) of the response."""
-        return common_scale(self.observed, self.unit)
+        return choose_common_scale(self.observed, self.unit)
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ def predicted_figure(item: Predicted) -> Figure:
         {
             "x": short(observed / divisor),
             "y": short(guess / divisor),
-            "tip": f"observed {significant(observed / divisor, 4)} {unit}\npredicted "
-            f"{significant(guess / divisor, 4)} {unit}",
+            "tip": f"observed {format_significant(observed / divisor, 4)} {unit}\npredicted "
+            f"{format_significant(guess / divisor, 4)} {unit}",
         }
         for observed, guess in zip(item.observed, item.predicted, strict=True)
     ]
@@ -126,7 +126,7 @@ def errors_figure(item: ModelErrors) -> Figure:
         for name, value in (("noise of repeats", item.noise), ("mean of everything", item.mean))
         if value is not None
     ]
-    divisor, unit = common_scale([value for value, _, _ in item.values], item.unit)
+    divisor, unit = choose_common_scale([value for value, _, _ in item.values], item.unit)
     labels = unique(item.names)
     rows = [
         {
@@ -170,7 +170,7 @@ def curve_figure(item: LearningCurve) -> Figure:
     The axis is logarithmic if errors on few rows are much larger than on many.
     """
     errors = [error for points in item.lines.values() for _, error in points if error is not None]
-    divisor, unit = common_scale(errors, item.unit)
+    divisor, unit = choose_common_scale(errors, item.unit)
     log = min(errors, default=0.0) > 0 and max(errors) > _WIDE * min(errors)
     titles = dict(zip(item.lines, unique(item.lines), strict=True))
     ticks = _thin_ticks(n for points in item.lines.values() for n, _ in points)
@@ -182,7 +182,7 @@ def curve_figure(item: LearningCurve) -> Figure:
             "x": n,
             "y": short(error / divisor),
             "series": titles[name],
-            "tip": f"{titles[name]}\n{n} rows: {significant(error / divisor)} {unit}",
+            "tip": f"{titles[name]}\n{n} rows: {format_significant(error / divisor)} {unit}",
         }
         for name, points in item.lines.items()
         for n, error in points

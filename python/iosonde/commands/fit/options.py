@@ -11,7 +11,7 @@ from iosonde.commands.command import command
 from iosonde.commands.files import announce_analysis, write_file
 from iosonde.commands.model_options import LearningOptions
 from iosonde.commands.result import Result
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.options import Flag, NameList, Names, Text
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def fit(options: FitOptions) -> Result[Fitted]:
 
     source = options.open_last_experiment()
     announce_analysis("fit", len(source.table), len(source.table.columns))
-    with front_end().share_progress("fit") as progress:
+    with get_front_end().share_progress("fit") as progress:
         fitted = answer(source, options.query, options.learning, options.constraints or (), progress)
     write = partial(_write_model_and_figure, fitted, options.output, options.figure_writer(draw_fit, fitted))
     return Result(fitted, partial(lines, rules=options.rules), draw_fit, write)

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from iosonde.core.types import Estimate
-from iosonde.core.units import human_scale
-from iosonde.core.words import format_number, percent_interval
-from iosonde.layout.text import WIDTH, estimate_parts, estimate_text, paragraphs, table, warning_lines, wrapped
+from iosonde.core.units import choose_human_scale
+from iosonde.core.words import format_number, format_share_interval
+from iosonde.layout.text import WIDTH, format_estimate, format_estimate_parts, paragraphs, table, warning_lines, wrapped
 from iosonde.model.fit.errors_of import RepeatNoise
 from iosonde.model.fit.folds import Groups
 from iosonde.model.fit.validate import Judged
@@ -19,7 +19,7 @@ _MOST_RULES = 30
 
 def choose_error_scale(judged: Sequence[Judged], unit: str) -> tuple[float, str]:
     """Return (divisor, unit) for all errors of a text: that of the first model, which is the mean model in a fit."""
-    return human_scale(next((abs(model.mae.value) for model in judged if model.mae.value), 1.0), unit)
+    return choose_human_scale(next((abs(model.mae.value) for model in judged if model.mae.value), 1.0), unit)
 
 
 def format_errors_table(judged: Sequence[Judged], scale: tuple[float, str], chosen: int | None = None) -> Iterator[str]:
@@ -73,7 +73,7 @@ def _format_error(mae: Estimate, divisor: float) -> tuple[str, str]:
         return format_number(
             mae.value / divisor
         ), f"{format_number(mae.low / divisor)}–{format_number(mae.high / divisor)}"
-    return estimate_parts(mae, divisor)
+    return format_estimate_parts(mae, divisor)
 
 
 def _format_percent(share: float | None) -> str:
@@ -83,8 +83,8 @@ def _format_percent(share: float | None) -> str:
 def format_class_errors(judged: Sequence[Judged]) -> Iterator[str]:
     """Yield the mean distance of predicted from observed speed class, and the share of exact hits."""
     texts = [
-        f"{model.candidate.short} {estimate_text(model.classes.apart, '')}, "
-        f"{percent_interval(model.classes.right)} right"
+        f"{model.candidate.short} {format_estimate(model.classes.apart, '')}, "
+        f"{format_share_interval(model.classes.right)} right"
         for model in judged
         if model.classes
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from iosonde.campaign.import_files import FileOutcome, Imported
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.layout.text import escape, table, warning_lines, wrapped
 
 _MAX_ROWS = 20
@@ -16,7 +16,9 @@ def lines(imported: Imported, store: str) -> Iterator[str]:
     if rows:
         yield table(("tool", "files", "runs", "incomplete", "already stored"), rows, "lrrrr")
     if imported.n_joined:
-        yield f"{counted(imported.n_joined, 'file')} of these joined the run of another file of the same measurement"
+        yield (
+            f"{format_count(imported.n_joined, 'file')} of these joined the run of another file of the same measurement"
+        )
     yield from _format_quoted(imported.quoted)
     failed = imported.failed
     if failed:
@@ -28,7 +30,7 @@ def lines(imported: Imported, store: str) -> Iterator[str]:
     yield ""
     yield from warning_lines(imported.warnings)
     yield (
-        f"{counted(len(imported.outcomes), 'file')} examined, {counted(imported.n_runs, 'run')} stored in "
+        f"{format_count(len(imported.outcomes), 'file')} examined, {format_count(imported.n_runs, 'run')} stored in "
         f"{escape(store)}"
     )
 
@@ -40,7 +42,7 @@ def _format_quoted(outcomes: Sequence[FileOutcome]) -> Iterator[str]:
     if len(outcomes) > 1:
         hint = "quote output and were skipped; name them to import them"
     yield ""
-    yield from wrapped(f"{counted(len(outcomes), 'file')} {hint}")
+    yield from wrapped(f"{format_count(len(outcomes), 'file')} {hint}")
     yield from (escape(f"  {outcome.file}: {outcome.format}") for outcome in outcomes[:_MAX_SOURCES])
     if len(outcomes) > _MAX_SOURCES:
         yield f"  and {len(outcomes) - _MAX_SOURCES} more (--json lists all)"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from iosonde.commands.command import command
 from iosonde.commands.result import Result
 from iosonde.core.errors import DataError
-from iosonde.core.message import restore
+from iosonde.core.message import restore_message
 from iosonde.core.options import Option, Text
 
 if TYPE_CHECKING:
@@ -106,5 +106,5 @@ def _build_error(parses: Parses) -> DataError | None:
         return errors[0] if errors else None
     names = ", ".join(file.name for file in parses.files if isinstance(file, NotUnderstood))
     return errors[0].with_words(
-        restore("several-files-not-understood", "; ".join(error.message for error in errors), {"files": names})
+        restore_message("several-files-not-understood", "; ".join(error.message for error in errors), {"files": names})
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 from iosonde.campaign.plan import LEVEL, CampaignPlan, PlannedStep
 from iosonde.core.types import Factor, Trial, level_text
 from iosonde.core.units import format_seconds, format_size
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.core.workload import MpiIo, Step
 from iosonde.layout.text import WIDTH, escape, paragraphs, wrapped
 from iosonde.measure.spec import CACHE_DROP, CACHE_NONE, SERVERS, SINGLE, CommandStep, Spec
@@ -189,7 +189,7 @@ def _describe_step(part: Step) -> str:
     offsets = part.offsets if isinstance(part.offsets, str) else next(iter(part.offsets or ("seq",)))
     how = "" if offsets == "seq" else f" at offsets {offsets}"
     sieved = f", sieved by {format_size(part.sieve['buffer'])}" if part.sieve else ""
-    each = f"{counted(part.operations, part.kind)} of {format_size(part.transfer_size)}{how}"
+    each = f"{format_count(part.operations, part.kind)} of {format_size(part.transfer_size)}{how}"
     return f"{each}, {format_size(part.moved_bytes)}{sieved}"
 
 

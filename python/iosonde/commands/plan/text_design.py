@@ -3,9 +3,9 @@ commands of IOzone."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from iosonde.core.table import show
+from iosonde.core.table import format_cell
 from iosonde.core.types import Factor, FactorValue, level_text
-from iosonde.core.units import format_seconds, format_size, significant
+from iosonde.core.units import format_seconds, format_significant, format_size
 from iosonde.layout.text import wrapped
 from iosonde.measure.design import Cells, Offer
 
@@ -31,7 +31,7 @@ def describe_design(design: Cells) -> Iterator[str]:
     if design.resolution is not None:
         summary += f", resolution {design.resolution}"
     if design.discrepancy is not None:
-        summary += f", L2-star discrepancy {significant(design.discrepancy)}"
+        summary += f", L2-star discrepancy {format_significant(design.discrepancy)}"
     yield from _format_labelled("design", summary)
     for text, n in design.dropped if design.kind != "balanced" else ():  # it avoids forbidden cells itself
         yield from _format_labelled("", f"{_format_count(n, 'cell')} dropped by {text}")
@@ -90,7 +90,7 @@ def level_with_unit(factor: Factor, level: FactorValue) -> str:
             return format_size(level)
         if factor.unit == "s":
             return format_seconds(level)
-    return level_text(level) or show(level)
+    return level_text(level) or format_cell(level)
 
 
 def _format_count(n: int, what: str) -> str:

@@ -11,8 +11,8 @@ from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import SPEEDS
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import CLOCKS, ResponseQuery
-from iosonde.data.responses import Response, responses
-from iosonde.data.source import Source, by_itself
+from iosonde.data.responses import Response, build_responses
+from iosonde.data.source import Source, separate_last_experiment
 
 from .layout import PlotRoles
 
@@ -20,8 +20,8 @@ _HEADLINES = [tuple(f"{kind}_{clock}" for clock in CLOCKS) for kind in SPEEDS]
 
 
 def select_experiment(source: Source, roles: PlotRoles) -> tuple[Source, str]:
-    """Select an experiment as ``by_itself``, unless the experiment has a role."""
-    return (source, "") if EXPERIMENT in roles.factors else by_itself(source, alike=True)
+    """Select an experiment as ``separate_last_experiment``, unless the experiment has a role."""
+    return (source, "") if EXPERIMENT in roles.factors else separate_last_experiment(source, alike=True)
 
 
 def select_responses(source: Source, query: ResponseQuery, roles: PlotRoles) -> list[Response]:
@@ -67,11 +67,11 @@ def _move_operations_to_responses(source: Source, query: ResponseQuery) -> Respo
 
 def _collect_responses(source: Source, query: ResponseQuery, roles: PlotRoles) -> list[Response]:
     try:
-        return responses(source, query)
+        return build_responses(source, query)
     except IosondeError:
         if source.knows_factors or not roles.factors:
             raise
-        return responses(source, replace(query, on=roles.factors))  # a table without other guessable columns
+        return build_responses(source, replace(query, on=roles.factors))  # a table without other guessable columns
 
 
 def _group_by_factors(response: Response, roles: PlotRoles) -> Response:

@@ -9,13 +9,13 @@ import numpy as np
 
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.level_text import format_level
-from iosonde.core.metrics import lowest
+from iosonde.core.metrics import get_lowest_mean
 from iosonde.core.table import Table
-from iosonde.core.transforms import apply
+from iosonde.core.transforms import apply_transform
 from iosonde.core.types import Estimate
-from iosonde.core.units import format_size, human_scale
+from iosonde.core.units import choose_human_scale, format_size
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import responses as responses_of
+from iosonde.data.responses import build_responses as responses_of
 from iosonde.data.source import Source
 from iosonde.stats.estimate import summarise as stats
 from iosonde.stats.regression.formula import TermFactor, parse_response, parse_terms
@@ -144,7 +144,7 @@ def _join_panels(rows: Sequence[Sequence[FactorPanel]]) -> list[FactorPanel]:
 def _scale_panels(row: Sequence[FactorPanel]) -> list[FactorPanel]:
     """Scale all panels to one readable unit, from their common base unit."""
     means = [mean.value for panel in row for series in panel.series for _, mean in series.means]
-    divisor, unit = human_scale(max(abs(value or 0.0) for value in means), row[0].unit)
+    divisor, unit = choose_human_scale(max(abs(value or 0.0) for value in means), row[0].unit)
     return [replace(panel, divisor=divisor, unit=unit) for panel in row]
 
 
@@ -159,9 +159,9 @@ def _build_panel(
     places, ticks = _place_levels(factor, cells, units.get(factor.column, ""))
     x = [places[cell] for cell in cells.tolist()]
     unit = "" if regression.model.response.transform else measured.unit
-    least = lowest(unit, bool((y > 0).all()))
+    least = get_lowest_mean(unit, bool((y > 0).all()))
     means = [(places[cell], stats.mean(y[cells == cell], level).within(low=least)) for cell in places]
-    divisor, display_unit = human_scale(max(abs(mean.value or 0.0) for _, mean in means), unit)
+    divisor, display_unit = choose_human_scale(max(abs(mean.value or 0.0) for _, mean in means), unit)
     numeric = factor.levels is None
     sizes, label = units.get(factor.column) == "bytes", table.column(factor.column).label
     step, step_text = step_of(factor, label, max(x), sizes)
@@ -201,5 +201,5 @@ def _format_level(level: float, unit: str) -> str:
 def _compute_line(regression: Regression, factor: TermFactor, x: Sequence[float]) -> list[tuple[float, float]]:
     low, high = min(x), max(x)
     at = np.geomspace(low, high, _LINE_POINTS) if factor.transform in STEPS else np.linspace(low, high, _LINE_POINTS)
-    fitted = regression.fit.beta[0] + regression.fit.beta[1] * apply(factor.transform, at, factor.column)
+    fitted = regression.fit.beta[0] + regression.fit.beta[1] * apply_transform(factor.transform, at, factor.column)
     return list(zip(at.tolist(), fitted.tolist(), strict=True))

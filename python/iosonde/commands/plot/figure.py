@@ -6,7 +6,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from iosonde.core.units import human_scale, significant
+from iosonde.core.units import choose_human_scale, format_significant
 from iosonde.layout.figure import Figure, together
 from iosonde.layout.figure_files import names_of_files
 from iosonde.layout.vocabulary import BLUE, ORANGE, VERMILION, Row, layer, legend, names, number, short, view
@@ -62,7 +62,7 @@ def _draw_kind(kind: str, items: Sequence[Any], drawn: Drawn) -> Figure:
 
 def timeline_figure(timeline: Timeline) -> Figure:
     """Draw a row per rank, first rank on top, with late starters and the last finisher highlighted."""
-    divisor, unit = human_scale(max((span.end_s for span in timeline.spans), default=1.0), "s")
+    divisor, unit = choose_human_scale(max((span.end_s for span in timeline.spans), default=1.0), "s")
     ranks = [str(span.rank) for span in timeline.spans]
     every = max(1, math.ceil(len(ranks) / _MAX_LABELS))
     marks = [mark for mark in _KINDS if any(span.mark == mark for span in timeline.spans)]
@@ -83,6 +83,9 @@ def timeline_figure(timeline: Timeline) -> Figure:
 def _build_row(span: RankSpan, divisor: float, unit: str) -> Row:
     start, end = span.start_s / divisor, span.end_s / divisor
     kind = _KINDS[span.mark][0]
-    when = f"{significant(start, 4)}–{significant(end, 4)} {unit}, for {significant(end - start, 4)} {unit}"
+    when = (
+        f"{format_significant(start, 4)}–{format_significant(end, 4)} {unit}, for "
+        f"{format_significant(end - start, 4)} {unit}"
+    )
     tip = f"rank {span.rank} on {span.host}\n{when}" + (f"\n{kind}" if span.mark else "")
     return {"x": short(start), "end": short(end), "y": str(span.rank), "series": kind, "tip": tip}

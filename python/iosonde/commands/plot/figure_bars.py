@@ -4,10 +4,10 @@ be compared: one unit and one range per scale."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from iosonde.core.units import human_scale, significant
-from iosonde.core.words import counted, plural
+from iosonde.core.units import choose_human_scale, format_significant
+from iosonde.core.words import format_count, pluralize
 from iosonde.layout.figure import Figure
-from iosonde.layout.text import estimate_parts, estimate_text
+from iosonde.layout.text import format_estimate, format_estimate_parts
 from iosonde.layout.vocabulary import (
     BLUE,
     INK,
@@ -39,12 +39,16 @@ def bars_figure(bars: Bars, axis: str) -> Figure:
     """Draw the mean by node count with its interval, and the trials as dots. A bar without an interval is hollow."""
     divisor, unit = choose_scale(bars)
     rows = [_build_row(cell, bars.unit, axis, divisor) for cell in bars.cells if cell.estimate.value is not None]
-    places = names(plural(axis), [str(cell.nodes) for cell in bars.cells])
+    places = names(pluralize(axis), [str(cell.nodes) for cell in bars.cells])
     values = number(
         unit, "y", [end / divisor * _ROOM for end in compute_axis_ends(bars)], axis={**flat(unit), "tickCount": 4}
     )
     trials = [
-        {"x": str(cell.nodes), "y": short(trial / divisor), "tip": f"trial: {significant(trial / divisor, 4)} {unit}"}
+        {
+            "x": str(cell.nodes),
+            "y": short(trial / divisor),
+            "tip": f"trial: {format_significant(trial / divisor, 4)} {unit}",
+        }
         for cell in bars.cells
         for trial in cell.trials
     ]
@@ -92,7 +96,9 @@ def bars_figure(bars: Bars, axis: str) -> Figure:
         ),
         *([value_labels] if len(bars.cells) <= _LABELLED else []),
     )
-    return Figure(spec, bars.title, f"{bars.title} by number of {plural(axis)}: means with intervals, and the trials.")
+    return Figure(
+        spec, bars.title, f"{bars.title} by number of {pluralize(axis)}: means with intervals, and the trials."
+    )
 
 
 def _build_row(cell: Cell, unit: str, axis: str, divisor: float) -> Row:
@@ -103,8 +109,9 @@ def _build_row(cell: Cell, unit: str, axis: str, divisor: float) -> Row:
         "y": short((estimate.value or 0.0) / divisor),
         "low": low,
         "high": high,
-        "said": estimate_parts(estimate, divisor)[0],
-        "tip": f"{counted(cell.nodes, axis)}: {estimate_text(estimate, unit)}\n{counted(estimate.n, 'trial')}",
+        "said": format_estimate_parts(estimate, divisor)[0],
+        "tip": f"{format_count(cell.nodes, axis)}: {format_estimate(estimate, unit)}\n"
+        f"{format_count(estimate.n, 'trial')}",
     }
 
 
@@ -127,8 +134,8 @@ def choose_scale(bars: Bars) -> tuple[float, str]:
     """
     values = [abs(cell.estimate.value) for cell in bars.cells if cell.estimate.value]
     if not values:
-        return human_scale(0.0, bars.unit)
-    return human_scale(max(values) if max(values) / min(values) > LOG_BEYOND else min(values), bars.unit)
+        return choose_human_scale(0.0, bars.unit)
+    return choose_human_scale(max(values) if max(values) / min(values) > LOG_BEYOND else min(values), bars.unit)
 
 
 @dataclass(frozen=True)
@@ -157,7 +164,7 @@ def _build_scale(panels: Sequence[SettingsPanel], bars: bool) -> PanelScale:
     points = [point for panel in panels for point in panel.points]
     values = [value for point in points for value in (point.mean.value, *point.trials) if value is not None]
     means = [point.mean.value or 0.0 for point in points]
-    divisor, unit = human_scale(max(map(abs, means), default=0.0), panels[0].unit)  # as in the table
+    divisor, unit = choose_human_scale(max(map(abs, means), default=0.0), panels[0].unit)  # as in the table
     if not bars and values and min(values) > 0 and max(means) / min(means) > WIDE:
         return PanelScale(divisor, unit, min(values) / divisor / 1.3, max(values) / divisor * 1.3, True)
     low, high = min([0.0, *values]), max([0.0, *values])

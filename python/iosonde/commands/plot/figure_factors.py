@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.types import Estimate
-from iosonde.core.units import significant
+from iosonde.core.units import format_significant
 from iosonde.layout.figure import Figure, together
-from iosonde.layout.text import escape, estimate_text
+from iosonde.layout.text import escape, format_estimate
 from iosonde.layout.vocabulary import (
     INK,
     PAPER,
@@ -144,7 +144,7 @@ def _draw_layers(
 ) -> list[Spec]:
     channels = dict(zip("xy", axes, strict=True))
     trials = [
-        _build_point(at, y, place, f"{name}, one trial\n{significant(y, 4)} {panel.unit}")
+        _build_point(at, y, place, f"{name}, one trial\n{format_significant(y, 4)} {panel.unit}")
         for at, y in ((at, value / panel.divisor) for at, value in series.trials)
     ]
     line = [_build_point(at, value / panel.divisor, place) for at, value in series.line]
@@ -169,7 +169,7 @@ def _build_point(at: float, value: float, place: dict[float, Any], tip: str = ""
 
 def _build_mean(at: float, mean: Estimate, panel: FactorPanel, place: dict[float, Any], name: str) -> Row:
     low, high = ends(mean, panel.divisor) or (None, None)
-    tip = f"{name}, mean of {mean.n}\n{estimate_text(mean, panel.unit, (panel.divisor, panel.unit))}"
+    tip = f"{name}, mean of {mean.n}\n{format_estimate(mean, panel.unit, (panel.divisor, panel.unit))}"
     return {**_build_point(at, (mean.value or 0.0) / panel.divisor, place, tip), "low": low, "high": high}
 
 

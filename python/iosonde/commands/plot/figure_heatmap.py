@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.layout.figure import Figure
-from iosonde.layout.text import estimate_parts, estimate_text
+from iosonde.layout.text import format_estimate, format_estimate_parts
 from iosonde.layout.vocabulary import INK, MUTED, PAPER, SHADES, Row, Spec, layer, names, short, unique, view
 
 from .figure_bars import WIDE, PanelScale, choose_panel_scales
@@ -69,7 +69,7 @@ def _describe_numbers(plot: SettingsPlot, across: int) -> str:
         return "Means of the iterations of one run" + (
             f", ± half of the {100 * plot.level:g} % interval" if _has_room(plot, across) else ""
         )
-    of = f"{counts[0]} to {counts[-1]} trials" if len(counts) > 1 else counted(counts[0], "trial")
+    of = f"{counts[0]} to {counts[-1]} trials" if len(counts) > 1 else format_count(counts[0], "trial")
     return f"Means of {of}" + (f", ± half of the {100 * plot.level:g} % interval" if _has_room(plot, across) else "")
 
 
@@ -161,16 +161,16 @@ def _build_colour_channel(unit: str, reach: _Reach, height: int) -> Spec:
 
 
 def _build_row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, texts: tuple[list[str], list[str]]) -> Row:
-    value_text, half = estimate_parts(point.mean, scale.divisor)[0], ""
+    value_text, half = format_estimate_parts(point.mean, scale.divisor)[0], ""
     if point.mean.low is not None and point.mean.high is not None and point.mean.value:
         half = f"± {50 * (point.mean.high - point.mean.low) / abs(point.mean.value):.0f} %"
-    interval = estimate_text(point.mean, panel.unit, (scale.divisor, scale.unit))
+    interval = format_estimate(point.mean, panel.unit, (scale.divisor, scale.unit))
     return {
         "x": texts[0][point.x],
         "y": texts[1][point.color],
         "said": value_text,
         "half": half,
-        "tip": f"{point.setting_text}\n{interval}\n{counted(point.mean.n, 'trial')}",
+        "tip": f"{point.setting_text}\n{interval}\n{format_count(point.mean.n, 'trial')}",
         "value": short((point.mean.value or 0.0) / scale.divisor),
     }
 

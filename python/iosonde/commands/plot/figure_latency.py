@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from iosonde.core.types import Estimate
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.layout.figure import Figure
-from iosonde.layout.text import estimate_text
+from iosonde.layout.text import format_estimate
 from iosonde.layout.vocabulary import (
     MUTED,
     PAPER,
@@ -32,7 +32,7 @@ def latency_figure(latency: Latency, axis: str) -> Figure:
     """Draw the outline of each distribution, and below it the percentiles with intervals per node count."""
     peak = max((max(series.shares, default=0.0) for series in latency.series), default=0.0) or 1.0
     step = peak * _ROW_OF_PEAK
-    names = [counted(series.nodes, axis) for series in latency.series]
+    names = [format_count(series.nodes, axis) for series in latency.series]
     x = _build_time_channel(latency)
     reach = [short(-step * (len(names) + 0.6)), short(peak * 1.08)]
     y = {"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": reach, "zero": False, "nice": False}}
@@ -122,7 +122,7 @@ def _build_percentile(nodes: int, key: str, estimate: Estimate, name: str, y: fl
         "high": short(estimate.high) if sure else None,
         "name": key,
         "series": name,
-        "tip": f"{key}, {name}: {estimate_text(estimate, 's')}\n{counted(estimate.n, 'trial')}",
+        "tip": f"{key}, {name}: {format_estimate(estimate, 's')}\n{format_count(estimate.n, 'trial')}",
     }
 
 

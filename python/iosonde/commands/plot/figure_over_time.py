@@ -5,7 +5,7 @@ from typing import Any
 
 from iosonde.commands.diagnose.figure import build_class_legend
 from iosonde.commands.diagnose.figure_panels import ClassPanel, draw_class_shares
-from iosonde.core.units import format_rate, human_scale, significant
+from iosonde.core.units import choose_human_scale, format_rate, format_significant
 from iosonde.layout.figure import Figure
 from iosonde.layout.text import escape, wrapped
 from iosonde.layout.vocabulary import (
@@ -62,7 +62,7 @@ def over_time_figure(plot: OverTimePlot) -> Figure:
 
 def _draw_phase(phase: PhaseOverTime) -> Spec:
     over_time = phase.over_time
-    divisor, unit = human_scale(over_time.end_s, "s")
+    divisor, unit = choose_human_scale(over_time.end_s, "s")
     since = (
         "after the first start" if phase.comparable else "after each rank's own start: the clocks are not comparable"
     )
@@ -86,14 +86,14 @@ def _draw_classes(phase: PhaseOverTime, classes: ClassesOverTime, x: Spec, over:
 def _describe_bins(phase: PhaseOverTime) -> list[str]:
     """Describe what is drawn, the width of the bins, and what is excluded."""
     over_time = phase.over_time
-    divisor, unit = human_scale(over_time.width_s * (1 + 1e-9), "s")
+    divisor, unit = choose_human_scale(over_time.width_s * (1 + 1e-9), "s")
     thin = "; thin: each rank" if over_time.by_rank else ""
     notes = [
         f"Bins of {over_time.width_s / divisor:g} {unit}{thin}. Durations of {over_time.slow_kind}, by the bin in "
         "which they began."
     ]
     if phase.marks:
-        mark_texts = ", ".join(f"{mark.what} at {significant(mark.at_s)} s" for mark in phase.marks)
+        mark_texts = ", ".join(f"{mark.what} at {format_significant(mark.at_s)} s" for mark in phase.marks)
         notes.append(f"Red: {mark_texts} (a line, dashes, dots).")
     if over_time.recorded < over_time.n_operations:
         notes.append(
@@ -108,7 +108,7 @@ def _describe_bins(phase: PhaseOverTime) -> list[str]:
 
 def _draw_rates(phase: PhaseOverTime, x: Spec, over: float) -> Spec:
     over_time = phase.over_time
-    divisor, unit = human_scale(max(over_time.rate, default=0.0), over_time.unit)
+    divisor, unit = choose_human_scale(max(over_time.rate, default=0.0), over_time.unit)
     top = max(over_time.rate, default=0.0) / divisor * 1.06 or 1.0
     y = number(
         f"{unit} of {over_time.kind}", "y", (0.0, top), axis={**flat(f"{unit} of {over_time.kind}"), "tickCount": 4}
@@ -144,7 +144,7 @@ def _draw_marks(phase: PhaseOverTime, x: Spec, over: float) -> list[Spec]:
     dashes: dict[tuple[int, ...], list[Row]] = {}
     for mark in phase.marks:
         at = mark.at_s / over
-        row: Row = {"x": short(at), "tip": f"{mark.what}, {significant(at)}"}
+        row: Row = {"x": short(at), "tip": f"{mark.what}, {format_significant(at)}"}
         dashes.setdefault(_DASHES.get(mark.what, _LINE), []).append(row)
     return [
         layer(mine, "rule", {"x": x}, color=VERMILION, strokeWidth=1.2, strokeDash=list(dash))
@@ -157,7 +157,11 @@ def _build_steps(
 ) -> list[Row]:
     """Return a row at the start of each bin, and one at the end of the last."""
     rows = [
-        {"x": short(at / over), "y": short(value / divisor), "tip": f"{who}{significant(value / divisor)} {unit}"}
+        {
+            "x": short(at / over),
+            "y": short(value / divisor),
+            "tip": f"{who}{format_significant(value / divisor)} {unit}",
+        }
         for at, value in zip(phase.over_time.starts_s, rate, strict=True)
     ]
     return [*rows, {**rows[-1], "x": short(phase.over_time.end_s / over)}]

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.core.factor_levels import FactorLevels
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.layout.figure import Figure
-from iosonde.layout.text import escape, estimate_text, wrapped
+from iosonde.layout.text import escape, format_estimate, wrapped
 from iosonde.layout.vocabulary import (
     BLUE,
     INK,
@@ -283,8 +283,8 @@ def _build_row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, dra
     low, high = ends(point.mean, scale.divisor) or (None, None)
     if scale.log and low is not None:
         low = max(low, scale.low)
-    mean_text = estimate_text(point.mean, panel.unit, (scale.divisor, scale.unit))
-    tip = f"{point.setting_text}\n{mean_text}\n{counted(point.mean.n, 'trial')}"
+    mean_text = format_estimate(point.mean, panel.unit, (scale.divisor, scale.unit))
+    tip = f"{point.setting_text}\n{mean_text}\n{format_count(point.mean.n, 'trial')}"
     value = short((point.mean.value or 0.0) / scale.divisor)
     return {**_build_placed(point, drawn, value), "low": low, "high": high, "tip": tip}
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from iosonde.commands.plot.layout import PAGE
 from iosonde.core.errors import InputError
-from iosonde.core.front_end import front_end
-from iosonde.core.option_kinds import FIGURE_FORMATS, figure_format
+from iosonde.core.front_end import get_front_end
+from iosonde.core.option_kinds import FIGURE_FORMATS, parse_figure_format
 
 if TYPE_CHECKING:
     from .content import Drawn
@@ -47,7 +47,7 @@ def choose_files(path: Path, form: str | None, kind: str | None) -> FigureFiles:
 
 
 def _choose_file(path: Path, form: str | None, kind: str | None) -> FigureFiles:
-    if form and form != figure_format(path):
+    if form and form != parse_figure_format(path):
         raise InputError(
             "format-mismatch",
             "{spell.format:{format}} and {path} do not agree",
@@ -63,7 +63,7 @@ def _choose_file(path: Path, form: str | None, kind: str | None) -> FigureFiles:
             kind=PAGE,
             path=path,
         )
-    return FigureFiles(path, figure_format(path), False)
+    return FigureFiles(path, parse_figure_format(path), False)
 
 
 def write_figures(drawn: Drawn, files: FigureFiles, each_bar_alone: bool) -> Iterator[str]:
@@ -80,4 +80,4 @@ def write_figures(drawn: Drawn, files: FigureFiles, each_bar_alone: bool) -> Ite
     for name, draw in figures:
         yield escape(str(draw().save(files.place_of(name))))
     for line in paragraphs(map(escape, (*drawn.notes, *drawn.omissions))):
-        front_end().remark(line)
+        get_front_end().remark(line)

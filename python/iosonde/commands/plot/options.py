@@ -11,7 +11,7 @@ from iosonde.commands.opened import build_opener
 from iosonde.commands.plot.layout import BY_SETTINGS, OF_PAGE, OVER_TIME, PAGE
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.option_kinds import FIGURE_FORMATS
 from iosonde.core.options import Choice, Data, Flag, NameList, Names, Text
 from iosonde.data.options import DataOptions
@@ -128,7 +128,7 @@ def plot(options: PlotOptions) -> Figure:
 
     drawn = _draw(options, options.plot_query())
     for omission in drawn.omissions:
-        front_end().remark(omission)
+        get_front_end().remark(omission)
     return list_figure_makers(drawn)[0][1]()
 
 

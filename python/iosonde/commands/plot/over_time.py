@@ -10,10 +10,10 @@ from iosonde.answers.answer import Answer
 from iosonde.commands.diagnose.answer import DiagnosedOperations, diagnose_trial
 from iosonde.commands.report.axis import get_operation_sort_key, title
 from iosonde.core.errors import DataError
-from iosonde.core.level_text import setting_text
+from iosonde.core.level_text import format_setting
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase, StoredRun
-from iosonde.core.words import counted, listed
+from iosonde.core.words import format_count, join_names
 from iosonde.data.source import Source
 from iosonde.engine import _native
 from iosonde.explain import sizes
@@ -182,11 +182,11 @@ def build_run_plot(source: Source, run: StoredRun, of: int, names: Sequence[str]
         omissions.append(Message("truncated", template, most=MOST_PHASES, n_phases=len(there)))
     trial_text = f"trial {run.id}" + ("" if run.complete else ", incomplete")
     template = "{trial}, the last of {trials} with recorded operations: {spell.where:run=ID} draws another"
-    which = Message("last-trial", template, trial=trial_text, trials=counted(of, "trial"))
-    setting = setting_text({name: run.level(name) for name in source.varying_factors.names}, source.units())
+    which = Message("last-trial", template, trial=trial_text, trials=format_count(of, "trial"))
+    setting = format_setting({name: run.level(name) for name in source.varying_factors.names}, source.units())
     heading = ", ".join([trial_text[0].upper() + trial_text[1:], *([setting] if setting else [])])
     return OverTimePlot(run.id, heading, phases, (which,) if of > 1 else (), tuple(omissions))
 
 
 def _list_operations(phases: Sequence[StoredPhase]) -> str:
-    return listed(list(dict.fromkeys(phase.operation for phase in phases)))
+    return join_names(list(dict.fromkeys(phase.operation for phase in phases)))

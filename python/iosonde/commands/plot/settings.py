@@ -11,12 +11,12 @@ from iosonde.answers.caveats import caveats
 from iosonde.answers.trials import cells_of, headline_responses
 from iosonde.commands.report.axis import title as operation_title
 from iosonde.commands.summary.answer import count_pilot_trials
-from iosonde.core.factor_levels import NAMES, PERCENTILE, FactorLevels, levels_of
-from iosonde.core.headlines import metric_words
+from iosonde.core.factor_levels import NAMES, PERCENTILE, FactorLevels, collect_factor_levels
+from iosonde.core.headlines import format_metric
 from iosonde.core.message import Message
-from iosonde.core.stored import fate_of_incomplete
+from iosonde.core.stored import describe_incomplete_treatment
 from iosonde.core.table import Cell
-from iosonde.core.words import counted, listed
+from iosonde.core.words import format_count, join_names
 from iosonde.data.query import ALL, ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
@@ -149,7 +149,7 @@ def _collect_factor_levels(responses: Sequence[Response], role_names: Sequence[s
     by name, or stand alone."""
     names = dict.fromkeys(name for response in responses for name in response.names)
     levels_by_name = {
-        name: levels_of([response.rows.column(name) for response in responses if name in response.names])
+        name: collect_factor_levels([response.rows.column(name) for response in responses if name in response.names])
         for name in names
     }
     return {
@@ -190,7 +190,7 @@ def _build_panels(
     )
     drawn, omissions = measurements[:most], list[str]()
     if len(measurements) > most:
-        names = listed(
+        names = join_names(
             [
                 f"{measurement.name} {measurement.metric}"
                 if measurement.name != measurement.metric
@@ -207,7 +207,7 @@ def _build_panels(
             "{room} of {n_settings} settings of {factors} are drawn: {spell.where} chooses others, as "
             "{spell.where:'{condition}'}"
         )
-        values = {"room": room, "n_settings": len(keys), "factors": listed(places.panels)}
+        values = {"room": room, "n_settings": len(keys), "factors": join_names(places.panels)}
         omissions.append(
             Message("truncated", template, condition=_format_condition(keys, room, levels, places), **values)
         )
@@ -291,7 +291,7 @@ def _format_names(response: Response) -> tuple[str, str]:
         return response.title, response.title
     if not response.operation:
         return response.metric.name, response.metric.name
-    return operation_title(response.operation), metric_words(response.metric.name)
+    return operation_title(response.operation), format_metric(response.metric.name)
 
 
 def _format_heading(measurement: _Measured, measurements: Sequence[_Measured]) -> str:
@@ -304,11 +304,11 @@ def _format_heading(measurement: _Measured, measurements: Sequence[_Measured]) -
 
 def _format_title(measurements: Sequence[_Measured], levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
     metrics = list(dict.fromkeys(measurement.metric for measurement in measurements))
-    what = listed(metrics) if len(metrics) <= 3 else counted(len(measurements), "metric")
+    what = join_names(metrics) if len(metrics) <= 3 else format_count(len(measurements), "metric")
     names = list(dict.fromkeys(measurement.name for measurement in measurements))
-    of = f" of {listed(names)}" if len(names) <= 3 and measurements[0].response.operation else ""
+    of = f" of {join_names(names)}" if len(names) <= 3 and measurements[0].response.operation else ""
     by = [levels[name].label for name in (places.x, places.color, *places.panels) if name]
-    text = f"{what}{of} by {listed(by)}" if by else f"{what}{of}"
+    text = f"{what}{of} by {join_names(by)}" if by else f"{what}{of}"
     return text[0].upper() + text[1:]
 
 
@@ -318,7 +318,7 @@ def _list_notes(source: Source, measurements: Sequence[_Measured]) -> list[str]:
     if broken:
         verb = "is" if broken == 1 else "are"
         template = "{n_incomplete} of {trials} " + verb + " incomplete and {fate}"
-        values = {"trials": counted(len(source.runs), "trial"), "fate": fate_of_incomplete(source.runs)}
+        values = {"trials": format_count(len(source.runs), "trial"), "fate": describe_incomplete_treatment(source.runs)}
         notes.append(Message("incomplete-trials", template, n_incomplete=broken, **values))
     single = sum(len(point.trials) == 1 for measurement in measurements for _, point in measurement.points)
     every = sum(len(measurement.points) for measurement in measurements)
@@ -341,7 +341,7 @@ def _describe_unplaced_factors(places: PlotLayout) -> list[str]:
             "varies-besides",
             "{columns} also {verb} from point to point: {spell.where} holds {pronoun}, {spell.on} draws one factor "
             "after the other",
-            columns=listed(places.rest),
+            columns=join_names(places.rest),
             verb=vary,
             pronoun=them,
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from iosonde.answers.answer import Answer, level_columns
-from iosonde.core.estimate_text import estimate_text
+from iosonde.core.estimate_text import format_estimate
 from iosonde.core.factor_levels import FactorLevels
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
@@ -130,14 +130,14 @@ def describe_best_and_worst(name: str, metric: str, response: Response, points: 
     what = "" if name == metric else f"{metric} "
     if len(ranked) == 1:
         at = f" at {ranked[0].setting_text}" if ranked[0].setting else ""
-        return f"{name}: {what}{estimate_text(ranked[0].mean, response.unit)}{at}"
+        return f"{name}: {what}{format_estimate(ranked[0].mean, response.unit)}{at}"
     best, worst = (ranked[0], ranked[-1]) if response.lower_is_better else (ranked[-1], ranked[0])
     text = f"{name}: best {what}{_format_point(best, response)}; worst {_format_point(worst, response)}"
     return f"{text}; their intervals overlap" if _has_overlap(best.mean, worst.mean) else text
 
 
 def _format_point(point: SettingPoint, response: Response) -> str:
-    return f"{estimate_text(point.mean, response.unit)} at {point.setting_text}"
+    return f"{format_estimate(point.mean, response.unit)} at {point.setting_text}"
 
 
 def _has_overlap(estimate: Estimate, other: Estimate) -> bool:

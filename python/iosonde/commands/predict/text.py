@@ -4,8 +4,8 @@ stored model, its errors, and the factors that it depends on."""
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from iosonde.core.units import human_scale
-from iosonde.core.words import counted, format_number
+from iosonde.core.units import choose_human_scale
+from iosonde.core.words import format_count, format_number
 from iosonde.layout.text import paragraphs, table, warning_lines, wrapped
 from iosonde.model.fit.describe import Description
 from iosonde.model.fit.fitted import Model, Prediction
@@ -19,7 +19,9 @@ _MOST_LEVELS = 6
 def lines(answer: Predictions) -> Iterator[str]:
     """The lines of the text."""
     model, predictions = answer.model, answer.predictions
-    divisor, name = human_scale(max(abs(prediction.value.value or 0.0) for prediction in predictions), model.unit)
+    divisor, name = choose_human_scale(
+        max(abs(prediction.value.value or 0.0) for prediction in predictions), model.unit
+    )
     unit = f" in {name}" if name and name not in model.response else ""
     yield from wrapped(f"{model.response}{unit} by the {model.name} model of {model.rows} rows")
     names = [feature.name for feature in model.features] if len(predictions) > 1 else []
@@ -47,7 +49,7 @@ def _format_row(prediction: Prediction, names: Sequence[str], divisor: float) ->
         if e.low is None or e.high is None
         else f"{format_number(e.low / divisor, 4)} to {format_number(e.high / divisor, 4)}"
     )
-    leaf = "" if prediction.n_alike is None else f"leaf of {counted(prediction.n_alike, 'row')}"
+    leaf = "" if prediction.n_alike is None else f"leaf of {format_count(prediction.n_alike, 'row')}"
     remark = (
         "extrapolated"
         if prediction.extrapolated

@@ -9,7 +9,7 @@ from iosonde.campaign.request import ProbeRequest
 from iosonde.commands.campaign_caller import build_caller
 from iosonde.commands.command import command
 from iosonde.commands.result import Result
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.data.options import LevelOptions
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ def probe(options: ProbeOptions) -> Result[Probed]:
     answer = measure(options, options.level, build_caller())
 
     def conclude() -> None:
-        front_end().note(f"stored in {answer.store}; results there against these limits: iosonde bound {answer.store}")
+        get_front_end().note(
+            f"stored in {answer.store}; results there against these limits: iosonde bound {answer.store}"
+        )
         answer.check()
 
     return Result(answer, lines, write=conclude)

@@ -5,8 +5,8 @@ from typing import Any
 
 from iosonde.campaign.probe import Probed
 from iosonde.core.types import Estimate
-from iosonde.core.units import human_scale
-from iosonde.layout.text import escape, estimate_parts, paragraphs, table, warning_lines, wrapped
+from iosonde.core.units import choose_human_scale
+from iosonde.layout.text import escape, format_estimate_parts, paragraphs, table, warning_lines, wrapped
 
 MAX_LISTED = 6  # pairs or nodes; of more the slowest and the fastest
 # Key, label, unit. CPU time is shown in s/MB (10⁶ bytes), as is customary.
@@ -134,7 +134,7 @@ def _describe_omitted(count: int, what: str, order: str) -> Iterator[str]:
 
 def _format_value(estimate: Estimate, unit: str) -> list[str]:
     divisor, name = _choose_scale(estimate.value or 0.0, unit)
-    return [*estimate_parts(estimate, divisor), name]
+    return [*format_estimate_parts(estimate, divisor), name]
 
 
 def _format_short(value: float, unit: str) -> str:
@@ -143,4 +143,4 @@ def _format_short(value: float, unit: str) -> str:
 
 
 def _choose_scale(value: float, unit: str) -> tuple[float, str]:
-    return (1e-6, "s/MB") if unit == "s/byte" else human_scale(value, unit)
+    return (1e-6, "s/MB") if unit == "s/byte" else choose_human_scale(value, unit)

@@ -15,7 +15,7 @@ from iosonde.core.message import Message
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.core.verdict import Verdict
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import Response, responses
+from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
 from iosonde.model.fit.features import examples
 from iosonde.model.sensitivity.rank import rank as ranked
@@ -96,7 +96,7 @@ def rank(source: Source, query: ResponseQuery, how: Ranked | None = None) -> Ran
             "make the fixed factors the first block",
         )
     factors = query.on or tuple(name for chosen in how.blocks.values() for name in chosen)
-    candidates = responses(source, replace(query, on=factors))
+    candidates = build_responses(source, replace(query, on=factors))
     effects = tested_effects(source, query, candidates, lambda response: _select_factors(response, bool(factors)))
     rankings, more, exclusions = _rank_responses(source, candidates, effects, bool(factors), query, how)
     return Rankings(rankings, len(query.response) == 1, not source.knows_factors and not factors, exclusions, more)

@@ -12,10 +12,10 @@ from iosonde.answers.verdict import verdict
 from iosonde.commands.report.terms import select_metric, select_varying_terms
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
-from iosonde.core.metrics import metric_of
+from iosonde.core.metrics import build_metric
 from iosonde.core.table import Table
 from iosonde.core.types import Better
-from iosonde.core.units import human_scale, significant
+from iosonde.core.units import choose_human_scale, format_significant
 from iosonde.model.families import checked
 from iosonde.model.families.nodes import rules
 from iosonde.model.fit.choose import Choice, choose
@@ -69,7 +69,7 @@ def build_table_influences(
             column.name,
             table,
             column.name,
-            metric_of(column.label, column.unit).better,
+            build_metric(column.label, column.unit).better,
             options.effects.get(("", column.name)),
         )
         for column in map(table.column, responses)
@@ -87,7 +87,7 @@ def build_store_influences(
             title,
             select_metric(trials, rows[key], title, unit),
             title,
-            metric_of(key[1], unit).better,
+            build_metric(key[1], unit).better,
             options.effects.get(key),
         )
         for key, (title, unit) in titles.items()
@@ -199,10 +199,10 @@ def _judge_model(data: Examples, choice: Choice, level: float) -> content.Judged
 
 def _format_sentence(data: Examples, choice: Choice) -> str:
     """Return the sentence of ``iosonde fit`` in the unit of the page, and the spread of repeats."""
-    scale = human_scale(abs(choice.tried[choice.chosen].mae.value or 1.0), data.unit)
+    scale = choose_human_scale(abs(choice.tried[choice.chosen].mae.value or 1.0), data.unit)
     if choice.noise is None:
         return verdict(choice, scale)
-    noise = f"{significant(choice.noise.mae / scale[0])} {scale[1]}".rstrip()
+    noise = f"{format_significant(choice.noise.mae / scale[0])} {scale[1]}".rstrip()
     return f"{verdict(choice, scale)} Repeats differ from their own mean by {noise}."
 
 

@@ -11,7 +11,7 @@ from iosonde.commands.command import command
 from iosonde.commands.files import build_figure_writer
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.option_kinds import FigureFile, NamedLists
 from iosonde.core.options import Data, NameList, Names, Value
 from iosonde.data.options import ON, DataOptions
@@ -78,7 +78,7 @@ def _rank_data(options: RankOptions) -> Rankings:
         raise InputError(
             "missing-data", "neither DATA nor {spell.coefficients} is given", "name a store, a .csv or a .parquet"
         )
-    how = Ranked(options.fixed, options.blocks, front_end().note)
+    how = Ranked(options.fixed, options.blocks, get_front_end().note)
     return answer(options.open_last_experiment(*chain.from_iterable(how.blocks.values())), options.query, how)
 
 

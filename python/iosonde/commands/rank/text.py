@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from iosonde.core.level_text import format_level
 from iosonde.core.types import Estimate
-from iosonde.core.units import common_scale, significant
-from iosonde.core.words import listed
+from iosonde.core.units import choose_common_scale, format_significant
+from iosonde.core.words import join_names
 from iosonde.layout.text import WIDTH, paragraphs, table, warning_lines, wrapped
 from iosonde.model.sensitivity.effects import Level
 from iosonde.model.sensitivity.ranking import FactorRank, Ranking
@@ -63,7 +63,7 @@ def format_ranking(ranking: Ranking, assumed: bool = False, explained: bool = Tr
             *(_format_slopes(ranking, 1.0, "") if ranking.transform else _format_slopes(ranking, divisor, unit)),
         ]
     if turned := [factor.name for factor in ranking.factors if _has_reversed_slope(factor)]:
-        yield from wrapped(f"{listed(turned)}: the means include effects of the other factors, the slope does not")
+        yield from wrapped(f"{join_names(turned)}: the means include effects of the other factors, the slope does not")
     if ranking.warnings:
         yield ""
     yield from warning_lines(ranking.warnings)
@@ -174,7 +174,7 @@ def _format_effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str
             factor.name,
             factor.effects.tried,
             *(
-                f"{significant(_convert_mean_to_measured(end, ranking) / divisor)} at {_format_level(end)}"
+                f"{format_significant(_convert_mean_to_measured(end, ranking) / divisor)} at {_format_level(end)}"
                 for end in factor.effects.extremes
             ),
             _format_step(factor, ranking, divisor),
@@ -206,9 +206,9 @@ def _format_step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
     before, after = _convert_mean_to_measured(a, ranking), _convert_mean_to_measured(b, ranking)
     step = (after - before) / divisor
     change = (
-        f"×{significant(after / before)}"
+        f"×{format_significant(after / before)}"
         if ranking.transform in LOGARITHMS
-        else f"{'+' if step > 0 else ''}{significant(step)}"
+        else f"{'+' if step > 0 else ''}{format_significant(step)}"
     )
     if len(factor.effects.levels) == 2:
         return change
@@ -227,7 +227,7 @@ def _format_slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]
     rows = [
         [
             factor.name,
-            "~" if slope.raw.value is None else significant(slope.raw.value / divisor),
+            "~" if slope.raw.value is None else format_significant(slope.raw.value / divisor),
             _format_ends(slope.raw, divisor),
             format_share(slope.standardised),
             format_interval(slope.standardised),
@@ -276,7 +276,7 @@ def _format_level(level: Level) -> str:
 def _format_ends(estimate: Estimate, divisor: float) -> str:
     if estimate.low is None or estimate.high is None:
         return "~"
-    return f"{significant(estimate.low / divisor)} to {significant(estimate.high / divisor)}"
+    return f"{format_significant(estimate.low / divisor)} to {format_significant(estimate.high / divisor)}"
 
 
 def _choose_scale(ranking: Ranking) -> tuple[float, str]:
@@ -288,4 +288,4 @@ def _choose_scale(ranking: Ranking) -> tuple[float, str]:
         if f.effects
         for level in f.effects.levels
     ]
-    return common_scale(means or [1.0], ranking.unit)
+    return choose_common_scale(means or [1.0], ranking.unit)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from iosonde.core.types import Estimate
-from iosonde.core.units import significant
+from iosonde.core.units import format_significant
 from iosonde.layout.text import table
 from iosonde.model.sensitivity.blocks import Blocks
 from iosonde.model.sensitivity.variances import VariancePart
@@ -56,5 +56,5 @@ def format_blocks(blocks: Blocks) -> Iterator[str]:
 
 
 def _format_cells(part: VariancePart) -> list[str]:
-    f = "~" if part.f is None else significant(part.f)
+    f = "~" if part.f is None else format_significant(part.f)
     return [format_share(part.share), format_interval(part.share), str(part.df), f, format_p_value(part.p)]

@@ -14,13 +14,13 @@ from iosonde.answers.caveats import caveats
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
-from iosonde.core.units import fitted, human_scale
+from iosonde.core.units import choose_human_scale, format_fitted
 from iosonde.core.verdict import Direction, Verdict, VerdictState
-from iosonde.core.words import listed
+from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import VALUE, Response, choose_response
 from iosonde.data.source import Source
-from iosonde.data.varying import varying_besides
+from iosonde.data.varying import list_other_varying
 from iosonde.stats.regression.formula import columns_of
 from iosonde.stats.regression.model_plots import plot_data
 from iosonde.stats.regression.ols import Coefficient
@@ -56,7 +56,7 @@ class LeastSquares(Answer):
     def sentence(self) -> str:
         """Describe the effect of one numeric predictor, or the share that all explain."""
         divisor, unit = self.scale
-        return self.format_sentence(lambda value: f"{fitted(value / divisor)} {unit}".rstrip())
+        return self.format_sentence(lambda value: f"{format_fitted(value / divisor)} {unit}".rstrip())
 
     def format_sentence(self, number: Callable[[float], str]) -> str:
         """Return the same sentence; ``number`` formats a response."""
@@ -81,7 +81,7 @@ class LeastSquares(Answer):
     @property
     def scale(self) -> tuple[float, str]:
         """Return the divisor of the response for a readable unit, and that unit."""
-        return human_scale(abs(self.regression.fit.mean_y), self.unit)
+        return choose_human_scale(abs(self.regression.fit.mean_y), self.unit)
 
     def plots(self) -> dict[str, Any]:
         """Return the data of the four diagnostic plots. Raises InputError if only sums are known."""
@@ -121,7 +121,7 @@ def regress(
 
     regression = fitted_to(response.rows)
     reduced_fit = _fit_without_rows(response.rows, regression, without, fitted_to) if without else None
-    rest = varying_besides(source, response, columns_of(terms, response.rows)) if query.on else ()
+    rest = list_other_varying(source, response, columns_of(terms, response.rows)) if query.on else ()
     more = besides(response, terms, rest, query.level, regression.model)
     return LeastSquares(
         replace(regression, warnings=(*caveats(response), *more.warnings, *regression.warnings)),
@@ -221,7 +221,7 @@ def is_significant(regression: Regression, coefficient: Coefficient) -> bool:
 
 
 def describe_regression(
-    regression: Regression, number: Callable[[float], str] = fitted, taken: Collection[str] = ()
+    regression: Regression, number: Callable[[float], str] = format_fitted, taken: Collection[str] = ()
 ) -> str:
     """Describe the effect of one numeric predictor, or the share that all explain; ``number`` formats a response. Do
     not claim effects of terms in ``taken``, which other messages put in doubt."""
@@ -247,7 +247,7 @@ def describe_regression(
     if not significant and not taken:
         effects_text = "; no single effect is significant"
     single = [f"{c.name} (on {row})" for c in f.coefficients()[1:] if (row := regression.decided_by(c.name))]
-    alone = f" On a single row alone rest {listed(single)}." if single else ""
+    alone = f" On a single row alone rest {join_names(single)}." if single else ""
     return f"The predictors explain {100 * f.r2:.0f} % of the variation of {regression.response}{effects_text}.{alone}"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from iosonde.core.errors import InputError
-from iosonde.core.units import human_scale, significant
+from iosonde.core.units import choose_human_scale, format_significant
 from iosonde.layout.figure import Figure, together
 from iosonde.layout.vocabulary import (
     BLUE,
@@ -56,7 +56,7 @@ def regression_figures(plots: ModelPlots, unit: str, kind: str | None = None) ->
 
 def choose_scale(plots: ModelPlots, unit: str) -> tuple[float, str]:
     """Return (divisor, unit) for all values in the response's unit."""
-    return human_scale(float(abs(plots.y).mean()) if len(plots.y) else 0.0, unit)
+    return choose_human_scale(float(abs(plots.y).mean()) if len(plots.y) else 0.0, unit)
 
 
 def _draw_fit(plots: ModelPlots, divisor: float, unit: str) -> Figure:
@@ -143,7 +143,7 @@ def _draw_qq(plots: ModelPlots, divisor: float, unit: str) -> Figure:
     """Draw sorted residuals by normal quantiles, with a line through the quartiles that the tails do not affect."""
     quantiles, ordered = plots.quantiles, plots.ordered_residuals / divisor
     x, y = number("normal quantile", room=8), number("", "y", axis=flat(_format_residual_title(unit)), room=8)
-    rows = [{**row, "tip": f"residual {significant(row['y'], 4)} {unit}"} for row in line_of(quantiles, ordered)]
+    rows = [{**row, "tip": f"residual {format_significant(row['y'], 4)} {unit}"} for row in line_of(quantiles, ordered)]
     quarter, line = len(quantiles) // 4, []
     if len(quantiles) and quantiles[-quarter - 1] > quantiles[quarter]:
         slope = (ordered[-quarter - 1] - ordered[quarter]) / (quantiles[-quarter - 1] - quantiles[quarter])
@@ -161,8 +161,8 @@ def _draw_points(
         {
             "x": short(place),
             "y": short(value / divisor),
-            "tip": f"experiment {order}\nobserved {significant(observed / divisor, 4)} {unit}\n"
-            f"predicted {significant(guess / divisor, 4)} {unit}",
+            "tip": f"experiment {order}\nobserved {format_significant(observed / divisor, 4)} {unit}\n"
+            f"predicted {format_significant(guess / divisor, 4)} {unit}",
         }
         for place, value, order, observed, guess in zip(at, values, plots.order, plots.y, plots.predicted, strict=True)
     ]

@@ -10,7 +10,7 @@ from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
-from iosonde.core.units import human_scale, significant
+from iosonde.core.units import choose_human_scale, format_significant
 from iosonde.page.tables import Section
 from iosonde.page.words import as_sentence, missing_part
 from iosonde.stats.overview.types import Overview
@@ -89,13 +89,13 @@ def _fit_model(
     assert regression.model is not None and regression.assumptions is not None
     names = on.list_extra_settings(table)
     variation, why = _analyse_variation(table, response, regression, names, other_p_values)
-    divisor, name = human_scale(abs(regression.fit.mean_y), unit)
+    divisor, name = choose_human_scale(abs(regression.fit.mean_y), unit)
     terms = tuple(
         CoefficientRow(c.name, Estimate(c.estimate, c.low, c.high, level, regression.fit.n), c.std_error, c.t, c.p)
         for c in regression.fit.coefficients()
     )
     answer = LeastSquares(regression, besides=besides_rows(table, response, on.terms, names, level, regression.model))
-    text = answer.format_sentence(lambda value: f"{significant(value / divisor)} {name}".rstrip())
+    text = answer.format_sentence(lambda value: f"{format_significant(value / divisor)} {name}".rstrip())
     warning_text = " ".join(map(as_sentence, regression.warnings))
     return ResponseRegression(
         response,
@@ -159,10 +159,10 @@ def _list_facts(
 ) -> tuple[tuple[str, str], ...]:
     """Return the explained share, and each assumption with the value for or against it."""
     fit = regression.fit
-    mean_share = f" ({significant(100 * fit.s_e / abs(fit.mean_y))} % of the mean)" if fit.mean_y else ""
+    mean_share = f" ({format_significant(100 * fit.s_e / abs(fit.mean_y))} % of the mean)" if fit.mean_y else ""
     return (
         ("R²", f"{fit.r2:.3f}, adjusted {fit.adjusted_r2:.3f}"),
-        ("standard deviation of errors", f"{significant(fit.s_e / divisor)} {unit}".rstrip() + mean_share),
+        ("standard deviation of errors", f"{format_significant(fit.s_e / divisor)} {unit}".rstrip() + mean_share),
         ("F", _format_f_test(fit.f, fit.f_p, fit.k, fit.df)),
         ("straightness", _describe_lack_of_fit(assumptions)),
         *(
@@ -191,4 +191,4 @@ def _format_f_test(f: float | None, p: float | None, df: int, df_error: int) -> 
 
 
 def _format_p(p: float) -> str:
-    return "p < 0.0001" if p < 1e-4 else f"p = {significant(p, 2)}"
+    return "p < 0.0001" if p < 1e-4 else f"p = {format_significant(p, 2)}"

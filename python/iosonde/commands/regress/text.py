@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from iosonde.core.types import Estimate
-from iosonde.core.units import fitted
-from iosonde.core.words import listed
-from iosonde.layout.text import estimate_text, paragraphs, table, warning_lines, wrapped
+from iosonde.core.units import format_fitted
+from iosonde.core.words import join_names
+from iosonde.layout.text import format_estimate, paragraphs, table, warning_lines, wrapped
 from iosonde.stats.regression.ols import Coefficient
 from iosonde.stats.regression.regress import Regression
 from iosonde.stats.regression.types import Point
@@ -27,13 +27,15 @@ def lines(answer: LeastSquares) -> Iterator[str]:
     yield ""
     share = [100 * f.ssr / (f.ssr + f.sse), 100 * f.sse / (f.ssr + f.sse)]
     rows = [
-        ["explained", str(f.k), fitted(f.ssr / divisor**2), f"{share[0]:.1f} %"],
-        ["residual", str(f.df), fitted(f.sse / divisor**2), f"{share[1]:.1f} %"],
+        ["explained", str(f.k), format_fitted(f.ssr / divisor**2), f"{share[0]:.1f} %"],
+        ["residual", str(f.df), format_fitted(f.sse / divisor**2), f"{share[1]:.1f} %"],
     ]
     yield from table(["variation", "df", "sum of squares", "share"], rows, "lrrr").splitlines()
     yield ""
     of_mean = f"{100 * f.s_e / abs(f.mean_y):.1f} %" if f.mean_y else "~"
-    yield f"R² = {f.r2:.4f}, adjusted {f.adjusted_r2:.4f}; s_e = {fitted(f.s_e / divisor)} ({of_mean} of the mean)"
+    yield (
+        f"R² = {f.r2:.4f}, adjusted {f.adjusted_r2:.4f}; s_e = {format_fitted(f.s_e / divisor)} ({of_mean} of the mean)"
+    )
     yield (
         f"F = {_format_number(f.f, 4)} on {f.k} and {f.df} df; critical {f.f_critical:.4g}; p = "
         f"{_format_number(f.f_p, 2)}"
@@ -44,7 +46,7 @@ def lines(answer: LeastSquares) -> Iterator[str]:
     grid = [
         [
             c.name,
-            *(fitted(x / divisor) for x in (c.estimate, c.std_error, c.low, c.high)),
+            *(format_fitted(x / divisor) for x in (c.estimate, c.std_error, c.low, c.high)),
             _format_number(c.t, 3),
             _format_number(c.p, 2),
         ]
@@ -71,7 +73,7 @@ def _format_without(regression: Regression, other: Without, divisor: float) -> I
     rows = [
         ["n", *(str(f.n) for f in both)],
         ["R²", *(f"{f.r2:.4f}" for f in both)],
-        ["s_e", *(fitted(f.s_e / divisor) for f in both)],
+        ["s_e", *(format_fitted(f.s_e / divisor) for f in both)],
         ["p of F", *(_format_number(f.f_p, 2) for f in both)],
     ]
     after = {c.name: c for c in other.regression.fit.coefficients()}
@@ -90,7 +92,7 @@ def _format_number(value: float | None, digits: int) -> str:
 def _format_coefficient(coefficient: Coefficient | None, divisor: float) -> str:
     if coefficient is None:
         return "~"
-    value, low, high = (fitted(x / divisor) for x in (coefficient.estimate, coefficient.low, coefficient.high))
+    value, low, high = (format_fitted(x / divisor) for x in (coefficient.estimate, coefficient.low, coefficient.high))
     return f"{value} ({low} to {high})"
 
 
@@ -101,7 +103,7 @@ def _format_points(points: tuple[Point, ...], divisor: float) -> Iterator[str]:
     rows = []
     for point in points:
         p = point.prediction
-        fit, *ends = (fitted(x / divisor) for x in (p.fit, p.mean_low, p.mean_high, p.low, p.high))
+        fit, *ends = (format_fitted(x / divisor) for x in (p.fit, p.mean_low, p.mean_high, p.low, p.high))
         mean_interval, new_interval = f"{ends[0]} to {ends[1]}", f"{ends[2]} to {ends[3]}"
         note = "extrapolated" if point.extrapolated else ""
         rows.append([_format_point(point), fit, mean_interval, new_interval, note])
@@ -117,7 +119,7 @@ def _format_point(point: Point) -> str:
 def _format_ratio(point: Point, first: Point, ratio: Estimate, width: float | None) -> Iterator[str]:
     """Format the ratio of the mean response to that at the first point, with its uncertainty."""
     wide = f"; {width:.3g} times as wide an interval" if width is not None else ""
-    yield from wrapped(f"{_format_point(point)} ÷ {_format_point(first)}: {estimate_text(ratio, '')}{wide}", "  ")
+    yield from wrapped(f"{_format_point(point)} ÷ {_format_point(first)}: {format_estimate(ratio, '')}{wide}", "  ")
     yield from warning_lines(ratio.warnings)
 
 
@@ -127,4 +129,4 @@ def _format_by_level(decisions: Mapping[float, bool]) -> str:
         words: [f"{100 * level:g} %" for level, above in decisions.items() if above is is_so]
         for words, is_so in {"significant": True, "not significant": False}.items()
     }
-    return "by level: " + "; ".join(f"{words} at {listed(levels)}" for words, levels in at.items() if levels)
+    return "by level: " + "; ".join(f"{words} at {join_names(levels)}" for words, levels in at.items() if levels)

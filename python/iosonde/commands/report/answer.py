@@ -22,7 +22,7 @@ from iosonde.core.table import Table
 from iosonde.data.query import LAST_DONE, ResponseQuery
 from iosonde.data.responses import choose_response
 from iosonde.data.source import Source, open_data
-from iosonde.data.systems import holds_many_systems
+from iosonde.data.systems import has_many_systems
 from iosonde.foreign.reach import check_reachable
 from iosonde.store import Store
 
@@ -104,10 +104,10 @@ def _list_campaign_options(options: ReportQuery) -> list[str]:
 
 
 def _build_corpus_page(options: ReportQuery, store: Store, opened: Opener) -> CorpusPage | None:
-    if _list_campaign_options(options) or not holds_many_systems([StoredRun(document) for document in store.runs()]):
+    if _list_campaign_options(options) or not has_many_systems([StoredRun(document) for document in store.runs()]):
         return None
     source = opened(store, options.where, options.experiment)
-    if not holds_many_systems(source.runs):
+    if not has_many_systems(source.runs):
         return None
     return build_corpus_page(
         corpus(source, ResponseQuery((), options.on, options.clock, options.level, options.metric))

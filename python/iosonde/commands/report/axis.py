@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from iosonde.core.headlines import SPEEDS, metric_words
-from iosonde.core.level_text import level_texts
+from iosonde.core.headlines import SPEEDS, format_metric
+from iosonde.core.level_text import format_assignments
 from iosonde.core.stored import StoredRun
 from iosonde.stats.overview.types import OverviewRow
 
@@ -60,7 +60,7 @@ def title(operation: str) -> str:
 
 def format_metric_title(operation: str, metric: str) -> str:
     """Return the heading of a metric: the operation alone if its clock is the usual one or its unit is unambiguous."""
-    return title(operation) + ("" if metric.endswith(_USUAL) else f", {metric_words(metric)}")
+    return title(operation) + ("" if metric.endswith(_USUAL) else f", {format_metric(metric)}")
 
 
 def map_metric_titles(rows: Sequence[OverviewRow]) -> dict[tuple[str, str], str]:
@@ -77,7 +77,7 @@ def _format_title_among(operation: str, metric: str, several: bool) -> str:
     if not several:
         return format_metric_title(operation, metric)
     comma = "," if operation in TITLES else ""
-    return f"{title(operation)}{comma} {metric_words(metric)}"
+    return f"{title(operation)}{comma} {format_metric(metric)}"
 
 
 def get_operation_sort_key(operation: str) -> tuple[int, str]:
@@ -98,4 +98,4 @@ def list_other_settings(by: Mapping[str, Any], axis: Axis) -> tuple[tuple[str, A
 
 def format_settings(rest: tuple[tuple[str, Any], ...], units: Mapping[str, str]) -> str:
     """Format these settings for a heading."""
-    return "".join(f", {text}" for text in level_texts(dict(rest), units))
+    return "".join(f", {text}" for text in format_assignments(dict(rest), units))

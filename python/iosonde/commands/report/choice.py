@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.option_kinds import Setting
-from iosonde.core.options import NameList, Option, V, is_level, level_text
+from iosonde.core.options import NameList, Option, V, format_written_level, is_level
 
 if TYPE_CHECKING:
     from iosonde.commands.advise.for_page import Choosing
@@ -25,7 +25,7 @@ class Hardware(Option[V, Mapping[str, Any] | str | PurePath | None]):
         if not is_dict and not isinstance(value, str | PurePath):
             raise self.type_error(value, "give a dict: {{'servers': 4}}, or a path")
         if is_dict:
-            return ",".join(f"{name}={level_text(level)}" for name, level in value.items())
+            return ",".join(f"{name}={format_written_level(level)}" for name, level in value.items())
         return str(value)
 
     def write(self, value: str) -> str:

@@ -19,7 +19,7 @@ from iosonde.commands.rank.content import Influence
 from iosonde.commands.regress.content import ResponseRegression, ResponseSummary, SummaryRow
 from iosonde.commands.summary.faults import FaultEffect
 from iosonde.core.grouping import group_by_key
-from iosonde.core.headlines import without_usual_clock
+from iosonde.core.headlines import drop_usual_clock
 from iosonde.core.level_text import format_levels
 from iosonde.core.types import Estimate, Finding
 from iosonde.core.verdict import Verdict
@@ -47,7 +47,7 @@ class AnsweredQuestion:
     @property
     def sentence(self) -> str:
         """Return the answer in one sentence; empty if it has none."""
-        return without_usual_clock(str(getattr(self.answer, "sentence", "")))
+        return drop_usual_clock(str(getattr(self.answer, "sentence", "")))
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form; the answer has its command's ``--json``."""

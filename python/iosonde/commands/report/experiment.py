@@ -35,9 +35,13 @@ def open_chosen(
 def choose_experiment(store: Store, experiment: str | None) -> Chosen:
     """Choose the named experiment, or the last. Raises InputError for an unknown id."""
     runs = [StoredRun(document) for document in store.runs()]
-    ids, saved = experiments.measured(runs), {record.id: record for record in store.experiments()}
+    ids, saved = experiments.list_measured_experiments(runs), {record.id: record for record in store.experiments()}
     selected = experiments.resolve_single_experiment(store, experiment)
-    note = f"Of {experiments.note(ids, selected)[3:]}." if experiment is None and selected and len(ids) > 1 else ""
+    note = (
+        f"Of {experiments.build_choice_note(ids, selected)[3:]}."
+        if experiment is None and selected and len(ids) > 1
+        else ""
+    )
     experiment = selected
     seeds = [
         saved[experiment_id].seed

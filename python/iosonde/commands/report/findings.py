@@ -8,7 +8,7 @@ from iosonde.commands.regress.content import ResponseRegression
 from iosonde.core.grouping import group_by_key
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.page.tables import Section
 from iosonde.page.words import as_sentence
 from iosonde.stats.overview.types import Overview
@@ -47,7 +47,7 @@ def format_finding_counts(findings: Sequence[Finding], measured: bool) -> str:
         return "No check found a problem." if measured else ""
     counts = Counter(str(finding.severity) for finding in findings)
     nouns = {"error": "error", "warning": "warning", "info": "note"}
-    phrases = [counted(counts[severity], noun) for severity, noun in nouns.items() if counts[severity]]
+    phrases = [format_count(counts[severity], noun) for severity, noun in nouns.items() if counts[severity]]
     return f"{' and '.join([', '.join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)}."
 
 
@@ -65,9 +65,9 @@ def select_top_findings(models: Section[ResponseRegression]) -> list[Finding]:
         title, first = pairs[0]
         others = [other for other, _ in pairs[1:]]
         alike = len({member.sentence for _, member in pairs}) == 1
-        who = f"{title} and {counted(len(others), 'other')}" if others and alike else title
+        who = f"{title} and {format_count(len(others), 'other')}" if others and alike else title
         sentence = f"{who if several else 'regression'}: {first.sentence}"
-        sentence += "" if alike else f"; with other numbers of {counted(len(others), 'other')}"
+        sentence += "" if alike else f"; with other numbers of {format_count(len(others), 'other')}"
         evidence = {**first.evidence, **({"said of": ", ".join([title, *others])} if others else {})}
         top_findings.append(Finding(first.code, first.severity, sentence, evidence, first.action))
     return top_findings

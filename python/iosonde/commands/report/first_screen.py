@@ -4,13 +4,13 @@ result, its certainty, what looks wrong."""
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from iosonde.core.clock_words import clock_words
+from iosonde.core.clock_words import describe_clocks
 from iosonde.core.level_text import format_level
-from iosonde.core.stored import StoredRun, fate_of_incomplete
+from iosonde.core.stored import StoredRun, describe_incomplete_treatment
 from iosonde.core.table import Cell
-from iosonde.core.types import Experiment, Finding, count_of
-from iosonde.core.units import format_seconds, format_size, size_of
-from iosonde.core.words import counted, listed, plural
+from iosonde.core.types import Experiment, Finding, level_to_count
+from iosonde.core.units import format_seconds, format_size, parse_suffixed_size
+from iosonde.core.words import format_count, join_names, pluralize
 from iosonde.page.tables import FirstScreen
 from iosonde.stats.overview import wire
 from iosonde.stats.overview.story import sentences
@@ -59,14 +59,14 @@ def describe_metrics(overview: Overview, metrics: Collection[str]) -> str:
 
 def describe_clock(clock: str, tool_clocks: ToolClocks) -> str:
     """Describe the clock of the rates, as a sentence without its full stop."""
-    text = "; ".join(clock_words(clock, tool_clocks))
+    text = "; ".join(describe_clocks(clock, tool_clocks))
     return text[:1].upper() + text[1:]
 
 
 def describe_interval(overview: Overview) -> str:
     """Describe the level of the intervals and the number of trials."""
     counts = sorted({row.n for row in overview.rows}) or [0]
-    trials = counted(counts[0], "trial") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} trials"
+    trials = format_count(counts[0], "trial") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} trials"
     if counts == [1] and any(row.mean.within_run for row in overview.rows):
         trials = "the iterations within 1 trial"
     return f"{100 * overview.level:g} % intervals of the mean over {trials} a setting."
@@ -118,7 +118,7 @@ def format_tools(runs: Sequence[StoredRun], versions: bool = False) -> str:
         for tool, of in versions_by_tool.items()
     ]
     more = len(texts) - _MOST_TOOLS
-    return listed([*texts[:_MOST_TOOLS], *([f"{more} more tools"] if more > 0 else [])]) if texts else ""
+    return join_names([*texts[:_MOST_TOOLS], *([f"{more} more tools"] if more > 0 else [])]) if texts else ""
 
 
 def describe_measurement(runs: Sequence[StoredRun], overview: Overview, axis: Axis, seed: int | None) -> Iterator[str]:
@@ -127,11 +127,15 @@ def describe_measurement(runs: Sequence[StoredRun], overview: Overview, axis: Ax
         yield "The store holds no runs."
         return
     complete = sum(run.complete for run in runs)
-    lost = f", {len(runs) - complete} of them incomplete and {fate_of_incomplete(runs)}" if complete < len(runs) else ""
+    lost = (
+        f", {len(runs) - complete} of them incomplete and {describe_incomplete_treatment(runs)}"
+        if complete < len(runs)
+        else ""
+    )
     swept = _describe_factors(overview)
     if all(run.imported for run in runs):
         tools = format_tools(runs, True)
-        yield f"{counted(len(runs), 'run')} of {tools}{lost}, imported{': ' + swept if swept else ''}."
+        yield f"{format_count(len(runs), 'run')} of {tools}{lost}, imported{': ' + swept if swept else ''}."
         return
     what = format_tools(runs, True) or _describe_timed_commands(runs) or ", ".join(sorted({run.source for run in runs}))
     mounts = [get_nested(run.facts, "machine", "mount") or {} for run in runs]
@@ -140,7 +144,7 @@ def describe_measurement(runs: Sequence[StoredRun], overview: Overview, axis: Ax
     yield f"{what}{on}: {'; '.join([*([swept] if swept else []), *_describe_size(runs, axis)])}."
     drawn = f"in a random order (seed {seed})" if seed is not None else "in the order given"
     length = format_seconds(sum(run.seconds for run in runs))
-    yield f"{counted(len(runs), 'trial')}{lost}, {drawn}: {length} of measuring."
+    yield f"{format_count(len(runs), 'trial')}{lost}, {drawn}: {length} of measuring."
     if _has_ranks_as_nodes(runs, axis):
         yield "All ranks ran on one machine and stood in for nodes: they share its cache, cores and network link."
 
@@ -156,7 +160,7 @@ def _describe_timed_commands(runs: Sequence[StoredRun]) -> str:
     if not phases or not all(phase.is_command for phase in phases):
         return ""
     commands = [f"'{shorten_command(phase.command)}'" for phase in phases]
-    return listed(
+    return join_names(
         [*commands[:_MOST_TOOLS], *([f"{len(commands) - _MOST_TOOLS} more"] if len(commands) > _MOST_TOOLS else [])]
     )
 
@@ -164,10 +168,10 @@ def _describe_timed_commands(runs: Sequence[StoredRun]) -> str:
 def _describe_size(runs: Sequence[StoredRun], axis: Axis) -> list[str]:
     sizes = sorted({axis.size(run.factors) for run in runs})
     levels = [run.factors.get("ranks_per_node") for run in runs]
-    each = sorted({count_of(level) for level in levels if level is not None})
+    each = sorted({level_to_count(level) for level in levels if level is not None})
     on_each = "" if sizes == [1] else " on each"
-    per_node = f", {counted(each[0], 'rank')}{on_each}" if len(each) == 1 and axis.factor == "nodes" else ""
-    return [f"{', '.join(map(str, sizes))} {axis.noun if sizes == [1] else plural(axis.noun)}" + per_node]
+    per_node = f", {format_count(each[0], 'rank')}{on_each}" if len(each) == 1 and axis.factor == "nodes" else ""
+    return [f"{', '.join(map(str, sizes))} {axis.noun if sizes == [1] else pluralize(axis.noun)}" + per_node]
 
 
 def _has_ranks_as_nodes(runs: Sequence[StoredRun], axis: Axis) -> bool:
@@ -191,8 +195,8 @@ def describe_levels(levels: Sequence[Cell], name: str, units: Mapping[str, str])
     """List a few levels; give the range of many numbers or sizes, and the count of many names."""
     texts = [format_level(level, units.get(name, "")) for level in levels]
     if len(texts) < _MOST_LEVELS:
-        return listed(texts) if texts else ""
-    amounts = [level if isinstance(level, (int, float)) else size_of(str(level)) for level in levels]
+        return join_names(texts) if texts else ""
+    amounts = [level if isinstance(level, (int, float)) else parse_suffixed_size(str(level)) for level in levels]
     if all(amount is not None for amount in amounts):
         ordered = [text for _, text in sorted(zip(amounts, texts, strict=True))]
         return f"{ordered[0]} to {ordered[-1]} ({len(texts)} levels)"

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from iosonde.core.estimate_text import estimate_text
-from iosonde.core.headlines import metric_words
+from iosonde.core.estimate_text import format_estimate
+from iosonde.core.headlines import format_metric
 from iosonde.core.stored import StoredRun
-from iosonde.core.units import human_scale, significant
-from iosonde.core.words import counted
+from iosonde.core.units import choose_human_scale, format_significant
+from iosonde.core.words import format_count
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .axis import Axis, get_operation_sort_key
@@ -30,10 +30,10 @@ def format_headline(target: str, tools: str, runs: Sequence[StoredRun], overview
     if set(overview.by) <= {axis.factor}:
         size = max(axis.size(row.by) for row in rows)
         rows = [row for row in rows if axis.size(row.by) == size]
-        over = f" {'from' if axis.factor == 'nodes' else 'with'} {counted(size, axis.noun)}"
+        over = f" {'from' if axis.factor == 'nodes' else 'with'} {format_count(size, axis.noun)}"
     else:
         names = overview.by
-        over = f" over {' × '.join(names) if len(names) <= _MAX_FACTORS else counted(len(names), 'factor')}"
+        over = f" over {' × '.join(names) if len(names) <= _MAX_FACTORS else format_count(len(names), 'factor')}"
     verbs = [
         f"{verb} {_format_mean_range(some)}"
         for name, verb in _VERBS.items()
@@ -65,7 +65,7 @@ def _format_first_metrics(rows: Sequence[OverviewRow], tools: str, commands: dic
     before = ""
     for operation, metric in keys[:_MOST]:
         some = [row for row in rows if (row.operation, row.metric) == (operation, metric)]
-        words = metric_words(metric)
+        words = format_metric(metric)
         if operation in commands and metric == "seconds":
             yield f"'{commands[operation]}' takes {_format_mean_range(some)}"
             continue
@@ -85,7 +85,7 @@ def _build_sort_key(operation: str, metric: str) -> tuple[bool, int, bool]:
 def _format_mean_range(rows: Sequence[OverviewRow]) -> str:
     """Return the smallest and the largest mean; for one setting its mean with its interval."""
     if len(rows) == 1:
-        return estimate_text(rows[0].mean, rows[0].unit)
+        return format_estimate(rows[0].mean, rows[0].unit)
     values = [row.mean.value for row in rows if row.mean.value is not None]
     (least, first), (most, last) = (_format_value_and_unit(value, rows[0].unit) for value in (min(values), max(values)))
     if (least, first) == (most, last):
@@ -94,8 +94,8 @@ def _format_mean_range(rows: Sequence[OverviewRow]) -> str:
 
 
 def _format_value_and_unit(value: float, unit: str) -> tuple[str, str]:
-    divisor, name = human_scale(value, unit)
-    return significant(value / divisor), name
+    divisor, name = choose_human_scale(value, unit)
+    return format_significant(value / divisor), name
 
 
 def shorten_command(command: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.units import format_seconds, format_size
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.page.tables import FactGroup, Reproduce, Section
 
 _MACHINE_TITLES = {
@@ -46,7 +46,7 @@ def collect_facts(runs: Sequence[StoredRun]) -> Section[FactGroup]:
     differing = sum(
         get_nested(run.facts, "machine", "host", "boot_id") != get_nested(machine, "host", "boot_id") for run in runs
     )
-    why = (f"Last trial; {counted(differing, 'trial')} ran after another boot or on another machine.",)
+    why = (f"Last trial; {format_count(differing, 'trial')} ran after another boot or on another machine.",)
     return Section(tuple(group for group in groups if group.rows), why if differing else ())
 
 

@@ -18,7 +18,7 @@ from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.data.factors import is_separable
 from iosonde.data.query import ALL, MetricChoice, ResponseQuery
 from iosonde.data.source import Source
@@ -149,7 +149,7 @@ def _describe_other_metrics(source: Source, query: ResponseQuery) -> str:
     if not rest:
         return ""
     template = "{metrics} " + ("was" if rest == 1 else "were") + " measured; {spell.metric:all} shows them"
-    return Message("other-metrics", template, metrics=counted(rest, "other metric"))
+    return Message("other-metrics", template, metrics=format_count(rest, "other metric"))
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,16 @@ from iosonde.commands.rank.for_page import InfluenceOptions, build_table_influen
 from iosonde.commands.regress.for_page import PageTerms, build_table_models
 from iosonde.commands.summary.answer import add_pooled_warning, find_pooled_columns
 from iosonde.core.errors import InputError, IosondeError
-from iosonde.core.estimate_text import estimate_text
-from iosonde.core.level_text import setting_text
+from iosonde.core.estimate_text import format_estimate
+from iosonde.core.level_text import format_setting
 from iosonde.core.table import Table
 from iosonde.core.types import Finding
 from iosonde.core.units import format_size
 from iosonde.core.version import __version__
-from iosonde.core.words import counted
-from iosonde.data.roles import Roles, guess
+from iosonde.core.words import format_count
+from iosonde.data.roles import Roles, guess_roles
 from iosonde.data.subsamples import average_trials
-from iosonde.data.varying import settings_besides
+from iosonde.data.varying import list_other_settings
 from iosonde.page.tables import FirstScreen, Reproduce, Section
 from iosonde.stats.checks import examine, worst_first
 from iosonde.stats.overview import overview
@@ -53,7 +53,7 @@ def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
     """Build the page; roles that are not given are guessed as ``check`` does. Raises InputError, DataError."""
     responses, by, on, level = options.responses, options.by, options.on, options.level
     grouped = by if by is not None else columns_of(on, table) if on else None
-    roles = guess(table, responses, grouped)
+    roles = guess_roles(table, responses, grouped)
     _refuse_predicted_responses(roles, columns_of(on, table))
     trials = average_trials(table, roles.responses, grouped or ())
     rows = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
@@ -61,7 +61,7 @@ def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
     survey = overview.overview_from_table(
         rows, roles.responses, cells, level, _list_headlines(table, roles.responses, cells)
     )
-    besides = settings_besides(rows, roles.responses, cells) if grouped is not None else ()
+    besides = list_other_settings(rows, roles.responses, cells) if grouped is not None else ()
     inside = find_pooled_columns(survey, rows, besides)
     survey = add_pooled_warning(survey, inside)
     explained = build_table_models(survey, rows, roles.responses, roles.settings, PageTerms(on, besides), level)
@@ -107,7 +107,7 @@ def _refuse_predicted_responses(roles: Roles, predictors: Sequence[str]) -> None
 def _list_headlines(table: Table, responses: Sequence[str], cells: Sequence[str]) -> Sequence[str]:
     """Return the responses of the table by default: the family of tests, as in every command."""
     try:
-        return [name for name in guess(table).responses if name not in cells]
+        return [name for name in guess_roles(table).responses if name not in cells]
     except IosondeError:
         return responses
 
@@ -136,7 +136,7 @@ def _build_first_screen(
     # Rows that differ in such a column are not repetitions: their spread is not only noise.
     over = [name for name in roles.settings if name not in cells]
     parts = [
-        f"{counted(len(table), 'row')} of {path}",
+        f"{format_count(len(table), 'row')} of {path}",
         f"measured: {', '.join(roles.responses)}",
         f"grouped by: {', '.join(cells) or 'nothing'}",
         *([f"each cell is over all levels of {', '.join(over)}"] if over else []),
@@ -161,12 +161,13 @@ def _format_mean_range(cell_overview: Overview, response: str, of: str) -> str:
         return f"{response}{of}: no value"
     least, most = (pick(rows, key=lambda row: row.mean.value or 0.0) for pick in (min, max))
     if least is most:
-        return f"{response}{of}: {estimate_text(least.mean, least.unit)}"
+        return f"{response}{of}: {format_estimate(least.mean, least.unit)}"
     if len(least.by) > _MAX_FACTORS:
-        ends = " to ".join(estimate_text(row.mean, row.unit) for row in (least, most))
+        ends = " to ".join(format_estimate(row.mean, row.unit) for row in (least, most))
         return f"{response}{of}: {ends} over {len(rows)} settings"
     ends = " to ".join(
-        f"{estimate_text(row.mean, row.unit)} at {setting_text(row.by, cell_overview.units)}" for row in (least, most)
+        f"{format_estimate(row.mean, row.unit)} at {format_setting(row.by, cell_overview.units)}"
+        for row in (least, most)
     )
     return f"{response}{of}: {ends}"
 

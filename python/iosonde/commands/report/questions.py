@@ -26,10 +26,10 @@ from iosonde.commands.summary.answer import Summary, summary
 from iosonde.commands.time_model.answer import SingleOperation, time_model
 from iosonde.commands.validate.answer import validate
 from iosonde.core import questions, yaml_text
-from iosonde.core.declared_names import declared_names
+from iosonde.core.declared_names import collect_declared_names
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.message import Message
-from iosonde.core.pairs import pairs_of
+from iosonde.core.pairs import parse_pairs
 from iosonde.core.questions import DeclaredQuestion
 from iosonde.core.types import Experiment
 from iosonde.data.query import ResponseQuery
@@ -61,7 +61,7 @@ def _list_declared_names(experiment: Experiment) -> frozenset[str]:
     data: Mapping[str, Any] = {}
     with suppress(IosondeError):
         data = yaml_text.parse(str((experiment.settings.get("file") or {}).get("text", "")), "").data
-    return frozenset(factor.name for factor in experiment.factors) | declared_names(data)
+    return frozenset(factor.name for factor in experiment.factors) | collect_declared_names(data)
 
 
 def answer_questions(
@@ -177,7 +177,7 @@ def _answer_comparison(source: Source, query: ResponseQuery, question: DeclaredQ
 
 
 def _answer_regression(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
-    points = [pairs_of(str(point), "at", "write at: [replicas=9]") for point in question.words.get("at", ())]
+    points = [parse_pairs(str(point), "at", "write at: [replicas=9]") for point in question.words.get("at", ())]
     return regress(source, _select_terms(query, question), AtPoints(points))
 
 
@@ -186,7 +186,7 @@ def _answer_advice(source: Source, query: ResponseQuery, question: DeclaredQuest
     how = Advising(
         question.names("choose"),
         question.names("given") or None,
-        current=None if current is None else pairs_of(str(current), "current"),
+        current=None if current is None else parse_pairs(str(current), "current"),
     )
     return advise(source, query, how)
 
@@ -206,7 +206,7 @@ def _answer_bound(source: Source, query: ResponseQuery, question: DeclaredQuesti
     own = find_own_probe(source)
     statement = SystemDescription(probes=() if own is None else (own,), lab_fields=LabTruths.from_source(source).names)
     inputs = inputs_of(statement, source.table, query.level)
-    return predict_times(source, inputs, query, pairs_of(question.names("application"), "application"))
+    return predict_times(source, inputs, query, parse_pairs(question.names("application"), "application"))
 
 
 def _select_terms(query: ResponseQuery, question: DeclaredQuestion) -> ResponseQuery:

@@ -25,10 +25,10 @@ from iosonde.commands.regress.figure import TITLES, choose_scale, regression_fig
 from iosonde.commands.summary import text_faults as fault_text
 from iosonde.commands.survey.for_page import SurveyPage
 from iosonde.core.grouping import group_by_key
-from iosonde.core.units import common_scale, significant
-from iosonde.core.words import counted, plural
+from iosonde.core.units import choose_common_scale, format_significant
+from iosonde.core.words import format_count, pluralize
 from iosonde.layout.figure import Figure
-from iosonde.layout.text import estimate_parts, estimate_text
+from iosonde.layout.text import format_estimate, format_estimate_parts
 from iosonde.layout.vocabulary import page_spec
 from iosonde.page.carried import to_jsonable
 from iosonde.page.environment import drawn_page
@@ -76,20 +76,20 @@ def render(
         shares_of=build_share_drawings,
         losses_of=build_loss_drawings,
         plot_titles=TITLES,
-        significant=significant,
+        significant=format_significant,
         settings_lines=[] if page.settings is None else list_subtitle_lines(page.settings),
         question_text=format_question_text,
         folded_lines=FOLDED,
         question_sentences=list_question_sentences,
         strip=(STRIP_WIDTH, STRIP_HEIGHT),
-        counted=counted,
+        counted=format_count,
         fault_grid=fault_text.build_part_rows,
         fault_title=fault_text.format_title,
         sections=sections,
         section_links=[(section.name, key, True) for key, section in sections.items()],
-        plural=plural,
-        estimate_text=estimate_text,
-        estimate_parts=estimate_parts,
+        plural=pluralize,
+        estimate_text=format_estimate,
+        estimate_parts=format_estimate_parts,
     )
 
 
@@ -192,5 +192,5 @@ def _build_curve(influence: Influence, judged: JudgedModel) -> LearningCurve:
 def choose_factor_scale(influence: Influence) -> tuple[float, str]:
     """Return (divisor, unit) for all values in the response's unit."""
     if influence.judged is not None and influence.judged.observed:
-        return common_scale(influence.judged.observed, influence.unit)
+        return choose_common_scale(influence.judged.observed, influence.unit)
     return 1.0, influence.unit

@@ -21,7 +21,7 @@ from iosonde.commands.time_model import text as time_model
 from iosonde.commands.validate import text as validate
 from iosonde.core import questions
 from iosonde.core.message import Message
-from iosonde.core.words import listed
+from iosonde.core.words import join_names
 from iosonde.layout.figure import Figure
 from iosonde.layout.text import wide
 
@@ -58,7 +58,7 @@ def list_question_sentences(question: AnsweredQuestion) -> list[str]:
     if isinstance(question.answer, SettingsPlot):
         return list_subtitle_lines(question.answer)
     template = "Only one level of {factors} was tried: its effect is unknown."
-    tried = Message("constant-factors", template, factors=listed(question.constant)) if question.constant else ""
+    tried = Message("constant-factors", template, factors=join_names(question.constant)) if question.constant else ""
     return [sentence for sentence in (question.sentence, *_list_closing_sentences(question.answer), tried) if sentence]
 
 

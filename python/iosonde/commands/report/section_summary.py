@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iosonde.commands.regress.content import ResponseSummary, SummaryRow
-from iosonde.core.units import human_scale, significant
-from iosonde.layout.text import CANNOT_TELL, estimate_parts
+from iosonde.core.units import choose_human_scale, format_significant
+from iosonde.layout.text import CANNOT_TELL, format_estimate_parts
 from iosonde.page.strip import STRIP_HEIGHT, Mark, StripAxis
 
 _MOST_STRETCH = 2.0
@@ -71,7 +71,7 @@ def build_summary_table(summary: ResponseSummary) -> SummaryTable:
     rows = summary.rows[:MOST_ROWS]
     ends = _select_ends(summary.rows)
     means = [abs(row.mean.value) for row in (*rows, *ends) if row.mean.value is not None]
-    divisor, unit = human_scale(max(means, default=0.0), summary.unit)
+    divisor, unit = choose_human_scale(max(means, default=0.0), summary.unit)
     axis = _build_axis((*rows, *ends))
     by = summary.by if len(summary.by) <= MOST_FACTORS else ("setting",)
     lines = tuple(_build_line(row, divisor, axis, _format_level_cells(row, summary)) for row in rows)
@@ -101,17 +101,17 @@ def _format_level_cells(row: SummaryRow, summary: ResponseSummary) -> tuple[str,
 
 def _build_line(row: SummaryRow, divisor: float, axis: StripAxis | None, levels: tuple[str, ...]) -> TableLine:
     def format_plain(value: float | None) -> str:
-        return CANNOT_TELL if value is None else significant(value / divisor)
+        return CANNOT_TELL if value is None else format_significant(value / divisor)
 
     return TableLine(
         levels,
         row.mean.n,
-        estimate_parts(row.mean, divisor),
-        estimate_parts(row.median, divisor),
-        (CANNOT_TELL, "") if row.harmonic_mean is None else estimate_parts(row.harmonic_mean, divisor),
+        format_estimate_parts(row.mean, divisor),
+        format_estimate_parts(row.median, divisor),
+        (CANNOT_TELL, "") if row.harmonic_mean is None else format_estimate_parts(row.harmonic_mean, divisor),
         format_plain(row.sd),
-        CANNOT_TELL if row.cv is None else f"{significant(100 * row.cv, 2)} %",
-        ("", "") if row.efficiency is None else estimate_parts(row.efficiency),
+        CANNOT_TELL if row.cv is None else f"{format_significant(100 * row.cv, 2)} %",
+        ("", "") if row.efficiency is None else format_estimate_parts(row.efficiency),
         _place_mark(row, axis),
     )
 

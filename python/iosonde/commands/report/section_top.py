@@ -13,11 +13,11 @@ from typing import TypeVar
 from iosonde.commands.plot.figure_bars import MOST_STRETCH
 from iosonde.commands.regress.content import ResponseSummary, SummaryRow
 from iosonde.commands.summary.text_layout import SEVERAL, Key, choose_column_factor, format_spread, pivot_items
-from iosonde.core.column_units import titled
-from iosonde.core.estimate_text import CANNOT_TELL, estimate_parts
+from iosonde.core.column_units import format_column_title
+from iosonde.core.estimate_text import CANNOT_TELL, format_estimate_parts
 from iosonde.core.types import Estimate
-from iosonde.core.units import human_scale
-from iosonde.core.words import counted, plural
+from iosonde.core.units import choose_human_scale
+from iosonde.core.words import format_count, pluralize
 from iosonde.page.strip import STRIP_HEIGHT, Mark, StripAxis
 
 from .content import Page
@@ -161,7 +161,7 @@ def _build_response_table(summary: ResponseSummary, place: int, page: Page) -> T
     ]
     return _build_table(
         (
-            titled(summary.title, unit),
+            format_column_title(summary.title, unit),
             _drop_place(summary.by, place),
             heads,
             _describe_scaling(summary.by[place], heads, page),
@@ -177,22 +177,22 @@ def _drop_place(parts: tuple[Part, ...], place: int) -> tuple[Part, ...]:
 
 def _choose_response_scale(summary: ResponseSummary) -> tuple[float, str]:
     """Return (divisor, unit) for the values of a response: that of the greatest, as in the text."""
-    return human_scale(max(abs(row.mean.value or 0.0) for row in summary.rows), summary.unit)
+    return choose_human_scale(max(abs(row.mean.value or 0.0) for row in summary.rows), summary.unit)
 
 
 def _is_axis(factor: str, page: Page) -> bool:
-    return factor.replace("_", " ") == plural(page.axis)
+    return factor.replace("_", " ") == pluralize(page.axis)
 
 
 def _format_column_heading(factor: str, level: str, page: Page) -> str:
     """Format ``2 nodes``, or ``t=64k`` for other factors."""
-    return counted(int(level), page.axis) if _is_axis(factor, page) and level.isdigit() else f"{factor}={level}"
+    return format_count(int(level), page.axis) if _is_axis(factor, page) and level.isdigit() else f"{factor}={level}"
 
 
 def _format_single_column_heading(page: Page) -> str:
     """Return the heading of the only column, if nothing varied."""
     counts = page.node_counts()
-    return counted(counts[-1], page.axis) if counts else "mean"
+    return format_count(counts[-1], page.axis) if counts else "mean"
 
 
 def _describe_scaling(factor: str, heads: Sequence[str], page: Page) -> str:
@@ -231,7 +231,7 @@ def _build_row(
             if cell is not None and cell.mean.value is not None
         ]
     )
-    scaling = None if efficiency is None else Number(*estimate_parts(efficiency, 0.01), efficiency.value)
+    scaling = None if efficiency is None else Number(*format_estimate_parts(efficiency, 0.01), efficiency.value)
     return TopRow(heads, scale[1], tuple(_build_number(cell, scale[0]) for cell in cells), scaling, tuple(marks))
 
 
@@ -239,7 +239,7 @@ def _build_number(cell: SummaryRow | None, divisor: float) -> Number:
     return (
         Number("", "not measured", None)
         if cell is None
-        else Number(*estimate_parts(cell.mean, divisor), cell.mean.value)
+        else Number(*format_estimate_parts(cell.mean, divisor), cell.mean.value)
     )
 
 

@@ -6,7 +6,7 @@ from iosonde.commands.plot.content import RankSpan, Timeline
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.units import format_rate
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.page.tables import Section
 
 from .axis import Axis, get_operation_sort_key, title
@@ -31,7 +31,7 @@ def build_timelines(runs: Sequence[StoredRun], axis: Axis) -> tuple[Section[Time
             (phase.end_spread_ns or 0) / (phase.duration_ns or 1) for phase in _select_timed_phases(run)
         ),
     )
-    size = counted(axis.size(run.factors), axis.noun)
+    size = format_count(axis.size(run.factors), axis.noun)
     label = f"trial {run.id}, {size}" + (", incomplete" if run.missing else "")
     items = tuple(
         _build_timeline(phase, label)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from iosonde.commands.files import announce_analysis
 from iosonde.commands.page_file import write_experiment_page
 from iosonde.commands.result import Result
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.data.options import RowOptions
 from iosonde.data.query import ResponseQuery
 
@@ -113,9 +113,9 @@ class Measurement:
 
         where, *remarks = self.outcome.remarks()
         if not is_part_of_another():
-            front_end().note(where)
+            get_front_end().note(where)
         for remark in remarks:
-            front_end().remark(remark)
+            get_front_end().remark(remark)
 
     @property
     def _result(self) -> Result[Any]:

@@ -10,14 +10,14 @@ from iosonde.answers.answer import Answer, level_columns
 from iosonde.answers.caveats import caveats, warn_logarithms, warn_single_trials
 from iosonde.core.column_units import is_rate
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.estimate_text import estimate_or_end
-from iosonde.core.level_text import setting_text
+from iosonde.core.estimate_text import format_estimate_or_end
+from iosonde.core.level_text import format_setting
 from iosonde.core.message import Message
-from iosonde.core.no_scaling import without_efficiency
+from iosonde.core.no_scaling import find_without_efficiency
 from iosonde.core.verdict import Direction, Verdict, VerdictState
-from iosonde.core.words import listed
+from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import Response, responses
+from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
 from iosonde.model.scaling.analyse import Scaling, analyse
 from iosonde.model.scaling.best import BestSetting, best_settings
@@ -70,7 +70,7 @@ class ScaledSeries:
         return Verdict(
             "limit",
             self.series.response,
-            (setting_text(self.series.by, self.series.units) or self.series.on,),
+            (format_setting(self.series.by, self.series.units) or self.series.on,),
             state,
             direction,
             claim,
@@ -81,7 +81,7 @@ class ScaledSeries:
     @property
     def sentences(self) -> list[str]:
         """Return the conclusions: change of regime, law, what is inconclusive."""
-        return sentences(self.scaling, self.series.on, lambda rate: estimate_or_end(rate, self.series.unit))
+        return sentences(self.scaling, self.series.on, lambda rate: format_estimate_or_end(rate, self.series.unit))
 
     def to_json(self) -> dict[str, Any]:
         """The stable form."""
@@ -198,7 +198,7 @@ class _SeriesCollection:
 
 def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _SeriesCollection:
     source.require_option("response", query.response, "name the column of the rate: {names}")
-    every = responses(source, replace(query, on=() if source.knows_factors else (how.on, *how.by)))
+    every = build_responses(source, replace(query, on=() if source.knows_factors else (how.on, *how.by)))
     # An operation, or DATA as a whole, has metrics of other kinds, too.
     chosen = (
         every if len(every) == 1 else [candidate for candidate in every if is_rate(candidate.unit) or how.is_duration]
@@ -210,7 +210,7 @@ def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Serie
         settings = tuple(name for name in source.varying_factors.names if name not in (how.on, "ranks"))
     apart, why = set[str](), tuple[str, ...]()
     if how.on in ("nodes", "ranks"):
-        apart, why = without_efficiency(source.runs, source.experiments)
+        apart, why = find_without_efficiency(source.runs, source.experiments)
     comparable = [candidate for candidate in chosen if candidate.operation not in apart]
     if not comparable:
         raise DataError(
@@ -266,7 +266,7 @@ def _describe_pooled(pooled: Sequence[str]) -> list[str]:
         return []
     verb, them = ("varies", "it") if len(pooled) == 1 else ("vary", "them")
     template = "{columns} {verb} within one size: add {pronoun} to {spell.by}, or hold {pronoun} with {spell.where}"
-    return [Message("varies-besides", template, columns=listed(pooled), verb=verb, pronoun=them)]
+    return [Message("varies-besides", template, columns=join_names(pooled), verb=verb, pronoun=them)]
 
 
 def _find_confounded(response: Response, on: str) -> tuple[tuple[str, str], ...]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iosonde.core.errors import InputError
-from iosonde.core.units import human_scale, significant
+from iosonde.core.units import choose_human_scale, format_significant
 from iosonde.layout.figure import Figure, together
 from iosonde.layout.vocabulary import (
     BLUE,
@@ -72,7 +72,7 @@ def figure(answer: ScalingLaws) -> Figure:
 
 def _build_content(scaled: ScaledSeries) -> ScalingPlot:
     series, scaling = scaled.series, scaled.scaling
-    divisor, unit = human_scale(max(size.rate.value or 0.0 for size in scaling.sizes), series.unit)
+    divisor, unit = choose_human_scale(max(size.rate.value or 0.0 for size in scaling.sizes), series.unit)
     settings = ", ".join(f"{name}={value}" for name, value in series.by.items())
     first = scaling.sizes[0]
     return ScalingPlot(
@@ -110,7 +110,7 @@ def scaling_figure(plot: ScalingPlot) -> Figure:
                     "x": short(size),
                     "low": short(low),
                     "high": short(high),
-                    "tip": f"{size:g}: predicted {significant(low)}–{significant(high)} {plot.unit}",
+                    "tip": f"{size:g}: predicted {format_significant(low)}–{format_significant(high)} {plot.unit}",
                 }
                 for size, low, high in plot.predictions
             ],
@@ -123,7 +123,11 @@ def scaling_figure(plot: ScalingPlot) -> Figure:
         ),
         layer(
             [
-                {"x": short(size), "y": short(rate), "tip": f"{size:g}: {significant(rate)} {plot.unit}, one trial"}
+                {
+                    "x": short(size),
+                    "y": short(rate),
+                    "tip": f"{size:g}: {format_significant(rate)} {plot.unit}, one trial",
+                }
                 for size, rate in plot.trials
             ],
             "point",

@@ -8,8 +8,8 @@ from typing import Any
 
 from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
-from iosonde.core.units import format_rate, parse_seconds, significant
-from iosonde.core.words import listed
+from iosonde.core.units import format_rate, format_significant, parse_seconds
+from iosonde.core.words import join_names
 from iosonde.model.queues.queueing import Kind, OpenLoad, Solution, Station, check, open_network, solve
 from iosonde.model.queues.slowest import SlowestPhase, phase
 
@@ -104,11 +104,14 @@ class Network(Answer):
         limiting = [load for load in last.loads if load.station.name in last.bottlenecks]
         load, limit = limiting[0], limiting[0].station
         most = format_rate(limit.most, "operations/s")
-        knee = significant(limit.most * self.alone_s)
+        knee = format_significant(limit.most * self.alone_s)
         verb = "limits" if len(limiting) == 1 else "limit alike"
-        text = f"{listed(last.bottlenecks)} {verb}: {most} at most, which about {knee} clients reach."
+        text = f"{join_names(last.bottlenecks)} {verb}: {most} at most, which about {knee} clients reach."
         if len(limiting) == 1 and load.offered_load is not None and load.offered_load > 1:
-            overload, needed = significant(load.offered_load), significant(load.offered_load * limit.servers)
+            overload, needed = (
+                format_significant(load.offered_load),
+                format_significant(load.offered_load * limit.servers),
+            )
             text += (
                 f" {last.clients:,} clients that do not wait would ask of each of its servers {overload} times what "
                 f"it can do: {needed} such servers instead of {limit.servers}."
@@ -118,7 +121,7 @@ class Network(Answer):
         ]
         if beyond:
             next_limits = ", ".join(
-                f"{other.station.name} ({significant(other.offered_load or 0.0)} times)" for other in beyond
+                f"{other.station.name} ({format_significant(other.offered_load or 0.0)} times)" for other in beyond
             )
             text += f" The next limits would be {next_limits}."
         return text

@@ -1,6 +1,6 @@
 """The fitted law of one queue as stations of a network: demands of an operation on client and server."""
 
-from iosonde.core.column_units import bytes_per_s
+from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_size
 from iosonde.model.scaling.series import Series
@@ -18,7 +18,7 @@ def compute_work_per_operation(series: Series, size: str) -> float:
             "write it like 64KiB, or 1 where the rate counts operations",
             size=size,
         )
-    unit_scale = bytes_per_s(series.unit)
+    unit_scale = unit_to_bytes_per_s(series.unit)
     if unit_scale:
         return amount / unit_scale[0]
     if series.unit.lower() not in _OPERATIONS:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from iosonde.core.estimate_text import estimate_or_end, estimate_text
-from iosonde.core.level_text import setting_text
+from iosonde.core.estimate_text import format_estimate, format_estimate_or_end
+from iosonde.core.level_text import format_setting
 from iosonde.core.types import Estimate
-from iosonde.core.units import format_seconds, human_scale, significant
-from iosonde.core.words import listed
-from iosonde.layout.text import CANNOT_TELL, estimate_parts, paragraphs, table, warning_lines, wrapped
+from iosonde.core.units import choose_human_scale, format_seconds, format_significant
+from iosonde.core.words import join_names
+from iosonde.layout.text import CANNOT_TELL, format_estimate_parts, paragraphs, table, warning_lines, wrapped
 from iosonde.model.scaling.analyse import Scaling
 from iosonde.model.scaling.best import BestSetting
 from iosonde.model.scaling.comparison import Regime
@@ -45,13 +45,15 @@ def lines(scaling_laws: ScalingLaws) -> Iterator[str]:
 
 
 def _format_best_settings(best_settings: Sequence[BestSetting], on: str) -> Iterator[str]:
-    divisor, unit = human_scale(max(setting.each.value or 0.0 for setting in best_settings), best_settings[0].unit)
+    divisor, unit = choose_human_scale(
+        max(setting.each.value or 0.0 for setting in best_settings), best_settings[0].unit
+    )
     per = f"per {_SINGULAR.get(on, on.removesuffix('s'))}"
     yield from wrapped(f"{best_settings[0].response}: the series with the highest rate {per}, at each number of {on}")
     yield ""
     rows = []
     for setting in best_settings:
-        value, interval = estimate_parts(setting.each, divisor)
+        value, interval = format_estimate_parts(setting.each, divisor)
         rows.append(
             [
                 f"{setting.size:g}",
@@ -59,29 +61,29 @@ def _format_best_settings(best_settings: Sequence[BestSetting], on: str) -> Iter
                 interval,
                 str(setting.n_settings),
                 CANNOT_TELL if setting.alike is None else str(setting.alike),
-                setting_text(setting.by, setting.units),
+                format_setting(setting.by, setting.units),
             ]
         )
     yield from table([on, f"{unit or 'rate'} {per}", "interval", "of", "ties", "series"], rows, "rrrrrl").splitlines()
     yield ""
-    settings = dict.fromkeys(setting_text(setting.by, setting.units) for setting in best_settings)
+    settings = dict.fromkeys(format_setting(setting.by, setting.units) for setting in best_settings)
     last = best_settings[-1]
     same = "the same series at all of them" if len(settings) == 1 else "not the same series at all of them"
     yield from wrapped(
-        f"Highest at {last.size:g} {on}: {estimate_text(last.each, last.unit)} {per}, with "
-        f"{setting_text(last.by, last.units)}; {same}. As the same trials selected it, the highest of several is "
-        f"biased upwards by noise. It is the best only if {listed(list(last.by))} can be chosen."
+        f"Highest at {last.size:g} {on}: {format_estimate(last.each, last.unit)} {per}, with "
+        f"{format_setting(last.by, last.units)}; {same}. As the same trials selected it, the highest of several is "
+        f"biased upwards by noise. It is the best only if {join_names(list(last.by))} can be chosen."
     )
 
 
 def _format_series(scaled: ScaledSeries) -> Iterator[str]:
     series, scaling = scaled.series, scaled.scaling
-    settings = setting_text(series.by, series.units)
+    settings = format_setting(series.by, series.units)
     yield from wrapped(
         f"{series.response} on {series.on}{'; ' + settings if settings else ''}; {100 * scaling.level:g} % intervals"
     )
     yield ""
-    scale = human_scale(max(size.rate.value or 0.0 for size in scaling.sizes), series.unit)
+    scale = choose_human_scale(max(size.rate.value or 0.0 for size in scaling.sizes), series.unit)
     yield from _format_sizes(series, scaling, scale)
     for regime in scaling.regimes:
         yield ""
@@ -103,10 +105,10 @@ def _format_series(scaled: ScaledSeries) -> Iterator[str]:
 def _format_sizes(series: Series, scaling: Scaling, scale: tuple[float, str]) -> Iterator[str]:
     rows = []
     for size in scaling.sizes:
-        value, interval = estimate_parts(size.rate, scale[0])
-        each = significant((size.rate.value or 0.0) / size.size / scale[0])
+        value, interval = format_estimate_parts(size.rate, scale[0])
+        each = format_significant((size.rate.value or 0.0) / size.size / scale[0])
         efficiency = size.efficiency
-        efficiency_cells = ["", ""] if efficiency is None else list(estimate_parts(efficiency))
+        efficiency_cells = ["", ""] if efficiency is None else list(format_estimate_parts(efficiency))
         rows.append([f"{size.size:g}", str(size.rate.n), value, interval, each, *efficiency_cells])
     header = [series.on, "n", scale[1] or "rate", "interval", "each", "efficiency", "interval"]
     yield from table(header, rows, "rrrrrrr").splitlines()
@@ -131,18 +133,18 @@ def _format_laws(regime: Regime, series: Series, several: bool) -> Iterator[str]
 
 def _format_parameter(name: str, estimate: Estimate, unit: str) -> str:
     if name in ("rate_of_one", "ceiling"):
-        return estimate_or_end(estimate, unit)
+        return format_estimate_or_end(estimate, unit)
     if name in _PERCENTS:
         value, low, high = (None if x is None else 100 * x for x in (estimate.value, estimate.low, estimate.high))
-        return estimate_or_end(Estimate(value, low, high, estimate.level, estimate.n), "%")
-    return estimate_or_end(estimate, "")
+        return format_estimate_or_end(Estimate(value, low, high, estimate.level, estimate.n), "%")
+    return format_estimate_or_end(estimate, "")
 
 
 def _format_predictions(scaling: Scaling, series: Series) -> Iterator[str]:
     rows = []
     for prediction in scaling.predictions:
         others = list(prediction.by_law.values())
-        rate_text = estimate_or_end(prediction.rate, series.unit)
+        rate_text = format_estimate_or_end(prediction.rate, series.unit)
         if prediction.rate.low is None and prediction.rate.high is None and others:
             rate_text = _format_span(others, series.unit)
         law_titles = ", ".join(TITLES[law] for law in prediction.by_law)
@@ -158,10 +160,10 @@ def _format_reasons(scaling: Scaling) -> Iterator[str]:
 
 
 def _format_span(values: list[float], unit: str) -> str:
-    divisor, name = human_scale(max(values), unit)
+    divisor, name = choose_human_scale(max(values), unit)
     if len(values) == 1:
-        return f"{significant(values[0] / divisor)} {name}".rstrip()
-    return f"{significant(min(values) / divisor)} to {significant(max(values) / divisor)} {name}".rstrip()
+        return f"{format_significant(values[0] / divisor)} {name}".rstrip()
+    return f"{format_significant(min(values) / divisor)} to {format_significant(max(values) / divisor)} {name}".rstrip()
 
 
 def _format_misfits(scaling: Scaling, on: str) -> Iterator[str]:
@@ -195,14 +197,14 @@ def _format_stations(scaled: ScaledSeries, size: str | None) -> Iterator[str]:
 
 
 def _format_option(seconds: float) -> str:
-    divisor, unit = human_scale(seconds, "s")
-    return f"{significant(seconds / divisor, 4)}{unit.replace('µ', 'u')}"
+    divisor, unit = choose_human_scale(seconds, "s")
+    return f"{format_significant(seconds / divisor, 4)}{unit.replace('µ', 'u')}"
 
 
 def _format_estimate(seconds: Estimate) -> str:
     assert seconds.value is not None
     if seconds.low is None or seconds.high is None:
         return format_seconds(seconds.value)
-    divisor, unit = human_scale(seconds.value, "s")
-    value, between = estimate_parts(seconds, divisor)
+    divisor, unit = choose_human_scale(seconds.value, "s")
+    value, between = format_estimate_parts(seconds, divisor)
     return f"{value} ({between}) {unit}"

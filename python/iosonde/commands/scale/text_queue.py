@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from iosonde.core.units import format_rate, format_seconds, significant
+from iosonde.core.units import format_rate, format_seconds, format_significant
 from iosonde.layout.text import table, wrapped
 from iosonde.model.queues.queueing import Load
 
@@ -84,10 +84,10 @@ def _format_open(network: Network) -> Iterator[str]:
 
 
 def _format_station(load: Load) -> list[str]:
-    demand = "" if load.offered_load is None else f"{significant(load.offered_load)} ×"
+    demand = "" if load.offered_load is None else f"{format_significant(load.offered_load)} ×"
     servers = "" if load.offered_load is None else str(load.station.servers)
-    return [load.station.name, servers, significant(load.operations), format_seconds(load.residence_s), demand]
+    return [load.station.name, servers, format_significant(load.operations), format_seconds(load.residence_s), demand]
 
 
 def _format_percent(share: float | None) -> str:
-    return "" if share is None else f"{significant(100 * share, 2 if share < 0.995 else 3)} %"
+    return "" if share is None else f"{format_significant(100 * share, 2 if share < 0.995 else 3)} %"

@@ -10,7 +10,7 @@ from typing import Any
 from iosonde.commands.command import command
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.option_kinds import Integer, Paths
 from iosonde.core.options import Flag, NameList, Text
 
@@ -43,8 +43,8 @@ class ServeAddress:
 
 def announce_address(address: ServeAddress) -> Iterator[str]:
     """Say the address beside stdout, where its JSON alone goes: of the text no line is left."""
-    front_end().note(f"{', '.join(address.stores)}: {address.url}")
-    front_end().note("Ctrl-C ends it")
+    get_front_end().note(f"{', '.join(address.stores)}: {address.url}")
+    get_front_end().note("Ctrl-C ends it")
     yield from ()
 
 

@@ -15,7 +15,7 @@ from iosonde.core.where import Condition, parse_where
 from iosonde.data import experiments, stored
 from iosonde.store import Store
 from iosonde.store.export import export as write_batches
-from iosonde.store.export import operations_of
+from iosonde.store.export import iter_operations
 
 _OF_RUN = ("id", "experiment", "source", "started_at", "seconds", "complete", "missing", "factors", "operations")
 _PIECE = 1 << 20
@@ -129,7 +129,7 @@ def list_experiments(chosen: ChosenRuns) -> Listing:
     experiments = tuple(experiment for experiment in store.experiments() if chosen.experiment in (None, experiment.id))
     tags = {run.id: store.notes.tags(run.id) for run in runs}
     return Listing(
-        store.path, experiments, tuple(runs), tags, tuple(chosen.problems), stored.units_of_factors(experiments, runs)
+        store.path, experiments, tuple(runs), tags, tuple(chosen.problems), stored.map_factor_units(experiments, runs)
     )
 
 
@@ -141,7 +141,7 @@ def collect_run_details(chosen: ChosenRuns) -> Detail:
         )
     store, run = chosen.store, chosen.run
     document = store.document(run)
-    units = stored.units_of_factors(store.experiments(), [StoredRun(document)])
+    units = stored.map_factor_units(store.experiments(), [StoredRun(document)])
     return Detail(store.run(run), document, store.notes.read_notes(run), units)
 
 
@@ -152,7 +152,7 @@ def export(chosen: ChosenRuns, form: str, file: BinaryIO, operations: bool = Fal
 
 def _iterate_batches(chosen: ChosenRuns, operations: bool, incomplete: bool) -> Iterator[Any]:
     if operations:
-        return operations_of(chosen.store, [run.id for run in chosen.runs if incomplete or run.complete])
+        return iter_operations(chosen.store, [run.id for run in chosen.runs if incomplete or run.complete])
     results = chosen.store.results(experiment=chosen.experiment, where=chosen.conditions, include_incomplete=incomplete)
     return iter([results])
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from iosonde.commands.stored_run import StoreOptions
 from iosonde.core.errors import InputError
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.message import Message, spell
 from iosonde.core.option_kinds import Counts, Integer
 from iosonde.core.options import Choice, Flag, NameList, Names, Text
@@ -128,5 +128,5 @@ def choose_sound_runs(options: StoreOptions) -> ChosenRuns:
     chosen = choose_runs(options)
     for problem in chosen.problems:
         template = "{sentence} [{finding}]"
-        front_end().warn(Message("store-problem", template, sentence=problem.sentence, finding=problem.code))
+        get_front_end().warn(Message("store-problem", template, sentence=problem.sentence, finding=problem.code))
     return chosen

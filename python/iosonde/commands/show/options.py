@@ -11,7 +11,7 @@ from iosonde.commands.command import command
 from iosonde.commands.result import Result
 from iosonde.commands.stored_run import StoredRunOptions
 from iosonde.core.errors import InputError
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.option_kinds import Counts, Integer
 from iosonde.core.options import Choice, Flag, Text
 
@@ -201,7 +201,7 @@ def _list_slowest(chosen: ChosenRuns, count: int) -> Result[Slowest]:
 def _write_table(chosen: ChosenRuns, form: str, path: str | None, operations: bool, incomplete: bool) -> None:
     from .answer import export as answer
 
-    with front_end().open_output(form, path) as file:
+    with get_front_end().open_output(form, path) as file:
         answer(chosen, form, file, operations, incomplete)
 
 
@@ -216,7 +216,7 @@ def _write_printed(options: ShowOptions) -> None:
             store=options.store,
         )
     outputs = answer(choose_runs(options), options.rank)
-    with front_end().open_output("text", options.output) as file:
+    with get_front_end().open_output("text", options.output) as file:
         write_outputs(outputs, file)
 
 
@@ -224,5 +224,5 @@ def _write_totals(options: ShowOptions) -> None:
     from .as_tool import build_thesis_document
 
     document = build_thesis_document(choose_runs(options))
-    with front_end().open_output("json", options.output) as file:
+    with get_front_end().open_output("json", options.output) as file:
         file.write(f"{json.dumps(document, indent=2, allow_nan=False)}\n".encode())

@@ -9,7 +9,7 @@ from iosonde.answers.answer import Answer
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.units import format_rate
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.engine import _native
 from iosonde.stats.overview.slowest import SlowOperation, slowest, unseen
 
@@ -70,9 +70,9 @@ def _describe_missing_operations(chosen: ChosenRuns, least: float) -> Iterator[s
     gone = [(run, *unseen(run, edges)) for run in chosen.runs]
     some = [(run, missing, end) for run, missing, end in gone if missing]
     if some:
-        lost = counted(sum(missing for _, missing, _ in some), "operation")
+        lost = format_count(sum(missing for _, missing, _ in some), "operation")
         template = "{operations} of {runs} beyond a sample are in histograms alone: longer ones may be missing"
-        yield Message("histogram-only", template, operations=lost, runs=counted(len(some), "run"))
+        yield Message("histogram-only", template, operations=lost, runs=format_count(len(some), "run"))
     beyond = [(end, run.id) for run, _, end in some if end > least]
     if beyond:
         end, run_id = max(beyond)

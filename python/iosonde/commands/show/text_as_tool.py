@@ -6,7 +6,7 @@ columns, no banner. Every function takes blocks (operation, iteration, rows) and
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from iosonde.core.units import binary_or_decimal
+from iosonde.core.units import format_both_prefixes
 from iosonde.layout.text import escape, paragraphs, wrapped
 
 from .as_tool import AsTool, ToolPhase
@@ -127,7 +127,7 @@ def format_fio(blocks: Sequence[ToolPhase]) -> Iterator[str]:
     for block in blocks:
         for row in block.rows:
             low, high = (_format_fio_rates(value) for value in (row.minimum, row.maximum))
-            rate, amount = _format_fio_rates(row.bandwidth), binary_or_decimal(row.bytes, "B")
+            rate, amount = _format_fio_rates(row.bandwidth), format_both_prefixes(row.bytes, "B")
             yield from ["", f"{_format_block_name(block)}: (groupid=0, jobs={row.jobs})"]
             yield (
                 f"  {row.direction}: IOPS={_format_fio_count(row.iops)}, BW={rate[0]} ({rate[1]})"
@@ -139,7 +139,7 @@ def format_fio(blocks: Sequence[ToolPhase]) -> Iterator[str]:
 
 
 def _format_fio_rates(value: float) -> tuple[str, str]:
-    return binary_or_decimal(value, "B/s")
+    return format_both_prefixes(value, "B/s")
 
 
 def _format_fio_count(value: float) -> str:

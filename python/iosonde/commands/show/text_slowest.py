@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from iosonde.core.schema import STATUS_MISMATCH, STATUS_SHORT
 from iosonde.core.units import format_rate
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.layout.text import table, warning_lines, wrapped
 from iosonde.stats.overview.slowest import SlowOperation
 
@@ -21,9 +21,9 @@ def lines(slowest: Slowest) -> Iterator[str]:
     """Yield the selection, the table, and notes on missing operations."""
     every = slowest.operations
     runs = list(dict.fromkeys(operation.run for operation in every))
-    of = f"run {runs[0]}" if slowest.runs == 1 else counted(slowest.runs, "run")
+    of = f"run {runs[0]}" if slowest.runs == 1 else format_count(slowest.runs, "run")
     yield from wrapped(
-        f"the {len(every)} longest of {counted(slowest.recorded, 'recorded operation')} of {of}; start: "
+        f"the {len(every)} longest of {format_count(slowest.recorded, 'recorded operation')} of {of}; start: "
         "after the phase's first operation"
     )
     common = os.path.commonprefix(runs) if len(runs) > 1 else ""

@@ -6,11 +6,11 @@ from typing import Any, BinaryIO
 
 from iosonde.answers.answer import Answer
 from iosonde.core.errors import IncompleteError
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.store import Store
 from iosonde.store.export import export
 from iosonde.store.history import History
@@ -173,7 +173,7 @@ def build_check_error(store: str, store_check: StoreCheck) -> IncompleteError | 
         store=store,
         n_damaged=len(serious),
         n_incomplete=len(incomplete),
-        runs=counted(len(store_check.runs), "run"),
+        runs=format_count(len(store_check.runs), "run"),
         finding=serious[0].code if serious else "",
     )
 
@@ -182,7 +182,7 @@ def report_omissions(problems: Iterable[Finding]) -> None:
     """Say what was damaged and left out."""
     for problem in problems:
         sentence, finding = problem.sentence, problem.code
-        front_end().remark(
+        get_front_end().remark(
             Message("damage-left-out", "left out: {sentence} [{finding}]", sentence=sentence, finding=finding)
         )
 
@@ -197,5 +197,5 @@ def write_history(names: Sequence[str], form: str, file: BinaryIO, incomplete: b
     ]
     if count := history.n_incomplete_omitted:
         template = "left out: {runs}; {spell.incomplete} includes them"
-        messages.append(Message("incomplete-excluded", template, runs=counted(count, "incomplete run")))
+        messages.append(Message("incomplete-excluded", template, runs=format_count(count, "incomplete run")))
     return messages

@@ -9,7 +9,7 @@ from iosonde.commands.command import command
 from iosonde.commands.declaration import CommandGroup
 from iosonde.commands.result import Result
 from iosonde.commands.stored_run import StoredRunOptions, StoreOptions
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.option_kinds import Duration, Integer, Paths
 from iosonde.core.options import Choice, Flag, NameList, Names, Text
 
@@ -244,7 +244,7 @@ def export_history(options: ExportOptions) -> None:
     """
     from .answer import write_history
 
-    with front_end().open_output(options.form, options.output) as file:
+    with get_front_end().open_output(options.form, options.output) as file:
         sentences = write_history(options.stores, options.form, file, options.incomplete)
     for sentence in sentences:
-        front_end().remark(sentence)
+        get_front_end().remark(sentence)

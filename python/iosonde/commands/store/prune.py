@@ -111,7 +111,7 @@ def prune_store(name: str, keep_last: int | None, older_than_s: float | None, re
             if staying.why == CHANGE:  # without the others the change could not be found again
                 store.notes.change(staying.runs[0], add=[TAG])
         for going in pruning.going:
-            prune.remove(store, going.id, list(going.runs))
+            prune.remove_experiment(store, going.id, list(going.runs))
     return pruning
 
 
@@ -121,7 +121,7 @@ def _build_experiment(
     ids = tuple(run.id for run in runs)
     marked = any(any(store.notes.read_notes(run).values()) for run in ids)
     why = MARKED if marked else CHANGE if key in needed else "" if last else UNDATED
-    return PrunedExperiment(key, ids, last, sum(prune.size_of(store, run) for run in ids), why)
+    return PrunedExperiment(key, ids, last, sum(prune.compute_run_size(store, run) for run in ids), why)
 
 
 def _find_change_neighbours(name: str) -> frozenset[str]:

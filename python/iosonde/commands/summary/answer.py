@@ -14,11 +14,11 @@ from iosonde.commands.survey.stored import SEE_PAGE, are_surveys
 from iosonde.core.column_units import is_rate
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict
-from iosonde.core.words import listed
+from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import assumed_factors, responses
+from iosonde.data.responses import build_assumption_warning, build_responses
 from iosonde.data.source import Source
-from iosonde.data.varying import columns_in, settings_besides
+from iosonde.data.varying import list_columns_in, list_other_settings
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
 from iosonde.stats.overview import hardware, overview
@@ -118,10 +118,11 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
         cell_overview = _summarise_columns(source, query, by or assumed)
         if assumed:
             cell_overview = replace(
-                cell_overview, warnings=(*cell_overview.warnings, assumed_factors(", ".join(assumed), "", "by"))
+                cell_overview,
+                warnings=(*cell_overview.warnings, build_assumption_warning(", ".join(assumed), "", "by")),
             )
         return Summary(cell_overview) if source.knows_factors else _add_pooled_factors(source, cell_overview, query)
-    candidates = responses(source, replace(query, on=tuple(by or ())))
+    candidates = build_responses(source, replace(query, on=tuple(by or ())))
     titles, names = tuple(response.title for response in candidates), by or candidates[0].names
     table = _summarise_columns(source, replace(query, response=titles), names)
     messages = [text for response in candidates for text in with_option(response.warnings, "by")]
@@ -131,9 +132,9 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
 
 def _add_pooled_factors(source: Source, cell_overview: Overview, query: ResponseQuery) -> Summary:
     """Add a warning on what the cells of a table pool, if they are compared."""
-    measured = columns_in(source.table, query.response)
+    measured = list_columns_in(source.table, query.response)
     names = find_pooled_columns(
-        cell_overview, source.table, settings_besides(source.table, measured, list(cell_overview.by))
+        cell_overview, source.table, list_other_settings(source.table, measured, list(cell_overview.by))
     )
     return Summary(add_pooled_warning(cell_overview, names), besides=Besides(names, level=cell_overview.level))
 
@@ -150,7 +151,7 @@ def add_pooled_warning(cell_overview: Overview, names: Sequence[str]) -> Overvie
     """Add a warning on the columns that its cells pool."""
     if not names:
         return cell_overview
-    which = listed(names) if len(names) <= _MOST_NAMES else f"{len(names)} columns"
+    which = join_names(names) if len(names) <= _MOST_NAMES else f"{len(names)} columns"
     verb = "varies" if len(names) == 1 else "vary"
     text = f"These means pool {which}, which {verb} inside the cells and may be what differs (S110)."
     return replace(cell_overview, sentence=f"{cell_overview.sentence} {text}")
@@ -158,7 +159,7 @@ def add_pooled_warning(cell_overview: Overview, names: Sequence[str]) -> Overvie
 
 def select_cell_columns(source: Source, query: ResponseQuery) -> tuple[str, ...]:
     """Return the default columns of a table's cells."""
-    return settings_besides(source.table, columns_in(source.table, query.response))
+    return list_other_settings(source.table, list_columns_in(source.table, query.response))
 
 
 def add_spread(answer: Summary) -> Summary:

@@ -8,13 +8,13 @@ import numpy as np
 
 from iosonde.answers.operations import Operations, visit
 from iosonde.core.grouping import group_by_key
-from iosonde.core.level_text import setting_text
+from iosonde.core.level_text import format_setting
 from iosonde.core.schema import BRING_UP
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Cell as Level
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.data.source import Source
 from iosonde.engine import _native
 from iosonde.stats.estimate.summarise import geometric_mean, mean
@@ -66,7 +66,7 @@ class FaultEffect:
     @property
     def setting(self) -> str:
         """Return the setting in words; '' if there is only one."""
-        return setting_text(dict(self.by), self.units)
+        return format_setting(dict(self.by), self.units)
 
     @property
     def sentence(self) -> str:
@@ -84,10 +84,10 @@ class FaultEffect:
         if self.heal and self.heal.value is not None:
             text += f" Well {format_rate(self.heal.value, 's')} after it was undone."
         if self.n_unhealed:
-            text += f" In {counted(self.n_unhealed, 'trial')} it was not well in the time that was given."
+            text += f" In {format_count(self.n_unhealed, 'trial')} it was not well in the time that was given."
         if self.n == 1:
             return f"{text} One trial: no interval."
-        over = f"{counted(self.bring_ups, 'bring-up')} of {self.n}" if self.bring_ups else f"{self.n}"
+        over = f"{format_count(self.bring_ups, 'bring-up')} of {self.n}" if self.bring_ups else f"{self.n}"
         return f"{text} Means over {over} trials."
 
     def to_json(self) -> dict[str, Any]:

@@ -4,13 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from iosonde.core.clock_words import clock_words
-from iosonde.core.column_units import titled
-from iosonde.core.headlines import metric_words
+from iosonde.core.clock_words import describe_clocks
+from iosonde.core.column_units import format_column_title
+from iosonde.core.headlines import format_metric
 from iosonde.core.level_text import format_levels
-from iosonde.core.units import human_scale
-from iosonde.core.words import counted, listed
-from iosonde.layout.text import estimate_parts, estimate_text, paragraphs, table, warning_lines, wrapped
+from iosonde.core.units import choose_human_scale
+from iosonde.core.words import format_count, join_names
+from iosonde.layout.text import format_estimate, format_estimate_parts, paragraphs, table, warning_lines, wrapped
 from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, OverviewRow
 
 from .answer import Summary
@@ -73,7 +73,7 @@ def _format_header(answer: Summary) -> str:
     overview = answer.overview
     counts = sorted({row.n for row in overview.rows})
     count = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}" if counts else "no"
-    clock_text = "; ".join(clock_words(answer.clock, answer.tool_clocks))
+    clock_text = "; ".join(describe_clocks(answer.clock, answer.tool_clocks))
     within = "the iterations within " if any(row.mean.within_run for row in overview.rows) and counts == [1] else ""
     return (f"{clock_text}; " if clock_text else "") + (
         f"{100 * overview.level:g} % intervals over {within}{count} "
@@ -140,9 +140,9 @@ def _format_spread(answer: Summary) -> Iterator[str]:
     overview, grid, titles = answer.overview, list[list[str]](), dict[int, str]()
     spread_by_row = dict(zip(map(id, overview.rows), answer.spread, strict=True))
     for (operation, metric), rows in group_by_response(overview):
-        divisor, unit = human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
+        divisor, unit = choose_human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
         lines = [
-            [*format_levels(overview.by, row.by, overview.units), name, *estimate_parts(estimate, divisor)]
+            [*format_levels(overview.by, row.by, overview.units), name, *format_estimate_parts(estimate, divisor)]
             for row in rows
             for name, estimate in spread_by_row[id(row)].by_label.items()
             if estimate.low is not None
@@ -168,7 +168,7 @@ def _format_harmonic(overview: Overview) -> Iterator[str]:
     if not rows:
         return
     texts = [
-        estimate_text(harmonic, row.unit) + (f" ({where})" if where else "")
+        format_estimate(harmonic, row.unit) + (f" ({where})" if where else "")
         for row, harmonic in rows[:_MOST_HARMONIC]
         for where in [row.name(overview.units)]
     ]
@@ -196,12 +196,12 @@ def _format_latency(overview: Overview) -> Iterator[str]:
     for (operation, kind), members in groupby(filling, key=lambda item: (item.operation, item.kind)):
         items = list(members)
         values = [item.duration.value for item in items if item.duration.value is not None]
-        divisor, unit = human_scale(min(values, default=1e-6), "s")
+        divisor, unit = choose_human_scale(min(values, default=1e-6), "s")
         begun = len(grid)
         for key, each in groupby(items, key=lambda item: tuple(item.by.values())):
             row = [item.duration for item in each if item.percentile in with_durations]
             if any(cell.value is not None for cell in row):
-                cells = [text for cell in row for text in estimate_parts(cell, divisor)]
+                cells = [text for cell in row for text in format_estimate_parts(cell, divisor)]
                 grid.append([*format_levels(by, dict(zip(overview.by, key, strict=True)), overview.units), *cells])
             else:
                 few.append(kind if kind == operation else f"{operation}: {kind}")
@@ -211,7 +211,9 @@ def _format_latency(overview: Overview) -> Iterator[str]:
         headers = [*by, *(text for p in percentiles for text in (f"p{100 * p:g}", "interval"))]
         yield from format_titled_table(headers, grid, titles)
     if few:
-        kinds = listed([f"{kind} ({counted(n, 'setting')})" if n > 1 else kind for kind, n in Counter(few).items()])
+        kinds = join_names(
+            [f"{kind} ({format_count(n, 'setting')})" if n > 1 else kind for kind, n in Counter(few).items()]
+        )
         yield from wrapped(f"too few calls for any percentile of {kinds}", "  ")
 
 
@@ -233,14 +235,14 @@ def _format_efficiency(items: Sequence[Efficiency], units: Mapping[str, str]) ->
     several = len({(item.operation, item.metric) for item in items}) > len({item.operation for item in items})
     grid = []
     for item in items:
-        metric = metric_words(item.metric) if item.operation else titled(item.metric, "")
+        metric = format_metric(item.metric) if item.operation else format_column_title(item.metric, "")
         name = f"{item.operation} {metric}".strip() if several or not item.operation else item.operation
         grid.append(
             [
                 name,
                 *format_levels(rest, item.by, units),
                 f"{item.size:g}",
-                *estimate_parts(item.efficiency),
+                *format_estimate_parts(item.efficiency),
             ]
         )
     headers = ["operation", *rest, factor, "efficiency", "interval"]

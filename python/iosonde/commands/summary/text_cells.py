@@ -5,13 +5,13 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 
-from iosonde.core.column_units import bytes_per_s, titled
+from iosonde.core.column_units import format_column_title, unit_to_bytes_per_s
 from iosonde.core.errors import InputError
 from iosonde.core.grouping import group_by_key
-from iosonde.core.headlines import metric_words
-from iosonde.core.level_text import format_levels, setting_text
-from iosonde.core.units import human_scale, percent
-from iosonde.layout.text import broken, escape, estimate_parts, room, table, width, wrapped
+from iosonde.core.headlines import format_metric
+from iosonde.core.level_text import format_levels, format_setting
+from iosonde.core.units import choose_human_scale, format_percent
+from iosonde.layout.text import broken, escape, format_estimate_parts, room, table, width, wrapped
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .answer import Summary
@@ -37,18 +37,18 @@ def format_response_title(operation: str, metric: str, unit: str, answer: Summar
     if _LOGARITHM.match(metric):  # its brackets hold no unit
         return metric
     if operation in metric and not metric.isidentifier():  # computed, as write/nodes: named by its formula
-        return titled(metric, unit)
+        return format_column_title(metric, unit)
     if not operation:
-        return titled(metric, unit)
+        return format_column_title(metric, unit)
     several = len({row.metric for row in answer.overview.rows if row.operation == operation}) > 1
     of_ranks = answer.tool_clocks and metric.endswith("_of_ranks")
-    name = f"{operation} {metric_words(metric)}" if several or of_ranks else operation
+    name = f"{operation} {format_metric(metric)}" if several or of_ranks else operation
     return f"{name}, {unit}" if unit else name
 
 
 def check_unit(overview: Overview, unit: str | None) -> None:
     """Raises InputError if ``unit`` is not a rate of bytes, or if no response is one."""
-    if unit and not bytes_per_s(unit):
+    if unit and not unit_to_bytes_per_s(unit):
         raise InputError(
             "unknown-unit", "{spell.unit:{unit}} is not a rate of bytes", "use KB/s, KiB/s, MB/s or MiB/s", unit=unit
         )
@@ -62,7 +62,7 @@ def check_unit(overview: Overview, unit: str | None) -> None:
 
 
 def _unit_to_bytes_per_s(unit: str) -> tuple[float, ...]:
-    return bytes_per_s("B/s" if unit == "bytes/s" else unit)
+    return unit_to_bytes_per_s("B/s" if unit == "bytes/s" else unit)
 
 
 def choose_scale(rows: Sequence[OverviewRow], unit: str | None) -> tuple[float, str]:
@@ -70,8 +70,8 @@ def choose_scale(rows: Sequence[OverviewRow], unit: str | None) -> tuple[float, 
     own = rows[0].unit
     have = _unit_to_bytes_per_s(own)
     if unit is None or not have:
-        return human_scale(max(abs(row.mean.value or 0.0) for row in rows), own)
-    scale = bytes_per_s(unit)
+        return choose_human_scale(max(abs(row.mean.value or 0.0) for row in rows), own)
+    scale = unit_to_bytes_per_s(unit)
     doubt = " (KB for 1000 bytes)" if unit != own and len(scale) + len(have) > 2 else ""
     return scale[0] / have[0], f"{unit}{doubt}"
 
@@ -121,9 +121,9 @@ def _build_text_rows(answer: Summary, rows: Sequence[OverviewRow], unit_option: 
 
 
 def _format_numbers(row: OverviewRow, divisor: float) -> Iterator[tuple[str, str]]:
-    yield from zip(("mean", "interval"), estimate_parts(row.mean, divisor), strict=True)
-    yield from zip(("median", "interval"), estimate_parts(row.median, divisor), strict=True)
-    yield "cv", "~" if row.cv is None else percent(row.cv)
+    yield from zip(("mean", "interval"), format_estimate_parts(row.mean, divisor), strict=True)
+    yield from zip(("median", "interval"), format_estimate_parts(row.median, divisor), strict=True)
+    yield "cv", "~" if row.cv is None else format_percent(row.cv)
 
 
 def _group_rows(text_rows: Sequence[_TextRow], above: Sequence[str]) -> list[list[_TextRow]]:
@@ -161,7 +161,7 @@ def _format_groups(text_rows: Sequence[_TextRow], overview: Overview, above: Seq
         levels = {name: group[0].row.by.get(name) for name in above}
         if len(levels) > _FEW:
             levels = {name: level for name, level in levels.items() if level is not None}
-        setting = setting_text(levels, overview.units)
+        setting = format_setting(levels, overview.units)
         titles[len(grid)] = f"{group[0].title}: {setting}" if setting else group[0].title
         grid += [
             [*(text_row.levels[name] for name in factors_inline), *(text for _, text in text_row.numbers)]

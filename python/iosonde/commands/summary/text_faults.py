@@ -3,10 +3,10 @@ the clients: a table per phase and setting."""
 
 from collections.abc import Iterator, Sequence
 
-from iosonde.core.estimate_text import estimate_text
+from iosonde.core.estimate_text import format_estimate
 from iosonde.core.types import Estimate
-from iosonde.core.units import human_scale
-from iosonde.layout.text import escape, estimate_parts, table, wrapped
+from iosonde.core.units import choose_human_scale
+from iosonde.layout.text import escape, format_estimate_parts, table, wrapped
 from iosonde.stats.overview.calls import PhaseCalls
 
 from .faults import FaultEffect
@@ -32,12 +32,12 @@ def format_title(effect: FaultEffect) -> str:
 
 def build_part_rows(effect: FaultEffect) -> tuple[str, list[list[str]]]:
     """Return (unit of the rates, a row per part)."""
-    divisor, unit = human_scale(max((part.rate.value or 0.0 for part in effect.parts), default=0.0), effect.unit)
+    divisor, unit = choose_human_scale(max((part.rate.value or 0.0 for part in effect.parts), default=0.0), effect.unit)
     return unit, [
         [
             f"{part.name}, n={part.rate.n}" if part.rate.n != effect.n else part.name,
-            estimate_parts(part.seconds, 1.0)[0],
-            *estimate_parts(part.rate, divisor),
+            format_estimate_parts(part.seconds, 1.0)[0],
+            *format_estimate_parts(part.rate, divisor),
             _format_time(part.p50),
             _format_time(part.p99),
         ]
@@ -48,8 +48,8 @@ def build_part_rows(effect: FaultEffect) -> tuple[str, list[list[str]]]:
 def _format_time(estimate: Estimate | None) -> str:
     if estimate is None or estimate.value is None:
         return "~"
-    divisor, unit = human_scale(estimate.value, "s")
-    return f"{estimate_parts(estimate, divisor)[0]} {unit}"
+    divisor, unit = choose_human_scale(estimate.value, "s")
+    return f"{format_estimate_parts(estimate, divisor)[0]} {unit}"
 
 
 def format_server_calls(phases: Sequence[PhaseCalls]) -> Iterator[str]:
@@ -64,8 +64,8 @@ def format_server_calls(phases: Sequence[PhaseCalls]) -> Iterator[str]:
         headers = [f"for each {phase.per}", "client", "interval", "servers", "interval"]
         yield from table(headers, rows, "lrrrr").splitlines()
         yield from wrapped(
-            f"{estimate_text(phase.in_all, '')} calls for each {phase.per}, against "
-            f"{estimate_text(phase.client_in_all, '')} operations of the client; n = {phase.in_all.n}.",
+            f"{format_estimate(phase.in_all, '')} calls for each {phase.per}, against "
+            f"{format_estimate(phase.client_in_all, '')} operations of the client; n = {phase.in_all.n}.",
             "  ",
         )
     if len(phases) > _MOST:
@@ -73,7 +73,7 @@ def format_server_calls(phases: Sequence[PhaseCalls]) -> Iterator[str]:
 
 
 def _format_estimate(estimate: Estimate | None) -> list[str]:
-    return list(estimate_parts(estimate, 1.0)) if estimate else ["", ""]
+    return list(format_estimate_parts(estimate, 1.0)) if estimate else ["", ""]
 
 
 def _get_largest_count(phase_calls: PhaseCalls, kind: str) -> float:

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from iosonde.core.estimate_text import CANNOT_TELL
 from iosonde.core.table import Cell
-from iosonde.core.units import percent, typed_sizes
+from iosonde.core.units import format_percent, parse_typed_sizes
 
 MOST_COLUMNS = 4
 SEVERAL = 3  # responses from which they are rows of one table
@@ -51,7 +51,7 @@ def _order_levels(levels: Sequence[Cell]) -> dict[Cell, int]:
     distinct = list(dict.fromkeys(levels))
     if all(isinstance(level, int | float) for level in distinct):
         distinct = sorted(distinct, key=lambda level: float(level or 0))
-    elif all(isinstance(level, str) for level in distinct) and (sizes := typed_sizes(distinct)) is not None:
+    elif all(isinstance(level, str) for level in distinct) and (sizes := parse_typed_sizes(distinct)) is not None:
         distinct = [level for _, level in sorted(zip(sizes, distinct, strict=True), key=lambda pair: pair[0])]
     return {level: place for place, level in enumerate(distinct)}
 
@@ -63,5 +63,5 @@ def format_spread(counts: Sequence[int], cvs: Sequence[float | None]) -> str:
     sorted_cvs = sorted(cv for cv in cvs if cv is not None)
     if not sorted_cvs:
         return f"{n}, cv {CANNOT_TELL}"
-    low, high = percent(sorted_cvs[0]), percent(sorted_cvs[-1])
+    low, high = format_percent(sorted_cvs[0]), format_percent(sorted_cvs[-1])
     return f"{n}, cv {low}" if low == high else f"{n}, cv {low} to {high}"

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from iosonde.core.column_units import titled
+from iosonde.core.column_units import format_column_title
 from iosonde.core.errors import InputError
-from iosonde.core.estimate_text import estimate_short
+from iosonde.core.estimate_text import format_short_estimate
 from iosonde.core.level_text import format_level, format_levels
-from iosonde.core.problems import nearest
+from iosonde.core.problems import suggest_replacement
 from iosonde.core.table import Cell
-from iosonde.layout.text import WIDTH, escape, estimate_parts, room, table, width
+from iosonde.layout.text import WIDTH, escape, format_estimate_parts, room, table, width
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .text_cells import choose_scale
@@ -44,7 +44,10 @@ def format_response(
     ]
     headers = [*rest, *_format_heads(column, laid.columns, overview)]
     lines = table(headers, grid, "r" * len(headers), limit=10**6).splitlines()
-    title = titled(rows[0].metric, unit) if not rows[0].operation else f"{title}, {unit}" if unit else title
+    if not rows[0].operation:
+        title = format_column_title(rows[0].metric, unit)
+    elif unit:
+        title = f"{title}, {unit}"
     return [escape(title), *lines, _format_spread_line(rows)]
 
 
@@ -92,7 +95,7 @@ def _format_parts(row: OverviewRow | None, divisor: float) -> Iterator[str]:
     if row is None:
         yield from ("", "")
         return
-    yield from estimate_parts(row.mean, divisor)
+    yield from format_estimate_parts(row.mean, divisor)
 
 
 def _format_spread_line(rows: Sequence[OverviewRow]) -> str:
@@ -107,7 +110,7 @@ def check_column(overview: Overview, column: str) -> str:
             "cannot use {spell.columns:{column}}: cells do not vary by it",
             "{suggestion}",
             column=column,
-            suggestion=nearest(column, overview.by or ["nothing"]),
+            suggestion=suggest_replacement(column, overview.by or ["nothing"]),
         )
     return column
 
@@ -127,7 +130,13 @@ def format_wide_response(
     widths = [max(map(width, [head, *cells])) for head, cells in zip(heads, columns, strict=True)]
     before = sum(max(map(width, [name, *(row[at] for row in level_texts)])) + _GAP for at, name in enumerate(rest))
     parts = _split_columns(widths, before)
-    title = titled(rows[0].metric, in_unit) if not rows[0].operation else f"{title}, {in_unit}" if in_unit else title
+    title = (
+        format_column_title(rows[0].metric, in_unit)
+        if not rows[0].operation
+        else f"{title}, {in_unit}"
+        if in_unit
+        else title
+    )
     several = f", in {len(parts)}{PARTS}" if len(parts) > 1 else ""
     yield escape(f"{title}: by {column}{several}")
     for number, part in enumerate(parts):
@@ -139,7 +148,7 @@ def format_wide_response(
 
 
 def _format_cell(row: OverviewRow | None, divisor: float) -> str:
-    return NOT_MEASURED if row is None else estimate_short(row.mean, divisor)
+    return NOT_MEASURED if row is None else format_short_estimate(row.mean, divisor)
 
 
 def _split_columns(widths: Sequence[int], before: int) -> list[list[int]]:

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Sequence
 
-from iosonde.core.units import format_size, human_scale
-from iosonde.core.words import percent, percent_interval
+from iosonde.core.units import choose_human_scale, format_size
+from iosonde.core.words import format_share, format_share_interval
 from iosonde.layout.figure import Figure
-from iosonde.layout.text import escape, estimate_text
+from iosonde.layout.text import escape, format_estimate
 from iosonde.layout.vocabulary import (
     BLUE,
     INK,
@@ -57,7 +57,7 @@ def areas_figure(shares: SharedOut) -> Figure:
                 "said": text if fits else "",
                 "middle": short(x + width / 2),
                 "centre": short(y + height / 2),
-                "tip": f"{name}: {size}{percent(value / total)}",
+                "tip": f"{name}: {size}{format_share(value / total)}",
             }
         )
     across, down = (
@@ -85,7 +85,7 @@ def areas_figure(shares: SharedOut) -> Figure:
         height=_HEIGHT,
     )
     return Figure(
-        spec, shares.title, f"{shares.title}: areas, the largest {names[0]} with {percent(values[0] / total)}."
+        spec, shares.title, f"{shares.title}: areas, the largest {names[0]} with {format_share(values[0] / total)}."
     )
 
 
@@ -139,7 +139,7 @@ def cumulative_figure(cumulative: Cumulative) -> Figure:
             "x": max(1, up_to or 0) if cumulative.unit == "bytes" else tick,
             "y": short(100 * share),
             "series": name,
-            "tip": f"{percent(share)} {name}: {tick}",
+            "tip": f"{format_share(share)} {name}: {tick}",
         }
         for (up_to, files, capacity), tick in zip(cumulative.rows, ticks, strict=True)
         for name, share in zip(_OF, (files, capacity), strict=True)
@@ -171,12 +171,14 @@ def estimates_figure(estimate_bars: EstimateBars) -> Figure:
     """Draw horizontal bars with their intervals."""
     labels = unique(name for name, _ in estimate_bars.bars)
     largest = max((abs(estimate.value or 0.0) for _, estimate in estimate_bars.bars), default=0.0)
-    divisor, unit = (0.01, "%") if estimate_bars.unit == "share" else human_scale(largest, estimate_bars.unit)
+    divisor, unit = (0.01, "%") if estimate_bars.unit == "share" else choose_human_scale(largest, estimate_bars.unit)
     rows: list[Row] = []
     for name, (_, estimate) in zip(labels, estimate_bars.bars, strict=True):
         low, high = ends(estimate, divisor) or (None, None)
         text = (
-            percent_interval(estimate) if estimate_bars.unit == "share" else estimate_text(estimate, estimate_bars.unit)
+            format_share_interval(estimate)
+            if estimate_bars.unit == "share"
+            else format_estimate(estimate, estimate_bars.unit)
         )
         rows.append(
             {

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from iosonde.core.words import decimals
+from iosonde.core.words import format_decimals
 from iosonde.layout.figure import Figure, together
 from iosonde.layout.vocabulary import Row, Spec, colours_of, layer, legend, number, short, view
 from iosonde.stats.sampling.resampling import SimulatedEstimate
@@ -105,7 +105,7 @@ def _build_points(series: Mapping[str, Sequence[SimulatedEstimate]]) -> Iterator
 
 
 def _format_percent(share: float) -> str:
-    return f"{decimals(100 * share, 1)} %"
+    return f"{format_decimals(100 * share, 1)} %"
 
 
 def _build_truths(series: Mapping[str, Sequence[SimulatedEstimate]]) -> Iterator[Row]:

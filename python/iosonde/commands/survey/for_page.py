@@ -6,7 +6,7 @@ from typing import Any
 
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
-from iosonde.core.words import counted, percent_interval
+from iosonde.core.words import format_count, format_share_interval
 from iosonde.page.tables import DataTable
 
 from .answer import Survey
@@ -67,13 +67,13 @@ class SurveyPage:
         walked = self.survey.walked
         largest = next(
             (
-                f"; {estimate.name} is {percent_interval(estimate.inference.estimate)} of the capacity"
+                f"; {estimate.name} is {format_share_interval(estimate.inference.estimate)} of the capacity"
                 for estimate in self.survey.of("type", "capacity")
             ),
             "",
         )
         return (
-            f"{self.survey.path}: {counted(walked.files, 'file')}, {format_size(walked.numbers['bytes'])}"
+            f"{self.survey.path}: {format_count(walked.files, 'file')}, {format_size(walked.numbers['bytes'])}"
             f"{largest}. {self.note}"
         ).rstrip()
 

@@ -12,7 +12,7 @@ from iosonde.commands.declaration import CommandGroup
 from iosonde.commands.files import build_figure_writer
 from iosonde.commands.page_file import check_page_is_writable
 from iosonde.commands.result import Result
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.option_kinds import Counts, Duration, FigureFile, Integer, Rate, Share, Size
 from iosonde.core.options import Flag, NameList, Names, Text, V
 from iosonde.data.options import LevelOptions
@@ -63,7 +63,7 @@ class TreeOptions(LevelOptions):
 def report_hangs(hangs: Iterable[str]) -> None:
     """Say which files and directories did not answer."""
     for hang in hangs:
-        front_end().remark(hang)
+        get_front_end().remark(hang)
 
 
 @dataclass
@@ -153,13 +153,13 @@ def _survey(options: SurveyOptions, survey_all: Callable[..., Survey | None]) ->
     query = options.build_query()
     store = options.open_store(query)
     check_page_is_writable(options.page)
-    with front_end().count_progress() as on_progress:
-        survey = survey_all(query, on_progress, front_end().waiting())
+    with get_front_end().count_progress() as on_progress:
+        survey = survey_all(query, on_progress, get_front_end().waiting())
     if survey is None:
         return None
     report_hangs(survey.hangs)
     if store:
-        front_end().note(f"kept as {store.keep(survey, query)} in {options.store}")
+        get_front_end().note(f"kept as {store.keep(survey, query)} in {options.store}")
     return Result(survey, lines, write=_page_writer(survey, options.page))
 
 
@@ -167,7 +167,7 @@ def _page_writer(survey: Survey, path: str | None) -> Callable[[], None] | None:
     from .for_page import build_survey_page
     from .section import save_survey
 
-    return (lambda: save_survey(build_survey_page(survey), path, front_end().note)) if path else None
+    return (lambda: save_survey(build_survey_page(survey), path, get_front_end().note)) if path else None
 
 
 @dataclass
@@ -207,8 +207,8 @@ def survey_simulate(options: SimulationOptions) -> Result[Simulation]:
     from .text_more import simulation_lines
 
     query = options.build_query()
-    with front_end().count_progress() as on_progress:
-        simulation = simulate(query, on_progress, front_end().waiting())
+    with get_front_end().count_progress() as on_progress:
+        simulation = simulate(query, on_progress, get_front_end().waiting())
     report_hangs(simulation.hangs)
     return Result(simulation, simulation_lines, figure, build_figure_writer(options.plot, lambda: figure(simulation)))
 

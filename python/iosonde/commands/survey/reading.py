@@ -9,7 +9,7 @@ from typing import Any
 
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
-from iosonde.core.words import percent
+from iosonde.core.words import format_share
 from iosonde.stats.estimate.summarise import geometric_mean
 from iosonde.stats.sampling.stopping import StopRule, narrow
 from iosonde.survey.contents import Contents
@@ -65,7 +65,7 @@ def describe_reading(speeds: Sequence[ReadSpeed], cold: float | None) -> str:
         template = rates + "the file system does not report whether they were in this node's memory."
         return Message("unknown-cache-state", template, at_once=speeds[0].at_once)
     template = rates + "{share} of these bytes were not in this node's memory."
-    return Message("cold-share", template, at_once=speeds[0].at_once, share=percent(cold))
+    return Message("cold-share", template, at_once=speeds[0].at_once, share=format_share(cold))
 
 
 def estimate_read_speeds(contents: Iterable[Contents], level: float) -> tuple[ReadSpeed, ...]:

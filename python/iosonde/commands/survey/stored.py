@@ -13,7 +13,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate, Experiment, Factor, Observation, Run
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.foreign.child import LIMIT_S
 from iosonde.page.tables import DataTable
 from iosonde.stats.sampling.shares import PopulationEstimate
@@ -136,7 +136,7 @@ def build_surveys_page(runs: Sequence[StoredRun], store: str) -> SurveyPage:
     note = Message(
         "one-of-several",
         "The last of {surveys} in {store}, of {started_at}. Another one: {spell.where:run=ID}.",
-        surveys=counted(len(runs), "survey"),
+        surveys=format_count(len(runs), "survey"),
         store=store,
         started_at=last.started_at,
     )

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from iosonde.core.units import format_seconds, format_size, significant
-from iosonde.core.words import counted, percent, percent_interval
-from iosonde.layout.text import escape, estimate_text, paragraphs, table, warning_lines, wrapped
+from iosonde.core.units import format_seconds, format_significant, format_size
+from iosonde.core.words import format_count, format_share, format_share_interval
+from iosonde.layout.text import escape, format_estimate, paragraphs, table, warning_lines, wrapped
 
 from .answer import Survey
 from .reading import STATES, ReadSpeed
@@ -29,12 +29,13 @@ def lines(survey: Survey) -> Iterator[str]:
     walked = survey.walked
     numbers = walked.numbers
     yield from wrapped(
-        f"{survey.path}: {counted(walked.files, 'file')}, {format_size(numbers['bytes'])}{_describe_unknown(numbers)}."
+        f"{survey.path}: {format_count(walked.files, 'file')}, "
+        f"{format_size(numbers['bytes'])}{_describe_unknown(numbers)}."
     )
     how = "Walked" if "directories" in numbers else "Listed"
     files, size = ("", "") if survey.covered is None else (f" ({_format_small_share(item)})" for item in survey.covered)
     yield from wrapped(
-        f"{how} in {format_seconds(walked.seconds)}; read {counted(survey.files_read, 'file')}{files}, "
+        f"{how} in {format_seconds(walked.seconds)}; read {format_count(survey.files_read, 'file')}{files}, "
         f"{format_size(survey.bytes_read)}{size}; in all {format_seconds(survey.seconds)}."
     )
     if survey.stopped in _STOPPED:
@@ -59,7 +60,7 @@ def lines(survey: Survey) -> Iterator[str]:
 
 def _format_small_share(share: float) -> str:
     """Format with two significant digits: some hundred of 300 million files are not 0.0 %."""
-    return f"{significant(100 * share, 2)} %"
+    return f"{format_significant(100 * share, 2)} %"
 
 
 def _describe_unknown(numbers: dict[str, int]) -> str:
@@ -99,7 +100,7 @@ def _get_estimate_value(estimate: SurveyEstimate | None) -> float:
 
 
 def _format_share(estimate: SurveyEstimate | None) -> str:
-    return "" if estimate is None else percent_interval(estimate.inference.estimate)
+    return "" if estimate is None else format_share_interval(estimate.inference.estimate)
 
 
 def _format_exact(survey: Survey) -> Iterator[str]:
@@ -107,7 +108,7 @@ def _format_exact(survey: Survey) -> Iterator[str]:
     yield "All files (exact):"
     yield from paragraphs(
         (
-            f"{percent(tail.share)} of the capacity is in the {percent(tail.files)} of the files with "
+            f"{format_share(tail.share)} of the capacity is in the {format_share(tail.files)} of the files with "
             f"{format_size(tail.least)} and more"
             for tail in dict.fromkeys(walked.tails)
         ),
@@ -116,16 +117,20 @@ def _format_exact(survey: Survey) -> Iterator[str]:
     )
     if walked.old and walked.files:
         yield from wrapped(
-            f"not modified for a year: {percent(walked.old[0])} of the files, {percent(walked.old[1])} of the capacity",
+            f"not modified for a year: {format_share(walked.old[0])} of the files, "
+            f"{format_share(walked.old[1])} of the capacity",
             "    ",
             "  ",
         )
     if walked.owners and walked.largest_owner is not None:
-        owners = f"{counted(walked.owners, 'owner')}, the largest with {percent(walked.largest_owner)} of the capacity"
+        owners = (
+            f"{format_count(walked.owners, 'owner')}, the largest with {format_share(walked.largest_owner)} of "
+            "the capacity"
+        )
         yield from wrapped(owners, "    ", "  ")
     numbers = walked.numbers
     others = {"empty": "empty file", "hard_links": "further hard link", "links": "symbolic link"}
-    texts = [counted(numbers[name], noun) for name, noun in others.items() if name in numbers]
+    texts = [format_count(numbers[name], noun) for name, noun in others.items() if name in numbers]
     yield from wrapped(", ".join(texts), "    ", "  ")
 
 
@@ -133,7 +138,7 @@ def _format_unanswered(survey: Survey) -> Iterator[str]:
     if survey.no_answer:
         why = ", ".join(f"{many} {escape(_REASONS.get(name, name))}" for name, many in sorted(survey.no_answer.items()))
         parts = [
-            f"{percent_interval(sample.missing.estimate)} of the {sample.by}"
+            f"{format_share_interval(sample.missing.estimate)} of the {sample.by}"
             for sample in survey.samples
             if sample.missing.estimate.value
         ]
@@ -142,7 +147,10 @@ def _format_unanswered(survey: Survey) -> Iterator[str]:
             "the rest, intervals allow for any content of these files; ~: more than half gave no answer"
         )
     if survey.touched:
-        yield f"access times of {counted(survey.touched, 'file')} changed: they belong to others, and we are not root"
+        yield (
+            f"access times of {format_count(survey.touched, 'file')} changed: they belong to others, and we "
+            "are not root"
+        )
 
 
 def format_strata(strata: Sequence[SurveyStratum]) -> Iterator[str]:
@@ -170,7 +178,7 @@ def _format_name(name: str) -> str:
 
 def _format_mostly(stratum: SurveyStratum) -> tuple[str, str]:
     estimates = stratum.mostly
-    return (estimates.name, percent_interval(estimates.inference.estimate)) if estimates else ("", "")
+    return (estimates.name, format_share_interval(estimates.inference.estimate)) if estimates else ("", "")
 
 
 def format_read_speeds(speeds: Sequence[ReadSpeed], heading: str) -> Iterator[str]:
@@ -194,4 +202,4 @@ def format_read_speeds(speeds: Sequence[ReadSpeed], heading: str) -> Iterator[st
 
 
 def _format_cells(speed: ReadSpeed | None) -> list[str]:
-    return ["", ""] if speed is None else [str(speed.rate.n), estimate_text(speed.rate, "bytes/s")]
+    return ["", ""] if speed is None else [str(speed.rate.n), format_estimate(speed.rate, "bytes/s")]

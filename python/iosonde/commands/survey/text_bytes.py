@@ -5,8 +5,8 @@ from functools import partial
 
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate, format_size
-from iosonde.core.words import counted, percent, percent_interval
-from iosonde.layout.text import escape, estimate_text, paragraphs, table, wrapped
+from iosonde.core.words import format_count, format_share, format_share_interval
+from iosonde.layout.text import escape, format_estimate, paragraphs, table, wrapped
 
 from .answer import Survey
 from .what_if import SurveyWhatIf
@@ -22,7 +22,11 @@ def byte_lines(survey: Survey) -> Iterator[str]:
     if not names:
         return
     rows = [
-        (estimate.name, percent_interval(estimate.inference.estimate), estimate_text(saved[estimate.name], "bytes"))
+        (
+            estimate.name,
+            format_share_interval(estimate.inference.estimate),
+            format_estimate(saved[estimate.name], "bytes"),
+        )
         for estimate in survey.of("compressed", "capacity")
     ]
     yield ""
@@ -31,8 +35,8 @@ def byte_lines(survey: Survey) -> Iterator[str]:
     speeds = [
         (
             name,
-            estimate_text(pack[name], "bytes/s"),
-            estimate_text(unpack[name], "bytes/s"),
+            format_estimate(pack[name], "bytes/s"),
+            format_estimate(unpack[name], "bytes/s"),
             "" if name in survey.not_beaten else "beaten",
         )
         for name in names
@@ -42,16 +46,16 @@ def byte_lines(survey: Survey) -> Iterator[str]:
         yield from wrapped("beaten: another codec significantly compresses both more and faster")
     yield ""
     yield from paragraphs(
-        f"{estimate.name} of zeros: {percent_interval(estimate.inference.estimate)} of the capacity"
+        f"{estimate.name} of zeros: {format_share_interval(estimate.inference.estimate)} of the capacity"
         for estimate in survey.of("zeros", "capacity")
     )
     for estimate in survey.of("entropy", "capacity"):
         bits = estimate.inference.estimate
-        yield from wrapped(f"entropy of single bytes: {estimate_text(bits, 'bits')}, of 8")
+        yield from wrapped(f"entropy of single bytes: {format_estimate(bits, 'bits')}, of 8")
     if survey.blocks and survey.blocks.read:
         met, read = survey.blocks.met_before, survey.blocks.read
         yield from wrapped(
-            f"{met:,} of {counted(read, 'block')} of 4 KiB that were read ({percent(met / read)}) are "
+            f"{met:,} of {format_count(read, 'block')} of 4 KiB that were read ({format_share(met / read)}) are "
             "duplicates within the sample. The tree has more: a sample of files cannot estimate the "
             "savings of deduplication"
         )
@@ -66,7 +70,10 @@ def quantile_lines(survey: Survey) -> Iterator[str]:
     for what, of in dict.fromkeys((what, of) for what, of, _ in estimates):
         ends = [estimates[what, of, name] for name in ("0.5", "0.9")]
         rows.append(
-            (f"{what}, of {of}", *(_format_age(end) if what == "age" else estimate_text(end, "bytes") for end in ends))
+            (
+                f"{what}, of {of}",
+                *(_format_age(end) if what == "age" else format_estimate(end, "bytes") for end in ends),
+            )
         )
     if rows:
         yield ""
@@ -76,7 +83,7 @@ def quantile_lines(survey: Survey) -> Iterator[str]:
 def _format_age(estimate: Estimate) -> str:
     value = estimate.value or 0.0
     scale = (86_400.0, "days") if value >= 86_400 else (3600.0, "h") if value >= 3600 else (1.0, "s")
-    return estimate_text(estimate, "s", scale)
+    return format_estimate(estimate, "s", scale)
 
 
 def what_if_lines(survey: Survey) -> Iterator[str]:
@@ -90,17 +97,17 @@ def what_if_lines(survey: Survey) -> Iterator[str]:
 
 def _format_compressed(scenario: SurveyWhatIf) -> Iterator[str]:
     rows = (
-        ("of the capacity", scenario.touches, percent_interval),
-        ("remaining share", scenario.left, percent_interval),
-        ("saves", scenario.saved, partial(estimate_text, unit="bytes")),
+        ("of the capacity", scenario.touches, format_share_interval),
+        ("remaining share", scenario.left, format_share_interval),
+        ("saves", scenario.saved, partial(format_estimate, unit="bytes")),
         ("CPU, once", scenario.cpu, format_cpu_time),
-        ("compresses, a core", scenario.pack, partial(estimate_text, unit="bytes/s")),
-        ("decompresses", scenario.unpack, partial(estimate_text, unit="bytes/s")),
+        ("compresses, a core", scenario.pack, partial(format_estimate, unit="bytes/s")),
+        ("decompresses", scenario.unpack, partial(format_estimate, unit="bytes/s")),
     )
     yield from (f"  {name:<18}  {text(estimate)}" for name, estimate, text in rows if estimate is not None)
     if scenario.left and scenario.unpack and scenario.unpack.value:
         yield from wrapped(
-            f"a reader needs {percent(scenario.left.value or 0.0)} of the bytes, and a core for each "
+            f"a reader needs {format_share(scenario.left.value or 0.0)} of the bytes, and a core for each "
             f"{format_rate(scenario.unpack.value, 'bytes/s')} that it reads",
             "  ",
             "  ",
@@ -108,11 +115,15 @@ def _format_compressed(scenario: SurveyWhatIf) -> Iterator[str]:
 
 
 def _format_archived(scenario: SurveyWhatIf) -> Iterator[str]:
-    saved, size, into = scenario.saved, format_size(scenario.change.archive), counted(scenario.archives or 0, "archive")
+    saved, size, into = (
+        scenario.saved,
+        format_size(scenario.change.archive),
+        format_count(scenario.archives or 0, "archive"),
+    )
     if saved is None:
         return
     yield from wrapped(
-        f"{counted(scenario.files or 0, 'file')} with contents, below {size}, go into {into} of 1 GiB (tar): "
+        f"{format_count(scenario.files or 0, 'file')} with contents, below {size}, go into {into} of 1 GiB (tar): "
         "exactly that many fewer inodes",
         "  ",
         "  ",
@@ -129,4 +140,4 @@ def format_cpu_time(amount: Estimate) -> str:
     """Format seconds, minutes or hours of a core."""
     value = amount.value or 0.0
     scale = (3600.0, "h") if value >= 7200 else (60.0, "min") if value >= 120 else (1.0, "s")
-    return estimate_text(amount, "s", scale)
+    return format_estimate(amount, "s", scale)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from iosonde.core.units import format_rate, format_seconds, format_size, percent, significant
-from iosonde.core.words import counted, decimals
+from iosonde.core.units import format_percent, format_rate, format_seconds, format_significant, format_size
+from iosonde.core.words import format_count, format_decimals
 from iosonde.layout.text import table, wrapped
 from iosonde.stats.sampling.resampling import SimulatedEstimate
 
@@ -17,17 +17,17 @@ _EXAMPLE = 0.05  # the most common precision
 def plan_lines(plan: SurveyPlan) -> Iterator[str]:
     """Yield the text of a plan."""
     yield from wrapped(
-        f"{counted(plan.population, 'file')}, {format_size(plan.capacity)}; shares at "
-        f"{percent(plan.level)} confidence, by count and by capacity:"
+        f"{format_count(plan.population, 'file')}, {format_size(plan.capacity)}; shares at "
+        f"{format_percent(plan.level)} confidence, by count and by capacity:"
     )
     yield ""
     rows = [
         (
-            "all are read" if row.precision is None else f"± {decimals(100 * row.precision, 1)} points",
+            "all are read" if row.precision is None else f"± {format_decimals(100 * row.precision, 1)} points",
             f"{row.files:,}",
             format_size(row.bytes),
             _format_duration(row.seconds),
-            significant(row.node_hours),
+            format_significant(row.node_hours),
         )
         for row in plan.rows
     ]
@@ -68,12 +68,15 @@ def _describe_time(plan: SurveyPlan) -> str:
 
 
 def _format_duration(seconds: float) -> str:
-    return f"{significant(seconds / _DAY_S)} days" if seconds >= 2 * _DAY_S else format_seconds(seconds)
+    return f"{format_significant(seconds / _DAY_S)} days" if seconds >= 2 * _DAY_S else format_seconds(seconds)
 
 
 def simulation_lines(simulation: Simulation) -> Iterator[str]:
     """Yield the text of a simulation: a block per sampling scheme, and one for its quantiles."""
-    options, totals = simulation.options, f"{counted(simulation.files, 'file')}, {format_size(simulation.capacity)}"
+    options, totals = (
+        simulation.options,
+        f"{format_count(simulation.files, 'file')}, {format_size(simulation.capacity)}",
+    )
     each = f", each part by itself (--by {options.by})" if options.by else ""
     yield from wrapped(
         f"{options.path}: {totals}, all of them examined, then {options.repetitions:,} surveys of each "
@@ -88,15 +91,17 @@ def simulation_lines(simulation: Simulation) -> Iterator[str]:
     yield ""
     yield from wrapped(
         "error: 95 of 100 are within this many points (quantiles: %). held: how often the "
-        f"{percent(options.level)} interval contained the truth."
+        f"{format_percent(options.level)} interval contained the truth."
     )
     if options.until is not None:
         yield from wrapped(
-            f"Files were read until all shares were ± {decimals(100 * options.until, 1)} points; the "
+            f"Files were read until all shares were ± {format_decimals(100 * options.until, 1)} points; the "
             "number is the median."
         )
     if simulation.n_excluded:
-        yield from wrapped(f"~ {counted(simulation.n_excluded, 'file')} could not be examined, and are excluded", "  ")
+        yield from wrapped(
+            f"~ {format_count(simulation.n_excluded, 'file')} could not be examined, and are excluded", "  "
+        )
 
 
 TITLES = {
@@ -114,9 +119,11 @@ def _format_way(way: str, estimates: Sequence[SimulatedEstimate]) -> Iterator[st
     rows = []
     for quantity in dict.fromkeys(estimate.true_number for estimate in estimates):
         mine = {estimate.n: estimate for estimate in estimates if estimate.true_number == quantity}
-        cells = [f"{_format_error(mine[n])} {decimals(100 * (mine[n].coverage.value or 0.0), 0)}%" for n in sizes]
+        cells = [
+            f"{_format_error(mine[n])} {format_decimals(100 * (mine[n].coverage.value or 0.0), 0)}%" for n in sizes
+        ]
         truth = (
-            f"{decimals(100 * quantity.truth, 1)} %"
+            f"{format_decimals(100 * quantity.truth, 1)} %"
             if quantity.unit == "share"
             else (format_size(quantity.truth) if quantity.unit == "bytes" else _format_duration(quantity.truth))
         )
@@ -135,5 +142,9 @@ def format_quantity_name(estimate: SimulatedEstimate) -> str:
 
 def _format_error(estimate: SimulatedEstimate) -> str:
     if estimate.true_number.unit == "share":
-        return decimals(100 * estimate.worst, 1)
-    return f"{decimals(100 * estimate.worst / estimate.true_number.truth, 0)}%" if estimate.true_number.truth else "–"
+        return format_decimals(100 * estimate.worst, 1)
+    return (
+        f"{format_decimals(100 * estimate.worst / estimate.true_number.truth, 0)}%"
+        if estimate.true_number.truth
+        else "–"
+    )

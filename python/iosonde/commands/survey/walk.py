@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.message import Message
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.engine import _native
 from iosonde.survey.walk import Walked
 
@@ -165,7 +165,7 @@ def _notes(counts: dict[str, Any]) -> Iterator[Message]:
         yield Message(
             "other-file-systems",
             "{file_systems} in the tree not entered ({spell.other_file_systems})",
-            file_systems=counted(counts["mounts"], "other file system"),
+            file_systems=format_count(counts["mounts"], "other file system"),
         )
     snapshots = {name: many for name, many in counts["snapshots"].items() if many}
     if snapshots:
@@ -178,10 +178,10 @@ def _notes(counts: dict[str, Any]) -> Iterator[Message]:
         yield Message(
             "released-files",
             "{files} without a block on disk (on tape, a hole, or in the inode) are never opened",
-            files=counted(counts["released"], "file"),
+            files=format_count(counts["released"], "file"),
         )
     if counts["linked_elsewhere"]:
-        files = counted(counts["linked_elsewhere"], "file")
+        files = format_count(counts["linked_elsewhere"], "file")
         yield Message("links-outside", "{files} with names outside of the tree, too", files=files)
     if counts["links_unchecked"]:
         yield Message(
@@ -209,5 +209,5 @@ def _describe_file_list(counts: dict[str, Any]) -> Iterator[Message]:
     if reasons := [f"{counts[name]:,} {words}" for name, words in outside.items() if counts[name]]:
         yield Message("names-left-out", "names of the list that are left out: {names}", names=", ".join(reasons))
     if counts.get("released"):
-        files = counted(counts["released"], "file")
+        files = format_count(counts["released"], "file")
         yield Message("released-files", "{files} without a block on disk are never opened", files=files)

@@ -11,7 +11,7 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message, spell
-from iosonde.core.pairs import pairs_of
+from iosonde.core.pairs import parse_pairs
 from iosonde.core.types import Estimate
 from iosonde.core.units import parse_seconds, parse_size
 from iosonde.stats.estimate.distributions import t_critical
@@ -60,7 +60,7 @@ class StorageChange:
 
 def parse_change(text: str) -> StorageChange:
     """Parse ``compress=zstd:3,older=1y,type=TIFF,larger=1MiB`` or ``archive=64KiB``. Raises InputError."""
-    pairs = pairs_of(text, str(spell.what_if), _HINT)
+    pairs = parse_pairs(text, str(spell.what_if), _HINT)
     unknown = set(pairs) - {"compress", "older", "type", "larger", "archive"}
     if unknown or ("compress" in pairs) == ("archive" in pairs) or ("archive" in pairs and len(pairs) > 1):
         raise InputError(

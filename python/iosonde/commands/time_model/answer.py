@@ -12,10 +12,10 @@ from iosonde.answers.answer import Answer
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import format_levels
 from iosonde.core.message import Message, spell
-from iosonde.core.stored import StoredRun, incomplete_among, plain
+from iosonde.core.stored import StoredRun, describe_included_incomplete, strip_factor_prefix
 from iosonde.core.types import Estimate
 from iosonde.core.units import parse_size
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, choose_response
 from iosonde.data.source import Source
@@ -204,9 +204,9 @@ def _classify_operations(
             "no reads or writes are recorded in the store",
             "measure with 'iosonde run'"
             + ("; {spell.incomplete} includes its {incomplete_runs}" if n_incomplete else ""),
-            incomplete_runs=counted(n_incomplete, "incomplete run"),
+            incomplete_runs=format_count(n_incomplete, "incomplete run"),
         )
-    if taken := incomplete_among([run for run in source.runs if run.n_operations]):
+    if taken := describe_included_incomplete([run for run in source.runs if run.n_operations]):
         notes[taken] = None
     return [_estimate_group_shares(name, several, level) for name, several in trials.items()], list(notes)
 
@@ -306,7 +306,9 @@ def _estimate_row_shares(name: str, classified: Classified, level: float) -> Con
 
 def _format_setting(run: StoredRun, by: Sequence[str]) -> list[str]:
     return [
-        f"{plain(name)}={level}" for name, level in {name: run.level(name) for name in by}.items() if level is not None
+        f"{strip_factor_prefix(name)}={level}"
+        for name, level in {name: run.level(name) for name in by}.items()
+        if level is not None
     ]
 
 

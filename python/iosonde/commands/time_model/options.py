@@ -10,7 +10,7 @@ from iosonde.commands.command import command
 from iosonde.commands.result import Result
 from iosonde.commands.system_options import QuantityTexts
 from iosonde.core.errors import InputError
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.option_kinds import Duration, FigureFile, Quantities, Size
 from iosonde.core.options import Choice, Data, Flag, NameList, Names, Value
 from iosonde.core.units import parse_rate, parse_seconds
@@ -118,7 +118,7 @@ def time_model(options: TimeModelOptions) -> Result[TimeModel] | Result[PathStud
         )
     model = answer(source, options.query, operation, options.by)
     for warning in model.warnings:
-        front_end().warn(warning)
+        get_front_end().warn(warning)
     return Result(model, _format_lines_with_mixtures if options.mixture else _format_lines)
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from iosonde.core.units import format_rate, format_size, human_scale, significant
-from iosonde.layout.text import estimate_parts, table, wrapped
+from iosonde.core.units import choose_human_scale, format_rate, format_significant, format_size
+from iosonde.layout.text import format_estimate_parts, table, wrapped
 from iosonde.model.time_model import LIMITS, PARTS, ConditionLine, Diagnosis, TimeCondition
 
 from .answer import ConditionShares, TimeModel
@@ -52,14 +52,14 @@ def _format_groups(groups: Sequence[ConditionShares], level: float) -> Iterator[
     for group in groups:
         rows = []
         for name, estimate in group.shares.items():
-            value, interval = estimate_parts(estimate, 0.01)
+            value, interval = format_estimate_parts(estimate, 0.01)
             rows.append([name, value, interval])
         yield from wrapped(f"{group.name}: {group.n_operations} operations")
         yield from table(["", "%", "interval"], rows, "lrr").splitlines()
-        lost, between = estimate_parts(group.lost, 0.01)
+        lost, between = format_estimate_parts(group.lost, 0.01)
         yield from wrapped(f"Lost against the best case: {lost} % ({between}) of their time.")
         if group.beyond.value:
-            beyond, between = estimate_parts(group.beyond, 0.01)
+            beyond, between = format_estimate_parts(group.beyond, 0.01)
             yield from wrapped(
                 f"{beyond} % ({between}) of them took more than twice the slowest condition, which none "
                 "explains (another user, a queue, a lost packet)."
@@ -68,7 +68,7 @@ def _format_groups(groups: Sequence[ConditionShares], level: float) -> Iterator[
 
 
 def _format_parts(conditions: Sequence[TimeCondition], size: int, with_parts: bool) -> Iterator[str]:
-    divisor, unit = human_scale(max(condition.seconds(size) for condition in conditions), "s")
+    divisor, unit = choose_human_scale(max(condition.seconds(size) for condition in conditions), "s")
     names = list(PARTS) if with_parts else []
     rows = []
     for condition in conditions:
@@ -79,7 +79,7 @@ def _format_parts(conditions: Sequence[TimeCondition], size: int, with_parts: bo
 
 
 def _format_short(value: float) -> str:
-    return significant(value, 4) if value else "0"
+    return format_significant(value, 4) if value else "0"
 
 
 def _format_diagnosis(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
@@ -106,7 +106,7 @@ def _format_lines(fitted: Sequence[ConditionLine], level: float) -> Iterator[str
     yield ""
     rows = []
     for line in fitted:
-        divisor, unit = human_scale(line.fixed.high, "s")
+        divisor, unit = choose_human_scale(line.fixed.high, "s")
         fixed = _format_range(line.fixed.low / divisor, line.fixed.high / divisor)
         rows.append([line.name, line.n, f"{fixed} {unit}", _format_rate(line), f"{line.r2:.3f}"])
     yield from table(["condition", "n", "c", "1/f", "R²"], rows, "lrrrr").splitlines()
@@ -120,14 +120,14 @@ def _format_rate(line: ConditionLine) -> str:
     slow = format_rate(1 / high, "bytes/s")
     if low <= 0:
         return f"above {slow}"
-    divisor, unit = human_scale(1 / low, "bytes/s")
+    divisor, unit = choose_human_scale(1 / low, "bytes/s")
     return f"{_format_range(1 / high / divisor, 1 / low / divisor)} {unit}"
 
 
 def _format_range(low: float, high: float) -> str:
     """Format both ends with enough digits to differ (three to six)."""
     for digits in range(3, 7):
-        ends = significant(low, digits), significant(high, digits)
+        ends = format_significant(low, digits), format_significant(high, digits)
         if ends[0] != ends[1]:
             break
     return " to ".join(ends)

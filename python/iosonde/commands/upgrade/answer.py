@@ -7,7 +7,7 @@ from typing import Any
 
 from iosonde.answers.answer import Answer
 from iosonde.answers.model_file import read_model, setting
-from iosonde.core.column_units import bytes_per_s
+from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.metrics import TIMES
 from iosonde.core.types import Estimate
@@ -181,7 +181,7 @@ def _create_predictor(path: str, cluster_file: ClusterFile, cluster: Cluster, le
             # Far outside the measured range: skip this change, but predict the others.
             return Estimate(None, None, None, level, 0, (error.message,))
 
-    return predict, bool(bytes_per_s(model.unit))
+    return predict, bool(unit_to_bytes_per_s(model.unit))
 
 
 def _convert_to_rate(predicted: Estimate, unit: str) -> Estimate:
@@ -190,7 +190,7 @@ def _convert_to_rate(predicted: Estimate, unit: str) -> Estimate:
     if unit in TIMES:
         values = [None if x is None or x <= 0 else 1 / x for x in (value, high, low)]
     else:
-        scale = (bytes_per_s(unit) or (1.0,))[0]
+        scale = (unit_to_bytes_per_s(unit) or (1.0,))[0]
         values = [None if x is None else x * scale for x in (value, low, high)]
     return replace(predicted, value=values[0], low=values[1], high=values[2])
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from iosonde.core.cluster_nodes import CLIENTS, ROLES, SERVERS, ClusterNode, ClusterNodes, some_of
+from iosonde.core.cluster_nodes import CLIENTS, ROLES, SERVERS, ClusterNode, ClusterNodes, format_some_names
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
@@ -57,7 +57,9 @@ def build_cluster_drawing(
     if nodes.both:
         sentences = (*sentences, Message("mixed-nodes", "A node that is both client and server appears on both sides."))
     if managers := nodes.list_names(("metadata",)):
-        parts["metadata"] = replace(parts.get("metadata", DrawnPart("")), title=f"metadata: {some_of(managers, 2)}")
+        parts["metadata"] = replace(
+            parts.get("metadata", DrawnPart("")), title=f"metadata: {format_some_names(managers, 2)}"
+        )
     return ClusterDrawing(
         cluster.name,
         sentences,
@@ -110,7 +112,7 @@ def _list_other_nodes(nodes: ClusterNodes) -> tuple[DrawnNode, ...]:
         for role in ROLES
         if role not in drawn
     }
-    return tuple(DrawnNode(role, some_of(names, 2)) for role, names in names_by_role.items() if names)
+    return tuple(DrawnNode(role, format_some_names(names, 2)) for role, names in names_by_role.items() if names)
 
 
 def _select_drawn(nodes: Sequence[DrawnNode]) -> tuple[DrawnNode | None, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate
 from iosonde.layout.figure import Figure
-from iosonde.layout.text import escape, estimate_text, width, wrapped
+from iosonde.layout.text import escape, format_estimate, width, wrapped
 from iosonde.layout.vocabulary import INK, MUTED, PAPER, VERMILION, Row, Spec, layer, view
 
 _LINE, _FILL = "#8a8d91", "#f4f4f1"
@@ -82,7 +82,7 @@ def format_amount(estimate: Estimate, unit: str) -> str:
     """Format ``110 (107–113) MiB/s``, or ``110 MiB/s`` for a value that a file states as exact."""
     if estimate.value is not None and estimate.low is None:
         return format_rate(estimate.value, unit)
-    return estimate_text(estimate, unit)
+    return format_estimate(estimate, unit)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from iosonde.core import cluster_nodes
 from iosonde.core.cluster_nodes import ClusterNodes
 from iosonde.core.types import Estimate
-from iosonde.core.units import format_rate, format_seconds, human_scale, significant
-from iosonde.core.words import listed
+from iosonde.core.units import choose_human_scale, format_rate, format_seconds, format_significant
+from iosonde.core.words import join_names
 from iosonde.explain.upgrade import UpgradeOption
 from iosonde.explain.upgrade_tables import ConfigurationStep, ListedCpu, Score
 from iosonde.layout.text import CANNOT_TELL, WIDTH, paragraphs, table, wrapped
@@ -34,7 +34,7 @@ def lines(answer: Upgrade) -> Iterator[str]:
 
 
 def _format_nodes(nodes: ClusterNodes) -> Iterator[str]:
-    yield from wrapped(cluster_nodes.described(nodes) + ".")
+    yield from wrapped(cluster_nodes.format_node_counts(nodes) + ".")
     yield from paragraphs((f"~ {warning}." for warning in nodes.warnings()), "  ")
 
 
@@ -68,7 +68,7 @@ def describe_bottleneck(ceiling: Ceiling) -> str:
 
 def format_terms(terms: Sequence[str]) -> str:
     """Return several terms of a bound as a list in a sentence."""
-    return listed([NAMES[term] for term in terms])
+    return join_names([NAMES[term] for term in terms])
 
 
 def _describe_delivery(each: float | None, total: float | None, ceiling: Ceiling | None) -> str:
@@ -81,7 +81,7 @@ def _describe_delivery(each: float | None, total: float | None, ceiling: Ceiling
 def _format_options(
     options: Sequence[UpgradeOption], steps: Sequence[tuple[str, float, float]], level: float
 ) -> Iterator[str]:
-    divisor, unit = human_scale(max(option.ceiling.s for option in options), "bytes/s")
+    divisor, unit = choose_human_scale(max(option.ceiling.s for option in options), "bytes/s")
     yield from table(
         ["change", "gain", "interval", unit, "cost", "per 1000", "per W", ""],
         [
@@ -89,10 +89,10 @@ def _format_options(
                 option.candidate.name,
                 _format_gain(option.gain.value),
                 _format_interval(option.gain),
-                significant(option.ceiling.s / divisor),
+                format_significant(option.ceiling.s / divisor),
                 f"{option.cost:g}",
-                "" if option.per_money is None else significant(1000 * option.per_money / divisor),
-                "" if option.per_watt is None else significant(option.per_watt / divisor),
+                "" if option.per_money is None else format_significant(1000 * option.per_money / divisor),
+                "" if option.per_watt is None else format_significant(option.per_watt / divisor),
                 "✗" if option.refused else "",
             ]
             for option in options
@@ -162,7 +162,7 @@ def _format_cpus(cpus: Sequence[ListedCpu]) -> Iterator[str]:
             cpu.name,
             f"{cpu.points:g}",
             f"{cpu.watts:g}",
-            significant(cpu.points_per_watt, 4),
+            format_significant(cpu.points_per_watt, 4),
             f"refused: {cpu.refused}" if cpu.refused else "",
         ]
         for cpu in cpus

@@ -10,7 +10,7 @@ from iosonde.answers.model_file import full_name
 from iosonde.commands.fit.answer import UnseenRows
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
-from iosonde.core.units import human_scale
+from iosonde.core.units import choose_human_scale
 from iosonde.core.words import format_number
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
@@ -100,7 +100,7 @@ class Validation(Answer):
             return "No model could be fitted."
         fitted = [model for model in self.judged if model.mae.value is not None]
         mean = next((model for model in fitted if model.candidate.family == "mean"), None)
-        divisor, unit = human_scale(abs((mean or best).mae.value or 1.0), self.examples.unit)
+        divisor, unit = choose_human_scale(abs((mean or best).mae.value or 1.0), self.examples.unit)
         text = f"{best.candidate.short} errs least: by {_format_error(best, divisor, unit)} on average"
         if mean is None or mean is best:
             return f"{text}; no model is better than the mean of everything." if mean is best else f"{text}."

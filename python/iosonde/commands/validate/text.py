@@ -11,8 +11,8 @@ from iosonde.commands.fit.text import (
     format_heading,
     format_remarks,
 )
-from iosonde.core.units import human_scale
-from iosonde.core.words import UNKNOWN, counted, format_number
+from iosonde.core.units import choose_human_scale
+from iosonde.core.words import UNKNOWN, format_count, format_number
 from iosonde.layout.text import paragraphs, table, warning_lines, wrapped
 
 from .answer import Validation
@@ -56,7 +56,7 @@ def lines(answer: Validation) -> Iterator[str]:
 def format_unseen_error(answer: HoldoutAnswer) -> Iterator[str]:
     """Format the error of a stored model on unseen rows, and the coverage of its intervals."""
     r2, coverage = answer.errors.r2, answer.coverage
-    divisor, unit = human_scale(abs(answer.mae.value or 1.0), answer.model.unit)
+    divisor, unit = choose_human_scale(abs(answer.mae.value or 1.0), answer.model.unit)
     error, low, high = (
         UNKNOWN if bound is None else format_number(bound / divisor)
         for bound in (answer.mae.value, answer.mae.low, answer.mae.high)
@@ -70,7 +70,7 @@ def format_unseen_error(answer: HoldoutAnswer) -> Iterator[str]:
         if coverage.low is not None and coverage.high is not None:
             ends = f" ({100 * coverage.low:.1f}–{100 * coverage.high:.1f})"
         yield from wrapped(
-            f"of {answer.n_intervals} intervals at {100 * answer.level:g} %, of {counted(coverage.n, 'setting')}, "
+            f"of {answer.n_intervals} intervals at {100 * answer.level:g} %, of {format_count(coverage.n, 'setting')}, "
             f"{answer.n_covered} contained the new trial: {100 * coverage.value:.1f} %{ends}"
         )
     yield from warning_lines(answer.warnings)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from iosonde.commands.store.text import describe_unchecked_experiments
-from iosonde.core.units import significant
+from iosonde.core.units import format_significant
 from iosonde.layout.text import escape, wrapped
 
 from .answer import Verification
@@ -19,7 +19,7 @@ def lines(verification: Verification) -> Iterator[str]:
         f"{verified.n_summary} numbers of the summary from those"
     )
     for item in verified.different[:_MAX_ROWS]:
-        pair = ["nothing" if v is None else significant(v, 6) for v in (item.stored, item.recomputed)]
+        pair = ["nothing" if v is None else format_significant(v, 6) for v in (item.stored, item.recomputed)]
         yield from _wrap_text(f"differs: {item.what}: stored {pair[0]}, computed {pair[1]}")
     if len(verified.different) > _MAX_ROWS:
         yield f"and {len(verified.different) - _MAX_ROWS} more differ"

@@ -7,11 +7,11 @@ from typing import Any
 from iosonde.answers.answer import Answer, level_columns
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
-from iosonde.core.metrics import changed
+from iosonde.core.metrics import describe_change
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Better, Estimate
 from iosonde.core.verdict import Direction, Verdict, VerdictState
-from iosonde.core.words import counted, decimals
+from iosonde.core.words import format_count, format_decimals
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.stats.changes.facts import FactChange, changed_facts
@@ -102,7 +102,7 @@ class SeriesChange:
     @property
     def word(self) -> str:
         """Return the change in a word: ``slower``, ``faster``, ``more``, ``less``."""
-        return changed(self.series.metric, (self.ratio.value or 1.0) > 1)
+        return describe_change(self.series.metric, (self.ratio.value or 1.0) > 1)
 
     @property
     def cause(self) -> str:
@@ -225,17 +225,17 @@ class Watch(Answer):
         if not n_judged:
             most = max((series.values.size for series in self.series), default=0)
             return (
-                f"Inconclusive: detecting a change takes {counted(self.needed, 'point')} per series, and the "
-                f"longest has {most}: {counted(self.needed - most, 'more look')}."
+                f"Inconclusive: detecting a change takes {format_count(self.needed, 'point')} per series, and the "
+                f"longest has {most}: {format_count(self.needed - most, 'more look')}."
             )
         looked, older = f"in {n_judged} series", self.open_regressions
         if self.regressions:
-            of = counted(len(self.regressions), "regression")
+            of = format_count(len(self.regressions), "regression")
             more = f" {_describe_open(older, 'older regression')}." if older else ""
             return f"{of} {self.period}, {looked}; the largest: {_describe_largest(self.regressions)}.{more}"
         if older:
             return f"{_describe_open(older, 'regression')}, {looked}; the largest: {_describe_largest(older)}."
-        others = f"; {counted(len(self.changes), 'change')} besides" if self.changes else ""
+        others = f"; {format_count(len(self.changes), 'change')} besides" if self.changes else ""
         return f"No regression {self.period}, {looked}{others}."
 
     def content(self) -> dict[str, Any]:
@@ -311,7 +311,7 @@ def watch(source: Source, query: ResponseQuery, watching: Watching) -> Watch:
     n_incomplete = sum(not run.counts for run in source.runs)
     undated = sum(not run.started_at for run in source.runs)
     messages = (
-        [Message("undated-runs", "{runs} without a date, taken for the newest", runs=counted(undated, "run"))]
+        [Message("undated-runs", "{runs} without a date, taken for the newest", runs=format_count(undated, "run"))]
         if undated
         else []
     )
@@ -405,7 +405,7 @@ def _describe_open(older: Sequence[SeriesChange], noun: str) -> str:
     """Return ``2 regressions are open since 2026-10-13``, the date of the first one."""
     verb = "is" if len(older) == 1 else "are"
     first = min(change.first_after.started_at for change in older)
-    return f"{counted(len(older), noun)} {verb} open since {first[:_DAY]}"
+    return f"{format_count(len(older), noun)} {verb} open since {first[:_DAY]}"
 
 
 def _describe_largest(regressions: Sequence[SeriesChange]) -> str:
@@ -414,7 +414,7 @@ def _describe_largest(regressions: Sequence[SeriesChange]) -> str:
 
 
 def _format_change_size(change: SeriesChange) -> str:
-    return f"{decimals(100 * abs((change.ratio.value or 1.0) - 1), 1)} %"
+    return f"{format_decimals(100 * abs((change.ratio.value or 1.0) - 1), 1)} %"
 
 
 def _shorten_commit(commit: str) -> str:

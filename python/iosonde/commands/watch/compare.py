@@ -3,7 +3,7 @@
 from iosonde.commands.compare.answer import compare
 from iosonde.commands.compare.compared import Comparisons
 from iosonde.commands.compare.sides import Sides
-from iosonde.core.table import Table, column_of
+from iosonde.core.table import Table, build_column
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 
@@ -18,8 +18,8 @@ def compare_sides(change: SeriesChange) -> Comparisons:
     series, (begin, at, end) = change.series, change.places
     name = f"{series.operation} {series.metric.name}"
     columns = {
-        name: column_of(name, series.values[begin:end].tolist(), name, series.metric.unit),
-        _SIDE: column_of(_SIDE, [_BEFORE] * (at - begin) + [_AFTER] * (end - at)),
+        name: build_column(name, series.values[begin:end].tolist(), name, series.metric.unit),
+        _SIDE: build_column(_SIDE, [_BEFORE] * (at - begin) + [_AFTER] * (end - at)),
     }
     comparisons = compare(
         open_data(Table(columns, series.title)), ResponseQuery((name,)), Sides((_BEFORE, _AFTER), _SIDE)

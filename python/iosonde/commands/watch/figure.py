@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from iosonde.core.types import Estimate
-from iosonde.core.units import human_scale, significant
-from iosonde.core.words import counted
+from iosonde.core.units import choose_human_scale, format_significant
+from iosonde.core.words import format_count
 from iosonde.layout.figure import Figure
-from iosonde.layout.text import estimate_text
+from iosonde.layout.text import format_estimate
 from iosonde.layout.vocabulary import (
     BLUE,
     INK,
@@ -34,7 +34,9 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Fi
     """Draw a series with its ``changes``, in time order.
     The axis is time, or the point number if some points have no date.
     """
-    divisor, unit = human_scale(float(abs(series.values).max()) if series.values.size else 1.0, series.metric.unit)
+    divisor, unit = choose_human_scale(
+        float(abs(series.values).max()) if series.values.size else 1.0, series.metric.unit
+    )
     dated = all(run.started_at for run in series.runs)
     places = [run.started_at if dated else number for number, run in enumerate(series.runs, 1)]
     where = (
@@ -70,13 +72,15 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Fi
         layer(levels, "rule", {**wide, "y": value}, color=INK, strokeWidth=1.6),
         layer(points, "point", {"x": where, "y": value}, shape="circle", filled=True, fill=BLUE, size=26, opacity=0.8),
     )
-    caption = f"{series.title} over {counted(series.values.size, 'point')}, with {counted(len(changes), 'change')}."
+    caption = (
+        f"{series.title} over {format_count(series.values.size, 'point')}, with {format_count(len(changes), 'change')}."
+    )
     return Figure(spec, series.title, caption)
 
 
 def _build_point(series: WatchedSeries, place: int, x: str | int, divisor: float, unit: str) -> Row:
     run = series.runs[place]
-    value_text = significant(series.values[place] / divisor, 4)
+    value_text = format_significant(series.values[place] / divisor, 4)
     tip = [f"{value_text} {unit}", run.started_at[:_DATE], f"experiment {run.experiment}" if series.nightly else run.id]
     tip += [f"commit {run.subject_commit[:12]}"] if run.subject_commit else []
     return {"x": x, "y": short(series.values[place] / divisor), "tip": "\n".join(tip)}
@@ -88,7 +92,7 @@ def _build_level(estimate: Estimate, divisor: float, unit: str) -> Row:
         "y": short((estimate.value or 0.0) / divisor),
         "low": low,
         "high": high,
-        "tip": f"mean {estimate_text(estimate, unit)}\n{counted(estimate.n, 'point')}",
+        "tip": f"mean {format_estimate(estimate, unit)}\n{format_count(estimate.n, 'point')}",
     }
 
 
@@ -108,4 +112,4 @@ def _find_place(series: WatchedSeries, run: str) -> int:
 
 def _build_break(change: SeriesChange, x: str | int, divisor: float) -> Row:
     kind = _WORSE if change.verdict == "worse" else _BETTER
-    return {"x": x, "series": kind[0], "tip": f"{change.word}, p = {significant(change.p, 2)}\n{change.cause}"}
+    return {"x": x, "series": kind[0], "tip": f"{change.word}, p = {format_significant(change.p, 2)}\n{change.cause}"}

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.level_text import setting_text
+from iosonde.core.level_text import format_setting
 from iosonde.core.schema import HEALTH
-from iosonde.core.stored import StoredRun, plain
+from iosonde.core.stored import StoredRun, strip_factor_prefix
 from iosonde.core.table import Cell as Level
-from iosonde.core.table import is_missing, tidy
+from iosonde.core.table import is_missing, tidy_number
 from iosonde.core.types import Experiment, Metric
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import Response, responses
+from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
 
 # Settings of an experiment that say how often, and at which levels; the levels themselves are factors.
@@ -60,7 +60,7 @@ class WatchedSeries:
     @property
     def setting(self) -> str:
         """Return the setting in words; '' if there is only one."""
-        return ", ".join(part for part in (setting_text(dict(self.by), self.units), self.settings) if part)
+        return ", ".join(part for part in (format_setting(dict(self.by), self.units), self.settings) if part)
 
     @property
     def title(self) -> str:
@@ -76,8 +76,10 @@ def collect_series(source: Source, query: ResponseQuery) -> tuple[WatchedSeries,
     declared = {factor.name for experiment in source.experiments for factor in experiment.factors}
     target_names = {name for run in source.runs for name in (HEALTH, *run.target_settings)} - declared
     series: list[WatchedSeries] = []
-    for response in responses(source, query):
-        names = [name for name in response.names if name != EXPERIMENT and plain(name) not in target_names]
+    for response in build_responses(source, query):
+        names = [
+            name for name in response.names if name != EXPERIMENT and strip_factor_prefix(name) not in target_names
+        ]
         series += _build_series(response, names, runs, kinds, source.units())
     return tuple(series)
 
@@ -152,4 +154,4 @@ def _simplify_level(level: Level) -> Level:
     if is_missing(level):
         return None
     plain = level.item() if isinstance(level, np.generic) else level
-    return tidy(plain) if isinstance(plain, float) else plain
+    return tidy_number(plain) if isinstance(plain, float) else plain

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from iosonde.core.units import human_scale
-from iosonde.core.words import counted, plural, ratio
-from iosonde.layout.text import escape, estimate_parts, paragraphs, wrapped
+from iosonde.core.units import choose_human_scale
+from iosonde.core.words import format_count, format_ratio_interval, pluralize
+from iosonde.layout.text import escape, format_estimate_parts, paragraphs, wrapped
 
 from .answer import SeriesChange, Watch
 
@@ -39,20 +39,24 @@ def lines(watch: Watch) -> Iterator[str]:
             f"too few points: {len(watch.untold)} series have fewer than {watch.needed}, the shortest has {shortest}"
         )
     if watch.incomplete:
-        yield f"{counted(watch.incomplete, 'incomplete run')} excluded (--incomplete includes them)"
+        yield f"{format_count(watch.incomplete, 'incomplete run')} excluded (--incomplete includes them)"
     yield from paragraphs(f"note: {warning}" for warning in watch.warnings)
 
 
 def _format_block(change: SeriesChange) -> Iterator[str]:
     yield from wrapped(escape(f"{change.series.title}: {change.verdict}"), "  ", "  ")
-    divisor, side_texts = human_scale(
+    divisor, side_texts = choose_human_scale(
         max(abs(change.before.value or 0.0), abs(change.after.value or 0.0)), change.series.metric.unit
     )
-    sides = " → ".join("{} ({})".format(*estimate_parts(side, divisor)) for side in (change.before, change.after))
-    yield from wrapped(f"{sides} {side_texts}: × {ratio(change.ratio)}, {change.word}", "      ", "    ")
+    sides = " → ".join(
+        "{} ({})".format(*format_estimate_parts(side, divisor)) for side in (change.before, change.after)
+    )
+    yield from wrapped(
+        f"{sides} {side_texts}: × {format_ratio_interval(change.ratio)}, {change.word}", "      ", "    "
+    )
     yield from wrapped(escape(f"at {_describe_time(change)}, n {change.before.n}+{change.after.n}"), "      ", "    ")
     yield from wrapped(escape(change.cause), "      ", "    ")
-    points = counted(change.detection_delay, "point")
+    points = format_count(change.detection_delay, "point")
     yield from wrapped(f"detectable {points} after it; p = {change.p:.2g}, corrected for all looks", "      ", "    ")
 
 
@@ -70,6 +74,7 @@ def _describe_search(watch: Watch) -> str:
     share = f"{100 * search.share:.3g} %"
     return (
         f"Looked for changes of {share} or more with {search.least} points on either side; false alarms at most "
-        f"{100 * search.rate:.3g} % over {search.looks} {plural('look')} over all {len(watch.series)} series together; "
+        f"{100 * search.rate:.3g} % over {search.looks} {pluralize('look')} over all {len(watch.series)} "
+        "series together; "
         f"{' or '.join(points[kind] for kind in sorted(kinds))}."
     )

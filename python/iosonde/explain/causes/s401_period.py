@@ -26,7 +26,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from iosonde.core.units import format_size
-from iosonde.core.words import percent
+from iosonde.core.words import format_share
 
 from ..folding import LONGEST, PeriodFold, fold, period
 from ..sizes import describe_size
@@ -84,8 +84,8 @@ def _build_suspect(target: Target, same: Sequence[PeriodFold]) -> Suspect:
         if first.runs > 1:
             unit += f", {format_size(part)}{describe_size(part, operations.units)} of it in a row"
     sentence = (
-        f"{many} of every {first.of} operations of a rank{unit}: {percent(first.agreement.recall)} of them are "
-        f"there, and {percent(first.agreement.precision)} of the operations there are slow"
+        f"{many} of every {first.of} operations of a rank{unit}: {format_share(first.agreement.recall)} of them are "
+        f"there, and {format_share(first.agreement.precision)} of the operations there are slow"
     )
     confirm = _IN_BYTES if unit else "another order of operations: the period goes with it"
     return Suspect(CODE, target.place, cause, sentence, first.agreement, confirm, evidence)

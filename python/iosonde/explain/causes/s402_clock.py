@@ -27,7 +27,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from iosonde.core.units import format_rate
-from iosonde.core.words import percent
+from iosonde.core.words import format_share
 
 from ..folding import fold, lengths, phases
 from .target import LEAST, Agreement, Suspect, Target
@@ -50,8 +50,8 @@ def find(target: Target) -> list[Suspect]:
         return []
     every = format_rate(length / 1e9, "s")
     sentence = (
-        f"they begin at regular moments, every {every}: {percent(agreement.recall)} of them do, and "
-        f"{percent(agreement.precision)} of those that begin then are slow"
+        f"they begin at regular moments, every {every}: {format_share(agreement.recall)} of them do, and "
+        f"{format_share(agreement.precision)} of those that begin then are slow"
     )
     return [
         Suspect(

@@ -20,7 +20,7 @@ What to do
 
 import numpy as np
 
-from iosonde.core.words import counted, percent
+from iosonde.core.words import format_count, format_share
 
 from .target import LEAST, Suspect, Target
 
@@ -42,8 +42,8 @@ def find(target: Target) -> list[Suspect]:
     episodes = int(target.rows[~np.isin(target.rows, after)].size)
     length = target.rows.size / max(episodes, 1)
     sentence = (
-        f"they come in {counted(episodes, 'episode')} of {length:.3g} operations on average: "
-        f"{percent(agreement.precision)} of those after a slow one are slow"
+        f"they come in {format_count(episodes, 'episode')} of {length:.3g} operations on average: "
+        f"{format_share(agreement.precision)} of those after a slow one are slow"
     )
     return [
         Suspect(

@@ -21,7 +21,7 @@ What to do
 import numpy as np
 
 from iosonde.core.units import format_rate, format_size
-from iosonde.core.words import percent
+from iosonde.core.words import format_share
 
 from .target import LEAST, Agreement, Suspect, Target, agreement
 
@@ -61,7 +61,7 @@ def _build_suspect(target: Target, agreement: Agreement, late: bool, moment: flo
     moved = f" ({format_size(done * operations.size)} by all ranks)" if operations.size else ""
     when = f"from {after}{moved} on" if late else f"until {after}{moved}"
     sentence = (
-        f"{percent(agreement.recall)} of them are {when}, where {percent(agreement.precision)} of the "
+        f"{format_share(agreement.recall)} of them are {when}, where {format_share(agreement.precision)} of the "
         "operations are slow"
     )
     units = "bytes" if operations.size else "operations"

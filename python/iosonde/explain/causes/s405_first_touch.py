@@ -21,7 +21,7 @@ What to do
 
 import numpy as np
 
-from iosonde.core.words import percent
+from iosonde.core.words import format_share
 
 from .target import LEAST, Rows, Suspect, Target
 
@@ -46,7 +46,7 @@ def find(target: Target) -> list[Suspect]:
     what = max(candidates, key=lambda kind: candidates[kind].kappa)
     best = candidates[what]
     sentence = (
-        f"{percent(best.recall)} of them are the first operation {what}, and {percent(best.precision)} of "
+        f"{format_share(best.recall)} of them are the first operation {what}, and {format_share(best.precision)} of "
         "these are slow"
     )
     return [

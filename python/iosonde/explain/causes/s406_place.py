@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from iosonde.core.units import format_size
-from iosonde.core.words import percent
+from iosonde.core.words import format_share
 
 from ..folding import PeriodFold, fold, lengths
 from ..sizes import describe_size
@@ -85,9 +85,9 @@ def _find_crossing(target: Target, slow: np.ndarray, others: np.ndarray, units: 
     agreement, unit = best
     size_text = format_size(unit)
     sentence = (
-        f"{percent(agreement.recall)} of them cross a border of "
+        f"{format_share(agreement.recall)} of them cross a border of "
         f"{size_text}{describe_size(unit, target.operations.units)}, "
-        f"and {percent(agreement.precision)} of those that do are slow"
+        f"and {format_share(agreement.precision)} of those that do are slow"
     )
     return Suspect(
         CODE,
@@ -127,7 +127,8 @@ def _fold_by_unit(target: Target, slow: np.ndarray, others: np.ndarray, units: l
     agreement = period_fold.agreement
     unit_words = describe_size(unit, target.operations.units)
     sentence = (
-        f"{percent(agreement.recall)} of them are at {where}{unit_words}, and {percent(agreement.precision)} of the "
+        f"{format_share(agreement.recall)} of them are at {where}{unit_words}, and "
+        f"{format_share(agreement.precision)} of the "
         "operations there are slow"
     )
     return Suspect(

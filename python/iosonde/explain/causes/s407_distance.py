@@ -25,7 +25,7 @@ from functools import partial
 import numpy as np
 
 from iosonde.core.units import format_size
-from iosonde.core.words import percent
+from iosonde.core.words import format_share
 
 from .target import LEAST, Rows, Suspect, Target
 
@@ -50,7 +50,9 @@ def find(target: Target) -> list[Suspect]:
         return []
     name = max(candidates, key=lambda label: candidates[label].kappa)
     best = candidates[name]
-    sentence = f"{percent(best.recall)} of them {name}, and {percent(best.precision)} of those that do are slow"
+    sentence = (
+        f"{format_share(best.recall)} of them {name}, and {format_share(best.precision)} of those that do are slow"
+    )
     cause = (
         "jump backwards"
         if "backwards" in name

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.core.words import listed, percent
+from iosonde.core.words import format_share, join_names
 
 from .target import LEAST, Agreement, Suspect, Target, which_groups
 
@@ -51,14 +51,14 @@ def find(target: Target) -> list[Suspect]:
     if best is None:
         return []
     agreement, word, members = best
-    some = listed(
+    some = join_names(
         [str(member) for member in sorted(members)[:_MAX_LISTED]]
         + ([f"{len(members) - _MAX_LISTED} more"] if len(members) > _MAX_LISTED else [])
     )
     which = f"{word}{'s' if len(members) > 1 else ''} {some}"
     confirm = _LOCAL if target.operations.local else _SERVED
     sentence = (
-        f"{percent(agreement.recall)} of them are on {which}, where {percent(agreement.precision)} of the "
+        f"{format_share(agreement.recall)} of them are on {which}, where {format_share(agreement.precision)} of the "
         "operations are "
         "slow"
     )

@@ -21,7 +21,7 @@ What to do
 
 import numpy as np
 
-from iosonde.core.words import percent
+from iosonde.core.words import format_share
 
 from .target import LEAST, Suspect, Target, agreement
 
@@ -58,8 +58,8 @@ def find(target: Target) -> list[Suspect]:
     if not score.is_significant or moments < _LEAST_MOMENTS:
         return []
     sentence = (
-        f"in {percent(score.recall)} of the ranks' waiting time at least half of the other ranks "
-        f"wait too ({moments:,} moments); in {percent(score.precision)} of such time "
+        f"in {format_share(score.recall)} of the ranks' waiting time at least half of the other ranks "
+        f"wait too ({moments:,} moments); in {format_share(score.precision)} of such time "
         "the remaining ranks do"
     )
     return [

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from iosonde.core.words import listed, percent
+from iosonde.core.words import format_share, join_names
 
 from .target import LEAST, Suspect, which_groups
 
@@ -37,9 +37,9 @@ def between(place: int, names: Sequence[str], slow: Sequence[float], every: Sequ
     if not agreement.is_significant:
         return []
     some = members[:_MAX_LISTED] + ([f"{len(members) - _MAX_LISTED} more"] if len(members) > _MAX_LISTED else [])
-    which = f"trial{'s' if len(members) > 1 else ''} {listed(some)}"
+    which = f"trial{'s' if len(members) > 1 else ''} {join_names(some)}"
     sentence = (
-        f"{percent(agreement.recall)} of them are in {which}, where {percent(agreement.precision)} of the "
+        f"{format_share(agreement.recall)} of them are in {which}, where {format_share(agreement.precision)} of the "
         "operations are slow"
     )
     return [

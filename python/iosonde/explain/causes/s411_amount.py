@@ -26,7 +26,7 @@ import math
 import numpy as np
 
 from iosonde.core.units import format_size
-from iosonde.core.words import percent
+from iosonde.core.words import format_share
 
 from ..sizes import describe_size
 from .target import LEAST, Agreement, Suspect, Target
@@ -55,7 +55,7 @@ def find(target: Target) -> list[Suspect]:
     unit = f", {format_size(amount)}{describe_size(amount, operations.units)}" if size else ""
     cause = f"after about {usual} operations" + (f" = {format_size(amount)}" if size else "")
     sentence = (
-        f"between two of them there are about {usual} operations of a rank{unit}: {percent(agreement.recall)} of "
+        f"between two of them there are about {usual} operations of a rank{unit}: {format_share(agreement.recall)} of "
         "the gaps have this length, within an eighth"
     )
     return [

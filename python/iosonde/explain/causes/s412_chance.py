@@ -26,7 +26,7 @@ import math
 
 import numpy as np
 
-from iosonde.core.words import small_percent
+from iosonde.core.words import format_small_share
 
 from .target import Agreement, Suspect, Target
 
@@ -50,7 +50,7 @@ def find(target: Target) -> list[Suspect]:
     most = abs(relation) + _Z * error
     if p < _ALPHA or abs(relation) > 3.3 * error or most > _MOST_RELATION:
         return []
-    share = small_percent(target.prevalence)
+    share = format_small_share(target.prevalence)
     sentence = (
         f"{share} of the operations, by chance: neither number, place, rank, moment nor the one "
         f"before predicts them (relation {relation:+.2f} ± {_Z * error:.2f})"

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iosonde.core.types import Estimate
-from iosonde.core.words import percent
+from iosonde.core.words import format_share
 from iosonde.stats.estimate.distributions import normal_quantile
 from iosonde.stats.estimate.summarise import mean
 
@@ -53,9 +53,9 @@ class FastDrift:
         """The drift in words."""
         value = self.change.value or 0.0
         ends = sorted(abs(end) for end in (self.change.low, self.change.high) if end is not None)
-        between = f" ({' to '.join(percent(end) for end in ends)})" if ends else ""
+        between = f" ({' to '.join(format_share(end) for end in ends)})" if ends else ""
         way = "longer" if value > 0 else "shorter"
-        return f"at the end fast operations take {percent(abs(value))}{between} {way} than at the beginning"
+        return f"at the end fast operations take {format_share(abs(value))}{between} {way} than at the beginning"
 
 
 def drift(trials: Sequence[Account], fast: int, level: float) -> FastDrift | None:

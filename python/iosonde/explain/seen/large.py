@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase
-from iosonde.core.words import percent
+from iosonde.core.words import format_share
 from iosonde.explain import causes
 from iosonde.explain.causes import s412_chance
 from iosonde.explain.causes.target import LEAST as LEAST_OF_CLASS
@@ -180,7 +180,7 @@ class LargeGroup:
                 n=span.n,
                 n_stretches=self._stretches.count,
                 n_in_stretches=self._stretches.operations,
-                share=percent(self._stretches.operations / span.n),
+                share=format_share(self._stretches.operations / span.n),
                 n_sample=min(_SAMPLE, span.n),
                 seed=SEED,
             )

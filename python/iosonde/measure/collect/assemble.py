@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core import truth
-from iosonde.core.headlines import merged
+from iosonde.core.headlines import merge_headlines
 from iosonde.core.message import Message
 from iosonde.core.shared_reads import WRITER_NODE
 from iosonde.core.types import FactorValue, Observation
@@ -116,7 +116,11 @@ def _collect_truth(index: int, parts: list[RankPhase]) -> dict[str, bytes]:
     from iosonde.engine import _native
 
     truth_by_rank = {part.rank: part.truth for part in parts if part.truth and part.recorded_all}
-    return {truth.raw_name(index): truth.to_raw(_native.MACHINE_CLASSES, truth_by_rank)} if truth_by_rank else {}
+    return (
+        {truth.get_raw_name(index): truth.encode_raw_file(_native.MACHINE_CLASSES, truth_by_rank)}
+        if truth_by_rank
+        else {}
+    )
 
 
 def _is_served(entry: dict[str, Any]) -> bool:
@@ -198,7 +202,7 @@ def _collect_command(
     gathered.observations += wire.rows(item["label"], entry["network"]) if item["stage"] == STEP else []
     # If the tool prints results, the command's time, which includes its start, is not a headline.
     own = {item["label"]: [] if any(tool_headlines.values()) else ["seconds"]} if item["stage"] == STEP else {}
-    gathered.headlines = merged([gathered.headlines, tool_headlines, own])
+    gathered.headlines = merge_headlines([gathered.headlines, tool_headlines, own])
     return [(item["label"], absent)] if absent else []
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IosondeError, UnknownFormatError
-from iosonde.core.headlines import headlines
-from iosonde.core.message import Message, restore
+from iosonde.core.headlines import list_headline_kinds
+from iosonde.core.message import Message, restore_message
 from iosonde.core.types import Observation
 from iosonde.core.units import format_seconds, format_size
 from iosonde.foreign.reading import read_tail
@@ -64,7 +64,7 @@ def faults(folder: Path, item: Item, frame: int, parts: list[RankPhase]) -> list
             tail = _read_tail(spool.output_of(folder, part.rank, frame)) if not part.command["fault"] else ""
             values = {**why.values, "step": item["label"], "rank": part.rank, "output": tail}
             text = f"{item['label']}: rank {part.rank}: {why}" + (f": {tail}" if tail else "")
-            messages.append(restore(why.code, text, values))
+            messages.append(restore_message(why.code, text, values))
     return messages
 
 
@@ -256,7 +256,7 @@ def results(
         kind for several in executions_by_rank.values() for execution in several for kind in execution.headline
     )
     rows = [(row.operation, row.metric) for row in totals.observations if row.rank is None]
-    totals.headlines = headlines(rows, tuple(kinds))
+    totals.headlines = list_headline_kinds(rows, tuple(kinds))
     rank_keys = {(row.operation, row.metric) for row in totals.observations if row.rank is not None}
     totals.rank_only_keys = sorted(
         (operation, metric) for operation, metric in rank_keys - set(rows) if metric in kinds

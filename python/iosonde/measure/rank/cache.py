@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from iosonde.core.filesystems import keeps_pages_elsewhere
+from iosonde.core.filesystems import has_pages_elsewhere
 from iosonde.core.wire import SERVED_BY_CACHE
 from iosonde.ranks.machine import mount
 
@@ -83,7 +83,7 @@ def after_drop(root: Path, names: Iterable[str], dropped: bool) -> dict[str, int
 def can_cache_elsewhere(root: Path) -> bool:
     """Return whether this node may keep file data outside the page cache; True if the mount is unknown."""
     mount_entry = mount.find_mount(root)
-    return mount_entry is None or keeps_pages_elsewhere(mount_entry.type, mount_entry.source)
+    return mount_entry is None or has_pages_elsewhere(mount_entry.type, mount_entry.source)
 
 
 def resident(root: Path, names: Iterable[str]) -> dict[str, int | str]:

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from iosonde.core.errors import IosondeError, SystemFaultError
-from iosonde.core.level_text import same_level
-from iosonde.core.message import Message, restore
+from iosonde.core.level_text import is_same_level
+from iosonde.core.message import Message, restore_message
 from iosonde.core.types import FactorValue, level_text
 from iosonde.measure import placeholders
 from iosonde.measure.assignment import Assignment
@@ -57,7 +57,7 @@ def _collect_faults(ranks: mpi.Ranks, heart: Heartbeat, what: str, mine: bool, a
             act()
         except IosondeError as error:
             where = f" (on {ranks.hosts[ranks.rank].name})" if ranks.nodes > 1 else ""
-            message = restore(error.code, f"{error.message}{where}", error.values)
+            message = restore_message(error.code, f"{error.message}{where}", error.values)
     ranks.wait_for_all()
     return [sentence for sentence in ranks.all_gather(message) if sentence]
 
@@ -73,7 +73,7 @@ def apply(control: Control, variables: dict[str, FactorValue]) -> None:
         hooks.run(placeholders.fill(control.set, names), environment, f"factor {control.factor}: the command")
     if control.read:
         actual = _read_level(control, names, environment)
-        if not same_level(level, actual):
+        if not is_same_level(level, actual):
             raise SystemFaultError(
                 "level-not-set",
                 "factor {factor}: level {level} did not take, the system says {actual}",

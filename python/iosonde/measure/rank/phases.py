@@ -86,7 +86,7 @@ def _run_phase(
         errors=record.errors[:10],
         histograms=_build_histograms(record),
         extra_bytes=record.extra_bytes,
-        truth=truth.encoded(record.truth) if "machine" in plan.backend else "",
+        truth=truth.encode_classes(record.truth) if "machine" in plan.backend else "",
         hints=list_hints(plan, session),
         operations=spool.as_operations(record.operations, ranks.rank, index) if plan.timed else None,
     )
@@ -233,4 +233,4 @@ def note_mark(assignment: Assignment, ranks: mpi.Ranks, what: str, phase: int, o
     A line of a file, before the clock runs and after it has stopped; nothing if no faults are planned.
     """
     if assignment.marks and ranks.rank == 0:
-        faults.note(assignment.marks, faults.PhaseMark(what, phase, operation, time.monotonic_ns()))
+        faults.append_mark(assignment.marks, faults.PhaseMark(what, phase, operation, time.monotonic_ns()))

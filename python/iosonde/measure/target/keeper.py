@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from iosonde.core.errors import SystemFaultError, TargetFaultError
-from iosonde.core.message import restore
+from iosonde.core.message import restore_message
 from iosonde.foreign.child import LIMIT_S, Child, NoAnswerError, OnWait
 from iosonde.ranks.machine.fact_types import TargetCondition, TargetFacts
 
@@ -158,7 +158,7 @@ class ManagedWorkspace:
         except TargetFaultError as error:
             self.lost = error.message
             if leftover and isinstance(error, NoAnswerError):
-                message = restore(
+                message = restore_message(
                     error.code, f"{error.message}; {leftover} is left there", {**error.values, "leftover": leftover}
                 )
                 raise error.with_words(message) from None

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any, cast
 
 from iosonde.core.errors import InputError
-from iosonde.core.problems import nearest
+from iosonde.core.problems import suggest_replacement
 from iosonde.core.units import parse_seconds
 from iosonde.core.workload import Device, FileNames, Files, MixPart, Phase, Step
 from iosonde.measure.collect.rates import buffered
@@ -153,7 +153,7 @@ class PhaseMaker:
                 "unknown operation '{operation}'",
                 "{suggestion}",
                 operation=kind,
-                suggestion=nearest(str(kind), (*_native.KINDS, "mix")),
+                suggestion=suggest_replacement(str(kind), (*_native.KINDS, "mix")),
             )
         if kind in (*READS, *WRITES) and "transfer_size" not in spec:
             raise self._build_error(
@@ -281,7 +281,7 @@ class PhaseMaker:
                     "unknown-key",
                     "unknown key",
                     "{suggestion}",
-                    suggestion=nearest(str(key), sorted(allowed)),
+                    suggestion=suggest_replacement(str(key), sorted(allowed)),
                     key=key,
                 )
         for key in needed:

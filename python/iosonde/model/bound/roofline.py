@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.level_text import setting_text
+from iosonde.core.level_text import format_setting
 from iosonde.core.types import Estimate
 
 from .bound import Ceiling, sweep
@@ -88,7 +88,7 @@ def _clear_field(share: MeasuredShare, field: str) -> System:
 
 def _describe_setting(share: MeasuredShare, field: str) -> str:
     axis = share.columns.get(field)
-    return setting_text({name: value for name, value in share.by.items() if name != axis}, share.units)
+    return format_setting({name: value for name, value in share.by.items() if name != axis}, share.units)
 
 
 def _get_position(ceiling: Ceiling, field: str) -> float:

@@ -1,7 +1,7 @@
 """A bound in words: its case, its assumptions, and remedies for each limit."""
 
 from iosonde.core.message import Message
-from iosonde.core.words import listed
+from iosonde.core.words import join_names
 
 from .bound import Ceiling
 from .system import READ, System
@@ -54,7 +54,7 @@ def name(term: str) -> str:
 
 def names(terms: tuple[str, ...]) -> str:
     """Several terms in a sentence."""
-    return listed([NAMES[term] for term in terms])
+    return join_names([NAMES[term] for term in terms])
 
 
 def unknown(ceiling: Ceiling) -> list[str]:

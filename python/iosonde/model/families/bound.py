@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.core.column_units import bytes_per_s, split_unit
+from iosonde.core.column_units import split_unit, unit_to_bytes_per_s
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.units import parse_per_byte, parse_rate, parse_seconds, parse_size
 from iosonde.model.bound.bound import bound
@@ -98,8 +98,8 @@ def _to_integer(field: str, value: Any) -> Any:
 
 
 def _compute_scale(field: str, feature: Feature) -> float:
-    if field in _RATES and bytes_per_s(feature.unit):
-        return bytes_per_s(feature.unit)[0]
+    if field in _RATES and unit_to_bytes_per_s(feature.unit):
+        return unit_to_bytes_per_s(feature.unit)[0]
     if field in _SIZES and feature.unit:
         return float(parse_size("1" + ("B" if feature.unit.lower() in ("byte", "bytes") else feature.unit)))
     return 1.0
@@ -107,7 +107,7 @@ def _compute_scale(field: str, feature: Feature) -> float:
 
 def _parse_unit(examples: Examples, text: str) -> float:
     unit = text or examples.unit
-    scale = bytes_per_s(unit)
+    scale = unit_to_bytes_per_s(unit)
     if not scale:
         raise DataError(
             "not-a-rate",

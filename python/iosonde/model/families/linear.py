@@ -14,7 +14,7 @@ from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
-from iosonde.core.transforms import apply
+from iosonde.core.transforms import apply_transform
 from iosonde.model.fit.coding import factors_json
 from iosonde.model.fit.features import Array, Examples
 from iosonde.stats.regression import formula, ols
@@ -83,7 +83,7 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
                     float
                 )
             else:
-                product *= apply(part.get("transform", ""), x[:, index], part["factor"])
+                product *= apply_transform(part.get("transform", ""), x[:, index], part["factor"])
         prediction += product
     return prediction
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.schema import BRING_UPS
-from iosonde.core.table import Cell, Table, is_number, tidy
+from iosonde.core.table import Cell, Table, is_number, tidy_number
 from iosonde.stats.estimate.missing import missing_row_warnings
 from iosonde.stats.regression import strata
 
@@ -123,7 +123,7 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
             "{response} is {constant} in all rows",
             "a constant response cannot be explained",
             response=measured.name,
-            constant=tidy(y[usable][0]),
+            constant=tidy_number(y[usable][0]),
         )
     coded = [part.column(name).codes() for name in names]
     for name, (_, levels) in zip(names, coded, strict=True):
@@ -270,9 +270,9 @@ def outside(features: Sequence[Feature], row: Array) -> list[Message]:
             "out-of-range",
             "{factor}={level} is outside {low} to {high}",
             factor=feature.name,
-            level=tidy(float(value)),
-            low=tidy(feature.low),
-            high=tidy(feature.high),
+            level=tidy_number(float(value)),
+            low=tidy_number(feature.low),
+            high=tidy_number(feature.high),
         )
         for feature, value in zip(features, row, strict=True)
         if feature.numeric and not feature.low <= value <= feature.high
@@ -281,7 +281,7 @@ def outside(features: Sequence[Feature], row: Array) -> list[Message]:
 
 def _describe_levels(feature: Feature) -> str:
     return (
-        f"{tidy(feature.low)} to {tidy(feature.high)}"
+        f"{tidy_number(feature.low)} to {tidy_number(feature.high)}"
         if feature.numeric
         else ", ".join(map(str, feature.levels[:12])) + (", …" if len(feature.levels) > 12 else "")
     )

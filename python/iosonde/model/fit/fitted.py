@@ -14,7 +14,7 @@ import numpy as np
 
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.message import Message
-from iosonde.core.table import Cell, tidy
+from iosonde.core.table import Cell, tidy_number
 from iosonde.core.types import Estimate
 
 from ..families import family, nodes
@@ -161,7 +161,7 @@ def _list_between(features: Sequence[Feature], row: Array) -> list[Feature]:
     return [
         feature
         for feature, value in zip(features, row, strict=True)
-        if feature.numeric and tidy(float(value)) not in feature.levels
+        if feature.numeric and tidy_number(float(value)) not in feature.levels
     ]
 
 
@@ -244,7 +244,7 @@ def _build_prediction(
             family=model.name,
             response=model.response,
             predicted=value,
-            minimum=tidy(model.low),
+            minimum=tidy_number(model.low),
             advice="loglinear or tree, which stay" if model.low > 0 else "tree, which stays",
         )
     at = {feature.name: setting[feature.name] for feature in model.features}
@@ -291,9 +291,9 @@ def _refuse_far(features: Sequence[Feature], row: Array) -> None:
                 "{factor}={level} is far outside the measured range {low} to {high}",
                 "measure there, or stay between {low} and {high}",
                 factor=feature.name,
-                level=tidy(float(value)),
-                low=tidy(feature.low),
-                high=tidy(feature.high),
+                level=tidy_number(float(value)),
+                low=tidy_number(feature.low),
+                high=tidy_number(feature.high),
             )
 
 
@@ -361,6 +361,6 @@ def designs_of(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None 
 def decode(features: Sequence[Feature], row: Array) -> dict[str, Cell]:
     """A row of ``x`` as a setting: the inverse of ``encode``."""
     return {
-        f.name: tidy(float(value)) if f.numeric else f.levels[int(value)]
+        f.name: tidy_number(float(value)) if f.numeric else f.levels[int(value)]
         for f, value in zip(features, row, strict=True)
     }

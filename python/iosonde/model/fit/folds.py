@@ -17,7 +17,7 @@ import numpy as np
 
 from iosonde.core.arrays import Flags, Indices
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import tidy
+from iosonde.core.table import tidy_number
 from iosonde.stats.estimate import copies
 from iosonde.stats.overview.cells import TrialCell
 
@@ -235,6 +235,6 @@ def leave_out(examples: Examples, factor: str) -> list[Fold]:
     feature, column = examples.features[index], examples.x[:, index]
     folds = []
     for value in np.unique(column):
-        level = tidy(float(value)) if feature.numeric else feature.levels[int(value)]
+        level = tidy_number(float(value)) if feature.numeric else feature.levels[int(value)]
         folds.append(Fold(np.flatnonzero(column != value), np.flatnonzero(column == value), f"{factor}={level}"))
     return folds

@@ -7,8 +7,8 @@ import numpy as np
 
 from iosonde.core.arrays import Indices
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.level_text import level_texts
-from iosonde.core.table import Cell, tidy
+from iosonde.core.level_text import format_assignments
+from iosonde.core.table import Cell, tidy_number
 
 from .errors_of import ClassErrors, class_bounds
 from .features import Array, Examples, Feature, encode_level
@@ -82,7 +82,7 @@ def unseen_against(examples: Examples, judged: Judged, factor: str, fixed: Mappi
                 factor=name,
                 level=level,
                 levels=", ".join(
-                    str(tidy(entry)) if isinstance(entry, float) else str(entry) for entry in feature.levels[:12]
+                    str(tidy_number(entry)) if isinstance(entry, float) else str(entry) for entry in feature.levels[:12]
                 ),
             )
         mask &= x[:, place] == code
@@ -97,6 +97,6 @@ def unseen_against(examples: Examples, judged: Judged, factor: str, fixed: Mappi
         tuple(float(value) if axis.numeric else axis.levels[int(value)] for value in x[mask, names.index(factor)]),
         examples.y[judged.rows][mask],
         judged.predicted[mask],
-        tuple(level_texts(fixed, {entry.name: entry.unit for entry in examples.features})),
+        tuple(format_assignments(fixed, {entry.name: entry.unit for entry in examples.features})),
         varied,
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from iosonde.core.column_units import TIME_UNITS
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import Cell, Table, tidy
+from iosonde.core.table import Cell, Table, tidy_number
 from iosonde.stats.estimate.missing import missing_row_warnings
 
 _MOST = 10**7
@@ -107,7 +107,7 @@ def _check_rows(table: Table, sizes: Any, rates: Any, complete: Any, response: s
             "name with {spell.on} a column of whole numbers from 1 to {limit:,}",
             row=table.place(row),
             column=on,
-            size=tidy(sizes[row]),
+            size=tidy_number(sizes[row]),
             limit=_MOST,
         )
     wrong = complete & (rates <= 0)
@@ -119,5 +119,5 @@ def _check_rows(table: Table, sizes: Any, rates: Any, complete: Any, response: s
             "leave such trials out, as {spell.where:'{response}>0'}",
             row=table.place(row),
             response=response,
-            rate=tidy(rates[row]),
+            rate=tidy_number(rates[row]),
         )

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable
 
-from iosonde.core.estimate_text import estimate_parts
+from iosonde.core.estimate_text import format_estimate_parts
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
-from iosonde.core.units import significant
+from iosonde.core.units import format_significant
 from iosonde.core.verdict import VerdictState
 
 from . import laws
@@ -96,9 +96,9 @@ def _describe_change(change: Change, on: str) -> Message:
         last=change.last,
         first=change.first,
         unit=on,
-        factor=significant(change.factor),
-        low=significant(change.factor_low),
-        high=significant(change.factor_high),
+        factor=format_significant(change.factor),
+        low=format_significant(change.factor_low),
+        high=format_significant(change.factor_high),
     )
 
 
@@ -211,7 +211,7 @@ def _describe_usl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Mes
         + " and then falls.",
         unit=on,
         serial=serial,
-        peak=significant(peak.value),
+        peak=format_significant(peak.value),
         low=_format_end(peak.low),
         high=_format_end(peak.high),
     )
@@ -232,7 +232,7 @@ def _describe_min(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Mes
         "ceiling",
         "A ceiling of {ceiling}, reached at {knee} ({low}–{high}) {unit}; up to there linear.",
         ceiling=ceiling,
-        knee=significant(knee.value or 0.0),
+        knee=format_significant(knee.value or 0.0),
         low=_format_end(knee.low),
         high=_format_end(knee.high),
         unit=on,
@@ -266,7 +266,7 @@ _SAY = {"amdahl": _describe_amdahl, "usl": _describe_usl, "min": _describe_min, 
 
 
 def _format_percent(value: float | None, digits: int = 2) -> str:
-    return "~" if value is None else f"{significant(100 * value, digits)} %"
+    return "~" if value is None else f"{format_significant(100 * value, digits)} %"
 
 
 def _percent_of(estimate: Estimate) -> str:
@@ -275,9 +275,9 @@ def _percent_of(estimate: Estimate) -> str:
 
 
 def _format_share(estimate: Estimate) -> str:
-    value, interval = estimate_parts(estimate)
+    value, interval = format_estimate_parts(estimate)
     return value if estimate.low is None or estimate.high is None else f"{value} ({interval})"
 
 
 def _format_end(value: float | None) -> str:
-    return "~" if value is None else significant(value)
+    return "~" if value is None else format_significant(value)

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from iosonde.core.arrays import Indices
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
-from iosonde.core.table import Cell, tidy
+from iosonde.core.table import Cell, tidy_number
 from iosonde.core.types import Estimate
-from iosonde.core.words import level_text
+from iosonde.core.words import format_level_in_full
 from iosonde.stats.estimate.distributions import normal_quantile
 
 from .design import Design
@@ -42,7 +42,7 @@ class Level:
 
     def format_cell(self, cell: Cell) -> str:
         """Format one of its ends for a table."""
-        return format_level(cell, self.unit) if self.unit == "bytes" else level_text(cell)
+        return format_level(cell, self.unit) if self.unit == "bytes" else format_level_in_full(cell)
 
     def to_json(self) -> dict[str, Any]:
         """The flat form."""
@@ -126,7 +126,7 @@ def _find_ends(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> tup
     """Return the smallest and the largest value of these cells; for a category its level twice."""
     inside, feature = design.x[cells, factor], design.features[factor]
     return (
-        (tidy(float(inside.min())), tidy(float(inside.max())))
+        (tidy_number(float(inside.min())), tidy_number(float(inside.max())))
         if feature.numeric
         else (feature.levels[int(inside[0])],) * 2
     )

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from iosonde.core.types import Estimate
-from iosonde.core.words import listed
+from iosonde.core.words import join_names
 from iosonde.stats.estimate.distributions import normal_quantile, t_critical
 from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects
 
@@ -103,7 +103,7 @@ def ranked_text(groups: Sequence[Sequence[str]], numbers: Mapping[str, str]) -> 
     for place, group in enumerate(groups):
         items = [f"{name} ({numbers[name]})" for name in group]
         if len(group) > 1:
-            apart = f"{listed(items)}, whose order is inconclusive"
+            apart = f"{join_names(items)}, whose order is inconclusive"
             clauses.append(f"then {apart}" if place else f"first {apart}")
         elif place:
             clauses.append(f"then {items[0]}")
@@ -114,7 +114,7 @@ def ranked_text(groups: Sequence[Sequence[str]], numbers: Mapping[str, str]) -> 
 
 def ranked_names(groups: Sequence[Sequence[str]]) -> str:
     """``stripe first, then cache and hints, whose order is inconclusive``."""
-    clauses = [f"{listed(group)}{', whose order is inconclusive' if len(group) > 1 else ''}" for group in groups]
+    clauses = [f"{join_names(group)}{', whose order is inconclusive' if len(group) > 1 else ''}" for group in groups]
     return ", then ".join([f"{clauses[0]}{' first' if len(groups[0]) == 1 else ''}", *clauses[1:]])
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
-from iosonde.core.words import listed
+from iosonde.core.words import join_names
 
 from .order import interval_text, ranked_text, tied
 from .rank import SEED
@@ -201,7 +201,7 @@ def _build_sentence(
 ) -> str:
     text = ranked_text(order, _format_numbers(shares, unsure))
     if fixed:
-        text += f". Within {listed(fixed)}: {ranked_text(inner, _format_numbers(within, unsure))}"
+        text += f". Within {join_names(fixed)}: {ranked_text(inner, _format_numbers(within, unsure))}"
     return f"{text}. The order is inconclusive: no standard errors were published." if unsure else f"{text}."
 
 

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from iosonde.core.message import Message, restore
-from iosonde.core.words import listed
+from iosonde.core.message import Message, restore_message
+from iosonde.core.words import join_names
 from iosonde.stats.regression.effect_types import FactorEffect, block_sentences, drift_sentences
 
 from .adjusted import Adjusted
@@ -48,16 +48,16 @@ def sentence(ranking: Ranking, taken: Collection[str] = ()) -> str:
             if factor.within
         }
         if order_within:
-            parts.append(f"within {listed(ranking.fixed)}: {ranked_text(order_within, within)}")
+            parts.append(f"within {join_names(ranking.fixed)}: {ranked_text(order_within, within)}")
         elif not ranking.order_within:
-            parts.append(f"within {listed(ranking.fixed)} no effect is significant")
+            parts.append(f"within {join_names(ranking.fixed)} no effect is significant")
     if ranking.blocks is not None:
         parts.append(blocks_text(ranking.blocks))
     untested = [effect.name for effect in ranking.effects.effects if effect.p is None]
     if untested:
-        parts.append(f"not distinguishable from differences between bring-ups: {listed(untested)}")
+        parts.append(f"not distinguishable from differences between bring-ups: {join_names(untested)}")
     if silent := [name for name in ranking.silent if name not in untested]:
-        parts.append(f"not significant: {listed(silent)}")
+        parts.append(f"not significant: {join_names(silent)}")
     return "".join(f"{part}. " for part in _capitalise_parts(parts, bool(order))).rstrip()
 
 
@@ -290,7 +290,7 @@ def _warn_refusals(ranking: Ranking) -> Iterator[str]:
     ]
     for reason in dict.fromkeys(reason for reason in reasons if isinstance(reason, Message)):
         if reason.code in _REFUSALS:
-            yield restore(reason.code, f"ST {reason}", reason.values)
+            yield restore_message(reason.code, f"ST {reason}", reason.values)
         elif reason.code == "too-few-settings":
             yield reason
 
@@ -301,7 +301,7 @@ def _warn_factors(ranking: Ranking) -> Iterator[str]:
         yield Message(
             "interactions",
             "{factors}: ST is well above S1: the effect depends on the other factors; look at it within their levels",
-            factors=listed(strong),
+            factors=join_names(strong),
         )
     raised = [
         f"{factor.name} {max(0.0, factor.over_all.st_corrected):.2f}"

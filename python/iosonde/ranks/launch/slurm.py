@@ -101,7 +101,7 @@ def from_environment(env: Mapping[str, str]) -> Slurm:
 
 def job_nodes(env: Mapping[str, str]) -> tuple[str, ...]:
     """Return the nodes of the current Slurm job. Raises InputError if Slurm's list is invalid."""
-    return nodelist.expand(env.get("SLURM_JOB_NODELIST") or env.get("SLURM_NODELIST") or "")
+    return nodelist.expand_node_list(env.get("SLURM_JOB_NODELIST") or env.get("SLURM_NODELIST") or "")
 
 
 def choose_pmi(flavour: str, available: Sequence[str]) -> str:

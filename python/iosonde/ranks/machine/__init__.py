@@ -17,11 +17,11 @@ from .host import available_bytes, memory_bytes
 from .load import LoadSampler
 
 __all__ = [
-    "TargetCondition",
+    "NO_TARGET",
     "Facts",
     "LoadSampler",
-    "NO_TARGET",
     "NodeFacts",
+    "TargetCondition",
     "TargetFacts",
     "available_bytes",
     "facts",

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.cpu_usage import counted_cpu_seconds
+from iosonde.core.cpu_usage import parse_cpu_seconds
 
 from . import reading
 
@@ -22,7 +22,7 @@ def lab(file: Path | None = None) -> dict[str, Any] | None:
 def cpu_seconds(file: Path | None = None) -> float | None:
     """Return the CPU time of all hosts of the lab so far, including servers; None if it is not counted."""
     counted = (_read_facts(file or FILE) or {}).get("cpu_usage")
-    return counted_cpu_seconds(reading.text(counted) or "") if counted else None
+    return parse_cpu_seconds(reading.text(counted) or "") if counted else None
 
 
 def _read_facts(file: Path) -> dict[str, Any] | None:

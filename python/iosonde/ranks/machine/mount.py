@@ -28,7 +28,7 @@ class Mount:
     @property
     def server(self) -> str | None:
         """Servers of the mount (``n1`` of ``n1:/export``, ``n1,n2`` of ``n1,n2:/``); None if local, or unknown."""
-        return ",".join(filesystems.servers(self.type, self.source, self.super_options)) or None
+        return ",".join(filesystems.parse_servers(self.type, self.source, self.super_options)) or None
 
     @property
     def is_network(self) -> bool:

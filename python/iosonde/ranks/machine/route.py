@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from iosonde.core.filesystems import is_surely_network, servers
+from iosonde.core.filesystems import is_surely_network, parse_servers
 from iosonde.core.message import Message
 
 from . import netlink, traffic
@@ -142,7 +142,7 @@ def _is_here(way: Way, network: NodeNetwork) -> bool:
 def _list_hosts(mount: Mount, also: Sequence[str]) -> list[str]:
     """Return hosts or addresses; the address that the mount resolved itself comes first, as it needs no name server."""
     resolved = _parse_options(mount).get("addr")
-    hosts = [resolved] if resolved else servers(mount.type, mount.source, mount.super_options)
+    hosts = [resolved] if resolved else parse_servers(mount.type, mount.source, mount.super_options)
     return list(dict.fromkeys(host.partition("@")[0] for host in [*hosts, *also]))
 
 

@@ -138,7 +138,7 @@ def _wait_for_grant(
         time.sleep(TICK_S)
     pairs = (os.fsdecode(entry).partition("=") for entry in output.split(b"\0"))
     granted = {name: value for name, _, value in pairs if name.startswith("SLURM_")}
-    count = len(nodelist.expand(granted.get("SLURM_JOB_NODELIST", "")))
+    count = len(nodelist.expand_node_list(granted.get("SLURM_JOB_NODELIST", "")))
     if count < nodes:
         raise InputError(
             "too-few-nodes",

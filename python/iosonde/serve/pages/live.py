@@ -10,7 +10,7 @@ from iosonde.core.where import Condition
 from iosonde.measure.spools import beats_here
 from iosonde.serve.shelf import Shelf, Shelved
 from iosonde.store.index_query import IndexedExperiment, IndexedRun, IndexView
-from iosonde.store.lock import holder
+from iosonde.store.lock import find_lock_holder
 
 from .web_page import Address, WebPage, rendered
 
@@ -42,7 +42,7 @@ def page(shelf: Shelf, address: Address) -> WebPage:
 
 def _begun(shelf: Shelf, experiment: IndexedExperiment) -> Begun:
     shelved = shelf.of(experiment.store)
-    process = holder(shelved.store.path, experiment.id)
+    process = find_lock_holder(shelved.store.path, experiment.id)
     beats = beats_here(experiment.id) if process is not None else []
     sentences = tuple(beat.sentence(time.time()) for beat in beats[:_MOST_BEATS])
     view = IndexView(shelf.index, (experiment.store,))

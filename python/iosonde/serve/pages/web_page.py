@@ -10,11 +10,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from iosonde.core.errors import InputError
-from iosonde.core.level_text import level_texts
+from iosonde.core.level_text import format_assignments
 from iosonde.core.message import Message
 from iosonde.core.units import format_seconds
 from iosonde.core.where import Condition, parse_where
-from iosonde.core.words import counted, plural
+from iosonde.core.words import format_count, pluralize
 from iosonde.layout.vocabulary import page_spec
 from iosonde.page.carried import figure_values
 from iosonde.page.environment import make_plain_environment
@@ -132,7 +132,7 @@ def notices(shelf: Shelf) -> list[str]:
 
 def setting(factors: Mapping[str, Any]) -> str:
     """Describe the levels of a run, without its repetition."""
-    return ", ".join(level_texts({name: level for name, level in factors.items() if name != "repetition"}, {}))
+    return ", ".join(format_assignments({name: level for name, level in factors.items() if name != "repetition"}, {}))
 
 
 @cache
@@ -140,8 +140,8 @@ def _environment() -> Any:
     environment = make_plain_environment("iosonde.serve")
     environment.globals |= {
         "link": link,
-        "counted": counted,
-        "plural": plural,
+        "counted": format_count,
+        "plural": pluralize,
         "setting": setting,
         "format_seconds": format_seconds,
     }

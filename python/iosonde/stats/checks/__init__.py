@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from iosonde.core.headlines import metric_words
+from iosonde.core.headlines import format_metric
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
@@ -72,7 +72,7 @@ class Subject:
     def name(self, operation: str, metric: str) -> str:
         """Return the name of a metric in findings: the operation alone if it has one metric."""
         several = operation and self._metric_counts[operation] > 1
-        return f"{operation} {metric_words(metric)}" if several else operation or metric
+        return f"{operation} {format_metric(metric)}" if several else operation or metric
 
     @cached_property
     def _metric_counts(self) -> Counter[str]:

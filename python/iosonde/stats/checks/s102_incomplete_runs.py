@@ -20,7 +20,7 @@ What to do
 """
 
 from iosonde.core.message import spell
-from iosonde.core.stored import fate_of_incomplete
+from iosonde.core.stored import describe_incomplete_treatment
 from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
@@ -39,7 +39,8 @@ def check(subject: Subject) -> list[Finding]:
         Finding(
             "S102",
             Severity.WARNING,
-            f"{len(incomplete)} of {len(subject.runs)} runs are incomplete and {fate_of_incomplete(incomplete)}; "
+            f"{len(incomplete)} of {len(subject.runs)} runs are incomplete and "
+            f"{describe_incomplete_treatment(incomplete)}; "
             f"the first: {first}",
             {
                 "runs": {run.id: list(run.missing) for run in incomplete[:MAX_LISTED]},

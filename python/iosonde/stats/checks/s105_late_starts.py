@@ -20,7 +20,7 @@ What to do
     rate counts only the time in which all ranks were active.
 """
 
-from iosonde.core.arrays import middle
+from iosonde.core.arrays import compute_median
 from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
@@ -39,8 +39,8 @@ def check(subject: Subject) -> list[Finding]:
             for phase in phases
             if phase.start_spread_ns is not None and phase.duration_ns
         ]
-        if shares and middle(shares) > SHARE:
-            late[name] = middle(shares)
+        if shares and compute_median(shares) > SHARE:
+            late[name] = compute_median(shares)
     if not late:
         return []
     worst = max(late, key=lambda name: late[name])

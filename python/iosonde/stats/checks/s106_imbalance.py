@@ -35,7 +35,7 @@ from typing import Any
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase
 from iosonde.core.types import Estimate, Finding, Severity
-from iosonde.core.words import percent_interval
+from iosonde.core.words import format_share_interval
 
 from ..estimate.distributions import binomial_cdf
 from ..estimate.summarise import mean
@@ -114,7 +114,7 @@ def _over_trials(values: Sequence[float | None], least: float, level: float) -> 
 def _above_even(index: Estimate) -> str:
     """Return how far an index is above 1: ``30.0 (21.2 to 38.8) %``."""
     value, low, high = (None if bound is None else bound - 1 for bound in (index.value, index.low, index.high))
-    return percent_interval(replace(index, value=value, low=low, high=high))
+    return format_share_interval(replace(index, value=value, low=low, high=high))
 
 
 def _to_do(work: Estimate) -> str:

@@ -24,7 +24,7 @@ What to do
 """
 
 from iosonde.core.types import Finding, Severity
-from iosonde.core.units import significant
+from iosonde.core.units import format_significant
 
 from ..estimate.outliers import far_off
 from . import FAMILY_ALPHA, MAX_LISTED, Subject
@@ -53,8 +53,8 @@ def check(subject: Subject) -> list[Finding]:
         Finding(
             "S108",
             Severity.WARNING,
-            f"outlier in {first['cell']}: {significant(first['value'], 4)} against a median of "
-            f"{significant(first['median'], 4)} ({first['trial']}){more}; kept",
+            f"outlier in {first['cell']}: {format_significant(first['value'], 4)} against a median of "
+            f"{format_significant(first['median'], 4)} ({first['trial']}){more}; kept",
             {"trials": outliers[:MAX_LISTED], "n": len(outliers)},
             "keep it, unless independent evidence shows that the trial was broken",
         )

@@ -32,8 +32,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from iosonde.core.types import Finding, Severity
-from iosonde.core.units import significant
-from iosonde.core.words import listed
+from iosonde.core.units import format_significant
+from iosonde.core.words import join_names
 
 from ..density import histogram
 from ..density.hills import hills
@@ -64,7 +64,9 @@ def check(subject: Subject) -> list[Finding]:
     count = len(split.groups)
     many = _NUMBERS[count - 2] if count - 2 < len(_NUMBERS) else str(count)
     first, *others = split.groups
-    around = listed([f"{significant(first[0])} ({first[1]} trials)", *(f"{significant(m)} ({n})" for m, n in others)])
+    around = join_names(
+        [f"{format_significant(first[0])} ({first[1]} trials)", *(f"{format_significant(m)} ({n})" for m, n in others)]
+    )
     return [
         Finding(
             "S109",

@@ -24,7 +24,7 @@ What to do
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from iosonde.core.emulated import off_rates
+from iosonde.core.emulated import describe_off_rates
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
@@ -38,7 +38,7 @@ BUSY = 0.85
 def check(subject: Subject) -> Iterator[Finding]:
     """Report one finding for deviations of the emulation, one for trials that the machine's CPUs may limit."""
     labs = [(run, lab) for run in subject.runs if (lab := _get_lab(run))]
-    off = {off_rate: None for _, lab in labs for off_rate in off_rates(lab)}
+    off = {off_rate: None for _, lab in labs for off_rate in describe_off_rates(lab)}
     if off:
         yield _build_finding(
             f"the emulated cluster differs from its description: {next(iter(off))}"

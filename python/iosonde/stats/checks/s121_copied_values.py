@@ -34,7 +34,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from iosonde.core.level_text import setting_text
+from iosonde.core.level_text import format_setting
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 
@@ -106,9 +106,9 @@ def _is_sure(copies: Copies) -> bool:
 
 
 def _in_words(pattern: Pattern, units: Mapping[str, str]) -> str:
-    at = setting_text(pattern.fixed, units)
-    here = setting_text({name: copy for name, _, copy in pattern.changed}, units)
-    there = setting_text({name: original for name, original, _ in pattern.changed}, units)
+    at = format_setting(pattern.fixed, units)
+    here = format_setting({name: copy for name, _, copy in pattern.changed}, units)
+    there = format_setting({name: original for name, original, _ in pattern.changed}, units)
     share = f"all {pattern.n}" if pattern.n == pattern.of else f"{pattern.n} of {pattern.of}"
     return f"{share} cells at {here} equal those at {there}{f' ({at})' if at else ''}"
 

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.core.level_text import setting_text
+from iosonde.core.level_text import format_setting
 from iosonde.core.table import Cell as Level
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
@@ -168,7 +168,7 @@ def _report_unbalanced(name: str, sizes_by_key: Sizes, units: Units) -> list[Fin
 
 
 def _name_cell(key: Key, units: Units) -> str:
-    return setting_text(dict(key), units) or "the only cell"
+    return format_setting(dict(key), units) or "the only cell"
 
 
 def _merge_duplicates(findings: Sequence[Finding]) -> list[Finding]:

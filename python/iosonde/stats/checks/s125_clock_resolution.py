@@ -26,7 +26,7 @@ import numpy as np
 
 from iosonde.core.message import spell
 from iosonde.core.types import Finding, Severity
-from iosonde.core.units import significant
+from iosonde.core.units import format_significant
 
 from ..estimate.coarse import tick
 from ..overview.cells import TrialCell, median_of
@@ -48,7 +48,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         step, error, flat = resolution
         unit = f" {cells[0].unit}" if cells[0].unit else ""
         name = subject.name(operation, metric)
-        sentence = f"{name} is written in steps of {significant(step)}{unit}: "
+        sentence = f"{name} is written in steps of {format_significant(step)}{unit}: "
         if error > _COARSE:
             sentence += f"the smallest values are known to ± {100 * error:.2g} % at best"
         else:
@@ -83,7 +83,7 @@ def _no_spread(name: str, cells: Sequence[TrialCell]) -> Finding:
     return Finding(
         "S125",
         Severity.WARNING,
-        f"all {n} values of {name} are {significant(value)}: measurements always have a spread",
+        f"all {n} values of {name} are {format_significant(value)}: measurements always have a spread",
         {"operation": cells[0].operation, "metric": cells[0].metric, "value": value, "n": n},
         f"write the values with all their digits, or leave the column out with {spell.response}",
     )

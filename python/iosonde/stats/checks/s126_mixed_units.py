@@ -29,11 +29,11 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.column_units import bytes_per_s
-from iosonde.core.level_text import setting_text
-from iosonde.core.table import Cell, Table, joint_codes
+from iosonde.core.column_units import unit_to_bytes_per_s
+from iosonde.core.level_text import format_setting
+from iosonde.core.table import Cell, Table, number_combinations
 from iosonde.core.types import Finding, Severity
-from iosonde.core.units import significant
+from iosonde.core.units import format_significant
 
 from ..overview.cells import TrialCell, find_shared_grid, median_of
 from . import MAX_LISTED, Subject
@@ -123,7 +123,8 @@ def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
                 yield Finding(
                     "S126",
                     Severity.WARNING,
-                    f"{name} at {setting_text({setting: a}, units)} and {setting_text({setting: b}, units)} differ by "
+                    f"{name} at {format_setting({setting: a}, units)} and "
+                    f"{format_setting({setting: b}, units)} differ by "
                     f"a factor of about {factor[0]} "
                     f"in all {ratios.size} settings that both have, as if in two units",
                     {
@@ -154,7 +155,7 @@ def _select_comparable(cells: Sequence[TrialCell], setting: str) -> Sequence[Tri
         return cells
     grid, rows = grid_rows
     _, first, counts = np.unique(
-        joint_codes(
+        number_combinations(
             [(codes[rows], len(levels)) for name, (codes, levels) in grid.columns.items() if name != setting],
             len(cells),
         ),
@@ -168,18 +169,18 @@ def _compare_columns(table: Table, names: Sequence[str]) -> Iterator[Finding]:
     for a, b in combinations(names, 2):
         x, y = table.numbers(a), table.numbers(b)
         both = ~(np.isnan(x) | np.isnan(y))
-        units = bytes_per_s(table.column(a).unit), bytes_per_s(table.column(b).unit)
+        units = unit_to_bytes_per_s(table.column(a).unit), unit_to_bytes_per_s(table.column(b).unit)
         if both.sum() < 3 or not all(units) or np.any(x[both] <= 0) or np.any(y[both] <= 0) or np.ptp(x[both]) == 0:
             continue
         ratios = y[both] / x[both]
         ratio = float(np.median(ratios))
         unit_ratios = [p / q for p in units[0] for q in units[1]]
         if np.ptp(ratios) < 0.002 * ratio and _is_unit_mistake(ratio, unit_ratios):
-            expected = " or ".join(dict.fromkeys(significant(each, 4) for each in unit_ratios))
+            expected = " or ".join(dict.fromkeys(format_significant(each, 4) for each in unit_ratios))
             yield Finding(
                 "S126",
                 Severity.ERROR,
-                f"column '{b}' is {significant(ratio, 4)} times column '{a}' in every row, but by the units in "
+                f"column '{b}' is {format_significant(ratio, 4)} times column '{a}' in every row, but by the units in "
                 f"their names it should be {expected} times",
                 {"columns": [a, b], "ratio": ratio, "expected": unit_ratios},
                 ACTION,

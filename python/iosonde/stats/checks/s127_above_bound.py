@@ -31,9 +31,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from iosonde.core.column_units import bytes_per_s
+from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.types import Finding, Severity
-from iosonde.core.units import format_rate, significant
+from iosonde.core.units import format_rate, format_significant
 
 from ..overview.cells import TrialCell
 from ..overview.probed_limits import BeyondLimit, ProbedLimits
@@ -45,7 +45,7 @@ def check(subject: Subject) -> list[Finding]:
     findings = _above_probe(subject) if subject.bound is None else []
     for (operation, metric), cells in subject.families.items():
         findings += _above_limit(subject.name(operation, metric), cells, subject.limit)
-        readings = bytes_per_s(cells[0].unit)
+        readings = unit_to_bytes_per_s(cells[0].unit)
         if subject.bound is None or not readings:
             continue
         places, worst = [], 0.0
@@ -91,7 +91,8 @@ def _above_limit(name: str, cells: Sequence[TrialCell], limit: float | None) -> 
         Finding(
             "S127",
             Severity.ERROR,
-            f"{len(above)} of {n} values of {name} are above the bound of {limit:g}: up to {significant(highest, 4)}, "
+            f"{len(above)} of {n} values of {name} are above the bound of {limit:g}: up to "
+            f"{format_significant(highest, 4)}, "
             f"{highest / limit:.3g} times as much ({places[0]})",
             {
                 "metric": name,

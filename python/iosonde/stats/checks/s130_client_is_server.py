@@ -22,7 +22,7 @@ What to do
 from iosonde.core.message import Message, spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 
 from . import MAX_LISTED, Subject
 
@@ -50,7 +50,7 @@ def check(subject: Subject) -> list[Finding]:
                 "{n} of {clients} also served the file system: {nodes}; data written and read there "
                 "may not have gone over the network",
                 n=len(both),
-                clients=counted(len(nodes), "client node"),
+                clients=format_count(len(nodes), "client node"),
                 nodes=", ".join(list(both)[:MAX_LISTED]),
             ),
             {"nodes": {name: several[:MAX_LISTED] for name, several in both.items()}, "n_runs": len(runs)},

@@ -21,10 +21,10 @@ What to do
     the index of each setting.
 """
 
-from iosonde.core.estimate_text import estimate_text
+from iosonde.core.estimate_text import format_estimate
 from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
-from iosonde.core.words import percent_interval
+from iosonde.core.words import format_share_interval
 
 from ..overview.balance import ServerBalance, balances
 from . import MAX_LISTED, Subject
@@ -51,10 +51,10 @@ def check(subject: Subject) -> list[Finding]:
                 "{direction}{setting}: if servers are the bottleneck, this costs {lost} of the rate{more}",
                 n_servers=worst.n_servers,
                 busiest=f", {name} in {times} of {n} trials" if n > 1 else f", {name}",
-                index=estimate_text(worst.index, ""),
+                index=format_estimate(worst.index, ""),
                 direction=worst.what,
                 setting=f" at {worst.setting}" if worst.setting else "",
-                lost=percent_interval(worst.lost),
+                lost=format_share_interval(worst.lost),
                 more=f" ({len(uneven)} settings in all)" if len(uneven) > 1 else "",
             ),
             {

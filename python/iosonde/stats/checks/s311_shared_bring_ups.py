@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from iosonde.core.arrays import Indices
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
-from iosonde.core.words import listed
+from iosonde.core.words import join_names
 
 from ..regression import strata
 from ..regression.types import BringUpFactors, FitSubject
@@ -49,7 +49,7 @@ def finding(factors: BringUpFactors, where: str = "here: too sure of that") -> F
     return Finding(
         "S311",
         Severity.WARNING,
-        f"{listed(factors.names)} {'are' if len(factors.names) > 1 else 'is'} set once for several trials "
+        f"{join_names(factors.names)} {'are' if len(factors.names) > 1 else 'is'} set once for several trials "
         f"({factors.n_trials} "
         f"in {factors.n_bring_ups} bring-ups), and each trial is taken for itself {where}",
         {"factors": list(factors.names), "n_bring_ups": factors.n_bring_ups, "n_trials": factors.n_trials},

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
-from iosonde.core.units import significant
+from iosonde.core.units import format_significant
 
 _MOST_DECIMALS = 12
 _MOST_DIGITS = 13
@@ -121,7 +121,7 @@ def coarse_text(step: float) -> str:
     return Message(
         "coarse-clock",
         "the values are in steps of {step}, as large as their spread: half a step is added to the interval",
-        step=significant(step),
+        step=format_significant(step),
     )
 
 

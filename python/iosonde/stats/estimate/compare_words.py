@@ -3,14 +3,14 @@ trials."""
 
 from dataclasses import dataclass
 
-from iosonde.core.level_text import setting_text
+from iosonde.core.level_text import format_setting
 from iosonde.core.message import spell
-from iosonde.core.metrics import changed, is_speed
-from iosonde.core.table import show
+from iosonde.core.metrics import describe_change, is_speed
+from iosonde.core.table import format_cell
 from iosonde.core.types import Estimate, Metric
-from iosonde.core.units import human_scale, percent, ratio_text, significant
+from iosonde.core.units import choose_human_scale, format_percent, format_ratio, format_significant
 from iosonde.core.verdict import VerdictState
-from iosonde.core.words import counted, format_number, listed
+from iosonde.core.words import format_count, format_number, join_names
 
 from .compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, Comparison
 
@@ -35,7 +35,7 @@ class Wording:
 
     def way(self, comparison: Comparison) -> str:
         """Return ``faster``, ``slower``, ``more`` or ``less`` for B."""
-        return changed(self.metric, comparison.above)
+        return describe_change(self.metric, comparison.above)
 
     def describe_verdict(self, comparison: Comparison) -> str:
         """Return the verdict in a word or two: ``slower``, ``slower by less than the margin``, ``practically equal``;
@@ -50,8 +50,8 @@ def called(name: str, factor: str | None, unit: str = "") -> str:
     """Return the display name of a side: ``before``, but ``replicas=1`` if the name is a number, ``t=64 KiB`` for
     bytes."""
     if factor and unit == "bytes":
-        return setting_text({factor: name}, {factor: unit})
-    return f"{factor}={name}" if factor and name.replace(".", "", 1).lstrip("-").isdigit() else show(name)
+        return format_setting({factor: name}, {factor: unit})
+    return f"{factor}={name}" if factor and name.replace(".", "", 1).lstrip("-").isdigit() else format_cell(name)
 
 
 def sentence(comparison: Comparison, words: Wording | None = None) -> str:
@@ -64,7 +64,7 @@ def sentence(comparison: Comparison, words: Wording | None = None) -> str:
         return f"Inconclusive: {b} may differ from {a} (the base) or not: {why}; {_describe_trials(comparison, words)}."
     amount, trials = _format_amount(comparison, words), _describe_trials(comparison, words)
     if comparison.verdict == CANNOT_TELL:
-        either = f"{changed(words.metric, True)} or {changed(words.metric, False)}"
+        either = f"{describe_change(words.metric, True)} or {describe_change(words.metric, False)}"
         nothing = 0 if comparison.ratio is None else 1
         return (
             f"Inconclusive: {b} may be {either} than {a} (the base): {amount}, which includes {nothing} and extends "
@@ -87,7 +87,7 @@ def overridden_sentence(comparison: Comparison, words: Wording, why: str, state:
     numbers = f"{_format_amount(comparison, words)}; {_describe_trials(comparison, words)}"
     if state is VerdictState.NOT_SEPARABLE:
         return f"{inseparable(words.factor, why, words.way(comparison), f'{a} (the base)', b)}: {numbers}."
-    either = f"{changed(words.metric, True)} or {changed(words.metric, False)}"
+    either = f"{describe_change(words.metric, True)} or {describe_change(words.metric, False)}"
     return f"Inconclusive: {b} may be {either} than {a} (the base): {why}; {numbers}."
 
 
@@ -107,13 +107,14 @@ def _format_amount(comparison: Comparison, words: Wording) -> str:
 def _describe_reference(metric: Metric) -> str:
     if not is_speed(metric):
         return " as much"
-    return " the rate" if changed(metric, True) == "faster" else " the time"
+    return " the rate" if describe_change(metric, True) == "faster" else " the time"
 
 
 def _format_interval(estimate: Estimate, divisor: float = 0.0) -> str:
     assert estimate.value is not None and estimate.low is not None and estimate.high is not None
     low, value, high = (
-        format_number(x / divisor) if divisor else ratio_text(x) for x in (estimate.low, estimate.value, estimate.high)
+        format_number(x / divisor) if divisor else format_ratio(x)
+        for x in (estimate.low, estimate.value, estimate.high)
     )
     return f"{value} ({low} to {high})"
 
@@ -121,30 +122,30 @@ def _format_interval(estimate: Estimate, divisor: float = 0.0) -> str:
 def _describe_trials(comparison: Comparison, words: Wording) -> str:
     """Return ``199 → 211 s, n = 8 and 8``; for cells, whose means are of different settings, only the trials."""
     if comparison.cells > 1 or words.adjusted:
-        within = f"within {counted(comparison.cells, 'cell')}" + (
-            f" of {listed(words.adjusted)}" if words.adjusted else ""
+        within = f"within {format_count(comparison.cells, 'cell')}" + (
+            f" of {join_names(words.adjusted)}" if words.adjusted else ""
         )
         return f"{within}, n = {comparison.a.side.n} and {comparison.b.side.n}"
     if comparison.paired:
-        return f"{_format_means(comparison, words)}, n = {counted(comparison.a.side.n, 'pair')}"
+        return f"{_format_means(comparison, words)}, n = {format_count(comparison.a.side.n, 'pair')}"
     return f"{_format_means(comparison, words)}, n = {comparison.a.side.n} and {comparison.b.side.n}"
 
 
 def _format_means(comparison: Comparison, words: Wording) -> str:
     divisor, unit = _choose_scale(comparison, words)
     a, b = comparison.a.side.mean / divisor, comparison.b.side.mean / divisor
-    return f"{significant(a)} → {significant(b)} {unit}".rstrip()
+    return f"{format_significant(a)} → {format_significant(b)} {unit}".rstrip()
 
 
 def _choose_scale(comparison: Comparison, words: Wording) -> tuple[float, str]:
-    return human_scale(max(abs(comparison.a.side.mean), abs(comparison.b.side.mean)), words.unit)
+    return choose_human_scale(max(abs(comparison.a.side.mean), abs(comparison.b.side.mean)), words.unit)
 
 
 def _format_margin(comparison: Comparison, words: Wording) -> str:
     if comparison.ratio is not None:
-        return percent(comparison.margin)
+        return format_percent(comparison.margin)
     divisor, unit = _choose_scale(comparison, words)
-    return f"{significant(comparison.difference_margin / divisor)} {unit}".rstrip()
+    return f"{format_significant(comparison.difference_margin / divisor)} {unit}".rstrip()
 
 
 def _suggest_cure(comparison: Comparison) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from iosonde.core.column_units import is_rate
 from iosonde.core.deciding import Name
 from iosonde.core.types import FactorValue
-from iosonde.core.units import human_scale, percent, ratio_text, significant
+from iosonde.core.units import choose_human_scale, format_percent, format_ratio, format_significant
 
 from .compare import CANNOT_TELL, DIFFERENT, EQUAL
 from .compare_words import called
@@ -17,7 +17,7 @@ _TWICE = 2.0  # from this ratio on, write "2.5 times" instead of a percentage
 
 def sentence(pair_verdict: PairVerdict) -> str:
     """Return the result of the interval of the ratio, with its numbers, the level, and the number of pairs."""
-    a, b, margin = *sides(pair_verdict), f"± {percent(pair_verdict.rule.margin)}"
+    a, b, margin = *sides(pair_verdict), f"± {format_percent(pair_verdict.rule.margin)}"
     e = pair_verdict.ratio
     unclear = f"Inconclusive: {b} may differ from {a} or not"
     pairs, alone = _format_pairs(pair_verdict), _describe_unpaired(pair_verdict)
@@ -29,8 +29,8 @@ def sentence(pair_verdict: PairVerdict) -> str:
         f"{100 * pair_verdict.rule.level:g} %, anytime-valid, "
         f"{_format_pairs(pair_verdict)}{_describe_unpaired(pair_verdict)}"
     )
-    interval = f"{ratio_text(e.low)} to {ratio_text(e.high)}"
-    ratio = f"ratio {ratio_text(e.value)}, {interval}; {basis}"
+    interval = f"{format_ratio(e.low)} to {format_ratio(e.high)}"
+    ratio = f"ratio {format_ratio(e.value)}, {interval}; {basis}"
     if pair_verdict.verdict == CANNOT_TELL:
         ended = "" if pair_verdict.limits else _describe_end(pair_verdict)
         return (
@@ -77,12 +77,12 @@ def gate_name(name: Name, cell: Mapping[str, FactorValue] | None = None) -> str:
 
 def _describe_direction(pair_verdict: PairVerdict, ratio: float) -> str:
     """Return ``is 12 % faster than``. For times the change of the time follows, since "12 % faster" is ambiguous."""
-    share, rate = percent(abs(ratio - 1)), is_rate(pair_verdict.name[2])
+    share, rate = format_percent(abs(ratio - 1)), is_rate(pair_verdict.name[2])
     if rate and ratio >= _TWICE:
-        return f"is {significant(ratio)} times as fast as"
+        return f"is {format_significant(ratio)} times as fast as"
     if rate:
         return f"is {share} {'faster' if ratio > 1 else 'slower'} than"
-    many = f"{significant(ratio)} times the" if ratio >= _TWICE else f"{share} {'more' if ratio > 1 else 'less'}"
+    many = f"{format_significant(ratio)} times the" if ratio >= _TWICE else f"{share} {'more' if ratio > 1 else 'less'}"
     other = "of" if ratio >= _TWICE else "than"
     return (
         f"is {'slower' if ratio > 1 else 'faster'}: it takes {many} time {other}"
@@ -95,8 +95,8 @@ def _format_typical(pair_verdict: PairVerdict) -> str:
     means = pair_verdict.typical()
     if means is None:
         return ""
-    scale, unit = human_scale(max(means), pair_verdict.name[2])
-    a, b = (f"{significant(value / scale)} {unit}".rstrip() for value in means)
+    scale, unit = choose_human_scale(max(means), pair_verdict.name[2])
+    a, b = (f"{format_significant(value / scale)} {unit}".rstrip() for value in means)
     return f"{b} against {a}"
 
 

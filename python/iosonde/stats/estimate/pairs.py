@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.arrays import Array
-from iosonde.core.deciding import Name, deciding
-from iosonde.core.gate import Threshold, gate_of
+from iosonde.core.deciding import Name, choose_deciding_name
+from iosonde.core.gate import Threshold, parse_gate
 from iosonde.core.message import Message
-from iosonde.core.metrics import metric_of
+from iosonde.core.metrics import build_metric
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.types import Better, Estimate, Factor, FactorValue, level_text
 from iosonde.core.verdict import Direction, Verdict, VerdictState
@@ -98,19 +98,19 @@ class PairVerdict:
     @property
     def lower_is_better(self) -> bool:
         """Return whether the metric is a time or another cost."""
-        return metric_of(self.name[1], self.name[2]).better is Better.LOWER
+        return build_metric(self.name[1], self.name[2]).better is Better.LOWER
 
     @property
     def limits(self) -> tuple[Threshold, ...]:
         """Return the rule's conditions that apply to this metric."""
-        gate = gate_of(self.rule.fail_if, False)
-        metric = metric_of(*self.name[1:])
+        gate = parse_gate(self.rule.fail_if, False)
+        metric = build_metric(*self.name[1:])
         return tuple(condition for condition in gate.conditions if condition.concerns(metric)) if gate else ()
 
     @property
     def untold(self) -> tuple[Threshold, ...]:
         """Return the inconclusive conditions, whose limit lies inside the interval."""
-        return tuple(limit for limit in self.limits if limit.holds(self.ratio, metric_of(*self.name[1:])) is None)
+        return tuple(limit for limit in self.limits if limit.holds(self.ratio, build_metric(*self.name[1:])) is None)
 
     @property
     def is_decided(self) -> bool:
@@ -131,7 +131,7 @@ class PairVerdict:
 
     def _measure_distance(self, limit: Threshold) -> float:
         """Return the distance between the logarithms of the ratio and of a limit, the nearer one if there are two."""
-        ways = limit.ends(self.ratio, metric_of(*self.name[1:]))
+        ways = limit.ends(self.ratio, build_metric(*self.name[1:]))
         return min(abs(math.log(low * high) / 2 - math.log1p(limit.share)) for low, high in ways)
 
     def typical(self) -> tuple[float, float] | None:
@@ -225,7 +225,7 @@ def _choose_primary(pairs: Sequence[Mapping[str, PairedRun]], rule: PairRule) ->
     if not pairs:
         return None
     first = pairs[0]
-    return deciding([name for name in first[rule.a].values if name in first[rule.b].values], rule.metric)
+    return choose_deciding_name([name for name in first[rule.a].values if name in first[rule.b].values], rule.metric)
 
 
 def _judge_cell(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from iosonde.core.arrays import Array, middle
+from iosonde.core.arrays import Array, compute_median
 from iosonde.core.errors import DataError
 from iosonde.core.levels import check_level
 from iosonde.core.message import Message
@@ -63,7 +63,7 @@ def median(values: Values, level: float) -> Estimate:
     x = np.sort(_check_finite(values, level))
     if x.size == 0:
         return _without_interval(x, level, None)
-    center, least = middle(x), least_trials_for_median(level)
+    center, least = compute_median(x), least_trials_for_median(level)
     if x.size < least:
         warning = Message(
             "too-few-trials",

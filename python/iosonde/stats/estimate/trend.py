@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from iosonde.core.arrays import Array, Indices, middle, n_distinct
+from iosonde.core.arrays import Array, Indices, compute_median, count_distinct
 
 from .distributions import normal_two_sided_p
 
@@ -45,11 +45,11 @@ def trend(series: Sequence[Array]) -> Trend | None:
         return None
     s = sum(_compute_score(x) for x in used)
     pairs = sum(x.size * (x.size - 1) // 2 for x in used)
-    tied = any(n_distinct(x) < x.size for x in used)
+    tied = any(count_distinct(x) < x.size for x in used)
     p = _exact_p(s, [x.size for x in used]) if not tied and pairs <= _EXACT_PAIRS else _normal_p(s, used)
     slopes = np.concatenate([_compute_slopes(x) / abs(float(np.mean(x)) or 1.0) for x in used])
     longest = max(x.size for x in used)
-    return Trend(s, s / pairs, p, middle(slopes) * (longest - 1), sum(x.size for x in used))
+    return Trend(s, s / pairs, p, compute_median(slopes) * (longest - 1), sum(x.size for x in used))
 
 
 def _thin_series(x: Array, longest: int) -> Array:

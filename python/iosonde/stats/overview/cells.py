@@ -10,12 +10,12 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.arrays import middle, n_distinct
+from iosonde.core.arrays import compute_median, count_distinct
 from iosonde.core.errors import DataError
-from iosonde.core.level_text import level_texts
+from iosonde.core.level_text import format_assignments
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Cell as Level
-from iosonde.core.table import Table, grouped
+from iosonde.core.table import Table, group_rows
 
 from ..regression import strata
 from .measured_order import measured_order
@@ -112,7 +112,7 @@ class TrialCell:
     @property
     def name(self) -> str:
         """Return the name of the cell: ``create, nodes=2``; without levels the metric."""
-        parts = ([self.operation] if self.operation else []) + level_texts(self.by, self.units)
+        parts = ([self.operation] if self.operation else []) + format_assignments(self.by, self.units)
         return ", ".join(parts) or self.metric
 
 
@@ -130,7 +130,7 @@ class MeasuredCells:
 
 def median_of(values: npt.NDArray[np.float64]) -> float:
     """Return the median; fast for a single trial, as a table may have a million such cells."""
-    return float(values[0]) if values.size == 1 else middle(values)
+    return float(values[0]) if values.size == 1 else compute_median(values)
 
 
 def means_of(values: npt.NDArray[np.float64], groups: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
@@ -157,7 +157,7 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
         )
     grid = Grid({column.name: column.codes() for column in map(table.column, by)})
     units = table.level_units(grid.columns)
-    groups = grouped([(codes, len(levels)) for codes, levels in grid.columns.values()], len(table))
+    groups = group_rows([(codes, len(levels)) for codes, levels in grid.columns.values()], len(table))
     shared = bring_ups_of(table)
     cells = []
     for response in responses:
@@ -237,9 +237,9 @@ def hidden_factors(table: Table, cells: Sequence[TrialCell], leave_out: Sequence
         present = ~column.missing
         inside = [(cell, codes[cell.rows[present[cell.rows]]]) for cell in cells if cell.rows is not None]
         # Numbers that are distinct in every cell count its trials; distinct text may still be a setting.
-        if column.numeric and all(n_distinct(cell_codes) == cell_codes.size for _, cell_codes in inside):
+        if column.numeric and all(count_distinct(cell_codes) == cell_codes.size for _, cell_codes in inside):
             continue
-        varying = [cell.name for cell, cell_codes in inside if n_distinct(cell_codes) > 1]
+        varying = [cell.name for cell, cell_codes in inside if count_distinct(cell_codes) > 1]
         if varying:
             hidden[name] = list(dict.fromkeys(varying))
     return hidden

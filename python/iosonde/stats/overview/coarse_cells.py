@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from iosonde.core.metrics import is_count, metric_of
+from iosonde.core.metrics import build_metric, is_count
 from iosonde.core.types import Estimate
 
 from ..estimate.coarse import coarse_text, half_ticks, wider
@@ -22,7 +22,7 @@ def half_ticks_of(cells: Sequence[TrialCell]) -> list[float]:
         clocks.setdefault((cell.operation, cell.metric, cell.unit), []).append(place)
     for (_, metric, unit), places in clocks.items():
         repeated = [place for place in places if cells[place].independent.size > 1]
-        if not repeated or is_count(metric_of(metric, unit)):
+        if not repeated or is_count(build_metric(metric, unit)):
             continue
         spreads = dict.fromkeys(places, np.inf)
         spreads.update((place, standard_deviation(cells[place].independent)) for place in repeated)

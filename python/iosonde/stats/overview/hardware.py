@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from iosonde.core.filesystems import on_own_disk
-from iosonde.core.hardware import SOURCE, medium
+from iosonde.core.filesystems import is_on_own_disk
+from iosonde.core.hardware import SOURCE, classify_medium
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate import summarise as means
@@ -133,7 +133,7 @@ def to_json(value: Any) -> Any:
 
 def _describe_target(facts: Facts) -> Facts:
     kind = ((facts.get("machine") or {}).get("mount") or {}).get("type") if facts.get("target") else None
-    return {"filesystem": kind, "own_disk": None if kind is None else on_own_disk(kind)}
+    return {"filesystem": kind, "own_disk": None if kind is None else is_on_own_disk(kind)}
 
 
 def _summarise_pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
@@ -141,7 +141,7 @@ def _summarise_pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
     return {
         "ranks": [a, b],
         "hosts": [hosts[a], hosts[b]],
-        "medium": min(medium(pair, facts["nodes"]) for pair in same),
+        "medium": min(classify_medium(pair, facts["nodes"]) for pair in same),
         "latency": _estimate_mean([pair["sweep"][0][1] for pair in same], level),
         "bandwidth": _estimate_mean([pair["forth"] for pair in same], level),
         "bandwidth_back": _estimate_mean([pair["back"] for pair in same], level),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.column_units import words_of
+from iosonde.core.column_units import split_column_name
 from iosonde.core.table import Column, Table
 
 Array = npt.NDArray[np.float64]
@@ -48,5 +48,5 @@ def _parse_times(column: Column) -> Array | None:
 
 
 def _last_word(column: Column) -> str:
-    words = words_of(column.label)
+    words = split_column_name(column.label)
     return words[-1] if words else ""

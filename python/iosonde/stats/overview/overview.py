@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.column_units import is_rate
-from iosonde.core.message import Message, prefixed
-from iosonde.core.metrics import lowest
-from iosonde.core.no_scaling import without_efficiency
+from iosonde.core.message import Message, prepend_place
+from iosonde.core.metrics import get_lowest_mean
+from iosonde.core.no_scaling import find_without_efficiency
 from iosonde.core.schema import BRING_UPS, READ_FACTORS
-from iosonde.core.stored import StoredRun, plain
+from iosonde.core.stored import StoredRun, strip_factor_prefix
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate, Experiment
 
@@ -87,7 +87,7 @@ def overview_from_table(
     missing = {table.column(name).name: uneven_missing(table, table.numbers(name), by) for name in responses}
     response_stories = stories(overview.rows, cells, level, cells_of(table, headlines, by), missing=missing)
     in_stories = {story.metric for story in response_stories}
-    alone = [prefixed(text, name) for name, text in missing.items() if text and name not in in_stories]
+    alone = [prepend_place(text, name) for name, text in missing.items() if text and name not in in_stories]
     return _with_story(replace(overview, warnings=(*overview.warnings, *alone)), response_stories)
 
 
@@ -154,7 +154,7 @@ def _build_overview(
 ) -> Overview:
     cells, level = subject.cells, subject.level
     rows = rows_of(cells, level, pilot)
-    apart, why = without_efficiency(subject.runs, experiments)
+    apart, why = find_without_efficiency(subject.runs, experiments)
     efficiency = tuple(_build_efficiency([cell for cell in cells if cell.operation not in apart], level))
     if any(cell.operation in apart for cell in cells):
         warnings = [*warnings, *why]
@@ -218,7 +218,7 @@ def mean_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: 
 
 def lowest_mean(cell: TrialCell) -> float | None:
     """Return the lower limit of the mean of these trials; None if there is none."""
-    return lowest(cell.unit, bool(np.all(cell.values > 0)))
+    return get_lowest_mean(cell.unit, bool(np.all(cell.values > 0)))
 
 
 def _mark_within_run(estimate: Estimate, cell: TrialCell) -> Estimate:
@@ -288,7 +288,7 @@ def _build_efficiency(cells: Sequence[TrialCell], level: float) -> Iterator[Effi
 def _list_observed(table: Table) -> list[str]:
     """List columns of a store that are not factors: only ``experiment``, ``source`` and ``includes`` may hide one."""
     telling = ("experiment", "source", "includes")
-    return [name for name in table.columns if plain(name) in _BOOKKEEPING and name not in telling]
+    return [name for name in table.columns if strip_factor_prefix(name) in _BOOKKEEPING and name not in telling]
 
 
 def _make_sort_key(value: Any) -> tuple[bool, float, str]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from iosonde.core.column_units import bytes_per_s
-from iosonde.core.filesystems import MEMORY_TYPES, on_own_disk
+from iosonde.core.column_units import unit_to_bytes_per_s
+from iosonde.core.filesystems import MEMORY_TYPES, is_on_own_disk
 from iosonde.core.hardware import NETWORK
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
@@ -62,14 +62,14 @@ class ProbedLimits:
         links, disks = _limit_by_links(summary, hosts), _limit_by_disks(summary, hosts, direction)
         if run.filesystem is None:
             return max((limit for limit in (links, disks) if limit), key=lambda limit: limit.bytes_per_s, default=None)
-        if not on_own_disk(run.filesystem):
+        if not is_on_own_disk(run.filesystem):
             return links
         return disks if is_within(str(run.target), str(last.facts.get("target") or "")) else None
 
     def beyond(self, cell: TrialCell, runs: Mapping[str, StoredRun]) -> Iterator[BeyondLimit]:
         """Return the values of a cell above ``PROBED_MARGIN`` times the limit of their run, by id in ``runs``. Writes
         without fsync are exempt."""
-        readings = bytes_per_s(cell.unit)
+        readings = unit_to_bytes_per_s(cell.unit)
         if not readings or "buffered" in cell.operation:
             return
         direction = "read" if "read" in f"{cell.operation}{cell.metric}" else "write"

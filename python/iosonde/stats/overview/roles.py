@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from iosonde.core.cluster_nodes import CLUSTER, SERVERS, ClusterNodes, some_of
+from iosonde.core.cluster_nodes import CLUSTER, SERVERS, ClusterNodes, format_some_names
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 
@@ -23,7 +23,7 @@ def without_ranks(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> list[str]
             Message(
                 "client-without-ranks",
                 "no rank ran on {nodes} of the clients in {file}",
-                nodes=some_of(absent),
+                nodes=format_some_names(absent),
                 file=cluster.file,
             )
         ]
@@ -45,7 +45,7 @@ def unlike(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> Iterator[str]:
             "{servers} "
             + ("serves" if len(others) == 1 else "serve")
             + " the file system, but {are} in {file} (address: gives a server's name in the mount)",
-            servers=some_of(others),
+            servers=format_some_names(others),
             are=_format_predicate(others, "no server"),
             file=cluster.file,
         )
@@ -55,7 +55,7 @@ def unlike(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> Iterator[str]:
             "{servers} {are} in {file} but "
             + ("holds" if len(missing) == 1 else "hold")
             + " no data of the file system",
-            servers=some_of(missing),
+            servers=format_some_names(missing),
             are=_format_predicate(missing, "server"),
             file=cluster.file,
         )

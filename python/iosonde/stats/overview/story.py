@@ -11,13 +11,13 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.estimate_text import estimate_text
-from iosonde.core.level_text import setting_text
+from iosonde.core.estimate_text import format_estimate
+from iosonde.core.level_text import format_setting
 from iosonde.core.message import Message
-from iosonde.core.metrics import metric_of
+from iosonde.core.metrics import build_metric
 from iosonde.core.types import Better
-from iosonde.core.units import percent
-from iosonde.core.words import listed
+from iosonde.core.units import format_percent
+from iosonde.core.words import join_names
 
 from ..regression.effect_types import FactorEffect, ResponseEffects, block_sentences, correct, drift_sentences
 from ..regression.effects import SINGLE_RUN, effects_of
@@ -139,7 +139,7 @@ def _has_varied_settings(rows: Sequence[OverviewRow]) -> bool:
 
 
 def _sort_by_mean(rows: Sequence[OverviewRow]) -> list[OverviewRow]:
-    lower = metric_of(rows[0].metric, rows[0].unit).better is Better.LOWER
+    lower = build_metric(rows[0].metric, rows[0].unit).better is Better.LOWER
     return sorted(
         [row for row in rows if row.mean.value is not None], key=lambda row: row.mean.value or 0.0, reverse=not lower
     )
@@ -148,8 +148,8 @@ def _sort_by_mean(rows: Sequence[OverviewRow]) -> list[OverviewRow]:
 def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
     best, worst = story.best, story.worst
     text = (
-        f"{story.title}: best {estimate_text(best.mean, best.unit)} at {setting_text(best.by, units)}, "
-        f"worst {estimate_text(worst.mean, worst.unit)} at {setting_text(worst.by, units)}"
+        f"{story.title}: best {format_estimate(best.mean, best.unit)} at {format_setting(best.by, units)}, "
+        f"worst {format_estimate(worst.mean, worst.unit)} at {format_setting(worst.by, units)}"
     )
     if not story.impossible:
         return text
@@ -157,7 +157,7 @@ def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
         return f"{text}, but all values are beyond the hardware limit (S127)"
     first = story.impossible[0]
     more = f" and {len(story.impossible) - 1} more" if len(story.impossible) > 1 else ""
-    beyond = f"{estimate_text(first.mean, first.unit)} at {setting_text(first.by, units)}{more}"
+    beyond = f"{format_estimate(first.mean, first.unit)} at {format_setting(first.by, units)}{more}"
     return f"{text}, without {beyond}: beyond the hardware limit (S127)"
 
 
@@ -175,7 +175,7 @@ def _describe_unsure(unsure: Sequence[ResponseStory]) -> Iterator[str]:
                 "not-tested",
                 "The effect of {factors} on {responses} is not tested: {reason}.",
                 factors=factors,
-                responses=names if more else listed(titles),
+                responses=names if more else join_names(titles),
                 reason=untested,
             )
         else:
@@ -206,7 +206,7 @@ def _significant(story: ResponseStory, units: Mapping[str, str]) -> Message:
     most = not open_ and (bool(others) or len(first) > 1)
     verb = f"matter{'' if len(first) > 1 or first[0].is_block else 's'}{' most' if most else ''}"
     text = (
-        f"{listed([effect.name for effect in first])} {verb}: {listed([effect.text for effect in first])} of "
+        f"{join_names([effect.name for effect in first])} {verb}: {join_names([effect.text for effect in first])} of "
         "the variation"
     )
     rest = ", ".join(f"{effect.name} {effect.text}" for effect in significant_effects[len(first) :])
@@ -226,10 +226,10 @@ def _significant(story: ResponseStory, units: Mapping[str, str]) -> Message:
 
 def _describe_untested(untold: Sequence[FactorEffect]) -> str:
     ordered = sorted(untold, key=lambda effect: -effect.share)
-    names = [f"{effect.name} ({percent(effect.share)})" for effect in ordered if effect.share >= _MIN_SHARE][
+    names = [f"{effect.name} ({format_percent(effect.share)})" for effect in ordered if effect.share >= _MIN_SHARE][
         :_MOST_FACTORS
     ]
     if not names:
         factors = _join_factors([effect.name for effect in ordered])
         return f"{factors} cannot be distinguished from variation between bring-ups"
-    return f"{listed(names)} cannot be distinguished from variation between bring-ups: use more repetitions"
+    return f"{join_names(names)} cannot be distinguished from variation between bring-ups: use more repetitions"

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from iosonde.core.column_units import titled
-from iosonde.core.headlines import metric_words
-from iosonde.core.level_text import setting_text
+from iosonde.core.column_units import format_column_title
+from iosonde.core.headlines import format_metric
+from iosonde.core.level_text import format_setting
 from iosonde.core.table import Cell as Level
 from iosonde.core.types import Estimate, Finding
 from iosonde.core.verdict import Verdict, VerdictState
@@ -40,7 +40,7 @@ class OverviewRow:
     def name(self, units: Mapping[str, str]) -> str:
         """Return a name: ``write, nodes=2, transfer_size=4 KiB``; with many factors only those with a level."""
         by = {name: level for name, level in self.by.items() if level is not None or len(self.by) <= _FEW}
-        return ", ".join(part for part in (self.operation, setting_text(by, units)) if part)
+        return ", ".join(part for part in (self.operation, format_setting(by, units)) if part)
 
     def to_json(self) -> dict[str, Any]:
         """Return the flat form: one key per number."""
@@ -129,7 +129,9 @@ class ResponseStory:
     @property
     def title(self) -> str:
         """Return the display name."""
-        return f"{self.operation} {metric_words(self.metric)}" if self.operation else titled(self.metric, "")
+        return (
+            f"{self.operation} {format_metric(self.metric)}" if self.operation else format_column_title(self.metric, "")
+        )
 
     @property
     def response(self) -> str:
@@ -146,7 +148,7 @@ class ResponseStory:
         state = VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
         if self.effects.untested:
             state = VerdictState.NOT_TESTED
-        claim = setting_text(self.best.by, units)
+        claim = format_setting(self.best.by, units)
         doubts: tuple[str, ...] = ("impossible",) if self.best in self.impossible else ()
         doubts += ("missing-values",) if self.missing else ()
         best = Verdict("best", self.response, (), state, claim=claim, estimate=self.best.mean, doubts=doubts)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.level_text import level_texts
+from iosonde.core.level_text import format_assignments
 from iosonde.core.message import Message
 from iosonde.core.table import Table
 
@@ -42,6 +42,6 @@ def uneven_missing(table: Table, values: npt.NDArray[np.float64], by: Sequence[s
         " p = {p:.2g}): the others may be a biased sample",
         n_missing=int(gone[rows].sum()),
         n_values=rows.size,
-        setting=", ".join(level_texts(dict(zip(by, key, strict=True)), table.level_units(by))),
+        setting=", ".join(format_assignments(dict(zip(by, key, strict=True)), table.level_units(by))),
         p=min(1.0, p * tests),
     )

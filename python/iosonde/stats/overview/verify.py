@@ -106,7 +106,9 @@ def verify_store(
     for experiment in experiments:
         sealed = experiment.settings.get(decision.KEY)
         if sealed:
-            verified.decisions[experiment.id] = decision.broken(sealed, experiment.id, first_trial.get(experiment.id))
+            verified.decisions[experiment.id] = decision.explain_broken_seal(
+                sealed, experiment.id, first_trial.get(experiment.id)
+            )
     return verified
 
 

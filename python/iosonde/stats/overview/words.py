@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from iosonde.core.column_units import split_unit
-from iosonde.core.level_text import setting_text
+from iosonde.core.level_text import format_setting
 from iosonde.core.message import spell
 from iosonde.core.types import Estimate
-from iosonde.core.units import percent, significant
+from iosonde.core.units import format_percent, format_significant
 
 from ..estimate.scaling import SOME, verdict
 
@@ -46,9 +46,9 @@ def _describe_precision(rows: Sequence[OverviewRow], units: Mapping[str, str]) -
     name = worst.name(units)
     where = f" ({name})" if len(measured) > 1 and name else ""
     text = (
-        f"The widest interval is ± {percent(width)} of its mean{where}: more trials are needed"
+        f"The widest interval is ± {format_percent(width)} of its mean{where}: more trials are needed"
         if width > _WIDE
-        else f"Means are known to ± {percent(width)} or better{where.replace('(', '(widest: ', 1)}"
+        else f"Means are known to ± {format_percent(width)} or better{where.replace('(', '(widest: ', 1)}"
     )
     return f"{text}; {unsure} of {len(rows)} have no interval." if unsure else f"{text}."
 
@@ -92,7 +92,7 @@ def _name_item(item: Efficiency, among: Sequence[Efficiency], units: Mapping[str
     ]
     varying = {name: level for name, level in item.by.items() if any(other.by.get(name) != level for other in alike)}
     what = " ".join(name for name in names if name)
-    return f"{what} at {setting_text(varying, units)}" if varying else what
+    return f"{what} at {format_setting(varying, units)}" if varying else what
 
 
 def _format_estimate(item: Efficiency) -> str:
@@ -103,4 +103,4 @@ def _format_estimate(item: Efficiency) -> str:
 
 def _format_number(x: float) -> str:
     """Format with two decimals; small numbers with two significant digits."""
-    return f"{x:.2f}" if x == 0 or abs(x) >= _SMALL else significant(x, 2)
+    return f"{x:.2f}" if x == 0 or abs(x) >= _SMALL else format_significant(x, 2)

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from iosonde.core.types import Estimate
-from iosonde.core.units import percent
+from iosonde.core.units import format_percent
 from iosonde.core.verdict import Verdict, VerdictState
-from iosonde.core.words import listed
+from iosonde.core.words import join_names
 
 from ..estimate.multiple import holm
 from .in_turn import DOUBTS, DriftInTurn
@@ -82,7 +82,7 @@ class FactorEffect:
         places = 1 if self.share < 0.1 else 0
         fine = 1 if low is not None and 0 < low < 0.01 else places  # a positive limit is not shown as 0
         between = "" if low is None or high is None else f" ({100 * low:.{fine}f}–{100 * high:.{places}f} %)"
-        return f"{percent(self.share)}{between}"
+        return f"{format_percent(self.share)}{between}"
 
 
 @dataclass(frozen=True)
@@ -195,14 +195,14 @@ def block_sentences(effects: Sequence[FactorEffect]) -> Iterator[str]:
     """Describe which members of each block can be separated, and which cannot."""
     for block in (effect for effect in effects if effect.is_block):
         few = len(block.factors) <= _MOST_FACTORS
-        names = listed(list(block.factors)) if few else f"the {len(block.factors)} confounded factors"
+        names = join_names(list(block.factors)) if few else f"the {len(block.factors)} confounded factors"
         if block.is_joint:
             rest = "other" if len(block.factors) == 2 else "others"
             yield f"the effect of each of {names} depends on the {rest}"
             continue
         own = [f"{member.name} explains {member.text}" for member in block.own if member.is_significant]
         if own:
-            yield f"{names} are confounded; {listed(own)} beyond all others"
+            yield f"{names} are confounded; {join_names(own)} beyond all others"
         else:
             yield f"the effects of {names} cannot be separated"
 

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import Cell, Column, Table, show
-from iosonde.core.transforms import TRANSFORMS, apply
+from iosonde.core.table import Cell, Column, Table, format_cell
+from iosonde.core.transforms import TRANSFORMS, apply_transform
 
 _CALL = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
 Array = npt.NDArray[np.float64]
@@ -37,10 +37,10 @@ class TermFactor:
         """Return (name, values) of its columns of the design matrix, for rows given by column name."""
         here = values[self.column]
         return (
-            [(self.name, apply(self.transform, here.astype(float), self.column))]
+            [(self.name, apply_transform(self.transform, here.astype(float), self.column))]
             if self.levels is None
             else [
-                (f"{self.column}[{show(level)}]", np.array([cell == level for cell in here], dtype=float))
+                (f"{self.column}[{format_cell(level)}]", np.array([cell == level for cell in here], dtype=float))
                 for level in self.levels[1:]
             ]
         )

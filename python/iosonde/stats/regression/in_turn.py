@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iosonde.core.arrays import Array, Indices
-from iosonde.core.units import percent
+from iosonde.core.units import format_percent
 
 from ..estimate.order_effect import ALPHA, OrderedTrials, OrderEffect, explains, order_effect
 
@@ -26,7 +26,7 @@ class DriftInTurn:
     @property
     def text(self) -> str:
         """Return the text that follows the name of the factor."""
-        how = f"values drift inside its levels, by {percent(abs(self.change))} from the first trial to the last"
+        how = f"values drift inside its levels, by {format_percent(abs(self.change))} from the first trial to the last"
         gone = ", which explains its effect" if self.explains_effect else ""
         return f"was measured one level after the other, and {how} (p = {self.p:.2g}){gone}"
 

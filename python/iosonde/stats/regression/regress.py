@@ -12,7 +12,7 @@ import numpy.typing as npt
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.table import Table
-from iosonde.core.transforms import TRANSFORMS, apply
+from iosonde.core.transforms import TRANSFORMS, apply_transform
 from iosonde.core.types import Estimate, Finding
 
 from .. import checks
@@ -143,7 +143,7 @@ def fit_table(
             response=response,
         )
     raw = {name: column_values(table, factor) for name, factor in factors.items()}
-    y = apply(y_factor.transform, table.numbers(y_factor.column), y_factor.column)
+    y = apply_transform(y_factor.transform, table.numbers(y_factor.column), y_factor.column)
     rows = np.flatnonzero(~np.any([np.isnan(y), *(table.column(name).missing for name in factors)], axis=0))
     warnings: list[str] = (
         [

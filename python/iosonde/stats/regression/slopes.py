@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from iosonde.core.errors import IosondeError
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
-from iosonde.core.units import human_scale, significant
+from iosonde.core.units import choose_human_scale, format_significant
 
 from .formula import TermFactor
 from .regress import Regression, fit_table
@@ -56,7 +56,7 @@ def step_of(factor: TermFactor, label: str, largest: float, in_bytes: bool) -> t
     """Return (the step of a factor to which its slope refers, its text): for sizes a unit that suits the ``largest``,
     such as a MiB instead of a byte."""
     if in_bytes and not factor.transform:
-        size, unit = human_scale(largest, "bytes")
+        size, unit = choose_human_scale(largest, "bytes")
         return size, f"per {unit} of {label}"
     return 1.0, STEPS.get(factor.transform, f"per unit of {factor.name}")
 
@@ -64,9 +64,9 @@ def step_of(factor: TermFactor, label: str, largest: float, in_bytes: bool) -> t
 def describe_slope(regression: Regression, step: str, divisor: float, unit: str) -> list[str]:
     """Return the slope with its interval, and whether a line describes the means."""
     slope = regression.fit.coefficients()[1]
-    ends = " to ".join(significant(end / divisor) for end in (slope.low, slope.high))
+    ends = " to ".join(format_significant(end / divisor) for end in (slope.low, slope.high))
     flat = "may be flat; " if slope.low <= 0 <= slope.high else ""
-    text = f"{significant(slope.estimate / divisor)} ({ends}) {unit} {step}".replace("  ", " ")
+    text = f"{format_significant(slope.estimate / divisor)} ({ends}) {unit} {step}".replace("  ", " ")
     return [text, f"{flat}{_describe_straightness(regression)}"]
 
 
@@ -74,11 +74,11 @@ def describe_adjusted_slope(alone: Estimate, adjusted: AdjustedSlope, divisor: f
     """Return the slope with the other factors held, and a warning if it differs."""
     slope = adjusted.slope
     assert slope.value is not None and slope.low is not None and slope.high is not None
-    ends = " to ".join(significant(end / divisor) for end in (slope.low, slope.high))
+    ends = " to ".join(format_significant(end / divisor) for end in (slope.low, slope.high))
     names = (
         ", ".join(adjusted.others) if len(adjusted.others) <= _MAX_NAMES else f"{len(adjusted.others)} other factors"
     )
-    texts = [f"{significant(slope.value / divisor)} ({ends}) {unit}".rstrip() + f" with {names} held"]
+    texts = [f"{format_significant(slope.value / divisor)} ({ends}) {unit}".rstrip() + f" with {names} held"]
     if differ(alone, slope):
         texts.append("the line includes effects of factors that changed with it")
     return texts

@@ -8,10 +8,10 @@ from typing import Any
 from iosonde.commands.command import command
 from iosonde.commands.result import Result
 from iosonde.core.faults import KINDS
-from iosonde.core.front_end import front_end
+from iosonde.core.front_end import get_front_end
 from iosonde.core.option_kinds import Duration
 from iosonde.core.options import Choice, NameList, Names, Text
-from iosonde.core.pairs import pair_of
+from iosonde.core.pairs import parse_pair
 from iosonde.data.options import LevelOptions
 from iosonde_lab.command.choice import LabChoice
 
@@ -32,7 +32,7 @@ def set_options(options: SetOptions) -> Result[Any]:
     from iosonde_lab.command import text
 
     lab = options.open_lab()
-    return Result(labs.set_options(lab, dict(map(pair_of, options.assignments))), text.options)
+    return Result(labs.set_options(lab, dict(map(parse_pair, options.assignments))), text.options)
 
 
 @dataclass
@@ -162,7 +162,7 @@ def inflict_fault(options: FaultOptions) -> Result[Any]:
     fault = labs.inflict(lab, options.kind, lab.host(options.host), options.rate)
     if options.duration is None:
         return Result(fault, text.fault)
-    front_end().note(f"{options.host}: {options.kind}, for {options.duration:g} s")
+    get_front_end().note(f"{options.host}: {options.kind}, for {options.duration:g} s")
     try:
         time.sleep(options.duration)
     finally:
