@@ -20,11 +20,11 @@ def said(lines):
 
 
 def test_nothing_is_said_of_a_plain_design():
-    assert not list(text.cells(design.cells(SWITCHES, design.FULL, 1)))
+    assert not list(text.cells(design.build_cells(SWITCHES, design.FULL, 1)))
 
 
 def test_a_fraction_with_its_aliases():
-    found = said(text.cells(design.cells(SWITCHES, {"kind": "fractional", "p": 1}, 1)))
+    found = said(text.cells(design.build_cells(SWITCHES, {"kind": "fractional", "p": 1}, 1)))
     head, *rows = found.splitlines()
     assert re.fullmatch(r"design .*\b8 .*\b4", head)
     assert [row[12:] for row in rows] == ["sync = stripe * cache * ahead", *ALIASES]
@@ -32,25 +32,25 @@ def test_a_fraction_with_its_aliases():
 
 def test_what_was_dropped_held_and_repeated():
     asked = {"constraints": ["size > 4096 or sync == 'off'"], "hard_to_change": "cache", "blocks": "ahead", "centre": 2}
-    found = said(text.cells(design.cells([*SWITCHES, SIZE], asked, 1)))
+    found = said(text.cells(design.build_cells([*SWITCHES, SIZE], asked, 1)))
     for value in (r"\b8 .* size > 4096 or sync == 'off'", r"\b2 centre ", r"\b2 blocks ", r"\bcache\b"):
         assert re.search(value, found), value
     assert max(map(len, found.splitlines())) < 80
 
 
 def test_a_hypercube_with_its_discrepancy():
-    made = design.cells([*SWITCHES, SIZE], {"kind": "latin", "points": 12}, 1)
+    made = design.build_cells([*SWITCHES, SIZE], {"kind": "latin", "points": 12}, 1)
     assert f"{len(made.cells)} cells, L2-star discrepancy 0.{str(made.discrepancy)[2:4]}" in said(text.cells(made))
 
 
 def test_what_came_from_a_file_is_escaped():
-    made = design.cells([SIZE], {"constraints": ["size != '\x1b[31m'"]}, 1)
+    made = design.build_cells([SIZE], {"constraints": ["size != '\x1b[31m'"]}, 1)
     assert "\x1b" not in said(text.cells(made))
 
 
 def test_each_level_and_what_fits():
     factors = [*SWITCHES, SIZE]
-    trials = design.trials(factors, design.FULL, range(6), 0, 1)
+    trials = design.build_trials(factors, design.FULL, range(6), 0, 1)
     seconds = forecast.forecast(
         trials, [], lambda cell: forecast.TrialWork(cell["size"]), forecast.Speeds(1e6, 1, 1.0)
     ).seconds
@@ -59,7 +59,9 @@ def test_each_level_and_what_fits():
     assert found.splitlines()[-1].split(": ", 1)[0].endswith("size 4 KiB")
     assert found.splitlines()[0][12:].startswith(f"{SWITCHES[0].name} {SWITCHES[0].levels[0]}: ")
     per_cell = {trial.factors["size"]: s for trial, s in zip(trials, seconds, strict=True)}
-    offers = design.offers(factors, design.FULL, 6, 1, lambda cell: per_cell[cell["size"]], total_s / 2, lambda df: 2.0)
+    offers = design.offer_smaller_campaigns(
+        factors, design.FULL, 6, 1, lambda cell: per_cell[cell["size"]], total_s / 2, lambda df: 2.0
+    )
     shown = said(text.smaller(offers, total_s, total_s / 2))
     assert "3 repetitions: 96 trials" in shown
     assert "fraction 1/2: 96 trials" in shown

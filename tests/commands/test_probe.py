@@ -85,7 +85,7 @@ def test_one_node_with_a_disk(tmp_path, monkeypatch):
     assert any("network" in line for line in document["warnings"])
     (node,) = document["nodes"]
     assert node["disk_read"]["value"] > 0
-    assert node["cores"] == probe_local.cores()
+    assert node["cores"] == probe_local.count_cores()
     assert not list(target.iterdir())
     (run,) = Store.open(tmp_path / "s").runs()
     assert run["complete"]

@@ -102,7 +102,7 @@ def run(target, launcher, nodes=2, per_node=1, idle_s=60.0, settings=SETTINGS, *
     bench = trial.Bench("test", steps, launcher, workspace, facts, 10_000, idle_s, **more)
     try:
         cell = {"nodes": nodes, "ranks_per_node": per_node}
-        return trial.run(bench, Trial(0, cell, 0, 0, 7), "run", deadline_s=120)
+        return trial.run_trial(bench, Trial(0, cell, 0, 0, 7), "run", deadline_s=120)
     finally:
         workspace.remove()
 

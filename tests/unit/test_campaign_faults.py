@@ -131,4 +131,4 @@ def test_a_factor_of_faults_may_mix_those_with_a_rate_and_those_without(asked):
     (problem,) = raised.value.problems
     assert_problem(problem, "rate-mismatch", key="faults[0]", kind="slow-link")
     with raises("rate-mismatch", kind="stop"):  # of one kind alone it is a mistake
-        measured_faults.planned([{"fault": "stop", "on": "server2", "rate": "10mbit"}], {})
+        measured_faults.plan_faults([{"fault": "stop", "on": "server2", "rate": "10mbit"}], {})

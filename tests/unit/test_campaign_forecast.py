@@ -31,7 +31,7 @@ def nothing_known(cell):
 
 
 def trials(factors=(SIZE,), asked=design.FULL, repetitions=2):
-    return design.trials(list(factors), asked, range(repetitions), 0, 1)
+    return design.build_trials(list(factors), asked, range(repetitions), 0, 1)
 
 
 def test_seconds_are_size_divided_by_speed():
@@ -150,7 +150,7 @@ def test_a_lab_heals_and_settles_as_long_as_it_did_whatever_a_trial_moves():
 
 
 def test_before_the_first_trial_nobody_knows_how_long_a_lab_heals():
-    ahead = design.trials([SIZE, FAULT], design.FULL, range(1), 0, 1)
+    ahead = design.build_trials([SIZE, FAULT], design.FULL, range(1), 0, 1)
     found = forecast.forecast(ahead, [], moved, SPEEDS, waits=waits)
     assert found.basis.values["is_without_lab"]
     told = forecast.forecast(ahead, [FinishedTrial({"size": 1, "fault": "none"}, 5.0, 2.0)], moved, SPEEDS, waits=waits)
@@ -217,7 +217,7 @@ def t_critical(df):
 
 
 def offers(factors, asked, repetitions, budget_s, seconds_of=lambda cell: 10.0):
-    made = design.offers(factors, asked, repetitions, 1, seconds_of, budget_s, t_critical)
+    made = design.offer_smaller_campaigns(factors, asked, repetitions, 1, seconds_of, budget_s, t_critical)
     return {offer.name.split(" ")[0] if offer.name.split(" ")[1] != "repetitions" else "fewer": offer for offer in made}
 
 
@@ -234,12 +234,12 @@ def test_every_offer_fits_and_is_what_it_says(levels, repetitions, budget_s, mor
         return 1.0 + cell["f0"]
 
     asked = {"kind": "full", **more}
-    whole = sum(seconds_of(t.factors) for t in design.trials(factors, asked, range(repetitions), 0, 1))
-    found = design.offers(factors, asked, repetitions, 1, seconds_of, budget_s, t_critical)
+    whole = sum(seconds_of(t.factors) for t in design.build_trials(factors, asked, range(repetitions), 0, 1))
+    found = design.offer_smaller_campaigns(factors, asked, repetitions, 1, seconds_of, budget_s, t_critical)
     if whole <= budget_s:
         assert not found
     for offer in found:
-        drawn = design.trials(factors, offer.design, range(offer.repetitions), 0, 1)
+        drawn = design.build_trials(factors, offer.design, range(offer.repetitions), 0, 1)
         assert len(drawn) == offer.trials
         assert sum(seconds_of(t.factors) for t in drawn) == pytest.approx(offer.seconds)
         assert offer.seconds <= budget_s * (1 + 1e-9)

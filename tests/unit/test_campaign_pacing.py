@@ -64,7 +64,7 @@ def test_the_length_of_a_campaign_has_its_breaks():
 
 def experiment(repetitions):
     nodes = Factor("nodes", "nodes", (1,))
-    made = design.trials([nodes], design.FULL, range(repetitions), 0, seed=1)
+    made = design.build_trials([nodes], design.FULL, range(repetitions), 0, seed=1)
     return Experiment("e", "e", [nodes], {}, made, 1, "2026-01-01T00:00:00Z")
 
 

@@ -17,7 +17,7 @@ NODES = Factor("nodes", "nodes", (1, 2))
 
 
 def experiment(repetitions):
-    trials = design.trials([NODES], design.FULL, range(repetitions), 0, seed=1)
+    trials = design.build_trials([NODES], design.FULL, range(repetitions), 0, seed=1)
     return Experiment("e", "e", [NODES], {}, trials, 1, "2026-01-01T00:00:00Z")
 
 

@@ -31,7 +31,7 @@ def left_by(folder, error):
     try:
         raise error
     except Exception as caught:
-        last_words.leave(folder, caught)
+        last_words.report_failure(folder, caught)
 
 
 @pytest.mark.parametrize("program", [rank_program, probe_program])

@@ -71,7 +71,9 @@ def names(room):
 
 
 def in_turn(room, remote=""):
-    return subprocess.run(["sh", "-c", user_commands.in_turn(remote)], cwd=room, capture_output=True, text=True)
+    return subprocess.run(
+        ["sh", "-c", user_commands.join_user_commands(remote)], cwd=room, capture_output=True, text=True
+    )
 
 
 def test_all_benchmarks_in_turn_leave_what_they_found(room):

@@ -51,7 +51,7 @@ def facts(scale=1.0, hosts=("n1", "n2", "n3")):
 
 @pytest.mark.parametrize(("duration_ns", "count"), [(0, 1000), (1000, 1000), (1_000_000, 30), (10**9, 3)])
 def test_messages_fill_the_budget_within_bounds(duration_ns, count):
-    assert probe_network.messages_for(duration_ns) == count
+    assert probe_network.count_affordable_messages(duration_ns) == count
 
 
 def test_the_arrays_of_a_copy_are_larger_than_all_caches_and_leave_memory_free():
@@ -67,8 +67,8 @@ def test_last_level_caches_are_counted_once_each(tmp_path):
             (place / "level").write_text(level)
             (place / "size").write_text(text)
             (place / "shared_cpu_list").write_text(shared if level == "3" else str(cpu))
-    assert probe_local.last_level_cache_bytes(tmp_path) == 1024 * 1024
-    assert probe_local.last_level_cache_bytes(tmp_path / "none") == 0
+    assert probe_local.sum_last_level_caches(tmp_path) == 1024 * 1024
+    assert probe_local.sum_last_level_caches(tmp_path / "none") == 0
 
 
 NET_DEV = """Inter-|   Receive                                   |  Transmit
@@ -96,7 +96,7 @@ def test_the_medium_is_what_the_counters_show_and_not_what_was_hoped():
 
 
 def test_every_observation_belongs_to_a_rank_and_no_two_are_the_same():
-    rows = repetition.observations(facts()["probe"])
+    rows = repetition.results_to_observations(facts()["probe"])
     names = [(row.operation, row.metric, row.rank) for row in rows]
     assert len(set(names)) == len(names)
     assert all(row.rank is not None for row in rows)
@@ -173,7 +173,7 @@ def stored(store, name, made, started_at, experiment="probe-1", missing=()):
             started_at=started_at,
             seconds=1.0,
             factors={"nodes": 3},
-            observations=repetition.observations(made["probe"]),
+            observations=repetition.results_to_observations(made["probe"]),
             facts=made,
             missing=list(missing),
         )
@@ -223,11 +223,11 @@ def test_a_later_run_keeps_the_probe_and_the_slowest_of_everything_as_factors(pr
 
 
 def test_the_disk_is_written_read_and_removed_and_says_how(tmp_path):
-    found = probe_local.disk(tmp_path, 2 * 2**20)
+    found = probe_local.measure_disk(tmp_path, 2 * 2**20)
     assert found["write"] > 0
     assert found["read"] > 0
     assert found["way"].startswith(("O_DIRECT", "fsync"))
-    cpu = probe_local.cpu_per_byte(tmp_path, 2**20)
+    cpu = probe_local.measure_cpu_per_byte(tmp_path, 2**20)
     assert cpu["write"] >= 0
     assert not list(tmp_path.iterdir())
 
@@ -240,7 +240,7 @@ def test_where_o_direct_is_refused_the_cache_is_dropped_and_it_is_said(tmp_path,
             super().__init__(root, name, size, backend, flags)
 
     monkeypatch.setattr(probe_local, "_Files", NoDirect)
-    way = probe_local.disk(tmp_path, 2**20)["way"]
+    way = probe_local.measure_disk(tmp_path, 2**20)["way"]
     assert "fsync" in way and "O_DIRECT" not in way
 
 

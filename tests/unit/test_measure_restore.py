@@ -135,15 +135,15 @@ def spec(*controls: Control, targets=("/mnt/x",)) -> Spec:
 )
 def test_only_what_can_be_read_and_set_without_a_trial_is_set_back(one, targets, why):
     asked = spec(one, targets=targets)
-    said = restore.stays(one, asked)
+    said = restore.explain_unrestored_level(one, asked)
     if why.startswith("their "):
         why = f"its commands need {why.removeprefix('their ')}, which is known in a trial only"
     assert said == why
-    assert restore.controls_of(asked) == (() if why else (one,))
+    assert restore.select_restored_controls(asked) == (() if why else (one,))
 
 
 def test_a_factor_that_is_only_read_is_not_set():
-    assert restore.controls_of(spec(Control("stripe", "", "read"))) == ()
+    assert restore.select_restored_controls(spec(Control("stripe", "", "read"))) == ()
 
 
 def test_a_campaign_leaves_the_system_as_it_was_and_says_so_before(tmp_path, state):

@@ -27,9 +27,9 @@ class OtherNodes:
 @pytest.fixture
 def left(tmp_path):
     """A spool of experiment 7 that was left, and one of another experiment."""
-    folder = spools.make("20261122-7", tmp_path)
+    folder = spools.make_spool("20261122-7", tmp_path)
     (folder / "rank-00001").write_bytes(b"some")
-    return folder, spools.make("20261122-70", tmp_path)
+    return folder, spools.make_spool("20261122-70", tmp_path)
 
 
 def test_what_a_killed_campaign_left_on_another_node_is_removed_there(left, tmp_path):

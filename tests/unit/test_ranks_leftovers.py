@@ -84,7 +84,7 @@ def test_what_a_rank_that_hangs_holds_is_named(tmp_path):
 )
 def test_a_rescue_ends_within_what_is_promised(reason, left, limit_s):
     ended = watchdog.Outcome(137, 9.0, bool(reason), [], "", 9, reason, leftover_pids=left)
-    assert trial.rescue_limit_s(ended, 30.0) == limit_s
+    assert trial.compute_rescue_limit_s(ended, 30.0) == limit_s
 
 
 @pytest.mark.parametrize(

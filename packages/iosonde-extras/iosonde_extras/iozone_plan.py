@@ -84,7 +84,7 @@ def _build_cell(step: NativeStep, trial: Trial, setting: dict[str, FactorValue])
 def _translate_step(step: NativeStep, settings: Any, ranks: int) -> AsIozone:
     if step.workload == "iozone":
         return translate_settings(settings)
-    producer = workloads.find(step.workload)
+    producer = workloads.find_producer(step.workload)
     first = producer.plan(settings, 0, ranks, 0)
     return as_iozone(first, producer.plan(settings, 1, ranks, 0) if ranks > 1 else first)
 

@@ -40,7 +40,7 @@ def list_strata(spec: Spec) -> list[FactorStratum]:
     most = len(BRING_UPS) - 1
     if len(groups) > most + 1:
         groups = [*groups[:most], tuple(name for group in groups[most:] for name in group)]
-    fixed_names = {*restore.values_of(spec), *spec.design.get("blocks", ())}
+    fixed_names = {*restore.collect_constant_values(spec), *spec.design.get("blocks", ())}
     strata = []
     for names in groups:
         fixed_names |= set(names)

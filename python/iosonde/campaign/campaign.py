@@ -155,7 +155,7 @@ class Campaign:
             name=self._name(),
             factors=factors,
             settings=self.identity() | self._build_annotations(),
-            trials=design.trials(
+            trials=design.build_trials(
                 factors, self.spec.design, range(LEAST if self.spec.against else self.spec.repetitions), 0, seed
             ),
             seed=seed,

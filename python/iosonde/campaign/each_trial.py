@@ -67,7 +67,7 @@ class EachTrial:
         others = turn.list_other_processes()
         with targets.prefix_target_errors(name):
             bench = replace(self._benches[name], controls=self._bring_ups.controls)
-            run = trial.run(bench, which, run_id, spec.trial_timeout_s)
+            run = trial.run_trial(bench, which, run_id, spec.trial_timeout_s)
             self._bring_ups.ended(run.complete)
             run.factors |= self._bring_ups.columns
             run.facts |= {"waited_s": self.breaks.waited_s} if self.breaks.waited_s else {}
@@ -84,7 +84,7 @@ class EachTrial:
         try:
             store.append(run)
         finally:
-            trial.discard(run)
+            trial.discard_files(run)
         try:
             self._clear_files(run)
         except TargetFaultError as error:
@@ -95,7 +95,7 @@ class EachTrial:
     def _clear_files(self, run: Run) -> None:
         name = self._begun.campaign.spec.target_name(run.factors)
         with targets.prefix_target_errors(name):
-            trial.clear(self._benches[name], run)
+            trial.remove_trial_files(self._benches[name], run)
 
     def abort(self) -> Message | None:
         """Return why no more trials may start; the last stored run records it too."""

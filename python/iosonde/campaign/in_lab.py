@@ -21,7 +21,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import Experiment, FactorValue, Trial
 from iosonde.core.units import format_seconds
 from iosonde.foreign.reach import check_reachable
-from iosonde.measure.faults import LabOrders, planned
+from iosonde.measure.faults import LabOrders, plan_faults
 from iosonde.measure.spec import Spec
 from iosonde.ranks.machine import emulated
 
@@ -93,7 +93,7 @@ def planned_faults(experiment: Experiment, setting: LabSetting, campaign: Campai
         return []
     lab_factors, here = lab.factors(campaign.spec.lab), (setting.repetition, setting.levels)
     trials = [trial for trial in experiment.trials if _find_needs(trial, lab_factors) == here]
-    return list(dict.fromkeys(fault for trial in trials for fault in planned(campaign.spec.faults, trial.factors)))
+    return list(dict.fromkeys(fault for trial in trials for fault in plan_faults(campaign.spec.faults, trial.factors)))
 
 
 def next_setting(

@@ -141,8 +141,8 @@ def _build_system_settings(begun: BegunCampaign) -> restore.SystemSettings:
     results."""
     spec = begun.campaign.spec
     return restore.SystemSettings(
-        restore.controls_of(spec),
-        restore.values_of(spec),
+        restore.select_restored_controls(spec),
+        restore.collect_constant_values(spec),
         begun.ready.launcher,
         max(begun.campaign.nodes),
         begun.store.path / "locks" / f"found-{begun.experiment.id}.json",

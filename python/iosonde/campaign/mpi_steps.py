@@ -55,7 +55,7 @@ def tried(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tuple[MpiJo
     jobs: dict[tuple[str, str], MpiJob] = {}
     libraries = set()
     for label, step in labelled(spec):
-        for word in _list_programs(step, ahead) if mpi_jobs.jobs([step]) else ():
+        for word in _list_programs(step, ahead) if mpi_jobs.select_mpi_jobs([step]) else ():
             if launcher.name == "local" and program.path_of(word) is None and not _has_its_path(step):
                 raise InputError(
                     "tool-missing",
@@ -78,13 +78,15 @@ def tried(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tuple[MpiJo
 
 
 def _has_its_path(step: CommandStep) -> bool:
-    begins = mpi_program.first(step.command)
+    begins = mpi_program.get_first_program(step.command)
     return begins is not None and "PATH" in begins.assigned
 
 
 def _list_programs(step: CommandStep, ahead: Iterable[Trial]) -> list[str]:
     """Return the programs that a step's command begins with in these trials."""
-    return list(dict.fromkeys(mpi_jobs.word(step, placeholders.build_trial_values(trial, None)) for trial in ahead))
+    return list(
+        dict.fromkeys(mpi_jobs.fill_program_name(step, placeholders.build_trial_values(trial, None)) for trial in ahead)
+    )
 
 
 def warnings(spec: Spec) -> list[Message]:
@@ -97,7 +99,7 @@ def warnings(spec: Spec) -> list[Message]:
             why += _warn_copies(step, nodes, per_node)
         if step.on in ONCE:
             why.append(describe_mismatched_mpi(step.command))
-        if mpi_program.creates_only(step.command):
+        if mpi_program.is_mdtest_create_only(step.command):
             why.append(
                 Message(
                     "mdtest-creates-only",
@@ -110,17 +112,20 @@ def warnings(spec: Spec) -> list[Message]:
 
 
 def _warn_copies(step: CommandStep, nodes: int, per_node: int) -> Iterator[Message]:
-    ranks, begins = nodes * per_node, mpi_program.first(step.command)
-    tools, name = mpi_program.tools_in(step.command), same_file.written_by_all(step.command, nodes, per_node)
-    if mpi_program.launched_tool(step.command) and begins:
+    ranks, begins = nodes * per_node, mpi_program.get_first_program(step.command)
+    tools, name = (
+        mpi_program.list_mpi_tools(step.command),
+        same_file.find_file_written_by_all(step.command, nodes, per_node),
+    )
+    if mpi_program.find_launched_tool(step.command) and begins:
         yield Message(
             "nested-launcher",
             "each of {ranks} ranks runs {launcher}, which starts ranks itself; write on: single",
             ranks=ranks,
             launcher=begins.name,
         )
-    elif tools and not mpi_program.differs(step.command):
-        fits = mpi_program.why_not_mpi(step.command) is None
+    elif tools and not mpi_program.is_different_by_rank(step.command):
+        fits = mpi_program.explain_unfit_for_mpi(step.command) is None
         cure = "write on: mpi" if fits else f"make {tools[0]} a step of its own, on: mpi"
         does = f"all write {name}" if name else "are added up"
         yield Message(
@@ -143,7 +148,7 @@ def _warn_copies(step: CommandStep, nodes: int, per_node: int) -> Iterator[Messa
 
 def describe_mismatched_mpi(command: str) -> Message | None:
     """Return a message if a command's own launcher and its MPI program belong to different MPIs."""
-    both = mpi_program.launched_tool(command)
+    both = mpi_program.find_launched_tool(command)
     path = program.path_of(both[0]) if both else None
     starter = mpiexec.describe(path) if path else None
     if not both or not starter:

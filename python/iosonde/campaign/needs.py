@@ -17,7 +17,7 @@ from iosonde.core.stored import TARGET
 from iosonde.core.types import Trial, count_of
 from iosonde.core.units import parse_bits
 from iosonde.measure import faults, workloads
-from iosonde.measure.design import Offer, offers
+from iosonde.measure.design import Offer, offer_smaller_campaigns
 from iosonde.measure.spec import NativeStep
 from iosonde.stats.estimate.distributions import t_critical
 from iosonde.store import Store
@@ -43,7 +43,7 @@ def space(campaign: Campaign) -> tuple[int, int]:
 
 
 def _compute_step_space(step: NativeStep, settings: Any, ranks: int) -> tuple[int, int]:
-    producer = workloads.find(step.workload)
+    producer = workloads.find_producer(step.workload)
     return producer.bytes_needed(settings, ranks), producer.files_needed(settings, ranks)
 
 
@@ -77,7 +77,7 @@ def smaller(campaign: Campaign, seed: int, measured: Sequence[FinishedTrial], le
     if budget_s is None:
         return []
     expected = forecasts.estimator(measured, work_of(campaign), _select_speeds(campaign), waits_of(campaign))
-    return offers(
+    return offer_smaller_campaigns(
         spec.factors,
         spec.design,
         spec.repetitions,
@@ -100,7 +100,7 @@ def work_of(campaign: Campaign) -> Callable[[Mapping[str, Any]], TrialWork | Non
     def compute_moved(place: int, ranks: int, levels: tuple[Any, ...]) -> tuple[int, int, int]:
         step = spec.native[place]
         settings = settings_at(step, {"RANKS": ranks, **dict(zip(used[place], levels, strict=True))})
-        producer = workloads.find(step.workload)
+        producer = workloads.find_producer(step.workload)
         n_bytes, n_written = producer.bytes_moved(settings, ranks), producer.bytes_written(settings, ranks)
         return n_bytes, producer.files_touched(settings, ranks), n_written
 
@@ -123,7 +123,7 @@ def waits_of(campaign: Campaign) -> Waits | None:
     def compute_wait(cell: Mapping[str, Any]) -> LabWait | None:
         if not cell.keys() >= names:
             return None
-        return LabWait(tuple(faults.planned(spec.faults, cell)), spec.settle_s is not None)
+        return LabWait(tuple(faults.plan_faults(spec.faults, cell)), spec.settle_s is not None)
 
     return compute_wait
 

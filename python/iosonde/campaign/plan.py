@@ -162,7 +162,7 @@ def _build_plan(
         n_bytes,
         n_files,
         offers,
-        cells=design.cells(spec.factors, spec.design, experiment.seed),
+        cells=design.build_cells(spec.factors, spec.design, experiment.seed),
         seconds_by_level=by_level(experiment.trials, expected.seconds) if any(expected.seconds) else {},
         steps=tuple(_plan_steps(campaign, values)),
         controls=tuple(_fill_control(control, values) for control in spec.controls),
@@ -179,7 +179,7 @@ def first_values(campaign: Campaign, experiment: Experiment) -> dict[str, Factor
     """Return the values of names in the first trial; names known only later stay as they are."""
     first = experiment.trials[0]
     target = campaign.spec.target_of(first.factors)
-    root = target / f"iosonde-{_RUN_ID}" / trial.directory(first.index) if target else None
+    root = target / f"iosonde-{_RUN_ID}" / trial.name_trial_directory(first.index) if target else None
     later: dict[str, FactorValue] = {name: f"${{{name}}}" for name in (*placeholders.TRIAL, *placeholders.RANK)}
     return later | placeholders.build_trial_values(first, root)
 
@@ -197,7 +197,7 @@ def _plan_steps(campaign: Campaign, values: dict[str, FactorValue]) -> Iterator[
 
 def _plan_native_step(stage: str, step: NativeStep, campaign: Campaign, values: dict[str, FactorValue]) -> PlannedStep:
     settings = settings_at(step, values)
-    phases = workloads.find(step.workload).plan(settings, 0, campaign.max_ranks, 0)
+    phases = workloads.find_producer(step.workload).plan(settings, 0, campaign.max_ranks, 0)
     return PlannedStep(stage, step, settings, tuple(phases))
 
 
@@ -207,14 +207,14 @@ def _plan_command_step(
     """Plan a command; names that differ by rank stay, unless one rank runs it."""
     alone = {name: "0" for name in placeholders.RANK if name != "HOSTNAME"} if step.on in ONCE else {}
     substitutions = values | alone | step.when
-    begins = mpi_program.first(step.command)
+    begins = mpi_program.get_first_program(step.command)
     name = begins.name if begins and begins.is_tool else ""
     planned = PlannedStep(stage, replace(step, command=placeholders.fill(step.command, substitutions)), program=name)
     if step.on != MPI:
         return planned
     nodes, per_node = count_of(values["NODES"]), count_of(values["RANKS_PER_NODE"])
     try:
-        words, _ = mpi_jobs.launch(campaign.find_launcher(), step.command, nodes, per_node, values)
+        words, _ = mpi_jobs.build_launch_words(campaign.find_launcher(), step.command, nodes, per_node, values)
     except IosondeError as error:
         return replace(planned, problem=error.message)
     return replace(planned, launch=tuple(words))
@@ -226,7 +226,7 @@ def _fill_control(control: Control, values: dict[str, FactorValue]) -> Control:
 
 
 def _describe_restore(control: Control, spec: Spec) -> str:
-    why = restore.stays(control, spec)
+    why = restore.explain_unrestored_level(control, spec)
     return f"stays as the last trial leaves it ({why})" if why else "restored at the end"
 
 

@@ -41,7 +41,7 @@ def skipped(campaign: Campaign, trials: Sequence[Trial], facts: Mapping[str, Fac
 
 
 def _list_items(campaign: Campaign, trial: Trial) -> list[items.Item]:
-    return items.items((), campaign.spec.steps, (), placeholders.build_trial_values(trial, None))
+    return items.build_items((), campaign.spec.steps, (), placeholders.build_trial_values(trial, None))
 
 
 def _file_system_type(campaign: Campaign, trial: Trial, facts: Mapping[str, Facts]) -> str:
@@ -52,7 +52,7 @@ def _file_system_type(campaign: Campaign, trial: Trial, facts: Mapping[str, Fact
 def _iterate_skipped(
     step_items: list[items.Item], ranks: int, file_system: str, nodes: int
 ) -> Iterator[tuple[str, str]]:
-    for part in items.layout(items.skipping(step_items, ranks, file_system, nodes), 0, ranks, 0):
+    for part in items.lay_out_items(items.mark_skipped_phases(step_items, ranks, file_system, nodes), 0, ranks, 0):
         yield from ((plan.operation, plan.skipped) for plan in part.plans if plan.skipped)
 
 

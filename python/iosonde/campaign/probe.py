@@ -278,7 +278,7 @@ def _build_experiment(
                 "disk_dir": list(probe_request.disk_dir),
             }
         },
-        trials=design.trials(factors, {"kind": "full"}, range(probe_request.repetitions), 0, seed),
+        trials=design.build_trials(factors, {"kind": "full"}, range(probe_request.repetitions), 0, seed),
         seed=seed,
         created_at=format_now(),
     )
@@ -317,7 +317,7 @@ def _measure_repetitions(
     """Run all repetitions, each stored before the next; the first failure ends them."""
     store = Store.create(place)
     store.save_experiment(experiment)  # first: later commands can then remove what it leaves
-    progress = caller.progress(repetition.expected_seconds(bench.nodes, len(experiment.trials)))
+    progress = caller.progress(repetition.estimate_network_seconds(bench.nodes, len(experiment.trials)))
     workspace = keeper.workspace(bench.target, experiment.id) if bench.target else None
     with lock_experiment(store.path, experiment.id):
         try:
@@ -346,7 +346,7 @@ def _run_repetitions(
             progress.trial(trial, trial.index, len(experiment.trials))
             run_id = f"{experiment.id}-{trial.index:04d}"
             others = turn.list_other_processes()
-            run = repetition.run(replace(bench, on_tick=on_tick), trial.repetition, run_id)
+            run = repetition.run_repetition(replace(bench, on_tick=on_tick), trial.repetition, run_id)
             run.facts |= (
                 {CONCURRENT_PROCESSES: process_ids}
                 if (process_ids := sorted({*others, *turn.list_other_processes()}))

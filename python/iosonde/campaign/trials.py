@@ -211,5 +211,7 @@ def _extend_experiment(experiment: Experiment, n_blocks: int) -> Experiment | No
     if n_blocks <= have:
         return None
     drawn = experiment.settings.get("design", design.FULL)
-    more = design.trials(experiment.factors, drawn, range(have, n_blocks), len(experiment.trials), experiment.seed)
+    more = design.build_trials(
+        experiment.factors, drawn, range(have, n_blocks), len(experiment.trials), experiment.seed
+    )
     return replace(experiment, trials=experiment.trials + more)

@@ -16,7 +16,7 @@ from iosonde.ranks import watchdog
 from iosonde.ranks.hosts import this_host
 
 
-def leave(folder: Path, error: Exception) -> None:
+def report_failure(folder: Path, error: Exception) -> None:
     """Report why this rank ends. Called where ``error`` is handled. Raises nothing, even if it cannot write: the other
     ranks must still be informed."""
     failure = error.to_json() if isinstance(error, IosondeError) else _describe_error(error)
@@ -52,7 +52,7 @@ def message_from_json(message: Mapping[str, Any]) -> Message:
     return restore(message["code"], message["text"], message["values"])
 
 
-def ranks_failed(outcome: watchdog.Outcome) -> Message:
+def describe_failed_ranks(outcome: watchdog.Outcome) -> Message:
     """Return a message about ranks that ended without a reason of their own."""
     ending = "signal {signal}" if outcome.signal else "exit code {exit_code}"
     return Message(

@@ -22,7 +22,7 @@ from .rank import command
 from .rank.program import BEATS, PARENT_MARK
 
 
-def make(experiment: str, parent: Path | None) -> Path:
+def make_spool(experiment: str, parent: Path | None) -> Path:
     """Make an empty spool for a trial, in ``parent`` or in the temporary directory."""
     return Path(tempfile.mkdtemp(prefix=_build_prefix(experiment), dir=parent))
 
@@ -39,7 +39,7 @@ class Spool:
 def open_trial(experiment: str, parent: Path | None, remember: Path | None) -> Iterator[Spool]:
     """Yield an empty spool, removed at the end of the block. ``remember`` holds what cannot be removed until a hung
     process ends."""
-    spool = Spool(make(experiment, parent))
+    spool = Spool(make_spool(experiment, parent))
     try:
         yield spool
     finally:
@@ -49,7 +49,7 @@ def open_trial(experiment: str, parent: Path | None, remember: Path | None) -> I
             remove_scratch(spool.folder)
 
 
-def beats_here(experiment: str, parent: Path | None = None) -> list[beats.Beat]:
+def read_local_beats(experiment: str, parent: Path | None = None) -> list[beats.Beat]:
     """Return the last heartbeats of the ranks of a running trial, as far as its spool is on this node and readable."""
     last_beats: list[beats.Beat] = []
     for folder in _get_place(parent).glob(_build_prefix(glob.escape(experiment)) + "*"):

@@ -21,7 +21,7 @@ def test_the_study_of_paths_is_such_a_fraction():
 
 def test_the_document_is_an_experiment_whose_cells_are_all_meaningful():
     spec = file.build(document.document(Request(what="path-study", target=("/tmp",), seed=1)), ()).spec
-    made = design.cells(spec.factors, spec.design, 1)
+    made = design.build_cells(spec.factors, spec.design, 1)
     assert len(made.cells) == 96 and not made.n_dropped and spec.repetitions == 1
     assert {(cell["state"], cell["direction"]) for cell in made.cells} == {
         ("discard", "read"),

@@ -68,7 +68,7 @@ def problems(document: Document, importers: Collection[str]) -> list[Problem]:
     ]
     problems += _check_commands(document, importers)
     for place, step in _iterate_native_steps(document.data["steps"]):
-        if step["workload"] not in workloads.names():
+        if step["workload"] not in workloads.list_workloads():
             problems.append(build_problem(document, ("steps", place, "workload"), *_explain_absence(step["workload"])))
     return problems
 
@@ -78,7 +78,7 @@ def _explain_absence(workload: str) -> tuple[Message, str]:
     if error := workloads.find_missing(workload):
         return error.message, error.hint
     what = Message("unknown-workload", "unknown native workload '{workload}'", workload=workload)
-    return what, nearest(workload, workloads.names())
+    return what, nearest(workload, workloads.list_workloads())
 
 
 def list_spec_problems(document: Document, spec: Spec) -> list[Problem]:
@@ -132,7 +132,7 @@ def _check_factors(document: Document) -> Iterator[Problem]:
 
 
 def _check_control(document: Document, path: Key, declaration: dict[str, Any]) -> Iterator[Problem]:
-    if "set" in declaration and placeholders.LEVEL not in placeholders.names_in(declaration["set"]):
+    if "set" in declaration and placeholders.LEVEL not in placeholders.list_placeholders(declaration["set"]):
         yield build_problem(
             document,
             (*path, "set"),
@@ -177,7 +177,7 @@ def _check_unused(document: Document) -> Iterator[Problem]:
 def _check_design(document: Document, spec: Spec) -> Iterator[Problem]:
     """Return mistakes of the design with these factors; the messages begin with the wrong key."""
     try:
-        design.check(spec.design, spec.factors)
+        design.check_design(spec.design, spec.factors)
     except InputError as error:
         key, _, _ = error.message.partition(": ")
         key = key if re.fullmatch(r"design[\w.\[\]]*", key) else "design"
@@ -234,7 +234,7 @@ def _check_when(document: Document) -> Iterator[Problem]:
 def names_in(value: Any) -> set[str]:
     """Return the names of placeholders anywhere in a value."""
     if isinstance(value, str):
-        return set(placeholders.names_in(value))
+        return set(placeholders.list_placeholders(value))
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return {name for part in parts for name in names_in(part)}
 
@@ -290,7 +290,7 @@ def _check_target(document: Document) -> Iterator[Problem]:
             f"give the directory to measure: target, or {spell.target:DIR}",
         )
     for path, text in _iterate_commands(data):
-        if {"TARGET", "TARGET_ROOT"} & set(placeholders.names_in(text)):
+        if {"TARGET", "TARGET_ROOT"} & set(placeholders.list_placeholders(text)):
             yield build_problem(
                 document,
                 path,
@@ -379,7 +379,7 @@ def _check_commands(document: Document, importers: Collection[str]) -> Iterator[
     for path, text in _iterate_commands(data):
         also = (placeholders.LEVEL,) if path[0] == "factors" else ()
         try:
-            placeholders.check(text, (*names, *also))
+            placeholders.check_placeholders(text, (*names, *also))
         except InputError as error:
             yield build_problem(document, path, error.message, error.hint)
         if slip := _IOZONE_SLIP.search(text):
@@ -399,14 +399,18 @@ def _check_commands(document: Document, importers: Collection[str]) -> Iterator[
                     Message("unknown-importer", "unknown importer '{importer}'", importer=importer),
                     nearest(importer, ("none", "auto", *importers)),
                 )
-            if isinstance(step, dict) and step.get("on") == MPI and (wrong := mpi_program.why_not_mpi(step["command"])):
+            if (
+                isinstance(step, dict)
+                and step.get("on") == MPI
+                and (wrong := mpi_program.explain_unfit_for_mpi(step["command"]))
+            ):
                 yield build_problem(document, (stage, place, "on"), *wrong)
 
 
 def _check_settings(document: Document, path: Key, step: NativeStep, spec: Spec) -> Iterator[Problem]:
     """Return mistakes in the settings of a step: unknown settings, unknown names in them, and values that the workload
     refuses."""
-    setting_names = [field.name for field in fields(workloads.find(step.workload).Settings)]
+    setting_names = [field.name for field in fields(workloads.find_producer(step.workload).Settings)]
     unknown = [key for key in step.settings if key not in setting_names]
     for key in unknown:
         yield build_problem(
@@ -440,21 +444,23 @@ def cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:
     used = names_in(step.settings)
     factors = [factor for factor in spec.factors if factor.name in used]
     names = [factor.name for factor in factors]
-    allows = design.judge(design.constraints(spec.design, [factor.name for factor in spec.factors]), names)
+    allows = design.build_cell_check(
+        design.read_constraints(spec.design, [factor.name for factor in spec.factors]), names
+    )
     grid = islice(product(*(factor.levels for factor in factors)), _MAX_TRIED)
     candidates = (dict(zip(names, levels, strict=True)) for levels in grid)
     allowed = list(islice((cell for cell in candidates if allows(cell)), _CELLS))
     if allowed:
         yield from allowed
     else:  # nearly all are forbidden, or all: the design reports it
-        for cell in islice(design.cells(spec.factors, spec.design, 0).cells, _CELLS):
+        for cell in islice(design.build_cells(spec.factors, spec.design, 0).cells, _CELLS):
             yield {name: cell[name] for name in names}
 
 
 def settings_at(step: NativeStep, values: Mapping[str, Any]) -> Any:
     """Return the ``Settings`` of a native step at one setting of the factors, for any trial. Raises InputError."""
-    trial = {**dict.fromkeys(placeholders.TRIAL, 1), **values, **workloads.own_names(step.workload)}
-    return workloads.find(step.workload).Settings(**placeholders.fill_typed(step.settings, trial))
+    trial = {**dict.fromkeys(placeholders.TRIAL, 1), **values, **workloads.list_own_placeholders(step.workload)}
+    return workloads.find_producer(step.workload).Settings(**placeholders.fill_typed(step.settings, trial))
 
 
 def _check_operations(
@@ -462,7 +468,7 @@ def _check_operations(
 ) -> Iterator[Problem]:
     """Check for duplicate operations: two phases of one name would be one operation in the results. Steps of one
     workload are distinguished."""
-    for plan in workloads.find(step.workload).plan(settings_at(step, next(cells(step, spec))), 0, 1, 0):
+    for plan in workloads.find_producer(step.workload).plan(settings_at(step, next(cells(step, spec))), 0, 1, 0):
         before = spec.steps[first_steps.get(plan.operation, 0)]
         is_distinct = first_steps.get(plan.operation) != path[1] and getattr(before, "workload", "") == step.workload
         if plan.timed and plan.operation in first_steps and not is_distinct:

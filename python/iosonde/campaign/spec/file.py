@@ -163,13 +163,13 @@ def _build_step(step: Any, factors: Mapping[str, Any], tools: Collection[str]) -
 def _build_command_step(step: Any, on: str, factors: Mapping[str, Any], tools: Collection[str] = ()) -> CommandStep:
     """Build a command step; the output of programs in ``tools`` is parsed by default."""
     command = step if isinstance(step, str) else step["command"]
-    parse = "auto" if mpi_program.runs_any(command, tools) else None
+    parse = "auto" if mpi_program.has_any_program(command, tools) else None
     if isinstance(step, str):
-        return CommandStep(step, mpi_program.default_on(step, on), parse)
+        return CommandStep(step, mpi_program.choose_default_on(step, on), parse)
     expect = step.get("expect", (0,))
     return CommandStep(
         command=step["command"],
-        on=step.get("on") or mpi_program.default_on(step["command"], on),
+        on=step.get("on") or mpi_program.choose_default_on(step["command"], on),
         parse=parse_of(step["parse"]) if "parse" in step else parse,
         timeout_s=_parse_optional_seconds(step.get("timeout")),
         expect=tuple(expect) if isinstance(expect, (list, tuple)) else (expect,),

@@ -26,7 +26,7 @@ class ServerDisks:
     directories: tuple[str, ...]
 
 
-def measure(
+def measure_server_disks(
     server_disks: ServerDisks, experiment: str, size: int, limit_s: float
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return (every server with its disks, what is missing in words). A disk that takes longer than ``limit_s`` is
@@ -58,7 +58,9 @@ def measure(
 def _run_program(
     server_disks: ServerDisks, assignment: ServerAssignment, folder: Path, limit_s: float
 ) -> watchdog.Outcome:
-    command = on_servers.script(f"{sys.executable} -m {_PROGRAM} {assignment.to_word()}", server_disks.hosts, {})
+    command = on_servers.build_server_script(
+        f"{sys.executable} -m {_PROGRAM} {assignment.to_word()}", server_disks.hosts, {}
+    )
     limits = watchdog.TimeLimits(deadline_s=limit_s)
     return watchdog.watch(["/bin/sh", "-c", command], heartbeat_dir=folder, limits=limits)
 

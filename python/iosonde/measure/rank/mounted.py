@@ -33,7 +33,7 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def here(path: Path) -> tuple[str, str]:
+def find_mount_of_path(path: Path) -> tuple[str, str]:
     """Return (mount id, mount point) of the file system of ``path``. Different ids mean two mounts. Equal ones are one
     mount on Linux 6.8 and later; before, one may have replaced the other."""
     number, point = mount_of(str(path), TABLE.read_text())

@@ -45,8 +45,8 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         )
     nodes = list(ranks.node_of)
     hosts = [host.name for host in ranks.hosts]
-    shift, reader = envelope.reader_shift(nodes)
-    parts = items.layout(assignment.items, ranks.rank, ranks.size, shift)
+    shift, reader = envelope.compute_reader_shift(nodes)
+    parts = items.lay_out_items(assignment.items, ranks.rank, ranks.size, shift)
     before = clocks.estimate(ranks)
     # All processes of the trial on this node descend from a single rank's eldest.
     alone = processes.eldest(os.environ.get(processes.WATCHDOG_VARIABLE, "")) if ranks.size == 1 else 0
@@ -60,7 +60,7 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         write_hosts(beats, hosts)
     with Heartbeat(beats, ranks.rank, relays=relays) as heart:
         bound = binding.bind(ranks)  # after the heartbeat's thread has started, which may run anywhere
-        faults, anew = controls.prepare(assignment, ranks, heart)
+        faults, anew = controls.prepare_caches_and_levels(assignment, ranks, heart)
         unseen, mounts = _check_visibility(assignment, ranks, heart) if not faults else ([], [])
         faults += unseen
         if assignment.root and not faults:  # a failed mount has its own message
@@ -82,7 +82,7 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
             _write_places(folder, nodes, hosts, reader, before, after, about)
     ranks.wait_for_all()
     if ranks.local_rank == 0:
-        _leave_nothing(folder)
+        _remove_remote_spool(folder)
 
 
 def _check_visibility(
@@ -104,19 +104,19 @@ def _run_all(
     if any(part.item["kind"] == items.COMMAND for part in parts):
         _enter_directory(assignment)
         commands.write_node_files(assignment, ranks)
-    meter = wire.meter(assignment, ranks)
+    meter = wire.create_meter(assignment, ranks)
     if assignment.root:
         meter.idle(ranks, heart)
     # Every rank and every timed phase gets an equal share of the run's budget.
-    budget = max(1, assignment.max_operations // (ranks.size * items.timed_phases(parts)))
+    budget = max(1, assignment.max_operations // (ranks.size * items.count_timed_phases(parts)))
     well = True
     for part in parts:
         if not well and part.item["stage"] != items.TEAR_DOWN:
             continue
         if part.item["kind"] == items.COMMAND:
-            done = not ranks.all_max(not commands.run(part, assignment, ranks, heart, cpus, meter))
+            done = not ranks.all_max(not commands.run_command_step(part, assignment, ranks, heart, cpus, meter))
         else:
-            done = phases.run(part, assignment, ranks, heart, budget, meter)
+            done = phases.run_phases(part, assignment, ranks, heart, budget, meter)
         well = well and done
     ranks.wait_for_all()
     if ranks.local_rank == 0:
@@ -144,12 +144,12 @@ def _collect_spools(folder: Path, ranks: mpi.Ranks) -> None:
     shared = (folder / PARENT_MARK).exists()
     if ranks.nodes > 1:
         ranks.stream_to_root(
-            () if shared else spool.pieces(folder, ranks.rank),
-            lambda _, piece: spool.put(folder, piece),
+            () if shared else spool.iterate_pieces(folder, ranks.rank),
+            lambda _, piece: spool.append_piece(folder, piece),
         )
 
 
-def _leave_nothing(folder: Path) -> None:
+def _remove_remote_spool(folder: Path) -> None:
     """Remove the spool of a node that does not share the parent's: its files were sent."""
     if not (folder / PARENT_MARK).exists():
         remove_scratch(folder)
@@ -181,20 +181,20 @@ def _write_places(
     temporary.rename(folder / PLACES)
 
 
-def rescue(assignment: Assignment, ranks: mpi.Ranks) -> None:
+def rescue_results(assignment: Assignment, ranks: mpi.Ranks) -> None:
     """Rescue the results after ranks died: one process per node ends their commands and sends finished files to rank
     0's spool, unless it has all. A transfer that a rank's death interrupted is repeated."""
     folder = Path(assignment.spool)
     command.end_trial(assignment.spool)
     shared = (folder / PARENT_MARK).exists() or not folder.is_dir()
     complete = ranks.broadcast((folder / PLACES).exists())
-    here = [] if shared or complete else list(spool.ranks_in(folder))
+    here = [] if shared or complete else list(spool.list_ranks(folder))
     for rank in itertools.chain(*(ranks.gather(here) or [])):
-        spool.drop(folder, rank)
-    outgoing = (piece for rank in here for piece in spool.pieces(folder, rank))
-    ranks.stream_to_root(outgoing, lambda _, piece: spool.put(folder, piece))
+        spool.remove_sent_files(folder, rank)
+    outgoing = (piece for rank in here for piece in spool.iterate_pieces(folder, rank))
+    ranks.stream_to_root(outgoing, lambda _, piece: spool.append_piece(folder, piece))
     leftovers.remove_recorded(folder / BEATS)
-    _leave_nothing(folder)
+    _remove_remote_spool(folder)
 
 
 def main() -> None:
@@ -207,9 +207,9 @@ def main() -> None:
         if isinstance(assignment, Sealed):
             assignment = assignment.opened(ranks)
         tempfile.tempdir = str(Path(assignment.spool).parent)  # ours; commands keep the original one
-        (rescue if assignment.only_collect else run)(assignment, ranks)
+        (rescue_results if assignment.only_collect else run)(assignment, ranks)
     except Exception as error:
-        last_words.leave(Path(assignment.spool), error)
+        last_words.report_failure(Path(assignment.spool), error)
         if ranks:
             ranks.abort(3)
         raise

@@ -86,7 +86,7 @@ class Meter:
         self._parts = {}
 
 
-def meter(assignment: Assignment, ranks: mpi.Ranks) -> Meter:
+def create_meter(assignment: Assignment, ranks: mpi.Ranks) -> Meter:
     """Return the meter of this rank. It reads the mount table and routes, and queries a name server if only a name is
     known; it does not touch the target."""
     server_route = None

@@ -25,8 +25,8 @@ def resolve(path: str) -> str:
 
 
 def check(path: str, need: dict[str, Any], limits: dict[str, Any], quota: dict[str, Any]) -> None:
-    """See ``space.check``."""
-    space.check(Path(path), space.Need(**need), space.Limits(**limits), space.QuotaFree(**quota))
+    """See ``space.check_space``."""
+    space.check_space(Path(path), space.Need(**need), space.Limits(**limits), space.QuotaFree(**quota))
 
 
 def facts(path: str) -> TargetFacts:

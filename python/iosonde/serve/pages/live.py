@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 from iosonde.core.where import Condition
-from iosonde.measure.spools import beats_here
+from iosonde.measure.spools import read_local_beats
 from iosonde.serve.shelf import Shelf, Shelved
 from iosonde.store.index_query import IndexedExperiment, IndexedRun, IndexView
 from iosonde.store.lock import holder
@@ -43,7 +43,7 @@ def page(shelf: Shelf, address: Address) -> WebPage:
 def _begun(shelf: Shelf, experiment: IndexedExperiment) -> Begun:
     shelved = shelf.of(experiment.store)
     process = holder(shelved.store.path, experiment.id)
-    beats = beats_here(experiment.id) if process is not None else []
+    beats = read_local_beats(experiment.id) if process is not None else []
     sentences = tuple(beat.sentence(time.time()) for beat in beats[:_MOST_BEATS])
     view = IndexView(shelf.index, (experiment.store,))
     newest = view.runs([Condition("experiment", "=", experiment.id)], most=_NEWEST).runs if process is not None else ()
