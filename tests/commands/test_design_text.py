@@ -3,7 +3,7 @@
 import re
 
 from iosonde.campaign import forecast
-from iosonde.campaign.plan import plan
+from iosonde.campaign.plan import plan_campaign
 from iosonde.campaign.request import Request
 from iosonde.commands.plan import text as plan_text
 from iosonde.commands.plan import text_design as text
@@ -51,11 +51,11 @@ def test_what_came_from_a_file_is_escaped():
 def test_each_level_and_what_fits():
     factors = [*SWITCHES, SIZE]
     trials = design.build_trials(factors, design.FULL, range(6), 0, 1)
-    seconds = forecast.forecast(
+    seconds = forecast.forecast_trials(
         trials, [], lambda cell: forecast.TrialWork(cell["size"]), forecast.Speeds(1e6, 1, 1.0)
     ).seconds
     total_s = sum(seconds)
-    found = said(text.levels(factors, forecast.by_level(trials, seconds)))
+    found = said(text.levels(factors, forecast.sum_seconds_by_level(trials, seconds)))
     assert found.splitlines()[-1].split(": ", 1)[0].endswith("size 4 KiB")
     assert found.splitlines()[0][12:].startswith(f"{SWITCHES[0].name} {SWITCHES[0].levels[0]}: ")
     per_cell = {trial.factors["size"]: s for trial, s in zip(trials, seconds, strict=True)}
@@ -76,6 +76,6 @@ def test_a_command_that_runs_once_a_whole_plot_is_said_to(tmp_path):
         "factors:\n  fs: {levels: [a, b], set: 'mount ${LEVEL}', read: mounted}\n"
         "  mode: {levels: [m, n], set: 'tune ${LEVEL}'}\n  size: [1, 2]\nsteps: ['dd bs=${size}']\n"
     )
-    found = " ".join(" ".join(plan_text.lines(plan(Request(what=str(tmp_path / "e.yaml"))))).split())
+    found = " ".join(" ".join(plan_text.lines(plan_campaign(Request(what=str(tmp_path / "e.yaml"))))).split())
     fs, mode = re.search(r" fs a, b (.*) mode m, n (.*) size 1, 2", found).groups()
     assert "mounted" in fs and " plot; " in fs and " plot" not in mode  # mode is set in every trial

@@ -28,7 +28,7 @@ two_nodes = pytest.mark.skipif(not can_have_another_node(), reason="no user name
 @pytest.fixture(autouse=True, scope="module")
 def an_mpiexec():
     try:
-        mpiexec.find()
+        mpiexec.find_mpiexec()
     except LaunchError as error:
         pytest.fail(f"these tests need MPI: {error.message}; {error.hint}")
 

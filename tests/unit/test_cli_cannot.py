@@ -121,7 +121,7 @@ def test_where_the_runs_are_is_said_once_for_all_labs_of_a_campaign(here, monkey
     """Each lab is measured by a run of its own, which the campaign that holds the machine started."""
     words = ["e.yaml", "--target", "t", "--alongside", "--store"]
     assert "report s" in CliRunner().invoke(run, [*words, "s"]).output
-    for name, value in turn.passed_on().items():
+    for name, value in turn.build_inherited_environment().items():
         monkeypatch.setenv(name, value)
     done = CliRunner().invoke(run, [*words, "z"])
     assert done.exit_code == 0 and "report z" not in done.output

@@ -21,7 +21,7 @@ SMALL = {"access_size": 3 * KIB, "hole_size": 5 * KIB, "file_size": 300 * KIB + 
 
 def run(root, settings, ranks=1, spoil=lambda operation, path: None):
     """All phases of all ranks, one rank after the other, by the engine; operation → its records."""
-    alone, found = mpi.connect(1), {}
+    alone, found = mpi.connect_ranks(1), {}
     plans = [plan(settings, rank, ranks, 0) for rank in range(ranks)]
     for phases in zip(*plans, strict=True):
         for one in phases:

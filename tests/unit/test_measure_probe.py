@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from iosonde.campaign.probe import attached, probed, warnings
+from iosonde.campaign.probe import attach_probe, list_probe_warnings, summarise_repetitions
 from iosonde.commands.probe import text as text_of
 from iosonde.core import hardware as names
 from iosonde.core.schema import PROBE_FACTORS
@@ -85,8 +85,8 @@ def test_traffic_counts_interfaces_and_infiniband_but_not_loopback(tmp_path):
     port.mkdir(parents=True)
     (port / "port_xmit_data").write_text("7\n")
     (port / "port_rcv_data").write_text("9\n")
-    assert traffic.sent_bytes(tmp_path / "dev", tmp_path / "infiniband") == 15 + 4 * 7
-    assert traffic.sent_bytes(tmp_path / "none", tmp_path / "none") == 0
+    assert traffic.count_sent_bytes(tmp_path / "dev", tmp_path / "infiniband") == 15 + 4 * 7
+    assert traffic.count_sent_bytes(tmp_path / "none", tmp_path / "none") == 0
 
 
 def test_the_medium_is_what_the_counters_show_and_not_what_was_hoped():
@@ -125,14 +125,14 @@ def test_without_a_target_there_is_no_disk_in_the_result():
     one = facts()
     for entry in one["probe"]["nodes"]:
         del entry["disk"], entry["cpu"]
-    made = probed([one], 0.95)
+    made = summarise_repetitions([one], 0.95)
     assert "disk_read" not in made.facts["nodes"][0]
     assert made.facts["nodes"][0]["disk_way"] is None
     assert "disk" not in " ".join(text_of.sentences(made))
 
 
 def test_the_text_is_narrow_names_the_slowest_and_escapes_host_names():
-    text = list(text_of.lines(probed([facts(hosts=("n1\x1b[31m", "n2", "n3"))], 0.95, {"type": "nfs4"})))
+    text = list(text_of.lines(summarise_repetitions([facts(hosts=("n1\x1b[31m", "n2", "n3"))], 0.95, {"type": "nfs4"})))
     assert max(map(len, text)) < 80
     assert not any("\x1b" in line for line in text)
     last = " ".join(text)
@@ -145,7 +145,7 @@ def test_of_many_pairs_the_slowest_and_fastest_are_shown():
     many = facts()
     many["hosts"], many["nodes"] = [f"n{i}" for i in range(10)], list(range(10))
     many["probe"]["pairs"] = [pair(0, 1 + i % 9, 1e8 * (i + 1)) for i in range(20)]
-    text = "\n".join(text_of.lines(probed([many], 0.95)))
+    text = "\n".join(text_of.lines(summarise_repetitions([many], 0.95)))
     assert text.count("n0 – ") == 6 and " 20 " in text
 
 
@@ -160,7 +160,7 @@ def test_of_many_pairs_the_slowest_and_fastest_are_shown():
     ],
 )
 def test_a_target_that_is_no_disk_is_named(kind, source, word):
-    said = warnings(hardware.summarise([facts()], 0.95), {"type": kind, "source": source})
+    said = list_probe_warnings(hardware.summarise([facts()], 0.95), {"type": kind, "source": source})
     assert any(word in line for line in said) if word else said == []
 
 
@@ -207,7 +207,7 @@ def test_a_later_run_keeps_the_probe_and_the_slowest_of_everything_as_factors(pr
         facts = {"hosts": list(hosts)}
         return Run("r", "e", "iosonde envelope", "2026-11-05T00:00:00Z", 1.0, {"nodes": 2}, [], facts)
 
-    run = attached(run_on("n2", "n3", "n3"), probes, 0.95)
+    run = attach_probe(run_on("n2", "n3", "n3"), probes, 0.95)
     json.dumps(run.facts)
     assert run.facts["probe"]["experiment"] == "b"
     assert run.factors["network_bandwidth"] == 5e8
@@ -215,9 +215,9 @@ def test_a_later_run_keeps_the_probe_and_the_slowest_of_everything_as_factors(pr
     assert run.factors["disk_read"] == 4e8
     asked_of_servers = {"probed_servers", "base_filesystem"}
     assert set(run.factors) == {"nodes", *PROBE_FACTORS} - asked_of_servers
-    alone = attached(run_on("n2"), probes, 0.95)
+    alone = attach_probe(run_on("n2"), probes, 0.95)
     assert "network_bandwidth" not in alone.factors
-    other = attached(run_on("elsewhere"), probes, 0.95)
+    other = attach_probe(run_on("elsewhere"), probes, 0.95)
     assert "probe" not in other.facts
     assert set(other.factors) == {"nodes"}
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from iosonde.campaign.probe import probed, warnings
+from iosonde.campaign.probe import list_probe_warnings, summarise_repetitions
 from iosonde.commands.probe import text as text_of
 from iosonde.measure.probe import repetition
 from iosonde.measure.probe import tcp as probe_tcp
@@ -41,7 +41,7 @@ def test_tcp_is_a_table_a_factor_rows_and_raw_output():
         (["n2", "n3"], 1e9, 1),
     ]
     assert hardware.slowest(made)["tcp_bandwidth"] == 8e8
-    text = "\n".join(text_of.lines(probed([one, facts()], 0.95)))
+    text = "\n".join(text_of.lines(summarise_repetitions([one, facts()], 0.95)))
     assert "n2 → n1" in text
     assert any("1.86 GiB/s" in line and "763 MiB/s" in line for line in text.splitlines())
     assert all(len(line) < 80 for line in text.splitlines())
@@ -62,7 +62,7 @@ def test_a_link_that_failed_is_a_warning_and_no_number():
     made = hardware.summarise([one], 0.95)
     assert made["tcp"] == []
     assert "tcp_bandwidth" not in hardware.slowest(made)
-    assert any(made["tcp_error"] in warning for warning in warnings(made, {}))
+    assert any(made["tcp_error"] in warning for warning in list_probe_warnings(made, {}))
     assert not [row for row in repetition.results_to_observations(one["probe"]) if row.operation[:3] == "tcp"]
 
 

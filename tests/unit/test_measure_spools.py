@@ -64,7 +64,9 @@ def test_a_directory_whose_process_was_killed_is_removed_by_the_next_one(tmp_pat
     foreign = [tmp_path / "iosonde-x-", tmp_path / "iosonde-x-some-thing", tmp_path / "iosonde-y-z"]
     for path in foreign:
         path.mkdir()
-    with temporary.directory("x") as mine, temporary.directory("x") as second:
+    with temporary.hold_directory("x") as mine, temporary.hold_directory("x") as second:
         assert set(tmp_path.iterdir()) == {mine, second, *foreign}
     assert set(tmp_path.iterdir()) == set(foreign)
-    assert killed.name.startswith("iosonde-x-") and processes.identity().replace(":", "+") not in killed.name
+    assert (
+        killed.name.startswith("iosonde-x-") and processes.get_process_identity().replace(":", "+") not in killed.name
+    )

@@ -68,7 +68,7 @@ def test_a_count_that_is_negative_or_of_nothing_is_unknown_and_no_shortage(tmp_p
     said = os.statvfs_result([lies.get(name, getattr(true, name)) for name in names])
     monkeypatch.setattr(os, "statvfs", lambda _: said)
     space.check_space(tmp_path, SMALL, Limits())
-    found = mount.space(tmp_path)
+    found = mount.measure_space(tmp_path)
     assert (found["free_inodes"] if "f_files" in lies else found["free_bytes"]) is None
     with raises("quota-too-small", TargetError):
         space.check_space(tmp_path, Need(1000, 1), Limits(), QuotaFree(999))
@@ -114,9 +114,9 @@ def test_the_least_of_all_quotas_is_asked_for_before_a_campaign_and_a_probe(tmp_
     quotas = [{"free_bytes": None, "free_files": 7}, {"free_bytes": 50, "free_files": None}]
     quotas.append({"free_bytes": 2**40, "free_files": 2**40})
     for need, left in ((Need(1, 8), {"available_files": 7}), (Need(51, 1), {"available_bytes": "50 B"})):
-        with preflight.keeper(None, lambda *_: None) as keeper, raises("quota-too-small", TargetError, **left):
-            keeper.check(tmp_path, need, Limits(), preflight.quota_free({"quota": quotas}))
-    assert preflight.quota_free({"quota": None}) == QuotaFree()
+        with preflight.open_keeper(None, lambda *_: None) as keeper, raises("quota-too-small", TargetError, **left):
+            keeper.check(tmp_path, need, Limits(), preflight.compute_quota_free({"quota": quotas}))
+    assert preflight.compute_quota_free({"quota": None}) == QuotaFree()
 
 
 def test_absent_file_and_forbidden_targets(tmp_path):

@@ -13,7 +13,7 @@ from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message, restore
 from iosonde.engine import _native
 from iosonde.ranks import watchdog
-from iosonde.ranks.hosts import this_host
+from iosonde.ranks.hosts import get_this_host
 
 
 def report_failure(folder: Path, error: Exception) -> None:
@@ -21,7 +21,7 @@ def report_failure(folder: Path, error: Exception) -> None:
     ranks must still be informed."""
     failure = error.to_json() if isinstance(error, IosondeError) else _describe_error(error)
     message, hint = failure["message"], failure["hint"]
-    host = this_host().name
+    host = get_this_host().name
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"error-{host}-{os.getpid()}.json"

@@ -97,7 +97,7 @@ def _call_shell(command: str, names: dict[str, FactorValue], control: Control) -
 def main() -> None:
     """Entry point of a node."""
     task = LevelsTask.from_word(sys.argv[1])
-    results = read_or_reset_levels(task, mpi.connect(task.ranks))
+    results = read_or_reset_levels(task, mpi.connect_ranks(task.ranks))
     if results is not None:
         plain = {name: [asdict(level) for level in levels] for name, levels in results.items()}
         (Path(task.folder) / RESULT).write_text(json.dumps(plain))

@@ -106,7 +106,7 @@ def run(place: Path, where: str, command: str, at_most_s: float) -> None:
         subprocess.run(["cp", "-R", *_list_needed(place), str(room)], check=True)
         state = {
             "pid": os.getpid(),
-            "identity": processes.identity(),
+            "identity": processes.get_process_identity(),
             "workspace": where if workspace else "",
             "name": name,
         }

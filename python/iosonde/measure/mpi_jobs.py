@@ -30,7 +30,10 @@ def build_launch_words(
 ) -> tuple[list[str], Library]:
     """Return the words that start the program of ``command`` as one job, and its MPI library. Raises LaunchError."""
     step = CommandStep(command, MPI)
-    library, first_program = program.library_of(fill_program_name(step, values)), mpi_program.get_first_program(command)
+    library, first_program = (
+        program.find_library_of_program(fill_program_name(step, values)),
+        mpi_program.get_first_program(command),
+    )
     variables = (
         TRIAL_VARIABLE,
         *placeholders.values_to_environment(values),

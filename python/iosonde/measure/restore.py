@@ -143,14 +143,14 @@ def _query_levels(
 ) -> tuple[dict[str, list[NodeLevel]], str]:
     """Return the nodes' levels of these factors, and why any are missing."""
     nodes = settings.nodes if any(control.on == EACH for control in controls) else 1
-    with temporary.directory("levels", settings.spool) as folder:
+    with temporary.hold_directory("levels", settings.spool) as folder:
         task = LevelsTask(
             nodes, str(folder), [asdict(control) for control in controls], dict(settings.values), dict(levels)
         )
         program = [sys.executable, "-m", "iosonde.measure.levels_program", task.to_word()]
         limits = watchdog.TimeLimits(LIMIT_S, grace_s=0.5)
         command = settings.launcher.command(nodes, 1, program)
-        ended = watchdog.watch(command, heartbeat_dir=folder, limits=limits, ranks=nodes)
+        ended = watchdog.watch_command(command, heartbeat_dir=folder, limits=limits, ranks=nodes)
         try:
             answers: dict[str, list[dict[str, Any]]] = json.loads((folder / RESULT).read_text())
         except (OSError, ValueError):

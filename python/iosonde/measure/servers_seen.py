@@ -15,7 +15,7 @@ from iosonde.core.errors import IosondeError
 from iosonde.core.schema import WELL
 from iosonde.core.types import Observation
 from iosonde.ranks.machine import TargetCondition
-from iosonde.ranks.machine.filesystems.family import condition
+from iosonde.ranks.machine.filesystems.family import build_condition
 
 # Time limits for an answer: usual, and after ranks hung on the target, when little of the 10 s remains.
 LOOK_S, SOON_S = 8.0, 2.5
@@ -109,7 +109,7 @@ class ServersOfTrial:
             return client_condition
         self.facts[when] = {host: says for host, (says, _) in states.items()}
         if client_condition is None:
-            return condition(troubles)
+            return build_condition(troubles)
         return {**client_condition, "health": client_condition["health"] or troubles}
 
     def count(self) -> None:

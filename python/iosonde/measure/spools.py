@@ -44,7 +44,7 @@ def open_trial(experiment: str, parent: Path | None, remember: Path | None) -> I
         yield spool
     finally:
         if remember:
-            leftovers.remember(remember, leftovers.still_there(spool.folder / BEATS))
+            leftovers.remember_files(remember, leftovers.list_remaining_files(spool.folder / BEATS))
         if not spool.holds_outputs:
             remove_scratch(spool.folder)
 
@@ -77,9 +77,11 @@ def remove_on_nodes(launcher: Launcher, nodes: int, experiment: str, parent: Pat
         return ""
     place = _get_place(parent)
     program = [sys.executable, "-m", "iosonde.measure.spools", experiment, str(place)]
-    with temporary.directory("clean", parent) as folder:
+    with temporary.hold_directory("clean", parent) as folder:
         limits = watchdog.TimeLimits(limit_s, grace_s=0.5)
-        ended = watchdog.watch(launcher.command(nodes, 1, program), heartbeat_dir=folder, limits=limits, ranks=nodes)
+        ended = watchdog.watch_command(
+            launcher.command(nodes, 1, program), heartbeat_dir=folder, limits=limits, ranks=nodes
+        )
     if not ended.exit_code:
         return ""
     return Message(

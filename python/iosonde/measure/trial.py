@@ -117,7 +117,7 @@ def _watch_ranks(bench: Bench, assignment: Assignment, deadline_s: float | None)
     started_at, started = datetime.now(UTC), time.monotonic()
     folder = Path(assignment.spool)
     (folder / PARENT_MARK).touch()
-    outcome = watchdog.watch(
+    outcome = watchdog.watch_command(
         _build_command(bench, assignment),
         heartbeat_dir=folder / BEATS,
         limits=watchdog.TimeLimits(deadline_s, bench.idle_s),
@@ -169,7 +169,7 @@ def _rescue_ranks(bench: Bench, ranks: _Ranks) -> list[str]:
     """
     assignment, folder = ranks.assignment, Path(ranks.assignment.spool)
     nodes = assignment.ranks // assignment.ranks_per_node
-    fetched = watchdog.watch(
+    fetched = watchdog.watch_command(
         _build_command(bench, replace(assignment, ranks=nodes, ranks_per_node=1, only_collect=True)),
         heartbeat_dir=folder / "rescue",
         limits=watchdog.TimeLimits(compute_rescue_limit_s(ranks.outcome, bench.idle_s), grace_s=0.5),

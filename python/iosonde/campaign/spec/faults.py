@@ -13,13 +13,13 @@ from iosonde.measure import faults, items, placeholders, workloads
 from iosonde.measure.spec import NativeStep, Spec
 
 from . import lab
-from .check import build_problem, cells, settings_at
+from .check import build_problem, evaluate_settings, iterate_cells
 
 KEY, SETTLE = "faults", "settle"
 _CELLS = 2000  # cells at which faults are tested: more would not find more
 
 
-def problems(document: Document) -> list[Problem]:
+def list_fault_problems(document: Document) -> list[Problem]:
     """Return mistakes: faults need a lab."""
     keys = [key for key in (KEY, SETTLE) if key in document.data]
     if lab.KEY in document.data:
@@ -35,13 +35,13 @@ def list_spec_problems(document: Document, spec: Spec) -> list[Problem]:
     return [problem for problem in problems if problem]
 
 
-def none_is_inflicted(data: Mapping[str, Any]) -> bool:
+def is_without_faults(data: Mapping[str, Any]) -> bool:
     """Return whether the only level of every fault is ``none``, without observation of servers."""
     kinds = [kind for fault in data.get(KEY, ()) for kind in _list_kinds(data, fault)]
     return SETTLE not in data and set(kinds) <= {NONE}
 
 
-def sparing(data: Mapping[str, Any]) -> list[str]:
+def list_sparing_factors(data: Mapping[str, Any]) -> list[str]:
     """Return the factors that choose a fault and have the level ``none``, which inflicts nothing."""
     names = [
         name for fault in data.get(KEY, ()) for name in placeholders.list_placeholders(str(fault.get("fault", "")))
@@ -92,6 +92,6 @@ def _iterate_operations(spec: Spec) -> Iterator[str]:
         if not isinstance(step, NativeStep):
             yield items.label_command(items.STEP, number, step)
             continue
-        for values in cells(step, spec):
-            plans = workloads.find_producer(step.workload).plan(settings_at(step, values), 0, 1, 0)
+        for values in iterate_cells(step, spec):
+            plans = workloads.find_producer(step.workload).plan(evaluate_settings(step, values), 0, 1, 0)
             yield from (plan.operation for plan in plans if plan.timed)

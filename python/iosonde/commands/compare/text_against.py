@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from iosonde.core.units import human_scale, percent, ratio_text, significant
-from iosonde.layout.text import escape, fitting, paragraphs, wrapped
+from iosonde.layout.text import escape, format_fitting_table, paragraphs, wrapped
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE
 from iosonde.stats.estimate.pairs import PairVerdict
 
@@ -40,7 +40,7 @@ def grid(pair_verdicts: PairVerdicts) -> tuple[list[str], list[list[object]], st
 
 def _format_table(pair_verdicts: PairVerdicts) -> Iterator[str]:
     headers, rows, sides = grid(pair_verdicts)
-    yield from fitting(headers, rows, sides, len(headers) - 5)
+    yield from format_fitting_table(headers, rows, sides, len(headers) - 5)
     yield from ["", legend()]
     if len(pair_verdicts.items) > len(pair_verdicts.primary) > 0:
         yield "> decides; the others share another alpha (Bonferroni)"

@@ -8,7 +8,7 @@ from iosonde.commands.show.as_tool import flags_of, rows_of, settings_of, works
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Run
-from iosonde.foreign.guarded import forget_silence, kind_of
+from iosonde.foreign.guarded import detect_path_kind, forget_silence
 from iosonde.importers.runs import runs_of
 from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import FIRST_DONE, LAST_DONE, PARTS, Clock, Work, rate
@@ -67,7 +67,7 @@ def sides(text: str, store: str | None) -> dict[str, Side]:
 
 def _is_file(name: str) -> bool:
     try:
-        return kind_of(Path(name)) == "file"
+        return detect_path_kind(Path(name)) == "file"
     except OSError as error:
         raise InputError(
             "unreadable-file",

@@ -14,13 +14,13 @@ from iosonde.layout.vocabulary import (
     LOG_BEYOND,
     PAPER,
     Row,
-    decades,
-    ends,
-    flat,
-    interval,
+    build_flat_title,
+    build_name_channel,
+    build_number_channel,
+    draw_intervals,
+    get_interval_ends,
     layer,
-    names,
-    number,
+    list_decades,
     short,
     view,
 )
@@ -39,8 +39,10 @@ def bars_figure(bars: Bars, axis: str) -> Figure:
     """Draw the mean by node count with its interval, and the trials as dots. A bar without an interval is hollow."""
     divisor, unit = scale_of(bars)
     rows = [_build_row(cell, bars.unit, axis, divisor) for cell in bars.cells if cell.estimate.value is not None]
-    places = names(plural(axis), [str(cell.nodes) for cell in bars.cells])
-    values = number(unit, "y", [end / divisor * _ROOM for end in bars_reach(bars)], axis={**flat(unit), "tickCount": 4})
+    places = build_name_channel(plural(axis), [str(cell.nodes) for cell in bars.cells])
+    values = build_number_channel(
+        unit, "y", [end / divisor * _ROOM for end in bars_reach(bars)], axis={**build_flat_title(unit), "tickCount": 4}
+    )
     trials = [
         {"x": str(cell.nodes), "y": short(trial / divisor), "tip": f"trial: {significant(trial / divisor, 4)} {unit}"}
         for cell in bars.cells
@@ -73,7 +75,7 @@ def bars_figure(bars: Bars, axis: str) -> Figure:
             )
             for hollow in (False, True)
         ),
-        *interval(rows, places, values),
+        *draw_intervals(rows, places, values),
         layer(
             trials,
             "point",
@@ -95,7 +97,7 @@ def bars_figure(bars: Bars, axis: str) -> Figure:
 
 def _build_row(cell: Cell, unit: str, axis: str, divisor: float) -> Row:
     estimate = cell.estimate
-    low, high = ends(estimate, divisor) or (None, None)
+    low, high = get_interval_ends(estimate, divisor) or (None, None)
     return {
         "x": str(cell.nodes),
         "y": short((estimate.value or 0.0) / divisor),
@@ -142,7 +144,9 @@ class PanelScale:
     @property
     def ticks(self) -> list[float] | None:
         """Return round values for a logarithmic axis."""
-        return [tick for tick in decades(self.low, self.high) if self.low <= tick <= self.high] if self.log else None
+        return (
+            [tick for tick in list_decades(self.low, self.high) if self.low <= tick <= self.high] if self.log else None
+        )
 
 
 def scales_of(panels: Sequence[SettingsPanel], bars: bool) -> dict[str, PanelScale]:

@@ -9,7 +9,19 @@ from iosonde.core.errors import InputError
 from iosonde.core.words import counted
 from iosonde.layout.figure import Figure
 from iosonde.layout.text import estimate_parts, estimate_text
-from iosonde.layout.vocabulary import INK, MUTED, PAPER, SHADES, Row, Spec, layer, names, short, unique, view
+from iosonde.layout.vocabulary import (
+    INK,
+    MUTED,
+    PAPER,
+    SHADES,
+    Row,
+    Spec,
+    build_name_channel,
+    layer,
+    number_duplicates,
+    short,
+    view,
+)
 
 from .figure_bars import WIDE, PanelScale, scales_of
 from .figure_settings import columns_of, gathered, panel_title
@@ -99,13 +111,13 @@ def _draw_panel(panel: SettingsPanel, plot: SettingsPlot, scale: PanelScale, rea
     assert plot.color is not None
     across = columns_of(plot)
     width, height = _compute_size(plot, across)
-    x, y = unique(plot.x.texts), unique(plot.color.texts)
+    x, y = number_duplicates(plot.x.texts), number_duplicates(plot.color.texts)
     points = [point for point in panel.points if point.mean.value is not None]
     means = [(point.mean.value or 0.0) / scale.divisor for point in points]
     rows = [_build_row(point, panel, scale, (x, y)) for point in points]
     places = {
-        "x": names(plot.x.title, x, "x", _axis_options(x, width)),
-        "y": names(plot.color.title, y[::-1], "y", _label_options(y[::-1], height) | {"labelLimit": 110}),
+        "x": build_name_channel(plot.x.title, x, "x", _axis_options(x, width)),
+        "y": build_name_channel(plot.color.title, y[::-1], "y", _label_options(y[::-1], height) | {"labelLimit": 110}),
     }
     fields = layer(rows, "rect", {**places, "color": _colour_channel(scale.unit, reach, height)}, stroke=PAPER)
     texts = (

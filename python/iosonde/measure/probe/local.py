@@ -100,9 +100,9 @@ def sum_last_level_caches(root: Path = Path("/sys/devices/system/cpu")) -> int:
     """Return the sum of this node's last-level caches; 0 if the kernel does not report them."""
     size_by_cache: dict[tuple[int, str], int] = {}
     for index in root.glob("cpu[0-9]*/cache/index*"):
-        level, size = reading.number(index / "level"), reading.text(index / "size") or ""
+        level, size = reading.read_number(index / "level"), reading.read_text(index / "size") or ""
         if level and size.endswith("K") and size[:-1].isdigit():
-            size_by_cache[level, reading.text(index / "shared_cpu_list") or ""] = int(size[:-1]) * 1024
+            size_by_cache[level, reading.read_text(index / "shared_cpu_list") or ""] = int(size[:-1]) * 1024
     last = max((level for level, _ in size_by_cache), default=0)
     return sum(size for (level, _), size in size_by_cache.items() if level == last)
 

@@ -59,7 +59,7 @@ def measure_all_pairs(ranks: Ranks) -> list[dict[str, Any]]:
 
 
 def _lead_pair(ranks: Ranks, a: int, b: int) -> Pair:
-    before, sent, sweep = traffic.sent_bytes(), 0, []
+    before, sent, sweep = traffic.count_sent_bytes(), 0, []
     for size in SIZES:
         message = bytearray(size)
         first = min(_round_trips(ranks, message, b, WARM_UP))
@@ -73,7 +73,7 @@ def _lead_pair(ranks: Ranks, a: int, b: int) -> Pair:
     ranks.send(bytearray(rounds.to_bytes(_COUNT_BYTES, "little")), b)
     forth = _stream_out(ranks, b, rounds)
     sent += (rounds + 1) * WINDOW * WINDOW_MESSAGE
-    crossed = traffic.sent_bytes() - before
+    crossed = traffic.count_sent_bytes() - before
     back = _stream_in(ranks, b, rounds)
     return Pair(a, b, tuple(sweep), forth, back, sent, crossed)
 

@@ -67,7 +67,7 @@ def run(assignment: ProbeAssignment, ranks: mpi.Ranks) -> None:
         node = _measure_node(assignment, ranks, heart)
         heart.enter("network")
         everywhere = os.sched_getaffinity(0)
-        binding.bind(ranks)
+        binding.bind_to_core(ranks)
         pairs = network.measure_all_pairs(ranks)
         os.sched_setaffinity(0, everywhere)
         heart.enter("network, TCP")
@@ -110,8 +110,8 @@ def _measure_node(assignment: ProbeAssignment, ranks: mpi.Ranks, heart: Heartbea
     result: dict[str, Any] | None = None
     if ranks.local_rank == 0:
         heart.enter("memory copy")
-        available, cores = machine.available_bytes(), local.count_cores()
-        free = machine.memory_bytes() // 2 if available is None else available
+        available, cores = machine.read_available_bytes(), local.count_cores()
+        free = machine.compute_usable_memory() // 2 if available is None else available
         result = {
             "rank": ranks.rank,
             "host": ranks.hosts[ranks.rank].name,
@@ -164,7 +164,7 @@ def main() -> None:
             if assignment.target:
                 assignment.workspace.remove()
             return
-        ranks = mpi.connect(assignment.ranks)
+        ranks = mpi.connect_ranks(assignment.ranks)
         run(assignment, ranks)
     except Exception as error:
         last_words.report_failure(Path(assignment.folder), error)

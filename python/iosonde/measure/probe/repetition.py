@@ -96,7 +96,7 @@ def run_repetition(bench: ProbeBench, repetition: int, run_id: str) -> Run:
 def _measure_nodes(bench: ProbeBench) -> tuple[dict[str, Any], list[str]]:
     """Return (the ranks' results, why they did not finish)."""
     results: dict[str, Any] = {}
-    with temporary.directory("probe") as folder:
+    with temporary.hold_directory("probe") as folder:
         assignment = ProbeAssignment(
             target=str(bench.target or ""),
             experiment=bench.experiment,
@@ -108,7 +108,7 @@ def _measure_nodes(bench: ProbeBench) -> tuple[dict[str, Any], list[str]]:
         )
         try:
             (folder / PARENT_MARK).touch()
-            outcome = watchdog.watch(
+            outcome = watchdog.watch_command(
                 _build_command(bench, assignment),
                 heartbeat_dir=folder / BEATS,
                 limits=watchdog.TimeLimits(idle_s=bench.idle_s),
@@ -183,9 +183,9 @@ def _build_command(bench: ProbeBench, assignment: ProbeAssignment) -> list[str]:
 
 def _clean_nodes(bench: ProbeBench, assignment: ProbeAssignment) -> None:
     """Remove the workspaces of ended ranks on their own disks, with one process per node."""
-    with temporary.directory("clean") as beats:
+    with temporary.hold_directory("clean") as beats:
         command = _build_command(bench, replace(assignment, only_clean=True))
-        watchdog.watch(command, heartbeat_dir=beats, limits=watchdog.TimeLimits(CLEAN_S), ranks=bench.nodes)
+        watchdog.watch_command(command, heartbeat_dir=beats, limits=watchdog.TimeLimits(CLEAN_S), ranks=bench.nodes)
 
 
 def _explain_failure(folder: Path, outcome: watchdog.Outcome, finished: bool) -> list[str]:

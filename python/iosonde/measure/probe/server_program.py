@@ -54,7 +54,7 @@ def run(assignment: ServerAssignment) -> list[dict[str, Any]]:
 
 
 def _measure_disk(place: Path, assignment: ServerAssignment) -> dict[str, Any]:
-    kind = (machine.target_facts(place)["mount"] or {}).get("type")
+    kind = (machine.collect_target_facts(place)["mount"] or {}).get("type")
     if is_network(kind or ""):
         raise TargetError(
             "not-on-disk",

@@ -35,7 +35,7 @@ def measure_server_disks(
     Raises KeyboardInterrupt after having removed its files.
     """
     assignment, complete = ServerAssignment(server_disks.directories, experiment, size), False
-    with temporary.directory("servers") as folder:
+    with temporary.hold_directory("servers") as folder:
         try:
             outcome = _run_program(server_disks, assignment, folder, limit_s * len(server_disks.directories))
             results, missing = _read_answers(server_disks.hosts, folder)
@@ -50,7 +50,7 @@ def measure_server_disks(
             complete = not missing
         finally:
             if not complete:
-                with temporary.directory("clean") as clean_folder:
+                with temporary.hold_directory("clean") as clean_folder:
                     _run_program(server_disks, replace(assignment, only_clean=True), clean_folder, CLEAN_S)
     return results, missing
 
@@ -62,7 +62,7 @@ def _run_program(
         f"{sys.executable} -m {_PROGRAM} {assignment.to_word()}", server_disks.hosts, {}
     )
     limits = watchdog.TimeLimits(deadline_s=limit_s)
-    return watchdog.watch(["/bin/sh", "-c", command], heartbeat_dir=folder, limits=limits)
+    return watchdog.watch_command(["/bin/sh", "-c", command], heartbeat_dir=folder, limits=limits)
 
 
 def _read_answers(hosts: Sequence[str], folder: Path) -> tuple[list[dict[str, Any]], list[str]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from iosonde.ranks.heartbeat import Pulse
 from iosonde.ranks.machine import mount
-from iosonde.ranks.processes import WATCHDOG_VARIABLE, family
+from iosonde.ranks.processes import WATCHDOG_VARIABLE, find_family
 
 from .guard import Guard
 from .output import RETAINED_BYTES, cut_middle, free_middle
@@ -172,7 +172,7 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
 
 def end_leftovers(group: int, step_id: str) -> int:
     """End the rest of a command: its process group, and every process with its id. Return their number."""
-    pids = set(family(step_id, STEP_VARIABLE, group)) if step_id else set()
+    pids = set(find_family(step_id, STEP_VARIABLE, group)) if step_id else set()
     in_group = _signal_group(group, signal.SIGKILL)
     _end_processes(pids, step_id, STEP_VARIABLE)
     return max(len(pids), int(in_group))
@@ -181,7 +181,7 @@ def end_leftovers(group: int, step_id: str) -> int:
 def end_trial(trial_id: str, after: int = 0) -> int:
     """End all commands of a trial that still run on this node (servers of its set-up). Return their number. ``after``:
     as in `family`."""
-    pids = set(family(trial_id, TRIAL_VARIABLE, after))
+    pids = set(find_family(trial_id, TRIAL_VARIABLE, after))
     _end_processes(pids, trial_id, TRIAL_VARIABLE)
     return len(pids)
 
@@ -193,7 +193,7 @@ def _end_processes(alive: set[int], value: str, variable: str) -> None:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
-        alive = set(family(value, variable))
+        alive = set(find_family(value, variable))
 
 
 def _build_environment(command: ShellCommand) -> dict[str, str]:
@@ -327,7 +327,7 @@ def _get_peak_if_above_ours(maxrss_kib: int) -> int | None:
 
 
 def _explain_full(directory: Path) -> str:
-    free = mount.free_bytes(os.statvfs(directory))
+    free = mount.get_free_bytes(os.statvfs(directory))
     if free is None or free > NEARLY_FULL_BYTES:
         return ""
     return f"the temporary directory {directory} is full: its output may be cut"

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypedDict
 
-from iosonde.foreign.mounts import unescape
+from iosonde.foreign.mounts import unescape_mount_word
 
 TABLE = Path("/proc/self/mountinfo")
 # statx(2), linux/stat.h: ids that are never reused, since Linux 6.8. Those of the table are reused.
@@ -58,7 +58,7 @@ def mount_of(path: str, table: str) -> tuple[str, str]:
         fields = line.split()
         if len(fields) < 5:
             continue
-        point = unescape(fields[4])
+        point = unescape_mount_word(fields[4])
         inside = path == point or path.startswith(point.rstrip("/") + "/")
         if inside and len(point) >= len(deepest[1]):  # the last of several mounts on one point hides the others
             deepest = (fields[0], point)

@@ -141,7 +141,7 @@ def _extend_to_wear_out(session: Any, record: Any, ranks: mpi.Ranks) -> Any:
 
 def start_together(ranks: mpi.Ranks) -> int:
     """Return the agreed moment on this rank's clock, or 0 (start at once) if ranks share cores."""
-    if binding.crowded(ranks):
+    if binding.has_shared_cores(ranks):
         ranks.barrier()
         return 0
     return ranks.agree_start(START_DELAY_NS)

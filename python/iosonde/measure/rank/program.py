@@ -21,7 +21,7 @@ from iosonde.measure.workloads import envelope
 from iosonde.ranks import binding, clocks, leftovers, machine, mpi, processes, same_target
 from iosonde.ranks.beats import write_hosts
 from iosonde.ranks.heartbeat import Heartbeat
-from iosonde.ranks.hosts import this_host
+from iosonde.ranks.hosts import get_this_host
 
 from . import command, commands, controls, phases, trial_root, wire
 
@@ -47,19 +47,19 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     hosts = [host.name for host in ranks.hosts]
     shift, reader = envelope.compute_reader_shift(nodes)
     parts = items.lay_out_items(assignment.items, ranks.rank, ranks.size, shift)
-    before = clocks.estimate(ranks)
+    before = clocks.estimate_clocks(ranks)
     # All processes of the trial on this node descend from a single rank's eldest.
-    alone = processes.eldest(os.environ.get(processes.WATCHDOG_VARIABLE, "")) if ranks.size == 1 else 0
+    alone = processes.find_eldest(os.environ.get(processes.WATCHDOG_VARIABLE, "")) if ranks.size == 1 else 0
     load = machine.LoadSampler(assignment.root, alone) if ranks.local_rank == 0 else None
     cpus = os.sched_getaffinity(0)  # commands may run anywhere; our own phases are bound
     # Among ranks of a node that does not share the parent's spool, the first speaks for all.
     relays = ranks.local_rank == 0 and not (folder / PARENT_MARK).exists()
     if ranks.local_rank == 0 and not alone:  # no MPI library or launcher that could hold something
-        leftovers.record(beats, f"node-{ranks.node}", (os.getpid(), os.getppid()))
+        leftovers.record_open_files(beats, f"node-{ranks.node}", (os.getpid(), os.getppid()))
     if ranks.rank == 0:
         write_hosts(beats, hosts)
     with Heartbeat(beats, ranks.rank, relays=relays) as heart:
-        bound = binding.bind(ranks)  # after the heartbeat's thread has started, which may run anywhere
+        bound = binding.bind_to_core(ranks)  # after the heartbeat's thread has started, which may run anywhere
         faults, anew = controls.prepare_caches_and_levels(assignment, ranks, heart)
         unseen, mounts = _check_visibility(assignment, ranks, heart) if not faults else ([], [])
         faults += unseen
@@ -67,7 +67,7 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
             trial_root.check_visible(assignment.root)
         finished = not faults and _run_all(parts, assignment, ranks, heart, cpus, alone)
         loads = ranks.gather(load.result() if load else None) or []
-        after = clocks.estimate(ranks)
+        after = clocks.estimate_clocks(ranks)
         heart.enter("collect")
         _collect_spools(folder, ranks)
         if ranks.rank == 0:
@@ -93,7 +93,7 @@ def _check_visibility(
     if not assignment.root:
         return [], []
     heart.enter("checking the target")
-    return same_target.compare(ranks, Path(assignment.root))
+    return same_target.compare_nodes(ranks, Path(assignment.root))
 
 
 def _run_all(
@@ -133,7 +133,7 @@ def _enter_directory(assignment: Assignment) -> None:
             "commands run in {directory}, which {host} cannot enter: {reason}",
             "start iosonde in a directory that exists on every node",
             directory=assignment.directory,
-            host=this_host().name,
+            host=get_this_host().name,
             reason=error.strerror,
         ) from error
 
@@ -203,7 +203,7 @@ def main() -> None:
     assignment = Assignment.from_word(sys.argv[1])
     ranks = None
     try:
-        ranks = mpi.connect(assignment.ranks)
+        ranks = mpi.connect_ranks(assignment.ranks)
         if isinstance(assignment, Sealed):
             assignment = assignment.opened(ranks)
         tempfile.tempdir = str(Path(assignment.spool).parent)  # ours; commands keep the original one

@@ -93,13 +93,13 @@ def create_meter(assignment: Assignment, ranks: mpi.Ranks) -> Meter:
     if assignment.root and ranks.local_rank == 0:
         mount_entry = mount.find_mount(Path(assignment.root))
         if mount_entry and is_network(mount_entry.type, mount_entry.source):
-            server_route = route.to_servers(mount_entry, route.here(), assignment.file_servers)
+            server_route = route.find_route_to_servers(mount_entry, route.read_node_network(), assignment.file_servers)
     return Meter(Path(assignment.spool), ranks.rank, server_route)
 
 
 def read_counters(of: Route) -> Reading:
     """Return the current counters of a route, summed, and those of loopback."""
-    cards = traffic.interfaces()
-    ports = traffic.ports() if of.ports else {}
+    cards = traffic.read_interface_counts()
+    ports = traffic.read_port_counts() if of.ports else {}
     ours = [*(cards.get(name, NOTHING) for name in of.interfaces), *(ports.get(name, NOTHING) for name in of.ports)]
     return reduce(NetworkCounts.plus, ours, NOTHING), cards.get(LOOPBACK, NOTHING)

@@ -54,7 +54,7 @@ def check_space(target: Path, need: Need, limits: Limits, quota: QuotaFree = NO_
     _check_directory(target)
     check_limits(need, limits)
     space = _read_statvfs(target)
-    free, inodes = mount.free_bytes(space), mount.free_inodes(space)
+    free, inodes = mount.get_free_bytes(space), mount.get_free_inodes(space)
     if quota.bytes is not None and quota.bytes < need.bytes * SPACE_MARGIN and (free is None or quota.bytes < free):
         raise TargetError(
             "quota-too-small",

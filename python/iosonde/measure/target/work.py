@@ -31,16 +31,16 @@ def check(path: str, need: dict[str, Any], limits: dict[str, Any], quota: dict[s
 
 def facts(path: str) -> TargetFacts:
     """Return the facts of the file system."""
-    from iosonde.ranks.machine import target_facts
+    from iosonde.ranks.machine import collect_target_facts
 
-    return target_facts(Path(path))
+    return collect_target_facts(Path(path))
 
 
 def condition(path: str) -> TargetCondition | None:
     """Return the current condition of the file system."""
-    from iosonde.ranks.machine import target_condition
+    from iosonde.ranks.machine import query_target_condition
 
-    return target_condition(Path(path))
+    return query_target_condition(Path(path))
 
 
 def create(path: str, experiment: str, resumed: bool, hold: bool) -> None:

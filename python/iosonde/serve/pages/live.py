@@ -12,7 +12,7 @@ from iosonde.serve.shelf import Shelf, Shelved
 from iosonde.store.index_query import IndexedExperiment, IndexedRun, IndexView
 from iosonde.store.lock import holder
 
-from .web_page import Address, WebPage, rendered
+from .web_page import Address, WebPage, render_page
 
 _MOST = 20
 _NEWEST = 5
@@ -32,15 +32,15 @@ class Begun:
     newest: tuple[IndexedRun, ...]
 
 
-def page(shelf: Shelf, address: Address) -> WebPage:
+def render_live_page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/live``, which the browser reloads every few seconds."""
-    campaigns = [_begun(shelf, experiment) for experiment in shelf.view.begun()[:_MOST]]
+    campaigns = [_describe_active_campaign(shelf, experiment) for experiment in shelf.view.begun()[:_MOST]]
     running = [campaign for campaign in campaigns if campaign.process is not None or campaign.beats]
     rest = [entry for entry in campaigns if entry not in running]
-    return rendered("live.html", shelf, address, "Live", running=running, rest=rest)
+    return render_page("live.html", shelf, address, "Live", running=running, rest=rest)
 
 
-def _begun(shelf: Shelf, experiment: IndexedExperiment) -> Begun:
+def _describe_active_campaign(shelf: Shelf, experiment: IndexedExperiment) -> Begun:
     shelved = shelf.of(experiment.store)
     process = holder(shelved.store.path, experiment.id)
     beats = read_local_beats(experiment.id) if process is not None else []
