@@ -44,7 +44,9 @@ def leave(folder: Path, ranks: int, per_phase: int) -> None:
                 "last_end_ns": end,
                 "sum_duration_ns": 1000 * per_phase,
             }
-            spool.write(folder, spool.RankPhase(rank, phase, start, end, "count", True, [total], [], operations=rows))
+            spool.append_phase(
+                folder, spool.RankPhase(rank, phase, start, end, "count", True, [total], [], operations=rows)
+            )
 
 
 def collect(folder: Path, ranks: int) -> None:
@@ -59,7 +61,7 @@ def collect(folder: Path, ranks: int) -> None:
         "at_ns": [0, 10**12],
     }
     plans = envelope.plan(envelope.Settings(), 0, ranks, 1)
-    collected = assemble.collect(folder, plans, ranks, places, 0)
+    collected = assemble.collect_trial(folder, plans, ranks, places, 0)
     seconds = time.monotonic() - started
     mebibytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{len(collected.observations)} result rows, {len(collected.operations)} operations")

@@ -33,5 +33,5 @@ def iosonde(*words: object, where: Path) -> Done:
         contextlib.redirect_stderr(told),
         mock.patch.object(sys, "argv", ["iosonde", *map(str, words)]),
     ):
-        code = group.run()
+        code = group.run_command_line()
     return Done(code, *(stream.buffer.getvalue().decode() for stream in (said, told)))

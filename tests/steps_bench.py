@@ -25,10 +25,10 @@ def run(target, steps, nodes=1, per_node=1, launcher=None, factors=None, deadlin
     )
     cell = {"nodes": nodes, "ranks_per_node": per_node, **(factors or {})}
     try:
-        made = trial.run(bench, Trial(4, cell, 2, 0, 7), "run", deadline_s)
+        made = trial.run_trial(bench, Trial(4, cell, 2, 0, 7), "run", deadline_s)
         if keep:
             keep(made)
-        trial.discard(made)
+        trial.discard_files(made)
         return made
     finally:
         workspace.remove()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from iosonde.cli.group import cli, command_groups
+from iosonde.cli.group import cli, list_command_groups
 
 
 def command_of(name: str) -> click.Command:
@@ -14,5 +14,5 @@ def command_of(name: str) -> click.Command:
     return command
 
 
-GROUPS = command_groups()
+GROUPS = list_command_groups()
 COMMANDS = {name: brief for commands in GROUPS.values() for name, brief in commands.items()}

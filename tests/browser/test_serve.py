@@ -11,8 +11,8 @@ import pytest
 import history_sample
 import sample_store
 from iosonde.serve.guard import Doorkeeper
-from iosonde.serve.server import bound, serving
-from iosonde.serve.shelf import shelf_of
+from iosonde.serve.server import create_server, serve_in_background
+from iosonde.serve.shelf import open_shelf
 from iosonde.store import Store
 from iosonde.store.index import Index
 
@@ -31,16 +31,16 @@ def shelf(tmp_path_factory):
     odd = sample_store.run(99, 1, 0)
     odd.factors, odd.experiment, odd.source = {HOSTILE: HOSTILE, "nodes": 1, "repetition": 0}, "odd", HOSTILE
     store.append(odd)
-    made = shelf_of([str(folder / "nightly"), str(folder / "results")], Index())
+    made = open_shelf([str(folder / "nightly"), str(folder / "results")], Index())
     made.look(thorough=True)
     return made
 
 
 @pytest.fixture(scope="module")
 def address(shelf):
-    server = bound("127.0.0.1", 0)
+    server = create_server("127.0.0.1", 0)
     port = server.server_address[1]
-    with serving(server, shelf, Doorkeeper("127.0.0.1", port, TOKEN)):
+    with serve_in_background(server, shelf, Doorkeeper("127.0.0.1", port, TOKEN)):
         yield f"http://127.0.0.1:{port}"
 
 

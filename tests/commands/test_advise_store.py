@@ -11,7 +11,7 @@ from advised_sample import options
 from click.testing import CliRunner
 
 from iosonde.campaign.request import Request
-from iosonde.campaign.run import run
+from iosonde.campaign.run import run_campaign
 from iosonde.cli.group import cli
 from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredRun
@@ -88,7 +88,7 @@ def campaigned(tmp_path, level: str, **more) -> list[StoredRun]:
         "steps: ['true']\nrepetitions: 2\n"
     )
     store = str(tmp_path / "store")
-    run(Request(what=str(tmp_path / "x.yaml"), store=store, seed=1, **more))
+    run_campaign(Request(what=str(tmp_path / "x.yaml"), store=store, seed=1, **more))
     return [StoredRun(one) for one in Store.open(store).runs()]
 
 

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 import here
-from iosonde.campaign.campaign import importer_names
-from iosonde.campaign.document import document
+from iosonde.campaign.campaign import list_importers
+from iosonde.campaign.document import build_document
 from iosonde.campaign.request import Request
 from iosonde.campaign.spec import file as spec_file
 from iosonde.campaign.spec.schema import schema_text
@@ -55,7 +55,7 @@ def place(tmp_path):
 
 def spec_of(*what, **asked):
     """What options mean, without a process."""
-    return spec_file.build(document(Request(*what, **asked)), importer_names())
+    return spec_file.build_experiment(build_document(Request(*what, **asked)), list_importers())
 
 
 def test_a_file_is_measured_kept_and_resumed(place):
@@ -227,7 +227,7 @@ def test_the_schema_is_printed_and_is_a_schema(place):
 
 def test_the_stopping_rule_looks_at_times_where_there_is_nothing_else(tmp_path):
     """A command without a rate: --until must not end with the pilot because it saw no metric."""
-    from iosonde.campaign.resume import values_by_metric
+    from iosonde.campaign.resume import group_values_by_metric
     from iosonde.core.types import Experiment, Observation, Run
 
     store = Store.create(tmp_path / "s")
@@ -237,7 +237,7 @@ def test_the_stopping_rule_looks_at_times_where_there_is_nothing_else(tmp_path):
     rate = Observation("read", "bandwidth_mean", 7.0, "bytes/s")
     store.append(Run("f-0", "f", "iosonde commands", "2026-11-21T10:00:00Z", 1.0, factors, [*times, rate]))
     experiments = [Experiment(name, name, [], {}, [], 1, "2026-11-21T10:00:00Z") for name in ("e", "f")]
-    assert [list(values_by_metric(store, one).values()) for one in experiments] == [[[2.5]], [[7.0]]]
+    assert [list(group_values_by_metric(store, one).values()) for one in experiments] == [[[2.5]], [[7.0]]]
 
 
 @pytest.mark.parametrize(

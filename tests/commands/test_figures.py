@@ -26,9 +26,9 @@ from iosonde.commands.report.section import build_page_specs
 from iosonde.commands.scale.figure import Curve, ScalingPlot, scaling_figure
 from iosonde.core.option_kinds import FIGURE_FORMATS, parse_figure_format
 from iosonde.core.types import Estimate
-from iosonde.layout.figure import MIME_TYPE, Figure, together
-from iosonde.layout.figure_files import image, numbered
-from iosonde.layout.vocabulary import BLUE, SECONDS, SIZES, decades, page_spec, unique
+from iosonde.layout.figure import MIME_TYPE, Figure, combine_figures
+from iosonde.layout.figure_files import number_clip_paths, render_image
+from iosonde.layout.vocabulary import BLUE, SECONDS, SIZES, adapt_to_page, list_decades, number_duplicates
 from iosonde.stats.overview.over_time import OverTime
 from messages import raises
 from page_sample import HOSTILE, MiB, bound_page, model_page, partial_page, sample_page
@@ -145,7 +145,9 @@ def test_text_of_a_title_is_shown_as_it_is():
 @pytest.mark.parametrize("kind", FIGURE_FORMATS)
 def test_each_format_and_the_same_picture_twice(kind):
     page = sample_page()
-    figure = together([bars_figure(page.bars.items[0], page.axis), latency_figure(page.latencies.items[0], "node")], 2)
+    figure = combine_figures(
+        [bars_figure(page.bars.items[0], page.axis), latency_figure(page.latencies.items[0], "node")], 2
+    )
     one = figure.image(kind)
     timeline_figure(page.timelines.items[0]).image("svg")
     assert one.startswith(MAGIC[kind])
@@ -157,7 +159,7 @@ def test_every_kind_is_drawn_also_of_what_is_missing():
     figures = [bars_figure(bars, "node") for bars in partial.bars.items if not bars.empty]
     figures += [latency_figure(one, "node") for one in (*page.latencies.items, *partial.latencies.items)]
     figures += [timeline_figure(one) for one in (*page.timelines.items, *partial.timelines.items)]
-    assert len(together(figures, 3).image("svg")) > 20_000
+    assert len(combine_figures(figures, 3).image("svg")) > 20_000
 
 
 def size_of(figure: Figure) -> tuple[float, float]:
@@ -256,7 +258,7 @@ def test_every_value_is_within_the_axis_whatever_its_sign(means, ends):
 
 def test_an_image_of_absurd_size_is_refused_before_it_ends_the_process():
     with raises("figure-too-large"):
-        image({"mark": "point", "width": 100, "height": 10**8, "data": {"values": []}}, "png")
+        render_image({"mark": "point", "width": 100, "height": 10**8, "data": {"values": []}}, "png")
 
 
 def test_a_bar_without_an_interval_is_hollow():
@@ -307,7 +309,7 @@ def test_a_notebook_is_given_the_specification_and_a_picture():
 
 def test_the_page_paints_with_its_variables_and_leaves_data_alone():
     bars = dataclasses.replace(sample_page().bars.items[0], title=BLUE)
-    spec = page_spec({**bars_figure(bars, "node").titled(), "data": {"values": [{"x": BLUE}]}})
+    spec = adapt_to_page({**bars_figure(bars, "node").titled(), "data": {"values": [{"x": BLUE}]}})
     assert spec["layer"][0]["mark"]["fill"] == "var(--bar)" and spec["width"] == "container"
     assert spec["title"]["text"] == [BLUE] and spec["data"]["values"] == [{"x": BLUE}]
 
@@ -325,12 +327,13 @@ def test_endings_are_known_in_any_case():
 def test_clips_are_numbered_and_text_is_not():
     svg = '<g clip-path="url(#clip7)"><text>clip7</text></g><clipPath id="clip7"/><clipPath id="clip9"/>'
     assert (
-        numbered(svg) == '<g clip-path="url(#clip0)"><text>clip7</text></g><clipPath id="clip0"/><clipPath id="clip1"/>'
+        number_clip_paths(svg)
+        == '<g clip-path="url(#clip0)"><text>clip7</text></g><clipPath id="clip0"/><clipPath id="clip1"/>'
     )
 
 
 def test_names_that_look_the_same_are_told_apart():
-    assert unique(["a", "b", "a", "\x1b", "\\x1b"]) == ["a", "b", "a (2)", "\\x1b", "\\x1b (2)"]
+    assert number_duplicates(["a", "b", "a", "\x1b", "\\x1b"]) == ["a", "b", "a (2)", "\\x1b", "\\x1b (2)"]
 
 
 @pytest.mark.parametrize(
@@ -341,7 +344,7 @@ def test_names_that_look_the_same_are_told_apart():
     ],
 )
 def test_round_durations_on_a_log_axis(least, most, ticks):
-    assert decades(least, most) == pytest.approx(ticks)
+    assert list_decades(least, most) == pytest.approx(ticks)
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from iosonde.campaign import mpi_steps
-from iosonde.campaign.campaign import campaign, importer_names
-from iosonde.campaign.document import document
+from iosonde.campaign.campaign import build_campaign, list_importers
+from iosonde.campaign.document import build_document
 from iosonde.campaign.request import Request
 from iosonde.campaign.spec import file as spec_file
 from iosonde.core.errors import LaunchError
@@ -46,7 +46,7 @@ def target(tmp_path):
 
 
 def spec_of(what, **asked):
-    return spec_file.build(document(Request(what=what, **asked)), importer_names()).spec
+    return spec_file.build_experiment(build_document(Request(what=what, **asked)), list_importers()).spec
 
 
 def iosonde(*words, where):
@@ -78,7 +78,7 @@ def test_the_default_is_of_the_program_and_a_word_of_ones_own_goes_before(tmp_pa
     path.write_text("set_up: [ior -w -k]\nsteps:\n- mdtest -n 3\n- {command: ./mine, on: mpi}\n- {command: ls}\n")
     spec = spec_of(str(path))
     assert [step.on for step in (*spec.set_up, *spec.steps)] == [MPI, MPI, MPI, "all"]
-    assert "mpi" in [step["on"] for step in spec_file.to_document(spec)["steps"]]
+    assert "mpi" in [step["on"] for step in spec_file.spec_to_document(spec)["steps"]]
 
 
 @pytest.mark.parametrize("command", ["cd /x && ior", "mpiexec -n 2 ior"])
@@ -89,7 +89,7 @@ def test_what_cannot_be_one_job_is_a_mistake(command):
 
 
 def warned(what, **asked):
-    return mpi_steps.warnings(spec_of(what, **{"nodes": (1, 2), **asked}))
+    return mpi_steps.list_mpi_warnings(spec_of(what, **{"nodes": (1, 2), **asked}))
 
 
 def test_copies_where_one_job_was_meant_are_warned_about(bin_):
@@ -157,16 +157,16 @@ def test_a_launchers_variables_that_were_not_there_before_do_not_reach_a_job():
 
 def test_a_program_that_cannot_be_started_as_a_job_is_refused_before_the_first_trial(bin_):
     fake_mpi.broken(bin_)
-    wanted = campaign(Request(what="ior -o /x", nodes=(2,)))
+    wanted = build_campaign(Request(what="ior -o /x", nodes=(2,)))
     with raises("launch-failed", LaunchError) as refused:
-        mpi_steps.tried(wanted.spec, wanted.experiment(1).trials, local.Local())
+        mpi_steps.try_launches(wanted.spec, wanted.experiment(1).trials, local.Local())
     assert refused.value.message.startswith("step-01: ior: ")
     fake_mpi.launcher(bin_)
-    (job,) = mpi_steps.tried(wanted.spec, wanted.experiment(1).trials, local.Local())
+    (job,) = mpi_steps.try_launches(wanted.spec, wanted.experiment(1).trials, local.Local())
     assert job.launcher == f"{bin_}/mpiexec" and job.launcher in job.sentence()
 
 
 def test_a_program_that_is_not_there_is_refused_before_the_first_trial(bin_):
-    wanted = campaign(Request(what="nobody -o /x", on="mpi", nodes=(2,)))
+    wanted = build_campaign(Request(what="nobody -o /x", on="mpi", nodes=(2,)))
     with raises("tool-missing", step="step-01", program="nobody"):
-        mpi_steps.tried(wanted.spec, wanted.experiment(1).trials, local.Local())
+        mpi_steps.try_launches(wanted.spec, wanted.experiment(1).trials, local.Local())

@@ -8,8 +8,8 @@ import pytest
 from jinja2 import Environment, TemplateAssertionError
 
 from iosonde.page import library as page_library
-from iosonde.page.environment import compiled_templates, make_environment
-from iosonde.page.library import library
+from iosonde.page.environment import create_template_cache, make_environment
+from iosonde.page.library import load_vega_script
 from messages import codes
 
 
@@ -29,14 +29,14 @@ def kept(tmp_path):
 
 def test_it_is_made_once_and_then_read(made, tmp_path):
     said = []
-    assert [library(said.append) for _ in range(3)] == ["draw();"] * 3
+    assert [load_vega_script(said.append) for _ in range(3)] == ["draw();"] * 3
     assert (len(made), said) == (1, [])
     assert kept(tmp_path).stat().st_mode & 0o777 == 0o600 and "vega-" in kept(tmp_path).name
 
 
 @pytest.mark.parametrize("harm", ["cut", "changed", "empty", "others may write", "no text"])
 def test_what_is_not_ours_or_not_whole_is_made_again(made, tmp_path, harm):
-    library(print)
+    load_vega_script(print)
     file = kept(tmp_path)
     if harm == "others may write":
         file.chmod(0o666)
@@ -44,14 +44,14 @@ def test_what_is_not_ours_or_not_whole_is_made_again(made, tmp_path, harm):
         content = file.read_bytes()
         new = {"cut": content[:-1], "changed": b"evil();" + content[7:], "empty": b"", "no text": b"\xff" * 9}[harm]
         file.write_bytes(new)
-    assert library(print) == "draw();" and len(made) == 2
-    assert library(print) == "draw();" and len(made) == 2, "and kept"
+    assert load_vega_script(print) == "draw();" and len(made) == 2
+    assert load_vega_script(print) == "draw();" and len(made) == 2, "and kept"
 
 
 def test_where_it_cannot_be_kept_that_is_said_and_the_page_is_made(made, tmp_path):
     (tmp_path / "cache").write_text("a file where a directory should be")
     said = []
-    assert library(said.append) == "draw();"
+    assert load_vega_script(said.append) == "draw();"
     assert codes(said) == ["io-error"]
 
 
@@ -59,7 +59,7 @@ def test_without_a_home_that_is_said(made, monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(page_library.Path, "home", lambda: (_ for _ in ()).throw(RuntimeError("no home")))
     said = []
-    assert library(said.append) == "draw();"
+    assert load_vega_script(said.append) == "draw();"
     assert codes(said) == ["no-home-directory"]
 
 
@@ -68,7 +68,7 @@ def test_a_relative_cache_directory_is_no_cache_directory(made, monkeypatch, tmp
     monkeypatch.setenv("XDG_CACHE_HOME", "cache")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
-    library(print)
+    load_vega_script(print)
     assert os.listdir(tmp_path) == ["home"] and (tmp_path / "home" / ".cache" / "iosonde").is_dir()
 
 
@@ -81,16 +81,16 @@ def test_the_library_itself_ends_no_element_and_names_no_address(monkeypatch, tm
 
 def test_compiled_templates_are_kept_only_where_nobody_else_can_write(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert compiled_templates(Environment()) is not None
+    assert create_template_cache(Environment()) is not None
     (tmp_path / "iosonde").chmod(0o777)
-    assert compiled_templates(Environment()) is None
+    assert create_template_cache(Environment()) is None
     (tmp_path / "iosonde").rmdir()
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "iosonde").symlink_to(tmp_path / "elsewhere")
-    assert compiled_templates(Environment()) is None
+    assert create_template_cache(Environment()) is None
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     (tmp_path / "file").write_text("")
-    assert compiled_templates(Environment()) is None
+    assert create_template_cache(Environment()) is None
 
 
 @pytest.mark.parametrize("name", make_environment().list_templates(extensions=["html"]))
@@ -106,7 +106,7 @@ def test_a_template_that_was_compiled_with_other_filters_is_compiled_again(empty
     make_environment().get_template("macros.html")
     other = make_environment()
     del other.filters["sentence"]
-    other.bytecode_cache = compiled_templates(other)
+    other.bytecode_cache = create_template_cache(other)
     with pytest.raises(TemplateAssertionError):
         other.get_template("macros.html")
 

@@ -10,7 +10,7 @@ import pytest
 import vl_convert
 
 from iosonde.commands.plot.figure_settings import settings_figure
-from iosonde.layout.figure_files import numbered, smaller
+from iosonde.layout.figure_files import number_clip_paths, recompress_png
 from plot_sample import sample_plot
 
 RGBA, PALETTE, RGB = 6, 3, 2
@@ -61,7 +61,7 @@ def test_every_pixel_stays_and_a_palette_is_used_where_it_suffices(colours, kind
     values = np.concatenate([known, rng.choice(known, 90 * 70 - colours)]).reshape(70, 90)
     pixels = np.stack([values & 255, values >> 8 & 255, values >> 16, np.full(values.shape, 255)], -1).astype(np.uint8)
     for filtered in (0, 1):
-        made = smaller(written(pixels, filtered))
+        made = recompress_png(written(pixels, filtered))
         found, same = pixels_of(made)
         assert found == kind and np.array_equal(same, pixels[:, :, :3])
         assert chunks(made)[b"pHYs"] == chunks(written(pixels))[b"pHYs"]
@@ -69,15 +69,17 @@ def test_every_pixel_stays_and_a_palette_is_used_where_it_suffices(colours, kind
 
 def test_what_is_transparent_or_written_otherwise_is_left():
     pixels = np.zeros((4, 5, 4), np.uint8)
-    assert smaller(written(pixels)) == written(pixels)  # nothing of it is opaque
+    assert recompress_png(written(pixels)) == written(pixels)  # nothing of it is opaque
     pixels[:, :, 3] = 255
     up = written(pixels, 2)
-    assert smaller(up) == up
+    assert recompress_png(up) == up
 
 
 def test_a_figure_is_a_third_of_what_the_library_writes_or_less():
     specification = {"background": "white", **settings_figure(sample_plot("read")).to_dict()}
-    drawn = vl_convert.svg_to_png(numbered(vl_convert.vegalite_to_svg(specification, allowed_base_urls=[])), scale=2.0)
-    made = smaller(drawn)
+    drawn = vl_convert.svg_to_png(
+        number_clip_paths(vl_convert.vegalite_to_svg(specification, allowed_base_urls=[])), scale=2.0
+    )
+    made = recompress_png(drawn)
     assert len(made) < len(drawn) / 3
     assert np.array_equal(pixels_of(made)[1], pixels_of(drawn)[1])

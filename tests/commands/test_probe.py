@@ -51,7 +51,7 @@ def test_temporary_files_on_the_target_are_refused_before_anything_is_made(tmp_p
 def test_what_a_quota_leaves_is_asked_for(tmp_path, monkeypatch):
     target = tmp_path / "t"
     target.mkdir()
-    monkeypatch.setattr(preflight, "quota_free", lambda facts: QuotaFree(2**20 - 1))
+    monkeypatch.setattr(preflight, "compute_quota_free", lambda facts: QuotaFree(2**20 - 1))
     error = refused(TargetError, "--target", target, "--size", "1MiB", "--store", tmp_path / "s")
     assert "quota" in error.message and "--size" in error.hint
 
@@ -85,7 +85,7 @@ def test_one_node_with_a_disk(tmp_path, monkeypatch):
     assert any("network" in line for line in document["warnings"])
     (node,) = document["nodes"]
     assert node["disk_read"]["value"] > 0
-    assert node["cores"] == probe_local.cores()
+    assert node["cores"] == probe_local.count_cores()
     assert not list(target.iterdir())
     (run,) = Store.open(tmp_path / "s").runs()
     assert run["complete"]
@@ -99,7 +99,7 @@ def test_ranks_that_die_are_told_and_leave_nothing(tmp_path, monkeypatch):
         return ["sh", "-c", "echo 'ssh: n9 does not answer' >&2; exit 255"]
 
     monkeypatch.setattr(mpirun.MpiRun, "command", dead)
-    monkeypatch.setattr(rollcall, "call", lambda launcher, nodes, targets: ("n1", "n9"))
+    monkeypatch.setattr(rollcall, "call_roll", lambda launcher, nodes, targets: ("n1", "n9"))
     (tmp_path / "hosts").write_text("n1\nn9\n")
     target = tmp_path / "t"
     target.mkdir()

@@ -17,7 +17,7 @@ from iosonde.commands.survey.plan import plan_survey
 from iosonde.commands.survey.walk import summarize_walk
 from iosonde.core.errors import InputError
 from iosonde.survey import tree as tree_of_survey
-from iosonde.survey.walk import walk
+from iosonde.survey.walk import walk_tree
 from messages import raises
 from survey_in_process import InProcess
 from time_limit import limited
@@ -166,7 +166,7 @@ def test_a_plan_says_what_each_file_takes_besides_and_how_many_are_of_each_draw(
 
 def test_sums_that_no_file_system_holds_are_said_to_be_wrong(tmp_path):
     (tmp_path / "text").write_text("text")
-    walked = walk(build_walk_options(SurveyQuery(str(tmp_path))))
+    walked = walk_tree(build_walk_options(SurveyQuery(str(tmp_path))))
     assert not [note for note in summarize_walk(walked, False).notes if "wrong" in note]
     sizes = walked.counts["sizes"].copy()
     sizes[3:5, :2] = [[1, 2**64 - 1], [1, 2**64 - 1]]

@@ -10,13 +10,13 @@ import pytest
 from iosonde.commands.survey.content import count_blocks
 from iosonde.core.errors import InputError
 from iosonde.survey import codecs, contents
-from iosonde.survey.codecs import codec, codec_name
+from iosonde.survey.codecs import find_codec, normalize_codec_name
 from iosonde.survey.contents import BLOCK_BYTES, Contents, LookOptions, Piece, look_at
-from iosonde.survey.walk import WalkOptions, files_from_drawn, walk
+from iosonde.survey.walk import WalkOptions, files_from_drawn, walk_tree
 
 
 def looked(root, names=("zstd:3",)):
-    drawn = walk(WalkOptions(str(root), 0, 100)).by_count
+    drawn = walk_tree(WalkOptions(str(root), 0, 100)).by_count
     handle = os.open(root, os.O_PATH)
     try:
         return {file.path: look_at(handle, file, LookOptions(names, 1)) for file in files_from_drawn(drawn)}
@@ -36,8 +36,8 @@ def looked(root, names=("zstd:3",)):
     ],
 )
 def test_a_codec_gives_back_what_it_got(text, name):
-    assert codec_name(text) == name
-    one = codec(name)
+    assert normalize_codec_name(text) == name
+    one = find_codec(name)
     for data in (b"", b"a", b"ab" * 70_000, random.Random(1).randbytes(10_000)):
         assert one.unpack(one.pack(data)) == data
 
@@ -45,7 +45,7 @@ def test_a_codec_gives_back_what_it_got(text, name):
 @pytest.mark.parametrize("text", ["", "lz5", "zstd:0", "zstd:23", "zstd:x", "gzip:10", "zstd:3:4", "\x1b[31m"])
 def test_a_codec_that_is_not_there(text):
     with pytest.raises(InputError):
-        codec_name(text)
+        normalize_codec_name(text)
 
 
 def test_bytes_of_which_everything_is_known(tmp_path):
@@ -75,7 +75,7 @@ def test_blocks_met_before_are_counted_over_files_but_zeros_are_not(tmp_path):
 def test_a_codec_that_gives_back_other_bytes_is_not_believed(tmp_path, monkeypatch):
     (tmp_path / "a").write_bytes(b"abc" * 100)
     broken = codecs.Codec("zstd:3", lambda data: data, lambda data: data[::-1])
-    monkeypatch.setattr(contents, "codec", lambda name: broken)
+    monkeypatch.setattr(contents, "find_codec", lambda name: broken)
     (found,) = looked(tmp_path).values()
     assert (found.why, found.pieces) == ("failed", ())
 

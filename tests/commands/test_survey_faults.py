@@ -18,7 +18,7 @@ from iosonde.commands.survey.answer import Survey, SurveyQuery, survey
 from iosonde.commands.survey.text import lines
 from iosonde.survey import tree as tree_of_survey
 from iosonde.survey.tree import SurveyedTree
-from iosonde.survey.walk import WalkOptions, walk
+from iosonde.survey.walk import WalkOptions, walk_tree
 from messages import raises
 from survey_in_process import InProcess
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 
 def walked(path: Path, **asked: object) -> dict[str, int]:
-    return walk(WalkOptions(str(path), 0, 10, **asked)).counts
+    return walk_tree(WalkOptions(str(path), 0, 10, **asked)).counts
 
 
 def said(made: Survey) -> str:

@@ -14,7 +14,7 @@ from iosonde.commands.survey.answer import SurveyQuery, survey
 from iosonde.commands.survey.text import lines
 from iosonde.commands.survey.what_if import parse_change
 from iosonde.core.errors import InputError
-from iosonde.survey.codecs import codec
+from iosonde.survey.codecs import find_codec
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def ask(tree, *changes, files=5000, **more):
 
 def kept(path: Path) -> int:
     data = path.read_bytes()
-    return min(len(data), len(codec("zstd:3").pack(data)))
+    return min(len(data), len(find_codec("zstd:3").pack(data)))
 
 
 def test_of_all_files_what_is_saved_is_exact(tree):
@@ -69,7 +69,7 @@ def test_old_and_large_files_alone(tmp_path):
         os.utime(tmp_path / name, (then, then))
     (made,) = ask(tmp_path, "compress=gzip,older=1y,larger=1KiB").what_if
     assert made.touches.value == pytest.approx(40_000 / 80_100)
-    assert made.saved.value == pytest.approx(40_000 - len(codec("gzip:6").pack(b"x" * 40_000)))
+    assert made.saved.value == pytest.approx(40_000 - len(find_codec("gzip:6").pack(b"x" * 40_000)))
 
 
 def test_archives_are_counted_by_the_walk(tmp_path):

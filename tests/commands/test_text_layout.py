@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from iosonde.core.estimate_text import format_short_estimate
 from iosonde.core.types import Estimate
-from iosonde.layout.text import escape, fitting, format_estimate, format_estimate_parts, table, width
+from iosonde.layout.text import escape, format_estimate, format_estimate_parts, format_fitting_table, table, width
 
 MIB = 2**20
 
@@ -107,7 +107,7 @@ def test_very_long_names_that_are_the_same_but_for_the_middle_are_soon_cut():
 
 @given(st.lists(st.tuples(st.text(max_size=120), st.text(max_size=120)), min_size=1, max_size=4, unique=True))
 def test_a_fitting_table_is_never_too_wide(names):
-    found = fitting(["name", "", "rate"], [[*name, "1" * 20] for name in names], "llr", 2)
+    found = format_fitting_table(["name", "", "rate"], [[*name, "1" * 20] for name in names], "llr", 2)
     assert all(width(line) <= 79 for line in found) and sum("1" * 20 in line for line in found) >= len(names)
 
 

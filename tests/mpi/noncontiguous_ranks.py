@@ -27,7 +27,7 @@ def run(one, root, ranks):
 
 def main() -> None:
     root, settings, size, spoil = sys.argv[1], Settings(**json.loads(sys.argv[2])), int(sys.argv[3]), sys.argv[4:]
-    ranks = mpi.connect(size)
+    ranks = mpi.connect_ranks(size)
     told = {}
     for one in plan(settings, ranks.rank, ranks.size, 0):
         ranks.wait_for_all()

@@ -145,4 +145,4 @@ def test_the_library_of_our_own_mpi_is_started_as_any_other():
     """The check of preflight and doctor with MPICH or what mpi4py loads: by its mpiexec two tasks, by none one."""
     from iosonde.ranks.launch import local
 
-    assert program.check(local.Local(), 2, mpiexec.library()) > 0
+    assert program.check_launch(local.Local(), 2, mpiexec.find_mpi_library()) > 0

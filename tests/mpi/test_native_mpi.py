@@ -42,7 +42,7 @@ def by_the_tool(command: str, *place: str) -> dict:
     words = command.split()
     if shutil.which(words[0]) is None:
         pytest.skip(f"{words[0]} is not on PATH")
-    start = [] if words[0] == "iozone" else local.Local().job(RANKS, 1, program.library_of(words[0]), ())
+    start = [] if words[0] == "iozone" else local.Local().job(RANKS, 1, program.find_library_of_program(words[0]), ())
     done = subprocess.run([*map(str, start), *words, *place], capture_output=True, check=True, timeout=120)
     (run,) = understand(read(io.BytesIO(done.stdout), words[0])).runs
     return {**run.factors, "operations": {row.operation for row in run.rows}}

@@ -26,14 +26,14 @@ PIECES, SPAN = 32, 31 * 4 * KIB + KIB  # of one of two ranks, segmented
 @pytest.fixture(autouse=True, scope="module")
 def an_mpiexec():
     try:
-        mpiexec.find()
+        mpiexec.find_mpiexec()
     except LaunchError as error:
         pytest.fail(f"these tests need MPI: {error.message}; {error.hint}")
 
 
 @pytest.fixture
 def romio():
-    if "MPICH" not in mpi.library_version():
+    if "MPICH" not in mpi.get_library_version():
         pytest.skip("Open MPI's OMPIO takes no ROMIO hints")
 
 

@@ -28,7 +28,7 @@ two_nodes = pytest.mark.skipif(not can_have_another_node(), reason="no user name
 @pytest.fixture(autouse=True, scope="module")
 def an_mpiexec():
     try:
-        mpiexec.find()
+        mpiexec.find_mpiexec()
     except LaunchError as error:
         pytest.fail(f"these tests need MPI: {error.message}; {error.hint}")
 
@@ -77,7 +77,7 @@ def bench(launcher, target, nodes=2, in_turn=False):
 
 def test_three_ranks_of_one_host_are_three_pairs_and_one_node(place):
     Workspace.create(place / "target", "probe-test")
-    run = repetition.run(bench(local.Local(), place / "target", nodes=3), 0, "probe-test-0000")
+    run = repetition.run_repetition(bench(local.Local(), place / "target", nodes=3), 0, "probe-test-0000")
     assert run.complete, run.missing
     found = run.facts["probe"]
     assert [(pair["a"], pair["b"]) for pair in found["pairs"]] == [(0, 1), (0, 2), (1, 2)]
@@ -92,7 +92,7 @@ def test_a_node_with_a_disk_of_its_own_makes_and_removes_its_own_workspace(place
     """Its transport is shared memory in truth, which the counters of the interfaces give away."""
     workspace = Workspace.create(place / "target", "probe-test")
     there = OtherDisks(place / "other-tmp", target=place / "target", its_disk=place / "other-disk")
-    run = repetition.run(bench(there, place / "target", in_turn=in_turn), 0, "probe-test-0000")
+    run = repetition.run_repetition(bench(there, place / "target", in_turn=in_turn), 0, "probe-test-0000")
     assert run.complete, run.missing
     assert [node["host"] for node in run.facts["probe"]["nodes"]][1] == "n2"
     assert all("disk" in node for node in run.facts["probe"]["nodes"])
@@ -108,7 +108,7 @@ def test_a_node_with_a_disk_of_its_own_makes_and_removes_its_own_workspace(place
 def test_a_target_that_the_other_node_lacks_is_said_by_name(place):
     Workspace.create(place / "target", "probe-test")
     there = OtherDisks(place / "other-tmp", target=place, its_disk=place / "other-disk")
-    run = repetition.run(bench(there, place / "target"), 0, "probe-test-0000")
+    run = repetition.run_repetition(bench(there, place / "target"), 0, "probe-test-0000")
     assert not run.complete
     assert run.missing[0].startswith("on n2: ")
     assert os.strerror(errno.ENOENT) in run.missing[0]

@@ -39,7 +39,7 @@ def say(value):
 @pytest.fixture(autouse=True, scope="module")
 def an_mpiexec():
     try:
-        mpiexec.find()
+        mpiexec.find_mpiexec()
     except LaunchError as error:
         pytest.skip(error.message)
 
@@ -51,7 +51,7 @@ def start(tmp_path, monkeypatch):
 
     def run(count: int, body: str, limits: watchdog.TimeLimits = SOON):
         words = local.Local().command(count, 1, program(tmp_path, count, body))
-        outcome = watchdog.watch(words, heartbeat_dir=tmp_path / "beats", limits=limits, ranks=count)
+        outcome = watchdog.watch_command(words, heartbeat_dir=tmp_path / "beats", limits=limits, ranks=count)
         said = [tmp_path / f"said-{rank}" for rank in range(count)]
         return outcome, [json.loads(path.read_text()) if path.exists() else None for path in said]
 
@@ -155,7 +155,9 @@ def test_processes_that_are_each_alone_are_found_out(tmp_path):
 
 def test_fewer_ranks_than_expected_are_found_out(start, tmp_path):
     words = local.Local().command(2, 1, program(tmp_path, 3, "say('connected')"))
-    outcome = watchdog.watch(words, heartbeat_dir=tmp_path, limits=SOON, env={**os.environ, "PYTHONPATH": SOURCE})
+    outcome = watchdog.watch_command(
+        words, heartbeat_dir=tmp_path, limits=SOON, env={**os.environ, "PYTHONPATH": SOURCE}
+    )
     assert outcome.exit_code != 0
     assert re.search(r"3 ranks .* 2: ", outcome.stderr_tail)
 
@@ -176,7 +178,7 @@ def test_a_rank_killed_takes_the_others_with_it_and_leaves_nothing(start):
     assert not outcome.timed_out
     assert outcome.leftover_pids == ()
     assert [processes.start_time(pid) for pid in said] == [None, None]
-    assert not leftovers.unused_segments(began)
+    assert not leftovers.find_unused_segments(began)
 
 
 def test_a_rank_that_aborts_ends_all(start):
@@ -233,13 +235,13 @@ def test_nobody_is_left_when_the_launcher_or_its_watchdog_is_killed(tmp_path, vi
     assert wait_until(lambda: all((tmp_path / f"said-{rank}").exists() for rank in (0, 1)))
     time.sleep(0.1)
     token = json.loads((tmp_path / "said-0").read_text())[1]
-    family = processes.family(token)
+    family = processes.find_family(token)
     assert len(family) >= 4  # mpiexec, its proxy, two ranks
     if victim == "watchdog":
         parent.kill()
     else:
         os.kill(next(pid for pid in family if parent_of(pid) == parent.pid), signal.SIGKILL)
-    assert wait_until(lambda: not processes.family(token))
+    assert wait_until(lambda: not processes.find_family(token))
     said, _ = parent.communicate(timeout=120)
     assert said == (b"137\n" if victim == "launcher" else b"")
     left = leftovers.remove_segments(began)
@@ -258,9 +260,11 @@ def test_two_host_names_on_one_kernel_are_two_nodes_with_one_clock(tmp_path):
         say([ranks.node_of, ranks.nodes, ranks.local_rank, ranks.hosts[1].name, found.offset_ns, found.error_ns])
         """,
     )
-    front = [*local.prefix(mpiexec.find(), 100)[:-1], "1"]  # as for more ranks than cores
+    front = [*local.build_prefix(mpiexec.find_mpiexec(), 100)[:-1], "1"]  # as for more ranks than cores
     command = [*front, *words, ":", "-n", "1", *renamed, *words, ":", "-n", "1", *words]
-    outcome = watchdog.watch(command, heartbeat_dir=tmp_path, limits=SOON, env={**os.environ, "PYTHONPATH": SOURCE})
+    outcome = watchdog.watch_command(
+        command, heartbeat_dir=tmp_path, limits=SOON, env={**os.environ, "PYTHONPATH": SOURCE}
+    )
     assert outcome.exit_code == 0, outcome.stderr_tail
     said = [json.loads((tmp_path / f"said-{rank}").read_text()) for rank in range(3)]
     assert said[0] == [[0, 1, 0], 2, 0, "other", [0, 0, 0], [0, 0, 0]]
@@ -286,9 +290,11 @@ def test_clocks_of_two_time_namespaces(tmp_path):
              clocks.to_root_ns(start, ranks.rank, before, after), after.error_ns])
         """,
     )
-    front = local.prefix(mpiexec.find(), 1)
+    front = local.build_prefix(mpiexec.find_mpiexec(), 1)
     command = [*front, *words, ":", "-n", "1", *ahead, *words]
-    outcome = watchdog.watch(command, heartbeat_dir=tmp_path, limits=SOON, env={**os.environ, "PYTHONPATH": SOURCE})
+    outcome = watchdog.watch_command(
+        command, heartbeat_dir=tmp_path, limits=SOON, env={**os.environ, "PYTHONPATH": SOURCE}
+    )
     assert outcome.exit_code == 0, outcome.stderr_tail
     first, second = (json.loads((tmp_path / f"said-{rank}").read_text()) for rank in (0, 1))
     error_ns = first[3][1]

@@ -25,7 +25,7 @@ FIXTURES = Path(__file__).parents[1] / "golden" / "fixtures"
 @pytest.fixture(autouse=True, scope="module")
 def an_mpiexec():
     try:
-        mpiexec.find()
+        mpiexec.find_mpiexec()
     except LaunchError as error:
         pytest.fail(f"these tests need MPI: {error.message}; {error.hint}")
 
@@ -96,8 +96,10 @@ def test_a_rank_that_failed_leaves_no_total(target, command, said):  # noqa: F81
 
 def test_an_mpi_program_runs_as_a_step_with_the_machinefile(target):  # noqa: F811
     inner = "from mpi4py import MPI; print(MPI.COMM_WORLD.Get_size())"
-    command = f"{mpiexec.find().path} -f ${{MACHINEFILE}} -launcher fork -n ${{RANKS}} {sys.executable} -c '{inner}'"
-    if mpiexec.find().flavour == mpiexec.OPEN_MPI:
+    command = (
+        f"{mpiexec.find_mpiexec().path} -f ${{MACHINEFILE}} -launcher fork -n ${{RANKS}} {sys.executable} -c '{inner}'"
+    )
+    if mpiexec.find_mpiexec().flavour == mpiexec.OPEN_MPI:
         pytest.skip("the options are Hydra's")
     done = run(target, [CommandStep(command, timeout_s=60)], nodes=2)
     assert done.complete, (done.missing, printed(done))

@@ -34,7 +34,7 @@ SETTINGS = envelope.Settings(small_files=20, large_file_size=2**18, transfer_siz
 @pytest.fixture(autouse=True, scope="module")
 def an_mpiexec():
     try:
-        mpiexec.find()
+        mpiexec.find_mpiexec()
     except LaunchError as error:
         pytest.fail(f"these tests need MPI: {error.message}; {error.hint}")
 
@@ -52,7 +52,7 @@ class TwoNodes:
         return ("localhost", "n2")[:nodes]
 
     def command(self, nodes, ranks_per_node, program):
-        start = local.prefix(mpiexec.find(), nodes * ranks_per_node)
+        start = local.build_prefix(mpiexec.find_mpiexec(), nodes * ranks_per_node)
         if nodes == 1:
             return [*start, *program]
         away = f'hostname n2; mount --rbind {self.its_tmp} /tmp; exec "$0" "$@"'
@@ -97,12 +97,12 @@ def another_node():
 
 def run(target, launcher, nodes=2, per_node=1, idle_s=60.0, settings=SETTINGS, **more):
     workspace = Workspace.create(target, "test")
-    facts = {"machine": machine.facts(target)}
+    facts = {"machine": machine.collect_facts(target)}
     steps = more.pop("steps", (NativeStep("envelope", settings.to_json()),))
     bench = trial.Bench("test", steps, launcher, workspace, facts, 10_000, idle_s, **more)
     try:
         cell = {"nodes": nodes, "ranks_per_node": per_node}
-        return trial.run(bench, Trial(0, cell, 0, 0, 7), "run", deadline_s=120)
+        return trial.run_trial(bench, Trial(0, cell, 0, 0, 7), "run", deadline_s=120)
     finally:
         workspace.remove()
 
@@ -272,6 +272,6 @@ def test_what_the_launcher_holds_is_recorded_and_gone_after_a_failure(target):
 
     done = run(target, local.Local(), steps=working_s(90), on_tick=kill)
     assert not done.complete
-    if mpiexec.find().flavour == mpiexec.MPICH:
+    if mpiexec.find_mpiexec().flavour == mpiexec.MPICH:
         assert any("/tmp/hydra_hwloc_xmlfile_" in path for path in held)
     assert not [path for path in held if os.path.exists(path)]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from iosonde.campaign.campaign import campaign
+from iosonde.campaign.campaign import build_campaign
 from iosonde.campaign.request import Request
 from iosonde.campaign.resume import resume_or_begin
 from iosonde.core.types import Observation, Run
@@ -36,7 +36,7 @@ def rates(rng: np.random.Generator, slower: dict[str, float]) -> Columns:
 def store_of_pairs(columns: Columns, path: Path) -> Path:
     """Eight pairs of trials, the first operation being the number that decides."""
     request = Request(what="old", against="new", store=str(path), seed=7)
-    experiment, _ = resume_or_begin(None, campaign(request), 0.95, lambda _: None)
+    experiment, _ = resume_or_begin(None, build_campaign(request), 0.95, lambda _: None)
     store, numbers = Store.create(path), {"a": count(), "b": count()}
     store.save_experiment(experiment)
     for trial in experiment.trials[: 2 * PAIRS]:

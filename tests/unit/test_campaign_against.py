@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from iosonde.campaign import trials
-from iosonde.campaign.campaign import campaign
+from iosonde.campaign.campaign import build_campaign
 from iosonde.campaign.request import Request
 from iosonde.campaign.resume import Pairs, resume_or_begin
 from iosonde.commands.compare.answer import Sides, compare
@@ -29,7 +29,7 @@ from messages import assert_problem, raises
 
 def wanted(tmp_path, what="old", against="new", **more):
     given = {"store": str(tmp_path / "store"), "seed": 7, **more}
-    return campaign(Request(what=what, against=against, **given))
+    return build_campaign(Request(what=what, against=against, **given))
 
 
 class Bench:
@@ -85,7 +85,7 @@ class Bench:
         looks = Pairs(build_pair_rule(self.experiment), self.experiment, store)
         rules = trials.Rules(looks=looks, ends_at=ends_at, ends_because=Message("budget-exhausted", "the budget"))
         try:
-            return trials.run(
+            return trials.measure_planned_trials(
                 self.experiment, done, rules, measure, store.append, store.save_experiment, lambda *_: None
             )
         except KeyboardInterrupt:
@@ -415,17 +415,17 @@ def test_a_file_may_set_each_side_up_by_itself(tmp_path):
         "set_up: [{command: 'mount old', when: {variant: A}}, {command: 'mount new', when: {variant: B}}]\n"
         "steps: ['echo ${variant}']\nagainst: {command: 'echo ${variant}', a_name: A, b_name: B, margin: 0.02}\n"
     )
-    made = campaign(Request(what=str(path)))
+    made = build_campaign(Request(what=str(path)))
     assert [step.when for step in made.spec.set_up] == [{"variant": "A"}, {"variant": "B"}]
     assert made.spec.against.margin == 0.02
-    again = campaign(Request(what=str(path), margin="4%"))
+    again = build_campaign(Request(what=str(path), margin="4%"))
     assert again.spec.against.margin == 0.04
 
 
 def test_a_factor_of_two_levels_may_be_compared(tmp_path):
     path = tmp_path / "one.yaml"
     path.write_text("factors: {size: [4KiB, 1MiB]}\nsteps: ['dd bs=${size}']\nagainst: {factor: size}\n")
-    made = campaign(Request(what=str(path)))
+    made = build_campaign(Request(what=str(path)))
     rule = made.pair_rule(0.95)
     assert (rule.factor, rule.a, rule.b) == ("size", "4096", "1048576")
     assert made.experiment().settings == made.identity() | {"file": made.file}
@@ -468,11 +468,11 @@ def test_what_makes_no_pairs_is_refused(tmp_path, text, what):
     path = tmp_path / "one.yaml"
     path.write_text(text)
     with pytest.raises(SpecError) as refused:
-        campaign(Request(what=str(path)))
+        build_campaign(Request(what=str(path)))
     (problem,) = refused.value.problems
     assert_problem(problem, what.pop("code", problem.code), **what)
 
 
 def test_options_of_pairs_without_pairs_are_refused():
     with raises("option-requires-option", option="metric"):
-        campaign(Request(what="true", metric="write"))
+        build_campaign(Request(what="true", metric="write"))

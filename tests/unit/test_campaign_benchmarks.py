@@ -49,13 +49,13 @@ def place(tmp_path):
 
 @pytest.mark.parametrize("name", LOCAL)
 def test_every_benchmark_does_what_it_says(name, place):
-    assert play(benchmarks.find(f"user:{name}"), place) == []
+    assert play(benchmarks.find_benchmark(f"user:{name}"), place) == []
 
 
 @pytest.mark.parametrize("name", ["user:all", "interference:all"])
 def test_a_benchmark_is_the_same_wherever_iosonde_is_installed(name):
     """So that the same command goes on with a campaign after iosonde was installed anew."""
-    assert sys.prefix not in repr(benchmarks.find(name))
+    assert sys.prefix not in repr(benchmarks.find_benchmark(name))
 
 
 # What a tool does instead of its work → the step that must see it.
@@ -73,7 +73,9 @@ CHEATS = {
 def test_a_benchmark_that_failed_quickly_is_not_fast(name, place, tmp_path):
     tool, does, seen_by = CHEATS[name]
     cheat(tmp_path, tool, does)
-    assert [step for step, *_ in play(benchmarks.find(f"user:{name}"), place, tools=tmp_path / "bin")] == [seen_by]
+    assert [step for step, *_ in play(benchmarks.find_benchmark(f"user:{name}"), place, tools=tmp_path / "bin")] == [
+        seen_by
+    ]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +89,7 @@ def test_a_benchmark_that_failed_quickly_is_not_fast(name, place, tmp_path):
 )
 def test_phases_of_mab_that_cheat(tool, does, seen_by, place, tmp_path):
     cheat(tmp_path, tool, does)
-    failed = [step for step, *_ in play(benchmarks.find("user:mab"), place, tools=tmp_path / "bin")]
+    failed = [step for step, *_ in play(benchmarks.find_benchmark("user:mab"), place, tools=tmp_path / "bin")]
     assert list(dict.fromkeys(failed)) == seen_by
 
 
@@ -104,7 +106,7 @@ def test_rcp_takes_the_tree_away_and_removes_it_there(place, tmp_path):
         '#!/bin/sh\nshift; exec cp -R "${1#there:}" "${2#there:}"\n',
     )
     (tmp_path / "bin" / "scp").chmod(0o755)
-    document = benchmarks.find("user:rcp")
+    document = benchmarks.find_benchmark("user:rcp")
     for stage in ("set_up", "tear_down", "steps"):
         for step in document[stage]:
             step["command"] = f"PATH={tmp_path}/bin:$PATH; {step['command']}"
@@ -121,7 +123,7 @@ def test_who_takes_a_tree_to_the_other_node(rank, level, fetches, place, tmp_pat
     cheat(tmp_path, "ssh", f'shift 3; echo "$*" >>{tmp_path}/asked; exec sh -c "$*"')
     (tmp_path / "bin" / "scp").write_text("#!/bin/sh\n")
     (tmp_path / "bin" / "scp").chmod(0o755)
-    document = benchmarks.find("interference:rcp")
+    document = benchmarks.find_benchmark("interference:rcp")
     steps = {one["name"]: one for one in document["set_up"] + document["tear_down"]}
     there, gone = steps["take_away"], steps["remove_there"]
     (place / f"rank-{rank}").mkdir()
@@ -134,7 +136,7 @@ def test_who_takes_a_tree_to_the_other_node(rank, level, fetches, place, tmp_pat
 
 @pytest.mark.parametrize("level", ["off", "on", "all"])
 def test_interference_loads_the_others_and_measures_the_first(level, place):
-    document = benchmarks.find("interference:find")
+    document = benchmarks.find_benchmark("interference:find")
     assert play(document, place, rank=1, load=level) == []
     assert (place / "rank-1" / "load-ended.json").exists() == (level != "off")
     assert play(document, place, rank=0, load=level) == []
@@ -145,7 +147,7 @@ def test_the_victim_works_elsewhere_and_nothing_of_it_stays(place, tmp_path):
     disk = tmp_path / "local disk"
     disk.mkdir()
     (disk / "precious").write_text("x")
-    document = benchmarks.find("interference:cp")
+    document = benchmarks.find_benchmark("interference:cp")
     last, document["tear_down"] = document["tear_down"], []
     assert play(document, place, victim_where=disk, load="all") == []
     assert (disk / "iosonde-victim-iosonde-x" / "rank-0" / "copy").is_dir()
@@ -156,14 +158,14 @@ def test_the_victim_works_elsewhere_and_nothing_of_it_stays(place, tmp_path):
 
 
 def test_others_stay_on_the_target_where_the_victim_works_elsewhere(place, tmp_path):
-    assert play(benchmarks.find("interference:ls"), place, rank=1, victim_where=tmp_path, load="all") == []
+    assert play(benchmarks.find_benchmark("interference:ls"), place, rank=1, victim_where=tmp_path, load="all") == []
     assert (place / "rank-1" / "load-ended.json").exists()
 
 
 @pytest.mark.parametrize("name", ["user:dd", "interference:", "user:", "cp"])
 def test_a_benchmark_that_nobody_knows(name):
     with pytest.raises(InputError) as refused:
-        benchmarks.find(name)
+        benchmarks.find_benchmark(name)
     assert "findgrep" in refused.value.hint
 
 

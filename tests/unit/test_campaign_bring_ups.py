@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from iosonde.campaign.bring_ups import BringUps, list_strata, set_once
-from iosonde.campaign.campaign import campaign
-from iosonde.campaign.plan import plan
+from iosonde.campaign.campaign import build_campaign
+from iosonde.campaign.plan import plan_campaign
 from iosonde.campaign.request import Request
 
 FILE = """
@@ -30,7 +30,7 @@ def wanted(tmp_path):
     def made(on="single", mode="set ${LEVEL}", nodes="1"):
         file = tmp_path / "e.yaml"
         file.write_text(FILE.format(target=tmp_path, on=on, mode=mode, nodes=nodes))
-        return campaign(Request(what=str(file)))
+        return build_campaign(Request(what=str(file)))
 
     return made
 
@@ -81,7 +81,7 @@ def test_a_command_that_only_a_trial_can_run_makes_each_a_bring_up(wanted):
 
 def test_the_plan_says_which_commands_run_once_a_whole_plot(wanted, tmp_path):
     wanted()
-    found = plan(Request(what=str(tmp_path / "e.yaml")))
+    found = plan_campaign(Request(what=str(tmp_path / "e.yaml")))
     assert [one["set_once"] for one in found.to_dict()["controls"]] == [True, True]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iosonde.campaign.document import document
+from iosonde.campaign.document import build_document
 from iosonde.campaign.request import Request
 from messages import raises
 
@@ -18,7 +18,7 @@ full: {repetitions: 3, factors: {size: [200MiB]}}
 
 def asked(tmp_path, text=FILE, **words):
     (tmp_path / "e.yaml").write_text(text)
-    return document(Request(what=str(tmp_path / "e.yaml"), **words)).data
+    return build_document(Request(what=str(tmp_path / "e.yaml"), **words)).data
 
 
 def test_without_a_word_they_are_not_there(tmp_path):
@@ -51,5 +51,5 @@ def test_what_is_wrong_is_said(tmp_path):
 
 def test_an_error_in_it_names_its_line(tmp_path):
     (tmp_path / "e.yaml").write_text(FILE.replace("quick: {nodes: [1, 2],", "quick: {nodes: [0],"))
-    found = document(Request(what=str(tmp_path / "e.yaml"), quick=True))
+    found = build_document(Request(what=str(tmp_path / "e.yaml"), quick=True))
     assert found.place(("nodes",)) == 6

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iosonde.campaign import campaign as campaigns
-from iosonde.campaign.campaign import campaign
+from iosonde.campaign.campaign import build_campaign
 from iosonde.campaign.request import Request
 from iosonde.ranks import machine
 from iosonde.ranks.machine import NO_TARGET
@@ -13,13 +13,13 @@ def test_nodes_have_a_name_where_nothing_is_known_of_the_host(tmp_path, monkeypa
     def refused():
         raise PermissionError("no /proc here")
 
-    monkeypatch.setattr(machine.host, "host", refused)
-    facts = {**machine.node_facts({}), **NO_TARGET}
+    monkeypatch.setattr(machine.host, "read_host_facts", refused)
+    facts = {**machine.collect_node_facts({}), **NO_TARGET}
     assert facts["host"] is None
-    made = campaign(Request(what="true", store=str(tmp_path / "store")))
-    assert made.allocation(facts) == campaigns.this_host().name
+    made = build_campaign(Request(what="true", store=str(tmp_path / "store")))
+    assert made.allocation(facts) == campaigns.get_this_host().name
 
 
 def test_the_nodes_of_a_batch_job_are_its_list(tmp_path):
-    facts = {**machine.node_facts({"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[1-4]"}), **NO_TARGET}
-    assert campaign(Request(what="true", store=str(tmp_path / "store"))).allocation(facts) == "n[1-4]"
+    facts = {**machine.collect_node_facts({"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[1-4]"}), **NO_TARGET}
+    assert build_campaign(Request(what="true", store=str(tmp_path / "store"))).allocation(facts) == "n[1-4]"

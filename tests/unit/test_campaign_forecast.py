@@ -31,7 +31,7 @@ def nothing_known(cell):
 
 
 def trials(factors=(SIZE,), asked=design.FULL, repetitions=2):
-    return design.trials(list(factors), asked, range(repetitions), 0, 1)
+    return design.build_trials(list(factors), asked, range(repetitions), 0, 1)
 
 
 def test_seconds_are_size_divided_by_speed():
@@ -46,20 +46,20 @@ def test_seconds_are_size_divided_by_speed():
 
 
 def test_without_any_trial_the_speeds_are_the_guess_and_are_shown():
-    found = forecast.forecast(trials(), [], moved)
+    found = forecast.forecast_trials(trials(), [], moved)
     assert_problem(found.basis, "forecast-basis", guessed=4, speeds="200 MB/s and 2000 files/s")
     assert sorted(found.seconds) == pytest.approx([1.505, 1.505, 2.0, 2.0])
-    given_speeds = forecast.forecast(trials(), [], moved, SPEEDS)
+    given_speeds = forecast.forecast_trials(trials(), [], moved, SPEEDS)
     assert_problem(given_speeds.basis, "forecast-basis", guessed=4, speeds="1 MB/s and 100 files/s")
     assert found.basis.replace("200 MB/s and 2000", "1 MB/s and 100") != given_speeds.basis, "one is a guess"
     assert given_speeds.total_s == pytest.approx(2 * (2 + 1) + 2 * (2 + 100))
-    stated = forecast.forecast(trials(), [], moved, Speeds(bytes_per_s=1.5e9))
+    stated = forecast.forecast_trials(trials(), [], moved, Speeds(bytes_per_s=1.5e9))
     assert_problem(stated.basis, "forecast-basis", speeds="1500 MB/s and 2000 files/s")
 
 
 def test_the_same_cell_is_known_best_whatever_else_its_run_carries():
     earlier = [FinishedTrial({"size": 10**6, "ranks": 4, "repetition": i}, s) for i, s in enumerate((7.0, 9.0, 50.0))]
-    expected = forecast.estimator(earlier, moved, SPEEDS)
+    expected = forecast.build_estimator(earlier, moved, SPEEDS)
     assert expected({"size": 10**6}) == (9.0, forecast.MEASURED)
     assert expected({"size": 10**6, "centre_trial": True}) == (9.0, forecast.MEASURED)
     # 9 s where 3 s were expected: the other size takes 3 times what the speeds say, too.
@@ -69,20 +69,20 @@ def test_the_same_cell_is_known_best_whatever_else_its_run_carries():
 def test_what_every_trial_takes_besides_is_not_scaled_with_the_size():
     """A command that sets a factor takes 60 s whatever is moved: two sizes tell it from the speed."""
     earlier = [FinishedTrial({"size": size}, 60 + 2 * SPEEDS.seconds(moved({"size": size}))) for size in (10**6, 10**7)]
-    expected = forecast.estimator(earlier, moved, SPEEDS)
+    expected = forecast.build_estimator(earlier, moved, SPEEDS)
     assert expected({"size": 10**8}) == (pytest.approx(60 + 2 * 102), forecast.SCALED)
 
 
 def test_a_guess_says_what_it_knows_nothing_of():
-    found = forecast.forecast(trials(), [], moved, SPEEDS, 3)
+    found = forecast.forecast_trials(trials(), [], moved, SPEEDS, 3)
     assert_problem(found.basis, "forecast-basis", speeds="1 MB/s and 100 files/s", n_commands=3)
-    known = forecast.forecast(trials(), [FinishedTrial({"size": 1}, 3.0)], moved, SPEEDS, 3)
+    known = forecast.forecast_trials(trials(), [FinishedTrial({"size": 1}, 3.0)], moved, SPEEDS, 3)
     assert_problem(known.basis, "forecast-basis", guessed=0, n_commands=0)
 
 
 def test_what_is_left_is_predicted_anew_and_said_after_the_first_block():
     said = []
-    pace = Pace(lambda ahead, finished: forecast.forecast(ahead, finished, moved, SPEEDS), [], said.append)
+    pace = Pace(lambda ahead, finished: forecast.forecast_trials(ahead, finished, moved, SPEEDS), [], said.append)
     every = trials(repetitions=3)
     for place, trial in enumerate(every):
         rest_s = pace.rest_s(trial, every[place:])
@@ -102,8 +102,8 @@ def test_what_is_done_after_a_trial_counts():
         {"experiment": "e", "started_at": at.format(2 * i + (i > 2) * 30), "seconds": 90.0, "facts": {"order": i}}
         for i in range(6)
     ]
-    assert needs._median_gap_s(runs) == pytest.approx(30)
-    assert needs._median_gap_s(runs[:1]) == 0
+    assert needs._compute_median_gap_s(runs) == pytest.approx(30)
+    assert needs._compute_median_gap_s(runs[:1]) == 0
 
 
 def test_the_healing_of_a_lab_is_no_part_of_the_gap_between_trials():
@@ -116,7 +116,7 @@ def test_the_healing_of_a_lab_is_no_part_of_the_gap_between_trials():
         }
         for i in range(4)
     ]
-    assert needs._median_gap_s(runs) == pytest.approx(10)
+    assert needs._compute_median_gap_s(runs) == pytest.approx(10)
 
 
 FAULT = Factor("fault", "", ("none", "kill-server", "stop"))
@@ -136,7 +136,7 @@ def test_a_lab_heals_and_settles_as_long_as_it_did_whatever_a_trial_moves():
         *[FinishedTrial({"size": size, "fault": "kill-server"}, 3 + lab_s, lab_s) for lab_s in (39.0, 40.0, 60.0)],
     ]
     speeds = Speeds(bytes_per_s=1e6, files_per_s=1.0, start_s=0.0)
-    expected = forecast.estimator(earlier, moved, speeds, waits)
+    expected = forecast.build_estimator(earlier, moved, speeds, waits)
     assert expected({"size": size, "fault": "kill-server"}) == (43.0, forecast.MEASURED)
     of = {fault: expected({"size": 10 * size, "fault": fault}) for fault in FAULT.levels}
     assert of == {
@@ -144,33 +144,35 @@ def test_a_lab_heals_and_settles_as_long_as_it_did_whatever_a_trial_moves():
         "kill-server": (pytest.approx(70), forecast.SCALED),
         "stop": (pytest.approx(70), forecast.SCALED),
     }
-    alike = forecast.estimator(earlier, nothing_known, speeds, waits)
+    alike = forecast.build_estimator(earlier, nothing_known, speeds, waits)
     assert alike({"size": 10 * size, "fault": "none"}) == (pytest.approx(7), forecast.ALIKE)
     assert alike({"size": 10 * size, "fault": "stop"}) == (pytest.approx(43), forecast.ALIKE)
 
 
 def test_before_the_first_trial_nobody_knows_how_long_a_lab_heals():
-    ahead = design.trials([SIZE, FAULT], design.FULL, range(1), 0, 1)
-    found = forecast.forecast(ahead, [], moved, SPEEDS, waits=waits)
+    ahead = design.build_trials([SIZE, FAULT], design.FULL, range(1), 0, 1)
+    found = forecast.forecast_trials(ahead, [], moved, SPEEDS, waits=waits)
     assert found.basis.values["is_without_lab"]
-    told = forecast.forecast(ahead, [FinishedTrial({"size": 1, "fault": "none"}, 5.0, 2.0)], moved, SPEEDS, waits=waits)
+    told = forecast.forecast_trials(
+        ahead, [FinishedTrial({"size": 1, "fault": "none"}, 5.0, 2.0)], moved, SPEEDS, waits=waits
+    )
     assert not told.basis.values["is_without_lab"]
-    never = forecast.forecast(trials(), [], moved, SPEEDS, waits=lambda cell: LabWait())
+    never = forecast.forecast_trials(trials(), [], moved, SPEEDS, waits=lambda cell: LabWait())
     assert not never.basis.values["is_without_lab"] and never.basis != found.basis
 
 
 def test_the_basis_counts_what_is_mixed():
-    found = forecast.forecast(trials(), [FinishedTrial({"size": 10**6}, 3.0)], moved, SPEEDS)
+    found = forecast.forecast_trials(trials(), [FinishedTrial({"size": 10**6}, 3.0)], moved, SPEEDS)
     assert_problem(found.basis, "forecast-basis", measured=2, scaled=2, guessed=0, n_measured=1)
     assert found.basis.count("; ") == 1
 
 
 def test_commands_of_which_nobody_knows_what_they_move():
-    found = forecast.forecast(trials(), [], nothing_known)
+    found = forecast.forecast_trials(trials(), [], nothing_known)
     assert found.seconds == [None] * 4
     assert (found.unknown, found.total_s) == (4, 0)
     assert_problem(found.basis, "forecast-basis", unknown=4, guessed=0)
-    after_a_pilot = forecast.forecast(trials(), [FinishedTrial({"size": 10**6}, 5.0)], nothing_known)
+    after_a_pilot = forecast.forecast_trials(trials(), [FinishedTrial({"size": 10**6}, 5.0)], nothing_known)
     assert after_a_pilot.seconds == [5.0] * 4
     assert_problem(after_a_pilot.basis, "forecast-basis", measured=2, alike=2, n_measured=1)
 
@@ -178,16 +180,16 @@ def test_commands_of_which_nobody_knows_what_they_move():
 @given(st.floats(0.01, 100))
 def test_a_pilot_on_a_faster_or_slower_system_scales_everything(factor):
     earlier = [FinishedTrial({"size": 10**6}, 3 * factor)]
-    found = forecast.forecast(trials(), earlier, moved, SPEEDS)
-    assert found.total_s == pytest.approx(factor * forecast.forecast(trials(), [], moved, SPEEDS).total_s)
+    found = forecast.forecast_trials(trials(), earlier, moved, SPEEDS)
+    assert found.total_s == pytest.approx(factor * forecast.forecast_trials(trials(), [], moved, SPEEDS).total_s)
 
 
 def test_what_the_user_says_a_trial_moves():
-    work = forecast.stated_work("size * nodes * replica", ["size", "nodes", "replica"], "moves")
+    work = forecast.parse_work("size * nodes * replica", ["size", "nodes", "replica"], "moves")
     assert work({"size": 100, "nodes": 4, "replica": 2}) == TrialWork(800)
     assert work({"size": 100}) is None
     with raises("unknown-factor", location="moves", part="sise", column=1):
-        forecast.stated_work("sise * 2", ["size"], "moves")
+        forecast.parse_work("sise * 2", ["size"], "moves")
 
 
 def test_the_envelope_moves_what_its_phases_move():
@@ -198,8 +200,8 @@ def test_the_envelope_moves_what_its_phases_move():
 
 def test_each_level_counts_the_trials_that_have_it():
     ahead = trials([NODES, SIZE, RANKS])
-    seconds = forecast.forecast(ahead, [], moved, SPEEDS).seconds
-    found = forecast.by_level(ahead, seconds)
+    seconds = forecast.forecast_trials(ahead, [], moved, SPEEDS).seconds
+    found = forecast.sum_seconds_by_level(ahead, seconds)
     assert set(found) == {"nodes", "size"}
     assert found["size"] == pytest.approx({10**6: 4 * 3, 10**8: 4 * 102})
     assert sum(found["nodes"].values()) == pytest.approx(sum(seconds))
@@ -217,7 +219,7 @@ def t_critical(df):
 
 
 def offers(factors, asked, repetitions, budget_s, seconds_of=lambda cell: 10.0):
-    made = design.offers(factors, asked, repetitions, 1, seconds_of, budget_s, t_critical)
+    made = design.offer_smaller_campaigns(factors, asked, repetitions, 1, seconds_of, budget_s, t_critical)
     return {offer.name.split(" ")[0] if offer.name.split(" ")[1] != "repetitions" else "fewer": offer for offer in made}
 
 
@@ -234,12 +236,12 @@ def test_every_offer_fits_and_is_what_it_says(levels, repetitions, budget_s, mor
         return 1.0 + cell["f0"]
 
     asked = {"kind": "full", **more}
-    whole = sum(seconds_of(t.factors) for t in design.trials(factors, asked, range(repetitions), 0, 1))
-    found = design.offers(factors, asked, repetitions, 1, seconds_of, budget_s, t_critical)
+    whole = sum(seconds_of(t.factors) for t in design.build_trials(factors, asked, range(repetitions), 0, 1))
+    found = design.offer_smaller_campaigns(factors, asked, repetitions, 1, seconds_of, budget_s, t_critical)
     if whole <= budget_s:
         assert not found
     for offer in found:
-        drawn = design.trials(factors, offer.design, range(offer.repetitions), 0, 1)
+        drawn = design.build_trials(factors, offer.design, range(offer.repetitions), 0, 1)
         assert len(drawn) == offer.trials
         assert sum(seconds_of(t.factors) for t in drawn) == pytest.approx(offer.seconds)
         assert offer.seconds <= budget_s * (1 + 1e-9)

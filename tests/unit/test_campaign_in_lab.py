@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from iosonde.campaign import document, in_lab, turn
-from iosonde.campaign.campaign import campaign
+from iosonde.campaign.campaign import build_campaign
 from iosonde.campaign.request import Request
-from iosonde.campaign.run import in_labs
+from iosonde.campaign.run import open_lab_campaign
 from iosonde.core.errors import InputError
 from iosonde.core.problems import SpecError
 from iosonde.ranks.machine import emulated
@@ -33,7 +33,7 @@ steps: ["dd bs=${size} of=${TARGET}/f"]
 def wanted(tmp_path):
     file = tmp_path / "e.yaml"
     file.write_text(FILE)
-    return campaign(Request(what=str(file), target=(str(tmp_path),), in_lab=True))
+    return build_campaign(Request(what=str(file), target=(str(tmp_path),), in_lab=True))
 
 
 def test_lists_of_the_lab_are_factors_that_are_hard_to_change(wanted):
@@ -45,7 +45,7 @@ def test_lists_of_the_lab_are_factors_that_are_hard_to_change(wanted):
 
 def test_every_whole_plot_has_a_cluster_of_its_own(wanted):
     experiment, seen, done = wanted.experiment(), [], set()
-    while setting := in_lab.next_setting(experiment, done, wanted, seen):
+    while setting := in_lab.choose_next_setting(experiment, done, wanted, seen):
         seen.append(setting)
     plots = {(one.repetition, one.levels["net"], one.levels["write_behind"]) for one in seen}
     assert len(seen) == len(plots) == 2 * 2 * 2
@@ -54,7 +54,7 @@ def test_every_whole_plot_has_a_cluster_of_its_own(wanted):
         "replica": "2",
         "performance.write-behind": "on" if seen[0].levels["write_behind"] else "off",
     }
-    assert in_lab.next_setting(experiment, {one.index for one in experiment.trials}, wanted, []) is None
+    assert in_lab.choose_next_setting(experiment, {one.index for one in experiment.trials}, wanted, []) is None
 
 
 LEVELS = """
@@ -69,10 +69,10 @@ steps: ["dd of=${TARGET}/f"]
 def test_a_level_may_stand_for_several_words_of_the_lab(tmp_path):
     file = tmp_path / "e.yaml"
     file.write_text(LEVELS)
-    wanted, seen = campaign(Request(what=str(file), target=(str(tmp_path),), in_lab=True)), []
+    wanted, seen = build_campaign(Request(what=str(file), target=(str(tmp_path),), in_lab=True)), []
     experiment = wanted.experiment()
     assert wanted.spec.levels("disk") == ("slow", "fast") and wanted.spec.design["hard_to_change"] == ["disk"]
-    while setting := in_lab.next_setting(experiment, set(), wanted, seen):
+    while setting := in_lab.choose_next_setting(experiment, set(), wanted, seen):
         seen.append(setting)
     assert {one.levels["disk"]: (one.words["disk_read"], one.options["shard"]) for one in seen} == {
         "slow": ("81MB/s", "4MiB"),
@@ -92,18 +92,18 @@ def test_levels_that_mean_nothing_clear_are_refused(tmp_path, old, new, code):
     file = tmp_path / "e.yaml"
     file.write_text(LEVELS.replace(old, new))
     with pytest.raises(SpecError) as raised:
-        campaign(Request(what=str(file), target=(str(tmp_path),), in_lab=True))
+        build_campaign(Request(what=str(file), target=(str(tmp_path),), in_lab=True))
     (problem,) = raised.value.problems
     assert_problem(problem, code, key="lab.levels.disk")
 
 
 def test_a_cluster_takes_the_trials_that_belong_there(wanted, tmp_path, monkeypatch):
     experiment = wanted.experiment()
-    setting = in_lab.next_setting(experiment, set(), wanted, [])
+    setting = in_lab.choose_next_setting(experiment, set(), wanted, [])
     facts = tmp_path / "lab.json"
     facts.write_text(json.dumps({"setting": setting.to_dict()}))
     monkeypatch.setattr(emulated, "FILE", facts)
-    here = {one.index for one in experiment.trials} - in_lab.not_here(experiment, wanted)
+    here = {one.index for one in experiment.trials} - in_lab.find_trials_elsewhere(experiment, wanted)
     assert here == {
         one.index
         for one in experiment.trials
@@ -112,16 +112,16 @@ def test_a_cluster_takes_the_trials_that_belong_there(wanted, tmp_path, monkeypa
     assert len(here) == 2 * 2  # nodes x size
     facts.write_text("{}")
     with raises("wrong-lab"):
-        in_lab.not_here(experiment, wanted)
+        in_lab.find_trials_elsewhere(experiment, wanted)
 
 
 def test_a_cluster_of_another_experiment_takes_no_trial(wanted, tmp_path, monkeypatch):
-    setting = in_lab.next_setting(wanted.experiment(), set(), wanted, [])
+    setting = in_lab.choose_next_setting(wanted.experiment(), set(), wanted, [])
     facts = tmp_path / "lab.json"
     facts.write_text(json.dumps({"setting": setting.to_dict()}))
     monkeypatch.setattr(emulated, "FILE", facts)
     with raises("wrong-lab"):
-        in_lab.not_here(wanted.experiment(), wanted)
+        in_lab.find_trials_elsewhere(wanted.experiment(), wanted)
 
 
 def test_what_cannot_be_brought_up_is_said_before_anything_is_stored(wanted, tmp_path):
@@ -135,12 +135,12 @@ def test_what_cannot_be_brought_up_is_said_before_anything_is_stored(wanted, tmp
         if setting.words["net"] == "580mbit":
             raise InputError("too-fast", "too fast")
 
-    with raises("too-fast"), in_labs(asked, check):
+    with raises("too-fast"), open_lab_campaign(asked, check):
         pass
     assert seen and not (tmp_path / "store").exists()
-    with in_labs(replace(asked, alongside=True), lambda *_: None) as begun:
+    with open_lab_campaign(replace(asked, alongside=True), lambda *_: None) as begun:
         assert begun.count_runs() == 0 and begun.next_setting([]).experiment == begun.experiment
-        with raises("experiment-locked"), in_labs(replace(asked, alongside=True), lambda *_: 0):
+        with raises("experiment-locked"), open_lab_campaign(replace(asked, alongside=True), lambda *_: 0):
             pass
 
 
@@ -148,17 +148,17 @@ def test_one_holds_the_machine_from_its_first_lab_to_its_last(wanted, tmp_path, 
     """Also between two labs, and before anything is stored; what it starts in a lab is not refused."""
     asked = Request(what=str(tmp_path / "e.yaml"), target=(str(tmp_path),), store=str(tmp_path / "store"))
     other = replace(asked, store=str(tmp_path / "other"))
-    with in_labs(asked, lambda *_: None):
+    with open_lab_campaign(asked, lambda *_: None):
         refused = raises("concurrent-measurement", process=f"process {os.getpid()}")
-        with refused, in_labs(other, lambda *_: None):
+        with refused, open_lab_campaign(other, lambda *_: None):
             pass
         assert not (tmp_path / "other").exists()
-        for name, value in turn.passed_on().items():
+        for name, value in turn.build_inherited_environment().items():
             monkeypatch.setenv(name, value)
         with turn.hold_machine(turn.Turn(), True, print):
             assert turn.list_other_processes() == []
     monkeypatch.undo()
-    with in_labs(other, lambda *_: None):
+    with open_lab_campaign(other, lambda *_: None):
         pass
 
 
@@ -166,10 +166,10 @@ def test_on_a_real_system_the_lab_is_left_out_and_without_one_it_is_asked_for(tm
     monkeypatch.setattr(emulated, "FILE", tmp_path / "none")
     file, said = tmp_path / "e.yaml", []
     file.write_text(FILE)
-    found = document.document(Request(what=str(file), target=(str(tmp_path),)), said.append)
+    found = document.build_document(Request(what=str(file), target=(str(tmp_path),)), said.append)
     assert "lab" not in found.data and codes(said) == ["no-lab"]
     with raises("lab-required", name=file):
-        document.document(Request(what=str(file)))
+        document.build_document(Request(what=str(file)))
 
 
 @pytest.mark.parametrize(
@@ -184,15 +184,15 @@ def test_what_is_wrong_with_a_lab_is_said(tmp_path, lab, code, key):
     file = tmp_path / "e.yaml"
     file.write_text(f'lab: {lab}\nfactors: {{size: [1, 2]}}\nsteps: ["true ${{size}}"]\n')
     with pytest.raises(SpecError) as raised:
-        campaign(Request(what=str(file), target=(str(tmp_path),), in_lab=True))
+        build_campaign(Request(what=str(file), target=(str(tmp_path),), in_lab=True))
     assert_problem(raised.value.problems[0], code, key=key)
 
 
 def test_servers_that_are_to_count_are_no_word_of_lab_up(tmp_path):
     file = tmp_path / "e.yaml"
     file.write_text("lab: {file_system: glusterfs, profile: true}\nsteps: [ls]\n")
-    wanted = campaign(Request(what=str(file), target=(str(tmp_path),), in_lab=True))
-    setting = in_lab.next_setting(wanted.experiment(), set(), wanted, [])
+    wanted = build_campaign(Request(what=str(file), target=(str(tmp_path),), in_lab=True))
+    setting = in_lab.choose_next_setting(wanted.experiment(), set(), wanted, [])
     assert setting.profiled and "profile" not in setting.words
 
 
@@ -212,5 +212,5 @@ def test_what_a_design_says_of_the_labs_factors_goes_with_it(tmp_path, monkeypat
     file = tmp_path / "e.yaml"
     listed = FILE.replace("replica: 2", "replica: [1, 2]")
     file.write_text(f"{listed}design: {json.dumps(design)}\n")
-    found = document.document(Request(what=str(file), target=(str(tmp_path),)), [].append)
+    found = document.build_document(Request(what=str(file), target=(str(tmp_path),)), [].append)
     assert found.data["design"] == left and "lab" not in found.data

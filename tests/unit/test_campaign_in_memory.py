@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iosonde.campaign.caller import Caller
-from iosonde.campaign.plan import plan
+from iosonde.campaign.plan import plan_campaign
 from iosonde.campaign.request import Request
 from iosonde.ranks import machine
 from messages import assert_problem
@@ -25,12 +25,12 @@ COMMAND = "{command: 'cp /dev/zero ${TARGET}/${size}'}"
 @pytest.fixture
 def said(tmp_path, monkeypatch):
     def of(step: str, moves: str, memory_bytes: int) -> list[str]:
-        monkeypatch.setattr(machine, "memory_bytes", lambda: memory_bytes)
+        monkeypatch.setattr(machine, "compute_usable_memory", lambda: memory_bytes)
         file = tmp_path / "copies.yaml"
         (tmp_path / "target").mkdir(exist_ok=True)
         file.write_text(FILE.format(target=tmp_path / "target", step=step, moves=moves))
         sentences: list[str] = []
-        plan(Request(file=str(file), nodes=None), Caller(say=sentences.append))
+        plan_campaign(Request(file=str(file), nodes=None), Caller(say=sentences.append))
         return [one for one in sentences if "memory" in one]
 
     return of

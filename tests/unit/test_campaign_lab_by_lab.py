@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from iosonde.campaign.in_lab import LabBudget, LabSetting
-from iosonde.campaign.lab_by_lab import lab_by_lab
+from iosonde.campaign.lab_by_lab import measure_lab_by_lab
 from iosonde.core.errors import SystemFaultError
 from messages import assert_problem, codes, raises
 
@@ -48,7 +48,7 @@ class Begun:
 
 def measured(*codes):
     begun, said = Begun(len(codes)), []
-    return lab_by_lab(begun, begun.ends(*codes), said.append), begun.seen, said
+    return measure_lab_by_lab(begun, begun.ends(*codes), said.append), begun.seen, said
 
 
 @pytest.mark.parametrize(("codes", "code"), [((0, 0), 0), ((0, 1), 1), ((1, 0), 1)])
@@ -90,6 +90,6 @@ def test_a_lab_of_which_nothing_was_kept_was_not_measured_in():
         begun.runs += setting.levels["servers"]
         return 0
 
-    assert lab_by_lab(begun, in_one, said.append) == 1
+    assert measure_lab_by_lab(begun, in_one, said.append) == 1
     assert codes(said) == ["lab-excluded", "labs-excluded"]
     assert said[0].values["reason"].code == "no-lab-trials"

@@ -6,7 +6,7 @@ import pytest
 
 from iosonde.campaign import forecast
 from iosonde.campaign.forecast import TrialWork
-from iosonde.campaign.needs import n_labs, speeds_from_links
+from iosonde.campaign.needs import count_labs, speeds_from_links
 from iosonde.core.types import Trial
 from messages import assert_problem
 
@@ -59,7 +59,7 @@ def test_copies_are_a_level_of_a_trial():
     written = [speeds({"nodes": 1, "replica": copies}).written_per_s for copies in (1, 3)]
     assert written == [None, pytest.approx(12.5e6 / 3)]
     ahead = [Trial(0, {"nodes": 1, "replica": 3}, 0, 0, 1)]
-    found = forecast.forecast(ahead, [], lambda cell: TrialWork(25e6, 0, 25e6), speeds)
+    found = forecast.forecast_trials(ahead, [], lambda cell: TrialWork(25e6, 0, 25e6), speeds)
     assert found.seconds == [pytest.approx(7.5)]
     assert_problem(found.basis, "forecast-basis", guessed=1, is_sent_by_clients=True)
 
@@ -76,7 +76,7 @@ def test_links_that_nobody_limits_say_nothing():
 
 
 def test_the_forecast_says_that_it_is_a_guess_of_links():
-    found = forecast.forecast(
+    found = forecast.forecast_trials(
         [trial(0), trial(1, net="1gbit")], [], lambda cell: TrialWork(25e6), speeds_from_links(LAB)
     )
     assert found.seconds == [pytest.approx(21.5), pytest.approx(3.5)]
@@ -87,5 +87,5 @@ def test_the_forecast_says_that_it_is_a_guess_of_links():
 
 def test_labs_are_counted_as_they_are_brought_up():
     trials = [trial(0), trial(1, nodes=4), trial(2, repetition=1), trial(3, repetition=1, servers=2)]
-    assert n_labs(LAB, trials) == 3
-    assert n_labs({"file_system": "nfs"}, trials) == 1 and n_labs({}, trials) == 0
+    assert count_labs(LAB, trials) == 3
+    assert count_labs({"file_system": "nfs"}, trials) == 1 and count_labs({}, trials) == 0

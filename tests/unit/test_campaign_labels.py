@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from iosonde.campaign.caller import Caller
-from iosonde.campaign.campaign import campaign
+from iosonde.campaign.campaign import build_campaign
 from iosonde.campaign.request import Request
-from iosonde.campaign.run import run
+from iosonde.campaign.run import run_campaign
 from iosonde.core.level_text import format_level
 from iosonde.core.types import Factor
 from iosonde.data.query import ResponseQuery
@@ -29,21 +29,21 @@ def asked(kind, place, *levels, **more):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_label_is_a_declared_factor_of_one_level_and_is_said(kind, tmp_path):
     said = []
-    made = campaign(asked(kind, tmp_path, "fs=nfs"), Caller(say=said.append))
+    made = build_campaign(asked(kind, tmp_path, "fs=nfs"), Caller(say=said.append))
     assert Factor("fs", "", ("nfs",)) in made.spec.factors
     assert made.identity()["factors"]["fs"]["levels"] == ["nfs"]
-    assert made.identity() != campaign(asked(kind, tmp_path)).identity()
+    assert made.identity() != build_campaign(asked(kind, tmp_path)).identity()
     (note,) = said
     assert_problem(note, "label", label="fs=nfs")
 
 
 def test_an_empty_level_beside_others_is_a_flag_that_is_not_there(tmp_path):
     request = Request(what="ls ${F} ${TARGET}", target=(str(tmp_path),), set=("F=,-l",), store=str(tmp_path / "s"))
-    made = campaign(request, Caller())
+    made = build_campaign(request, Caller())
     assert Factor("F", "", ("", "-l")) in made.spec.factors
     assert format_level("") == "(empty)" and called("", "F") == "(empty)"
     with raises("invalid-assignment"):
-        campaign(Request(what="ls ${F}", set=("F=",), store=str(tmp_path / "s")), Caller())
+        build_campaign(Request(what="ls ${F}", set=("F=",), store=str(tmp_path / "s")), Caller())
 
 
 @pytest.mark.parametrize(
@@ -60,14 +60,14 @@ def test_an_empty_level_beside_others_is_a_flag_that_is_not_there(tmp_path):
 )
 def test_what_was_hardly_meant_as_a_label_is_refused(kind, words, code, values, tmp_path):
     with raises(code, **values) as refused:
-        campaign(asked(kind, tmp_path, words))
+        build_campaign(asked(kind, tmp_path, words))
     assert refused.value.hint
 
 
 def test_a_factor_that_a_file_uses_and_does_not_have_can_be_given(tmp_path):
     (tmp_path / "one.yaml").write_text("steps: ['echo ${n}']\n")
     said = []
-    made = campaign(Request(what=str(tmp_path / "one.yaml"), set=("n=1,2",)), Caller(say=said.append))
+    made = build_campaign(Request(what=str(tmp_path / "one.yaml"), set=("n=1,2",)), Caller(say=said.append))
     assert made.spec.levels("n") == (1, 2)
     assert not said
 
@@ -76,7 +76,7 @@ def test_a_factor_that_a_file_uses_and_does_not_have_can_be_given(tmp_path):
 def test_two_campaigns_in_one_store_are_two_levels_of_a_factor(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     for level in ("nfs", "ext4"):
-        outcome = run(Request(what="true", set=(f"fs={level}",), repetitions=2, store="store", seed=1))
+        outcome = run_campaign(Request(what="true", set=(f"fs={level}",), repetitions=2, store="store", seed=1))
         outcome.check()
     assert capfd.readouterr() == ("", "")
     source = open_data("store")

@@ -8,11 +8,11 @@ import pytest
 
 from iosonde.campaign import each_trial, trials
 from iosonde.campaign.caller import Caller
-from iosonde.campaign.campaign import campaign
+from iosonde.campaign.campaign import build_campaign
 from iosonde.campaign.pacing import NO_PACE, Breaks, Pacing, parse_pace
-from iosonde.campaign.plan import plan
+from iosonde.campaign.plan import plan_campaign
 from iosonde.campaign.request import Request
-from iosonde.campaign.run import run
+from iosonde.campaign.run import run_campaign
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.types import Experiment, Factor, Run
@@ -64,7 +64,7 @@ def test_the_length_of_a_campaign_has_its_breaks():
 
 def experiment(repetitions):
     nodes = Factor("nodes", "nodes", (1,))
-    made = design.trials([nodes], design.FULL, range(repetitions), 0, seed=1)
+    made = design.build_trials([nodes], design.FULL, range(repetitions), 0, seed=1)
     return Experiment("e", "e", [nodes], {}, made, 1, "2026-01-01T00:00:00Z")
 
 
@@ -76,7 +76,9 @@ def campaign_of(rules, repetitions=3):
         started.append(time.monotonic())
         return Run(str(trial.index), "e", "test", "", 0.0, dict(trial.factors), [])
 
-    ended = trials.run(experiment(repetitions), set(), rules, measure, lambda _: None, lambda _: None, lambda *_: None)
+    ended = trials.measure_planned_trials(
+        experiment(repetitions), set(), rules, measure, lambda _: None, lambda _: None, lambda *_: None
+    )
     return ended, started
 
 
@@ -159,7 +161,7 @@ def test_a_command_that_cannot_be_run_is_a_mistake(command):
 def test_what_was_measured_is_kept_with_the_reason(tmp_path):
     stop, place = tmp_path / "stop", str(tmp_path / "store")
     asked = Request(what=f"touch {stop}", store=place, repetitions=3, abort_if=f"test -e {stop}", pace="1ms")
-    outcome = run(asked)
+    outcome = run_campaign(asked)
     assert outcome.ended.measured == 1
     assert_problem(outcome.ended.early, "abort-requested", n_ahead=2)
     assert_problem(with_code(outcome.remarks(), "ended-early"), "ended-early", reason=outcome.ended.early)
@@ -173,12 +175,12 @@ def test_what_was_measured_is_kept_with_the_reason(tmp_path):
 def test_a_file_may_say_both_and_they_make_no_other_experiment(tmp_path):
     path = tmp_path / "x.yaml"
     path.write_text("steps: ['true']\npace: 50%\nabort_if: 'false'\nrepetitions: 4\n")
-    made = campaign(Request(what=str(path)), Caller())
+    made = build_campaign(Request(what=str(path)), Caller())
     assert (made.terms.pace, made.terms.abort_if) == ("50%", "false")
-    assert made.identity() == campaign(Request(what=str(path), pace="10min"), Caller()).identity()
+    assert made.identity() == build_campaign(Request(what=str(path), pace="10min"), Caller()).identity()
     assert "pace" not in made.identity()
 
 
 def test_a_plan_tells_the_breaks(tmp_path):
     (tmp_path / "x.yaml").write_text("steps: ['true']\npace: 10min\nrepetitions: 4\n")
-    assert plan(Request(what=str(tmp_path / "x.yaml"))).expected.total_s == 1800.0
+    assert plan_campaign(Request(what=str(tmp_path / "x.yaml"))).expected.total_s == 1800.0

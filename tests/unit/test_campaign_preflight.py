@@ -29,13 +29,13 @@ def campaign(target=None, native=1, steps=1, **terms):
 
 @pytest.fixture(autouse=True)
 def a_trial_of_1000_bytes_and_10_files(monkeypatch):
-    monkeypatch.setattr(preflight, "space", lambda _: (1000, 10))
+    monkeypatch.setattr(preflight, "compute_space_needed", lambda _: (1000, 10))
 
 
 def test_a_target_is_asked_with_the_need_the_limits_and_what_the_quotas_leave():
     keeper = Keeper()
     facts = {"quota": [{"free_bytes": 5, "free_files": None}, {"free_bytes": 9, "free_files": 3}]}
-    preflight.room(campaign("/t", max_bytes=1, max_files=2, max_seconds=3.0), 60.0, {"": facts}, keeper)
+    preflight.check_room(campaign("/t", max_bytes=1, max_files=2, max_seconds=3.0), 60.0, {"": facts}, keeper)
     assert keeper.asked == ("/t", Need(1000, 10, 60.0), Limits(1, 2, 3.0), QuotaFree(5, 3))
 
 
@@ -43,7 +43,7 @@ def test_a_target_is_asked_with_the_need_the_limits_and_what_the_quotas_leave():
 def test_limits_hold_without_a_target_too(terms):
     (name,) = terms
     with raises("over-limit") as error:
-        preflight.room(campaign(**terms), 60.0, {}, Keeper())
+        preflight.check_room(campaign(**terms), 60.0, {}, Keeper())
     assert name in error.value.values and spell_for_terminal(name, "") in error.value.message
 
 
@@ -60,7 +60,9 @@ def test_limits_hold_without_a_target_too(terms):
 )
 def test_a_limit_that_can_be_held_against_nothing_says_so(terms, native, seconds, said):
     found = list(
-        preflight.unchecked(campaign(native=native, **terms), Forecast(seconds, Message("forecast-basis", "")))
+        preflight.warn_of_unchecked_limits(
+            campaign(native=native, **terms), Forecast(seconds, Message("forecast-basis", ""))
+        )
     )
     assert [(one.code, one.values["options"]) for one in found] == [("unchecked-limit", options) for options in said]
     assert all(spell_for_terminal(name, "") in one for one in found for name in one.values["options"].split())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("iosonde.engine._native")
-from iosonde.campaign.probe import probe
+from iosonde.campaign.probe import probe_nodes
 from iosonde.campaign.request import ProbeRequest
 from iosonde.core.errors import IncompleteError, TargetError
 from iosonde.measure.probe import server_program
@@ -44,14 +44,14 @@ def asked(here: Path, servers: str = "s1,s2", **more) -> ProbeRequest:
 @pytest.mark.slow
 def test_every_server_measures_its_disk_and_nothing_is_left(here):
     (here / "hosts").write_text("s1\ns2 # the second\n")
-    found = probe(asked(here, str(here / "hosts")))
+    found = probe_nodes(asked(here, str(here / "hosts")))
     assert [(one["host"], len(one["disks"])) for one in found.facts["servers"]] == [("s1", 1), ("s2", 1)]
     (disk,) = found.facts["servers"][0]["disks"]
     assert disk["disk_write"].n == 2 and disk["disk_read"].value > 0 and disk["dir"] == str(here / "disk")
     assert found.facts["nodes"] == [] == found.facts["pairs"]  # no node was asked for, and none was measured
     assert found.slowest["disk_read"] == min(one["disks"][0]["disk_read"].value for one in found.facts["servers"])
     assert not list((here / "disk").iterdir())
-    kind = machine.target_facts(here)["mount"]["type"]
+    kind = machine.collect_target_facts(here)["mount"]["type"]
     assert disk["filesystem"] == kind
     rows = Store.open(here / "st").runs()
     assert len(rows) == 2 and all(one["complete"] for one in rows)
@@ -64,7 +64,7 @@ def test_every_server_measures_its_disk_and_nothing_is_left(here):
 )
 def test_a_server_that_says_nothing_is_named_with_what_to_look_at(here, servers, said):
     with pytest.raises(IncompleteError) as error:
-        probe(asked(here, servers))
+        probe_nodes(asked(here, servers))
     assert_problem(error.value, "incomplete-repetitions", incomplete=1)
     assert said in error.value.message
     assert not list((here / "disk").iterdir())
@@ -73,7 +73,7 @@ def test_a_server_that_says_nothing_is_named_with_what_to_look_at(here, servers,
 @pytest.mark.slow
 def test_what_is_wrong_on_a_server_is_said_as_it_says_it(here):
     with raises("incomplete-repetitions", IncompleteError):
-        probe(asked(here, "s1", disk_dir=(str(here / "nowhere"),)))
+        probe_nodes(asked(here, "s1", disk_dir=(str(here / "nowhere"),)))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_what_is_wrong_on_a_server_is_said_as_it_says_it(here):
 )
 def test_what_cannot_be_is_refused_before_anything_starts(here, words, code, values):
     with raises(code, **values):
-        probe(asked(here, **words))
+        probe_nodes(asked(here, **words))
     assert not (here / "st").exists()
 
 
@@ -101,7 +101,7 @@ def test_two_directories_of_one_disk_are_no_two_disks(here):
 
 
 def test_a_network_mount_is_no_disk_of_the_server(here, monkeypatch):
-    monkeypatch.setattr(server_program.machine, "target_facts", lambda place: {"mount": {"type": "nfs4"}})
+    monkeypatch.setattr(server_program.machine, "collect_target_facts", lambda place: {"mount": {"type": "nfs4"}})
     with raises("not-on-disk", TargetError, file_system="nfs4"):
         server_program.run(ServerAssignment((str(here / "disk"),), "x", 2**20))
     assert not list((here / "disk").iterdir())

@@ -6,9 +6,9 @@ import pytest
 
 from iosonde.campaign import preflight
 from iosonde.campaign.caller import Caller
-from iosonde.campaign.plan import plan
+from iosonde.campaign.plan import plan_campaign
 from iosonde.campaign.request import Request
-from iosonde.ranks.hosts import this_host
+from iosonde.ranks.hosts import get_this_host
 from iosonde.ranks.machine import route
 from iosonde.ranks.machine.netlink import Way
 from iosonde.ranks.machine.route import NodeNetwork
@@ -26,7 +26,7 @@ def said(tmp_path):
         file = tmp_path / "e.yaml"
         file.write_text(f"target: {tmp_path}/t\nrepetitions: 1\n{keys}\n")
         sentences: list[str] = []
-        plan(Request(file=str(file)), Caller(say=sentences.append))
+        plan_campaign(Request(file=str(file)), Caller(say=sentences.append))
         return sentences
 
     return of
@@ -48,7 +48,7 @@ def test_a_host_is_the_same_by_its_longer_name(said):
 @pytest.fixture
 def served_by(monkeypatch):
     """The file system of the target says that it is served so."""
-    asked = preflight.machine_facts
+    asked = preflight.collect_machine_facts
 
     def served(mount, servers):
         def facts(*words):
@@ -56,7 +56,7 @@ def served_by(monkeypatch):
             about = {"mount": {"server": mount}, "filesystem": {"servers": servers}}
             return {name: {**one, **about} for name, one in found.items()}
 
-        monkeypatch.setattr(preflight, "machine_facts", facts)
+        monkeypatch.setattr(preflight, "collect_machine_facts", facts)
 
     return served
 
@@ -74,8 +74,10 @@ def test_a_host_that_serves_what_is_measured_is_said_before_the_first_trial(said
 
 def test_this_node_is_known_by_its_addresses_too(said, served_by, monkeypatch):
     served_by("10.0.0.9", None)
-    monkeypatch.setattr(route, "here", lambda: NodeNetwork({}, frozenset(), (), {"10.0.0.9": Way(2, local=True)}.get))
-    assert_problem(said("steps: ['true']")[0], "serves-target", hosts=this_host().name)
+    monkeypatch.setattr(
+        route, "read_node_network", lambda: NodeNetwork({}, frozenset(), (), {"10.0.0.9": Way(2, local=True)}.get)
+    )
+    assert_problem(said("steps: ['true']")[0], "serves-target", hosts=get_this_host().name)
     served_by("10.0.0.8", None)
     assert said("steps: ['true']") == []
     served_by("127.0.0.1", None)  # a gateway, as of HDFS
@@ -97,9 +99,9 @@ def test_hosts_are_held_against_the_cluster_file(said, tmp_path):
 def test_without_hosts_this_one_is_asked_about(said, tmp_path):
     keys = f"cluster: {tmp_path}/c.yaml\nsteps: ['true']\n"
     (one,) = said(keys)
-    assert_problem(one, "unknown-node", nodes=this_host().name, file="c.yaml")
+    assert_problem(one, "unknown-node", nodes=get_this_host().name, file="c.yaml")
     assert "(S131)" in one
-    assert said(keys, CLUSTER + f"  {this_host().name}: client\n") == []
+    assert said(keys, CLUSTER + f"  {get_this_host().name}: client\n") == []
 
 
 def test_a_cluster_file_that_is_not_there_is_told_with_the_key(said, tmp_path):

@@ -34,7 +34,7 @@ IMPORTERS = ("iozone", "mdtest", "dd")
 
 
 def build(text, name="a.yaml"):
-    return spec_file.build(yaml_text.parse(text, name, name.endswith("json")), IMPORTERS)
+    return spec_file.build_experiment(yaml_text.parse(text, name, name.endswith("json")), IMPORTERS)
 
 
 def spec(text):
@@ -129,7 +129,7 @@ def test_the_output_of_a_known_tool_is_read_unless_the_file_says_otherwise():
     made = spec(json.dumps({"target": "/", "steps": steps, "set_up": ["dd of=a"], "tear_down": ["dd of=b"]}))
     assert [one.parse for one in made.steps] == ["auto", "auto", None, None]
     assert [one.parse for one in (*made.set_up, *made.tear_down)] == [None, None]
-    assert spec(json.dumps(spec_file.to_document(made))).steps == made.steps
+    assert spec(json.dumps(spec_file.spec_to_document(made))).steps == made.steps
 
 
 def test_the_older_form_runs_unchanged():
@@ -461,5 +461,5 @@ def test_what_the_store_keeps_is_the_same_experiment_again(tmp_path_factory, ste
         seed=seed,
         name="x",
     )
-    text = json.dumps(spec_file.to_document(made))
-    assert spec_file.build(yaml_text.parse(text, "kept.json", as_json=True), IMPORTERS).spec == made
+    text = json.dumps(spec_file.spec_to_document(made))
+    assert spec_file.build_experiment(yaml_text.parse(text, "kept.json", as_json=True), IMPORTERS).spec == made

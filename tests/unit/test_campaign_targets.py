@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from iosonde.campaign.campaign import campaign
-from iosonde.campaign.plan import plan
+from iosonde.campaign.campaign import build_campaign
+from iosonde.campaign.plan import plan_campaign
 from iosonde.campaign.request import Request
-from iosonde.campaign.run import run
-from iosonde.campaign.targets import names_of
+from iosonde.campaign.run import run_campaign
+from iosonde.campaign.targets import derive_target_names
 from iosonde.cli.group import cli
 from iosonde.commands.plan.text import lines
 from iosonde.core.errors import TargetError, TargetFaultError
@@ -39,7 +39,7 @@ def asked(*targets: str, what: str | None = "true", **more) -> Request:
 
 
 def levels(request: Request) -> dict[str, str]:
-    spec = campaign(request).spec
+    spec = build_campaign(request).spec
     return {name: str(path) for name, path in spec.targets.items()}
 
 
@@ -54,7 +54,7 @@ def levels(request: Request) -> dict[str, str]:
     ],
 )
 def test_a_level_is_the_shortest_name_that_tells_the_paths_apart(paths, names):
-    assert names_of([Path(path) for path in paths]) == names
+    assert derive_target_names([Path(path) for path in paths]) == names
 
 
 def test_options_and_a_file_mean_the_same_two_levels(here):
@@ -62,18 +62,18 @@ def test_options_and_a_file_mean_the_same_two_levels(here):
     (here / "two.yaml").write_text("targets: {gluster: g, nfs: n}\nsteps: [{command: 'true', on: all, parse: auto}]\n")
     assert levels(asked("gluster=g", "nfs=n")) == levels(asked(what="two.yaml")) == wanted
     assert levels(asked("g", "n")) == {"g": str(here / "g"), "n": str(here / "n")}
-    made = campaign(asked("gluster=g", "nfs=n"))
+    made = build_campaign(asked("gluster=g", "nfs=n"))
     assert made.spec.factors[-1] == Factor("target", "", ("gluster", "nfs"))
-    assert made.identity() == campaign(asked(what="two.yaml")).identity()
+    assert made.identity() == build_campaign(asked(what="two.yaml")).identity()
     assert made.identity()["targets"] == wanted and "target" not in made.identity().get("factors", {})
     (here / "again.json").write_text(json.dumps(made.identity()))
-    assert campaign(asked(what="again.json")).identity() == made.identity()
+    assert build_campaign(asked(what="again.json")).identity() == made.identity()
 
 
 def test_one_target_is_no_factor_unless_it_has_a_name(here):
-    one = campaign(asked("g")).spec
+    one = build_campaign(asked("g")).spec
     assert one.targets == {"": here / "g"} and [factor.name for factor in one.factors] == ["nodes", "ranks_per_node"]
-    assert campaign(asked("gluster=g")).spec.levels("target") == ("gluster",)
+    assert build_campaign(asked("gluster=g")).spec.levels("target") == ("gluster",)
 
 
 def test_an_option_overrides_either_key_of_a_file(here):
@@ -96,22 +96,22 @@ def test_an_option_overrides_either_key_of_a_file(here):
 def test_what_cannot_be_two_targets_is_refused(here, text, code, key):
     (here / "bad.yaml").write_text(f"{text}\nsteps: ['true']\n")
     with pytest.raises(SpecError) as refused:
-        campaign(asked(what="bad.yaml"))
+        build_campaign(asked(what="bad.yaml"))
     assert_problem(refused.value.problems[0], code, key=key)
 
 
 def test_one_name_for_two_directories_is_refused(here):
     with raises("duplicate-target", name="a"):
-        campaign(asked("a=g", "a=n"))
+        build_campaign(asked("a=g", "a=n"))
 
 
 def test_a_target_that_is_missing_is_said_by_its_name(here):
     with raises("no-such-directory", TargetError, place="target nfs", target=here / "none"):
-        plan(asked("gluster=g", "nfs=none"))
+        plan_campaign(asked("gluster=g", "nfs=none"))
 
 
 def test_the_plan_shows_every_target_and_trials_in_turns(here):
-    made = plan(asked("gluster=g", "nfs=n", what="echo ${TARGET}", repetitions=2))
+    made = plan_campaign(asked("gluster=g", "nfs=n", what="echo ${TARGET}", repetitions=2))
     shown = "\n".join(lines(made))
     assert [line.split()[-2:] for line in shown.splitlines()[:9] if f"{here}/" in line][:2] == [
         ["gluster", f"{here}/g"],
@@ -125,14 +125,14 @@ def test_the_plan_shows_every_target_and_trials_in_turns(here):
 
 def test_the_store_must_not_lie_on_any_of_them(here):
     with raises("store-on-target"):
-        plan(asked("gluster=g", "nfs=n", store="n/store"))
+        plan_campaign(asked("gluster=g", "nfs=n", store="n/store"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ['echo "$IOSONDE_TARGET ${TARGET} ${target}" >&2; touch ${TARGET}/x', "user:ls"])
 def test_each_trial_is_on_its_own_target_which_is_left_as_it_was(here, what):
     more = {"set": ("files=10",)} if what == "user:ls" else {}
-    run(asked("gluster=g", "nfs=n", what=what, repetitions=2, **more)).check()
+    run_campaign(asked("gluster=g", "nfs=n", what=what, repetitions=2, **more)).check()
     runs = Store.open(here / "store").runs()
     assert len(runs) == 4
     for one in runs:
@@ -151,7 +151,7 @@ def test_each_trial_is_on_its_own_target_which_is_left_as_it_was(here, what):
 
 @pytest.mark.slow
 def test_the_envelope_is_compared_over_the_factor(here):
-    run(asked("gluster=g", "nfs=n", what=None, repetitions=2, small_files=5, large_size=2**20)).check()
+    run_campaign(asked("gluster=g", "nfs=n", what=None, repetitions=2, small_files=5, large_size=2**20)).check()
     done = CliRunner().invoke(cli, ["compare", "store", "--group", "target"])
     assert done.exit_code == 0 and "gluster" in done.output and "nfs" in done.output
 
@@ -168,7 +168,7 @@ def test_a_target_that_fails_is_named_and_the_other_is_cleaned(here, monkeypatch
     monkeypatch.setattr(Keeper, "on", on)
     request = asked("gluster=g", "nfs=n", repetitions=3, seed=4)
     with raises("no-response", TargetFaultError, place="target nfs"):
-        run(request).check()
+        run_campaign(request).check()
     assert not list((here / "g").iterdir())
 
 

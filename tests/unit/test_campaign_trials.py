@@ -17,7 +17,7 @@ NODES = Factor("nodes", "nodes", (1, 2))
 
 
 def experiment(repetitions):
-    trials = design.trials([NODES], design.FULL, range(repetitions), 0, seed=1)
+    trials = design.build_trials([NODES], design.FULL, range(repetitions), 0, seed=1)
     return Experiment("e", "e", [NODES], {}, trials, 1, "2026-01-01T00:00:00Z")
 
 
@@ -40,7 +40,9 @@ class Bench:
         def replan(longer):
             self.events.append(("replan", len(longer.trials)))
 
-        return campaign.run(asked, set(done), rules or campaign.Rules(), self.measure, keep, replan, lambda *_: None)
+        return campaign.measure_planned_trials(
+            asked, set(done), rules or campaign.Rules(), self.measure, keep, replan, lambda *_: None
+        )
 
     def measured(self):
         return [index for what, index in self.events if what == "measure"]
@@ -151,7 +153,7 @@ def test_a_target_that_fails_ends_the_campaign_and_costs_no_run(fails):
 
         return does
 
-    ended = campaign.run(
+    ended = campaign.measure_planned_trials(
         experiment(3), set(), campaign.Rules(), failing("measure"), failing("keep"), lambda _: None, lambda *_: None
     )
     assert ended.fault is fault

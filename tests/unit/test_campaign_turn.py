@@ -12,10 +12,10 @@ import pytest
 
 import here
 from iosonde.campaign import turn
-from iosonde.campaign.turn import Turn, hold_machine, is_here, list_other_processes, passed_on
+from iosonde.campaign.turn import Turn, build_inherited_environment, hold_machine, is_here, list_other_processes
 from iosonde.core import held
 from iosonde.core.errors import InputError
-from iosonde.ranks.hosts import this_host
+from iosonde.ranks.hosts import get_this_host
 from iosonde.ranks.machine import emulated
 from iosonde.store import Store
 from messages import assert_problem, raises
@@ -159,7 +159,7 @@ def test_what_a_campaign_starts_in_its_labs_takes_no_lock_and_sees_the_others(lo
         "import Turn", "import list_other_processes, Turn"
     )
     with hold_machine(Turn(), True, print), another(HOLD.replace("Turn()", "Turn(alongside=True)")) as other:
-        for name, value in passed_on().items():
+        for name, value in build_inherited_environment().items():
             monkeypatch.setenv(name, value)
         with another(inner) as process:
             assert process.stdout.readline() == f"{other.pid}\n"
@@ -225,4 +225,4 @@ def test_ranks_on_other_machines_hold_none_but_a_shared_one(monkeypatch, locks):
 @pytest.mark.parametrize(("nodes", "told"), [(("localhost",), True), (("n1", "n2"), False), ((), False)])
 def test_whether_ranks_run_here(nodes, told):
     assert is_here(nodes) == told
-    assert is_here((*nodes, this_host().name))
+    assert is_here((*nodes, get_this_host().name))

@@ -100,7 +100,7 @@ def test_two_phases_of_one_name_are_two():
         {"name": "prepare", "files": "f", "timed": False, "steps": [how, write, "close"]} for how in ("create", "open")
     ]
     item = {"kind": items.NATIVE, "workload": "phases", "settings": {"phases": phases}}
-    (part,) = items.layout(items.skipping([item], 1, "fuse.hdfs", 1), 0, 1, 0)
+    (part,) = items.lay_out_items(items.mark_skipped_phases([item], 1, "fuse.hdfs", 1), 0, 1, 0)
     assert [(bool(plan.skipped), plan.phase is None) for plan in part.plans] == [(False, False), (True, True)]
 
 
@@ -114,14 +114,14 @@ def test_a_rank_that_begins_inside_a_file_is_seen_too():
     writes = {"kind": "write", "transfer_size": 4096, "size": 4096, "base": "${RANK}"}
     phase = {"name": "parts", "files": "f", "steps": ["create", writes, "close"]}
     item = {"kind": items.NATIVE, "workload": "phases", "settings": {"phases": [phase]}}
-    assert ["skip" in items.skipping([item], ranks, "fuse.hdfs", 1)[0] for ranks in (1, 2)] == [False, True]
+    assert ["skip" in items.mark_skipped_phases([item], ranks, "fuse.hdfs", 1)[0] for ranks in (1, 2)] == [False, True]
 
 
 def test_where_the_runs_are_is_said_once_for_all_labs_of_a_campaign(here, monkeypatch):
     """Each lab is measured by a run of its own, which the campaign that holds the machine started."""
     words = ["e.yaml", "--target", "t", "--alongside", "--store"]
     assert "report s" in CliRunner().invoke(run, [*words, "s"]).output
-    for name, value in turn.passed_on().items():
+    for name, value in turn.build_inherited_environment().items():
         monkeypatch.setenv(name, value)
     done = CliRunner().invoke(run, [*words, "z"])
     assert done.exit_code == 0 and "report z" not in done.output

@@ -32,7 +32,7 @@ def told(monkeypatch, capfd):
     def run(*words: object) -> tuple[int, str, str]:
         monkeypatch.setattr("sys.argv", ["iosonde", *map(str, words)])
         capfd.readouterr()
-        code = group.run()
+        code = group.run_command_line()
         out, err = capfd.readouterr()
         for said in (out, err):
             assert not {char for char in said if char != "\n" and not char.isprintable()}, ascii(said)
@@ -116,7 +116,7 @@ def test_what_was_printed_and_is_exported_is_escaped_on_a_terminal_and_nowhere_e
     store = Store.create(tmp_path / "s")
     store.append(store_samples.run("one", factors={"fs": STEERS}, raw={"step-01.rank00000.txt": STEERS.encode()}))
     monkeypatch.setattr("sys.argv", ["iosonde", "show", str(store.path), *words])
-    assert group.run() == 0
+    assert group.run_command_line() == 0
     piped = capfd.readouterr().out
     assert "\u202e" in piped and "\\u202e" not in piped
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)

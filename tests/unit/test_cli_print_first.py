@@ -74,7 +74,7 @@ def test_what_is_asked_for_is_written_for_a_reader_who_went_away(monkeypatch):
         raise BrokenPipeError
 
     written: list[str] = []
-    monkeypatch.setattr(output, "show", gone)
+    monkeypatch.setattr(output, "print_lines", gone)
     with pytest.raises(BrokenPipeError):
-        output.emit(object(), [], False, lambda: written.append("page"))
+        output.print_result(object(), [], False, lambda: written.append("page"))
     assert written == ["page"]

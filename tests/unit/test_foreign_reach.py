@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from iosonde.foreign import mounts, reach
-from iosonde.foreign.mounts import forget_mounts, waiting_mount
+from iosonde.foreign.mounts import find_waiting_mount, forget_mounts
 
 TABLE = """\
 1 0 8:1 / / rw - ext4 /dev/vda rw
@@ -38,11 +38,11 @@ def test_the_mount_that_a_path_leads_to_is_known_without_touching_it(table, monk
     monkeypatch.chdir(table)
     mount = str(table / "mnt")
     for path in ("mnt", "mnt/store", "direct/s", "chain", "absolute/s", "up", "local/../mnt/s"):
-        assert waiting_mount(Path(path)) == mount, path
-    assert waiting_mount(Path("/net/my nfs/results")) == "/net/my nfs"
-    assert waiting_mount(Path("/auto/home")) == "/auto"
+        assert find_waiting_mount(Path(path)) == mount, path
+    assert find_waiting_mount(Path("/net/my nfs/results")) == "/net/my nfs"
+    assert find_waiting_mount(Path("/auto/home")) == "/auto"
     for path in ("store", "local/store", "loop/x", "nowhere/at/all", "/"):
-        assert waiting_mount(Path(path)) == "", path
+        assert find_waiting_mount(Path(path)) == "", path
 
 
 def test_a_local_path_starts_no_process(table, monkeypatch):

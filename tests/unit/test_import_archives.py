@@ -64,7 +64,7 @@ def unpacked(packed: bytes, tmp_path: Path, name: str = "a.tgz") -> list[tuple[s
     place.mkdir()
     archive.write_bytes(packed)
     with archive.open("rb") as file:
-        members = unpacking.unpack(archive, file, place)
+        members = unpacking.unpack_archive(archive, file, place)
     return [(str(member.name), member.path.read_bytes()) for member in members]
 
 
@@ -209,12 +209,12 @@ def test_without_space_for_it_the_archive_and_the_member_are_named_and_the_impor
 
 def test_what_is_free_limits_what_is_unpacked(tmp_path, monkeypatch):
     packed = gzip.compress(tar(("a", IOR), ("b", IOR)))
-    monkeypatch.setattr(unpacking, "free_bytes", lambda _: 4 * len(IOR))
+    monkeypatch.setattr(unpacking, "count_free_bytes", lambda _: 4 * len(IOR))
     with raises("no-space", DataError, directory=tmp_path):
         unpacked(packed, tmp_path)
     assert not (tmp_path / "unpacked" / "0000001").exists()
     free = iter([1 << 30, 1 << 30, 1000])  # of others, who write meanwhile
-    monkeypatch.setattr(unpacking, "free_bytes", lambda _: next(free, 1000))
+    monkeypatch.setattr(unpacking, "count_free_bytes", lambda _: next(free, 1000))
     with raises("no-space", DataError):
         unpacked(packed, tmp_path)
 

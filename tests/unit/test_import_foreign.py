@@ -17,7 +17,7 @@ from iosonde.core.errors import DataError, IosondeError, SystemFaultError
 from iosonde.foreign import guarded
 from iosonde.foreign.child import NoAnswerError
 from iosonde.foreign.guarded import open_checked
-from iosonde.foreign.mounts import waiting_mount
+from iosonde.foreign.mounts import find_waiting_mount
 from iosonde.store import Store
 from messages import raises
 from terminal import command_of
@@ -126,7 +126,7 @@ def test_only_a_network_or_fuse_mount_is_waited_for(tmp_path, monkeypatch):
         "x": "",
     }
     try:
-        assert {path: waiting_mount(Path(path)) for path in waiting} == waiting
+        assert {path: find_waiting_mount(Path(path)) for path in waiting} == waiting
     finally:
         guarded.forget_silence()
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from iosonde.importers import Parsed, Row, registry
 from iosonde.importers.text import Text
 from iosonde.measure.collect import aggregate
-from iosonde.measure.collect.commands import _read_tail, results
+from iosonde.measure.collect.commands import _read_tail, aggregate_results
 from iosonde.measure.collect.rates import PhaseTimes
 from iosonde.measure.spec import ALL, EACH, SINGLE
 
@@ -38,7 +38,9 @@ def whole(found, operation=None):
 
 
 def test_the_published_sum_over_nodes_is_reproduced_exactly():
-    found = aggregate.totals({rank: rates(one) for rank, one in enumerate(INDIVIDUAL)}, ALL, "", "step-02", None)
+    found = aggregate.aggregate_tool_results(
+        {rank: rates(one) for rank, one in enumerate(INDIVIDUAL)}, ALL, "", "step-02", None
+    )
     assert whole(found) == {(name, "bandwidth_sum_of_ranks"): value * KIB for name, value in TOTAL.items()}
     own = {(row.rank, row.operation): row.value / KIB for row in found.observations if row.metric == "bandwidth_own"}
     assert own == {(rank, name): value for rank, one in enumerate(INDIVIDUAL) for name, value in one.items()}
@@ -47,11 +49,13 @@ def test_the_published_sum_over_nodes_is_reproduced_exactly():
 @given(st.lists(st.floats(1, 1e12), min_size=1, max_size=9), st.randoms())
 def test_a_total_does_not_depend_on_the_order_of_the_ranks_and_never_on_one_alone(values, random):
     parsed = {rank: rates({"read": value}) for rank, value in enumerate(values)}
-    total = whole(aggregate.totals(parsed, ALL, "", "x", None))["read", "bandwidth_sum_of_ranks"]
+    total = whole(aggregate.aggregate_tool_results(parsed, ALL, "", "x", None))["read", "bandwidth_sum_of_ranks"]
     assert total == pytest.approx(sum(values) * KIB)
     shuffled = dict(random.sample(sorted(parsed.items()), len(parsed)))
-    assert whole(aggregate.totals(shuffled, ALL, "", "x", None))["read", "bandwidth_sum_of_ranks"] == total
-    assert not whole(aggregate.totals(parsed, ALL, "", "x", 1.0, complete=False))
+    assert (
+        whole(aggregate.aggregate_tool_results(shuffled, ALL, "", "x", None))["read", "bandwidth_sum_of_ranks"] == total
+    )
+    assert not whole(aggregate.aggregate_tool_results(parsed, ALL, "", "x", 1.0, complete=False))
 
 
 def test_times_and_latencies_are_not_summed():
@@ -59,7 +63,7 @@ def test_times_and_latencies_are_not_summed():
         rank: [Parsed(rows=[Row("stat", "latency_mean", value, "s", 1), Row("stat", "latency_max", 9.0, "s", 1)])]
         for rank, value in enumerate((0.001, 0.003))
     }
-    found = aggregate.totals(rows, ALL, "", "x", None)
+    found = aggregate.aggregate_tool_results(rows, ALL, "", "x", None)
     assert whole(found) == {("stat", "latency_mean_mean_of_ranks"): 0.002, ("stat", "latency_mean_max_of_ranks"): 0.003}
     assert [(row.rank, row.value) for row in found.observations if row.metric == "latency_max"] == [(0, 9.0), (1, 9.0)]
 
@@ -70,11 +74,11 @@ def test_what_cannot_be_combined_is_the_wholes_of_one_rank_alone():
         Row("read", "latency_p99", 9.0, "s", 1),
         Row("read", "latency_p99", 7.0, "s", 1, rank=3),
     ]
-    one = whole(aggregate.totals({0: [Parsed(rows=rows)]}, ALL, "", "x", None))
+    one = whole(aggregate.aggregate_tool_results({0: [Parsed(rows=rows)]}, ALL, "", "x", None))
     assert one == {("read", "bandwidth_sum_of_ranks"): 4.0, ("read", "latency_p99"): 9.0}
-    two = whole(aggregate.totals({rank: [Parsed(rows=rows)] for rank in (0, 1)}, ALL, "", "x", None))
+    two = whole(aggregate.aggregate_tool_results({rank: [Parsed(rows=rows)] for rank in (0, 1)}, ALL, "", "x", None))
     assert two == {("read", "bandwidth_sum_of_ranks"): 8.0}
-    assert not whole(aggregate.totals({0: [Parsed(rows=rows)]}, ALL, "", "x", None, complete=False))
+    assert not whole(aggregate.aggregate_tool_results({0: [Parsed(rows=rows)]}, ALL, "", "x", None, complete=False))
 
 
 def test_percentiles_of_single_ranks_are_named():
@@ -86,28 +90,32 @@ def test_percentiles_of_single_ranks_are_named():
     parsed = {rank: [Parsed(rows=rows, headline=("bandwidth", "latency_p99"))] for rank in (0, 1)}
     item = {"on": ALL, "label": "x"}
     clocks = PhaseTimes(np.array([0, 0]), np.array([1, 1]), 0)
-    assert results(item, parsed, "", clocks, True).rank_only_keys == [("read", "latency_p99")]
-    assert results(item, {0: parsed[0]}, "", clocks, True).rank_only_keys == []
+    assert aggregate_results(item, parsed, "", clocks, True).rank_only_keys == [("read", "latency_p99")]
+    assert aggregate_results(item, {0: parsed[0]}, "", clocks, True).rank_only_keys == []
 
 
 def test_ranks_one_after_another_have_a_mean_and_no_sum():
     parsed = {rank: rates({"read": value}, file_size=KIB) for rank, value in enumerate((10, 20))}
-    assert whole(aggregate.totals(parsed, EACH, "", "x", 1.0)) == {("read", "bandwidth_mean_of_ranks"): 15 * KIB}
+    assert whole(aggregate.aggregate_tool_results(parsed, EACH, "", "x", 1.0)) == {
+        ("read", "bandwidth_mean_of_ranks"): 15 * KIB
+    }
 
 
 def test_a_rank_without_the_operation_leaves_no_total_of_it():
-    found = aggregate.totals({0: rates({"read": 1, "write": 2}), 1: rates({"read": 3})}, ALL, "", "x", None)
+    found = aggregate.aggregate_tool_results(
+        {0: rates({"read": 1, "write": 2}), 1: rates({"read": 3})}, ALL, "", "x", None
+    )
     assert whole(found) == {("read", "bandwidth_sum_of_ranks"): 4 * KIB}
 
 
 def test_ranks_that_count_differently_have_no_total():
     one = [Parsed(rows=[Row("read", "rate_last_done", 5, "operations/s", 1)])]
-    assert not whole(aggregate.totals({0: rates({"read": 1}), 1: one}, ALL, "", "x", None))
+    assert not whole(aggregate.aggregate_tool_results({0: rates({"read": 1}), 1: one}, ALL, "", "x", None))
 
 
 def test_a_single_command_speaks_for_itself():
     rows = [Row("stat", "rate_mean", 7.0, "operations/s", 1), Row("stat", "rate_own", 3.0, "operations/s", 2, rank=5)]
-    found = aggregate.totals({0: [Parsed(rows=rows)]}, SINGLE, "", "x", 1.0)
+    found = aggregate.aggregate_tool_results({0: [Parsed(rows=rows)]}, SINGLE, "", "x", 1.0)
     assert [(row.metric, row.rank, row.value) for row in found.observations] == [
         ("rate_mean", None, 7.0),
         ("rate_own", 5, 3.0),
@@ -117,7 +125,7 @@ def test_a_single_command_speaks_for_itself():
 def test_the_tools_own_iterations_are_one_number_of_the_rank():
     """Iterations inside a trial are no trials: n would be wrong."""
     rows = [Row("stat", "rate_last_done", value, "operations/s", 1, None, at) for at, value in enumerate((10, 20, 60))]
-    found = aggregate.totals({0: [Parsed(rows=rows)], 1: [Parsed(rows=rows)]}, ALL, "", "x", None)
+    found = aggregate.aggregate_tool_results({0: [Parsed(rows=rows)], 1: [Parsed(rows=rows)]}, ALL, "", "x", None)
     assert whole(found) == {("stat", "rate_sum_of_ranks"): 60}
 
 
@@ -126,7 +134,7 @@ def test_the_clock_that_a_tool_prefers_is_summed():
         Row("write", f"bandwidth_{clock}", value, "bytes/s", 1)
         for clock, value in (("last_done", 4.0), ("sum_of_ranks", 5.0), ("min", 1.0), ("sd", 0.1))
     ]
-    found = aggregate.totals({0: [Parsed(rows=rows)], 1: [Parsed(rows=rows)]}, ALL, "", "x", None)
+    found = aggregate.aggregate_tool_results({0: [Parsed(rows=rows)], 1: [Parsed(rows=rows)]}, ALL, "", "x", None)
     assert whole(found) == {("write", "bandwidth_sum_of_ranks"): 10.0}
     assert {row.metric for row in found.observations if row.rank == 1} == {
         "bandwidth_own",
@@ -149,9 +157,13 @@ def test_the_clock_that_a_tool_prefers_is_summed():
     ],
 )
 def test_bytes_over_the_time_of_all_where_the_bytes_are_known(executions, expected):
-    found = whole(aggregate.totals({0: executions, 1: executions}, ALL, "", "job", 4.0))
+    found = whole(aggregate.aggregate_tool_results({0: executions, 1: executions}, ALL, "", "job", 4.0))
     assert {key: value for key, value in found.items() if key[1] == "bandwidth_last_done"} == expected
-    assert not [key for key in whole(aggregate.totals({0: executions}, ALL, "", "job", None)) if "last_done" in key[1]]
+    assert not [
+        key
+        for key in whole(aggregate.aggregate_tool_results({0: executions}, ALL, "", "job", None))
+        if "last_done" in key[1]
+    ]
 
 
 def test_rows_of_different_settings_stay_apart_and_shared_settings_are_factors():
@@ -159,7 +171,7 @@ def test_rows_of_different_settings_stay_apart_and_shared_settings_are_factors()
         Row("read", "bandwidth_last_done", size, "bytes/s", 1, factors={"record_size": size, "file_size": 64})
         for size in (4, 8)
     ]
-    found = aggregate.totals({0: [Parsed(rows=rows)], 1: [Parsed(rows=rows)]}, ALL, "b.", "x", None)
+    found = aggregate.aggregate_tool_results({0: [Parsed(rows=rows)], 1: [Parsed(rows=rows)]}, ALL, "b.", "x", None)
     assert whole(found) == {
         ("b.read record_size=4", "bandwidth_sum_of_ranks"): 8,
         ("b.read record_size=8", "bandwidth_sum_of_ranks"): 16,
@@ -178,7 +190,7 @@ def test_rows_of_different_settings_stay_apart_and_shared_settings_are_factors()
 def test_bytes_of_several_iozone_processes_are_not_those_of_one(file, expected):
     path = FIXTURES / "iozone" / file
     (parsed,) = registry.understand(Text(path.read_bytes(), path.name)).runs
-    assert sum(aggregate.bytes_of(parsed).values()) == expected
+    assert sum(aggregate.compute_bytes_by_operation(parsed).values()) == expected
 
 
 def test_bytes_are_counted_once_for_each_row():
@@ -186,7 +198,7 @@ def test_bytes_are_counted_once_for_each_row():
         Row("read", "bandwidth_last_done", 1.0, "bytes/s", 1, factors={"record_size": size, "file_size": 64})
         for size in (4, 8)
     ]
-    moved = aggregate.bytes_of(Parsed(rows=rows))
+    moved = aggregate.compute_bytes_by_operation(Parsed(rows=rows))
     assert sum(moved.values()) == 128
     assert all(one != other for one, other in pairwise(moved))
 

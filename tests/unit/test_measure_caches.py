@@ -17,23 +17,23 @@ from iosonde.measure.spec import CacheRegime
 def test_all_ranks_have_let_go_before_any_of_them_looks(monkeypatch):
     """Two ranks drop the same file: pages that the other one is just letting go of are not kept ones."""
     done = []
-    for name in ("write_out", "drop", "after_drop"):
+    for name in ("write_out", "drop_files", "check_after_drop"):
         monkeypatch.setattr(cache, name, lambda *_, name=name: done.append(name))
-    monkeypatch.setattr(rank_phases.mounted, "here", lambda _: ("1", "/t"))
+    monkeypatch.setattr(rank_phases.mounted, "find_mount_of_path", lambda _: ("1", "/t"))
     monkeypatch.setattr(rank_phases.hooks, "run", lambda command, names: done.append((command, names["TARGET"])))
     ranks = SimpleNamespace(
         local_rank=0, rank=0, barrier=lambda: done.append("barrier"), wait_for_all=lambda: done.append("asleep")
     )
     assignment = Assignment("/t/iosonde-1/trial-0000", "/s", 2, [], 1, 1, cache={"before_reads": "drop"})
     plan = SimpleNamespace(reads=(Files("f", 1),))
-    rank_phases.before_reads(plan, assignment, False, ranks)
-    assert done == ["write_out", "barrier", ("drop", "/t"), "asleep", "drop", "barrier", "after_drop"]
+    rank_phases.prepare_caches_before_reads(plan, assignment, False, ranks)
+    assert done == ["write_out", "barrier", ("drop", "/t"), "asleep", "drop_files", "barrier", "check_after_drop"]
 
 
 def test_a_target_that_was_mounted_anew_is_cold_and_is_not_looked_at(monkeypatch):
     """A look at a small file on Gluster brings its content into the client (quick-read)."""
     mounts = iter([("unique 1", "/t"), ("unique 2", "/t")])
-    monkeypatch.setattr(rank_phases.mounted, "here", lambda _: next(mounts))
+    monkeypatch.setattr(rank_phases.mounted, "find_mount_of_path", lambda _: next(mounts))
     monkeypatch.setattr(rank_phases.hooks, "run", lambda *_: None)
     monkeypatch.setattr(cache, "write_out", lambda _: None)
     ranks = SimpleNamespace(
@@ -41,7 +41,7 @@ def test_a_target_that_was_mounted_anew_is_cold_and_is_not_looked_at(monkeypatch
     )
     assignment = Assignment("/t/iosonde-1/trial-0000", "/s", 2, [], 1, 1, cache={"before_reads": "remount"})
     plan = SimpleNamespace(reads=(Files("f", 1),))  # which is not there: to look at it would fail
-    found = rank_phases.before_reads(plan, assignment, False, ranks)
+    found = rank_phases.prepare_caches_before_reads(plan, assignment, False, ranks)
     done = found.pop("remount")
     assert found == {"state": "cold-verified", "resident_bytes": 0, "bytes": 0}
     assert (done["mount"], done["host"]) == ("/t", "n1") and 0 <= done["seconds"] < 60 and done["at"].endswith("Z")
@@ -62,7 +62,7 @@ def test_only_what_was_seen_is_verified(tmp_path, monkeypatch, refused, kept, st
     if refused:
         monkeypatch.setattr(_native, refused, _refuse)
     monkeypatch.setattr(cache, "can_cache_elsewhere", lambda _: False)
-    found = cache.after_drop(tmp_path, ["f000000"], cache.drop(tmp_path, ["f000000"]))
+    found = cache.check_after_drop(tmp_path, ["f000000"], cache.drop_files(tmp_path, ["f000000"]))
     assert found == {"state": state, "resident_bytes": kept, "bytes": 8192}
 
 
@@ -82,7 +82,7 @@ def test_the_page_cache_proves_nothing_of_a_client_that_may_have_its_own(tmp_pat
     monkeypatch.setattr(_native, "page_cache", lambda _: (0, 1))
     there = cache.mount.Mount(str(tmp_path), kind, source, "", "", (0, 40), "/")
     monkeypatch.setattr(cache.mount, "find_mount", lambda _: there)
-    assert cache.after_drop(tmp_path, ["f000000"], True)["state"] == state
+    assert cache.check_after_drop(tmp_path, ["f000000"], True)["state"] == state
 
 
 def _refuse(_):
@@ -102,4 +102,4 @@ def _refuse(_):
 )
 def test_the_servers_cache_is_what_the_hook_was_asked_for(kind, hook, state):
     bench = SimpleNamespace(facts={"machine": {"mount": {"type": kind}}}, cache=CacheRegime(before_reads=hook))
-    assert trial._server_cache(bench) == state
+    assert trial._describe_server_cache(bench) == state

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from iosonde.measure.rank import command, output
-from iosonde.ranks.processes import family
+from iosonde.ranks.processes import find_family
 
 
 def run(tmp_path, text, begin=lambda: 0, **more):
@@ -58,7 +58,7 @@ def test_one_that_never_ends_is_ended_with_all_it_started(tmp_path):
     result, said = run(tmp_path, "echo begun; sleep 1000 & sleep 1000 | cat", timeout_s=0.3)
     assert (result.ended_by, result.exit_code, said) == ("timeout", None, b"begun\n")
     assert result.signal == signal.SIGTERM
-    assert not family(f"test:{tmp_path}", command.STEP_VARIABLE)
+    assert not find_family(f"test:{tmp_path}", command.STEP_VARIABLE)
 
 
 def test_one_that_ignores_sigterm_is_killed(tmp_path):
@@ -75,7 +75,7 @@ def test_one_that_kills_its_shell_is_told_by_its_signal(tmp_path):
 def test_a_daemon_neither_hangs_nor_leaks_and_is_counted(tmp_path, how):
     result, _ = run(tmp_path, f"{how} echo started")
     assert (result.exit_code, result.left) == (0, 1)
-    assert not family(f"test:{tmp_path}", command.STEP_VARIABLE)
+    assert not find_family(f"test:{tmp_path}", command.STEP_VARIABLE)
 
 
 def test_what_shall_stay_stays(tmp_path):

@@ -38,7 +38,7 @@ def look(health, at="t0", **options):
     ],
 )
 def test_the_health_of_a_trial_is_that_before_and_after_it(before, after, level):
-    assert servers_seen.condition_level(before, after) == level
+    assert servers_seen.compute_condition_level(before, after) == level
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_the_health_of_a_trial_is_that_before_and_after_it(before, after, level)
     ],
 )
 def test_the_options_of_a_trial_are_those_in_effect_while_it_measured(first, last, sets, level):
-    assert servers_seen.condition_facts(look([], **first), look([], **last), sets)["options"] == level
+    assert servers_seen.build_condition_facts(look([], **first), look([], **last), sets)["options"] == level
 
 
 def test_what_was_seen_before_and_after_is_a_fact_of_the_run_and_its_health_a_factor(tmp_path):

@@ -133,12 +133,12 @@ def test_a_remount_is_looked_for_in_the_mount_table(monkeypatch, tmp_path, does,
     regime = CacheRegime("remount", "umount", "mount")
     try:
         if said is None:
-            done = controls.remount(regime, {"TARGET_ROOT": "/mnt/data"}, table.path)
+            done = controls.remount_target(regime, {"TARGET_ROOT": "/mnt/data"}, table.path)
             assert done["mount"] == "/mnt" and done["at"].endswith("Z")
             assert 0 <= done["unmount_s"] < 60 and 0 <= done["mount_s"] < 60
         else:
             with pytest.raises(SystemFaultError) as caught:
-                controls.remount(regime, {"TARGET_ROOT": "/mnt/data"}, table.path)
+                controls.remount_target(regime, {"TARGET_ROOT": "/mnt/data"}, table.path)
             assert caught.value.message == said
     finally:
         os.chdir(here)

@@ -14,7 +14,7 @@ FACTORS = [Factor(name, "", tuple(range(n))) for name, n in (("a", 2), ("b", 3),
 
 
 def made(cells, seed=1, factors=FACTORS, **keys):
-    return design.cells(factors, {"kind": "balanced", "cells": cells, **keys}, seed)
+    return design.build_cells(factors, {"kind": "balanced", "cells": cells, **keys}, seed)
 
 
 def test_levels_and_pairs_come_up_alike_often():
@@ -33,7 +33,7 @@ def test_where_there_is_an_orthogonal_array_it_is_found():
     """Greedy alone takes, of 2^5 cells, eight in which one factor is the opposite of another."""
     factors = [Factor(name, "", (0, 1)) for name in "abcde"]
     for seed in (1, 7, 147, 2013):
-        found = design.cells(factors, {"kind": "balanced", "cells": 8}, seed)
+        found = design.build_cells(factors, {"kind": "balanced", "cells": 8}, seed)
         for one, other in combinations("abcde", 2):
             assert set(Counter((cell[one], cell[other]) for cell in found.cells).values()) == {2}
         assert "confounded-factors" not in codes(found.notes)
@@ -49,12 +49,12 @@ def test_factors_that_change_together_are_named():
 
 
 def confounding_notes(factors, keys):
-    return [note for note in design.cells(factors, keys, 1).notes if codes([note]) == ["confounded-factors"]]
+    return [note for note in design.build_cells(factors, keys, 1).notes if codes([note]) == ["confounded-factors"]]
 
 
 def test_the_seed_draws_the_cells_and_other_factors_are_crossed_with_them():
     assert made(12).cells == made(12).cells != made(12, seed=2).cells
-    assert len(design.cells(FACTORS, {"kind": "balanced", "cells": 6, "factors": ["a", "b", "c"]}, 1).cells) == 36
+    assert len(design.build_cells(FACTORS, {"kind": "balanced", "cells": 6, "factors": ["a", "b", "c"]}, 1).cells) == 36
 
 
 def test_what_is_forbidden_is_never_taken_and_all_that_is_allowed_is_the_full_design():

@@ -35,7 +35,7 @@ def test_the_eight_metrics_are_measured():
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=24))
 def test_readers_are_turned_away_from_the_writer(nodes):
-    shift, reader = envelope.reader_shift(nodes)
+    shift, reader = envelope.compute_reader_shift(nodes)
     turned = [nodes[(rank + shift) % len(nodes)] for rank in range(len(nodes))]
     if reader == envelope.OTHER_NODE:
         assert all(mine != writers for mine, writers in zip(nodes, turned, strict=True))
@@ -50,7 +50,7 @@ def test_equal_nodes_are_always_read_from_another_node():
     for count in (2, 3, 4, 16):
         for per_node in (1, 2, 8):
             nodes = [rank // per_node for rank in range(count * per_node)]
-            assert envelope.reader_shift(nodes)[1] == envelope.OTHER_NODE
+            assert envelope.compute_reader_shift(nodes)[1] == envelope.OTHER_NODE
 
 
 @given(st.integers(1, 12))

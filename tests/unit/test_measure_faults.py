@@ -13,7 +13,7 @@ from iosonde.core import faults as words
 from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.faults import Exchange, FaultDone, PlannedFault, Settled
 from iosonde.core.stored import StoredRun
-from iosonde.measure.faults import LabAnswer, LabOrders, TrialFaults, planned
+from iosonde.measure.faults import LabAnswer, LabOrders, TrialFaults, plan_faults
 from messages import assert_problem, codes, raises
 
 WRITTEN = {"fault": "${fault}", "on": "server2", "at": "5s", "for": "${lasts}", "during": "write"}
@@ -32,10 +32,10 @@ DONE = FaultDone(
 
 
 def test_values_of_factors_are_filled_in_and_none_is_no_fault():
-    found = planned([WRITTEN], {"fault": "kill-server", "lasts": 4})
+    found = plan_faults([WRITTEN], {"fault": "kill-server", "lasts": 4})
     assert found == [PlannedFault("kill-server", "server2", 5.0, 4.0, "", "write")]
-    assert planned([WRITTEN], {"fault": "none", "lasts": 4}) == []
-    assert planned([{"fault": "slow-link", "on": "servers", "rate": "1mbit"}], {})[0].rate == "1mbit"
+    assert plan_faults([WRITTEN], {"fault": "none", "lasts": 4}) == []
+    assert plan_faults([{"fault": "slow-link", "on": "servers", "rate": "1mbit"}], {})[0].rate == "1mbit"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_values_of_factors_are_filled_in_and_none_is_no_fault():
 )
 def test_what_no_lab_could_do_is_refused(change, code):
     with raises(code, InputError):
-        planned([WRITTEN | {"fault": "stop"} | change], {"lasts": "1s"})
+        plan_faults([WRITTEN | {"fault": "stop"} | change], {"lasts": "1s"})
 
 
 def test_without_faults_nobody_is_asked(tmp_path):

@@ -32,7 +32,7 @@ possible = st.sampled_from([(k, p) for k in range(3, 9) for p in range(1, k) if 
 @settings(max_examples=30)
 def test_a_fraction_is_balanced_orthogonal_and_its_cells_differ(kp, seed):
     k, p = kp
-    made = design.cells(switches(k), {"kind": "fractional", "p": p}, seed)
+    made = design.build_cells(switches(k), {"kind": "fractional", "p": p}, seed)
     x = matrix(made, k)
     assert len({tuple(row) for row in x}) == len(x) == 2 ** (k - p)
     assert (x.T @ x == len(x) * np.eye(k)).all()
@@ -44,7 +44,7 @@ def test_a_fraction_is_balanced_orthogonal_and_its_cells_differ(kp, seed):
 def test_the_aliases_are_those_that_the_columns_show(kp):
     """Second implementation: two effects are aliases if and only if their columns are equal up to sign."""
     k, p = kp
-    made = design.cells(switches(k), {"kind": "fractional", "p": p}, 0)
+    made = design.build_cells(switches(k), {"kind": "fractional", "p": p}, 0)
     x = matrix(made, k)
     effects = [(i,) for i in range(k)] + list(combinations(range(k), 2))
     columns = {":".join(NAMES[i] for i in effect): prod(x[:, i] for i in effect) for effect in effects}
@@ -90,7 +90,7 @@ PUBLISHED = {
 @pytest.mark.parametrize("kp", PUBLISHED)
 def test_the_chosen_fraction_has_minimum_aberration(kp):
     k, p = kp
-    pattern = words.word_lengths(words.defining_words(words.find_generators(k, p)), k)
+    pattern = words.count_word_lengths(words.compute_defining_words(words.find_generators(k, p)), k)
     assert pattern[: len(PUBLISHED[kp])] == PUBLISHED[kp]
 
 
@@ -99,24 +99,28 @@ def test_no_choice_of_generators_is_better(k, p):
     """Second implementation: all of them."""
     products = [mask for mask in range(2 ** (k - p)) if mask.bit_count() >= 2]
     best = min(
-        words.word_lengths(words.defining_words(words.Generator(k - p + i, m) for i, m in enumerate(chosen)), k)
+        words.count_word_lengths(
+            words.compute_defining_words(words.Generator(k - p + i, m) for i, m in enumerate(chosen)), k
+        )
         for chosen in combinations(products, p)
     )
-    assert words.word_lengths(words.defining_words(words.find_generators(k, p)), k) == best
+    assert words.count_word_lengths(words.compute_defining_words(words.find_generators(k, p)), k) == best
 
 
 def test_the_textbook_fraction():
     """2^(7-4) with D=AB, E=AC, F=BC, G=ABC (Box, Hunter and Hunter 2005, ch. 6): A = BD = CE = FG."""
     factors = [Factor(letter, "", (0, 1)) for letter in "ABCDEFG"]
-    made = design.cells(factors, {"kind": "fractional", "generators": ["D=AB", "E=AC", "F=BC", "G=ABC"]}, 0)
+    made = design.build_cells(factors, {"kind": "fractional", "generators": ["D=AB", "E=AC", "F=BC", "G=ABC"]}, 0)
     assert made.resolution == 3
     assert made.aliases[0] == ("A", "B:D", "C:E", "F:G")
     assert made.aliases[6] == ("G", "A:F", "B:E", "C:D")
 
 
 def test_generators_by_letters_by_names_and_negative():
-    by_letter = design.cells(switches(4), {"kind": "fractional", "generators": "D=-ABC"}, 0)
-    by_name = design.cells(switches(4), {"kind": "fractional", "generators": ["ahead = -stripe * replica * cache"]}, 0)
+    by_letter = design.build_cells(switches(4), {"kind": "fractional", "generators": "D=-ABC"}, 0)
+    by_name = design.build_cells(
+        switches(4), {"kind": "fractional", "generators": ["ahead = -stripe * replica * cache"]}, 0
+    )
     assert by_letter == by_name
     assert by_name.generators == ("ahead = -stripe * replica * cache",)
     assert ("stripe:replica", "-cache:ahead") in by_name.aliases
@@ -126,15 +130,15 @@ def test_generators_by_letters_by_names_and_negative():
 
 def test_the_smallest_fraction_of_a_resolution():
     def runs(resolution):
-        return len(design.cells(switches(8), {"kind": "fractional", "resolution": resolution}, 0).cells)
+        return len(design.build_cells(switches(8), {"kind": "fractional", "resolution": resolution}, 0).cells)
 
     assert (runs(3), runs(4), runs(5)) == (16, 16, 64)
-    assert len(design.cells(switches(7), {"kind": "fractional", "resolution": 3}, 0).cells) == 8
+    assert len(design.build_cells(switches(7), {"kind": "fractional", "resolution": 3}, 0).cells) == 8
 
 
 def test_factors_with_more_levels_are_crossed_with_the_fraction():
     nodes = Factor("nodes", "nodes", (1, 2, 4))
-    made = design.cells([nodes, *switches(4)], {"kind": "fractional", "p": 1, "factors": list(NAMES[:4])}, 0)
+    made = design.build_cells([nodes, *switches(4)], {"kind": "fractional", "p": 1, "factors": list(NAMES[:4])}, 0)
     assert len(made.cells) == 3 * 8
     assert made.resolution == 4
     for n in (1, 2, 4):
@@ -144,7 +148,7 @@ def test_factors_with_more_levels_are_crossed_with_the_fraction():
 
 def test_a_constraint_that_breaks_a_fraction_is_said():
     asked = {"kind": "fractional", "p": 1, "constraints": ["not (stripe == 'on' and replica == 'on')"]}
-    made = design.cells(switches(4), asked, 0)
+    made = design.build_cells(switches(4), asked, 0)
     assert (len(made.cells), made.n_dropped) == (6, 2)
     assert codes(made.notes) == ["not-orthogonal"]
 
@@ -171,14 +175,14 @@ def test_a_constraint_that_breaks_a_fraction_is_said():
 )
 def test_a_wrong_fraction_is_named_by_its_key(asked, where):
     with pytest.raises(InputError) as caught:
-        design.check({"kind": "fractional", **asked}, switches(4))
+        design.check_design({"kind": "fractional", **asked}, switches(4))
     assert where in caught.value.message
     assert caught.value.hint
 
 
 def test_too_few_factors_have_no_fraction():
     with raises("no-such-fraction"):
-        design.check({"kind": "fractional", "p": 1}, switches(2))
+        design.check_design({"kind": "fractional", "p": 1}, switches(2))
 
 
 def l2_star(points):
@@ -193,12 +197,12 @@ def l2_star(points):
 @given(st.integers(2, 12), st.integers(1, 4), st.integers(), st.integers(1, 12))
 @settings(max_examples=40)
 def test_the_best_hypercube_is_one_and_not_worse_than_the_first(n, dimensions, seed, tries):
-    cube, discrepancy = latin.best_of(n, dimensions, tries, seed)
+    cube, discrepancy = latin.find_best_hypercube(n, dimensions, tries, seed)
     for axis in range(dimensions):
         assert sorted(int(point[axis] * n) for point in cube) == list(range(n))  # each stratum once
     assert discrepancy == pytest.approx(l2_star(cube), abs=1e-9)
-    assert discrepancy <= latin.best_of(n, dimensions, 1, seed)[1]
-    assert latin.best_of(n, dimensions, tries, seed) == (cube, discrepancy)
+    assert discrepancy <= latin.find_best_hypercube(n, dimensions, 1, seed)[1]
+    assert latin.find_best_hypercube(n, dimensions, tries, seed) == (cube, discrepancy)
 
 
 @given(st.integers(2, 30), st.integers(0, 9))
@@ -207,7 +211,7 @@ def test_levels_and_ranges_of_a_hypercube(points, seed):
     factors = [Factor("fs", "", ("nfs", "lustre")), Factor("size"), Factor("rate"), Factor("kept", "", (8,))]
     size = {"low": "4KiB", "high": "16MiB", "scale": "log", "step": "4KiB"}
     asked = {"kind": "latin", "points": points, "tries": 2, "ranges": {"size": size, "rate": {"low": 0.5, "high": 2}}}
-    made = design.cells(factors, asked, seed)
+    made = design.build_cells(factors, asked, seed)
     assert len(made.cells) + made.merged == points
     assert made.discrepancy > 0
     for cell in made.cells:
@@ -222,12 +226,12 @@ def test_levels_and_ranges_of_a_hypercube(points, seed):
 
 def test_half_of_a_log_range_is_below_its_geometric_mean():
     asked = {"kind": "latin", "points": 20, "tries": 1, "ranges": {"size": {"low": 1, "high": 10_000, "scale": "log"}}}
-    made = design.cells([Factor("size")], asked, 3)
+    made = design.build_cells([Factor("size")], asked, 3)
     assert sum(cell["size"] < 100 for cell in made.cells) == 10
 
 
 def test_points_that_fall_on_the_same_levels_are_merged_and_said():
-    made = design.cells(switches(2), {"kind": "latin", "points": 10, "tries": 1}, 1)
+    made = design.build_cells(switches(2), {"kind": "latin", "points": 10, "tries": 1}, 1)
     assert len(made.cells) <= 4
     assert made.merged == 10 - len(made.cells)
     assert_problem(made.notes[0], "merged-points", points=made.merged)
@@ -236,6 +240,6 @@ def test_points_that_fall_on_the_same_levels_are_merged_and_said():
 
 def test_a_constraint_on_a_hypercube():
     factors = [Factor("stripe", "", (1, 2, 4)), Factor("servers", "", (1, 2, 4))]
-    made = design.cells(factors, {"kind": "latin", "points": 9, "constraints": "stripe <= servers"}, 1)
+    made = design.build_cells(factors, {"kind": "latin", "points": 9, "constraints": "stripe <= servers"}, 1)
     assert all(cell["stripe"] <= cell["servers"] for cell in made.cells)
     assert made.n_dropped + made.merged + len(made.cells) == 9

@@ -13,11 +13,11 @@ from iosonde.engine import _native
 from iosonde.measure import last_words
 from iosonde.measure.probe import program as probe_program
 from iosonde.measure.rank import program as rank_program
-from iosonde.ranks.hosts import this_host
+from iosonde.ranks.hosts import get_this_host
 from iosonde.ranks.watchdog import Outcome
 from messages import assert_problem
 
-HOST = this_host().name
+HOST = get_this_host().name
 
 
 FULL = TargetError("is-full", "it is full", "make room")
@@ -31,7 +31,7 @@ def left_by(folder, error):
     try:
         raise error
     except Exception as caught:
-        last_words.leave(folder, caught)
+        last_words.report_failure(folder, caught)
 
 
 @pytest.mark.parametrize("program", [rank_program, probe_program])
@@ -57,7 +57,7 @@ def test_a_name_that_is_no_utf8_is_said_by_file_and_by_stderr(program, tmp_path,
         )
 
     monkeypatch.setattr(program, "ProbeAssignment" if program is probe_program else "Assignment", Given)
-    monkeypatch.setattr(program.mpi, "connect", fails)
+    monkeypatch.setattr(program.mpi, "connect_ranks", fails)
     monkeypatch.setattr(program.sys, "argv", ["program", "word"])
     with pytest.raises(TargetError):
         program.main()

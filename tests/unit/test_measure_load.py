@@ -71,7 +71,9 @@ def names(room):
 
 
 def in_turn(room, remote=""):
-    return subprocess.run(["sh", "-c", user_commands.in_turn(remote)], cwd=room, capture_output=True, text=True)
+    return subprocess.run(
+        ["sh", "-c", user_commands.join_user_commands(remote)], cwd=room, capture_output=True, text=True
+    )
 
 
 def test_all_benchmarks_in_turn_leave_what_they_found(room):
@@ -135,7 +137,7 @@ def test_it_does_not_outlive_its_trial(place):
 
 
 def test_it_does_not_outlive_who_watches_the_trial(place, monkeypatch):
-    boot, namespace, *_ = processes.identity().split(":")
+    boot, namespace, *_ = processes.get_process_identity().split(":")
     monkeypatch.setenv(processes.WATCHDOG_VARIABLE, f"{boot}:{namespace}:{2**22 - 1}:1")
     load_program.start(place, load_program.IN_TRIAL, "sleep 0.01", 60)
     until(lambda: processes.is_gone(state(place)["identity"]))

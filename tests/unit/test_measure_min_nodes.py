@@ -20,8 +20,8 @@ ELSEWHERE = {"name": "elsewhere", "files": {"template": "t/f", "first": "${PEER}
 
 def skipped(nodes: int, **changes) -> list[str]:
     step = NativeStep("phases", {"phases": [MADE, {**ELSEWHERE, **changes}], "cache": "warm"})
-    made = items.skipping(items.items((), [step], (), {}), nodes, "ext4", nodes)
-    [part] = items.layout(made, 0, nodes, 0)
+    made = items.mark_skipped_phases(items.build_items((), [step], (), {}), nodes, "ext4", nodes)
+    [part] = items.lay_out_items(made, 0, nodes, 0)
     return [one.skipped for one in part.plans]
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from iosonde.measure import mpi_program
 from iosonde.measure.collect import aggregate, one_job
-from iosonde.measure.same_file import written_by_all
+from iosonde.measure.same_file import find_file_written_by_all
 from iosonde.measure.spec import ALL, EACH, MPI, SINGLE
 from messages import assert_problem
 
@@ -43,14 +43,14 @@ from messages import assert_problem
     ],
 )
 def test_where_a_command_runs_that_does_not_say_it(command, where):
-    assert mpi_program.default_on(command, ALL) == where
+    assert mpi_program.choose_default_on(command, ALL) == where
 
 
 def test_the_program_is_found_where_the_launcher_has_to_stand():
     program = "/opt/my ior"
-    found = mpi_program.first(f"A=b C='x y' \"{program}\" -w")
+    found = mpi_program.get_first_program(f"A=b C='x y' \"{program}\" -w")
     assert (found.word, found.name, found.at, found.assigned) == (program, Path(program).name, 12, ("A", "C"))
-    assert mpi_program.quoted(["mpiexec", "--host", "a b"]) == "mpiexec --host 'a b' "
+    assert mpi_program.quote_launcher(["mpiexec", "--host", "a b"]) == "mpiexec --host 'a b' "
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_the_program_is_found_where_the_launcher_has_to_stand():
     ],
 )
 def test_tools_are_seen_where_they_run_without_a_launcher(command, tools):
-    assert mpi_program.tools_in(command) == tools
+    assert mpi_program.list_mpi_tools(command) == tools
 
 
 @pytest.mark.parametrize(
@@ -77,15 +77,15 @@ def test_tools_are_seen_where_they_run_without_a_launcher(command, tools):
     ],
 )
 def test_what_cannot_be_one_job_is_said(command, said):
-    assert said in mpi_program.why_not_mpi(command)[0]
-    assert mpi_program.why_not_mpi("A=b ./mine x | cat") is None
+    assert said in mpi_program.explain_unfit_for_mpi(command)[0]
+    assert mpi_program.explain_unfit_for_mpi("A=b ./mine x | cat") is None
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_taken_apart(text):
-    for program in mpi_program.programs(text):
+    for program in mpi_program.list_programs(text):
         assert text[program.at :]
-    assert mpi_program.default_on(text, EACH)
+    assert mpi_program.choose_default_on(text, EACH)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_any_text_is_taken_apart(text):
     ],
 )
 def test_one_file_that_several_copies_write_is_seen(command, nodes, per_node, name):
-    assert written_by_all(command, nodes, per_node) == name
+    assert find_file_written_by_all(command, nodes, per_node) == name
 
 
 def outputs(*tasks, tool="ior"):
@@ -121,7 +121,7 @@ def outputs(*tasks, tool="ior"):
 def said(on, command, *tasks, ranks=2):
     item = {"on": on, "command": command, "label": "step-01", "launch": ["/opt/mpiexec", "-n", "2"]}
     found = one_job.count_tasks(item, {0: outputs(*tasks)}, ranks)
-    return found, one_job.broken(item, found)
+    return found, one_job.describe_broken_job(item, found)
 
 
 @pytest.mark.parametrize("tasks", [(1, 1), (1,), (None, None)])
@@ -164,7 +164,7 @@ def test_several_outputs_of_one_command_are_iterations_of_one_trial():
         SimpleNamespace(factors={"ranks": 1}, rows=[row(v, i) for i, v in enumerate(values)])
         for values in ((1.0, 2.0), (3.0, 4.0))
     ]
-    made = aggregate.totals({0: executions}, MPI, "", "step-01", 1.0).observations
+    made = aggregate.aggregate_tool_results({0: executions}, MPI, "", "step-01", 1.0).observations
     assert [(one.value, one.repetition) for one in made] == [(1.0, 0), (2.0, 1), (3.0, 2), (4.0, 3)]
 
 
@@ -181,4 +181,4 @@ def test_several_outputs_of_one_command_are_iterations_of_one_trial():
     ],
 )
 def test_mdtest_that_only_creates_is_known(command, only):
-    assert mpi_program.creates_only(command) is only
+    assert mpi_program.is_mdtest_create_only(command) is only

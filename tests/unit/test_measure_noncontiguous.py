@@ -11,7 +11,7 @@ from iosonde.core.errors import InputError
 from iosonde.measure import workloads
 from iosonde.measure.rank import phases as rank_phases
 from iosonde.measure.workloads import noncontiguous
-from iosonde.measure.workloads.noncontiguous import METHODS, Settings, pieces_of, plan
+from iosonde.measure.workloads.noncontiguous import METHODS, Settings, compute_pieces, plan
 from iosonde.ranks import mpi
 from messages import raises
 
@@ -21,7 +21,7 @@ SMALL = {"access_size": 3 * KIB, "hole_size": 5 * KIB, "file_size": 300 * KIB + 
 
 def run(root, settings, ranks=1, spoil=lambda operation, path: None):
     """All phases of all ranks, one rank after the other, by the engine; operation → its records."""
-    alone, found = mpi.connect(1), {}
+    alone, found = mpi.connect_ranks(1), {}
     plans = [plan(settings, rank, ranks, 0) for rank in range(ranks)]
     for phases in zip(*plans, strict=True):
         for one in phases:
@@ -49,7 +49,7 @@ def errors(found):
 def test_pieces_lie_in_the_file_and_belong_to_one_rank(access, hole, ranks, size, layout):
     settings = Settings(access_size=access, hole_size=hole, file_size=size, layout=layout)
     try:
-        mine = [pieces_of(settings, rank, ranks) for rank in range(ranks)]
+        mine = [compute_pieces(settings, rank, ranks) for rank in range(ranks)]
     except InputError:
         assert size // ranks < access or size < ranks * (access + hole)
         return
@@ -157,4 +157,4 @@ def test_a_file_that_is_too_small_is_refused():
 
 
 def test_it_is_a_workload_by_name():
-    assert workloads.find("noncontiguous") is noncontiguous
+    assert workloads.find_producer("noncontiguous") is noncontiguous

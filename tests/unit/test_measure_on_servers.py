@@ -6,10 +6,10 @@ import os
 
 import pytest
 
-from iosonde.campaign.campaign import campaign
-from iosonde.campaign.plan import plan
+from iosonde.campaign.campaign import build_campaign
+from iosonde.campaign.plan import plan_campaign
 from iosonde.campaign.request import Request
-from iosonde.campaign.run import run
+from iosonde.campaign.run import run_campaign
 from iosonde.commands.plan.text import lines
 from iosonde.core.errors import IncompleteError
 from iosonde.core.problems import SpecError
@@ -51,7 +51,7 @@ def asked(here, text=FILE, bad="none"):
 
 @pytest.mark.slow
 def test_it_runs_on_every_server_before_each_trial(here):
-    run(asked(here)).check()
+    run_campaign(asked(here)).check()
     said = sorted((here / "log").read_text().splitlines())
     assert said == [f"{server} {width} it's {width}" for server in ("s1", "s2") for width in (4, 8)]
 
@@ -60,7 +60,7 @@ def test_it_runs_on_every_server_before_each_trial(here):
 @pytest.mark.parametrize(("text", "bad"), [(FILE, "s2"), (FILE.replace("s2]", "gone]"), "none")])
 def test_a_server_where_it_failed_is_named(here, text, bad):
     with pytest.raises(IncompleteError):
-        run(asked(here, text, bad)).check()
+        run_campaign(asked(here, text, bad)).check()
     name = "gone" if "gone" in text else "s2"
     assert all(f"{name}: " in one["missing"][0] for one in Store.open("store").runs())
 
@@ -75,11 +75,11 @@ def test_a_server_where_it_failed_is_named(here, text, bad):
 )
 def test_what_cannot_be_meant_is_refused(here, text, key):
     with pytest.raises(SpecError) as caught:
-        campaign(asked(here, text))
+        build_campaign(asked(here, text))
     assert [problem.key for problem in caught.value.problems] == [key]
 
 
 def test_the_plan_says_where_and_the_experiment_keeps_them(here):
-    made = plan(asked(here))
+    made = plan_campaign(asked(here))
     assert "s1, s2" in "\n".join(lines(made))
     assert made.campaign.identity()["servers"] == ["s1", "s2"]

@@ -235,7 +235,7 @@ class Record:
 @pytest.mark.parametrize("complete", [(True, True), (True, False), (False, False)])
 def test_two_parts_of_a_worn_out_phase_are_one(complete):
     first, second = Record([100, 200], 1000, complete[0]), Record([300], 5000, complete[1])
-    joined = wear_out.join(first, second)
+    joined = wear_out.join_phase_parts(first, second)
     assert (joined.started_ns, joined.ended_ns, joined.complete) == (1000, 5300, all(complete))
     assert joined.extra_bytes == 21
     assert joined.totals == [

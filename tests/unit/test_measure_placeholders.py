@@ -25,7 +25,7 @@ def test_every_known_name_is_filled_in_and_nothing_else_is_touched(values, data)
         text += "${" + name + "}" + after
         wanted += level_text(values[name]) + after
     assert placeholders.fill(text, values) == wanted
-    assert placeholders.names_in(text) == list(dict.fromkeys(names))
+    assert placeholders.list_placeholders(text) == list(dict.fromkeys(names))
 
 
 @given(st.text(max_size=40))
@@ -49,13 +49,15 @@ def test_the_shells_own_reaches_the_shell(text):
 
 def test_a_doubled_dollar_is_the_shells_variable():
     assert placeholders.fill("$${HOME}/${RANK}", {"RANK": 3}) == "${HOME}/3"
-    placeholders.check("$${HOME}", ())
+    placeholders.check_placeholders("$${HOME}", ())
 
 
 @pytest.mark.parametrize(("wrong", "right"), [("NODNAME", "NODENAME"), ("rank", "RANK"), ("recordsize", "record_size")])
 def test_a_slip_names_the_nearest(wrong, right):
     with raises("unknown-placeholder", InputError, name=wrong, nearest=right, place="step 2") as caught:
-        placeholders.check(f"iozone -f ${{{wrong}}}", placeholders.list_command_names(["record_size"]), "step 2")
+        placeholders.check_placeholders(
+            f"iozone -f ${{{wrong}}}", placeholders.list_command_names(["record_size"]), "step 2"
+        )
     assert caught.value.message.endswith(f" ${{{wrong}}}") and f" ${{{right}}}?" in caught.value.hint
 
 
@@ -67,7 +69,7 @@ def test_a_setting_that_is_only_a_placeholder_keeps_the_levels_type(level):
 
 
 def test_values_are_in_the_environment_too():
-    found = placeholders.as_environment({"NODENAME": 3, "record size": "64 KiB", "direct": True})
+    found = placeholders.values_to_environment({"NODENAME": 3, "record size": "64 KiB", "direct": True})
     assert found == {"IOSONDE_NODENAME": "3", "IOSONDE_RECORD_SIZE": "64 KiB", "IOSONDE_DIRECT": "true"}
 
 

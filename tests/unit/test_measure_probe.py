@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from iosonde.campaign.probe import attached, probed, warnings
+from iosonde.campaign.probe import attach_probe, list_probe_warnings, summarise_repetitions
 from iosonde.commands.probe import text as text_of
 from iosonde.core import hardware as names
 from iosonde.core.schema import PROBE_FACTORS
@@ -51,7 +51,7 @@ def facts(scale=1.0, hosts=("n1", "n2", "n3")):
 
 @pytest.mark.parametrize(("duration_ns", "count"), [(0, 1000), (1000, 1000), (1_000_000, 30), (10**9, 3)])
 def test_messages_fill_the_budget_within_bounds(duration_ns, count):
-    assert probe_network.messages_for(duration_ns) == count
+    assert probe_network.count_affordable_messages(duration_ns) == count
 
 
 def test_the_arrays_of_a_copy_are_larger_than_all_caches_and_leave_memory_free():
@@ -67,8 +67,8 @@ def test_last_level_caches_are_counted_once_each(tmp_path):
             (place / "level").write_text(level)
             (place / "size").write_text(text)
             (place / "shared_cpu_list").write_text(shared if level == "3" else str(cpu))
-    assert probe_local.last_level_cache_bytes(tmp_path) == 1024 * 1024
-    assert probe_local.last_level_cache_bytes(tmp_path / "none") == 0
+    assert probe_local.sum_last_level_caches(tmp_path) == 1024 * 1024
+    assert probe_local.sum_last_level_caches(tmp_path / "none") == 0
 
 
 NET_DEV = """Inter-|   Receive                                   |  Transmit
@@ -85,8 +85,8 @@ def test_traffic_counts_interfaces_and_infiniband_but_not_loopback(tmp_path):
     port.mkdir(parents=True)
     (port / "port_xmit_data").write_text("7\n")
     (port / "port_rcv_data").write_text("9\n")
-    assert traffic.sent_bytes(tmp_path / "dev", tmp_path / "infiniband") == 15 + 4 * 7
-    assert traffic.sent_bytes(tmp_path / "none", tmp_path / "none") == 0
+    assert traffic.count_sent_bytes(tmp_path / "dev", tmp_path / "infiniband") == 15 + 4 * 7
+    assert traffic.count_sent_bytes(tmp_path / "none", tmp_path / "none") == 0
 
 
 def test_the_medium_is_what_the_counters_show_and_not_what_was_hoped():
@@ -96,7 +96,7 @@ def test_the_medium_is_what_the_counters_show_and_not_what_was_hoped():
 
 
 def test_every_observation_belongs_to_a_rank_and_no_two_are_the_same():
-    rows = repetition.observations(facts()["probe"])
+    rows = repetition.results_to_observations(facts()["probe"])
     names = [(row.operation, row.metric, row.rank) for row in rows]
     assert len(set(names)) == len(names)
     assert all(row.rank is not None for row in rows)
@@ -125,14 +125,14 @@ def test_without_a_target_there_is_no_disk_in_the_result():
     one = facts()
     for entry in one["probe"]["nodes"]:
         del entry["disk"], entry["cpu"]
-    made = probed([one], 0.95)
+    made = summarise_repetitions([one], 0.95)
     assert "disk_read" not in made.facts["nodes"][0]
     assert made.facts["nodes"][0]["disk_way"] is None
     assert "disk" not in " ".join(text_of.describe_slowest_resources(made))
 
 
 def test_the_text_is_narrow_names_the_slowest_and_escapes_host_names():
-    text = list(text_of.lines(probed([facts(hosts=("n1\x1b[31m", "n2", "n3"))], 0.95, {"type": "nfs4"})))
+    text = list(text_of.lines(summarise_repetitions([facts(hosts=("n1\x1b[31m", "n2", "n3"))], 0.95, {"type": "nfs4"})))
     assert max(map(len, text)) < 80
     assert not any("\x1b" in line for line in text)
     last = " ".join(text)
@@ -145,7 +145,7 @@ def test_of_many_pairs_the_slowest_and_fastest_are_shown():
     many = facts()
     many["hosts"], many["nodes"] = [f"n{i}" for i in range(10)], list(range(10))
     many["probe"]["pairs"] = [pair(0, 1 + i % 9, 1e8 * (i + 1)) for i in range(20)]
-    text = "\n".join(text_of.lines(probed([many], 0.95)))
+    text = "\n".join(text_of.lines(summarise_repetitions([many], 0.95)))
     assert text.count("n0 – ") == 6 and " 20 " in text
 
 
@@ -160,7 +160,7 @@ def test_of_many_pairs_the_slowest_and_fastest_are_shown():
     ],
 )
 def test_a_target_that_is_no_disk_is_named(kind, source, word):
-    said = warnings(hardware.summarise([facts()], 0.95), {"type": kind, "source": source})
+    said = list_probe_warnings(hardware.summarise([facts()], 0.95), {"type": kind, "source": source})
     assert any(word in line for line in said) if word else said == []
 
 
@@ -173,7 +173,7 @@ def stored(store, name, made, started_at, experiment="probe-1", missing=()):
             started_at=started_at,
             seconds=1.0,
             factors={"nodes": 3},
-            observations=repetition.observations(made["probe"]),
+            observations=repetition.results_to_observations(made["probe"]),
             facts=made,
             missing=list(missing),
         )
@@ -207,7 +207,7 @@ def test_a_later_run_keeps_the_probe_and_the_slowest_of_everything_as_factors(pr
         facts = {"hosts": list(hosts)}
         return Run("r", "e", "iosonde envelope", "2026-11-05T00:00:00Z", 1.0, {"nodes": 2}, [], facts)
 
-    run = attached(run_on("n2", "n3", "n3"), probes, 0.95)
+    run = attach_probe(run_on("n2", "n3", "n3"), probes, 0.95)
     json.dumps(run.facts)
     assert run.facts["probe"]["experiment"] == "b"
     assert run.factors["network_bandwidth"] == 5e8
@@ -215,19 +215,19 @@ def test_a_later_run_keeps_the_probe_and_the_slowest_of_everything_as_factors(pr
     assert run.factors["disk_read"] == 4e8
     asked_of_servers = {"probed_servers", "base_filesystem"}
     assert set(run.factors) == {"nodes", *PROBE_FACTORS} - asked_of_servers
-    alone = attached(run_on("n2"), probes, 0.95)
+    alone = attach_probe(run_on("n2"), probes, 0.95)
     assert "network_bandwidth" not in alone.factors
-    other = attached(run_on("elsewhere"), probes, 0.95)
+    other = attach_probe(run_on("elsewhere"), probes, 0.95)
     assert "probe" not in other.facts
     assert set(other.factors) == {"nodes"}
 
 
 def test_the_disk_is_written_read_and_removed_and_says_how(tmp_path):
-    found = probe_local.disk(tmp_path, 2 * 2**20)
+    found = probe_local.measure_disk(tmp_path, 2 * 2**20)
     assert found["write"] > 0
     assert found["read"] > 0
     assert found["way"].startswith(("O_DIRECT", "fsync"))
-    cpu = probe_local.cpu_per_byte(tmp_path, 2**20)
+    cpu = probe_local.measure_cpu_per_byte(tmp_path, 2**20)
     assert cpu["write"] >= 0
     assert not list(tmp_path.iterdir())
 
@@ -240,7 +240,7 @@ def test_where_o_direct_is_refused_the_cache_is_dropped_and_it_is_said(tmp_path,
             super().__init__(root, name, size, backend, flags)
 
     monkeypatch.setattr(probe_local, "_Files", NoDirect)
-    way = probe_local.disk(tmp_path, 2**20)["way"]
+    way = probe_local.measure_disk(tmp_path, 2**20)["way"]
     assert "fsync" in way and "O_DIRECT" not in way
 
 

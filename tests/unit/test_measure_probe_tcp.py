@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from iosonde.campaign.probe import probed, warnings
+from iosonde.campaign.probe import list_probe_warnings, summarise_repetitions
 from iosonde.commands.probe import text as text_of
 from iosonde.measure.probe import repetition
 from iosonde.measure.probe import tcp as probe_tcp
@@ -29,8 +29,8 @@ def link(a, b, forth=1e9, error=""):
 
 
 def test_every_node_streams_to_the_next_one_and_none_twice():
-    assert [probe_tcp.neighbours(n) for n in (1, 2, 3)] == [[], [(0, 1)], [(0, 1), (1, 2), (0, 2)]]
-    assert len({tuple(sorted(pair)) for pair in probe_tcp.neighbours(32)}) == 32
+    assert [probe_tcp.pair_neighbours(n) for n in (1, 2, 3)] == [[], [(0, 1)], [(0, 1), (1, 2), (0, 2)]]
+    assert len({tuple(sorted(pair)) for pair in probe_tcp.pair_neighbours(32)}) == 32
 
 
 def test_tcp_is_a_table_a_factor_rows_and_raw_output():
@@ -41,18 +41,20 @@ def test_tcp_is_a_table_a_factor_rows_and_raw_output():
         (["n2", "n3"], 1e9, 1),
     ]
     assert hardware.slowest(made)["tcp_bandwidth"] == 8e8
-    text = "\n".join(text_of.lines(probed([one, facts()], 0.95)))
+    text = "\n".join(text_of.lines(summarise_repetitions([one, facts()], 0.95)))
     assert "n2 → n1" in text
     assert any("1.86 GiB/s" in line and "763 MiB/s" in line for line in text.splitlines())
     assert all(len(line) < 80 for line in text.splitlines())
     found = one["probe"]
-    assert {(row.operation, row.rank) for row in repetition.observations(found) if row.operation[:3] == "tcp"} == {
+    assert {
+        (row.operation, row.rank) for row in repetition.results_to_observations(found) if row.operation[:3] == "tcp"
+    } == {
         ("tcp_to_1", 0),
         ("tcp_to_0", 1),
         ("tcp_to_2", 1),
         ("tcp_to_1", 2),
     }
-    assert repetition.outputs(found)["iperf3-0001-0002-back.json"] == b"{2}"
+    assert repetition.get_iperf3_outputs(found)["iperf3-0001-0002-back.json"] == b"{2}"
 
 
 def test_a_link_that_failed_is_a_warning_and_no_number():
@@ -60,8 +62,8 @@ def test_a_link_that_failed_is_a_warning_and_no_number():
     made = hardware.summarise([one], 0.95)
     assert made["tcp"] == []
     assert "tcp_bandwidth" not in hardware.slowest(made)
-    assert any(made["tcp_error"] in warning for warning in warnings(made, {}))
-    assert not [row for row in repetition.observations(one["probe"]) if row.operation[:3] == "tcp"]
+    assert any(made["tcp_error"] in warning for warning in list_probe_warnings(made, {}))
+    assert not [row for row in repetition.results_to_observations(one["probe"]) if row.operation[:3] == "tcp"]
 
 
 FAKE_IPERF3 = """#!/bin/sh
@@ -111,7 +113,7 @@ def iperf3(tmp_path, monkeypatch):
 )
 def test_what_iperf3_says_is_a_rate_or_a_reason(iperf3, tmp_path, printed, rate, error):
     iperf3(printed)
-    output, found, why = probe_tcp.client("10.0.0.2", 5000, 2**20, True)
+    output, found, why = probe_tcp.run_iperf3_client("10.0.0.2", 5000, 2**20, True)
     assert (output.strip(), found) == (printed, rate)
     assert error in why and bool(error) == bool(why)
     assert "--client 10.0.0.2 --port 5000 --bytes 1048576 --json" in (tmp_path / "log").read_text()
@@ -125,4 +127,4 @@ def test_a_server_says_its_port_once_it_listens(iperf3, tmp_path, monkeypatch):
         server.kill()
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     assert probe_tcp.start_server() == (None, 0)
-    assert codes(probe_tcp.client("10.0.0.2", 0, 1, False)[2:]) == ["server-not-started"]
+    assert codes(probe_tcp.run_iperf3_client("10.0.0.2", 0, 1, False)[2:]) == ["server-not-started"]

@@ -55,8 +55,8 @@ def test_a_phase_of_the_first_rank_alone_has_the_same_collective_calls_on_all(mo
         prepare=lambda _: 0, operations_done=lambda: 0, run=lambda *_: [record()], close=lambda: 0
     )
     monkeypatch.setattr(rank_phases, "open_session", lambda *_: session)
-    monkeypatch.setattr(rank_phases.spool, "write", lambda *_: None)
-    monkeypatch.setattr(rank_phases.spool, "as_operations", lambda *_: None)
+    monkeypatch.setattr(rank_phases.spool, "append_phase", lambda *_: None)
+    monkeypatch.setattr(rank_phases.spool, "records_to_operations", lambda *_: None)
     steps = ["create", {"kind": "write", "transfer_size": 1, "count": 3}]
     settings = phases.Settings([{"name": "w", "by": "first", "files": "f", "steps": steps, **more}])
     called = []
@@ -64,7 +64,9 @@ def test_a_phase_of_the_first_rank_alone_has_the_same_collective_calls_on_all(mo
         ranks, said = Recorder(rank), []
         heart = SimpleNamespace(enter=lambda phase, state="", *_, said=said: said.append((phase, state)))
         part = SimpleNamespace(item={"settings": {}}, plans=phases.plan(settings, rank, 2, 1), first=0)
-        assert rank_phases.run(part, Assignment("/r", "/s", 2, [], 1, 9), ranks, heart, 9, Meter(Path(), rank, None))
+        assert rank_phases.run_phases(
+            part, Assignment("/r", "/s", 2, [], 1, 9), ranks, heart, 9, Meter(Path(), rank, None)
+        )
         assert said[-1][1] == WAITING  # and who has nothing to do is not the one that is waited for
         called.append(ranks.called)
     assert called[0] == called[1]

@@ -36,8 +36,8 @@ def part(rank, spans, size=1000, kind=READ, recorded_all=True):
 
 
 def whole(parts, offsets=None, error_ns=0):
-    times = rates.phase_times(parts, offsets or {}, error_ns)
-    found = rates.observations("read_1to1_large", PLAN, parts, times, KINDS, 0)
+    times = rates.align_phase_times(parts, offsets or {}, error_ns)
+    found = rates.observe_rates("read_1to1_large", PLAN, parts, times, KINDS, 0)
     return {row.metric.removeprefix("bandwidth_"): row.value for row in found if row.rank is None}
 
 
@@ -163,7 +163,7 @@ def test_writes_without_fsync_and_close_have_another_name():
     )
     one.ended_ns = 1400
     plan = PhasePlan("write_large", None, BANDWIDTH, "write")
-    found = rates.observations("write_large", plan, [one], rates.phase_times([one], {}, 0), KINDS, 0)
+    found = rates.observe_rates("write_large", plan, [one], rates.align_phase_times([one], {}, 0), KINDS, 0)
     by = {(row.operation, row.metric): row for row in found if row.rank is None}
     assert by["write_large", "bandwidth_last_done"].value == pytest.approx(1000 / 400e-9)
     assert by["write_large", "bandwidth_last_done"].includes == "close"

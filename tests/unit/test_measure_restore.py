@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from iosonde.campaign.caller import Caller
-from iosonde.campaign.campaign import campaign
-from iosonde.campaign.plan import plan
+from iosonde.campaign.campaign import build_campaign
+from iosonde.campaign.plan import plan_campaign
 from iosonde.campaign.request import Request
-from iosonde.campaign.run import run
+from iosonde.campaign.run import run_campaign
 from iosonde.core.types import Factor
 from iosonde.measure import restore
 from iosonde.measure.levels_program import LevelsTask
@@ -135,15 +135,15 @@ def spec(*controls: Control, targets=("/mnt/x",)) -> Spec:
 )
 def test_only_what_can_be_read_and_set_without_a_trial_is_set_back(one, targets, why):
     asked = spec(one, targets=targets)
-    said = restore.stays(one, asked)
+    said = restore.explain_unrestored_level(one, asked)
     if why.startswith("their "):
         why = f"its commands need {why.removeprefix('their ')}, which is known in a trial only"
     assert said == why
-    assert restore.controls_of(asked) == (() if why else (one,))
+    assert restore.select_restored_controls(asked) == (() if why else (one,))
 
 
 def test_a_factor_that_is_only_read_is_not_set():
-    assert restore.controls_of(spec(Control("stripe", "", "read"))) == ()
+    assert restore.select_restored_controls(spec(Control("stripe", "", "read"))) == ()
 
 
 def test_a_campaign_leaves_the_system_as_it_was_and_says_so_before(tmp_path, state):
@@ -154,12 +154,12 @@ def test_a_campaign_leaves_the_system_as_it_was_and_says_so_before(tmp_path, sta
         f"  stays: {{levels: ['7'], set: 'echo ${{LEVEL}} > {tmp_path}/stays', restore: false}}\n"
     )
     asked, said = Request(what=str(tmp_path / "x.yaml"), store=str(tmp_path / "store")), []
-    words = plan(asked).afterwards
+    words = plan_campaign(asked).afterwards
     assert "restore: false" in words["stays"] and "restore: false" not in words["caching"]
-    assert run(asked, caller=Caller(say=said.append)).ended.measured == 1
+    assert run_campaign(asked, caller=Caller(say=said.append)).ended.measured == 1
     assert state.read_text() == "on\n" and (tmp_path / "stays").read_text() == "7\n"
     assert_problem(with_code(said, "restored"), "restored", factor="caching", level="on")
     (made,) = Store.open(str(tmp_path / "store")).runs()
     assert made["facts"]["levels_found"] == {"caching": ["on"]} and made["factors"]["caching"] == "off"
-    assert campaign(asked).identity()["factors"]["stays"]["restore"] is False
-    assert "restore" not in campaign(asked).identity()["factors"]["caching"]
+    assert build_campaign(asked).identity()["factors"]["stays"]["restore"] is False
+    assert "restore" not in build_campaign(asked).identity()["factors"]["caching"]

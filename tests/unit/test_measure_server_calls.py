@@ -11,7 +11,7 @@ from iosonde.measure.collect import phase_entry
 
 def counted(folder, when, **calls_of):
     servers = [{"operations": [{"operation": kind, "count": n} for kind, n in calls_of.items()]}] * 2
-    spool.server_counts_of(folder, 1, when).write_text(json.dumps({"servers": servers}))
+    spool.build_server_counts_path(folder, 1, when).write_text(json.dumps({"servers": servers}))
 
 
 def test_a_phase_has_what_was_counted_after_it_less_what_was_before(tmp_path):
@@ -25,15 +25,17 @@ def test_a_phase_has_what_was_counted_after_it_less_what_was_before(tmp_path):
         "server_calls": {"open": 4, "read": 14},
         "totals": {"read": {"count": 6}},
     }
-    (row,) = phase_entry.server_rows(entry, 2)
+    (row,) = phase_entry.observe_server_calls(entry, 2)
     assert (row.metric, row.value, row.unit, row.repetition) == ("server_calls_per_operation", 3.0, "calls", 2)
-    (none,) = phase_entry.server_rows(entry | {"server_calls": {}}, 2)
+    (none,) = phase_entry.observe_server_calls(entry | {"server_calls": {}}, 2)
     assert none.value == 0.0, "a client's cache answered: that is a number, and no gap"
     assert (
-        phase_entry.server_rows({"operation": "read", "counted_kind": "read", "totals": {"read": {"count": 6}}}, 2)
+        phase_entry.observe_server_calls(
+            {"operation": "read", "counted_kind": "read", "totals": {"read": {"count": 6}}}, 2
+        )
         == []
     )
     counted(tmp_path, ENDED, lookup=4, read=8)  # they began to count anew
     assert phase_entry.count_calls(tmp_path, 1) is None
-    spool.server_counts_of(tmp_path, 1, ENDED).write_text("no answer")
+    spool.build_server_counts_path(tmp_path, 1, ENDED).write_text("no answer")
     assert phase_entry.count_calls(tmp_path, 1) is None

@@ -8,7 +8,7 @@ import pytest
 
 from iosonde.core.errors import SystemFaultError
 from iosonde.measure import servers_seen
-from iosonde.measure.servers_seen import RAW, ServerHands, ServersOfTrial, without_counts
+from iosonde.measure.servers_seen import RAW, ServerHands, ServersOfTrial, strip_counts
 from messages import assert_problem
 
 WELL = {"at": "2026-01-01T00:00:00Z", "health": [], "options": {"a": "on"}}
@@ -37,7 +37,7 @@ def test_a_server_that_dies_unseen_by_the_client_is_a_level_of_the_health():
     up, down = {"server1": ("up", True)}, {"server1": ("down", False)}
     servers = ServersOfTrial(hands(up, down))
     before, after = servers.look("before", WELL), servers.look("after", WELL)
-    assert servers_seen.condition_level(before, after).split(", then ") == ["ok", *after["health"]]
+    assert servers_seen.compute_condition_level(before, after).split(", then ") == ["ok", *after["health"]]
     assert after["health"][0].split(": ") == ["server1", "down"]
     assert before["options"] == {"a": "on"}
     assert servers.facts == {"before": {"server1": "up"}, "after": {"server1": "down"}}
@@ -67,7 +67,7 @@ def test_copies_that_do_not_agree_are_a_level_whatever_their_number_which_is_kep
     ],
 )
 def test_counts_are_left_out_and_names_and_addresses_are_not(complaint, level):
-    assert without_counts(complaint) == level
+    assert strip_counts(complaint) == level
 
 
 def test_a_server_that_is_down_is_said_and_nobody_is_asked_for_more():

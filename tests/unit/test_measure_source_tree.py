@@ -80,19 +80,19 @@ class TestCache:
             tree_program.set_cache("hot", place)
 
     def test_warm_reads_and_drops_nothing(self, place, monkeypatch):
-        monkeypatch.setattr(tree_program.cache, "drop", None)
+        monkeypatch.setattr(tree_program.cache, "drop_files", None)
         tree_program.set_cache("warm", place)
 
     def test_cold_that_was_not_had_is_an_error(self, place, monkeypatch):
         kept = {"state": "warm", "resident_bytes": 4096, "bytes": 5000}
-        monkeypatch.setattr(tree_program.cache, "after_drop", lambda *_: kept)
+        monkeypatch.setattr(tree_program.cache, "check_after_drop", lambda *_: kept)
         with raises("cache-not-dropped", SystemFaultError, cached_bytes="4 KiB"):
             tree_program.set_cache("cold-data", place)
 
     @pytest.mark.parametrize("elsewhere", [True, False])
     def test_what_no_look_can_verify_is_taken_on_a_network_mount_alone(self, place, monkeypatch, elsewhere):
         asked = {"state": "cold-requested", "resident_bytes": 0, "bytes": 5000}
-        monkeypatch.setattr(tree_program.cache, "after_drop", lambda *_: asked)
+        monkeypatch.setattr(tree_program.cache, "check_after_drop", lambda *_: asked)
         monkeypatch.setattr(tree_program.cache, "can_cache_elsewhere", lambda _: elsewhere)
         if elsewhere:
             tree_program.set_cache("cold-data", place)
@@ -102,7 +102,7 @@ class TestCache:
 
     def test_names_that_cannot_be_dropped_are_an_error_for_cold_alone(self, place, tmp_path, monkeypatch):
         gone = {"state": "cold-verified", "resident_bytes": 0, "bytes": 5000}
-        monkeypatch.setattr(tree_program.cache, "after_drop", lambda *_: gone)
+        monkeypatch.setattr(tree_program.cache, "check_after_drop", lambda *_: gone)
         tree_program.set_cache("cold-data", place, tmp_path / "no" / "such")
         with raises("cache-not-dropped", SystemFaultError):
             tree_program.set_cache("cold", place, tmp_path / "no" / "such")

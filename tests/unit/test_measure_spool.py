@@ -18,10 +18,10 @@ def part(phase, n=5, rank=3):
 
 def test_phases_come_back_as_they_were_left(tmp_path):
     for phase in (0, 2):
-        spool.write(tmp_path, part(phase, n=phase + 1))
-    frames = spool.index(tmp_path, 5)
+        spool.append_phase(tmp_path, part(phase, n=phase + 1))
+    frames = spool.index_frames(tmp_path, 5)
     assert [sorted(one) for one in frames] == [[], [], [], [0, 2], []]
-    back = spool.read(tmp_path, 3, frames[3][2])
+    back = spool.read_phase(tmp_path, 3, frames[3][2])
     assert back.phase == 2
     assert back.operations.tolist() == part(2, n=3).operations.tolist()
     assert back.total(1, "count") == 3
@@ -30,22 +30,22 @@ def test_phases_come_back_as_they_were_left(tmp_path):
 def test_a_phase_without_records_comes_back_without(tmp_path):
     left = part(0)
     left.operations = None
-    spool.write(tmp_path, left)
-    assert spool.read(tmp_path, 3, spool.index(tmp_path, 4)[3][0]).operations is None
+    spool.append_phase(tmp_path, left)
+    assert spool.read_phase(tmp_path, 3, spool.index_frames(tmp_path, 4)[3][0]).operations is None
 
 
 def test_every_cut_leaves_only_whole_phases(tmp_path):
     for phase in range(3):
-        spool.write(tmp_path, part(phase))
-    path = spool.path_of(tmp_path, 3)
+        spool.append_phase(tmp_path, part(phase))
+    path = spool.build_rank_path(tmp_path, 3)
     content = path.read_bytes()
     ends = []
     for length in range(len(content)):
         path.write_bytes(content[:length])
-        frames = spool.index(tmp_path, 4)[3]
+        frames = spool.index_frames(tmp_path, 4)[3]
         assert sorted(frames) == list(range(len(frames)))
         for at in frames.values():
-            assert len(spool.read(tmp_path, 3, at).operations) == 5
+            assert len(spool.read_phase(tmp_path, 3, at).operations) == 5
         ends.append(len(frames))
     assert ends == sorted(ends)
     assert ends[-1] == 2
@@ -56,20 +56,20 @@ def test_pieces_from_another_node_make_the_same_file(tmp_path, monkeypatch):
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     there.mkdir()
-    spool.write(there, part(0))
+    spool.append_phase(there, part(0))
     printed = bytes(range(256)) * 9
-    spool.output_of(there, 3, 1).write_bytes(printed)
-    assert spool.ranks_in(there) == [3]
-    for piece in spool.pieces(there, 3):
-        spool.put(here, piece)
-    assert spool.path_of(here, 3).read_bytes() == spool.path_of(there, 3).read_bytes()
-    assert spool.output_of(here, 3, 1).read_bytes() == printed
+    spool.build_output_path(there, 3, 1).write_bytes(printed)
+    assert spool.list_ranks(there) == [3]
+    for piece in spool.iterate_pieces(there, 3):
+        spool.append_piece(here, piece)
+    assert spool.build_rank_path(here, 3).read_bytes() == spool.build_rank_path(there, 3).read_bytes()
+    assert spool.build_output_path(here, 3, 1).read_bytes() == printed
 
 
 @pytest.mark.parametrize("name", [b"../rank-00001", b"places.json", b"output-1", b"rank-00001/x"])
 def test_a_name_that_leads_elsewhere_is_not_written(tmp_path, name):
     with pytest.raises(ValueError, check=lambda error: repr(name.decode()) in str(error)):
-        spool.put(tmp_path, bytes([len(name)]) + name + b"x")
+        spool.append_piece(tmp_path, bytes([len(name)]) + name + b"x")
     assert not list(tmp_path.iterdir())
 
 
@@ -82,7 +82,7 @@ def test_the_engines_records_are_unpacked(n):
     words[:, 1] = rng.integers(0, 2**63, n)
     words[:, 2] = kind + (status << np.uint64(8)) + (duration << np.uint64(16))
     words[:, 3] = 4096 + (np.uint64(77) << np.uint64(32))
-    rows = spool.as_operations(words, rank=2, phase=9)
+    rows = spool.records_to_operations(words, rank=2, phase=9)
     assert rows["kind"].tolist() == kind.tolist()
     assert rows["status"].tolist() == status.tolist()
     assert rows["duration_ns"].tolist() == duration.tolist()
@@ -123,14 +123,14 @@ def test_a_rescue_replaces_what_was_being_sent_and_leaves_what_is_whole(tmp_path
     there.mkdir()
     (here / program.PARENT_MARK).touch()
     for phase in range(2):
-        spool.write(there, part(phase))
-    content = spool.path_of(there, 3).read_bytes()
-    spool.path_of(here, 3).write_bytes(content if whole else content[: len(content) // 2])
+        spool.append_phase(there, part(phase))
+    content = spool.build_rank_path(there, 3).read_bytes()
+    spool.build_rank_path(here, 3).write_bytes(content if whole else content[: len(content) // 2])
     if whole:
         (here / program.PLACES).write_text("{}")
     sent = {"broadcast": whole}
     for place, root in ((there, False), (here, True)):
-        program.rescue(Assignment("", str(place), 2, [], 1, 9, only_collect=True), Rescuers(root, sent))
-    assert spool.path_of(here, 3).read_bytes() == content
+        program.rescue_results(Assignment("", str(place), 2, [], 1, 9, only_collect=True), Rescuers(root, sent))
+    assert spool.build_rank_path(here, 3).read_bytes() == content
     assert bool(sent["pieces"]) is not whole
     assert not there.exists()

@@ -27,9 +27,9 @@ class OtherNodes:
 @pytest.fixture
 def left(tmp_path):
     """A spool of experiment 7 that was left, and one of another experiment."""
-    folder = spools.make("20261122-7", tmp_path)
+    folder = spools.make_spool("20261122-7", tmp_path)
     (folder / "rank-00001").write_bytes(b"some")
-    return folder, spools.make("20261122-70", tmp_path)
+    return folder, spools.make_spool("20261122-70", tmp_path)
 
 
 def test_what_a_killed_campaign_left_on_another_node_is_removed_there(left, tmp_path):
@@ -64,7 +64,9 @@ def test_a_directory_whose_process_was_killed_is_removed_by_the_next_one(tmp_pat
     foreign = [tmp_path / "iosonde-x-", tmp_path / "iosonde-x-some-thing", tmp_path / "iosonde-y-z"]
     for path in foreign:
         path.mkdir()
-    with temporary.directory("x") as mine, temporary.directory("x") as second:
+    with temporary.hold_directory("x") as mine, temporary.hold_directory("x") as second:
         assert set(tmp_path.iterdir()) == {mine, second, *foreign}
     assert set(tmp_path.iterdir()) == set(foreign)
-    assert killed.name.startswith("iosonde-x-") and processes.identity().replace(":", "+") not in killed.name
+    assert (
+        killed.name.startswith("iosonde-x-") and processes.get_process_identity().replace(":", "+") not in killed.name
+    )

@@ -150,22 +150,22 @@ def test_an_unknown_placeholder_is_refused_before_anything_starts(target, steps,
 
 
 def test_levels_keep_their_type_on_the_way_into_a_workload():
-    (item,) = items.items(
+    (item,) = items.build_items(
         (),
         [NativeStep("envelope", {"small_files": "${files}", "cache": "${cache}"})],
         (),
         {"files": 7, "cache": "warm"},
     )
     assert item["settings"] == {"small_files": 7, "cache": "warm"}
-    (part,) = items.layout([item], 0, 1, 0)
+    (part,) = items.lay_out_items([item], 0, 1, 0)
     assert part.plans[0].phase.files.count == 7
 
 
 def test_every_item_has_a_name_and_frames_of_its_own():
     echo = CommandStep("x", name="echo")
-    made = items.items([echo], [echo, CommandStep("y"), NativeStep("envelope")], [CommandStep("z")], {})
+    made = items.build_items([echo], [echo, CommandStep("y"), NativeStep("envelope")], [CommandStep("z")], {})
     assert [item["label"] for item in made] == ["echo-01", "echo-02", "step-02", "envelope", "tear-down-01"]
-    parts = items.layout(made, 0, 1, 0)
+    parts = items.lay_out_items(made, 0, 1, 0)
     used = [range(part.first, part.first + max(1, len(part.plans))) for part in parts]
     assert [frame for frames in used for frame in frames] == list(range(used[-1].stop))
 

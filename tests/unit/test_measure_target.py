@@ -19,7 +19,7 @@ SMALL = Need(bytes=1, files=1)
 
 
 def test_a_good_target_passes(tmp_path):
-    space.check(tmp_path, SMALL, Limits())
+    space.check_space(tmp_path, SMALL, Limits())
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_good_target_passes(tmp_path):
 )
 def test_what_would_not_fit_is_refused(tmp_path, need, limits, says):
     with pytest.raises(InputError) as error:
-        space.check(tmp_path, need, limits)
+        space.check_space(tmp_path, need, limits)
     assert says in error.value.message
     assert error.value.hint
     assert error.value.exit_code == 2
@@ -67,11 +67,11 @@ def test_a_count_that_is_negative_or_of_nothing_is_unknown_and_no_shortage(tmp_p
     )
     said = os.statvfs_result([lies.get(name, getattr(true, name)) for name in names])
     monkeypatch.setattr(os, "statvfs", lambda _: said)
-    space.check(tmp_path, SMALL, Limits())
-    found = mount.space(tmp_path)
+    space.check_space(tmp_path, SMALL, Limits())
+    found = mount.measure_space(tmp_path)
     assert (found["free_inodes"] if "f_files" in lies else found["free_bytes"]) is None
     with raises("quota-too-small", TargetError):
-        space.check(tmp_path, Need(1000, 1), Limits(), QuotaFree(999))
+        space.check_space(tmp_path, Need(1000, 1), Limits(), QuotaFree(999))
 
 
 @pytest.mark.parametrize(
@@ -98,15 +98,15 @@ def test_too_few_inodes_and_a_read_only_mount_are_refused(tmp_path, monkeypatch,
     )
     monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result([true.get(n, getattr(found, n)) for n in names]))
     with raises(code, TargetError, target=tmp_path, **values):
-        space.check(tmp_path, Need(1, 10), Limits())
+        space.check_space(tmp_path, Need(1, 10), Limits())
 
 
 def test_quota_counts_as_space(tmp_path):
     with raises("quota-too-small", TargetError):
-        space.check(tmp_path, Need(1000, 1), Limits(), QuotaFree(999))
+        space.check_space(tmp_path, Need(1000, 1), Limits(), QuotaFree(999))
     with raises("quota-too-small", TargetError, available_files=99, needed_files=100):
-        space.check(tmp_path, Need(1, 100), Limits(), QuotaFree(10**9, 99))
-    space.check(tmp_path, Need(900, 100), Limits(), QuotaFree(10**9, 100))
+        space.check_space(tmp_path, Need(1, 100), Limits(), QuotaFree(10**9, 99))
+    space.check_space(tmp_path, Need(900, 100), Limits(), QuotaFree(10**9, 100))
 
 
 def test_the_least_of_all_quotas_is_asked_for_before_a_campaign_and_a_probe(tmp_path):
@@ -114,21 +114,21 @@ def test_the_least_of_all_quotas_is_asked_for_before_a_campaign_and_a_probe(tmp_
     quotas = [{"free_bytes": None, "free_files": 7}, {"free_bytes": 50, "free_files": None}]
     quotas.append({"free_bytes": 2**40, "free_files": 2**40})
     for need, left in ((Need(1, 8), {"available_files": 7}), (Need(51, 1), {"available_bytes": "50 B"})):
-        with preflight.keeper(None, lambda *_: None) as keeper, raises("quota-too-small", TargetError, **left):
-            keeper.check(tmp_path, need, Limits(), preflight.quota_free({"quota": quotas}))
-    assert preflight.quota_free({"quota": None}) == QuotaFree()
+        with preflight.open_keeper(None, lambda *_: None) as keeper, raises("quota-too-small", TargetError, **left):
+            keeper.check(tmp_path, need, Limits(), preflight.compute_quota_free({"quota": quotas}))
+    assert preflight.compute_quota_free({"quota": None}) == QuotaFree()
 
 
 def test_absent_file_and_forbidden_targets(tmp_path):
     with raises("no-such-directory", TargetError, reason=os.strerror(errno.ENOENT)):
-        space.check(tmp_path / "none", SMALL, Limits())
+        space.check_space(tmp_path / "none", SMALL, Limits())
     (tmp_path / "file").touch()
     with raises("not-a-directory", TargetError):
-        space.check(tmp_path / "file", SMALL, Limits())
+        space.check_space(tmp_path / "file", SMALL, Limits())
     (tmp_path / "closed").mkdir(mode=0o500)
     if os.geteuid():  # root may write anywhere
         with raises("permission-denied", TargetError):
-            space.check(tmp_path / "closed", SMALL, Limits())
+            space.check_space(tmp_path / "closed", SMALL, Limits())
 
 
 def test_a_workspace_is_made_marked_and_removed(tmp_path):
@@ -213,5 +213,5 @@ def test_why_a_target_may_not_be_written_is_said(tmp_path, monkeypatch, why, err
 
     monkeypatch.setattr(space.ctypes, "CDLL", lambda *_, **__: SimpleNamespace(access=access))
     with raises(code, error, target=tmp_path) as caught:
-        space.check(tmp_path, SMALL, Limits())
+        space.check_space(tmp_path, SMALL, Limits())
     assert (os.strerror(why) in caught.value.message) == (why != errno.EACCES)

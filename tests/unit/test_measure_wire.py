@@ -54,7 +54,7 @@ READ = Moved(10 * MIB, 0, 10)
     ],
 )
 def test_what_came_is_held_against_what_was_read(timed, moved, state, share):
-    said = wire.judged([counted(timed=timed)], moved, 1.0)
+    said = wire.compare_with_expected_bytes([counted(timed=timed)], moved, 1.0)
     assert (said["reads"], said["share_received"], said["why"]) == (state, share and pytest.approx(share), "")
 
 
@@ -63,7 +63,7 @@ def test_what_came_is_held_against_what_was_read(timed, moved, state, share):
     [(10, 1.0, "sent", 1.0), (10, 2.0, "buffered", 0.5), (20, 2.0, "sent", 1.0), (15, 1.5, "sent", 1.0)],
 )
 def test_a_write_is_sent_as_often_as_the_client_copies(sent, copies, state, share):
-    said = wire.judged([counted(timed=part(sent=sent * MIB))], Moved(0, 10 * MIB, 10), copies)
+    said = wire.compare_with_expected_bytes([counted(timed=part(sent=sent * MIB))], Moved(0, 10 * MIB, 10), copies)
     assert (said["writes"], said["share_sent"], said["reads"]) == (state, pytest.approx(share), "")
 
 
@@ -88,14 +88,14 @@ def test_a_write_is_sent_as_often_as_the_client_copies(sent, copies, state, shar
     ],
 )
 def test_what_cannot_be_told_is_unknown_with_the_reason(found, why):
-    said = wire.judged([found], READ, 1.0)
+    said = wire.compare_with_expected_bytes([found], READ, 1.0)
     assert (said["reads"], said["share_received"], said["why"]) == ("unknown", None, why)
 
 
 def test_a_little_traffic_of_others_is_deducted():
     """20 KB in 0.1 s before, 1 s of measuring: 200 KB are not ours."""
     found = counted(idle=part(received=20_000, seconds=0.1), timed=part(received=10 * MIB + 200_000))
-    assert wire.judged([found], READ, 1.0)["share_received"] == pytest.approx(1.0)
+    assert wire.compare_with_expected_bytes([found], READ, 1.0)["share_received"] == pytest.approx(1.0)
 
 
 def test_of_what_the_first_node_wrote_the_others_count():
@@ -113,11 +113,11 @@ def test_of_what_the_first_node_wrote_the_others_count():
 def test_rows_are_of_each_part_of_the_whole_and_of_each_node():
     parts = {"preparing": part(received=1), "timed": part(received=2, sent=3), "flush": part(sent=4)}
     network = wire.describe_phase({0: counted(**parts), 1: counted(**parts)}, {}, [0, 1], 1.0, operations=2)
-    rows = {(row.metric, row.rank): (row.value, row.unit) for row in wire.rows("w", network, 5)}
+    rows = {(row.metric, row.rank): (row.value, row.unit) for row in wire.observe_traffic("w", network, 5)}
     assert {metric for metric, _ in rows} == set(METRICS)
     assert rows["network_sent_flush", None] == (8.0, "bytes")
     assert rows["network_received", 1] == (2.0, "bytes")
-    assert wire.rows("w", None) == []
+    assert wire.observe_traffic("w", None) == []
 
 
 @pytest.mark.parametrize(
@@ -133,8 +133,8 @@ def test_rows_are_of_each_part_of_the_whole_and_of_each_node():
     ],
 )
 def test_the_wire_says_what_the_cache_was(before, reads, after):
-    assert wire.cache_state(before, {"reads": reads}) == after
-    assert wire.cache_state(before, None) == before
+    assert wire.update_cache_state(before, {"reads": reads}) == after
+    assert wire.update_cache_state(before, None) == before
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_the_wire_says_what_the_cache_was(before, reads, after):
     ],
 )
 def test_how_often_a_client_sends_each_byte(said, copies):
-    assert wire.copies_sent(said) == copies
+    assert wire.count_copies_sent(said) == copies
 
 
 class Counters:
@@ -209,19 +209,19 @@ def test_what_was_counted_travels_with_the_rest_and_a_torn_line_is_left_out(tmp_
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir(), there.mkdir()
     spool.write_wire(here, 4, 1, {"why": ""})
-    with spool.wire_of(here, 4).open("a") as file:
+    with spool.build_wire_path(here, 4).open("a") as file:
         file.write('{"frame": 2, "wh')
-    for piece in spool.pieces(here, 4):
-        spool.put(there, piece)
+    for piece in spool.iterate_pieces(here, 4):
+        spool.append_piece(there, piece)
     assert spool.read_wire(there) == {1: {4: {"why": ""}}}
-    spool.drop(there, 4)
+    spool.remove_sent_files(there, 4)
     assert spool.read_wire(there) == {}
 
 
 def rank_phase(phase, kinds, **more):
     totals = [
         {
-            "kind": assemble.kind_names().index(kind),
+            "kind": assemble.list_operation_kinds().index(kind),
             "count": count,
             "bytes": size,
             "errors": 0,
@@ -248,15 +248,15 @@ def test_the_run_has_what_came_as_a_fact_and_as_rows_and_its_cache_follows(tmp_p
         {"name": name, "files": "f", "steps": [step, {"kind": kind, "transfer_size": MIB, "count": 1}]}
         for name, kind, step in (("write_it", "write", "create"), ("read_it", "read", "open"))
     ]
-    item = items.items((), (NativeStep("phases", {"phases": phases}),), (), {})
-    parts = items.layout(item, 0, 1, 0)
+    item = items.build_items((), (NativeStep("phases", {"phases": phases}),), (), {})
+    parts = items.lay_out_items(item, 0, 1, 0)
     looked = {"state": "cold-requested", "resident_bytes": 0, "bytes": MIB}
-    spool.write(tmp_path, rank_phase(0, {"create": (1, 0), "write": (1, MIB)}))
-    spool.write(tmp_path, rank_phase(1, {"open": (1, 0), "read": (1, MIB)}, cache=looked))
+    spool.append_phase(tmp_path, rank_phase(0, {"create": (1, 0), "write": (1, MIB)}))
+    spool.append_phase(tmp_path, rank_phase(1, {"open": (1, 0), "read": (1, MIB)}, cache=looked))
     if received is not None:
         spool.write_wire(tmp_path, 0, 0, counted(timed=part(sent=MIB // 4), flush=part(sent=3 * MIB // 4)))
         spool.write_wire(tmp_path, 0, 1, counted(timed=part(received=received)))
-    found = assemble.collect(assemble.SpooledTrial(tmp_path, 1, {}, 0), parts)
+    found = assemble.collect_trial(assemble.SpooledTrial(tmp_path, 1, {}, 0), parts)
     wrote, read = found.phases
     assert (read["cache"]["state"], found.client_cache) == (state, client_cache)
     rows = {(row.operation, row.metric): row.value for row in found.observations if row.rank is None}
@@ -290,8 +290,8 @@ COMMAND = {
     ],
 )
 def test_a_command_is_judged_only_where_it_works_on_the_target(more, yes):
-    assert commands.on_target(COMMAND | more, "/mnt/g") is yes
-    assert not commands.on_target(COMMAND | {"command": "true"}, "")
+    assert commands.is_target_named(COMMAND | more, "/mnt/g") is yes
+    assert not commands.is_target_named(COMMAND | {"command": "true"}, "")
 
 
 def test_a_command_that_read_what_it_had_just_written():
@@ -317,7 +317,7 @@ def test_a_command_that_read_what_it_had_just_written():
 )
 def test_how_much_a_tool_says_it_moved(file, read, written):
     path = FIXTURES / file
-    found = tool_bytes.moved(registry.understand(Text(path.read_bytes(), path.name), None).runs)
+    found = tool_bytes.sum_output_bytes(registry.understand(Text(path.read_bytes(), path.name), None).runs)
     assert found is not None
     assert found.read == pytest.approx(read, rel=0.01)
     assert found.written == pytest.approx(written, rel=0.01)
@@ -326,12 +326,12 @@ def test_how_much_a_tool_says_it_moved(file, read, written):
 @pytest.mark.parametrize("file", ["iozone/gen-v489-mixed-t4-pct.txt", "mdtest/gen-mdtest410-3iter.txt"])
 def test_what_is_both_or_says_nothing_is_not_guessed(file):
     path = FIXTURES / file
-    assert tool_bytes.moved(registry.understand(Text(path.read_bytes(), path.name), None).runs) is None
-    assert commands.moved({}) is None
+    assert tool_bytes.sum_output_bytes(registry.understand(Text(path.read_bytes(), path.name), None).runs) is None
+    assert commands.sum_bytes_moved({}) is None
 
 
 def test_a_mount_is_known_by_an_id_that_is_given_once(tmp_path, monkeypatch):
-    assert mounted.here(tmp_path) == mounted.here(tmp_path)
-    assert mounted.here(Path("/proc"))[0] != mounted.here(Path("/sys"))[0]
+    assert mounted.find_mount_of_path(tmp_path) == mounted.find_mount_of_path(tmp_path)
+    assert mounted.find_mount_of_path(Path("/proc"))[0] != mounted.find_mount_of_path(Path("/sys"))[0]
     monkeypatch.setattr(mounted, "_read_unique_id", lambda _: "")  # before Linux 6.8
-    assert mounted.here(Path("/proc"))[0].isdigit()
+    assert mounted.find_mount_of_path(Path("/proc"))[0].isdigit()

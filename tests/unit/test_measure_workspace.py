@@ -143,12 +143,12 @@ def test_a_rank_follows_no_link_in_what_we_made(place):
     target, victim = place
     workspace = Workspace.create(target, "abc")
     root = workspace.trial("trial-0000")
-    with trial_root.opened(str(root)) as here:
+    with trial_root.open_trial_root(str(root)) as here:
         swap(workspace, victim, "link")
         with open(f"{here}/f", "w") as file:
             file.write("x")
     assert (target / "away" / "trial-0000" / "f").exists()
-    with raises("directory-replaced", TargetFaultError), trial_root.opened(str(root)):
+    with raises("directory-replaced", TargetFaultError), trial_root.open_trial_root(str(root)):
         pass
     assert os.listdir(victim / "trial-0000") == ["thesis.tex"]
 

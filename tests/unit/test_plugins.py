@@ -36,7 +36,7 @@ def test_entry_points_are_sorted_and_loaded_by_name(install):
     install(workloads={"z": "json:dumps", "a": "json"})
     assert list(plugins.find_entry_points("iosonde.workloads")) == ["a", "z"]
     assert plugins.load_plugin("iosonde.workloads", "z") is json.dumps
-    assert {"a", "z", "envelope"} <= set(workloads.names())
+    assert {"a", "z", "envelope"} <= set(workloads.list_workloads())
 
 
 def test_a_plugin_that_cannot_load_is_named(install):
@@ -57,9 +57,9 @@ def test_without_the_extras_no_command_line_is_translated(install):
     with raises("missing-package", package=plugins.EXTRAS):
         translate("ior -w")
     with raises("missing-package", package=plugins.EXTRAS):
-        workloads.find("ior")
+        workloads.find_producer("ior")
     with raises("unknown-workload"):
-        workloads.find("tar")
+        workloads.find_producer("tar")
 
 
 def test_without_the_extras_commands_answer_in_one_sentence(install, tmp_path):

@@ -62,7 +62,7 @@ def test_tools_are_found_with_their_version(monkeypatch, tmp_path):
     [("fio-3.33", "3.33"), ("git version 2.39.5", "2.39.5"), ("iperf 3.12 (cJSON 1.7.15)", "3.12"), ("none", "")],
 )
 def test_versions(text, version):
-    assert software.version_in(text) == version
+    assert software.find_version(text) == version
 
 
 def test_a_native_module_that_does_not_load_is_required(monkeypatch):
@@ -85,8 +85,8 @@ def test_without_mpi_every_check_of_it_says_what_to_do(monkeypatch):
     def none():
         raise error
 
-    monkeypatch.setattr(mpiexec, "library", none)
-    monkeypatch.setattr(mpiexec, "find", none)
+    monkeypatch.setattr(mpiexec, "find_mpi_library", none)
+    monkeypatch.setattr(mpiexec, "find_mpiexec", none)
     for check in (mpi.mpi_library, mpi.mpi_launcher, mpi.mpi_ranks):
         found = check()
         assert (found.ok, found.detail, found.cure, found.required) == (False, error.message, error.hint, False)
@@ -98,7 +98,9 @@ def test_without_mpi_every_check_of_it_says_what_to_do(monkeypatch):
 )
 def test_two_ranks_have_to_see_each_other(monkeypatch, tmp_path, script, ok, detail):
     tool(tmp_path, "mpiexec", script)
-    monkeypatch.setattr(mpiexec, "find", lambda: mpiexec.Mpiexec(str(tmp_path / "mpiexec"), mpiexec.MPICH, "MPICH"))
+    monkeypatch.setattr(
+        mpiexec, "find_mpiexec", lambda: mpiexec.Mpiexec(str(tmp_path / "mpiexec"), mpiexec.MPICH, "MPICH")
+    )
     found = mpi.mpi_ranks()
     assert found.ok == ok
     assert detail in found.detail
@@ -107,13 +109,13 @@ def test_two_ranks_have_to_see_each_other(monkeypatch, tmp_path, script, ok, det
 def test_slurm_says_how_ranks_would_start(monkeypatch, tmp_path):
     tool(tmp_path, "srun", 'case "$1" in --version) echo slurm 23.11;; *) printf "none\\npmi2\\n";; esac')
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(slurm.mpiexec, "library", lambda: mpiexec.Library(mpiexec.MPICH, "MPICH 5", ()))
+    monkeypatch.setattr(slurm.mpiexec, "find_mpi_library", lambda: mpiexec.Library(mpiexec.MPICH, "MPICH 5", ()))
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     tool(tmp_path, "sinfo", "exit 1")
     assert_problem(mpi.slurm_job().detail, "no-response", version="slurm 23.11")
     tool(tmp_path, "sinfo", "printf 'n1\\nn2\\nn1\\n'")  # a node in two partitions comes twice
     assert_problem(mpi.slurm_job().detail, "slurm", version="slurm 23.11", nodes=2, pmi="pmi2")
-    monkeypatch.setattr(slurm.mpiexec, "library", lambda: mpiexec.Library(mpiexec.OPEN_MPI, "Open MPI", ()))
+    monkeypatch.setattr(slurm.mpiexec, "find_mpi_library", lambda: mpiexec.Library(mpiexec.OPEN_MPI, "Open MPI", ()))
     assert not mpi.slurm_job().ok
     tool(tmp_path, "srun", "exit 1")  # without its configuration it does not even say its version
     assert_problem(mpi.slurm_job().detail, "pmi-mismatch", place=f"{tmp_path}/srun")
@@ -148,8 +150,8 @@ def test_pbs_says_how_many_nodes_the_job_has(monkeypatch, tmp_path):
 
 
 def test_in_a_job_its_nodes_are_called(monkeypatch):
-    monkeypatch.setattr(mpi.launch, "find", lambda: mpirun.MpiRun(tuple(f"n{i}" for i in range(6))))
-    monkeypatch.setattr(mpi.rollcall, "call", lambda launcher, nodes, answer_s: launcher.hosts[:nodes])
+    monkeypatch.setattr(mpi.launch, "find_launcher", lambda: mpirun.MpiRun(tuple(f"n{i}" for i in range(6))))
+    monkeypatch.setattr(mpi.rollcall, "call_roll", lambda launcher, nodes, answer_s: launcher.hosts[:nodes])
     detail = mpi.nodes_of_the_job().detail
     assert_problem(detail, "nodes-ready", nodes=6, launcher="mpirun", hosts="n0, n1, n2, n3 … n5")
     error = LaunchError("unusable-nodes", "1 of 6 nodes are unusable: n3", "mend it")
@@ -157,7 +159,7 @@ def test_in_a_job_its_nodes_are_called(monkeypatch):
     def refuse(*_, **__):
         raise error
 
-    monkeypatch.setattr(mpi.rollcall, "call", refuse)
+    monkeypatch.setattr(mpi.rollcall, "call_roll", refuse)
     found = mpi.nodes_of_the_job()
     assert (found.ok, found.detail, found.cure) == (False, error.message, error.hint)
 

@@ -14,7 +14,7 @@ from iosonde.ranks import binding, mpi
 @given(st.integers(1, 64), st.integers(1, 64))
 def test_every_rank_has_a_core_of_its_own_or_none_has(n_cores, n_ranks):
     cores = list(range(0, 2 * n_cores, 2))
-    chosen = [binding.choose([cores] * n_ranks, rank, cores) for rank in range(n_ranks)]
+    chosen = [binding.choose_cpu([cores] * n_ranks, rank, cores) for rank in range(n_ranks)]
     if n_ranks > n_cores:
         assert set(chosen) == {None}
     else:
@@ -24,7 +24,7 @@ def test_every_rank_has_a_core_of_its_own_or_none_has(n_cores, n_ranks):
 
 def test_ranks_are_spread_over_the_sockets():
     cores = list(range(64))
-    assert [binding.choose([cores] * 4, rank, cores) for rank in range(4)] == [8, 24, 40, 56]
+    assert [binding.choose_cpu([cores] * 4, rank, cores) for rank in range(4)] == [8, 24, 40, 56]
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,14 @@ def test_ranks_share_cores_where_there_are_more_ranks_than_cores(allowed, node_o
 
 
 def test_what_a_launcher_bound_stays():
-    assert binding.choose([[0, 1], [2, 3]], 1, [2, 3]) is None
+    assert binding.choose_cpu([[0, 1], [2, 3]], 1, [2, 3]) is None
 
 
 @pytest.mark.parametrize(("siblings", "cores"), [(["0,2", "1,3", "0,2", "1,3"], [0, 1]), ([], [0, 1, 2, 3])])
 def test_hardware_threads_of_one_core_count_once(tmp_path, siblings, cores):
     for cpu, text in enumerate(siblings):
         (tmp_path / f"cpu{cpu}").write_text(f"{text}\n")
-    assert binding.cores([0, 1, 2, 3], str(tmp_path / "cpu{}")) == cores
+    assert binding.list_cores([0, 1, 2, 3], str(tmp_path / "cpu{}")) == cores
 
 
 def test_threads_started_afterwards_are_bound_too():
@@ -58,7 +58,7 @@ def test_threads_started_afterwards_are_bound_too():
     seen = []
 
     def rank():
-        assert binding.bind(mpi.connect(1))
+        assert binding.bind_to_core(mpi.connect_ranks(1))
         child = threading.Thread(target=lambda: seen.append(os.sched_getaffinity(0)))
         child.start()
         child.join()
@@ -80,7 +80,7 @@ def test_threads_started_afterwards_are_bound_too():
     ],
 )
 def test_ranks_of_containers_on_one_machine_share_no_core(monkeypatch, machines, node_of, masks, chosen):
-    monkeypatch.setattr(binding, "cores", lambda cpus: list(cpus))
+    monkeypatch.setattr(binding, "list_cores", lambda cpus: list(cpus))
     places = list(zip(machines, masks, strict=True))
     found = []
     for rank, mine in enumerate(masks):

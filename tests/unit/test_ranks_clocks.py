@@ -23,24 +23,24 @@ def pings(offset_ns: int, delays: list[tuple[int, int]], start_ns: int = 10**12)
 
 @given(st.integers(-(10**15), 10**15), DELAYS)
 def test_the_truth_is_inside_the_error_whatever_the_delays(offset_ns, delays):
-    estimate_ns, error_ns = clocks.best(pings(offset_ns, delays))
+    estimate_ns, error_ns = clocks.select_best_sample(pings(offset_ns, delays))
     assert abs(estimate_ns - offset_ns) <= error_ns
     assert error_ns <= (min(there + back for there, back in delays) + 1) // 2
 
 
 def test_one_fast_answer_among_slow_ones_is_enough():
     slow = [(9_000_000, 100)] * 30
-    assert clocks.best(pings(12_345, [*slow, (50, 50), *slow])) == (12_345, 50)
+    assert clocks.select_best_sample(pings(12_345, [*slow, (50, 50), *slow])) == (12_345, 50)
 
 
 def test_an_asymmetric_path_is_wrong_by_no_more_than_it_says():
-    estimate_ns, error_ns = clocks.best(pings(0, [(40_000, 10_000)] * 10))
+    estimate_ns, error_ns = clocks.select_best_sample(pings(0, [(40_000, 10_000)] * 10))
     assert (estimate_ns, error_ns) == (15_000, 25_000)
 
 
 @given(st.integers(1, 300))
 def test_the_tree_reaches_every_clock_once_in_log2_rounds(count):
-    pairs = clocks.tree(count)
+    pairs = clocks.build_binomial_tree(count)
     assert sorted(child for _, child in pairs) == list(range(1, count))
     depth = {0: 0}
     for parent, child in pairs:
@@ -49,26 +49,26 @@ def test_the_tree_reaches_every_clock_once_in_log2_rounds(count):
 
 
 def test_pairs_of_one_round_do_not_touch():
-    assert clocks.tree(6) == [(0, 1), (0, 2), (1, 3), (0, 4), (1, 5)]
+    assert clocks.build_binomial_tree(6) == [(0, 1), (0, 2), (1, 3), (0, 4), (1, 5)]
 
 
 @given(st.lists(st.integers(-(10**15), 10**15), min_size=1, max_size=40), st.integers(0, 1000))
 def test_offsets_and_errors_add_up_along_the_tree(truth, error_ns):
     truth = [0, *truth]
-    edges = [Edge(p, c, truth[c] - truth[p], error_ns) for p, c in clocks.tree(len(truth))]
-    offsets, errors = clocks.compose(len(truth), list(reversed(edges)))
+    edges = [Edge(p, c, truth[c] - truth[p], error_ns) for p, c in clocks.build_binomial_tree(len(truth))]
+    offsets, errors = clocks.compose_offsets(len(truth), list(reversed(edges)))
     assert offsets == truth
     assert max(errors) <= error_ns * (len(truth) - 1).bit_length()
 
 
 def test_one_clock_is_asked_once_however_many_ranks_read_it():
     host = [Host("a", "x", "t"), Host("b", "y", "t"), Host("a", "x", "t"), Host("a", "x", "u")]
-    assert clocks.clock_groups(host) == ([0, 1, 0, 2], [0, 1, 3])
+    assert clocks.group_by_clock(host) == ([0, 1, 0, 2], [0, 1, 3])
 
 
 def test_one_rank_has_the_clock_it_has():
     ranks = mpi.Ranks(mpi._SingleRank())
-    found = clocks.estimate(ranks)
+    found = clocks.estimate_clocks(ranks)
     assert (found.offset_ns, found.error_ns, ranks.clock_offset_ns) == ((0,), (0,), 0)
 
 

@@ -33,11 +33,11 @@ def process_named(name, *words, tmp_path, env=None):
 
 
 def test_the_daemon_that_holds_the_connection_is_found(faulty):
-    found = mount.at(str(faulty.path))
-    (one,) = daemon.serving(found)
+    found = mount.find_mount_entry(str(faulty.path))
+    (one,) = daemon.find_serving_processes(found)
     assert (one.pid, one.name) == (faulty.pid, Path(f"/proc/{faulty.pid}/comm").read_text().strip())
     assert one.cpu_s >= 0 and one.rss_bytes > 2**20
-    assert daemon.serving(replace(found, device=(0, found.device[1] + 1000))) == []
+    assert daemon.find_serving_processes(replace(found, device=(0, found.device[1] + 1000))) == []
 
 
 def test_its_cpu_time_is_a_share_of_its_own(faulty):
@@ -58,25 +58,25 @@ def test_who_may_not_look_at_others_knows_it_by_its_name_and_the_mount_point(tmp
         process_named("glusterfs", GLUSTER.mount_point, tmp_path=tmp_path) as pid,
         process_named("glusterfsd", GLUSTER.mount_point, tmp_path=tmp_path),
     ):
-        assert [one.pid for one in daemon.serving(GLUSTER)] == [pid]
-        assert daemon.serving(replace(GLUSTER, mount_point="/mnt/other")) == []
-        assert daemon.serving(replace(GLUSTER, type="nfs4")) == []
+        assert [one.pid for one in daemon.find_serving_processes(GLUSTER)] == [pid]
+        assert daemon.find_serving_processes(replace(GLUSTER, mount_point="/mnt/other")) == []
+        assert daemon.find_serving_processes(replace(GLUSTER, type="nfs4")) == []
 
 
 def test_a_kernel_client_may_have_a_part_in_user_space(tmp_path):
     with process_named("pvfs2-client-core", tmp_path=tmp_path) as pid:
-        assert pid in [one.pid for one in daemon.serving(replace(GLUSTER, type="orangefs"))]
+        assert pid in [one.pid for one in daemon.find_serving_processes(replace(GLUSTER, type="orangefs"))]
 
 
 def test_a_daemon_that_a_command_of_the_trial_started_is_the_client_and_not_ours(tmp_path, monkeypatch):
     monkeypatch.setenv(WATCHDOG_VARIABLE, "here:1:2:3:4")
     with process_named("glusterfs", tmp_path=tmp_path, env=os.environ) as pid:
-        monkeypatch.setattr(mount, "at", lambda _: GLUSTER)
+        monkeypatch.setattr(mount, "find_mount_entry", lambda _: GLUSTER)
         counted = []
-        monkeypatch.setattr(load, "cpu_seconds", lambda pids: counted.append(pids) or 0.0)
-        monkeypatch.setattr(daemon, "serving", lambda _: [])
+        monkeypatch.setattr(load, "sum_cpu_seconds", lambda pids: counted.append(pids) or 0.0)
+        monkeypatch.setattr(daemon, "find_serving_processes", lambda _: [])
         load.LoadSampler("/mnt/none")
-        monkeypatch.setattr(daemon, "serving", lambda _: [daemon.Daemon(pid, "1", "glusterfs")])
+        monkeypatch.setattr(daemon, "find_serving_processes", lambda _: [daemon.Daemon(pid, "1", "glusterfs")])
         load.LoadSampler("/mnt/none")
     assert counted == [[pid], []]
 
@@ -86,7 +86,7 @@ def test_what_a_daemon_used_is_no_background(before):
     one, ticks = daemon.Daemon(7, "1", "ceph-fuse"), os.sysconf("SC_CLK_TCK")
     begin = load.Sample(0.0, load.parse_stat("cpu 0 0 0 0"), 0.0, {one: 2.0} if before else {})
     end = load.Sample(10.0, load.parse_stat(f"cpu {6 * ticks} 0 0 {4 * ticks}"), 1.0, {one: 5.0}, 4096)
-    found = load.shares(begin, end)
+    found = load.compute_shares(begin, end)
     used = 3.0 if before else 5.0
     assert found["client_daemon_cpu_s"] == used and found["client_daemon_share"] == pytest.approx(used / 10)
     assert found["background_share"] == pytest.approx((6 - 1 - used) / 10)
@@ -101,5 +101,5 @@ def test_a_gateway_behind_which_the_file_system_is_belongs_to_the_client(tmp_pat
         process_named("java", word, tmp_path=tmp_path) as pid,
         process_named("java", "Other", tmp_path=tmp_path / "other"),
     ):
-        assert [one.pid for one in daemon.serving(hdfs)] == [pid]
-        assert pid not in [one.pid for one in daemon.serving(GLUSTER)]
+        assert [one.pid for one in daemon.find_serving_processes(hdfs)] == [pid]
+        assert pid not in [one.pid for one in daemon.find_serving_processes(GLUSTER)]

@@ -97,7 +97,7 @@ def tools(monkeypatch, tmp_path):
 def graph_of(tmp_path):
     def read(*arguments, **more) -> gluster_graph.Graph:
         volume(tmp_path, *arguments, **more)
-        found = gluster_graph.read(str(tmp_path))
+        found = gluster_graph.read_graph(str(tmp_path))
         assert found
         return found
 
@@ -123,7 +123,7 @@ def test_a_gluster_client_tells_its_volume(tmp_path, hosts, groups, shape, kind,
     for path, said in shape.items():
         (active / f"v-{path}").parent.mkdir(exist_ok=True)
         (active / f"v-{path}").write_text(said)
-    made = gluster.layout_from_graph(gluster_graph.read(str(tmp_path)))
+    made = gluster.layout_from_graph(gluster_graph.read_graph(str(tmp_path)))
     assert (made["type"], made["copies"], made["copied_by"]) == (kind, copies, "client")
     assert (made["data_parts"], made["parity_parts"]) == (parts, spare)
     assert made["servers"] == list(dict.fromkeys(hosts.split()))
@@ -133,7 +133,7 @@ def test_a_gluster_client_tells_its_volume(tmp_path, hosts, groups, shape, kind,
 def test_bricks_are_in_the_volumes_order_however_many_there_are(graph_of):
     graph = graph_of("v", " ".join(f"n{i}" for i in range(12)), {"replicate": 6}, down=(11,))
     assert [one.host for one in graph.bricks] == [f"n{i}" for i in range(12)]
-    assert gluster.troubles(graph) == ["n11 down"]
+    assert gluster.list_disconnected_bricks(graph) == ["n11 down"]
     assert [one.name for one in graph.select_type("cluster/replicate")] == [f"v-replicate-{i}" for i in range(6)]
 
 
@@ -142,14 +142,14 @@ def test_bricks_are_in_the_volumes_order_however_many_there_are(graph_of):
     [((), []), ((1,), ["10.94.0.2:/bricks/1 down"]), ((1, 3), ["10.94.0.2 down"]), ((0, 1, 3), None)],
 )
 def test_a_brick_that_is_away_is_named_by_its_server_where_all_of_that_is_away(graph_of, down, said):
-    found = gluster.troubles(graph_of("dr", FOUR, {"replicate": 2}, down=down))
+    found = gluster.list_disconnected_bricks(graph_of("dr", FOUR, {"replicate": 2}, down=down))
     assert found == (["10.94.0.1:/bricks/0 down", "10.94.0.2 down"] if said is None else said)
 
 
 def test_a_client_that_says_nothing_of_a_brick_is_not_known_to_be_well(tmp_path):
     active = volume(tmp_path, "v", TWO, {"replicate": 1})
     (active / "v-client-1" / "private").write_text("")
-    assert gluster.troubles(gluster_graph.read(str(tmp_path))) is None
+    assert gluster.list_disconnected_bricks(gluster_graph.read_graph(str(tmp_path))) is None
 
 
 WRITE_BEHIND = "[xlator.performance.write-behind.priv]\naggregate_size = 131072\nwindow_size = 16777216\n"
@@ -161,7 +161,7 @@ def test_options_are_those_in_effect_and_not_those_the_graph_was_made_with(tmp_p
     (active / "v-write-behind" / "private").write_text(WRITE_BEHIND)
     (active / "v-write-behind" / "options").mkdir()
     (active / "v-write-behind" / "options" / "cache-size").write_text("8MB")
-    found = gluster.options(gluster_graph.read(str(tmp_path)))
+    found = gluster.list_live_options(gluster_graph.read_graph(str(tmp_path)))
     assert found["write-behind.window_size"] == "16777216" and "8MB" not in found.values()
     assert (found["performance.write-behind"], found["performance.quick-read"]) == ("on", "on")
     assert found["performance.read-ahead"] == "off" and found["client.ping_timeout"] == "42"
@@ -173,7 +173,7 @@ def test_gluster_is_asked_without_a_daemon_on_this_node(tmp_path, tools):
     (tmp_path / "g/.meta/graphs/active/rep2-shard/private").write_text("shard-block-size = 64.0MB\n")
     asked = tools("gluster", INFO)
     found = on(tmp_path / "g", "10.94.0.1:/rep2/sub", "fuse.glusterfs")
-    facts = filesystems.identity(tmp_path / "g" / "not" / "yet", found)
+    facts = filesystems.identify_file_system(tmp_path / "g" / "not" / "yet", found)
     assert (facts["family"], facts["volume"], facts["version"]) == ("gluster", "rep2", "10.3")
     assert (facts["status"], facts["type"], facts["shard_block_size"]) == ("Started", "replicate", "64.0MB")
     assert facts["options_set"] == {
@@ -181,7 +181,7 @@ def test_gluster_is_asked_without_a_daemon_on_this_node(tmp_path, tools):
         "performance.write-behind-window-size": "16MB",
     }, "who may mount it is nobody's business"
     assert asked.read_text() == "--mode=script --remote-host=10.94.0.1 volume info rep2 --xml\n"
-    now = filesystems.condition(tmp_path / "g", found)
+    now = filesystems.query_condition(tmp_path / "g", found)
     assert now["health"] == [] and now["at"].endswith("Z")
     assert now["options"]["performance.write-behind-window-size"] == "16MB"
     assert now["options"]["performance.quick-read"] == "on"
@@ -204,10 +204,10 @@ def test_a_mount_without_meta_leaves_what_the_servers_daemon_says(tools, tmp_pat
         start = said.index(f"<{name}>") + len(name) + 2
         said = f"{said[:start]}{count}{said[said.index('<', start) :]}"
     tools("gluster", said)
-    facts = filesystems.identity(tmp_path, on(tmp_path, "10.94.0.1:/rep2", "fuse.glusterfs"))
+    facts = filesystems.identify_file_system(tmp_path, on(tmp_path, "10.94.0.1:/rep2", "fuse.glusterfs"))
     assert (facts["type"], facts["copies"], facts["data_parts"], facts["parity_parts"]) == (kind, copies, parts, spare)
     assert facts["bricks"] == ["10.94.0.1:/bricks/0", "10.94.0.2:/bricks/1"] and facts["servers"] == list(SERVERS)
-    now = filesystems.condition(tmp_path, on(tmp_path, "10.94.0.1:/rep2", "fuse.glusterfs"))
+    now = filesystems.query_condition(tmp_path, on(tmp_path, "10.94.0.1:/rep2", "fuse.glusterfs"))
     assert now["health"] is None, "whether its bricks are there is not known"
 
 
@@ -215,23 +215,23 @@ def test_a_server_whose_daemon_does_not_answer_is_asked_once(tools, tmp_path):
     volume(tmp_path / "g", "rep2", TWO, {"replicate": 1})
     asked = tools("gluster", "Connection failed. Please check if gluster daemon is operational.")
     found = on(tmp_path / "g", "10.94.0.1:/rep2", "fuse.glusterfs")
-    facts = filesystems.identity(tmp_path / "g", found)
+    facts = filesystems.identify_file_system(tmp_path / "g", found)
     assert (facts["copies"], facts["status"], facts["options_set"]) == (2, None, {})
     for _ in range(3):
-        assert filesystems.condition(tmp_path / "g", found)["health"] == []
+        assert filesystems.query_condition(tmp_path / "g", found)["health"] == []
     assert len(asked.read_text().splitlines()) == 1
 
 
 def test_nothing_of_gluster_is_known_where_nobody_answers(tools, tmp_path):
     found = on(tmp_path, "10.94.0.1:/rep2", "fuse.glusterfs")
-    facts = filesystems.identity(tmp_path, found)
+    facts = filesystems.identify_file_system(tmp_path, found)
     assert (facts["volume"], facts["type"], facts["copies"], facts["servers"]) == ("rep2", None, None, None)
-    assert filesystems.condition(tmp_path, found) is None
+    assert filesystems.query_condition(tmp_path, found) is None
 
 
 def test_meta_is_at_the_root_of_the_volume_where_a_directory_of_it_is_mounted(monkeypatch, tmp_path):
     lines = "47 1 0:63 / /whole rw - fuse.glusterfs s:/v rw\n48 1 0:63 /d /part rw - fuse.glusterfs s:/v rw\n"
-    monkeypatch.setattr(reading, "text", lambda path: lines)
+    monkeypatch.setattr(reading, "read_text", lambda path: lines)
     assert mount.find_root_mount(on(Path("/part"), "s:/v", "fuse.glusterfs", "/d")) == "/whole"
     assert mount.find_root_mount(on(Path("/whole"), "s:/v", "fuse.glusterfs")) == "/whole"
     assert mount.find_root_mount(replace(on(Path("/x"), "s:/v", "fuse.glusterfs", "/d"), device=(0, 9))) is None
@@ -243,8 +243,8 @@ PATHINFO = (
 
 
 def test_where_a_file_lies():
-    assert gluster.placement(PATHINFO) == ["fa1:/b/rep2", "fa2:/b/rep2"]
-    assert gluster.placement("") is None
+    assert gluster.parse_placement(PATHINFO) == ["fa1:/b/rep2", "fa2:/b/rep2"]
+    assert gluster.parse_placement("") is None
 
 
 # --- MooseFS
@@ -264,7 +264,7 @@ def test_moosefs_is_known_by_its_source_and_told_by_its_master(tools, tmp_path):
     tools("mfsgetgoal", "/mnt/m/d: 2")
     asked = tools("mfscli", BOTH)
     found = on(tmp_path, "mfs#10.94.0.1:9421", "fuse")  # what mfsmount 3.0.117 has in the mount table
-    facts = filesystems.identity(tmp_path, found)
+    facts = filesystems.identify_file_system(tmp_path, found)
     assert facts == {
         "family": "moosefs",
         "server": "10.94.0.1:9421",
@@ -276,19 +276,19 @@ def test_moosefs_is_known_by_its_source_and_told_by_its_master(tools, tmp_path):
         "servers": list(SERVERS),
     }
     assert "-H 10.94.0.1 -P 9421 -SCS" in asked.read_text()
-    now = filesystems.condition(tmp_path, found)
+    now = filesystems.query_condition(tmp_path, found)
     assert (now["health"], now["options"]) == ([], {"goal": "2"})
     tools("mfscli", ONE)
-    assert filesystems.condition(tmp_path, found)["health"] == ["10.94.0.2:9422 down"]
+    assert filesystems.query_condition(tmp_path, found)["health"] == ["10.94.0.2:9422 down"]
     tools("mfscli", NO_MASTER)
-    assert filesystems.condition(tmp_path, found)["health"] is None
+    assert filesystems.query_condition(tmp_path, found)["health"] is None
 
 
 def test_moosefs_without_its_tools_is_not_known(tools, tmp_path):
     found = on(tmp_path, "mfs#master:9421/sub", "fuse")
-    assert moosefs.master(found.source) == ("master", "9421")
-    assert filesystems.identity(tmp_path, found)["copies"] is None
-    assert filesystems.condition(tmp_path, found) is None
+    assert moosefs.parse_master(found.source) == ("master", "9421")
+    assert filesystems.identify_file_system(tmp_path, found)["copies"] is None
+    assert filesystems.query_condition(tmp_path, found) is None
 
 
 @pytest.mark.parametrize(("said", "goal"), [("d: 2\n", 2), ("/a: b/c: 3\n", 3), ("d: 2CP\n", None), ("", None)])
@@ -314,7 +314,7 @@ HOST_DOWN = {"severity": "HEALTH_WARN", "detail": [{"message": "host fa3 (root=d
     ],
 )
 def test_of_ceph_s_warnings_those_count_that_change_what_is_measured(checks, said):
-    assert ceph.troubles({"status": "HEALTH_WARN", "checks": checks}) == said
+    assert ceph.list_problems({"status": "HEALTH_WARN", "checks": checks}) == said
 
 
 TREE = {
@@ -329,11 +329,11 @@ TREE = {
 
 
 def test_how_a_pool_keeps_its_data():
-    found = ceph.spread({"pool": "data", "size": 2}, None, TREE)
+    found = ceph.compute_redundancy({"pool": "data", "size": 2}, None, TREE)
     assert (found["copies"], found["copied_by"], found["servers"]) == (2, "servers", ["fa2", "fa3"])
-    coded = ceph.spread({"size": 3, "erasure_code_profile": "p"}, {"k": "2", "m": "1"}, None)
+    coded = ceph.compute_redundancy({"size": 3, "erasure_code_profile": "p"}, {"k": "2", "m": "1"}, None)
     assert (coded["copies"], coded["data_parts"], coded["parity_parts"], coded["servers"]) == (1, 2, 1, None)
-    assert ceph.spread(None, None, None)["copies"] is None
+    assert ceph.compute_redundancy(None, None, None)["copies"] is None
 
 
 def test_the_layout_is_that_of_the_nearest_directory_that_has_one(monkeypatch):
@@ -347,8 +347,8 @@ def test_the_layout_is_that_of_the_nearest_directory_that_has_one(monkeypatch):
         raise OSError("No such attribute")
 
     monkeypatch.setattr(os, "getxattr", getxattr)
-    assert ceph.layout_of(Path("/mnt/c/d/e"), Path("/mnt/c"))["pool"] == "data"
-    assert ceph.layout_of(Path("/mnt/x/d"), Path("/mnt/x")) is None
+    assert ceph.read_layout(Path("/mnt/c/d/e"), Path("/mnt/c"))["pool"] == "data"
+    assert ceph.read_layout(Path("/mnt/x/d"), Path("/mnt/x")) is None
     assert "/mnt" not in asked, "above the mount is another file system"
 
 
@@ -356,21 +356,21 @@ def test_ceph_s_tool_is_asked_no_more_once_it_did_not_answer(tools, tmp_path):
     asked = tools("ceph", "no json")
     for kind in ("ceph", "fuse.ceph-fuse"):
         found = on(tmp_path, "ceph-fuse", kind)
-        assert filesystems.identity(tmp_path, found)["copies"] is None
-        assert filesystems.condition(tmp_path, found) is None
+        assert filesystems.identify_file_system(tmp_path, found)["copies"] is None
+        assert filesystems.query_condition(tmp_path, found) is None
     assert [line.split()[2] for line in asked.read_text().splitlines()] == ["version", "health"] * 2
 
 
 def test_how_many_copies_a_pool_has_now_is_asked_before_each_trial(tools, monkeypatch, tmp_path):
     """It may be changed between two trials, and is then a factor."""
-    monkeypatch.setattr(ceph, "layout_of", lambda path, mount_point: {"pool": "data"})
+    monkeypatch.setattr(ceph, "read_layout", lambda path, mount_point: {"pool": "data"})
     asked = tools("ceph", '{"status": "HEALTH_OK", "checks": {}, "pool": "data", "size": 3}')
-    now = filesystems.condition(tmp_path, on(tmp_path, "ceph-fuse", "fuse.ceph-fuse"))
+    now = filesystems.query_condition(tmp_path, on(tmp_path, "ceph-fuse", "fuse.ceph-fuse"))
     assert (now["health"], now["options"]) == ([], {"pool_size": "3"})
     assert "osd pool get data size" in asked.read_text()
 
 
 def test_a_file_system_that_says_nothing_of_itself_is_not_asked_how_it_is(tmp_path):
     for kind in ("ext4", "nfs4", "xfs"):
-        assert filesystems.condition(tmp_path, on(tmp_path, "/dev/vda", kind)) is None
-    assert filesystems.identity(tmp_path, on(tmp_path, "/dev/vda", "ext4")) is None
+        assert filesystems.query_condition(tmp_path, on(tmp_path, "/dev/vda", kind)) is None
+    assert filesystems.identify_file_system(tmp_path, on(tmp_path, "/dev/vda", "ext4")) is None

@@ -65,12 +65,12 @@ def test_it_is_our_child_in_a_session_of_its_own_and_of_the_family(ranks, tmp_pa
     fields = processes._read_stat(child.pid)
     assert (int(fields[1]), int(fields[3])) == (os.getpid(), child.pid)
     give_up = time.monotonic() + 60
-    while child.pid not in processes.family(TOKEN) and time.monotonic() < give_up:
+    while child.pid not in processes.find_family(TOKEN) and time.monotonic() < give_up:
         time.sleep(0.01)
-    assert processes.family(TOKEN) == [child.pid]
+    assert processes.find_family(TOKEN) == [child.pid]
     os.kill(child.pid, signal.SIGTERM)
     assert child.wait() == -signal.SIGTERM
-    assert processes.family(TOKEN) == []
+    assert processes.find_family(TOKEN) == []
 
 
 def test_it_starts_anew_after_its_process_died(ranks, tmp_path):
@@ -84,14 +84,14 @@ def test_it_starts_anew_after_its_process_died(ranks, tmp_path):
 
 def test_a_module_that_cannot_be_loaded_leaves_the_ordinary_way(tmp_path):
     none = forked.ForkedRanks("there_is_no_such_module")
-    seen = watchdog.watch([sys.executable, "-m", "platform"], heartbeat_dir=tmp_path / "beats", forked=none)
+    seen = watchdog.watch_command([sys.executable, "-m", "platform"], heartbeat_dir=tmp_path / "beats", forked=none)
     assert seen.exit_code == 0
     assert (tmp_path / "beats" / watchdog.STDOUT).read_text()
 
 
 def test_a_rank_that_hangs_is_ended_and_the_next_is_forked_anew(ranks, tmp_path, monkeypatch):
     monkeypatch.setenv("MARK", "m")
-    first = watchdog.watch(
+    first = watchdog.watch_command(
         [sys.executable, "-m", "a_rank", "sleep"],
         heartbeat_dir=tmp_path / "a",
         limits=watchdog.TimeLimits(0.5),
@@ -100,7 +100,9 @@ def test_a_rank_that_hangs_is_ended_and_the_next_is_forked_anew(ranks, tmp_path,
     assert (first.reason, first.leftover_pids) == ("deadline", ())
     assert ranks._process is None
     assert (
-        watchdog.watch([sys.executable, "-m", "a_rank", "well"], heartbeat_dir=tmp_path / "b", forked=ranks).exit_code
+        watchdog.watch_command(
+            [sys.executable, "-m", "a_rank", "well"], heartbeat_dir=tmp_path / "b", forked=ranks
+        ).exit_code
         == 0
     )
     assert ranks._process is not None

@@ -24,39 +24,39 @@ def as_user(monkeypatch):
 
 
 def test_one_local_rank_needs_no_launcher(monkeypatch):
-    monkeypatch.setattr(mpiexec, "find", lambda: pytest.fail("looked for MPI"))
+    monkeypatch.setattr(mpiexec, "find_mpiexec", lambda: pytest.fail("looked for MPI"))
     assert local.Local().command(1, 1, ["program", "x"]) == ["program", "x"]
 
 
 def test_the_local_launcher_takes_ranks_for_nodes_and_says_so(monkeypatch, as_user):
-    monkeypatch.setattr(mpiexec, "find", lambda: MPICH)
+    monkeypatch.setattr(mpiexec, "find_mpiexec", lambda: MPICH)
     words = local.Local().command(2, 3, ["program"])
     assert words == [MPICH.path, "-launcher", "fork", "-hosts", "localhost", "-n", "6", "program"]
     assert local.Local().note and not mpirun.MpiRun(("n1",)).note
 
 
 def test_open_mpi_oversubscribes_and_runs_as_root_only_for_root(monkeypatch, as_user):
-    words = local.prefix(OPEN_MPI, 4)
+    words = local.build_prefix(OPEN_MPI, 4)
     assert words[1:] == ["--host", "localhost:4", "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none", "-n", "4"]
     monkeypatch.setattr("os.geteuid", lambda: 0)
-    assert local.prefix(OPEN_MPI, 4)[1] == "--allow-run-as-root"
+    assert local.build_prefix(OPEN_MPI, 4)[1] == "--allow-run-as-root"
 
 
 def test_waiting_ranks_give_way_only_where_cores_are_short(as_user):
-    assert mpiexec.patience(MPICH, 8) == []
-    assert "MPIR_CVAR_CH4_PROGRESS_THROTTLE" in mpiexec.patience(MPICH, 9)
-    assert mpiexec.patience(INTEL, 9) == mpiexec.patience(OPEN_MPI, 9) == []
+    assert mpiexec.list_yield_options(MPICH, 8) == []
+    assert "MPIR_CVAR_CH4_PROGRESS_THROTTLE" in mpiexec.list_yield_options(MPICH, 9)
+    assert mpiexec.list_yield_options(INTEL, 9) == mpiexec.list_yield_options(OPEN_MPI, 9) == []
 
 
 @pytest.mark.parametrize("launcher", [MPICH, INTEL])
 def test_hydra_over_hosts_puts_neighbours_together(as_user, launcher):
-    assert mpirun.prefix(launcher, ["n1", "n2"], 4)[1:] == ["-hosts", "n1,n2", "-ppn", "4", "-n", "8"]
+    assert mpirun.build_prefix(launcher, ["n1", "n2"], 4)[1:] == ["-hosts", "n1,n2", "-ppn", "4", "-n", "8"]
 
 
 def test_open_mpi_over_hosts_passes_what_is_there_of_the_environment_on(as_user, monkeypatch):
     monkeypatch.setenv("MPI4PY_MPIABI", "openmpi")
     monkeypatch.delenv("VIRTUAL_ENV", raising=False)  # Open MPI 4 warns of what is not there
-    words = mpirun.prefix(OPEN_MPI, ["n1", "n2"], 4)
+    words = mpirun.build_prefix(OPEN_MPI, ["n1", "n2"], 4)
     assert words[words.index("MPI4PY_MPIABI") - 1] == "-x"
     assert "VIRTUAL_ENV" not in words
     assert words[-8:] == ["--host", "n1:4,n2:4", "--map-by", "ppr:4:node:OVERSUBSCRIBE", "--bind-to", "none", "-n", "8"]
@@ -64,7 +64,7 @@ def test_open_mpi_over_hosts_passes_what_is_there_of_the_environment_on(as_user,
 
 
 def test_mpirun_takes_the_first_hosts_and_no_more_than_there_are(monkeypatch, as_user):
-    monkeypatch.setattr(mpiexec, "find", lambda: MPICH)
+    monkeypatch.setattr(mpiexec, "find_mpiexec", lambda: MPICH)
     three = mpirun.MpiRun(("n1", "n2", "n3"))
     assert three.max_nodes == 3
     assert "n1,n2" in three.command(2, 1, ["p"])
@@ -108,7 +108,7 @@ def test_what_is_no_host_name_reaches_no_launcher(tmp_path, name):
 def test_hosts_that_would_not_be_used_are_refused():
     for name in ("local", "slurm"):
         with raises("conflicting-options"):
-            launch.find(name, hosts=["n1"], env={})
+            launch.find_launcher(name, hosts=["n1"], env={})
 
 
 def test_find_goes_by_what_the_environment_says(tmp_path):
@@ -118,21 +118,24 @@ def test_find_goes_by_what_the_environment_says(tmp_path):
     nodefile = tmp_path / "nodes"
     nodefile.write_text("n1\nn1\nn2\n")
     inside = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[1-2],m3", "PATH": str(tmp_path)}
-    assert launch.find(env={}).name == "local"
-    assert (launch.find(env=inside).name, launch.find(env=inside).hosts) == ("slurm", ("n1", "n2", "m3"))
-    assert launch.find("local", env=inside).name == "local"
-    assert launch.find(env={"PBS_NODEFILE": str(nodefile)}).hosts == ("n1", "n2")
-    assert launch.find(hosts=["a", "b"], env=inside).hosts == ("a", "b")
+    assert launch.find_launcher(env={}).name == "local"
+    assert (launch.find_launcher(env=inside).name, launch.find_launcher(env=inside).hosts) == (
+        "slurm",
+        ("n1", "n2", "m3"),
+    )
+    assert launch.find_launcher("local", env=inside).name == "local"
+    assert launch.find_launcher(env={"PBS_NODEFILE": str(nodefile)}).hosts == ("n1", "n2")
+    assert launch.find_launcher(hosts=["a", "b"], env=inside).hosts == ("a", "b")
 
 
 def test_what_cannot_be_found_is_refused_with_a_hint(tmp_path):
     with pytest.raises(InputError) as caught:
-        launch.find("ssh", env={})
+        launch.find_launcher("ssh", env={})
     assert_problem(caught.value, "unknown-option-value", name="ssh", launchers=", ".join(launch.NAMES))
     with raises("tool-missing", LaunchError, tool="srun"):
-        launch.find("slurm", env={"PATH": str(tmp_path)})
+        launch.find_launcher("slurm", env={"PATH": str(tmp_path)})
     with raises("no-hosts"):
-        launch.find("mpirun", env={})
+        launch.find_launcher("mpirun", env={})
 
 
 def test_more_nodes_than_the_launcher_has_are_refused():
@@ -142,8 +145,8 @@ def test_more_nodes_than_the_launcher_has_are_refused():
 
 
 def test_srun_gets_counts_and_the_pmi_of_the_library(monkeypatch):
-    monkeypatch.setattr(mpiexec, "library", lambda: mpiexec.Library(mpiexec.MPICH, "MPICH 5", ()))
-    monkeypatch.setattr(slurm, "mpi_types", lambda srun: ("none", "pmi2", "pmix"))
+    monkeypatch.setattr(mpiexec, "find_mpi_library", lambda: mpiexec.Library(mpiexec.MPICH, "MPICH 5", ()))
+    monkeypatch.setattr(slurm, "list_mpi_types", lambda srun: ("none", "pmi2", "pmix"))
     words = slurm.Slurm("/usr/bin/srun", ("n1", "n2", "n3", "n4")).command(3, 2, ["p"])
     assert words[:4] == ["/usr/bin/srun", "--nodes=3", "--nodelist=n1,n2,n3", "--ntasks=6"]
     assert words[4:6] == ["--ntasks-per-node=2", "--mpi=pmi2"]
@@ -199,7 +202,7 @@ def test_mpi_types_of_old_and_new_slurm():
     ],
 )
 def test_families_of_mpiexec(text, flavour, line):
-    assert (mpiexec.flavour_of(text), mpiexec.version_line(text)) == (flavour, line)
+    assert (mpiexec.find_flavour(text), mpiexec.find_version_line(text)) == (flavour, line)
 
 
 @pytest.fixture
@@ -211,33 +214,35 @@ def programs(tmp_path):
         path.chmod(0o755)
         return str(path)
 
-    mpiexec.find.cache_clear()
+    mpiexec.find_mpiexec.cache_clear()
     yield write
-    mpiexec.find.cache_clear()
+    mpiexec.find_mpiexec.cache_clear()
 
 
 def test_the_mpiexec_beside_the_library_comes_first(monkeypatch, tmp_path, programs):
     beside, other = programs("mpich/bin/mpiexec", "HYDRA"), programs("path/mpiexec", "HYDRA")
     monkeypatch.setenv("PATH", f"{tmp_path}/path")
     monkeypatch.setattr(
-        mpiexec, "library", lambda: mpiexec.Library("mpich", "MPICH", (f"{tmp_path}/mpich/lib/libmpi.so",))
+        mpiexec, "find_mpi_library", lambda: mpiexec.Library("mpich", "MPICH", (f"{tmp_path}/mpich/lib/libmpi.so",))
     )
-    assert mpiexec.find().path == beside
-    mpiexec.find.cache_clear()
-    monkeypatch.setattr(mpiexec, "library", lambda: mpiexec.Library("mpich", "MPICH", ("/nowhere/lib/libmpi.so",)))
-    assert mpiexec.find().path == other
+    assert mpiexec.find_mpiexec().path == beside
+    mpiexec.find_mpiexec.cache_clear()
+    monkeypatch.setattr(
+        mpiexec, "find_mpi_library", lambda: mpiexec.Library("mpich", "MPICH", ("/nowhere/lib/libmpi.so",))
+    )
+    assert mpiexec.find_mpiexec().path == other
 
 
 def test_an_mpiexec_of_another_family_is_not_taken(monkeypatch, tmp_path, programs):
     programs("path/mpiexec", "mpiexec (Open MPI) 5.0")
     monkeypatch.setenv("PATH", f"{tmp_path}/path")
-    monkeypatch.setattr(mpiexec, "library", lambda: mpiexec.Library("mpich", "MPICH 5", ()))
+    monkeypatch.setattr(mpiexec, "find_mpi_library", lambda: mpiexec.Library("mpich", "MPICH 5", ()))
     with raises("mpi-mismatch", LaunchError, version="MPICH 5"):
-        mpiexec.find()
-    mpiexec.find.cache_clear()
+        mpiexec.find_mpiexec()
+    mpiexec.find_mpiexec.cache_clear()
     monkeypatch.setenv("PATH", str(tmp_path))
     with raises("tool-missing", LaunchError) as caught:
-        mpiexec.find()
+        mpiexec.find_mpiexec()
     assert caught.value.hint == mpiexec.INSTALL
 
 

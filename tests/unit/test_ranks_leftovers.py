@@ -28,7 +28,7 @@ def entry_of(path):
 def test_what_a_full_disk_could_not_record_is_removed_from_memory(left, tmp_path):
     absent = tmp_path / "absent"
     with left.open() as _:
-        seen = leftovers.record(absent, "launch", [os.getpid()])
+        seen = leftovers.record_open_files(absent, "launch", [os.getpid()])
         assert leftovers.remove_recorded(absent, seen) == []  # it is held
     assert seen == [entry_of(left)]
     assert leftovers.remove_recorded(absent, seen) == [str(left)]
@@ -43,9 +43,9 @@ def test_another_file_of_the_same_name_stays(left, tmp_path):
 
 def test_what_is_held_is_remembered_until_nobody_holds_it(left, tmp_path):
     file = tmp_path / "left.json"
-    leftovers.remember(file, [])
+    leftovers.remember_files(file, [])
     assert not file.exists()
-    leftovers.remember(file, [entry_of(left)])
+    leftovers.remember_files(file, [entry_of(left)])
     with left.open() as _:
         assert leftovers.remove_remembered(file) == []
         assert file.exists()
@@ -55,8 +55,8 @@ def test_what_is_held_is_remembered_until_nobody_holds_it(left, tmp_path):
 
 def test_what_was_remembered_on_another_machine_is_not_touched(left, tmp_path, monkeypatch):
     file = tmp_path / "left.json"
-    leftovers.remember(file, [entry_of(left)])
-    monkeypatch.setattr(leftovers, "_boot_id", lambda: "another")
+    leftovers.remember_files(file, [entry_of(left)])
+    monkeypatch.setattr(leftovers, "_read_boot_id", lambda: "another")
     assert leftovers.remove_remembered(file) == []
     assert left.exists() and file.exists()
     file.write_text("{")
@@ -84,7 +84,7 @@ def test_what_a_rank_that_hangs_holds_is_named(tmp_path):
 )
 def test_a_rescue_ends_within_what_is_promised(reason, left, limit_s):
     ended = watchdog.Outcome(137, 9.0, bool(reason), [], "", 9, reason, leftover_pids=left)
-    assert trial.rescue_limit_s(ended, 30.0) == limit_s
+    assert trial.compute_rescue_limit_s(ended, 30.0) == limit_s
 
 
 @pytest.mark.parametrize(
@@ -93,4 +93,4 @@ def test_a_rescue_ends_within_what_is_promised(reason, left, limit_s):
 def test_memory_without_a_limit_is_not_full(tmp_path, monkeypatch, blocks, free, full):
     """A tmpfs without a limit counts nothing: 0 of 0 blocks are free."""
     monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((4096, 4096, blocks, free, free, 0, 0, 0, 0, 255)))
-    assert bool(leftovers.why_bus_error(tmp_path)) == bool(command._explain_full(tmp_path)) == full
+    assert bool(leftovers.explain_bus_error(tmp_path)) == bool(command._explain_full(tmp_path)) == full

@@ -95,7 +95,7 @@ def tools(monkeypatch):
     def tool(words, *_, **__):
         return next((answer for part, answer in answers.items() if part in " ".join(words)), None)
 
-    monkeypatch.setattr(reading, "tool", tool)
+    monkeypatch.setattr(reading, "run_tool", tool)
     return answers
 
 
@@ -141,14 +141,16 @@ def test_a_target_without_a_connection_is_a_trouble_and_an_idle_one_is_none():
         "OST0001": ("FULL", "10.0.0.6@tcp"),
         "MDT0000": ("FULL", "10.0.0.2@tcp"),
     }
-    assert lustre.troubles(found) == []
-    assert lustre.troubles(lustre.parse_imports(imports("DISCONN"), "scratch")) == ["OST0001 on 10.0.0.6@tcp: DISCONN"]
+    assert lustre.list_disconnected_targets(found) == []
+    assert lustre.list_disconnected_targets(lustre.parse_imports(imports("DISCONN"), "scratch")) == [
+        "OST0001 on 10.0.0.6@tcp: DISCONN"
+    ]
     assert lustre.parse_imports(imports(), "scr") == {}
 
 
 def test_its_name_is_that_of_the_source():
     for source, name in ((SOURCE, "scratch"), ("mgs@o2ib:/home/sub/dir", "home"), ("10.0.0.1@tcp:/x", "x")):
-        assert lustre.name_of(source) == name
+        assert lustre.parse_file_system_name(source) == name
 
 
 def test_all_of_it_together(tools, tmp_path):
@@ -158,24 +160,28 @@ def test_all_of_it_together(tools, tmp_path):
         ".import": imports("CONNECTING"),
         "get_param": PARAMETERS,
     }
-    found = filesystems.identity(tmp_path, of_scratch(tmp_path))
+    found = filesystems.identify_file_system(tmp_path, of_scratch(tmp_path))
     assert (found["family"], found["version"], found["striping"]["stripe_count"]) == ("lustre", "2.15.3", 1)
     assert (found["copies"], found["servers"]) == (1, ["10.0.0.5@tcp", "10.0.0.6@tcp"])
-    told = filesystems.condition(tmp_path, of_scratch(tmp_path))
+    told = filesystems.query_condition(tmp_path, of_scratch(tmp_path))
     assert told["health"] == ["OST0001 on 10.0.0.6@tcp: CONNECTING"]
     assert told["options"]["osc.max_rpcs_in_flight"] == "8, 16"
 
 
 def test_mirrors_are_no_copies_that_are_always_equal(tools, tmp_path):
     tools |= {"getstripe": COMPOSITE.replace("mirror_count:  1", "mirror_count:  2"), ".import": imports()}
-    assert filesystems.identity(tmp_path, of_scratch(tmp_path))["copies"] is None
+    assert filesystems.identify_file_system(tmp_path, of_scratch(tmp_path))["copies"] is None
 
 
 def test_without_its_tools_nothing_is_known(tools, tmp_path):
-    assert filesystems.condition(tmp_path, of_scratch(tmp_path)) is None
-    assert filesystems.identity(tmp_path, of_scratch(tmp_path)) == {"family": "lustre", "version": None, "striping": {}}
+    assert filesystems.query_condition(tmp_path, of_scratch(tmp_path)) is None
+    assert filesystems.identify_file_system(tmp_path, of_scratch(tmp_path)) == {
+        "family": "lustre",
+        "version": None,
+        "striping": {},
+    }
 
 
 def test_of_a_tool_that_complains_of_one_thing_the_rest_is_taken():
     words = ["sh", "-c", "echo known; exit 2"]
-    assert reading.tool(words) is None and reading.tool(words, whatever_code=True) == "known\n"
+    assert reading.run_tool(words) is None and reading.run_tool(words, whatever_code=True) == "known\n"

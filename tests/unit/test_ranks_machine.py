@@ -58,22 +58,22 @@ def mounts() -> list[mount.Mount]:
     ],
 )
 def test_the_mount_that_holds_a_path(path, type_, source, server):
-    found = mount.holding(mounts(), path)
+    found = mount.find_holding_mount(mounts(), path)
     assert (found.type, found.source, found.server) == (type_, source, server)
 
 
 def test_a_mount_is_stored_without_its_password(tmp_path):
-    stored = mount.to_json(mount.holding(mounts(), "/smb"), tmp_path)
+    stored = mount.to_json(mount.find_holding_mount(mounts(), "/smb"), tmp_path)
     assert stored["super_options"] == "rw,username=me,password=***,vers=3.0"
     assert stored["device"] == "0:48"
     assert 0 < stored["free_bytes"] <= stored["total_bytes"]
 
 
 def test_facts_of_this_machine_are_json_and_there(tmp_path):
-    found = json.loads(json.dumps(machine.facts(tmp_path / "not" / "yet")))
+    found = json.loads(json.dumps(machine.collect_facts(tmp_path / "not" / "yet")))
     assert found["host"]["name"]
     assert found["cpu"]["allowed"] >= 1
-    assert found["memory"]["usable_bytes"] == machine.memory_bytes() > 2**20
+    assert found["memory"]["usable_bytes"] == machine.compute_usable_memory() > 2**20
     assert found["mount"]["type"]
     assert found["mount"]["total_bytes"] > 0
 
@@ -84,7 +84,7 @@ def test_facts_that_cannot_be_read_are_none(monkeypatch, tmp_path):
 
     for module, name in ((host, "cpu"), (mount, "find_mount"), (traffic, "describe_interfaces"), (block, "devices")):
         monkeypatch.setattr(module, name, broken)
-    found = machine.facts(tmp_path)
+    found = machine.collect_facts(tmp_path)
     assert found["cpu"] is found["mount"] is found["network"] is found["devices"] is None
     assert found["host"]["name"]
 
@@ -118,16 +118,16 @@ def fake_cgroup(root: Path, kind: str, group: str, limits: dict[str, str]) -> Pa
 def test_the_smallest_limit_on_the_way_up_counts(tmp_path):
     limits = {"job/step/memory.max": "max", "job/memory.max": "4096000", "memory.max": "8192000"}
     root = fake_cgroup(tmp_path, "cgroup2 cgroup2 rw", "0::/job/step", limits)
-    assert host.cgroup_limit_bytes(root) == 4096000
+    assert host.find_cgroup_limit(root) == 4096000
 
 
 def test_cgroup_version_1_says_no_limit_with_a_huge_number(tmp_path):
     groups = "5:cpu,cpuacct:/x\n4:memory:/job\n"
     root = fake_cgroup(tmp_path / "a", "cgroup cgroup rw,memory", groups, {"job/memory.limit_in_bytes": "123"})
-    assert host.cgroup_limit_bytes(root) == 123
+    assert host.find_cgroup_limit(root) == 123
     unlimited = {"job/memory.limit_in_bytes": "9223372036854771712"}
     root = fake_cgroup(tmp_path / "b", "cgroup cgroup rw,memory", groups, unlimited)
-    assert host.cgroup_limit_bytes(root) is None
+    assert host.find_cgroup_limit(root) is None
 
 
 @pytest.mark.parametrize(
@@ -155,9 +155,9 @@ def test_what_a_control_group_leaves_is_all_that_is_available(tmp_path, kind, gr
     )
     for available_kib, left in ((10, 10240), (10**9, 600000)):
         (root / "proc/meminfo").write_text(f"MemTotal: 99 kB\nMemAvailable: {available_kib} kB\n")
-        assert host.available_bytes(root) == left
+        assert host.read_available_bytes(root) == left
     (root / "sys/fs/cgroup/job" / used).write_text("2000000")
-    assert host.available_bytes(root) == 0
+    assert host.read_available_bytes(root) == 0
 
 
 # --- devices and networks
@@ -198,7 +198,7 @@ def fake_sys(root: Path) -> Path:
 
 def test_devices_through_device_mapper_and_partition(tmp_path):
     on_dm = mount.Mount("/", "ext4", "/dev/mapper/vg-data", "rw", "rw", (253, 0), "/")
-    found = block.devices(on_dm, fake_sys(tmp_path))
+    found = block.list_devices(on_dm, fake_sys(tmp_path))
     assert [(device["name"], device["carries"]) for device in found] == [
         ("dm-0", None),
         ("vda1", "dm-0"),
@@ -211,7 +211,7 @@ def test_devices_through_device_mapper_and_partition(tmp_path):
 
 
 def test_a_mount_without_a_device_has_none():
-    assert block.devices(mount.holding(mounts(), "/scratch")) == []
+    assert block.list_devices(mount.find_holding_mount(mounts(), "/scratch")) == []
 
 
 def test_interfaces_and_ports(tmp_path):
@@ -272,12 +272,16 @@ def test_nfs_mountstats_of_the_mount_that_is_meant():
 
 
 def test_a_tool_that_hangs_fails_or_is_absent_is_no_answer(monkeypatch, tmp_path):
-    assert reading.tool(["sleep", "60"], timeout_s=0.05) is None
-    assert reading.tool(["false"]) is None
-    assert reading.tool(["no-such-tool"]) is None
+    assert reading.run_tool(["sleep", "60"], timeout_s=0.05) is None
+    assert reading.run_tool(["false"]) is None
+    assert reading.run_tool(["no-such-tool"]) is None
     monkeypatch.setenv("PATH", str(tmp_path))
-    on_lustre = mount.holding(mounts(), "/scratch")
-    assert filesystems.identity(tmp_path, on_lustre) == {"family": "lustre", "version": None, "striping": {}}
+    on_lustre = mount.find_holding_mount(mounts(), "/scratch")
+    assert filesystems.identify_file_system(tmp_path, on_lustre) == {
+        "family": "lustre",
+        "version": None,
+        "striping": {},
+    }
 
 
 # --- quotas
@@ -306,14 +310,14 @@ def test_lustre_is_asked_for_the_quotas_of_user_group_and_project(monkeypatch, t
         return f"{words[-1]}  10  0  {20 * len(asked)}  -  1  0  {30 * len(asked)}  -\n"
 
     on_lustre = mount.Mount(**{**vars(mount.find_mount(tmp_path)), "type": "lustre", "mount_point": "/scratch"})
-    monkeypatch.setattr(quota.reading, "tool", lfs)
-    monkeypatch.setattr(quota, "project_id", lambda _: 42)
-    found = quota.quotas(tmp_path, on_lustre)
+    monkeypatch.setattr(quota.reading, "run_tool", lfs)
+    monkeypatch.setattr(quota, "read_project_id", lambda _: 42)
+    found = quota.query_quotas(tmp_path, on_lustre)
     assert asked == ["-u", "-g", "-p"]
     assert [(one["kind"], one["hard_files"]) for one in found] == [("user", 30), ("group", 60), ("project", 90)]
     assert found[2]["id"] == 42
-    monkeypatch.setattr(quota.reading, "tool", lambda words: asked.append(words) and None)
-    assert quota.quotas(tmp_path, on_lustre) == [] and len(asked) == 4, "it hangs once, not three times"
+    monkeypatch.setattr(quota.reading, "run_tool", lambda words: asked.append(words) and None)
+    assert quota.query_quotas(tmp_path, on_lustre) == [] and len(asked) == 4, "it hangs once, not three times"
 
 
 def test_no_quota_is_none():
@@ -327,8 +331,8 @@ def test_a_soft_limit_counts_where_there_is_no_hard_one():
 
 
 def test_a_directory_without_a_project_has_none(tmp_path):
-    assert quota.project_id(tmp_path) is None
-    assert quota.project_id(tmp_path / "absent") is None
+    assert quota.read_project_id(tmp_path) is None
+    assert quota.read_project_id(tmp_path / "absent") is None
 
 
 # --- batch jobs
@@ -341,10 +345,10 @@ def test_a_slurm_job_and_its_end():
         "SLURM_JOB_NODELIST": "n[1-3]",
         "SLURM_JOB_END_TIME": "1795262400",
     }
-    found = scheduler.job(env)
+    found = scheduler.identify_job(env)
     assert (found["name"], found["job"], found["nodes"]) == ("slurm", "42", 3)
     assert found["walltime_end"] == "2026-11-21T12:00:00+00:00"
-    assert scheduler.job({}) is None
+    assert scheduler.identify_job({}) is None
 
 
 def test_ends_of_jobs_as_the_tools_print_them(monkeypatch):
@@ -352,9 +356,9 @@ def test_ends_of_jobs_as_the_tools_print_them(monkeypatch):
     assert scheduler.parse_scontrol("JobId=1 EndTime=2026-11-21T12:00:00 Deadline=N/A") == 1795262400
     assert scheduler.parse_scontrol("JobId=1 EndTime=Unknown") is None
     pro = "    Resource_List.walltime = 01:00:30\n    stime = Sat Nov 21 11:00:00 2026\n"
-    assert scheduler.pbs_end(pro) == 1795262430
-    assert scheduler.pbs_end(pro.replace("stime", "start_time")) == 1795262430
-    assert scheduler.pbs_end("    stime = Sat Nov 21 11:00:00 2026\n") is None
+    assert scheduler.parse_pbs_end(pro) == 1795262430
+    assert scheduler.parse_pbs_end(pro.replace("stime", "start_time")) == 1795262430
+    assert scheduler.parse_pbs_end("    stime = Sat Nov 21 11:00:00 2026\n") is None
 
 
 # --- secrets
@@ -375,7 +379,7 @@ def test_ends_of_jobs_as_the_tools_print_them(monkeypatch):
     ],
 )
 def test_secrets_are_taken_out_of_a_command_line(words, expected):
-    assert machine.redacted(words) == (expected or words)
+    assert machine.redact_words(words) == (expected or words)
 
 
 @given(st.text(st.characters(categories=["L", "N"]), min_size=6))
@@ -386,16 +390,16 @@ def test_no_value_survives(value):
 
 
 def test_the_commit_of_a_directory_and_whether_it_was_changed(tmp_path):
-    assert machine.software(tmp_path)["commit"] is None
+    assert machine.describe_software(tmp_path)["commit"] is None
     git = ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x@example.org"]
     (tmp_path / "file").write_text("1")
     for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "one"]):
         subprocess.run([*git, *words], check=True)
-    found = machine.software(tmp_path)
+    found = machine.describe_software(tmp_path)
     assert (len(found["commit"]), found["commit_modified"]) == (40, False)
     (tmp_path / "file").write_text("2")
-    assert machine.software(tmp_path)["commit_modified"] is True
-    assert "commit" not in machine.software()
+    assert machine.describe_software(tmp_path)["commit_modified"] is True
+    assert "commit" not in machine.describe_software()
 
 
 # --- load
@@ -406,7 +410,7 @@ def test_shares_of_the_nodes_time():
     ticks = os.sysconf("SC_CLK_TCK")
     end_line = " ".join(str(seconds * ticks) for seconds in (4, 0, 2, 10, 2, 0, 0, 2, 0, 0))
     end = load.Sample(20.0, load.parse_stat(f"cpu  {end_line}\n"), 5.0)
-    found = load.shares(begin, end)
+    found = load.compute_shares(begin, end)
     assert (found["busy_share"], found["iowait_share"], found["steal_share"]) == (0.3, 0.1, 0.1)
     assert (found["own_share"], found["background_share"], found["seconds"]) == (0.2, pytest.approx(0.1), 10.0)
 
@@ -416,24 +420,24 @@ def test_the_other_hosts_of_a_lab_are_no_strangers():
     served = {Daemon(7, "1", "glusterfs"): 1.0}
     begin = load.Sample(0.0, {"user": 0.0}, 0.0, dict.fromkeys(served, 0.0), 0, 40.0)
     end = load.Sample(10.0, {"user": 12.0, "idle": 8.0}, 2.0, served, 0, 49.0)
-    found = load.shares(begin, end)
+    found = load.compute_shares(begin, end)
     assert (found["other_hosts_share"], found["background_share"]) == (pytest.approx(6 / 20), pytest.approx(3 / 20))
 
 
 def test_the_cpu_time_of_a_lab_is_read_where_it_says(tmp_path):
     file, counted = tmp_path / "lab.json", tmp_path / "usage"
     file.write_text(json.dumps({"cpu_usage": str(counted), "layout": {}}))
-    assert emulated.cpu_seconds(file) is None
+    assert emulated.read_lab_cpu_seconds(file) is None
     for text, seconds in (("1500000000\n", 1.5), ("usage_usec 2500000\nuser_usec 1\n", 2.5), ("nothing\n", None)):
         counted.write_text(text)
-        assert emulated.cpu_seconds(file) == seconds
-    assert emulated.lab(file) == {"layout": {}}
-    assert emulated.cpu_seconds(tmp_path / "none") is None
+        assert emulated.read_lab_cpu_seconds(file) == seconds
+    assert emulated.read_lab(file) == {"layout": {}}
+    assert emulated.read_lab_cpu_seconds(tmp_path / "none") is None
 
 
 @pytest.mark.parametrize(("seconds", "ticks"), [(10.0, 0), (0.1, 4)])
 def test_where_too_little_time_was_counted_there_is_no_share(seconds, ticks):
-    found = load.shares(
+    found = load.compute_shares(
         load.Sample(0.0, {}, 0.0), load.Sample(seconds, load.parse_stat(f"cpu {ticks} 0 0 {ticks}"), 0.0)
     )
     assert found["busy_share"] is None
@@ -450,16 +454,16 @@ def test_a_sampler_sees_its_own_process_at_work():
 
 
 def test_the_cpu_time_of_a_command_that_has_ended_is_ours():
-    before = processes.cpu_seconds([os.getpid()])
+    before = processes.sum_cpu_seconds([os.getpid()])
     subprocess.run(["/bin/sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"], check=True)
-    assert processes.cpu_seconds([os.getpid()]) - before > 0.1
+    assert processes.sum_cpu_seconds([os.getpid()]) - before > 0.1
 
 
 def test_a_host_of_a_lab_knows_what_is_true_of_its_cluster(tmp_path):
     file = tmp_path / "lab.json"
-    assert emulated.lab(file) is None
+    assert emulated.read_lab(file) is None
     file.write_text(json.dumps({"layout": {"copies": 2}, "hosts": [{"name": "server1"}], "state": "up"}))
-    assert emulated.lab(file) == {"layout": {"copies": 2}}
+    assert emulated.read_lab(file) == {"layout": {"copies": 2}}
 
 
 def test_a_place_is_below_another_by_whatever_name():

@@ -36,17 +36,19 @@ def test_of_two_mpiexecs_that_of_the_library_is_taken_also_behind_the_other(bin_
     fake_mpi.launcher(bin_, fake_mpi.MPICH)
     right = fake_mpi.launcher(tmp_path / "other", fake_mpi.OPEN_MPI)
     monkeypatch.setenv("PATH", f"{bin_}:{right.parent}")
-    assert mpiexec.belonging(OPEN_MPI, "ior").path == str(right)
-    assert mpiexec.belonging(MPICH, "ior").path == str(bin_ / "mpiexec")
-    assert mpiexec.belonging(program.library_of("ior"), "ior").path == str(bin_ / "mpiexec")  # unknown: the first
+    assert mpiexec.find_mpiexec_of_library(OPEN_MPI, "ior").path == str(right)
+    assert mpiexec.find_mpiexec_of_library(MPICH, "ior").path == str(bin_ / "mpiexec")
+    assert mpiexec.find_mpiexec_of_library(program.find_library_of_program("ior"), "ior").path == str(
+        bin_ / "mpiexec"
+    )  # unknown: the first
 
 
 def test_a_launcher_that_is_not_there_is_said_with_those_that_are(bin_):
     with raises("tool-missing", LaunchError):
-        mpiexec.belonging(OPEN_MPI, "ior")
+        mpiexec.find_mpiexec_of_library(OPEN_MPI, "ior")
     fake_mpi.launcher(bin_, fake_mpi.MPICH, name="mpirun")
     with raises("mpi-mismatch", LaunchError, loader="ior"):
-        mpiexec.belonging(OPEN_MPI, "ior")
+        mpiexec.find_mpiexec_of_library(OPEN_MPI, "ior")
 
 
 def test_the_words_of_a_local_job(bin_, monkeypatch):
@@ -75,10 +77,10 @@ def test_the_words_of_a_job_under_slurm_share_the_cpus_of_our_step(bin_):
     )
     words = slurm.Slurm(str(srun), ("n1", "n2")).job(2, 2, OPEN_MPI, ())
     assert {"--nodelist=n1,n2", "--ntasks=4", "--ntasks-per-node=2", "--mpi=pmix", "--overlap"} <= set(words)
-    unknown = slurm.Slurm(str(srun), ("n1", "n2")).job(1, 2, program.library_of("nobody"), ())
+    unknown = slurm.Slurm(str(srun), ("n1", "n2")).job(1, 2, program.find_library_of_program("nobody"), ())
     assert not [word for word in unknown if word.startswith("--mpi")]
     older = fake_mpi.script(bin_ / "older", "#!/bin/sh\necho none\n")
-    assert slurm.overlap_option(str(older)) == []
+    assert slurm.get_overlap_option(str(older)) == []
 
 
 def test_the_library_of_a_program_is_what_its_loader_says(bin_, tmp_path):
@@ -88,7 +90,7 @@ def test_the_library_of_a_program_is_what_its_loader_says(bin_, tmp_path):
     tool = tmp_path / "tool"
     tool.write_bytes(b"\x7fELF")
     tool.chmod(0o755)
-    found = program.library_of(str(tool))
+    found = program.find_library_of_program(str(tool))
     assert found == mpiexec.Library(mpiexec.OPEN_MPI, "Open MPI (libmpi.so.40)", (str(library),))
 
 
@@ -106,23 +108,23 @@ def test_the_library_of_a_static_program_is_in_it(bin_, tmp_path, content, flavo
     tool = tmp_path / "tool"
     tool.write_bytes(content)
     tool.chmod(0o755)
-    assert program.library_of(str(tool)).flavour == flavour
+    assert program.find_library_of_program(str(tool)).flavour == flavour
 
 
 def test_a_program_that_is_not_there_has_no_known_library(bin_):
-    library = program.library_of("nobody")
+    library = program.find_library_of_program("nobody")
     assert (library.flavour, library.paths) == ("", ()) and "nobody" in library.version
 
 
 def test_a_launcher_that_fails_is_found_out_before_anything_is_measured(bin_):
-    unknown = program.library_of("ior")
+    unknown = program.find_library_of_program("ior")
     fake_mpi.script(
         bin_ / "mpiexec", f'#!/bin/sh\n[ "$1" = --version ] && echo "{fake_mpi.OPEN_MPI}" && exit\nexit 7\n'
     )
     with raises("launch-failed", LaunchError):
-        program.check(local.Local(), 2, unknown)
+        program.check_launch(local.Local(), 2, unknown)
     fake_mpi.launcher(bin_)
-    program.check(local.Local(), 2, unknown)
+    program.check_launch(local.Local(), 2, unknown)
 
 
 def test_doctor_says_which_launcher_starts_which_tool(bin_):

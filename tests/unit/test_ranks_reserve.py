@@ -119,7 +119,7 @@ def test_words_that_cannot_be_read(text, code):
 
 
 def test_inside_a_job_its_nodes_are_taken_and_slurm_is_not_asked(monkeypatch):
-    monkeypatch.setattr(slurm, "allocation", lambda *_: pytest.fail("asked for an allocation"))
+    monkeypatch.setattr(slurm, "hold_allocation", lambda *_: pytest.fail("asked for an allocation"))
     for name in ("SLURM_JOB_ID", "PBS_NODEFILE"):
         with monkeypatch.context() as inside:
             inside.setenv(name, "7")
@@ -135,7 +135,7 @@ def test_without_salloc_or_sbatch_there_is_a_sentence(monkeypatch, tmp_path):
         reserved("salloc")
     assert caught.value.hint
     with raises("tool-missing", LaunchError, tool="sbatch"):
-        reserve.submit("sbatch", 2, ["true"])
+        reserve.submit_job("sbatch", 2, ["true"])
 
 
 @pytest.mark.parametrize(
@@ -225,13 +225,13 @@ def test_nodes_with_another_target_are_named_and_the_rest_counted():
 
 
 def test_one_rank_here_answers_without_mpi():
-    assert rollcall.call(local.Local(), 1) == (os.uname().nodename,)
-    assert rollcall.call(local.Local(), 1, targets=(Path("/"),)) == (os.uname().nodename,)
+    assert rollcall.call_roll(local.Local(), 1) == (os.uname().nodename,)
+    assert rollcall.call_roll(local.Local(), 1, targets=(Path("/"),)) == (os.uname().nodename,)
     with raises("target-differs", TargetError) as caught:
-        rollcall.call(local.Local(), 1, targets=(Path("/no/such"),))
+        rollcall.call_roll(local.Local(), 1, targets=(Path("/no/such"),))
     assert "/no/such" in caught.value.values["differing_nodes"]
 
 
 def test_what_a_script_reserved_is_for_mpirun(script):
-    launcher = launch.find(hosts=reserved(script("echo n1 n2 n3")))
+    launcher = launch.find_launcher(hosts=reserved(script("echo n1 n2 n3")))
     assert (launcher.name, launcher.addresses(2)) == ("mpirun", ("n1", "n2"))

@@ -24,11 +24,11 @@ class Elsewhere(local.Local):
 
 def test_results_that_could_not_come_home_are_refused_with_the_place(tmp_path):
     with raises("spool-not-shared") as error:
-        rollcall.call(Elsewhere(tmp_path), 1, where=tmp_path, leave_results=True)
+        rollcall.call_roll(Elsewhere(tmp_path), 1, where=tmp_path, leave_results=True)
     assert "--spool" in error.value.hint and list(tmp_path.iterdir()) == []
 
 
 def test_where_nothing_is_left_nobody_needs_to_see_it(tmp_path):
     here = (os.uname().nodename,)
-    assert rollcall.call(Elsewhere(tmp_path), 1, where=tmp_path) == here
-    assert rollcall.call(local.Local(), 1, where=tmp_path, leave_results=True) == here
+    assert rollcall.call_roll(Elsewhere(tmp_path), 1, where=tmp_path) == here
+    assert rollcall.call_roll(local.Local(), 1, where=tmp_path, leave_results=True) == here

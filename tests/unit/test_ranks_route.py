@@ -40,12 +40,12 @@ LINKS = {link.index: link for link in EVERY}
     ],
 )
 def test_no_byte_is_counted_twice(some, counted):
-    assert route.once([link.index for link in some], LINKS) == {link.index for link in counted}
+    assert route.remove_double_counted([link.index for link in some], LINKS) == {link.index for link in counted}
 
 
 def test_the_other_end_of_a_veth_pair_is_no_lower_interface():
     links = {2: ETH0, 13: VETH}
-    assert route.once([2, 13], links) == {2, 13}
+    assert route.remove_double_counted([2, 13], links) == {2, 13}
 
 
 def mounted(kind, source, options=""):
@@ -76,7 +76,7 @@ def network(routed=(2, 3), ports=(), ways=None):
     ],
 )
 def test_the_interfaces_that_lead_to_the_servers(found, also, more, interfaces, ports):
-    assert route.to_servers(found, network(**more), also) == route.Route(interfaces, ports)
+    assert route.find_route_to_servers(found, network(**more), also) == route.Route(interfaces, ports)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_the_interfaces_that_lead_to_the_servers(found, also, more, interfaces, 
     ],
 )
 def test_where_neither_kind_nor_address_names_a_server_there_may_be_none(found, assumed):
-    assert route.to_servers(found, network()).assumed is assumed
+    assert route.find_route_to_servers(found, network()).assumed is assumed
 
 
 @pytest.mark.parametrize(
@@ -105,32 +105,32 @@ def test_where_neither_kind_nor_address_names_a_server_there_may_be_none(found, 
     ],
 )
 def test_where_nothing_can_be_told_there_is_a_reason(found, more, why):
-    assert route.to_servers(found, network(**more)) == route.Route(why=why)
+    assert route.find_route_to_servers(found, network(**more)) == route.Route(why=why)
 
 
 @pytest.mark.parametrize("found", [mounted("nfs", "10.0.0.9:/x"), mounted("fuse.glusterfs", "10.0.0.9:/v")])
 def test_a_server_that_is_this_node_is_named(found):
-    way = route.to_servers(found, network())
+    way = route.find_route_to_servers(found, network())
     assert_problem(way.why, "own-server", host="10.0.0.9")
     assert way == route.Route(why=way.why, own_server="10.0.0.9")
 
 
 def test_what_listens_at_a_loopback_address_may_be_the_clients_own_gateway():
-    found = route.to_servers(mounted("nfs", "127.0.0.1:/x"), network(ways={"127.0.0.1": Way(1, local=True)}))
+    found = route.find_route_to_servers(mounted("nfs", "127.0.0.1:/x"), network(ways={"127.0.0.1": Way(1, local=True)}))
     assert found.own_server == ""
     assert_problem(found.why, "own-server", host="127.0.0.1")
 
 
 def test_a_server_among_those_that_hold_the_data_may_be_this_node():
-    found = route.to_servers(mounted("fuse.glusterfs", "10.0.0.1:/v"), network(), ("10.0.0.9",))
+    found = route.find_route_to_servers(mounted("fuse.glusterfs", "10.0.0.1:/v"), network(), ("10.0.0.9",))
     assert_problem(found.why, "own-server", host="10.0.0.9")
 
 
 def test_a_name_that_nobody_resolves_is_not_waited_for(monkeypatch):
     monkeypatch.setattr(route, "RESOLVE_S", 0.01)
     monkeypatch.setattr(route.socket, "getaddrinfo", lambda *_, **__: route.threading.Event().wait(0.2) or [])
-    assert route.addresses("no-such-host.example") == []
-    assert route.addresses("10.0.0.1") == ["10.0.0.1"]
+    assert route.resolve_addresses("no-such-host.example") == []
+    assert route.resolve_addresses("10.0.0.1") == ["10.0.0.1"]
 
 
 def message(kind, body):
@@ -167,33 +167,36 @@ def test_links_and_routes_as_the_kernel_says_them(monkeypatch):
     answers = {18: [vlan, veth], 26: routes}
     for kind, bodies in answers.items():
         whole = b"".join(message(16, body) for body in bodies) + message(3, number(0))
-        assert [body for answered, body in netlink.messages(whole) if answered == 16] == bodies, kind
+        assert [body for answered, body in netlink.split_messages(whole) if answered == 16] == bodies, kind
     monkeypatch.setattr(netlink, "_query_kernel", lambda kind, *_, **__: answers[kind])
-    assert netlink.links() == {6: Interface(6, "eth0.7", 1, "vlan", 2), 9: Interface(9, "eth9", 1, "veth", None)}
-    assert netlink.routed() == {2, 3, 4}
-    assert netlink.way_to("10.0.0.1") == Way(2)
+    assert netlink.list_interfaces() == {
+        6: Interface(6, "eth0.7", 1, "vlan", 2),
+        9: Interface(9, "eth9", 1, "veth", None),
+    }
+    assert netlink.list_routed_interfaces() == {2, 3, 4}
+    assert netlink.find_route("10.0.0.1") == Way(2)
 
 
 def test_this_machine_has_a_loopback_that_leads_to_itself():
-    here = netlink.links()
+    here = netlink.list_interfaces()
     assert [link.name for link in here.values() if link.type == LOOPBACK] == ["lo"]
-    assert netlink.way_to("127.0.0.1") == Way(1, local=True)
-    assert netlink.way_to("none") is None
-    assert "lo" in traffic.interfaces()
+    assert netlink.find_route("127.0.0.1") == Way(1, local=True)
+    assert netlink.find_route("none") is None
+    assert "lo" in traffic.read_interface_counts()
 
 
 def test_counters_of_interfaces_and_ports(tmp_path):
     (tmp_path / "dev").write_text(
         "Inter-|   Receive | Transmit\n face |bytes packets ...\n  eth0: 500 7 0 0 0 0 0 0 10 3 0 0 0 0 0 0\n"
     )
-    assert traffic.interfaces(tmp_path / "dev") == {"eth0": traffic.NetworkCounts(500, 10, 7, 3)}
+    assert traffic.read_interface_counts(tmp_path / "dev") == {"eth0": traffic.NetworkCounts(500, 10, 7, 3)}
     for name, values in (("mlx5_0", {"port_rcv_data": 100, "port_xmit_data": 25, "port_rcv_packets": 3}), ("eth", {})):
         folder = tmp_path / "ib" / name / "ports" / "1" / "counters"
         folder.mkdir(parents=True)
         for file, value in values.items():
             (folder / file).write_text(f"{value}\n")
     # Words of four bytes; a port without counters is none.
-    assert traffic.ports(tmp_path / "ib") == {"mlx5_0/1": traffic.NetworkCounts(400, 100, 3, 0)}
+    assert traffic.read_port_counts(tmp_path / "ib") == {"mlx5_0/1": traffic.NetworkCounts(400, 100, 3, 0)}
 
 
 def test_a_server_is_this_node_by_an_address_that_others_know():

@@ -25,7 +25,7 @@ ROOT = Path("/mnt/t/iosonde-1/trial-0000")
     ],
 )
 def test_what_lies_there_instead(view, mount, other_mount):
-    (said,) = same_target.sentences({"host3": GLUSTER, "host4": view}, ROOT)
+    (said,) = same_target.describe_differing_nodes({"host3": GLUSTER, "host4": view}, ROOT)
     assert_problem(said, "target-missing", host="host4", path=ROOT, mount=mount, other_mount=other_mount)
     assert ("host3" in said and mount in said and other_mount in said) == (mount != other_mount)
 
@@ -33,23 +33,25 @@ def test_what_lies_there_instead(view, mount, other_mount):
 def test_another_type_on_a_node_that_sees_the_directory_is_right():
     """The server itself sees its disk, its clients an NFS mount."""
     assert (
-        same_target.sentences({"n1": TargetView(True, "xfs", "/dev/sda"), "n2": TargetView(True, "nfs4", "n1:/")}, ROOT)
+        same_target.describe_differing_nodes(
+            {"n1": TargetView(True, "xfs", "/dev/sda"), "n2": TargetView(True, "nfs4", "n1:/")}, ROOT
+        )
         == []
     )
 
 
 def test_nobody_sees_it():
-    (said,) = same_target.sentences({"n1": TargetView(False, "xfs", "/dev/sda")}, ROOT)
+    (said,) = same_target.describe_differing_nodes({"n1": TargetView(False, "xfs", "/dev/sda")}, ROOT)
     assert_problem(said, "target-missing", host="n1", path=ROOT)
 
 
 def test_this_node(tmp_path):
-    ranks = mpi.connect(1)
-    said, (mounted,) = same_target.compare(ranks, tmp_path)
+    ranks = mpi.connect_ranks(1)
+    said, (mounted,) = same_target.compare_nodes(ranks, tmp_path)
     assert said == [] and mounted["host"] == ranks.hosts[0].name and mounted["type"]
-    assert codes(same_target.compare(ranks, tmp_path / "absent")[0]) == ["target-missing"]
-    assert same_target.before(ranks, [tmp_path]) == []
-    (said,) = same_target.before(ranks, [tmp_path, tmp_path / "absent"])
+    assert codes(same_target.compare_nodes(ranks, tmp_path / "absent")[0]) == ["target-missing"]
+    assert same_target.check_targets(ranks, [tmp_path]) == []
+    (said,) = same_target.check_targets(ranks, [tmp_path, tmp_path / "absent"])
     assert_problem(said, "target-missing", host=ranks.hosts[0].name, path=tmp_path / "absent")
 
 
@@ -79,7 +81,7 @@ HERE, T = ("host3", "host4", "host5"), Path("/mnt/t")
 def test_before_anything_is_written_the_odd_node_is_named_wherever_it_is(view, code, values, place):
     seen = [GLUSTER, GLUSTER]
     seen.insert(place, view)
-    said = same_target.others(HERE, seen, T)
+    said = same_target.describe_other_nodes(HERE, seen, T)
     assert codes(said) == ([code] if code else [])
     if code == "target-differs":
         values = {**values, "other_host": "host3" if place else "host4"}
@@ -89,15 +91,15 @@ def test_before_anything_is_written_the_odd_node_is_named_wherever_it_is(view, c
 
 def test_a_node_without_the_directory_says_what_is_there():
     absent = TargetView(False, "ext4", "/dev/vda1")
-    (said,) = same_target.others(HERE, [GLUSTER, absent, GLUSTER], T)
+    (said,) = same_target.describe_other_nodes(HERE, [GLUSTER, absent, GLUSTER], T)
     mounts = {"mount": "ext4", "other_mount": "fuse.glusterfs"}
     assert_problem(said, "target-missing", host="host4", path="/mnt/t", other_host="host3", **mounts)
-    assert len(same_target.others(HERE, [absent] * 3, T)) == 3
+    assert len(same_target.describe_other_nodes(HERE, [absent] * 3, T)) == 3
 
 
 def test_local_disks_of_the_same_name_are_left_to_the_trial():
     """A shared disk, or name spaces of one machine: a trial sees whether its directory is there."""
-    assert same_target.others(HERE, [TargetView(True, "xfs", f"/dev/sd{at}") for at in "aab"], T) == []
+    assert same_target.describe_other_nodes(HERE, [TargetView(True, "xfs", f"/dev/sd{at}") for at in "aab"], T) == []
 
 
 def test_a_server_is_known_by_its_addresses():
@@ -115,20 +117,23 @@ def test_a_look_at_a_target_that_hangs_ends(monkeypatch, tmp_path):
     found = same_target.look_within(tmp_path)
     assert_problem(found.fault, "no-response", limit_s=10.0)
     assert not found.visible
-    assert (found.type, found.source) == (same_target.look(tmp_path).type, same_target.look(tmp_path).source)
+    assert (found.type, found.source) == (
+        same_target.view_target(tmp_path).type,
+        same_target.view_target(tmp_path).source,
+    )
 
 
 def test_a_mount_whose_daemon_died_is_named_with_its_error(faulty):
     faulty.kill()
-    ranks = mpi.connect(1)
+    ranks = mpi.connect_ranks(1)
     expected = {"host": ranks.hosts[0].name, "path": faulty.path, "type": "fuse.faultfs", "source": "faultfs"}
-    for (said,) in (same_target.before(ranks, [faulty.path]), same_target.compare(ranks, faulty.path)[0]):
+    for (said,) in (same_target.check_targets(ranks, [faulty.path]), same_target.compare_nodes(ranks, faulty.path)[0]):
         assert_problem(said, "target-unavailable", reason=os.strerror(errno.ENOTCONN), **expected)
 
 
 def test_a_target_that_hangs_on_one_node_is_named_before_anything_is_written(faulty, monkeypatch):
     monkeypatch.setattr(same_target, "LOOK_S", 1.0)
     faulty.set({"on": ["getattr", "statfs"], "do": "hang"})
-    (said,) = same_target.before(mpi.connect(1), [faulty.path])
+    (said,) = same_target.check_targets(mpi.connect_ranks(1), [faulty.path])
     assert_problem(said, "target-unavailable", path=faulty.path, type="fuse.faultfs", source="faultfs")
     assert_problem(said.values["reason"], "no-response", limit_s=1.0)

@@ -18,11 +18,11 @@ def mpich(monkeypatch):
 def test_a_node_without_shared_memory_is_named_before_mpi_starts(tmp_path, monkeypatch):
     monkeypatch.setattr(mpi, "SHARED_MEMORY", tmp_path / "shm")
     with raises("shared-memory-unavailable", LaunchError, path=tmp_path / "shm") as error:
-        mpi.connect(2)
-    assert mpi.this_host().name in error.value.message and "tmpfs" in error.value.hint
+        mpi.connect_ranks(2)
+    assert mpi.get_this_host().name in error.value.message and "tmpfs" in error.value.hint
     (tmp_path / "shm").touch(mode=0)
     with raises("shared-memory-unavailable", LaunchError, path=tmp_path / "shm") as unwritable:
-        mpi.connect(2)
+        mpi.connect_ranks(2)
     assert unwritable.value.message != error.value.message
 
 
@@ -30,4 +30,4 @@ def test_open_mpi_keeps_it_elsewhere_then(tmp_path, monkeypatch):
     monkeypatch.setattr(mpi, "SHARED_MEMORY", tmp_path / "shm")
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
     with pytest.raises(pytest.fail.Exception):
-        mpi.connect(2)
+        mpi.connect_ranks(2)

@@ -27,7 +27,7 @@ SOURCE = str(Path(watchdog.__file__).parents[2])
 
 
 def shell(script: str, directory: Path, limits: TimeLimits = NO_LIMITS, **more) -> watchdog.Outcome:
-    return watchdog.watch(["sh", "-c", script], heartbeat_dir=directory, limits=limits, **more)
+    return watchdog.watch_command(["sh", "-c", script], heartbeat_dir=directory, limits=limits, **more)
 
 
 def beat(rank: int, state: str, phase: str = "write", since: float = 100.0) -> Beat:
@@ -66,7 +66,7 @@ def test_the_end_of_a_long_stderr_is_kept(tmp_path):
 
 def test_a_command_that_is_not_there(tmp_path):
     with raises("launch-failed", LaunchError, command="/no/such"):
-        watchdog.watch(["/no/such"], heartbeat_dir=tmp_path)
+        watchdog.watch_command(["/no/such"], heartbeat_dir=tmp_path)
 
 
 def test_the_deadline_ends_it_and_its_children_in_other_sessions(tmp_path):
@@ -138,7 +138,7 @@ def test_progress_is_not_idle(tmp_path, monkeypatch):
     )
     env = {**os.environ, "PYTHONPATH": SOURCE}
     words, limits = [sys.executable, "-c", rank], TimeLimits(idle_s=1.0)
-    outcome = watchdog.watch(words, heartbeat_dir=tmp_path, limits=limits, env=env, ranks=1)
+    outcome = watchdog.watch_command(words, heartbeat_dir=tmp_path, limits=limits, env=env, ranks=1)
     assert (outcome.exit_code, outcome.timed_out) == (0, False)
 
 
@@ -161,7 +161,9 @@ def test_progress_on_another_node_is_not_idle(tmp_path, monkeypatch):
     env = {**os.environ, "PYTHONPATH": SOURCE}
     words, seen = [sys.executable, "-c", rank], []
     limits = TimeLimits(idle_s=1.0, grace_s=0.1)
-    outcome = watchdog.watch(words, heartbeat_dir=tmp_path, limits=limits, env=env, on_tick=seen.extend, ranks=2)
+    outcome = watchdog.watch_command(
+        words, heartbeat_dir=tmp_path, limits=limits, env=env, on_tick=seen.extend, ranks=2
+    )
     assert outcome.reason == "idle"
     assert outcome.seconds > 2
     assert [(beat.rank, beat.phase, beat.state) for beat in outcome.beats] == [
@@ -305,7 +307,9 @@ def test_a_launcher_that_does_not_notice_a_death_is_ended(tmp_path, monkeypatch,
 
     env = {**os.environ, "PYTHONPATH": SOURCE}
     words = ["sh", "-c", f"{proxy} & sleep 60"]
-    outcome = watchdog.watch(words, heartbeat_dir=tmp_path, limits=TimeLimits(30), env=env, on_tick=kill, ranks=2)
+    outcome = watchdog.watch_command(
+        words, heartbeat_dir=tmp_path, limits=TimeLimits(30), env=env, on_tick=kill, ranks=2
+    )
     assert outcome.reason == "lost"
     (sentence,) = outcome.sentences()
     assert said.format(host=outcome.beats[0].host) in sentence
@@ -357,8 +361,8 @@ def test_a_rank_in_a_session_of_its_own_notices_that_its_watchdog_is_gone(tmp_pa
 
 
 def test_identity_of_a_process():
-    assert not processes.is_gone(processes.identity())
-    parts = processes.identity().split(":")
+    assert not processes.is_gone(processes.get_process_identity())
+    parts = processes.get_process_identity().split(":")
     assert processes.is_gone(":".join([*parts[:3], "1"]))  # the same pid, started at another time
     assert not processes.is_gone("another-boot:" + ":".join(parts[1:]))
     assert not processes.is_gone("")
@@ -368,11 +372,11 @@ def test_a_family_is_who_inherited_the_token():
     token = f"test:{os.getpid()}:{time.monotonic_ns()}"
     child = subprocess.Popen(["sleep", "60"], env={processes.WATCHDOG_VARIABLE: token}, start_new_session=True)
     try:
-        assert wait_until(lambda: processes.family(token) == [child.pid])
+        assert wait_until(lambda: processes.find_family(token) == [child.pid])
     finally:
         child.kill()
         child.wait()
-    assert processes.family(token) == []
+    assert processes.find_family(token) == []
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -380,11 +384,11 @@ def test_only_younger_processes_are_looked_at_unless_ids_began_again(monkeypatch
     children = [subprocess.Popen(["sleep", "60"], env={"X": "family"}) for _ in range(2)]
     older, younger = sorted(child.pid for child in children)
     try:
-        while len(processes.family("family", "X")) < 2:
+        while len(processes.find_family("family", "X")) < 2:
             time.sleep(0.001)
         if again:
-            monkeypatch.setattr(processes, "_last_id", lambda: older - 1)
-        found = set(processes.family("family", "X", younger))
+            monkeypatch.setattr(processes, "_read_last_process_id", lambda: older - 1)
+        found = set(processes.find_family("family", "X", younger))
         assert found == ({older, younger} if again else {younger})
     finally:
         for child in children:
@@ -449,7 +453,7 @@ def test_a_heartbeat_that_cannot_be_written_does_not_stop_the_rank(tmp_path):
     ],
 )
 def test_who_is_waited_for(beats, ranks, expected):
-    assert last_words.waited_for(beats, ranks) == expected
+    assert last_words.find_blocking_ranks(beats, ranks) == expected
 
 
 def test_shared_memory_that_nobody_uses_any_more_is_removed(tmp_path):
@@ -545,7 +549,7 @@ def test_what_was_held_is_removed_and_nothing_else(tmp_path, monkeypatch):
             held.enter_context(mmap.mmap(file.fileno(), 0))
         for name in ("tmp/hydra_hwloc_xmlfile_a", "tmp/hydra_hwloc_xmlfile_b"):
             held.enter_context((tmp_path / name).open())
-        leftovers.record(tmp_path / "spool", "node-0", [os.getpid()])
+        leftovers.record_open_files(tmp_path / "spool", "node-0", [os.getpid()])
         assert leftovers.remove_recorded(tmp_path / "spool") == []  # held still
     (tmp_path / "tmp/another").write_bytes(b"of somebody else, under the same name")
     (tmp_path / "tmp/another").rename(tmp_path / "tmp/hydra_hwloc_xmlfile_b")

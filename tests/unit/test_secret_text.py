@@ -59,4 +59,4 @@ def test_a_text_without_a_password_stays(text: str) -> None:
 
 @pytest.mark.parametrize("token", ["ghp_abcdefghij0123456789", "sk-abcdefgh12345678", "glpat-AbCdEfGh12345678"])
 def test_no_token_is_in_a_stored_command(token: str) -> None:
-    assert command.redacted(["sh", "-c", f"X={token} ior"]) == ["sh", "-c", "X=*** ior"]
+    assert command.redact_words(["sh", "-c", f"X={token} ior"]) == ["sh", "-c", "X=*** ior"]

@@ -19,8 +19,8 @@ from iosonde.serve import guard as guards
 from iosonde.serve import server as servers
 from iosonde.serve.guard import Doorkeeper
 from iosonde.serve.pages import PAGES
-from iosonde.serve.pages.web_page import notices
-from iosonde.serve.shelf import shelf_of
+from iosonde.serve.pages.web_page import list_notices
+from iosonde.serve.shelf import open_shelf
 from iosonde.store import Store
 from iosonde.store.index import Index
 from iosonde.store.lock import find_lock_holder, lock_experiment
@@ -78,13 +78,13 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def shelf(folder):
-    made = shelf_of([str(folder / "results"), str(folder / "<b>other")], Index())
+    made = open_shelf([str(folder / "results"), str(folder / "<b>other")], Index())
     made.look(thorough=True)
     return made
 
 
 def asked(shelf, target, guard=OPEN, **headers):
-    return servers.answer(shelf, guard, target, {"Host": f"127.0.0.1:{PORT}"} | headers)
+    return servers.answer_request(shelf, guard, target, {"Host": f"127.0.0.1:{PORT}"} | headers)
 
 
 def text(shelf, path, **words):
@@ -117,7 +117,7 @@ def test_what_is_the_same_in_all_runs_is_said_once(shelf):
 def test_many_runs_come_in_parts(tmp_path):
     store = Store.create(tmp_path / "s")
     store.append_many([sample_store.run(number, 1, 0) for number in range(10)])
-    shelf = shelf_of([str(store.path)], Index())
+    shelf = open_shelf([str(store.path)], Index())
     shelf.look()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("iosonde.serve.pages.runs.ON_A_PAGE", 4)
@@ -143,7 +143,7 @@ def test_two_sides_are_compared(shelf):
 def test_compare_beside_a_change_is_of_the_points_before_and_after_it(tmp_path):
     values = [1e8 * (1 + 0.01 * ((7 * day) % 10 - 5) / 5) * (0.9 if day >= 40 else 1) for day in range(60)]
     history_sample.write_values(tmp_path / "nightly", values)
-    made = shelf_of([str(tmp_path / "nightly")], Index(tmp_path / "index.sqlite"))
+    made = open_shelf([str(tmp_path / "nightly")], Index(tmp_path / "index.sqlite"))
     made.look(thorough=True)
     page = text(made, "/history", store=1)
     assert "2026-08-10" in page and page.count('<span class="above">open</span>') == 1
@@ -255,7 +255,7 @@ def test_a_name_that_is_not_ours_is_not_answered(shelf, host, known):
     for guard in (OPEN, CLOSED):
         assert guard.knows_name(host) is known
     if not known:
-        said = servers.answer(shelf, OPEN, "/", {"Host": host} if host is not None else {})
+        said = servers.answer_request(shelf, OPEN, "/", {"Host": host} if host is not None else {})
         assert said.status == 421 and b"envelope" not in said.body
 
 
@@ -302,14 +302,14 @@ def test_tokens_are_compared_in_constant_time_and_are_long(monkeypatch):
     seen = []
     monkeypatch.setattr(guards.hmac, "compare_digest", lambda a, b: seen.append((a, b)) or True)
     assert CLOSED.is_token("x") and seen == [(b"x", TOKEN.encode())]
-    assert len({guards.new_token() for _ in range(9)}) == 9 and len(guards.new_token()) == 32
+    assert len({guards.create_token() for _ in range(9)}) == 9 and len(guards.create_token()) == 32
 
 
 @contextmanager
 def connected(shelf, token=None):
-    server = servers.bound("127.0.0.1", 0)
+    server = servers.create_server("127.0.0.1", 0)
     port = server.server_address[1]
-    with servers.serving(server, shelf, Doorkeeper("127.0.0.1", port, token)):
+    with servers.serve_in_background(server, shelf, Doorkeeper("127.0.0.1", port, token)):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         yield connection
         connection.close()
@@ -357,10 +357,10 @@ def test_a_mistake_of_ours_says_nothing_of_itself(shelf, monkeypatch, capfd):
 
 def test_a_new_run_is_shown(tmp_path):
     store = Store.create(tmp_path / "s")
-    shelf = shelf_of([str(store.path)], Index())
-    assert codes(notices(shelf)) == ["incomplete-index"] and notices(shelf)[0] in text(shelf, "/")
+    shelf = open_shelf([str(store.path)], Index())
+    assert codes(list_notices(shelf)) == ["incomplete-index"] and list_notices(shelf)[0] in text(shelf, "/")
     shelf.look()
-    assert notices(shelf) == [] and "envelope-7f3a" not in text(shelf, "/")
+    assert list_notices(shelf) == [] and "envelope-7f3a" not in text(shelf, "/")
     store.append(sample_store.run(0, 1, 0))
     shelf.look()
     assert "envelope-7f3a" in text(shelf, "/")
@@ -368,7 +368,7 @@ def test_a_new_run_is_shown(tmp_path):
 
 def test_a_page_that_takes_long_is_made_once_until_a_store_changed(tmp_path):
     store = Store.create(tmp_path / "s")
-    shelf, made = shelf_of([str(store.path)], Index()), []
+    shelf, made = open_shelf([str(store.path)], Index()), []
     for _ in range(2):
         assert shelf.once("/x", lambda: made.append(1) or b"page") == b"page"
     store.append(sample_store.run(0, 1, 0))
@@ -380,12 +380,12 @@ def test_a_page_that_takes_long_is_made_once_until_a_store_changed(tmp_path):
 def test_a_store_that_goes_away_is_said(tmp_path):
     store = Store.create(tmp_path / "s")
     store.append(sample_store.run(0, 1, 0))
-    shelf = shelf_of([str(store.path)], Index())
+    shelf = open_shelf([str(store.path)], Index())
     shelf.look()
     (store.path / "runs").rename(tmp_path / "gone")
     (store.path / "runs").write_text("")
     shelf.look()
-    (notice,) = notices(shelf)
+    (notice,) = list_notices(shelf)
     assert_problem(notice, "unreadable-store", store="s")
     assert html.escape(notice.values["store"]) in text(shelf, "/")
 
@@ -393,19 +393,19 @@ def test_a_store_that_goes_away_is_said(tmp_path):
 def test_stores_are_named_apart(folder, tmp_path):
     other = Store.create(tmp_path / "results").path
     both = [str(folder / "results"), str(other)]
-    assert [one.name for one in shelf_of(both, Index()).stores] == both
+    assert [one.name for one in open_shelf(both, Index()).stores] == both
     with raises("duplicate-store"):
-        shelf_of([both[0], both[0]], Index())
+        open_shelf([both[0], both[0]], Index())
     with raises("not-a-store"):
-        shelf_of([str(tmp_path / "nothing")], Index())
+        open_shelf([str(tmp_path / "nothing")], Index())
 
 
 def test_a_port_in_use_is_an_error(folder):
-    with servers.bound("127.0.0.1", 0) as taken:
+    with servers.create_server("127.0.0.1", 0) as taken:
         port = taken.server_address[1]
         done = iosonde("serve", "results", "--port", port, where=folder)
         with raises("port-in-use", port=port, host="127.0.0.1"):
-            servers.bound("127.0.0.1", port)
+            servers.create_server("127.0.0.1", port)
     assert done.returncode == 2 and f" {port} " in done.stderr and "127.0.0.1" in done.stderr
 
 

@@ -16,7 +16,7 @@ from iosonde.data.source import open_data
 from iosonde.serve import server as servers
 from iosonde.serve.guard import Doorkeeper
 from iosonde.serve.pages import PAGES
-from iosonde.serve.shelf import shelf_of
+from iosonde.serve.shelf import open_shelf
 from iosonde.store import Store
 from iosonde.store.index import Index
 
@@ -58,7 +58,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def shelf(store, tmp_path_factory):
-    shelf = shelf_of([str(store.path)], Index(tmp_path_factory.mktemp("index") / "index.sqlite"))
+    shelf = open_shelf([str(store.path)], Index(tmp_path_factory.mktemp("index") / "index.sqlite"))
     shelf.look(thorough=True)
     return shelf
 
@@ -76,13 +76,13 @@ QUERIES = {
 def test_every_page_is_shown(shelf, path):
     guard = Doorkeeper("127.0.0.1", 8642, None)
     for query in ("", QUERIES.get(path, "")):
-        answer = servers.answer(shelf, guard, path + query, {"Host": "127.0.0.1:8642"})
+        answer = servers.answer_request(shelf, guard, path + query, {"Host": "127.0.0.1:8642"})
         assert answer.status < 500, answer.body.decode()[-2000:]
 
 
 def test_the_history_names_a_missing_level(shelf):
     guard = Doorkeeper("127.0.0.1", 8642, None)
-    said = servers.answer(shelf, guard, "/history", {"Host": "127.0.0.1:8642"}).body.decode()
+    said = servers.answer_request(shelf, guard, "/history", {"Host": "127.0.0.1:8642"}).body.decode()
     assert (
         "block_size=4 KiB" in said and "block_size=(missing)" in said and "nan" not in said.lower().split("<script")[0]
     )

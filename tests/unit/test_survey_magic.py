@@ -8,7 +8,7 @@ import struct
 import numpy as np
 import pytest
 
-from iosonde.survey.magic import kind_of
+from iosonde.survey.magic import detect_kind
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 
@@ -54,21 +54,21 @@ def bgzf(content: bytes) -> bytes:
     ],
 )
 def test_the_kind_of_a_head(head, kind):
-    assert kind_of(head, 10_000) == kind
+    assert detect_kind(head, 10_000) == kind
 
 
 def test_a_file_without_a_byte():
-    assert kind_of(b"", 0) == "empty"
+    assert detect_kind(b"", 0) == "empty"
 
 
 def test_a_piece_of_zarr_is_known_by_what_lies_beside_it():
     noise = b"\x02\x01\x21\x08" + bytes(range(128, 200))
-    assert kind_of(noise, 99, b"0.0.12", lambda name: name == b".zarray") == "Zarr"
-    assert kind_of(noise, 99, b"0.0.12", lambda name: False) == "other"
-    assert kind_of(noise, 99, b"data.bin", lambda name: True) == "other"
+    assert detect_kind(noise, 99, b"0.0.12", lambda name: name == b".zarray") == "Zarr"
+    assert detect_kind(noise, 99, b"0.0.12", lambda name: False) == "other"
+    assert detect_kind(noise, 99, b"data.bin", lambda name: True) == "other"
 
 
 def test_no_head_is_too_much():
     random = np.random.default_rng(5)
     for length in range(300):
-        assert kind_of(random.bytes(length), 500)
+        assert detect_kind(random.bytes(length), 500)

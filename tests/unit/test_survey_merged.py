@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import survey_tree
-from iosonde.survey.merged import WalkedPart, merged
-from iosonde.survey.walk import DrawnFiles, Walked, WalkOptions, walk
+from iosonde.survey.merged import WalkedPart, merge_parts
+from iosonde.survey.walk import DrawnFiles, Walked, WalkOptions, walk_tree
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,9 @@ def tree(tmp_path_factory) -> Path:
 
 def together(asked: WalkOptions, processes: int) -> Walked:
     device = os.stat(asked.path).st_dev
-    return merged([WalkedPart(walk(asked.shared(one, processes)), device) for one in range(processes)], asked.draws)
+    return merge_parts(
+        [WalkedPart(walk_tree(asked.shared(one, processes)), device) for one in range(processes)], asked.draws
+    )
 
 
 def same_files(one: DrawnFiles, other: DrawnFiles) -> bool:
@@ -37,7 +39,7 @@ def same_files(one: DrawnFiles, other: DrawnFiles) -> bool:
 @pytest.mark.parametrize("draws", [5, 100, 5000])
 def test_parts_are_the_whole_to_the_last_draw(tree, processes, draws):
     asked = WalkOptions(str(tree), 3, draws, by_depth=1)
-    whole, parts = walk(asked), together(replace(asked), processes)
+    whole, parts = walk_tree(asked), together(replace(asked), processes)
     assert same_files(whole.by_count, parts.by_count) and same_files(whole.by_size, parts.by_size)
     assert list(whole.strata) == list(parts.strata)
     for name, one in whole.strata.items():
@@ -58,11 +60,11 @@ def test_parts_are_the_whole_to_the_last_draw(tree, processes, draws):
 def test_a_device_that_another_node_numbers_differently_is_the_same_file_system(tree):
     asked = WalkOptions(str(tree), 3, 50)
     device = os.stat(tree).st_dev
-    parts = [WalkedPart(walk(asked.shared(one, 2)), device) for one in range(2)]
+    parts = [WalkedPart(walk_tree(asked.shared(one, 2)), device) for one in range(2)]
     for sample in (parts[1].walked.by_count, parts[1].walked.by_size):
         sample.columns["device"] = np.where(sample.columns["device"] == device, 77, 0)
-    found = merged([parts[0], replace(parts[1], device=77)], asked.draws)
-    assert same_files(found.by_count, walk(asked).by_count) and same_files(found.by_size, walk(asked).by_size)
+    found = merge_parts([parts[0], replace(parts[1], device=77)], asked.draws)
+    assert same_files(found.by_count, walk_tree(asked).by_count) and same_files(found.by_size, walk_tree(asked).by_size)
 
 
 def test_a_name_in_two_parts_may_count_twice_and_that_is_said(tmp_path):

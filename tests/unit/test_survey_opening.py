@@ -11,7 +11,7 @@ from iosonde.survey import contents, opening
 from iosonde.survey.contents import Contents, LookOptions, look_at
 from iosonde.survey.opening import WalkedFile
 from iosonde.survey.readers import Patience, look_at_all
-from iosonde.survey.walk import WalkOptions, walk
+from iosonde.survey.walk import WalkOptions, walk_tree
 from messages import raises
 
 ZLIB = LookOptions(("gzip:6",), 0)
@@ -145,15 +145,15 @@ def test_names_that_are_no_text(tmp_path):
     hostile = [b"\x1b[31mred", b"new\nline", b"\xff\xfe", b"a b"]
     for name in hostile:
         (tmp_path / os.fsdecode(name)).write_text("text")
-    walked = walk(WalkOptions(str(tmp_path), 0, 10))
+    walked = walk_tree(WalkOptions(str(tmp_path), 0, 10))
     assert sorted(walked.by_count.paths) == sorted(hostile)
 
 
 def test_a_tree_that_is_not_there(tmp_path):
     for wrong in ("/nowhere/at/all", "a\0b"):
         with raises("unreadable-directory") as error:
-            walk(WalkOptions(wrong, 0, 10))
+            walk_tree(WalkOptions(wrong, 0, 10))
         assert error.value.hint
     (tmp_path / "file").touch()
     with raises("unreadable-directory", reason="Not a directory"):
-        walk(WalkOptions(str(tmp_path / "file"), 0, 10))
+        walk_tree(WalkOptions(str(tmp_path / "file"), 0, 10))

@@ -18,7 +18,9 @@ CACHE = Path(__file__).parents[2] / ".mypy_cache" / "typed_script"
 # Modules that are found by their name, and what their finder says that they hold.
 FOUND = {
     "iosonde.importers.parsed.Importer": [f"iosonde.importers.{module}" for module in registry.OURS.values()],
-    "iosonde.measure.workloads.Producer": [workloads.find(name).__name__ for name in workloads.names()],
+    "iosonde.measure.workloads.Producer": [
+        workloads.find_producer(name).__name__ for name in workloads.list_workloads()
+    ],
     "iosonde.model.families.Family": [f"iosonde.model.families.{name}" for name in families.NAMES],
 }
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.campaign.plan import CampaignPlan
-from iosonde.campaign.spec.check import names_in, settings_at
+from iosonde.campaign.spec.check import evaluate_settings, find_placeholders
 from iosonde.core.errors import InputError
 from iosonde.core.types import FactorValue, Trial, level_to_count
 from iosonde.measure import placeholders, workloads
@@ -64,7 +64,7 @@ def iozone_plan(plan: CampaignPlan) -> IozonePlan:
 def _iterate_cells(plan: CampaignPlan) -> Iterator[IozoneCell]:
     spec = plan.campaign.spec
     for step in spec.native:
-        used = [factor.name for factor in spec.factors if factor.name in {*_NODES, *names_in(step.settings)}]
+        used = [factor.name for factor in spec.factors if factor.name in {*_NODES, *find_placeholders(step.settings)}]
         levels = {factor.name: list(factor.levels) for factor in spec.factors}
         cells = {tuple(trial.factors[name] for name in used): trial for trial in plan.experiment.trials}
         order = sorted(cells, key=lambda cell: [levels[name].index(at) for name, at in zip(used, cell, strict=True)])
@@ -75,7 +75,7 @@ def _iterate_cells(plan: CampaignPlan) -> Iterator[IozoneCell]:
 def _build_cell(step: NativeStep, trial: Trial, setting: dict[str, FactorValue]) -> IozoneCell:
     nodes, per_node = (level_to_count(trial.factors[name]) for name in _NODES)
     ranks = nodes * per_node
-    settings = settings_at(step, {**placeholders.build_trial_values(trial, None), "RANKS": ranks})
+    settings = evaluate_settings(step, {**placeholders.build_trial_values(trial, None), "RANKS": ranks})
     translation = _translate_step(step, settings, ranks)
     words = ("iozone", *_build_location(nodes, ranks), *translation.words) if translation.words else ()
     return IozoneCell(setting, words, translation.why, translation.differs)
@@ -84,7 +84,7 @@ def _build_cell(step: NativeStep, trial: Trial, setting: dict[str, FactorValue])
 def _translate_step(step: NativeStep, settings: Any, ranks: int) -> AsIozone:
     if step.workload == "iozone":
         return translate_settings(settings)
-    producer = workloads.find(step.workload)
+    producer = workloads.find_producer(step.workload)
     first = producer.plan(settings, 0, ranks, 0)
     return as_iozone(first, producer.plan(settings, 1, ranks, 0) if ranks > 1 else first)
 

@@ -20,7 +20,7 @@ from .spec import schema
 from .spec.check import RESERVED
 
 
-def questions_of(file: Path) -> list[DeclaredQuestion]:
+def read_questions(file: Path) -> list[DeclaredQuestion]:
     """Read the questions of an experiment file, or of one with this key alone. Raises InputError."""
     check_reachable(file)
     if not file.is_file():
@@ -33,12 +33,12 @@ def questions_of(file: Path) -> list[DeclaredQuestion]:
             "missing-questions", "{path} has no questions", "add the key questions (docs/experiment.md)", path=file
         )
     part = Document({"steps": ["true"], questions.KEY: document.data[questions.KEY]}, document.name, document.places)
-    if wrong := schema.problems(part):
+    if wrong := schema.list_schema_problems(part):
         raise SpecError(document.name, wrong)
     return questions.read(part.data[questions.KEY], collect_declared_names(document.data))
 
 
-def misnamed(campaign: Campaign) -> Iterator[str]:
+def find_misspelled_factors(campaign: Campaign) -> Iterator[str]:
     """Yield a sentence for each name in a question that looks like a misspelled factor. Others may be facts of a trial,
     or settings in a command's output, known only after measuring."""
     factors = {factor.name for factor in campaign.spec.factors} | _collect_declared(campaign)

@@ -24,7 +24,7 @@ from .campaign import Campaign
 from .preflight import Ready
 from .resume import number_of
 from .spec import lab
-from .spec.check import cells, settings_at
+from .spec.check import evaluate_settings, iterate_cells
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,14 @@ class BegunCampaign:
         return self.store.path / "locks" / "left.json"
 
 
-def bench(begun: BegunCampaign) -> Bench:
+def build_bench(begun: BegunCampaign) -> Bench:
     """Build the bench shared by all targets; the rest is the first one's."""
     campaign, ready = begun.campaign, begun.ready
     spec, allocation = campaign.spec, campaign.allocation(ready.node)
     facts = {
         "machine": ready.node,
-        "software": machine.software(Path.cwd()),
-        "command": machine.redacted(begun.hands.caller.command),
+        "software": machine.describe_software(Path.cwd()),
+        "command": machine.redact_words(begun.hands.caller.command),
         "launcher": ready.launcher.name,
         "allocation": allocation,
         "target": None,
@@ -87,7 +87,7 @@ def bench(begun: BegunCampaign) -> Bench:
         launcher=ready.launcher,
         workspace=None,
         facts=facts | _find_envelope(campaign),
-        max_operations=budget(campaign.terms.max_operations),
+        max_operations=compute_record_budget(campaign.terms.max_operations),
         idle_s=campaign.terms.idle_timeout_s,
         set_up=spec.set_up,
         tear_down=spec.tear_down,
@@ -98,7 +98,7 @@ def bench(begun: BegunCampaign) -> Bench:
         spool_parent=begun.spool,
         remember=begun.remember,
         allocation=number_of(allocation, begun.store, begun.experiment.id),
-        lab=in_lab.orders(spec),
+        lab=in_lab.build_orders(spec),
         forked=ForkedRanks(program.__name__) if ready.launcher.name == "local" and not spec.native else None,
     )
 
@@ -130,10 +130,10 @@ def _parse_output(importer: str, name: str, content: bytes) -> list[Any]:
 def _find_envelope(campaign: Campaign) -> dict[str, Any]:
     """Return the envelope's sizes if it is measured with the same sizes in all trials."""
     steps = [step for step in campaign.spec.native if step.workload == "envelope"]
-    values = list(cells(steps[0], campaign.spec)) if len(steps) == 1 else []
-    return {"envelope": settings_at(steps[0], values[0]).to_json()} if len(values) == 1 else {}
+    values = list(iterate_cells(steps[0], campaign.spec)) if len(steps) == 1 else []
+    return {"envelope": evaluate_settings(steps[0], values[0]).to_json()} if len(values) == 1 else {}
 
 
-def budget(requested: int) -> int:
+def compute_record_budget(requested: int) -> int:
     """Return the number of operations that one run may record: at most 5 % of the node's memory (32 bytes each)."""
-    return max(1, min(requested, int(0.05 * machine.memory_bytes() / 32)))
+    return max(1, min(requested, int(0.05 * machine.compute_usable_memory() / 32)))

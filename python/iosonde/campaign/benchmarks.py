@@ -29,7 +29,7 @@ def is_benchmark(name: str) -> bool:
     return name.startswith((f"{USER}:", f"{INTERFERENCE}:"))
 
 
-def find(name: str) -> Document:
+def find_benchmark(name: str) -> Document:
     """Return the experiment of this name, without target, nodes and repetitions. Raises InputError for an unknown
     one."""
     kind, _, which = name.partition(":")
@@ -45,12 +45,12 @@ def find(name: str) -> Document:
     return _build_interference(which) if kind == INTERFERENCE else _build_user(which)
 
 
-def joined(document: Document) -> Document:
+def merge_benchmark(document: Document) -> Document:
     """Merge an experiment file with the benchmark that its key ``benchmark`` names. The file's keys replace the
     benchmark's, and extend its ``factors``. Raises InputError."""
     if KEY not in document:
         return document
-    base = find(str(document[KEY]))
+    base = find_benchmark(str(document[KEY]))
     if twice := next((key for key in ("steps", "set_up", "tear_down") if key in document), None):
         raise InputError(
             "conflicting-keys",
@@ -63,14 +63,14 @@ def joined(document: Document) -> Document:
     return {**base, **overrides, "factors": {**base["factors"], **(overrides.get("factors") or {})}}
 
 
-def _steps_of(which: str) -> tuple[Steps, list[str]]:
+def _build_steps(which: str) -> tuple[Steps, list[str]]:
     """Return the timed steps, and the checks afterwards."""
     every = [BENCHMARKS[name] for name in (NAMES if which == ALL else (which,))]
     return [step for steps, _ in every for step in steps], [check for _, checks in every for check in checks]
 
 
 def _build_user(which: str) -> Document:
-    steps, checks = _steps_of(which)
+    steps, checks = _build_steps(which)
     away, home = _build_remote_steps(which)
     return {
         "name": f"{USER}:{which}",
@@ -88,7 +88,7 @@ def _build_user(which: str) -> Document:
 def _build_interference(which: str) -> Document:
     """Build the benchmark on the first node only, with a load on all others, or none, in random order within each
     block. The load ``all`` runs all benchmarks in turn, including rcp if this one fetches from another node."""
-    steps, checks = _steps_of(which)
+    steps, checks = _build_steps(which)
     away, home = _build_remote_steps(which, _WHO_FETCHES)
     where = {"load": ["off", "on"], "load_where": ["target"], "victim_where": [ON_TARGET]}
     return {

@@ -35,12 +35,12 @@ def list_strata(spec: Spec) -> list[FactorStratum]:
     change. Those beyond the last column of BRING_UPS count as one."""
     hard: Sequence[str] = spec.design.get("hard_to_change") or ()
     hard = (hard,) if isinstance(hard, str) else hard
-    lab_factors = tuple(name for name in hard if name in lab.factors(spec.lab))
+    lab_factors = tuple(name for name in hard if name in lab.collect_lab_factors(spec.lab))
     groups = [*([lab_factors] if lab_factors else []), *((name,) for name in hard if name not in lab_factors)]
     most = len(BRING_UPS) - 1
     if len(groups) > most + 1:
         groups = [*groups[:most], tuple(name for group in groups[most:] for name in group)]
-    fixed_names = {*restore.values_of(spec), *spec.design.get("blocks", ())}
+    fixed_names = {*restore.collect_constant_values(spec), *spec.design.get("blocks", ())}
     strata = []
     for names in groups:
         fixed_names |= set(names)

@@ -21,13 +21,13 @@ from iosonde.importers import registry
 from iosonde.measure import design
 from iosonde.measure.spec import CommandStep, Spec, Terms
 from iosonde.ranks import launch, machine
-from iosonde.ranks.hosts import this_host
+from iosonde.ranks.hosts import get_this_host
 from iosonde.ranks.launch import Launcher
 from iosonde.ranks.machine import Facts
 from iosonde.stats.estimate.sequential import LEAST
 
 from .caller import Caller
-from .document import EXTRA_KEYS, document
+from .document import EXTRA_KEYS, build_document
 from .pacing import NO_PACE, Pacing, parse_pace
 from .request import Request
 from .spec import file
@@ -69,7 +69,7 @@ class Campaign:
 
     def identity(self) -> dict[str, Any]:
         """Return the identity of the experiment, as read from a store: an equal request resumes it."""
-        return dict(json.loads(json.dumps(file.identity(self.spec))))
+        return dict(json.loads(json.dumps(file.build_identity(self.spec))))
 
     def _name(self) -> str:
         """Return a name for people: the file's own, else the targets', else the file's name, else the first command."""
@@ -87,7 +87,7 @@ class Campaign:
     def decision(self, level: float) -> Decision:
         """Return the plan sealed before the first trial: the deciding metrics, the margin, and the stopping rule."""
         if rule := self.pair_rule(level):
-            return decision.Decision(self.metrics()[0], rule.margin, level, pair_words(rule), rule.sealed())
+            return decision.Decision(self.metrics()[0], rule.margin, level, describe_pair_rule(rule), rule.sealed())
         cell = "node count" if len(self.spec.factors) == 2 else "cell"
         stopping = f"{self.spec.repetitions} trials of every {cell}"
         if self.spec.until:
@@ -130,7 +130,7 @@ class Campaign:
 
     def find_launcher(self) -> Launcher:
         """Return the requested launcher, or one that fits this machine; checked to have enough nodes."""
-        launcher = launch.find(self.spec.launcher, self.spec.hosts)
+        launcher = launch.find_launcher(self.spec.launcher, self.spec.hosts)
         launch.check_nodes(launcher, max(self.nodes))
         return launcher
 
@@ -139,7 +139,7 @@ class Campaign:
         if self.spec.hosts:
             return ",".join(self.spec.hosts)
         job = facts["scheduler"]
-        return (job and job["node_list"]) or this_host().name
+        return (job and job["node_list"]) or get_this_host().name
 
     def _build_annotations(self) -> dict[str, Any]:
         annotations = {"file": self.file, questions.KEY: list(self.terms.questions)}
@@ -148,14 +148,14 @@ class Campaign:
     def experiment(self, seed: int | None = None) -> Experiment:
         """A fresh experiment: id, seed, and the trials in their drawn order."""
         seed = self.spec.seed if seed is None else seed
-        seed = new_seed() if seed is None else seed
+        seed = draw_seed() if seed is None else seed
         factors = list(self.spec.factors)
         return Experiment(
-            id=new_id(),
+            id=create_experiment_id(),
             name=self._name(),
             factors=factors,
             settings=self.identity() | self._build_annotations(),
-            trials=design.trials(
+            trials=design.build_trials(
                 factors, self.spec.design, range(LEAST if self.spec.against else self.spec.repetitions), 0, seed
             ),
             seed=seed,
@@ -163,7 +163,7 @@ class Campaign:
         )
 
 
-def pair_words(rule: PairRule) -> str:
+def describe_pair_rule(rule: PairRule) -> str:
     """Describe the stopping rule of pairs."""
     cells = f" in each of {rule.cells} cells" if rule.cells > 1 else ""
     until = f"excludes 1 or lies within ± {format_percent(rule.margin)}"
@@ -175,31 +175,33 @@ def pair_words(rule: PairRule) -> str:
     )
 
 
-def new_id() -> str:
+def create_experiment_id() -> str:
     """Return an experiment's id: the day, and a random number."""
-    return f"{datetime.now(UTC):%Y%m%d}-{new_seed():08x}"
+    return f"{datetime.now(UTC):%Y%m%d}-{draw_seed():08x}"
 
 
-def new_seed() -> int:
+def draw_seed() -> int:
     """Return a random seed."""
     return random.SystemRandom().getrandbits(32)
 
 
-def campaign(
+def build_campaign(
     request: Request, caller: Caller | None = None, resolve: Callable[[Path], Path] = Path.resolve
 ) -> Campaign:
     """Build the campaign of a request. Raises InputError with all mistakes.
 
     ``resolve`` makes the target's path absolute and free of links.
     """
-    spec_document = document(request, (caller or Caller()).say)
-    built = file.build(spec_document, importer_names(), resolve)
+    spec_document = build_document(request, (caller or Caller()).say)
+    built = file.build_experiment(spec_document, list_importers(), resolve)
     file_record = {"name": Path(spec_document.name).name, "text": spec_document.text} if spec_document.text else None
     turn = Turn(request.wait, request.alongside)
-    return Campaign(built.spec, built.terms, request.spool, file_record, subject_commit(request.subject_commit), turn)
+    return Campaign(
+        built.spec, built.terms, request.spool, file_record, resolve_subject_commit(request.subject_commit), turn
+    )
 
 
-def importer_names() -> list[str]:
+def list_importers() -> list[str]:
     """Every importer that ``parse`` may name, without loading it."""
     return sorted({*registry.OURS, *find_entry_points(registry.GROUP)})
 
@@ -208,7 +210,7 @@ AUTO = "auto"
 _DIRTY = "+"  # after the commit of a tree with uncommitted changes
 
 
-def subject_commit(word: str | None) -> str | None:
+def resolve_subject_commit(word: str | None) -> str | None:
     """Return the word itself; for ``auto`` the commit of the current Git repository, with a ``+`` for uncommitted
     changes. Raises InputError without a commit."""
     if word is None:
@@ -221,7 +223,7 @@ def subject_commit(word: str | None) -> str | None:
         )
     if word != AUTO:
         return word.strip()
-    software = machine.software(Path.cwd())
+    software = machine.describe_software(Path.cwd())
     if not software.get("commit"):
         raise InputError(
             "not-a-git-repository",

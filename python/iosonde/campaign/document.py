@@ -20,7 +20,7 @@ from iosonde.foreign.reach import check_reachable
 from iosonde.ranks.machine import emulated
 
 from . import benchmarks, experiment_plugins, extent, targets
-from .native import native_document
+from .native import build_native_document
 from .request import Request
 from .spec import check, faults, file, lab
 
@@ -64,14 +64,14 @@ _ENVELOPE = {
 }
 
 
-def document(request: Request, say: Callable[[str], None] = lambda _: None) -> Document:
+def build_document(request: Request, say: Callable[[str], None] = lambda _: None) -> Document:
     """Build the document of the options, not yet checked. ``say`` receives notes for the user. Raises InputError."""
     source = _read_source(request, say)
     document = extent.apply_extent(source, request.quick, request.full)
     if benchmarks.KEY in document.data:
-        document = Document(benchmarks.joined(document.data), document.name, document.places, document.text)
+        document = Document(benchmarks.merge_benchmark(document.data), document.name, document.places, document.text)
     if "steps" not in document.data:
-        document = file.modern(document)
+        document = file.modernize_document(document)
     _put_targets(document, request.target)
     for key in _KEYS:
         if (value := getattr(request, key)) is not None:
@@ -89,12 +89,12 @@ def document(request: Request, say: Callable[[str], None] = lambda _: None) -> D
         _put_machine(document, request.fake)
     for words in request.set:
         _put_levels(document, words, say)
-    return document if request.in_lab else _without_lab(document, say)
+    return document if request.in_lab else _remove_lab(document, say)
 
 
-def _without_lab(document: Document, say: Callable[[str], None]) -> Document:
+def _remove_lab(document: Document, say: Callable[[str], None]) -> Document:
     """Return the document for measuring here: outside a lab, its lab section is omitted if there is a target."""
-    if lab.KEY not in document.data or emulated.lab() is not None:
+    if lab.KEY not in document.data or emulated.read_lab() is not None:
         return document
     if not {"target", "targets"} & document.data.keys():
         name = document.name or "FILE"
@@ -105,16 +105,18 @@ def _without_lab(document: Document, say: Callable[[str], None]) -> Document:
             name=name,
         )
     if fault_keys := [key for key in (faults.KEY, faults.SETTLE) if key in document.data]:
-        if not faults.none_is_inflicted(document.data):
-            raise _no_lab_to_hit(document, fault_keys)
+        if not faults.is_without_faults(document.data):
+            raise _create_lab_required_error(document, fault_keys)
         del document.data[faults.KEY]
     say(Message("no-lab", "note: not in a lab: ignoring the section lab of the experiment"))
-    return lab.without(document)
+    return lab.remove_lab(document)
 
 
-def _no_lab_to_hit(document: Document, keys: list[str]) -> InputError:
+def _create_lab_required_error(document: Document, keys: list[str]) -> InputError:
     name, both = document.name or "FILE", " and ".join(keys)
-    spared = [f"{spell.set:{factor}={NONE}}" for factor in faults.sparing(document.data) if keys == [faults.KEY]]
+    spared = [
+        f"{spell.set:{factor}={NONE}}" for factor in faults.list_sparing_factors(document.data) if keys == [faults.KEY]
+    ]
     return InputError(
         "lab-required",
         "{name}: {keys} need a lab, and this machine is not in one",
@@ -137,7 +139,7 @@ def is_file(word: str) -> bool:
 def _read_source(request: Request, say: Callable[[str], None]) -> Document:
     what, spec_file = request.what, request.file
     if request.native:
-        return native_document(request, say)
+        return build_native_document(request, say)
     if what is not None and spec_file is not None:
         raise InputError(
             "conflicting-options",
@@ -149,14 +151,14 @@ def _read_source(request: Request, say: Callable[[str], None]) -> Document:
     if what is not None and is_file(what):
         spec_file = what
     if spec_file is not None:
-        _only_for_commands(request)
+        _refuse_command_options(request)
         return _unwrap_stored(yaml_text.load(_check_exists(Path(spec_file))))
     if what is not None and benchmarks.is_benchmark(what):
-        _only_for_commands(request)
-        return Document(benchmarks.find(what), what)
+        _refuse_command_options(request)
+        return Document(benchmarks.find_benchmark(what), what)
     if what is not None and experiment_plugins.is_plugin_experiment(what):
-        _only_for_commands(request)
-        return Document(experiment_plugins.find(what, request.set, request.quick), what)
+        _refuse_command_options(request)
+        return Document(experiment_plugins.find_experiment(what, request.set, request.quick), what)
     if what is not None:
         if not what.strip():
             raise InputError(
@@ -167,7 +169,7 @@ def _read_source(request: Request, say: Callable[[str], None]) -> Document:
         step = {"command": what, "parse": request.parse or "auto"} | ({"on": request.on} if request.on else {})
         words = {"parse": f"{spell.parse}", "on": f"{spell.on}", "command": "the command"}
         return Document({"steps": [step]}, "", {("steps", 0, key): word for key, word in words.items()})
-    _only_for_commands(request)
+    _refuse_command_options(request)
     if not request.target:
         raise InputError(
             "missing-target",
@@ -207,7 +209,7 @@ def _unwrap_stored(document: Document) -> Document:
     return Document(settings, document.name, places, document.text)
 
 
-def _only_for_commands(request: Request) -> None:
+def _refuse_command_options(request: Request) -> None:
     for option in ("on", "parse"):
         if getattr(request, option) is not None:
             raise InputError(
@@ -215,30 +217,30 @@ def _only_for_commands(request: Request) -> None:
                 "{flag} is for a bare command",
                 "in a file set it for each step: docs/experiment.md",
                 option=option,
-                flag=_flag(option),
+                flag=_format_flag(option),
             )
 
 
-def _flag(option: str) -> str:
+def _format_flag(option: str) -> str:
     return f"{getattr(spell, option)}"
 
 
 def _put_option(document: Document, key: str, value: Any, option: str) -> None:
     document.data[key] = value
-    _came_from(document, (key,), option)
+    _set_origin(document, (key,), option)
 
 
 def _put_targets(document: Document, words: tuple[str, ...]) -> None:
     """Put the targets: a single unnamed directory is the key ``target``; several, or a named one, are ``targets``."""
     if not words:
         return
-    directories = targets.read(words)
+    directories = targets.parse_targets(words)
     key, other = ("target", "targets") if "" in directories else ("targets", "target")
     document.data.pop(other, None)
     _put_option(document, key, directories.get("", directories), "target")
 
 
-def _came_from(document: Document, path: yaml_text.Key, option: str, value: str = "") -> None:
+def _set_origin(document: Document, path: yaml_text.Key, option: str, value: str = "") -> None:
     for old in [old for old in document.places if old[: len(path)] == path]:
         del document.places[old]
     document.places[path] = format(getattr(spell, option), value)
@@ -250,7 +252,7 @@ def _put_cache(document: Document, key: str, value: str) -> None:
     if key == "between_trials":
         regime = {name: text for name, text in regime.items() if name == "before_reads"}
     document.data["cache"] = regime | {key: value}
-    _came_from(document, ("cache", key), key)
+    _set_origin(document, ("cache", key), key)
 
 
 def _put_against(document: Document, request: Request) -> None:
@@ -271,7 +273,7 @@ def _put_against(document: Document, request: Request) -> None:
             "{flag} needs a comparison, and nothing is compared",
             "give {spell.against:'COMMAND'}",
             option=option,
-            flag=_flag(option),
+            flag=_format_flag(option),
         )
     if request.against is not None or options:
         _put_option(document, "against", section | options, "against")
@@ -289,7 +291,7 @@ def _put_settings(document: Document, request: Request) -> None:
             step |= {key: value for key, value in QUICK.items() if key != "repetitions"}
         for option, value in envelope_options.items():
             step[_ENVELOPE[option]] = value
-            _came_from(document, ("steps", place, _ENVELOPE[option]), option)
+            _set_origin(document, ("steps", place, _ENVELOPE[option]), option)
     if envelope_options and not any(step.get("workload") == "envelope" for step in steps):
         option = next(iter(envelope_options))
         raise InputError(
@@ -297,7 +299,7 @@ def _put_settings(document: Document, request: Request) -> None:
             "{flag} is a setting of the envelope, but no step is one",
             "leave it out; for a factor of the file write {spell.set:FACTOR=LEVEL}",
             option=option,
-            flag=_flag(option),
+            flag=_format_flag(option),
         )
     if request.cache is not None:
         native = [(place, step) for place, step in enumerate(steps) if "workload" in step]
@@ -310,7 +312,7 @@ def _put_settings(document: Document, request: Request) -> None:
             )
         for place, step in native:
             step["cache"] = request.cache
-            _came_from(document, ("steps", place, "cache"), "cache")
+            _set_origin(document, ("steps", place, "cache"), "cache")
 
 
 def _put_machine(document: Document, machine: str) -> None:
@@ -330,12 +332,12 @@ def _put_machine(document: Document, machine: str) -> None:
         )
     for place, step in studies:
         step["machine"] = machine
-        _came_from(document, ("steps", place, "machine"), "fake")
+        _set_origin(document, ("steps", place, "machine"), "fake")
     if not {"target", "targets"} & document.data.keys():
-        _put_option(document, "target", str(_no_target()), "fake")
+        _put_option(document, "target", str(_get_empty_target()), "fake")
 
 
-def _no_target() -> Path:
+def _get_empty_target() -> Path:
     """Return an empty directory of this user: a simulated machine stores no data, but every trial has its directory."""
     place = Path(tempfile.gettempdir()) / f"iosonde-machines-{os.getuid()}"
     place.mkdir(mode=0o700, exist_ok=True)
@@ -360,19 +362,19 @@ def _put_levels(document: Document, words: str, say: Callable[[str], None]) -> N
             "write {flag}",
             assignment=words,
             name=name,
-            flag=_flag(name),
+            flag=_format_flag(name),
         )
     factors = document.data.setdefault("factors", {})
     if not isinstance(factors, dict):
         return
     # An empty level among others means an absent flag: --set 'F=,-F'.
     read = ["" if not level else yaml_text.parse_scalar(level, f"{spell.set:{name}}") for level in levels.split(",")]
-    if name not in factors and name not in check.used_names(document.data):
+    if name not in factors and name not in check.find_used_names(document.data):
         _check_label(document, words, name, len(read))
         say(Message("label", "note: {label} is a label: no command and no setting uses it", label=words))
     old = factors.get(name)
     factors[name] = old | {"levels": read} if isinstance(old, dict) else read
-    _came_from(document, ("factors", name), "set", name)
+    _set_origin(document, ("factors", name), "set", name)
 
 
 def _check_label(document: Document, words: str, name: str, levels: int) -> None:
@@ -395,7 +397,7 @@ def _check_label(document: Document, words: str, name: str, levels: int) -> None
             "write {flag}",
             assignment=words,
             name=name,
-            flag=_flag(option),
+            flag=_format_flag(option),
         )
     if levels > 1 and document.name:
         raise InputError(

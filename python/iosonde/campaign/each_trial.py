@@ -25,10 +25,10 @@ from .begun import BegunCampaign
 from .bring_ups import BringUps
 from .caller import TrialProgress
 from .forecast import FinishedTrial, Forecast
-from .needs import forecast, lab_s, measured_trials
+from .needs import compute_lab_wait_s, forecast_campaign, read_measured_trials
 from .pacing import Breaks
-from .probe import attached
-from .resume import free_id
+from .probe import attach_probe
+from .resume import find_free_run_id
 
 
 class EachTrial:
@@ -41,7 +41,7 @@ class EachTrial:
         store, campaign, experiment = begun.store, begun.campaign, begun.experiment
         self._probes = hardware.stored(map(StoredRun, store.runs()))
         self._bring_ups = BringUps(campaign.spec, [run["factors"] for run in store.runs(experiment=experiment.id)])
-        self._pace = Pace(partial(forecast, campaign), measured_trials(store, campaign), begun.say)
+        self._pace = Pace(partial(forecast_campaign, campaign), read_measured_trials(store, campaign), begun.say)
         self.breaks = Breaks(campaign.pacing, begun.hands.stop.check, begun.say)
         self._longest = experiment
         self._started_s = time.monotonic()
@@ -62,12 +62,12 @@ class EachTrial:
         """Measure a trial; its Run includes the current facts of the campaign."""
         begun, spec = self._begun, self._begun.campaign.spec
         begun.hands.stop.check()
-        run_id, name = free_id(begun.store, begun.experiment.id, which.index), spec.target_name(which.factors)
+        run_id, name = find_free_run_id(begun.store, begun.experiment.id, which.index), spec.target_name(which.factors)
         self._bring_ups.begin(which)
         others = turn.list_other_processes()
         with targets.prefix_target_errors(name):
             bench = replace(self._benches[name], controls=self._bring_ups.controls)
-            run = trial.run(bench, which, run_id, spec.trial_timeout_s)
+            run = trial.run_trial(bench, which, run_id, spec.trial_timeout_s)
             self._bring_ups.ended(run.complete)
             run.factors |= self._bring_ups.columns
             run.facts |= {"waited_s": self.breaks.waited_s} if self.breaks.waited_s else {}
@@ -76,7 +76,7 @@ class EachTrial:
                 if (process_ids := sorted({*others, *turn.list_other_processes()}))
                 else {}
             )
-            return attached(run, self._probes, begun.level)
+            return attach_probe(run, self._probes, begun.level)
 
     def keep(self, run: Run) -> None:
         """Store the run before removing its files."""
@@ -84,7 +84,7 @@ class EachTrial:
         try:
             store.append(run)
         finally:
-            trial.discard(run)
+            trial.discard_files(run)
         try:
             self._clear_files(run)
         except TargetFaultError as error:
@@ -95,7 +95,7 @@ class EachTrial:
     def _clear_files(self, run: Run) -> None:
         name = self._begun.campaign.spec.target_name(run.factors)
         with targets.prefix_target_errors(name):
-            trial.clear(self._benches[name], run)
+            trial.remove_trial_files(self._benches[name], run)
 
     def abort(self) -> Message | None:
         """Return why no more trials may start; the last stored run records it too."""
@@ -126,7 +126,7 @@ class Pace:
     def add_finished(self, run: Run, seconds: float) -> None:
         """Add a finished trial with its duration from start to the end of its clean-up."""
         if run.complete:
-            self.finished.append(FinishedTrial(run.factors, seconds, lab_s(run.facts)))
+            self.finished.append(FinishedTrial(run.factors, seconds, compute_lab_wait_s(run.facts)))
 
     def rest_s(self, trial: Trial, ahead: Sequence[Trial]) -> float:
         """Predict the time of all trials ``ahead``, the next one first; report it after the first block."""
@@ -164,7 +164,7 @@ def find_abort_reason(command_text: str) -> Message | None:
     """
     if not command_text:
         return None
-    with temporary.directory("abort") as folder:
+    with temporary.hold_directory("abort") as folder:
         output = folder / "output"
         ended = command.run(command.ShellCommand(command_text, timeout_s=ABORT_CHECK_S, output_bytes=2**20), output)
         lines = output.read_text(errors="replace").strip().splitlines() if output.exists() else []

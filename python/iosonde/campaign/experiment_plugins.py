@@ -16,7 +16,7 @@ def is_plugin_experiment(word: str) -> bool:
     return name == PATH_STUDY or name in find_entry_points(GROUP)
 
 
-def find(word: str, levels: Sequence[str] = (), quick: bool = False) -> dict[str, Any]:
+def find_experiment(word: str, levels: Sequence[str] = (), quick: bool = False) -> dict[str, Any]:
     """Return the experiment without a target; ``levels`` are the words of ``--set``. Raises InputError for an invalid
     size or a missing package."""
     name = word.partition(":")[0]

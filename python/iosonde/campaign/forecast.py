@@ -106,7 +106,7 @@ def transfer_seconds(n_bytes: float, bytes_per_s: float) -> float:
     return n_bytes / bytes_per_s
 
 
-def forecast(
+def forecast_trials(
     trials: Sequence[Trial],
     measured: Sequence[FinishedTrial],
     work: Callable[[Cell], TrialWork | None],
@@ -119,7 +119,7 @@ def forecast(
     ``measured``: finished trials of the same workload on the same target. ``work`` of a cell is None if it is unknown.
     ``speeds`` None: the guess; a function: a better guess, cell by cell. ``besides``: commands that no speed covers.
     ``waits``: waits of a cell's lab, None without a lab, or if unknown for an earlier trial."""
-    expected = estimator(measured, work, speeds, waits)
+    expected = build_estimator(measured, work, speeds, waits)
     estimates = [expected(trial.factors) for trial in trials]
     counts = Counter(why for _, why in estimates)
     words = _describe_basis(counts, len(measured), speeds, trials)
@@ -133,7 +133,7 @@ def forecast(
         **dict.fromkeys(_KINDS, 0),
         **counts,
         "n_measured": len(measured),
-        "speeds": _rates(speeds, trials),
+        "speeds": _format_rates(speeds, trials),
         "n_commands": n_besides,
         "is_without_lab": is_without_lab,
         "is_sent_by_clients": _is_sent_by_clients(speeds, trials),
@@ -141,7 +141,7 @@ def forecast(
     return Forecast([seconds for seconds, _ in estimates], restore_message("forecast-basis", words, values))
 
 
-def estimator(
+def build_estimator(
     measured: Sequence[FinishedTrial],
     work: Callable[[Cell], TrialWork | None],
     speeds: Speeds | SpeedsOf | None = None,
@@ -149,11 +149,11 @@ def estimator(
 ) -> Callable[[Cell], tuple[float | None, str]]:
     """Return a function: cell → (seconds, MEASURED | SCALED | ALIKE | GUESSED | UNKNOWN). Arguments as in
     ``forecast``."""
-    of = _speeds_of(speeds)
+    of = _normalize_speeds(speeds)
     medians = _Medians(measured)
     samples = [(trial, moved) for trial in measured if (moved := work(trial.factors)) is not None]
     learned = _fit_guess([(of(trial.factors).seconds(moved), trial.seconds - trial.lab_s) for trial, moved in samples])
-    lab_s = _lab_seconds(measured, waits)
+    lab_s = _build_lab_estimator(measured, waits)
 
     def estimate_cell(cell: Cell) -> tuple[float | None, str]:
         seconds = medians.find_median(cell)
@@ -170,7 +170,7 @@ def estimator(
     return estimate_cell
 
 
-def _lab_seconds(measured: Sequence[FinishedTrial], waits: Waits | None) -> Callable[[Cell], float]:
+def _build_lab_estimator(measured: Sequence[FinishedTrial], waits: Waits | None) -> Callable[[Cell], float]:
     """Return cell → seconds until its lab has healed and settled: of trials with the same waits, else of those with
     other faults (without any, if the cell has none)."""
     if waits is None:
@@ -202,7 +202,7 @@ def _fit_guess(samples: Sequence[tuple[float, float]]) -> Callable[[float], floa
     return lambda guess: guess * off
 
 
-def stated_work(text: str, names: Iterable[str], where: str) -> Callable[[Cell], TrialWork | None]:
+def parse_work(text: str, names: Iterable[str], where: str) -> Callable[[Cell], TrialWork | None]:
     """Parse the user's work of a trial, in bytes: an expression over factors, as ``size * clients * replica``.
 
     Raises InputError, naming the key ``where``, now or for a cell if the result is not a number. The work of an earlier
@@ -216,7 +216,9 @@ def stated_work(text: str, names: Iterable[str], where: str) -> Callable[[Cell],
     return compute_work
 
 
-def by_level(trials: Sequence[Trial], seconds: Sequence[float | None]) -> dict[str, dict[FactorValue, float]]:
+def sum_seconds_by_level(
+    trials: Sequence[Trial], seconds: Sequence[float | None]
+) -> dict[str, dict[FactorValue, float]]:
     """Sum the seconds of all trials at each level of each factor that varies."""
     totals: dict[str, dict[FactorValue, float]] = {}
     for trial, took in zip(trials, seconds, strict=True):
@@ -244,7 +246,7 @@ class _Medians:
         return median(durations) if durations else None
 
 
-def _speeds_of(speeds: Speeds | SpeedsOf | None) -> SpeedsOf:
+def _normalize_speeds(speeds: Speeds | SpeedsOf | None) -> SpeedsOf:
     if callable(speeds):
         return speeds
     stated = speeds or Speeds()
@@ -254,7 +256,7 @@ def _speeds_of(speeds: Speeds | SpeedsOf | None) -> SpeedsOf:
 def _describe_basis(
     counts: Counter[str], n_measured: int, speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial]
 ) -> str:
-    numbers = f"{_rates(speeds, trials)} in all"
+    numbers = f"{_format_rates(speeds, trials)} in all"
     if callable(speeds):
         numbers += ", the rate of the lab's links"
         numbers += ", over which clients send each copy" if _is_sent_by_clients(speeds, trials) else ""
@@ -274,8 +276,8 @@ def _is_sent_by_clients(speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial
     return callable(speeds) and any(speeds(trial.factors).written_per_s for trial in trials)
 
 
-def _rates(speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial]) -> str:
-    used = [_speeds_of(speeds)(trial.factors) for trial in trials] or [Speeds()]
+def _format_rates(speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial]) -> str:
+    used = [_normalize_speeds(speeds)(trial.factors) for trial in trials] or [Speeds()]
     digits = 3 if callable(speeds) else 6  # stated speeds are printed in full
     rates = sorted({f"{speed.bytes_per_s / 1e6:.{digits}g}" for speed in used}, key=float)
     return f"{' to '.join(dict.fromkeys((rates[0], rates[-1])))} MB/s and {used[0].files_per_s:g} files/s"

@@ -21,10 +21,10 @@ from iosonde.core.errors import (
 from iosonde.core.message import Message, current_spelling, set_default_spelling
 from iosonde.core.timestamps import format_now
 from iosonde.core.types import Experiment, FactorValue, Run
-from iosonde.foreign.guarded import begin_of, forget_silence, look, open_checked
+from iosonde.foreign.guarded import begin_of, forget_silence, inspect_path, open_checked
 from iosonde.foreign.reading import copy_pipe, open_pipe
 from iosonde.foreign.removal import scratch_directory
-from iosonde.foreign.unpacking import ArchiveFile, is_archive, unpack
+from iosonde.foreign.unpacking import ArchiveFile, is_archive, unpack_archive
 from iosonde.importers import Text, Understood, columns, read, understand
 from iosonde.importers.columns_map import ColumnsMap
 from iosonde.importers.fio_version import AdjacentVersion
@@ -34,7 +34,7 @@ from iosonde.importers.registry import check_importer as known_importer
 from iosonde.importers.runs import DIGEST_CHARACTERS, build_run_prefix, build_runs, compute_digest
 from iosonde.store import Store
 
-from .import_together import SETTINGS_FILE, Member, runs_together, together, versions_of
+from .import_together import SETTINGS_FILE, Member, find_adjacent_versions, group_files, merge_runs
 
 BATCH_FILES, BATCH_BYTES = 200, 64 << 20
 # The column map of a CSV, stored with its text.
@@ -277,15 +277,15 @@ def iterate_file_groups(names: Sequence[str], recursive: bool, store: Path) -> I
         batch: list[CandidateFile] = []
         for file in _list_explicit_files(names, recursive, store):
             if file.is_explicit and (pipe := open_pipe(file.path)):
-                batch.append(_file_of_pipe(file, pipe, stack))
+                batch.append(_copy_pipe_to_file(file, pipe, stack))
             elif is_archive(file.path) and not file.damage:
-                batch += _files_of_archive(file, stack)
+                batch += _unpack_archive(file, stack)
             else:
                 batch.append(file)
         yield batch
 
 
-def _file_of_pipe(candidate: CandidateFile, pipe: BinaryIO, stack: ExitStack) -> CandidateFile:
+def _copy_pipe_to_file(candidate: CandidateFile, pipe: BinaryIO, stack: ExitStack) -> CandidateFile:
     """Copy a pipe to a file that exists until ``stack`` ends: importers read a file more than once."""
     try:
         copy = stack.enter_context(scratch_directory("iosonde-import-")) / "pipe"
@@ -294,12 +294,12 @@ def _file_of_pipe(candidate: CandidateFile, pipe: BinaryIO, stack: ExitStack) ->
         return replace(candidate, damage=_format_reason(error, str(candidate.path)), fault=_is_fault(error))
 
 
-def _files_of_archive(archive: CandidateFile, stack: ExitStack) -> list[CandidateFile]:
+def _unpack_archive(archive: CandidateFile, stack: ExitStack) -> list[CandidateFile]:
     """Unpack an archive until ``stack`` ends, and return its members by name; for a damaged one return the archive and
     the reason."""
     try:
         with ExitStack() as scratch, open_checked(archive.path) as file:
-            members = unpack(archive.path, file, scratch.enter_context(scratch_directory("iosonde-import-")))
+            members = unpack_archive(archive.path, file, scratch.enter_context(scratch_directory("iosonde-import-")))
             stack.push(scratch.pop_all())
     except IosondeError as error:
         return [replace(archive, damage=_format_reason(error, str(archive.path)), fault=_is_fault(error))]
@@ -310,10 +310,10 @@ def _files_of_archive(archive: CandidateFile, stack: ExitStack) -> list[Candidat
             reason=error.strerror,
         )
         return [replace(archive, damage=damage)]
-    return [_file_of_archive(archive, member, earlier) for member, earlier in _with_earlier(members)]
+    return [_build_member_candidate(archive, member, earlier) for member, earlier in _count_same_names(members)]
 
 
-def _with_earlier(members: Sequence[ArchiveFile]) -> Iterator[tuple[ArchiveFile, int]]:
+def _count_same_names(members: Sequence[ArchiveFile]) -> Iterator[tuple[ArchiveFile, int]]:
     """Yield the members by name, each with the number of earlier members of the same name."""
     count: Counter[PurePath] = Counter()
     for member in sorted(members):
@@ -321,7 +321,7 @@ def _with_earlier(members: Sequence[ArchiveFile]) -> Iterator[tuple[ArchiveFile,
         count[member.name] += 1
 
 
-def _file_of_archive(archive: CandidateFile, member: ArchiveFile, earlier: int) -> CandidateFile:
+def _build_member_candidate(archive: CandidateFile, member: ArchiveFile, earlier: int) -> CandidateFile:
     name = f"{archive.path}/{member.name}" + (f" ({earlier + 1})" if earlier else "")
     return CandidateFile(
         member.path,
@@ -337,7 +337,7 @@ def _list_explicit_files(names: Sequence[str], recursive: bool, store: Path) -> 
     for name in names:
         path = Path(name)
         try:
-            listing = look(path, store.resolve())
+            listing = inspect_path(path, store.resolve())
         except (IosondeError, OSError) as error:
             candidates[path] = CandidateFile(
                 path, path, 0, damage=_format_reason(error, name), is_explicit=True, place=path, fault=_is_fault(error)
@@ -379,7 +379,7 @@ def _is_fault(error: Exception) -> bool:
 def import_all(plan: ImportPlan, files: Sequence[CandidateFile], jobs: int | None = None) -> Imported:
     """Read and store all files; outcomes are in the order of ``files``."""
     by_place = {file.place: file for file in files}
-    versions = versions_of(list(by_place), lambda place, limit: _read_content(by_place[place], limit))
+    versions = find_adjacent_versions(list(by_place), lambda place, limit: _read_content(by_place[place], limit))
     files = [replace(file, adjacent_version=versions.get(file.place)) for file in files]
     batches, silent = list(_iterate_batches(plan, files)), tuple(plan.silent(files))
     processes = min(jobs or os.cpu_count() or 1, len(batches))
@@ -402,7 +402,7 @@ def _iterate_batches(plan: ImportPlan, files: Sequence[CandidateFile]) -> Iterat
     size = count = 0
     may_join = plan.form is None and plan.columns is None
     for group in (
-        together(
+        group_files(
             files,
             lambda candidate: candidate.place,
             lambda candidate: _read_content(candidate, _HEAD_BYTES),
@@ -472,7 +472,7 @@ def _read_file(
         text.adjacent_version = candidate.adjacent_version
         digest = compute_digest(text.raw)[:DIGEST_CHARACTERS]
         if digest in format_by_digest:
-            reason = _by_another_map(plan, digest)
+            reason = _explain_other_map(plan, digest)
             return FileOutcome(name, format_by_digest[digest], there=not reason, reason=reason)
         understood = columns.understand_columns(text, plan.columns) if plan.columns else understand(text, plan.form)
     except UnknownFormatError as error:
@@ -508,8 +508,8 @@ def _import_together(
         outcomes[key] = content
         if SETTINGS_FILE.search(candidate.place.name) and candidate.size:
             with suppress(IosondeError, OSError):
-                members[key] = Member(key, candidate.place, _text_of(candidate), None)
-    runs_by_file, joined = runs_together(
+                members[key] = Member(key, candidate.place, _read_candidate(candidate), None)
+    runs_by_file, joined = merge_runs(
         list(members.values()), plan.experiment, lambda member: factors(relative[member.name])
     )
     earlier_formats = dict(format_by_digest)
@@ -542,7 +542,7 @@ def _read_content(candidate: CandidateFile, limit: int | None = None) -> bytes:
         return b""
 
 
-def _text_of(candidate: CandidateFile) -> Text:
+def _read_candidate(candidate: CandidateFile) -> Text:
     with open_checked(candidate.path) as file:
         return read(file, candidate.relative.as_posix())
 
@@ -553,7 +553,7 @@ def _is_quoted(name: str, text: Text, understood: Understood) -> bool:
     return bool(there) and is_quoted(name, text, understood.claim.line, understood.format)
 
 
-def _by_another_map(plan: ImportPlan, digest: str) -> str:
+def _explain_other_map(plan: ImportPlan, digest: str) -> str:
     """Explain why a stored file was not read by this plan's map; '' if it was, and for other tools' output."""
     stored_map = (plan.store / "runs" / f"{build_run_prefix(columns.NAME, digest)}0000") / "raw" / COLUMNS_FILE
     if plan.columns is None or not stored_map.is_file() or stored_map.read_bytes() == plan.columns.content:

@@ -53,7 +53,7 @@ class Member:
         return [FilePart(self.name, run, understood.claim) for run in understood.runs] if understood else []
 
 
-def together(
+def group_files(
     candidates: Sequence[T],
     place: Callable[[T], PurePath],
     begin: Callable[[T], bytes],
@@ -121,7 +121,7 @@ def _is_repeated(files: Sequence[T], place: Callable[[T], PurePath], begin: Call
     )
 
 
-def runs_together(
+def merge_runs(
     members: Sequence[Member], experiment: str, factors: Callable[[Member], Mapping[str, FactorValue]]
 ) -> tuple[dict[str, list[Run]], set[str]]:
     """Return (name of a file → its runs, the names of the files merged into the run of another one)."""
@@ -235,7 +235,7 @@ def _find_information(folder: PurePath, members: Sequence[Member]) -> str:
     return max(information_files, key=lambda member: len(member.place.parts)).text.content if information_files else ""
 
 
-def versions_of(
+def find_adjacent_versions(
     places: Sequence[PurePath], content: Callable[[PurePath, int], bytes]
 ) -> dict[PurePath, AdjacentVersion]:
     """Return place of a log → version. ``content`` returns the first bytes of an imported file."""

@@ -21,7 +21,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import Experiment, FactorValue, Trial
 from iosonde.core.units import format_seconds
 from iosonde.foreign.reach import check_reachable
-from iosonde.measure.faults import LabOrders, planned
+from iosonde.measure.faults import LabOrders, plan_faults
 from iosonde.measure.spec import Spec
 from iosonde.ranks.machine import emulated
 
@@ -58,12 +58,12 @@ class LabSetting:
         return {"experiment": self.experiment, "repetition": self.repetition, "levels": dict(self.levels)}
 
 
-def not_here(experiment: Experiment, campaign: Campaign) -> set[int]:
+def find_trials_elsewhere(experiment: Experiment, campaign: Campaign) -> set[int]:
     """Return the trials that need another cluster than the current one."""
-    lab_factors = lab.factors(campaign.spec.lab)
+    lab_factors = lab.collect_lab_factors(campaign.spec.lab)
     if not lab_factors:
         return set()
-    setting = (emulated.lab() or {}).get(SETTING)
+    setting = (emulated.read_lab() or {}).get(SETTING)
     if not setting or setting["experiment"] != experiment.id:
         raise InputError(
             "wrong-lab", "this lab was not brought up for a trial of this experiment", "iosonde lab run FILE"
@@ -72,12 +72,12 @@ def not_here(experiment: Experiment, campaign: Campaign) -> set[int]:
     return {trial.index for trial in experiment.trials if _find_needs(trial, lab_factors) != here}
 
 
-def orders(spec: Spec) -> LabOrders | None:
+def build_orders(spec: Spec) -> LabOrders | None:
     """Return the faults and settling of every trial for the current lab; None without any. Raises InputError if no lab
     process is there to inflict faults."""
     if not spec.faults and spec.settle_s is None:
         return None
-    directory = Path(str((emulated.lab() or {}).get("directory", ""))) / faults.DIRECTORY
+    directory = Path(str((emulated.read_lab() or {}).get("directory", ""))) / faults.DIRECTORY
     if not faults.has_injector(directory):
         raise InputError(
             "lab-required",
@@ -87,16 +87,16 @@ def orders(spec: Spec) -> LabOrders | None:
     return LabOrders(spec.faults, spec.settle_s, directory)
 
 
-def planned_faults(experiment: Experiment, setting: LabSetting, campaign: Campaign) -> list[PlannedFault]:
+def list_planned_faults(experiment: Experiment, setting: LabSetting, campaign: Campaign) -> list[PlannedFault]:
     """Return the faults of all trials in this cluster, each once. Raises InputError."""
     if not campaign.spec.faults:
         return []
-    lab_factors, here = lab.factors(campaign.spec.lab), (setting.repetition, setting.levels)
+    lab_factors, here = lab.collect_lab_factors(campaign.spec.lab), (setting.repetition, setting.levels)
     trials = [trial for trial in experiment.trials if _find_needs(trial, lab_factors) == here]
-    return list(dict.fromkeys(fault for trial in trials for fault in planned(campaign.spec.faults, trial.factors)))
+    return list(dict.fromkeys(fault for trial in trials for fault in plan_faults(campaign.spec.faults, trial.factors)))
 
 
-def next_setting(
+def choose_next_setting(
     experiment: Experiment, done: set[int], campaign: Campaign, lab_settings: list[LabSetting]
 ) -> LabSetting | None:
     """Return the cluster that the next trial not yet ``done`` needs, in the drawn order. None if all trials are done,
@@ -107,20 +107,24 @@ def next_setting(
     )
 
 
-def settings(experiment: Experiment, campaign: Campaign) -> list[LabSetting]:
+def list_lab_settings(experiment: Experiment, campaign: Campaign) -> list[LabSetting]:
     """Return all clusters that the trials need, in the drawn order."""
     return _list_settings(experiment.id, experiment.trials, campaign)
 
 
 def _list_settings(experiment: str, trials: Iterable[Trial], campaign: Campaign) -> list[LabSetting]:
     section = campaign.spec.lab
-    lab_factors, n_clients, profiled = lab.factors(section), max(campaign.nodes), bool(section.get(lab.PROFILE))
+    lab_factors, n_clients, profiled = (
+        lab.collect_lab_factors(section),
+        max(campaign.nodes),
+        bool(section.get(lab.PROFILE)),
+    )
     needs = {  # a design may have thousands of trials, and few clusters
         (repetition, *levels.values()): (repetition, levels)
         for repetition, levels in (_find_needs(trial, lab_factors) for trial in trials)
     }
     return [
-        LabSetting(*lab.at(section, levels), repetition, levels, n_clients, experiment, profiled)
+        LabSetting(*lab.resolve_at_levels(section, levels), repetition, levels, n_clients, experiment, profiled)
         for repetition, levels in needs.values()
     ]
 
@@ -177,7 +181,7 @@ class LabFile:
     options: tuple[str, ...] = ()
 
 
-def lab_file(spec_file: str | None, what: str | None) -> LabFile:
+def read_lab_file(spec_file: str | None, what: str | None) -> LabFile:
     """Read it from the file that the options name, if it exists."""
     source = spec_file or what
     file = Path(source) if source and (spec_file or is_file(source)) else None
@@ -191,6 +195,6 @@ def lab_file(spec_file: str | None, what: str | None) -> LabFile:
     return LabFile(
         str(section.get("name") or stem or "lab"),
         lab.KEY in data,
-        tuple(lab.file_systems(data)),
+        tuple(lab.list_file_systems(data)),
         tuple(section.get(lab.SET) or ()),
     )

@@ -8,7 +8,7 @@ from iosonde.core.errors import FAULT, PROBLEM_DETECTED, SystemFaultError
 from iosonde.core.message import Message
 from iosonde.core.words import format_count
 
-from .document import document
+from .document import build_document
 from .in_lab import LabSetting
 from .request import Request
 from .run import LabCampaign
@@ -17,7 +17,7 @@ from .trials import PATIENCE
 RunInLab = Callable[[LabSetting, Sequence[str]], int]
 
 
-def lab_by_lab(begun: LabCampaign, run_in_lab: RunInLab, say: Callable[[str], None]) -> int:
+def measure_lab_by_lab(begun: LabCampaign, run_in_lab: RunInLab, say: Callable[[str], None]) -> int:
     """Measure the remaining trials and return the exit code.
 
     ``run_in_lab`` brings a cluster up, runs ``run`` in it with additional options, and returns its exit code. A cluster
@@ -87,7 +87,7 @@ def _measure_lab(
 def needs_cache_regime(request: Request) -> bool:
     """Return whether a native workload reads cold without a command ``before_reads``. Raises InputError for an
     unreadable file."""
-    data = document(request).data
+    data = build_document(request).data
     regime = data.get("cache")
     if isinstance(regime, dict) and "before_reads" in regime:
         return False

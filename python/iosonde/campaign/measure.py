@@ -18,12 +18,12 @@ from iosonde.measure.target.keeper import ManagedWorkspace
 from iosonde.ranks import leftovers
 
 from . import mpi_steps, preflight, targets, trials
-from .begun import BegunCampaign, bench, build_target_benches
+from .begun import BegunCampaign, build_bench, build_target_benches
 from .caller import TrialProgress
 from .campaign import Campaign
 from .each_trial import EachTrial
-from .needs import measured_trials
-from .resume import Pairs, repetitions_needed
+from .needs import read_measured_trials
+from .resume import Pairs, compute_repetitions_needed
 from .trials import Ended, Rules
 
 # After Ctrl-C nobody wants to wait for a target that does not respond.
@@ -32,9 +32,9 @@ INTERRUPTED_S = 5.0
 CLEAN_S = 60.0
 
 
-def measure(begun: BegunCampaign, done: set[int]) -> Ended:
+def measure_trials(begun: BegunCampaign, done: set[int]) -> Ended:
     """Measure every trial that is not ``done``; each is stored before its files are removed and the next starts."""
-    _say_first(begun)
+    _show_initial_notes(begun)
     progress = begun.hands.caller.progress(begun.ready.expected_s)
     workspaces: dict[str, ManagedWorkspace] = {}
     try:
@@ -49,12 +49,12 @@ def measure(begun: BegunCampaign, done: set[int]) -> Ended:
     return replace(ended, fault=fault, early=fault.message) if fault and not ended.fault else ended
 
 
-def _say_first(begun: BegunCampaign) -> None:
+def _show_initial_notes(begun: BegunCampaign) -> None:
     if begun.ready.launcher.note and begun.campaign.max_ranks > 1:
         begun.say(Message("launcher-note", "note: {note}", note=begun.ready.launcher.note))
     for job in begun.ready.jobs:
         begun.say(job.sentence())
-    for why in mpi_steps.warnings(begun.campaign.spec):
+    for why in mpi_steps.list_mpi_warnings(begun.campaign.spec):
         begun.say(why.prefixed("warning"))
 
 
@@ -79,7 +79,7 @@ def _make_workspaces(begun: BegunCampaign, workspaces: dict[str, ManagedWorkspac
         with targets.prefix_target_errors(name):
             preflight.remove_leftovers(begun.store, target, experiment.id, keeper, begun.say)
             workspaces[name] = keeper.workspace(target, experiment.id)
-            workspaces[name].create(resumed=resumed, hold=not may_unmount(begun.campaign))
+            workspaces[name].create(resumed=resumed, hold=not can_unmount_target(begun.campaign))
 
 
 def _build_bench(begun: BegunCampaign, progress: TrialProgress) -> Bench:
@@ -87,7 +87,7 @@ def _build_bench(begun: BegunCampaign, progress: TrialProgress) -> Bench:
         begun.hands.stop.check()
         progress.tick(beats)
 
-    return replace(bench(begun), on_tick=on_tick)
+    return replace(build_bench(begun), on_tick=on_tick)
 
 
 def _run_trials(
@@ -107,7 +107,7 @@ def _run_trials(
             for name, target_bench in target_benches.items()
         }
         each = EachTrial(begun, annotated, progress, done)
-        return trials.run(
+        return trials.measure_planned_trials(
             begun.experiment,
             done,
             replace(rules, breaks=each.breaks, abort=each.abort),
@@ -130,8 +130,10 @@ def _build_rules(begun: BegunCampaign) -> Rules:
         ends.append((time.monotonic() + remaining_s - 30, Message("walltime-exhausted", "the batch job's walltime")))
     ends_at, because = min(ends, default=(None, Rules.ends_because))
 
-    expected_s = max((trial.seconds for trial in measured_trials(store, campaign)), default=0.0)
-    rule = (lambda: repetitions_needed(store, campaign, experiment, begun.level)) if campaign.spec.until else None
+    expected_s = max((trial.seconds for trial in read_measured_trials(store, campaign)), default=0.0)
+    rule = (
+        (lambda: compute_repetitions_needed(store, campaign, experiment, begun.level)) if campaign.spec.until else None
+    )
     pairs = build_pair_rule(experiment)
     return Rules(ends_at, because, rule, Pairs(pairs, experiment, store) if pairs else None, expected_s=expected_s)
 
@@ -141,8 +143,8 @@ def _build_system_settings(begun: BegunCampaign) -> restore.SystemSettings:
     results."""
     spec = begun.campaign.spec
     return restore.SystemSettings(
-        restore.controls_of(spec),
-        restore.values_of(spec),
+        restore.select_restored_controls(spec),
+        restore.collect_constant_values(spec),
         begun.ready.launcher,
         max(begun.campaign.nodes),
         begun.store.path / "locks" / f"found-{begun.experiment.id}.json",
@@ -167,7 +169,7 @@ def _clean_nodes(begun: BegunCampaign, limit_s: float) -> str:
     return spools.remove_on_nodes(launcher, nodes, begun.experiment.id, begun.spool, limit_s)
 
 
-def may_unmount(campaign: Campaign) -> bool:
+def can_unmount_target(campaign: Campaign) -> bool:
     """Return whether user commands run: any of them may unmount the target, which must not be busy then."""
     spec = campaign.spec
     hooks = (spec.controls, spec.set_up, spec.tear_down, spec.cache.before_reads, spec.cache.unmount)

@@ -41,7 +41,7 @@ class MpiJob:
         return vars(self)
 
 
-def labelled(spec: Spec) -> Iterator[tuple[str, CommandStep]]:
+def label_commands(spec: Spec) -> Iterator[tuple[str, CommandStep]]:
     """Yield the commands of an experiment by their names in results."""
     for stage, steps in (("set-up", spec.set_up), ("step", spec.steps), ("tear-down", spec.tear_down)):
         for number, step in enumerate(steps, 1):
@@ -49,14 +49,14 @@ def labelled(spec: Spec) -> Iterator[tuple[str, CommandStep]]:
                 yield step.name or f"{stage}-{number:02d}", step
 
 
-def tried(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tuple[MpiJob, ...]:
+def try_launches(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tuple[MpiJob, ...]:
     """Start every program of an MPI job once, with its launcher, on as many nodes as the largest trial has. Raises
     LaunchError, and InputError for a missing program."""
     jobs: dict[tuple[str, str], MpiJob] = {}
     libraries = set()
-    for label, step in labelled(spec):
-        for word in _list_programs(step, ahead) if mpi_jobs.jobs([step]) else ():
-            if launcher.name == "local" and program.path_of(word) is None and not _has_its_path(step):
+    for label, step in label_commands(spec):
+        for word in _list_programs(step, ahead) if mpi_jobs.select_mpi_jobs([step]) else ():
+            if launcher.name == "local" and program.find_program(word) is None and not _has_its_path(step):
                 raise InputError(
                     "tool-missing",
                     "{step}: program {program} is not on PATH",
@@ -64,12 +64,12 @@ def tried(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tuple[MpiJo
                     step=label,
                     program=word,
                 )
-            library, nodes = program.library_of(word), max(trial.nodes for trial in ahead)
+            library, nodes = program.find_library_of_program(word), max(trial.nodes for trial in ahead)
             tasks = min(2, max(trial.nodes * trial.ranks_per_node for trial in ahead))
             try:
                 starter = launcher.job(nodes, max(trial.ranks_per_node for trial in ahead), library, ())
                 if starter and library not in libraries:
-                    program.check(launcher, tasks if launcher.name == "local" else nodes, library)
+                    program.check_launch(launcher, tasks if launcher.name == "local" else nodes, library)
             except LaunchError as error:
                 raise error.prefixed(f"{label}: {word}") from error
             libraries.add(library)
@@ -78,26 +78,28 @@ def tried(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tuple[MpiJo
 
 
 def _has_its_path(step: CommandStep) -> bool:
-    begins = mpi_program.first(step.command)
+    begins = mpi_program.get_first_program(step.command)
     return begins is not None and "PATH" in begins.assigned
 
 
 def _list_programs(step: CommandStep, ahead: Iterable[Trial]) -> list[str]:
     """Return the programs that a step's command begins with in these trials."""
-    return list(dict.fromkeys(mpi_jobs.word(step, placeholders.build_trial_values(trial, None)) for trial in ahead))
+    return list(
+        dict.fromkeys(mpi_jobs.fill_program_name(step, placeholders.build_trial_values(trial, None)) for trial in ahead)
+    )
 
 
-def warnings(spec: Spec) -> list[Message]:
+def list_mpi_warnings(spec: Spec) -> list[Message]:
     """Warn about probable mistakes."""
     nodes, per_node = max(spec.counts("nodes")), max(spec.counts("ranks_per_node"))
     messages = []
-    for label, step in labelled(spec):
+    for label, step in label_commands(spec):
         why: list[Message | None] = []
         if step.on == ALL and nodes * per_node > 1:
             why += _warn_copies(step, nodes, per_node)
         if step.on in ONCE:
             why.append(describe_mismatched_mpi(step.command))
-        if mpi_program.creates_only(step.command):
+        if mpi_program.is_mdtest_create_only(step.command):
             why.append(
                 Message(
                     "mdtest-creates-only",
@@ -110,17 +112,20 @@ def warnings(spec: Spec) -> list[Message]:
 
 
 def _warn_copies(step: CommandStep, nodes: int, per_node: int) -> Iterator[Message]:
-    ranks, begins = nodes * per_node, mpi_program.first(step.command)
-    tools, name = mpi_program.tools_in(step.command), same_file.written_by_all(step.command, nodes, per_node)
-    if mpi_program.launched_tool(step.command) and begins:
+    ranks, begins = nodes * per_node, mpi_program.get_first_program(step.command)
+    tools, name = (
+        mpi_program.list_mpi_tools(step.command),
+        same_file.find_file_written_by_all(step.command, nodes, per_node),
+    )
+    if mpi_program.find_launched_tool(step.command) and begins:
         yield Message(
             "nested-launcher",
             "each of {ranks} ranks runs {launcher}, which starts ranks itself; write on: single",
             ranks=ranks,
             launcher=begins.name,
         )
-    elif tools and not mpi_program.differs(step.command):
-        fits = mpi_program.why_not_mpi(step.command) is None
+    elif tools and not mpi_program.is_different_by_rank(step.command):
+        fits = mpi_program.explain_unfit_for_mpi(step.command) is None
         cure = "write on: mpi" if fits else f"make {tools[0]} a step of its own, on: mpi"
         does = f"all write {name}" if name else "are added up"
         yield Message(
@@ -143,12 +148,12 @@ def _warn_copies(step: CommandStep, nodes: int, per_node: int) -> Iterator[Messa
 
 def describe_mismatched_mpi(command: str) -> Message | None:
     """Return a message if a command's own launcher and its MPI program belong to different MPIs."""
-    both = mpi_program.launched_tool(command)
-    path = program.path_of(both[0]) if both else None
-    starter = mpiexec.describe(path) if path else None
+    both = mpi_program.find_launched_tool(command)
+    path = program.find_program(both[0]) if both else None
+    starter = mpiexec.identify_mpiexec(path) if path else None
     if not both or not starter:
         return None
-    library = program.library_of(both[1])
+    library = program.find_library_of_program(both[1])
     families = {starter.flavour, library.flavour}
     if "" in families or len(families) == 1 or families == _KIN:
         return None

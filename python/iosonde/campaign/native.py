@@ -11,7 +11,7 @@ from iosonde.measure.workloads.translation import translate
 from .request import Request
 
 
-def native_document(request: Request, say: Callable[[str], None]) -> Document:
+def build_native_document(request: Request, say: Callable[[str], None]) -> Document:
     """Convert the command to one native step, with its own repetitions, target and ranks. ``say`` receives ignored
     options and differences. Raises InputError for an unsupported command."""
     if request.what is None or request.file is not None or request.on or request.parse:

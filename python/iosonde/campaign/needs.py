@@ -17,25 +17,27 @@ from iosonde.core.stored import TARGET
 from iosonde.core.types import Trial, level_to_count
 from iosonde.core.units import parse_bits
 from iosonde.measure import faults, workloads
-from iosonde.measure.design import Offer, offers
+from iosonde.measure.design import Offer, offer_smaller_campaigns
 from iosonde.measure.spec import NativeStep
 from iosonde.stats.estimate.distributions import t_critical
 from iosonde.store import Store
 
 from . import forecast as forecasts
 from .campaign import Campaign
-from .forecast import Cell, FinishedTrial, Forecast, LabWait, Speeds, SpeedsOf, TrialWork, Waits, stated_work
+from .forecast import Cell, FinishedTrial, Forecast, LabWait, Speeds, SpeedsOf, TrialWork, Waits, parse_work
 from .spec import lab
-from .spec.check import cells, names_in, settings_at
+from .spec.check import evaluate_settings, find_placeholders, iterate_cells
 
 
-def space(campaign: Campaign) -> tuple[int, int]:
+def compute_space_needed(campaign: Campaign) -> tuple[int, int]:
     """Return the largest (bytes, files) that any trial's native workloads have on the target at once."""
     n_bytes = n_files = 0
     for step in campaign.spec.native:
         sizes = [
-            _compute_step_space(step, settings_at(step, {"RANKS": campaign.max_ranks, **cell}), campaign.max_ranks)
-            for cell in cells(step, campaign.spec)
+            _compute_step_space(
+                step, evaluate_settings(step, {"RANKS": campaign.max_ranks, **cell}), campaign.max_ranks
+            )
+            for cell in iterate_cells(step, campaign.spec)
         ]
         n_bytes += max(size for size, _ in sizes)
         n_files += max(count for _, count in sizes)
@@ -43,19 +45,19 @@ def space(campaign: Campaign) -> tuple[int, int]:
 
 
 def _compute_step_space(step: NativeStep, settings: Any, ranks: int) -> tuple[int, int]:
-    producer = workloads.find(step.workload)
+    producer = workloads.find_producer(step.workload)
     return producer.bytes_needed(settings, ranks), producer.files_needed(settings, ranks)
 
 
-def forecast(campaign: Campaign, trials: Sequence[Trial], measured: Sequence[FinishedTrial]) -> Forecast:
+def forecast_campaign(campaign: Campaign, trials: Sequence[Trial], measured: Sequence[FinishedTrial]) -> Forecast:
     """Predict the seconds of each trial, as far as known."""
-    prediction = forecasts.forecast(
+    prediction = forecasts.forecast_trials(
         trials,
         measured,
-        work_of(campaign),
+        build_work_estimator(campaign),
         _select_speeds(campaign),
         _count_extra_commands(campaign),
-        waits_of(campaign),
+        build_wait_lookup(campaign),
     )
     return replace(prediction, pacing=campaign.pacing)
 
@@ -71,13 +73,17 @@ def _count_extra_commands(campaign: Campaign) -> int:
     return len(spec.set_up) + len(spec.tear_down) + sum(map(bool, texts))
 
 
-def smaller(campaign: Campaign, seed: int, measured: Sequence[FinishedTrial], level: float) -> list[Offer]:
+def offer_smaller_designs(
+    campaign: Campaign, seed: int, measured: Sequence[FinishedTrial], level: float
+) -> list[Offer]:
     """Return smaller designs within the campaign's budget; none without a budget, or if it fits."""
     spec, budget_s = campaign.spec, campaign.terms.budget_s
     if budget_s is None:
         return []
-    expected = forecasts.estimator(measured, work_of(campaign), _select_speeds(campaign), waits_of(campaign))
-    return offers(
+    expected = forecasts.build_estimator(
+        measured, build_work_estimator(campaign), _select_speeds(campaign), build_wait_lookup(campaign)
+    )
+    return offer_smaller_campaigns(
         spec.factors,
         spec.design,
         spec.repetitions,
@@ -88,19 +94,19 @@ def smaller(campaign: Campaign, seed: int, measured: Sequence[FinishedTrial], le
     )
 
 
-def work_of(campaign: Campaign) -> Callable[[Mapping[str, Any]], TrialWork | None]:
+def build_work_estimator(campaign: Campaign) -> Callable[[Mapping[str, Any]], TrialWork | None]:
     """Return the work of a cell's trial: as declared in the file, else by the workloads; None for commands."""
     spec, names = campaign.spec, [factor.name for factor in campaign.spec.factors]
     if campaign.terms.moves:
-        return stated_work(campaign.terms.moves, names, "moves")
+        return parse_work(campaign.terms.moves, names, "moves")
 
-    used = [[name for name in names if name in names_in(step.settings)] for step in spec.native]
+    used = [[name for name in names if name in find_placeholders(step.settings)] for step in spec.native]
 
     @cache  # a design may have thousands of cells, but few differ in the settings of a step
     def compute_moved(place: int, ranks: int, levels: tuple[Any, ...]) -> tuple[int, int, int]:
         step = spec.native[place]
-        settings = settings_at(step, {"RANKS": ranks, **dict(zip(used[place], levels, strict=True))})
-        producer = workloads.find(step.workload)
+        settings = evaluate_settings(step, {"RANKS": ranks, **dict(zip(used[place], levels, strict=True))})
+        producer = workloads.find_producer(step.workload)
         n_bytes, n_written = producer.bytes_moved(settings, ranks), producer.bytes_written(settings, ranks)
         return n_bytes, producer.files_touched(settings, ranks), n_written
 
@@ -114,7 +120,7 @@ def work_of(campaign: Campaign) -> Callable[[Mapping[str, Any]], TrialWork | Non
     return compute_work
 
 
-def waits_of(campaign: Campaign) -> Waits | None:
+def build_wait_lookup(campaign: Campaign) -> Waits | None:
     """Return the waits of a cell's lab after a trial; None if no trial waits."""
     spec, names = campaign.spec, {factor.name for factor in campaign.spec.factors}
     if not spec.faults and spec.settle_s is None:
@@ -123,7 +129,7 @@ def waits_of(campaign: Campaign) -> Waits | None:
     def compute_wait(cell: Mapping[str, Any]) -> LabWait | None:
         if not cell.keys() >= names:
             return None
-        return LabWait(tuple(faults.planned(spec.faults, cell)), spec.settle_s is not None)
+        return LabWait(tuple(faults.plan_faults(spec.faults, cell)), spec.settle_s is not None)
 
     return compute_wait
 
@@ -132,7 +138,7 @@ def _select_speeds(campaign: Campaign) -> Speeds | SpeedsOf | None:
     return Speeds(**campaign.terms.speeds) if campaign.terms.speeds else speeds_from_links(campaign.spec.lab)
 
 
-def measured_trials(store: Store | None, campaign: Campaign) -> list[FinishedTrial]:
+def read_measured_trials(store: Store | None, campaign: Campaign) -> list[FinishedTrial]:
     """Return the complete trials of the same steps on the same targets, whatever their names, with the time after each:
     the basis of the forecast."""
     steps = campaign.identity()["steps"]
@@ -144,23 +150,23 @@ def measured_trials(store: Store | None, campaign: Campaign) -> list[FinishedTri
         for run in (store.runs() if store else ())
         if run["facts"].get("steps") == steps and run["facts"].get("target") in factors_by_target and not run["missing"]
     ]
-    after_s = _median_gap_s(runs)
+    after_s = _compute_median_gap_s(runs)
     return [
         FinishedTrial(
             run["factors"] | factors_by_target[run["facts"].get("target")],
-            run["seconds"] + lab_s(run["facts"]) + after_s,
-            lab_s(run["facts"]),
+            run["seconds"] + compute_lab_wait_s(run["facts"]) + after_s,
+            compute_lab_wait_s(run["facts"]),
         )
         for run in runs
     ]
 
 
-def lab_s(facts: Mapping[str, Any]) -> float:
+def compute_lab_wait_s(facts: Mapping[str, Any]) -> float:
     """Return the seconds that a run waited for its lab to heal and to settle."""
     return float(facts.get(faults.WAITED, 0.0))
 
 
-def _median_gap_s(runs: Sequence[Mapping[str, Any]]) -> float:
+def _compute_median_gap_s(runs: Sequence[Mapping[str, Any]]) -> float:
     """Return the median seconds from the end of a trial to the start of the next in its experiment (storing, removing
     files). Breaks of ``--pace`` and the healing of a lab are excluded. The median ignores a night between two
     trials."""
@@ -168,7 +174,7 @@ def _median_gap_s(runs: Sequence[Mapping[str, Any]]) -> float:
     for before, after in pairwise(sorted(runs, key=lambda run: str(run["started_at"]))):
         if before["experiment"] == after["experiment"] and after["facts"]["order"] == before["facts"]["order"] + 1:
             began, then = (datetime.fromisoformat(run["started_at"]) for run in (before, after))
-            besides_s = before["seconds"] + lab_s(before["facts"]) + after["facts"].get("waited_s", 0.0)
+            besides_s = before["seconds"] + compute_lab_wait_s(before["facts"]) + after["facts"].get("waited_s", 0.0)
             gaps.append((then - began).total_seconds() - besides_s)
     return max(median(gaps), 0.0) if gaps else 0.0
 
@@ -184,12 +190,12 @@ def speeds_from_links(section: Mapping[str, Any]) -> SpeedsOf | None:
     ):
         return None
     usual = Speeds()
-    names = (*lab.factors(section), "nodes")
+    names = (*lab.collect_lab_factors(section), "nodes")
 
     @cache  # a design may have thousands of cells, and few labs
     def compute_at_levels(levels: tuple[Any, ...]) -> Speeds:
         cell = dict(zip(names, levels, strict=True))
-        words, options = lab.at(section, cell)
+        words, options = lab.resolve_at_levels(section, cell)
         if words.get("net") is None or words.get("file_system") == LOCAL:
             return usual
         link = parse_bits(str(words["net"])) / 8 / float(words.get("scale", 1))
@@ -204,9 +210,9 @@ def speeds_from_links(section: Mapping[str, Any]) -> SpeedsOf | None:
     return compute_speeds
 
 
-def n_labs(section: Mapping[str, Any], trials: Collection[Trial]) -> int:
+def count_labs(section: Mapping[str, Any], trials: Collection[Trial]) -> int:
     """Return the number of labs brought up for these trials, one after another; 0 without a lab section."""
-    lab_factors = lab.factors(section)
+    lab_factors = lab.collect_lab_factors(section)
     if not section:
         return 0
     return len(

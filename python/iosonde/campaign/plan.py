@@ -16,15 +16,15 @@ from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import machine
 
 from . import bring_ups, in_lab, mpi_steps, preflight
-from .asked_of import misnamed
+from .asked_of import find_misspelled_factors
 from .caller import Caller
-from .campaign import Campaign, campaign
-from .forecast import Forecast, by_level
-from .needs import forecast, measured_trials, n_labs, smaller, space
-from .plan_warnings import fits_in_memory, misplaced, skipped
+from .campaign import Campaign, build_campaign
+from .forecast import Forecast, sum_seconds_by_level
+from .needs import compute_space_needed, count_labs, forecast_campaign, offer_smaller_designs, read_measured_trials
+from .plan_warnings import warn_if_fits_in_memory, warn_of_misplaced_roles, warn_of_skipped_phases
 from .request import Request
-from .resume import existing_store
-from .spec.check import settings_at
+from .resume import open_existing_store
+from .spec.check import evaluate_settings
 
 LEVEL = 0.95  # of the intervals that fewer repetitions widen
 _RUN_ID = "ID"  # of the experiment, in paths of a campaign that has not begun
@@ -116,45 +116,49 @@ class CampaignPlan:
         return list(self.to_dict()["trials"])
 
 
-def plan(request: Request, caller: Caller | None = None, check_lab: LabCheck = lambda *_: None) -> CampaignPlan:
+def plan_campaign(
+    request: Request, caller: Caller | None = None, check_lab: LabCheck = lambda *_: None
+) -> CampaignPlan:
     """Plan what ``run`` would do with the same request. Writes nothing, starts nothing. Raises InputError, TargetError.
 
     ``check_lab`` is called with each cluster that the trials need, and its faults; it raises InputError for an
     impossible one."""
     caller = caller or Caller()
-    with preflight.keeper(request.idle_timeout, caller.waiting) as keeper:
-        definition = campaign(request, caller, Path.absolute if request.in_lab else keeper.resolve)
+    with preflight.open_keeper(request.idle_timeout, caller.waiting) as keeper:
+        definition = build_campaign(request, caller, Path.absolute if request.in_lab else keeper.resolve)
         facts = None
         if not request.in_lab:  # the lab, and thus the target, does not exist yet
-            preflight.places(definition, keeper)
-            facts = preflight.machine_facts(definition, keeper)
+            preflight.check_places(definition, keeper)
+            facts = preflight.collect_machine_facts(definition, keeper)
         experiment = definition.experiment()
-        for setting in in_lab.settings(experiment, definition) if request.in_lab else ():
-            check_lab(setting, in_lab.planned_faults(experiment, setting, definition))
-        measured = measured_trials(existing_store(definition), definition)
-        expected = forecast(definition, experiment.trials, measured)
-        if n := n_labs(definition.spec.lab, experiment.trials):
+        for setting in in_lab.list_lab_settings(experiment, definition) if request.in_lab else ():
+            check_lab(setting, in_lab.list_planned_faults(experiment, setting, definition))
+        measured = read_measured_trials(open_existing_store(definition), definition)
+        expected = forecast_campaign(definition, experiment.trials, measured)
+        if n := count_labs(definition.spec.lab, experiment.trials):
             basis = f"{expected.basis}, without bringing up {n} lab{'s' * (n > 1)}"
             values = {**expected.basis.values, "n_labs": n}
             expected = replace(expected, basis=message.restore_message(expected.basis.code, basis, values))
         if facts is not None:
-            preflight.room(definition, expected.total_s, facts, keeper)
+            preflight.check_room(definition, expected.total_s, facts, keeper)
     for sentence in (
-        *preflight.unchecked(definition, expected),
-        *misnamed(definition),
-        *(misplaced(definition, next(iter(facts.values()))) if facts else ()),
-        *fits_in_memory(definition, experiment.trials, machine.memory_bytes()),
-        *skipped(definition, experiment.trials, facts or {}),
+        *preflight.warn_of_unchecked_limits(definition, expected),
+        *find_misspelled_factors(definition),
+        *(warn_of_misplaced_roles(definition, next(iter(facts.values()))) if facts else ()),
+        *warn_if_fits_in_memory(definition, experiment.trials, machine.compute_usable_memory()),
+        *warn_of_skipped_phases(definition, experiment.trials, facts or {}),
     ):
         caller.say(sentence)
-    return _build_plan(definition, experiment, expected, tuple(smaller(definition, experiment.seed, measured, LEVEL)))
+    return _build_plan(
+        definition, experiment, expected, tuple(offer_smaller_designs(definition, experiment.seed, measured, LEVEL))
+    )
 
 
 def _build_plan(
     campaign: Campaign, experiment: Experiment, expected: Forecast, offers: tuple[Offer, ...]
 ) -> CampaignPlan:
-    spec, values = campaign.spec, first_values(campaign, experiment)
-    n_bytes, n_files = space(campaign)
+    spec, values = campaign.spec, get_first_values(campaign, experiment)
+    n_bytes, n_files = compute_space_needed(campaign)
     return CampaignPlan(
         campaign,
         experiment,
@@ -162,24 +166,24 @@ def _build_plan(
         n_bytes,
         n_files,
         offers,
-        cells=design.cells(spec.factors, spec.design, experiment.seed),
-        seconds_by_level=by_level(experiment.trials, expected.seconds) if any(expected.seconds) else {},
+        cells=design.build_cells(spec.factors, spec.design, experiment.seed),
+        seconds_by_level=sum_seconds_by_level(experiment.trials, expected.seconds) if any(expected.seconds) else {},
         steps=tuple(_plan_steps(campaign, values)),
         controls=tuple(_fill_control(control, values) for control in spec.controls),
         unmount=placeholders.fill(spec.cache.unmount, values),
         mount=placeholders.fill(spec.cache.mount, values),
         metrics=tuple(campaign.metrics()),
         afterwards={control.factor: _describe_restore(control, spec) for control in spec.controls if control.set},
-        warnings=tuple(mpi_steps.warnings(spec)),
+        warnings=tuple(mpi_steps.list_mpi_warnings(spec)),
         set_once=bring_ups.set_once(spec),
     )
 
 
-def first_values(campaign: Campaign, experiment: Experiment) -> dict[str, FactorValue]:
+def get_first_values(campaign: Campaign, experiment: Experiment) -> dict[str, FactorValue]:
     """Return the values of names in the first trial; names known only later stay as they are."""
     first = experiment.trials[0]
     target = campaign.spec.target_of(first.factors)
-    root = target / f"iosonde-{_RUN_ID}" / trial.directory(first.index) if target else None
+    root = target / f"iosonde-{_RUN_ID}" / trial.name_trial_directory(first.index) if target else None
     later: dict[str, FactorValue] = {name: f"${{{name}}}" for name in (*placeholders.TRIAL, *placeholders.RANK)}
     return later | placeholders.build_trial_values(first, root)
 
@@ -196,8 +200,8 @@ def _plan_steps(campaign: Campaign, values: dict[str, FactorValue]) -> Iterator[
 
 
 def _plan_native_step(stage: str, step: NativeStep, campaign: Campaign, values: dict[str, FactorValue]) -> PlannedStep:
-    settings = settings_at(step, values)
-    phases = workloads.find(step.workload).plan(settings, 0, campaign.max_ranks, 0)
+    settings = evaluate_settings(step, values)
+    phases = workloads.find_producer(step.workload).plan(settings, 0, campaign.max_ranks, 0)
     return PlannedStep(stage, step, settings, tuple(phases))
 
 
@@ -207,14 +211,14 @@ def _plan_command_step(
     """Plan a command; names that differ by rank stay, unless one rank runs it."""
     alone = {name: "0" for name in placeholders.RANK if name != "HOSTNAME"} if step.on in ONCE else {}
     substitutions = values | alone | step.when
-    begins = mpi_program.first(step.command)
+    begins = mpi_program.get_first_program(step.command)
     name = begins.name if begins and begins.is_tool else ""
     planned = PlannedStep(stage, replace(step, command=placeholders.fill(step.command, substitutions)), program=name)
     if step.on != MPI:
         return planned
     nodes, per_node = level_to_count(values["NODES"]), level_to_count(values["RANKS_PER_NODE"])
     try:
-        words, _ = mpi_jobs.launch(campaign.find_launcher(), step.command, nodes, per_node, values)
+        words, _ = mpi_jobs.build_launch_words(campaign.find_launcher(), step.command, nodes, per_node, values)
     except IosondeError as error:
         return replace(planned, problem=error.message)
     return replace(planned, launch=tuple(words))
@@ -226,7 +230,7 @@ def _fill_control(control: Control, values: dict[str, FactorValue]) -> Control:
 
 
 def _describe_restore(control: Control, spec: Spec) -> str:
-    why = restore.stays(control, spec)
+    why = restore.explain_unrestored_level(control, spec)
     return f"stays as the last trial leaves it ({why})" if why else "restored at the end"
 
 

@@ -11,21 +11,21 @@ from iosonde.core.units import format_size
 from iosonde.core.words import format_count, join_names
 from iosonde.measure import items, placeholders
 from iosonde.measure.spec import CommandStep
-from iosonde.ranks.hosts import this_host
+from iosonde.ranks.hosts import get_this_host
 from iosonde.ranks.machine import Facts, route
 
 from .campaign import Campaign
-from .needs import work_of
+from .needs import build_work_estimator
 
 
-def skipped(campaign: Campaign, trials: Sequence[Trial], facts: Mapping[str, Facts]) -> Iterator[str]:
+def warn_of_skipped_phases(campaign: Campaign, trials: Sequence[Trial], facts: Mapping[str, Facts]) -> Iterator[str]:
     """Yield a sentence for each skipped phase and reason, with the affected trials; each is judged by its own settings
     and file system."""
     trials_by_phase: dict[tuple[str, str], dict[int, Trial]] = {}
     skipped_by_work: dict[str, list[tuple[str, str]]] = {}  # a design may have thousands of trials, of few kinds
     for trial in trials:
         ranks = trial.nodes * trial.ranks_per_node
-        work = (_list_items(campaign, trial), ranks, _file_system_type(campaign, trial, facts), trial.nodes)
+        work = (_list_items(campaign, trial), ranks, _get_file_system_type(campaign, trial, facts), trial.nodes)
         if (key := repr(work)) not in skipped_by_work:
             skipped_by_work[key] = list(_iterate_skipped(*work))
         for phase, why in skipped_by_work[key]:
@@ -41,10 +41,10 @@ def skipped(campaign: Campaign, trials: Sequence[Trial], facts: Mapping[str, Fac
 
 
 def _list_items(campaign: Campaign, trial: Trial) -> list[items.Item]:
-    return items.items((), campaign.spec.steps, (), placeholders.build_trial_values(trial, None))
+    return items.build_items((), campaign.spec.steps, (), placeholders.build_trial_values(trial, None))
 
 
-def _file_system_type(campaign: Campaign, trial: Trial, facts: Mapping[str, Facts]) -> str:
+def _get_file_system_type(campaign: Campaign, trial: Trial, facts: Mapping[str, Facts]) -> str:
     target_facts = facts.get(campaign.spec.target_name(trial.factors))
     return str(((target_facts and target_facts.get("mount")) or {}).get("type") or "")
 
@@ -52,7 +52,7 @@ def _file_system_type(campaign: Campaign, trial: Trial, facts: Mapping[str, Fact
 def _iterate_skipped(
     step_items: list[items.Item], ranks: int, file_system: str, nodes: int
 ) -> Iterator[tuple[str, str]]:
-    for part in items.layout(items.skipping(step_items, ranks, file_system, nodes), 0, ranks, 0):
+    for part in items.lay_out_items(items.mark_skipped_phases(step_items, ranks, file_system, nodes), 0, ranks, 0):
         yield from ((plan.operation, plan.skipped) for plan in part.plans if plan.skipped)
 
 
@@ -73,7 +73,7 @@ def _collect_levels(trials: Sequence[Trial], factor: str) -> set[str]:
     return {level_text(trial.factors[factor]) for trial in trials}
 
 
-def fits_in_memory(campaign: Campaign, trials: Sequence[Trial], memory_bytes: int) -> Iterator[str]:
+def warn_if_fits_in_memory(campaign: Campaign, trials: Sequence[Trial], memory_bytes: int) -> Iterator[str]:
     """Warn if the data that commands of ``trials`` move (``moves``) fits into ``memory_bytes`` of a node. The same is
     checked for all servers' memory, if the cluster file has it.
 
@@ -82,7 +82,7 @@ def fits_in_memory(campaign: Campaign, trials: Sequence[Trial], memory_bytes: in
     """
     if not campaign.terms.moves or not any(isinstance(step, CommandStep) for step in campaign.spec.steps):
         return
-    work = work_of(campaign)
+    work = build_work_estimator(campaign)
     moved = [(trial_work.n_bytes, _count_nodes(trial)) for trial in trials if (trial_work := work(trial.factors))]
     if small := [n_bytes / nodes for n_bytes, nodes in moved if 0 < n_bytes / nodes <= memory_bytes]:
         of = _format_share(len(small), len(moved))
@@ -121,7 +121,7 @@ def _count_nodes(trial: Trial) -> int:
 _MAY = "a client that is a server may write to its own disk and read from its own memory (S130)"
 
 
-def misplaced(campaign: Campaign, facts: Facts) -> Iterator[str]:
+def warn_of_misplaced_roles(campaign: Campaign, facts: Facts) -> Iterator[str]:
     """Yield a sentence for each mismatch: a client that is a server, a node without a client's role, a listed client
     that is absent. Without a cluster file only ``hosts``, ``servers`` and the servers reported by the file system are
     checked."""
@@ -173,7 +173,7 @@ def _list_hosts(campaign: Campaign, facts: Facts) -> Sequence[str]:
         return campaign.spec.hosts
     job = facts["scheduler"]
     try:
-        return nodelist.expand_node_list((job and job["node_list"]) or this_host().name)
+        return nodelist.expand_node_list((job and job["node_list"]) or get_this_host().name)
     except InputError:
         return ()
 
@@ -193,7 +193,7 @@ def _list_serving_hosts(hosts: Sequence[str], explicit: bool, facts: Facts) -> l
     matching = _select_servers(hosts, servers)
     if matching or explicit or len(hosts) != 1 or not servers:
         return matching
-    network = route.here()
+    network = route.read_node_network()
     return list(hosts) if any(route.is_this_node(server, network) for server in servers) else []
 
 

@@ -22,11 +22,11 @@ from iosonde.store import Store
 from iosonde.store.lock import lock_experiment
 
 from . import mpi_steps, targets
-from .asked_of import misnamed
+from .asked_of import find_misspelled_factors
 from .campaign import Campaign
 from .forecast import FinishedTrial, Forecast
-from .needs import forecast, space
-from .plan_warnings import fits_in_memory, misplaced, skipped
+from .needs import compute_space_needed, forecast_campaign
+from .plan_warnings import warn_if_fits_in_memory, warn_of_misplaced_roles, warn_of_skipped_phases
 
 # Memory of a rank after its start: Python, NumPy and an MPI library.
 RANK_BYTES = 64 * 2**20
@@ -52,12 +52,12 @@ class Ready:
         return next(iter(self.facts.values()))
 
 
-def keeper(idle_s: float | None, waiting: Callable[[str, float], None]) -> Keeper:
+def open_keeper(idle_s: float | None, waiting: Callable[[str, float], None]) -> Keeper:
     """Open access to the target; its timeout is that of inactive ranks (``idle_s``)."""
     return Keeper(min(LIMIT_S, idle_s or LIMIT_S), waiting)
 
 
-def places(campaign: Campaign, keeper: Keeper) -> None:
+def check_places(campaign: Campaign, keeper: Keeper) -> None:
     """Refuse an invalid target, a store or a spool on it, and commands in which a shell would split a target's name.
     Raises InputError."""
     spool = Path(campaign.spool or tempfile.gettempdir()).resolve()
@@ -94,10 +94,10 @@ def _check_apart(campaign: Campaign, target: Path, spool: Path) -> None:
         )
 
 
-def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[FinishedTrial], keeper: Keeper) -> Ready:
+def check_ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[FinishedTrial], keeper: Keeper) -> Ready:
     """Refuse trials beyond the target, the limits or the launcher. ``measured``: as in ``forecast``."""
     launcher = campaign.find_launcher()
-    ranks, memory = campaign.max_ranks, machine.memory_bytes()
+    ranks, memory = campaign.max_ranks, machine.compute_usable_memory()
     if launcher.name == "local" and ranks * RANK_BYTES > memory:
         raise InputError(
             "insufficient-memory",
@@ -107,25 +107,25 @@ def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Finishe
             needed_memory=format_size(ranks * RANK_BYTES),
             available_memory=format_size(memory),
         )
-    expected = forecast(campaign, ahead, measured)
-    facts = machine_facts(campaign, keeper)
-    room(campaign, expected.total_s, facts, keeper)
+    expected = forecast_campaign(campaign, ahead, measured)
+    facts = collect_machine_facts(campaign, keeper)
+    check_room(campaign, expected.total_s, facts, keeper)
     if launcher.name != "local":
         spool = Path(campaign.spool) if campaign.spool else None
         targets = tuple(campaign.spec.targets.values())
-        rollcall.call(launcher, max(campaign.nodes), where=spool, targets=targets, leave_results=True)
-    jobs = mpi_steps.tried(campaign.spec, ahead, launcher)
+        rollcall.call_roll(launcher, max(campaign.nodes), where=spool, targets=targets, leave_results=True)
+    jobs = mpi_steps.try_launches(campaign.spec, ahead, launcher)
     messages = (
-        *unchecked(campaign, expected),
-        *misnamed(campaign),
-        *misplaced(campaign, next(iter(facts.values()))),
-        *fits_in_memory(campaign, ahead, memory),
-        *skipped(campaign, ahead, facts),
+        *warn_of_unchecked_limits(campaign, expected),
+        *find_misspelled_factors(campaign),
+        *warn_of_misplaced_roles(campaign, next(iter(facts.values()))),
+        *warn_if_fits_in_memory(campaign, ahead, memory),
+        *warn_of_skipped_phases(campaign, ahead, facts),
     )
     return Ready(launcher, facts, expected.total_s, jobs, messages)
 
 
-def unchecked(campaign: Campaign, expected: Forecast) -> Iterator[str]:
+def warn_of_unchecked_limits(campaign: Campaign, expected: Forecast) -> Iterator[str]:
     """Yield a sentence for each limit that cannot be checked: the needs of commands are unknown before they ran."""
     terms = campaign.terms
     if terms.max_seconds is not None and expected.unknown:
@@ -147,28 +147,28 @@ def unchecked(campaign: Campaign, expected: Forecast) -> Iterator[str]:
         )
 
 
-def machine_facts(campaign: Campaign, keeper: Keeper) -> dict[str, Facts]:
+def collect_machine_facts(campaign: Campaign, keeper: Keeper) -> dict[str, Facts]:
     """Return the machine's facts with those of each target, by its name; without a target they omit a file system."""
-    node, facts_by_target = machine.node_facts(), {}
+    node, facts_by_target = machine.collect_node_facts(), {}
     for name, target in campaign.spec.targets.items():
         with targets.prefix_target_errors(name):
             facts_by_target[name] = Facts(**{**node, **keeper.facts(target)})
     return facts_by_target or {"": Facts(**{**node, **NO_TARGET})}
 
 
-def room(campaign: Campaign, expected_s: float, facts: Mapping[str, Facts], keeper: Keeper) -> None:
+def check_room(campaign: Campaign, expected_s: float, facts: Mapping[str, Facts], keeper: Keeper) -> None:
     """Refuse trials that exceed a target or the limits. Raises InputError."""
     terms = campaign.terms
     limits = Limits(terms.max_bytes, terms.max_files, terms.max_seconds)
-    need = Need(*space(campaign), expected_s)
+    need = Need(*compute_space_needed(campaign), expected_s)
     if not campaign.spec.targets:
         check_limits(need, limits)
     for name, target in campaign.spec.targets.items():
         with targets.prefix_target_errors(name):
-            keeper.check(target, need, limits, quota_free(facts[name]))
+            keeper.check(target, need, limits, compute_quota_free(facts[name]))
 
 
-def temporary_off(target: Path) -> None:
+def refuse_temporary_on_target(target: Path) -> None:
     """Refuse a directory for temporary files that lies on the target. Raises InputError."""
     place = Path(tempfile.gettempdir()).resolve()
     if mount.is_below(str(place), str(target)):
@@ -180,7 +180,7 @@ def temporary_off(target: Path) -> None:
         )
 
 
-def quota_free(facts: Facts) -> QuotaFree:
+def compute_quota_free(facts: Facts) -> QuotaFree:
     """Return the least free space of all quotas on the target."""
     n_bytes = [entry["free_bytes"] for entry in facts["quota"] or () if entry["free_bytes"] is not None]
     n_files = [entry["free_files"] for entry in facts["quota"] or () if entry["free_files"] is not None]
@@ -190,7 +190,9 @@ def quota_free(facts: Facts) -> QuotaFree:
 def remove_leftovers(store: Store, target: Path, experiment: str, keeper: Keeper, say: Callable[[str], None]) -> None:
     """Remove data that earlier experiments left in the target, except that of ``experiment``, of a running measurement,
     or of other users."""
-    others = [other.id for other in store.experiments() if other.id != experiment and str(target) in _targets_of(other)]
+    others = [
+        other.id for other in store.experiments() if other.id != experiment and str(target) in _list_targets(other)
+    ]
     for old in keeper.list_leftovers(target, others):
         try:
             with lock_experiment(store.path, old):
@@ -206,6 +208,6 @@ def remove_leftovers(store: Store, target: Path, experiment: str, keeper: Keeper
             say(error.message.prefixed(f"{target}/iosonde-{old} stays"))
 
 
-def _targets_of(experiment: Experiment) -> list[object]:
+def _list_targets(experiment: Experiment) -> list[object]:
     settings = experiment.settings.get("probe", experiment.settings)
     return [settings.get("target"), *settings.get("targets", {}).values()]

@@ -29,7 +29,7 @@ from iosonde.store.lock import lock_experiment
 
 from . import preflight, turn
 from .caller import Caller, TrialProgress
-from .campaign import new_id, new_seed
+from .campaign import create_experiment_id, draw_seed
 from .request import ProbeRequest
 
 Facts = dict[str, Any]
@@ -78,13 +78,15 @@ class Probed:
             raise self.missing
 
 
-def probed(repetitions: Sequence[Facts], level: float, mount: Facts | None = None) -> Probed:
+def summarise_repetitions(repetitions: Sequence[Facts], level: float, mount: Facts | None = None) -> Probed:
     """Summarise the facts of complete repetitions; ``mount`` is that of the written directory, if any."""
     facts = hardware.summarise(repetitions, level)
-    return Probed(facts, hardware.slowest(facts), tuple(warnings(facts, mount or {})), len(repetitions), level)
+    return Probed(
+        facts, hardware.slowest(facts), tuple(list_probe_warnings(facts, mount or {})), len(repetitions), level
+    )
 
 
-def probe(probe_request: ProbeRequest, level: float = 0.95, caller: Caller | None = None) -> Probed:
+def probe_nodes(probe_request: ProbeRequest, level: float = 0.95, caller: Caller | None = None) -> Probed:
     """Measure the network between every pair of nodes, disks, memory and CPU time, and store the results.
 
     Writes only below TARGET/iosonde-ID, and removes it. Raises InputError, TargetError, LaunchError if it cannot start;
@@ -93,9 +95,9 @@ def probe(probe_request: ProbeRequest, level: float = 0.95, caller: Caller | Non
     caller = caller or Caller()
     check_level(level)
     servers = _read_servers(probe_request)
-    with preflight.keeper(probe_request.idle_timeout, caller.waiting) as keeper:
+    with preflight.open_keeper(probe_request.idle_timeout, caller.waiting) as keeper:
         place = keeper.resolve(Path(probe_request.target)) if probe_request.target is not None else None
-        launcher = launch.find(
+        launcher = launch.find_launcher(
             probe_request.launcher, mpirun.read_hosts(probe_request.hosts) if probe_request.hosts else ()
         )
         count = 0 if probe_request.only_servers else probe_request.nodes or launcher.max_nodes or 1
@@ -103,10 +105,10 @@ def probe(probe_request: ProbeRequest, level: float = 0.95, caller: Caller | Non
         if place:
             _check_target(keeper, place, Path(probe_request.store).resolve(), probe_request.size)
         if launcher.name != "local" and count:
-            rollcall.call(launcher, count, targets=(place,) if place else ())
+            rollcall.call_roll(launcher, count, targets=(place,) if place else ())
         facts: machine.Facts = {
-            **machine.node_facts(),
-            **(keeper.facts(place) if place else machine.target_facts(Path.cwd())),
+            **machine.collect_node_facts(),
+            **(keeper.facts(place) if place else machine.collect_target_facts(Path.cwd())),
         }
         if place:
             _check_room(keeper, place, facts, probe_request.size, count)
@@ -134,11 +136,11 @@ def _summarise_runs(probe_request: ProbeRequest, runs: Sequence[Run], mount: Fac
         )
     if missing and not complete:
         raise missing
-    probe_result = probed([run.facts for run in complete], level, mount)
+    probe_result = summarise_repetitions([run.facts for run in complete], level, mount)
     return replace(probe_result, experiment=complete[0].experiment, store=probe_request.store, missing=missing)
 
 
-def attached(run: Run, probes: Sequence[StoredRun], level: float) -> Run:
+def attach_probe(run: Run, probes: Sequence[StoredRun], level: float) -> Run:
     """Return the run with the known properties of its hardware: ``facts.probe``, and the slowest of everything as
     factors."""
     probe_facts = hardware.newest(probes, run.facts["hosts"], level)
@@ -148,7 +150,7 @@ def attached(run: Run, probes: Sequence[StoredRun], level: float) -> Run:
     return run
 
 
-def warnings(facts: Facts, mount: Facts) -> list[Message]:
+def list_probe_warnings(facts: Facts, mount: Facts) -> list[Message]:
     """Warn about misleading numbers."""
     messages = []
     media = {pair["medium"] for pair in facts["pairs"]}
@@ -246,7 +248,7 @@ def _check_target(keeper: Keeper, target: Path, store: Path, size: int) -> None:
             store=store,
             target=target,
         )
-    preflight.temporary_off(target)
+    preflight.refuse_temporary_on_target(target)
     _check_size(size)
     keeper.check(target, Need(0, 0), Limits())
 
@@ -254,7 +256,7 @@ def _check_target(keeper: Keeper, target: Path, store: Path, size: int) -> None:
 def _check_room(keeper: Keeper, target: Path, facts: machine.Facts, size: int, nodes: int) -> None:
     """Refuse a target with too little space or quota. Raises TargetError."""
     try:
-        keeper.check(target, Need(nodes * size, 4 * nodes), Limits(), preflight.quota_free(facts))
+        keeper.check(target, Need(nodes * size, 4 * nodes), Limits(), preflight.compute_quota_free(facts))
     except TargetError as error:
         hint = f"choose a smaller {spell.size}, fewer {spell.nodes}, or another target"
         raise error.with_words(error.message, hint) from error
@@ -263,10 +265,10 @@ def _check_room(keeper: Keeper, target: Path, facts: machine.Facts, size: int, n
 def _build_experiment(
     probe_request: ProbeRequest, nodes: int, target: Path | None, servers: ServerDisks | None
 ) -> Experiment:
-    seed = new_seed()
+    seed = draw_seed()
     factors = [Factor("nodes", "nodes", (nodes,)), Factor("ranks_per_node", "ranks", (1,))]
     return Experiment(
-        id=new_id(),
+        id=create_experiment_id(),
         name="probe",
         factors=factors,
         settings={
@@ -278,7 +280,7 @@ def _build_experiment(
                 "disk_dir": list(probe_request.disk_dir),
             }
         },
-        trials=design.trials(factors, {"kind": "full"}, range(probe_request.repetitions), 0, seed),
+        trials=design.build_trials(factors, {"kind": "full"}, range(probe_request.repetitions), 0, seed),
         seed=seed,
         created_at=format_now(),
     )
@@ -302,8 +304,8 @@ def _build_bench(
         in_turn=_is_network(facts["mount"] or {}),
         facts={
             "machine": facts,
-            "software": machine.software(Path.cwd()),
-            "command": machine.redacted(caller.command),
+            "software": machine.describe_software(Path.cwd()),
+            "command": machine.redact_words(caller.command),
             "launcher": launcher.name,
             "target": str(target or ""),
         },
@@ -317,7 +319,7 @@ def _measure_repetitions(
     """Run all repetitions, each stored before the next; the first failure ends them."""
     store = Store.create(place)
     store.save_experiment(experiment)  # first: later commands can then remove what it leaves
-    progress = caller.progress(repetition.expected_seconds(bench.nodes, len(experiment.trials)))
+    progress = caller.progress(repetition.estimate_network_seconds(bench.nodes, len(experiment.trials)))
     workspace = keeper.workspace(bench.target, experiment.id) if bench.target else None
     with lock_experiment(store.path, experiment.id):
         try:
@@ -346,7 +348,7 @@ def _run_repetitions(
             progress.trial(trial, trial.index, len(experiment.trials))
             run_id = f"{experiment.id}-{trial.index:04d}"
             others = turn.list_other_processes()
-            run = repetition.run(replace(bench, on_tick=on_tick), trial.repetition, run_id)
+            run = repetition.run_repetition(replace(bench, on_tick=on_tick), trial.repetition, run_id)
             run.facts |= (
                 {CONCURRENT_PROCESSES: process_ids}
                 if (process_ids := sorted({*others, *turn.list_other_processes()}))

@@ -17,7 +17,7 @@ from iosonde.store import Store
 from .campaign import Campaign
 
 
-def existing_store(campaign: Campaign) -> Store | None:
+def open_existing_store(campaign: Campaign) -> Store | None:
     """Return the requested store if it exists."""
     check_reachable(Path(campaign.store))
     path = Path(campaign.store).resolve()
@@ -56,11 +56,11 @@ def _find_unfinished(store: Store, campaign: Campaign, level: float) -> tuple[Ex
     done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
     if (rule := build_pair_rule(experiment)) and Pairs(rule, experiment, store).finished():
         return None
-    has_all = len(done) == len(experiment.trials) and not wants_more(store, campaign, experiment, level)
+    has_all = len(done) == len(experiment.trials) and not needs_more_trials(store, campaign, experiment, level)
     return None if has_all else (experiment, done)
 
 
-def free_id(store: Store, experiment: str, index: int) -> str:
+def find_free_run_id(store: Store, experiment: str, index: int) -> str:
     """Return the run's id; a retry of an incomplete one gets a new number."""
     taken = {path.name for path in (store.path / "runs").iterdir()}  # including damaged ones
     name, attempt = f"{experiment}-{index:04d}", 2
@@ -75,27 +75,27 @@ def number_of(allocation: str, store: Store, experiment: str) -> int:
     return allocations.index(allocation) if allocation in allocations else len(allocations)
 
 
-def repetitions_needed(store: Store, campaign: Campaign, experiment: Experiment, level: float) -> int:
+def compute_repetitions_needed(store: Store, campaign: Campaign, experiment: Experiment, level: float) -> int:
     """Return the total repetitions that ``until`` requires, from the pilot."""
-    values = values_by_metric(store, experiment)
+    values = group_values_by_metric(store, experiment)
     return stopping.repetitions_needed(values, relative_half_width=campaign.spec.until or 1.0, level=level)
 
 
-def repetitions_of(experiment: Experiment) -> int:
+def count_repetitions(experiment: Experiment) -> int:
     """Return the repetitions of every cell, measured or planned."""
     return 1 + max(trial.repetition for trial in experiment.trials)
 
 
-def wants_more(store: Store, campaign: Campaign, experiment: Experiment, level: float) -> bool:
+def needs_more_trials(store: Store, campaign: Campaign, experiment: Experiment, level: float) -> bool:
     """Return whether a campaign killed after its pilot needs more trials."""
     if rule := build_pair_rule(experiment):
-        return repetitions_of(experiment) < rule.most
-    if campaign.spec.until is None or repetitions_of(experiment) > campaign.spec.repetitions:
+        return count_repetitions(experiment) < rule.most
+    if campaign.spec.until is None or count_repetitions(experiment) > campaign.spec.repetitions:
         return False
-    return campaign.spec.repetitions < repetitions_needed(store, campaign, experiment, level)
+    return campaign.spec.repetitions < compute_repetitions_needed(store, campaign, experiment, level)
 
 
-def values_by_metric(store: Store, experiment: Experiment) -> dict[str, list[float]]:
+def group_values_by_metric(store: Store, experiment: Experiment) -> dict[str, list[float]]:
     """Return the trials' values of every rate of every cell, by name.
 
     A rate is until the last rank is done, if known, else as reported by the tool; without any rate it is the duration

@@ -22,13 +22,13 @@ from iosonde.store.lock import lock_experiment
 from . import in_lab, preflight, turn
 from .begun import BegunCampaign, Hands
 from .caller import Caller
-from .campaign import Campaign, campaign
+from .campaign import Campaign, build_campaign
 from .experiment_plugins import PATH_STUDY
 from .in_lab import LabBudget
-from .measure import measure
-from .needs import measured_trials
+from .measure import measure_trials
+from .needs import read_measured_trials
 from .request import Request
-from .resume import existing_store, repetitions_of, resume_or_begin
+from .resume import count_repetitions, open_existing_store, resume_or_begin
 from .trials import Ended
 
 _DETECTION_PROBABILITY = 0.95  # probability of detecting a rare mode
@@ -80,11 +80,11 @@ class CampaignOutcome:
                     "too-few-repetitions",
                     "the intervals may be wider than requested: {n_needed} repetitions are needed, {n} were measured",
                     n_needed=ended.capped,
-                    n=repetitions_of(ended.experiment),
+                    n=count_repetitions(ended.experiment),
                 )
             )
         if ended and not ended.early and ended.experiment.settings.get("until"):
-            messages += _rare_mode(repetitions_of(ended.experiment))
+            messages += _warn_of_rare_modes(count_repetitions(ended.experiment))
         if ended and ended.early and not ended.fault and not ended.incomplete:
             messages.append(
                 Message("ended-early", "ended early: {reason}; the same command resumes", reason=ended.early)
@@ -118,7 +118,7 @@ class CampaignOutcome:
             )
 
 
-def _rare_mode(repetitions: int) -> list[Message]:
+def _warn_of_rare_modes(repetitions: int) -> list[Message]:
     """Warn about modes too rare for a number of trials derived from a pilot."""
     enough = stopping.trials_to_see(_DETECTION_PROBABILITY)
     if repetitions >= enough:
@@ -140,7 +140,7 @@ def _rare_mode(repetitions: int) -> list[Message]:
     ]
 
 
-def run(request: Request, level: float = 0.95, caller: Caller | None = None) -> CampaignOutcome:
+def run_campaign(request: Request, level: float = 0.95, caller: Caller | None = None) -> CampaignOutcome:
     """Measure the remaining trials of a campaign; every trial is stored before the next starts.
 
     ``level`` is the confidence of its intervals. Errors after the first trial are in the CampaignOutcome, whose
@@ -148,10 +148,10 @@ def run(request: Request, level: float = 0.95, caller: Caller | None = None) -> 
     """
     caller = caller or Caller()
     check_level(level)
-    with preflight.keeper(request.idle_timeout, caller.waiting) as keeper:
-        definition = campaign(request, caller, keeper.resolve)
+    with preflight.open_keeper(request.idle_timeout, caller.waiting) as keeper:
+        definition = build_campaign(request, caller, keeper.resolve)
         keeper.limit(definition.terms.idle_timeout_s)
-        preflight.places(definition, keeper)
+        preflight.check_places(definition, keeper)
         words, nodes = definition.spec.reserve, max(definition.nodes)
         if words and reserve.is_batch(words):
             return CampaignOutcome(definition.store, job=_submit_job(words, nodes, caller))
@@ -164,7 +164,7 @@ def run(request: Request, level: float = 0.95, caller: Caller | None = None) -> 
 
 
 @contextmanager
-def in_labs(
+def open_lab_campaign(
     request: Request, check: LabCheck, level: float = 0.95, caller: Caller | None = None
 ) -> Iterator[LabCampaign]:
     """Open a campaign whose clusters the caller brings up in the block: stored, resumed or begun, nothing measured yet.
@@ -174,22 +174,22 @@ def in_labs(
     InputError for an experiment without a lab section, or during another measurement."""
     caller = caller or Caller()
     check_level(level)
-    definition = campaign(replace(request, in_lab=True), caller, Path.absolute)
+    definition = build_campaign(replace(request, in_lab=True), caller, Path.absolute)
     if not definition.spec.lab:
         raise InputError(
             "missing-lab-section", "the experiment has no section lab", "write a section lab: file_system: glusterfs"
         )
     with turn.hold_machine(definition.turn, True, caller.say):
-        begun = _begun_in_labs(definition, check, level, caller)
+        begun = _begin_in_labs(definition, check, level, caller)
         with lock_experiment(Path(begun.store).resolve(), f"{begun.experiment}-labs"):
             yield begun
 
 
-def _begun_in_labs(campaign: Campaign, check: LabCheck, level: float, caller: Caller) -> LabCampaign:
-    existing = existing_store(campaign)
+def _begin_in_labs(campaign: Campaign, check: LabCheck, level: float, caller: Caller) -> LabCampaign:
+    existing = open_existing_store(campaign)
     experiment, _ = resume_or_begin(existing, campaign, level, caller.say)
-    for setting in in_lab.settings(experiment, campaign):
-        check(Path(campaign.store).resolve(), setting, in_lab.planned_faults(experiment, setting, campaign))
+    for setting in in_lab.list_lab_settings(experiment, campaign):
+        check(Path(campaign.store).resolve(), setting, in_lab.list_planned_faults(experiment, setting, campaign))
     (existing or Store.create(Path(campaign.store).resolve())).save_experiment(experiment)
     return LabCampaign(campaign, experiment.id)
 
@@ -215,7 +215,7 @@ class LabCampaign:
         store = Store.open(Path(self.store).resolve())
         experiment = next(candidate for candidate in store.experiments() if candidate.id == self.experiment)
         done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
-        return in_lab.next_setting(experiment, done, self.campaign, lab_settings)
+        return in_lab.choose_next_setting(experiment, done, self.campaign, lab_settings)
 
     def outcome(self) -> CampaignOutcome:
         """Return what is measured so far."""
@@ -236,25 +236,27 @@ def _submit_job(words: str, nodes: int, caller: Caller) -> str:
             "use iosonde run, or salloc",
             launcher=words,
         )
-    return reserve.submit(words, nodes, caller.again)
+    return reserve.submit_job(words, nodes, caller.again)
 
 
 def _measure_campaign(campaign: Campaign, level: float, keeper: Keeper, caller: Caller) -> CampaignOutcome:
     here = turn.is_here(campaign.find_launcher().addresses(max(campaign.nodes)))
     with turn.hold_machine(campaign.turn, here, caller.say):
-        return _measured_alone(campaign, level, keeper, caller)
+        return _measure_alone(campaign, level, keeper, caller)
 
 
-def _measured_alone(campaign: Campaign, level: float, keeper: Keeper, caller: Caller) -> CampaignOutcome:
-    existing = existing_store(campaign)
+def _measure_alone(campaign: Campaign, level: float, keeper: Keeper, caller: Caller) -> CampaignOutcome:
+    existing = open_existing_store(campaign)
     experiment, done = resume_or_begin(existing, campaign, level, caller.say)
-    done |= in_lab.not_here(experiment, campaign)
+    done |= in_lab.find_trials_elsewhere(experiment, campaign)
     ahead = [trial for trial in experiment.trials if trial.index not in done]
-    ready = preflight.ready(campaign, ahead, measured_trials(existing, campaign), keeper)
+    ready = preflight.check_ready(campaign, ahead, read_measured_trials(existing, campaign), keeper)
     for sentence in ready.unchecked:
         caller.say(sentence)
     store = existing or Store.create(Path(campaign.store).resolve())
     with lock_experiment(store.path, experiment.id), caller.stopping() as stop:
-        ended = measure(BegunCampaign(store, campaign, ready, experiment, level, Hands(keeper, stop, caller)), done)
+        ended = measure_trials(
+            BegunCampaign(store, campaign, ready, experiment, level, Hands(keeper, stop, caller)), done
+        )
     others = sum(other.id != experiment.id for other in store.experiments())
     return CampaignOutcome(campaign.store, experiment, ended, others=others)

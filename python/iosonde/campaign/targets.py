@@ -15,11 +15,11 @@ from iosonde.core.errors import InputError, IosondeError
 _TARGET_OPTION = re.compile(r"([^/=\s~]+)=(.+)")
 
 
-def read(words: Sequence[str]) -> dict[str, str]:
+def parse_targets(words: Sequence[str]) -> dict[str, str]:
     """Return name → directory from options; the name of a single bare directory is empty. Raises InputError."""
     pairs = [_split_word(word) for word in words]
     bare = [Path(os.path.abspath(directory)) for name, directory in pairs if not name]
-    default_names = iter(names_of(bare) if len(pairs) > 1 else [""])
+    default_names = iter(derive_target_names(bare) if len(pairs) > 1 else [""])
     targets = [(name or next(default_names), directory) for name, directory in pairs]
     names = [name for name, _ in targets]
     if twice := next((name for name in names if names.count(name) > 1), None):
@@ -32,7 +32,7 @@ def read(words: Sequence[str]) -> dict[str, str]:
     return dict(targets)
 
 
-def names_of(paths: Sequence[Path]) -> list[str]:
+def derive_target_names(paths: Sequence[Path]) -> list[str]:
     """Return the shortest distinguishing names of paths: one part of each, as near to its end as possible, else their
     ends."""
     parts = [path.parts for path in paths]

@@ -67,7 +67,7 @@ class Ended:
     fault: TargetError | SystemFaultError | None = None
 
 
-def run(
+def measure_planned_trials(
     experiment: Experiment,
     done: set[int],
     rules: Rules,
@@ -103,7 +103,7 @@ def run(
             run = measure(trial)
         except TargetFaultError as error:
             return tally.ended(error.message, experiment, error)
-        fault = _fault_of(keep, run)
+        fault = _keep_or_get_fault(keep, run)
         done.add(trial.index)
         tally.add(trial, run, started_s)
         if fault:
@@ -112,7 +112,7 @@ def run(
             return tally.ended(why, experiment)
 
 
-def _fault_of(keep: Callable[[Run], None], run: Run) -> TargetFaultError | None:
+def _keep_or_get_fault(keep: Callable[[Run], None], run: Run) -> TargetFaultError | None:
     try:
         keep(run)
     except TargetFaultError as error:
@@ -211,5 +211,7 @@ def _extend_experiment(experiment: Experiment, n_blocks: int) -> Experiment | No
     if n_blocks <= have:
         return None
     drawn = experiment.settings.get("design", design.FULL)
-    more = design.trials(experiment.factors, drawn, range(have, n_blocks), len(experiment.trials), experiment.seed)
+    more = design.build_trials(
+        experiment.factors, drawn, range(have, n_blocks), len(experiment.trials), experiment.seed
+    )
     return replace(experiment, trials=experiment.trials + more)

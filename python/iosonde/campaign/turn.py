@@ -21,7 +21,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.held import LOCK, MACHINE, find_holder, get_own_pid, list_holders
 from iosonde.core.message import Message
 from iosonde.core.units import format_seconds
-from iosonde.ranks.hosts import this_host
+from iosonde.ranks.hosts import get_this_host
 from iosonde.ranks.machine import emulated
 
 # Directories common to all users of a machine; first that of a lab's machine, as seen by its hosts.
@@ -43,8 +43,10 @@ class Turn:
 def is_here(nodes: Collection[str]) -> bool:
     """Return whether this machine is one of the ``nodes``, as a launcher names them; each host of a lab is this
     machine."""
-    name = this_host().name
-    return emulated.lab() is not None or not {name, name.partition(".")[0], "localhost", "127.0.0.1"}.isdisjoint(nodes)
+    name = get_this_host().name
+    return emulated.read_lab() is not None or not {name, name.partition(".")[0], "localhost", "127.0.0.1"}.isdisjoint(
+        nodes
+    )
 
 
 def list_other_processes() -> list[int]:
@@ -55,7 +57,7 @@ def list_other_processes() -> list[int]:
     return [] if processes.isdisjoint(own) else sorted(processes - own)
 
 
-def passed_on() -> dict[str, str]:
+def build_inherited_environment() -> dict[str, str]:
     """Return the environment of a campaign started by this process while it holds the machine: the lock covers that
     campaign."""
     return {_LOCK_OWNER_VARIABLE: str(get_own_pid())}

@@ -18,7 +18,7 @@ from iosonde.core.message import spell_for_terminal, use_spelling
 from iosonde.core.version import __version__
 
 
-def command_groups() -> dict[str, dict[str, str]]:
+def list_command_groups() -> dict[str, dict[str, str]]:
     """Return title → command → its line for --help."""
     groups: dict[str, dict[str, str]] = {}
     for folder, about in load_abouts().items():
@@ -42,7 +42,7 @@ class _LazyGroup(click.Group):
             raise _ReaderGoneError from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for commands in command_groups().values() for name in commands]
+        return [name for commands in list_command_groups().values() for name in commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         folder = find_folder(cmd_name)
@@ -50,12 +50,12 @@ class _LazyGroup(click.Group):
             return None
         if get_about(folder).group != "Measure":
             _limit_blas_threads()
-        from iosonde.cli.terminal import folder_command
+        from iosonde.cli.terminal import build_folder_command
 
-        return folder_command(folder)
+        return build_folder_command(folder)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        groups = command_groups()
+        groups = list_command_groups()
         widest = max(len(name) for commands in groups.values() for name in commands)
         for title, commands in groups.items():
             with formatter.section(title):
@@ -81,7 +81,7 @@ def _limit_blas_threads() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def run() -> int:
+def run_command_line() -> int:
     """Run the command line; its exit code. Raises what is no error of ours: KeyboardInterrupt, ImportError."""
     try:
         # Instead of raising Exit, click returns its code.
@@ -112,12 +112,12 @@ def _drop_output() -> None:
 
 def _show_usage(error: click.ClickException) -> None:
     """click's own words, with what it cites of the command line escaped: ``*`` pastes names of files there."""
-    from iosonde.cli.output import talk
+    from iosonde.cli.output import print_to_stderr
 
     buffer = io.StringIO()
     error.show(buffer)
     for line in buffer.getvalue().removesuffix("\n").split("\n"):
-        talk(line)
+        print_to_stderr(line)
 
 
 def _describe_os_error(error: OSError) -> tuple[str, str]:
@@ -139,6 +139,6 @@ def _has_working_directory() -> bool:
 
 
 def _print_error(message: str, hint: str, details: Iterable[str] = ()) -> None:
-    from iosonde.cli.output import talk_error
+    from iosonde.cli.output import print_error
 
-    talk_error(message, hint, details)
+    print_error(message, hint, details)

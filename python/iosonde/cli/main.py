@@ -16,7 +16,7 @@ def main() -> None:
     try:
         # While this is loaded an interrupt ends the process by the signal: Python 3.11 turns one that comes while a
         # class is made into a RuntimeError.
-        from iosonde.cli.group import run
+        from iosonde.cli.group import run_command_line
 
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # set by the package while it was loaded
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -25,7 +25,7 @@ def main() -> None:
         _open_closed_streams()
         # A command builds much and ends soon: to look for cycles every 700 objects is a tenth of what a page costs.
         gc.set_threshold(100_000, 50, 50)
-        code = run()
+        code = run_command_line()
         gc.freeze()  # to look for cycles once more at the end, in all that was loaded, is a seventh of a summary
         _ignore_interrupts()  # all is said: while it ends, Python would let it die of the signal without a word
     except (KeyboardInterrupt, RuntimeError) as error:
@@ -38,7 +38,8 @@ def main() -> None:
         # A library is loaded when it is first needed, which may be late.
         code = 3
         _print_error(
-            f"iosonde: {_first_line(error)}\nhint: is the memory limited (ulimit -v)? else install iosonde again"
+            f"iosonde: {_format_library_error(error)}\n"
+            "hint: is the memory limited (ulimit -v)? else install iosonde again"
         )
     sys.exit(code)
 
@@ -62,7 +63,7 @@ def _open_closed_streams() -> None:
             setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115
 
 
-def _first_line(error: BaseException) -> str:
+def _format_library_error(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "there is not enough memory"
     line = (str(error).splitlines() or [type(error).__name__])[0]

@@ -23,14 +23,16 @@ class Emitted(Protocol):
         ...
 
 
-def emit(result: Emitted, lines: Iterable[str], as_json: bool, then: Callable[[], object] | None = None) -> None:
+def print_result(
+    result: Emitted, lines: Iterable[str], as_json: bool, then: Callable[[], object] | None = None
+) -> None:
     """Print a result, as its stable JSON or as the lines of its text, and only ``then`` write figures and pages, which
     may fail. Ends with exit code 1 where an answer found a problem."""
     try:
         if as_json:
             show_json(result.to_dict())
         else:
-            show(lines)
+            print_lines(lines)
         if sys.stdout:
             sys.stdout.flush()
     except OSError:  # a reader who went away is no reason to write less
@@ -43,7 +45,7 @@ def emit(result: Emitted, lines: Iterable[str], as_json: bool, then: Callable[[]
         raise click.exceptions.Exit(PROBLEM_DETECTED)
 
 
-def show(lines: Iterable[str]) -> None:
+def print_lines(lines: Iterable[str]) -> None:
     """Lines on stdout, as they are."""
     for line in lines:
         click.echo(line)
@@ -51,21 +53,21 @@ def show(lines: Iterable[str]) -> None:
 
 def show_json(document: Any) -> None:
     """A document of plain values on stdout."""
-    click.echo(_json_text(document))
+    click.echo(_format_json(document))
 
 
-def _json_text(document: Any) -> str:
+def _format_json(document: Any) -> str:
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
-    return text if text.isascii() else "".join(map(_in_json, text))
+    return text if text.isascii() else "".join(map(_escape_for_terminal, text))
 
 
-def _in_json(char: str) -> str:
+def _escape_for_terminal(char: str) -> str:
     """Return what could steer a terminal, or is half of a character, as JSON writes it in ASCII."""
     return char if char.isascii() or layout_text.escape(char) == char else json.dumps(char)[1:-1]
 
 
 @contextmanager
-def sink(form: str, output: str | None) -> Iterator[BinaryIO]:
+def open_output(form: str, output: str | None) -> Iterator[BinaryIO]:
     """The file that was asked for, or stdout. Raises InputError where it cannot be written, or is a terminal that
     cannot show it."""
     if output is not None:
@@ -86,12 +88,12 @@ def sink(form: str, output: str | None) -> Iterator[BinaryIO]:
         )
 
 
-def talk(text: str) -> None:
+def print_to_stderr(text: str) -> None:
     """Write one line to stderr; nothing in it can steer a terminal."""
     click.echo(layout_text.escape(text), err=True)
 
 
-def talk_error(message: str, hint: str, details: Iterable[str] = ()) -> None:
+def print_error(message: str, hint: str, details: Iterable[str] = ()) -> None:
     """Say what went wrong, and what to do about it."""
     for line in (f"iosonde: {message}", *(f"  {detail}" for detail in details), *([f"hint: {hint}"] if hint else [])):
-        talk(line)
+        print_to_stderr(line)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from iosonde.core.units import format_rate, format_seconds
 
-from .output import talk
+from .output import print_to_stderr
 
 if TYPE_CHECKING:
     from iosonde.core.types import Trial
@@ -87,7 +87,7 @@ class Waiting:
         if done >= SAY_AFTER_S and what not in self._reported:
             self._reported.add(what)
             since = time.strftime("%H:%M:%S", time.localtime(time.time() - done))
-            talk(f"waiting since {since} for an answer: {what}")
+            print_to_stderr(f"waiting since {since} for an answer: {what}")
 
 
 class _LateLine:

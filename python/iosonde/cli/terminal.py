@@ -20,7 +20,7 @@ from iosonde.core.front_end import FrontEnd, use_front_end
 from iosonde.core.message import spell_for_terminal, use_spelling
 from iosonde.core.options import Names, Rest
 
-from .output import emit, show, sink, talk
+from .output import open_output, print_lines, print_result, print_to_stderr
 from .progress import Counting, Interrupts, ShareDone, TrialLine, Waiting
 
 if TYPE_CHECKING:
@@ -39,11 +39,11 @@ class TerminalFrontEnd(FrontEnd):
 
     def warn(self, text: str) -> None:
         """A line that begins with what it is."""
-        talk(f"warning: {text}")
+        print_to_stderr(f"warning: {text}")
 
     def remark(self, text: str) -> None:
         """A line."""
-        talk(text)
+        print_to_stderr(text)
 
     note = remark
 
@@ -69,10 +69,10 @@ class TerminalFrontEnd(FrontEnd):
 
     def open_output(self, form: str, path: str | None) -> AbstractContextManager[BinaryIO]:
         """Open the file, or stdout, if that can show the form."""
-        return sink(form, path)
+        return open_output(form, path)
 
 
-def folder_command(folder: str) -> click.Command:
+def build_folder_command(folder: str) -> click.Command:
     """Return the command of a folder of ``commands``, or the group of its commands."""
     module = importlib.import_module(f"{get_package_name(folder)}.options")
     declared = [
@@ -81,12 +81,12 @@ def folder_command(folder: str) -> click.Command:
     name = folder_to_command(folder)
     commands = {command.name: command for command in declared if command.name}
     if name in commands:
-        return click_command(commands[name])
+        return build_click_command(commands[name])
     about: CommandGroup = module.GROUP
     group_class = partial(FirstByDefault, about.default) if about.default else _Group
     return group_class(
         name=name,
-        commands={command.name.split()[-1]: click_command(command) for command in commands.values()},
+        commands={command.name.split()[-1]: build_click_command(command) for command in commands.values()},
         help=about.help,
         epilog=f"Example: iosonde {about.example}",
     )
@@ -113,7 +113,7 @@ class _ListsOnce(click.Command):
         return super().parse_args(ctx, args)
 
 
-def click_command(command: Command) -> click.Command:
+def build_click_command(command: Command) -> click.Command:
     """Return the parser of a command, which runs it."""
     parameters = [_build_parameter(command, option) for option in command.declarations]
     if command.has_json:
@@ -123,7 +123,7 @@ def click_command(command: Command) -> click.Command:
     return _ListsOnce(
         frozenset(option.name for option in command.declarations if isinstance(option, Names)),
         name=command.name.split()[-1],
-        callback=partial(_run, command),
+        callback=partial(_run_command, command),
         params=parameters,
         help=_for_terminal(command, command.description),
         epilog=f"Example{plural}: iosonde {command.example}",
@@ -131,7 +131,7 @@ def click_command(command: Command) -> click.Command:
     )
 
 
-def _run(command: Command, **texts: Any) -> None:
+def _run_command(command: Command, **texts: Any) -> None:
     """Answer, print the answer, and only then write files."""
     options = {option.name: option for option in command.declarations}
     values = {name: option.read(texts[name]) for name, option in options.items() if texts[name] not in (None, ())}
@@ -141,9 +141,9 @@ def _run(command: Command, **texts: Any) -> None:
         if isinstance(result, int):
             raise click.exceptions.Exit(result)
         if isinstance(result, str):
-            show([result])
+            print_lines([result])
         elif result is not None:
-            emit(result, result.text(), as_json, result.write)
+            print_result(result, result.text(), as_json, result.write)
             if error := getattr(result, "error", None):
                 raise error
 

@@ -55,9 +55,9 @@ def needing_package_for_labs() -> Iterator[None]:
 
 def place_in_lab(request: Request) -> Request:
     """Return the request as it is planned in the lab that its file asks for, unless a target is given."""
-    from iosonde.campaign.in_lab import lab_file
+    from iosonde.campaign.in_lab import read_lab_file
 
-    file = lab_file(request.file, request.what)
+    file = read_lab_file(request.file, request.what)
     if request.target or not file.asks:
         return request
     with needing_package():
@@ -78,7 +78,7 @@ def find_server_hands(target: Path, profile: bool) -> ServerHands | None:
     """Return access to the servers of a target on a lab's file system; None where this is no host of a lab."""
     from iosonde.ranks.machine import emulated
 
-    if emulated.lab() is None:
+    if emulated.read_lab() is None:
         return None
     with needing_package():
         from iosonde_lab.command.server_hands import build_server_hands

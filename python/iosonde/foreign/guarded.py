@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.units import format_size
-from iosonde.foreign.mounts import forget_mounts, waiting_mount
+from iosonde.foreign.mounts import find_waiting_mount, forget_mounts
 
 from . import guarded_operations as operations
 from .child import LIMIT_S, Child, NoAnswerError
@@ -38,13 +38,13 @@ class Look:
     skipped: tuple[tuple[Path, str], ...]
 
 
-def look(path: Path, leave_out: Path) -> Look:
+def inspect_path(path: Path, leave_out: Path) -> Look:
     """Look at a path and list the files below it, except in the directory ``leave_out`` (without links).
 
     Raises NoAnswerError, SystemFaultError, OSError.
     """
     top = str(path)
-    if mount := waiting_mount(path):
+    if mount := find_waiting_mount(path):
         top = os.path.abspath(path)
         listing = _call_child(mount, "look", path, f"looking at {path}", leave_out=str(leave_out))
     else:
@@ -56,9 +56,9 @@ def look(path: Path, leave_out: Path) -> Look:
     )
 
 
-def kind_of(path: Path) -> str:
+def detect_path_kind(path: Path) -> str:
     """Return ``directory``, ``file`` for anything else, or ``missing``. Raises as ``look``."""
-    if mount := waiting_mount(path):
+    if mount := find_waiting_mount(path):
         return str(_call_child(mount, "kind", path, f"looking at {path}"))
     return operations.kind(str(path))
 
@@ -75,7 +75,7 @@ def open_checked(path: Path, limit: int | None = None) -> Iterator[BinaryIO]:
 
     Raises as ``reading.open_file``; NoAnswerError; DataError at the end if the file is shorter than when it was opened.
     """
-    if mount := waiting_mount(path):
+    if mount := find_waiting_mount(path):
         with _open_copy(mount, path, limit) as file:
             yield file
         return

@@ -17,7 +17,7 @@ _TABLE = Path("/proc/self/mountinfo")
 def mount_points_in(directory: Path) -> list[str]:
     """Return the mount points at or below a directory (absolute, without links), in the order of the kernel's table."""
     top = str(directory).rstrip("/")
-    points = [unescape(fields[4]) for fields in _read_rows()]
+    points = [unescape_mount_word(fields[4]) for fields in _read_rows()]
     return [point for point in points if point == top or point.startswith(f"{top}/")]
 
 
@@ -27,7 +27,7 @@ def mount_types() -> dict[str, tuple[str, str]]:
     for fields in _read_rows():
         if "-" in fields[6:-2]:
             place = fields.index("-", 6)
-            types[unescape(fields[4])] = (fields[place + 1], unescape(fields[place + 2]))
+            types[unescape_mount_word(fields[4])] = (fields[place + 1], unescape_mount_word(fields[place + 2]))
     return types
 
 
@@ -36,7 +36,7 @@ def _read_rows() -> list[list[str]]:
     return [fields for line in table.splitlines() if len(fields := line.split(" ")) > 4]
 
 
-def unescape(word: str) -> str:
+def unescape_mount_word(word: str) -> str:
     r"""Replace escapes such as ``\040`` by their characters (proc_pid_mountinfo(5))."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match.group(1), 8)), word)
 
@@ -46,13 +46,13 @@ _MAX_LINKS = 40
 _TABLE_VALID_S = 10
 
 
-def waiting_mount(path: Path) -> str:
+def find_waiting_mount(path: Path) -> str:
     """Return the mount point of the network or FUSE file system of a path, or '' if it is local.
 
     On the way only directories of local file systems are accessed.
     """
     moment = int(time.monotonic() / _TABLE_VALID_S)
-    points = _waiting_points(moment)
+    points = _list_waiting_points(moment)
     if not points:
         return ""
     absolute = os.path.join(os.getcwd(), path)
@@ -65,13 +65,13 @@ def waiting_mount(path: Path) -> str:
 def forget_mounts() -> None:
     """Drop the cached mount table."""
     _follow_path.cache_clear()
-    _waiting_points.cache_clear()
+    _list_waiting_points.cache_clear()
 
 
 @lru_cache(maxsize=1024)
 def _follow_path(path: str, moment: int) -> str:
     """Follow a path from the root until it enters a file system that may hang."""
-    points, at, rest, links = _waiting_points(moment), "/", list(Path(path).parts[1:]), 0
+    points, at, rest, links = _list_waiting_points(moment), "/", list(Path(path).parts[1:]), 0
     while rest:
         name = rest.pop(0)
         at = os.path.dirname(at) if name == ".." else os.path.join(at, name)
@@ -85,7 +85,7 @@ def _follow_path(path: str, moment: int) -> str:
 
 
 @lru_cache(maxsize=1)
-def _waiting_points(moment: int) -> frozenset[str]:
+def _list_waiting_points(moment: int) -> frozenset[str]:
     return frozenset(
         point
         for point, (kind, source) in mount_types().items()

@@ -8,7 +8,7 @@ import time
 from contextlib import closing, suppress
 from pathlib import Path
 
-from iosonde.foreign.mounts import waiting_mount
+from iosonde.foreign.mounts import find_waiting_mount
 
 LIMIT_S = 20.0
 _VALID_S = 30.0  # an answer is valid this long for all paths of its mount
@@ -17,7 +17,7 @@ _answered_at: dict[str, float] = {}
 
 def check_reachable(path: Path) -> None:
     """Raise NoAnswerError if ``path`` is on a network or FUSE mount that does not answer within ``LIMIT_S``."""
-    mount = waiting_mount(path)
+    mount = find_waiting_mount(path)
     if not mount or time.monotonic() - _answered_at.get(mount, -_VALID_S) < _VALID_S:
         return
     from .child import Child  # only such mounts pay these 30 ms

@@ -57,7 +57,7 @@ def is_archive(path: Path) -> bool:
     return path.name.lower().endswith(_SUFFIXES)
 
 
-def unpack(archive: Path, file: BinaryIO, into: Path) -> list[ArchiveFile]:
+def unpack_archive(archive: Path, file: BinaryIO, into: Path) -> list[ArchiveFile]:
     """Unpack the regular files of ``archive``, open as ``file``, into the directory ``into``, in order.
 
     Raises DataError if the archive is damaged, its files cannot be written, or it exceeds a limit.
@@ -137,7 +137,7 @@ class _Budget:
 
     def __init__(self, archive: Path, packed: int, into: Path) -> None:
         self._archive, self._packed, self._into, self._name = archive, packed, into, PurePosixPath()
-        self._free = free_bytes(into)
+        self._free = count_free_bytes(into)
         self._written = self._unpacked = self._files = 0
 
     def expect(self, name: PurePosixPath, size: int) -> None:
@@ -158,7 +158,7 @@ class _Budget:
         """Account for bytes of a member before they are written. Raises DataError."""
         self._written += count
         self.check(self._written)
-        if free_bytes(self._into) - count < self._free * MIN_FREE_SHARE:
+        if count_free_bytes(self._into) - count < self._free * MIN_FREE_SHARE:
             self._refuse_archive("no-space", "fills {directory}", _MORE_SPACE, directory=self._into.parent)
 
     def unpack(self, count: int) -> None:
@@ -193,7 +193,7 @@ class _Budget:
         )
 
 
-def free_bytes(directory: Path) -> int:
+def count_free_bytes(directory: Path) -> int:
     """Return the number of bytes that can still be written below ``directory``."""
     return shutil.disk_usage(directory).free
 
@@ -203,12 +203,12 @@ def _iter_entries(file: BinaryIO, budget: _Budget) -> Iterator[_Entry]:
     magic = file.read(6)
     file.seek(0)
     if magic[:2] == b"PK":
-        yield from _zip_entries(file, budget)
+        yield from _iterate_zip_entries(file, budget)
     else:
-        yield from _tar_entries(_Stream(_decompress_blocks(file, magic), budget))
+        yield from _iterate_tar_entries(_Stream(_decompress_blocks(file, magic), budget))
 
 
-def _zip_entries(file: BinaryIO, budget: _Budget) -> Iterator[_Entry]:
+def _iterate_zip_entries(file: BinaryIO, budget: _Budget) -> Iterator[_Entry]:
     with zipfile.ZipFile(file) as archive:
         infos = [info for info in archive.infolist() if not info.is_dir()]
         budget.check(sum(info.file_size for info in infos))
@@ -218,7 +218,7 @@ def _zip_entries(file: BinaryIO, budget: _Budget) -> Iterator[_Entry]:
                     yield _Entry(name, info.file_size, content)
 
 
-def _tar_entries(stream: _Stream) -> Iterator[_Entry]:
+def _iterate_tar_entries(stream: _Stream) -> Iterator[_Entry]:
     with tarfile.open(fileobj=stream, mode="r|") as archive:  # type: ignore[call-overload]  # any object with read() will do
         while member := archive.next():
             archive.members.clear()  # the list would grow as large as the archive

@@ -9,7 +9,7 @@ from iosonde.core.option_kinds import parse_figure_format
 from iosonde.core.whole_file import replace_file
 from iosonde.layout.text import escape
 
-from .figure_files import image
+from .figure_files import render_image
 from .vocabulary import CONFIG, Spec
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -36,11 +36,11 @@ class Figure:
 
     def titled(self) -> Spec:
         """Return the specification with its title inside."""
-        return {"title": heading(self.title), **self.spec} if self.title else self.spec
+        return {"title": build_heading(self.title), **self.spec} if self.title else self.spec
 
     def image(self, form: str) -> bytes:
         """Return the content of a file; ``form`` is ``png``, ``svg`` or ``pdf``."""
-        return image(self.to_dict(), form)
+        return render_image(self.to_dict(), form)
 
     def save(self, path: str | Path) -> Path:
         """Write the figure as ``.png``, ``.svg`` or ``.pdf``, atomically. Raises InputError."""
@@ -51,12 +51,12 @@ class Figure:
         return {MIME_TYPE: self.to_dict(), "image/svg+xml": self.image("svg").decode()}
 
 
-def heading(text: str | Sequence[str]) -> Spec:
+def build_heading(text: str | Sequence[str]) -> Spec:
     """Build a title of one or more lines, as plain text."""
     return {"text": [escape(line) for line in (text.split("\n") if isinstance(text, str) else list(text))]}
 
 
-def together(figures: Sequence[Figure], columns: int, description: str = "") -> Figure:
+def combine_figures(figures: Sequence[Figure], columns: int, description: str = "") -> Figure:
     """Combine figures into one, row by row; a single one is returned as it is."""
     if len(figures) == 1:
         return figures[0]

@@ -18,7 +18,7 @@ _MOST_PIXELS = 2**28  # 1 GiB
 _CLIP_NUMBER = re.compile(r"\b((?:clip|gradient)_?)(\d+)\b")
 
 
-def names_of_files(titles: Sequence[str]) -> list[str]:
+def create_file_names(titles: Sequence[str]) -> list[str]:
     """Return a plain, unique file name for each title, without its ending."""
     used: list[str] = []
     for title in titles:
@@ -30,16 +30,16 @@ def names_of_files(titles: Sequence[str]) -> list[str]:
     return used
 
 
-def image(specification: Spec, form: str) -> bytes:
+def render_image(specification: Spec, form: str) -> bytes:
     """Render a complete specification (``Figure.to_dict``) as the content of a file; ``form`` is one of FIGURE_FORMATS.
     The same figure gives the same bytes, except for the order of fonts in a PDF with several.
     """
     import vl_convert
 
-    svg = numbered(vl_convert.vegalite_to_svg({"background": "white", **specification}, allowed_base_urls=[]))
+    svg = number_clip_paths(vl_convert.vegalite_to_svg({"background": "white", **specification}, allowed_base_urls=[]))
     if form == "png":
         _check_size(svg)
-        return smaller(vl_convert.svg_to_png(svg, scale=_SCALE))
+        return recompress_png(vl_convert.svg_to_png(svg, scale=_SCALE))
     return vl_convert.svg_to_pdf(svg) if form == "pdf" else f"{_PROLOG}{svg}".encode()
 
 
@@ -56,7 +56,7 @@ def _check_size(svg: str) -> None:
         )
 
 
-def numbered(svg: str) -> str:
+def number_clip_paths(svg: str) -> str:
     """Number clip paths from 0, so that a file does not depend on figures rendered before it in this process."""
     numbers: dict[str, str] = {}
     parts = re.split(r"(<[^>]*>)", svg)
@@ -76,7 +76,7 @@ _RETAINED_CHUNKS = (b"pHYs",)
 Pixels = npt.NDArray[np.uint8]
 
 
-def smaller(png: bytes) -> bytes:
+def recompress_png(png: bytes) -> bytes:
     """Return the same picture recompressed; unchanged if it has transparency or was not written by the renderer.
     The renderer writes four channels with one filter and a fast compression. Figures are a few flat colours on white. A
     palette (RGB beyond 256 colours), unfiltered and compressed well, is a third to a tenth of the size. Source: PNG,

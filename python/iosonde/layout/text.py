@@ -13,13 +13,13 @@ from iosonde.core.estimate_text import CANNOT_TELL, format_estimate, format_esti
 __all__ = [
     "CANNOT_TELL",
     "WIDTH",
-    "broken",
+    "break_lines",
     "escape",
-    "fitting",
+    "format_fitting_table",
     "format_estimate",
     "format_estimate_parts",
     "paragraphs",
-    "room",
+    "get_columns",
     "table",
     "warning_lines",
     "width",
@@ -44,7 +44,7 @@ def wide(columns: int) -> Iterator[None]:
         _room.reset(before)
 
 
-def room() -> int:
+def get_columns() -> int:
     """Return the available columns: 79, unless within ``wide``."""
     return _room.get()
 
@@ -85,13 +85,15 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str =
     gap = _GAP if _fits_limit(widths, sides, limit) else " "
     _shrink_widths(widths, sides, limit, gap)
     for column, columns in enumerate(widths):
-        for row, cell in zip(grid, cut([row[column] for row in grid], columns), strict=True):
+        for row, cell in zip(grid, truncate_texts([row[column] for row in grid], columns), strict=True):
             row[column] = cell
     widths = [max(width(row[column]) for row in grid) for column in range(len(headers))]
     return "\n".join(_join_cells(row, widths, sides, gap) for row in grid)
 
 
-def fitting(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str, labels: int) -> list[str]:
+def format_fitting_table(
+    headers: Sequence[str], rows: Sequence[Sequence[object]], align: str, labels: int
+) -> list[str]:
     """Return the lines of a ``table``; if it is too wide, with the first ``labels`` cells of each row above its others.
     Lines of labels are broken if necessary, so that no line is too wide.
     """
@@ -104,11 +106,11 @@ def fitting(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str
     for row, line in zip(rows, others, strict=True):
         pairs = zip(headers[:labels], row[:labels], strict=True)
         texts = [" ".join(filter(None, (name, str(cell)))) for name, cell in pairs if cell not in (None, "")]
-        lines_below += [*broken(escape(", ".join(texts))), _GAP + line]
+        lines_below += [*break_lines(escape(", ".join(texts))), _GAP + line]
     return lines_below
 
 
-def broken(text: str) -> list[str]:
+def break_lines(text: str) -> list[str]:
     """Return ``text`` in lines that are never too wide; a long word is broken."""
     lines = [""]
     for char in text:
@@ -165,7 +167,7 @@ def _join_cells(cells: Sequence[str], widths: Sequence[int], sides: str, gap: st
     return gap.join(_pad_cell(*cell) for cell in zip(cells, widths, sides, strict=True)).rstrip()
 
 
-def cut(texts: Sequence[str], columns: int) -> list[str]:
+def truncate_texts(texts: Sequence[str], columns: int) -> list[str]:
     """Truncate texts to ``columns`` with ``…`` such that distinct texts stay distinct.
     Tries to cut at the end, in the middle, at the beginning, then anywhere. If texts would collide it allows some more
     columns, at last the whole texts.

@@ -146,7 +146,7 @@ def _select_fields(row: Row, fields: set[str]) -> Row:
     )
 
 
-def shared(*layers: Spec) -> Spec:
+def share_rows(*layers: Spec) -> Spec:
     """Return layers of the same rows, with the rows stored once."""
     rows: list[Row] = [
         {key: value for part in parts for key, value in part.items()}
@@ -156,13 +156,13 @@ def shared(*layers: Spec) -> Spec:
     return {"data": {"values": rows}, "layer": without}
 
 
-def label(text: str) -> str:
+def truncate_label(text: str) -> str:
     """Return a text as a label, truncated if long."""
     text_escaped = escape(text)
     return text_escaped if len(text_escaped) <= _MOST_LABEL else text_escaped[: _MOST_LABEL - 1] + "…"
 
 
-def number(
+def build_number_channel(
     title: str,
     field: str = "x",
     domain: Sequence[float] | None = None,
@@ -178,28 +178,28 @@ def number(
         scale["padding"] = room
     if domain is not None:
         scale["domain"] = [short(end) for end in domain]
-    ticks: dict[str, Any] = {"title": label(title) or None, "tickCount": 5}
+    ticks: dict[str, Any] = {"title": truncate_label(title) or None, "tickCount": 5}
     if log:
         ticks["labelExpr"] = PLAIN
     return {"field": field, "type": "quantitative", "scale": scale, "axis": {**ticks, **(axis or {})}}
 
 
-def decades(least: float, most: float) -> list[float]:
+def list_decades(least: float, most: float) -> list[float]:
     """Return round values for a logarithmic axis: powers of ten, with 2 and 5 between if there are few."""
     powers = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
     steps = (1.0,) if math.log10(most / least) > 2.5 else (1.0, 2.0, 5.0)
     return [float(f"{step}e{power}") for power in powers for step in steps]
 
 
-def ticks_inside(low: float, high: float) -> list[float | None]:
+def list_ticks_inside(low: float, high: float) -> list[float | None]:
     """Return the round values of a logarithmic axis that are inside its domain."""
-    return [short(tick) for tick in decades(low, high) if low <= tick <= high]
+    return [short(tick) for tick in list_decades(low, high) if low <= tick <= high]
 
 
-def flat(title: str) -> Spec:
+def build_flat_title(title: str) -> Spec:
     """Return the title of a vertical axis, horizontal and above the axis."""
     return {
-        "title": label(title) or None,
+        "title": truncate_label(title) or None,
         "titleAngle": 0,
         "titleAlign": "left",
         "titleBaseline": "bottom",
@@ -209,18 +209,20 @@ def flat(title: str) -> Spec:
     }
 
 
-def names(title: str, domain: Sequence[str], field: str = "x", axis: Mapping[str, Any] | None = None) -> Spec:
+def build_name_channel(
+    title: str, domain: Sequence[str], field: str = "x", axis: Mapping[str, Any] | None = None
+) -> Spec:
     """Return a channel of names in the order of ``domain``, each in its own band."""
     return {
         "field": field,
         "type": "nominal",
         "scale": {"domain": list(domain)},
         "sort": None,
-        "axis": {"title": label(title) or None, "labelAngle": 0, "ticks": False, **(axis or {})},
+        "axis": {"title": truncate_label(title) or None, "labelAngle": 0, "ticks": False, **(axis or {})},
     }
 
 
-def unique(texts: Iterable[str]) -> list[str]:
+def number_duplicates(texts: Iterable[str]) -> list[str]:
     """Make names distinguishable: duplicates get a number."""
     counts: dict[str, int] = {}
     labels = []
@@ -230,7 +232,7 @@ def unique(texts: Iterable[str]) -> list[str]:
     return labels
 
 
-def legend(domain: Sequence[str], colours: Sequence[str], **more: Any) -> Spec:
+def build_legend(domain: Sequence[str], colours: Sequence[str], **more: Any) -> Spec:
     """Return the colour channel of named series, with a legend above the figure that fits."""
     columns = max(1, min(len(domain), _LEGEND_CHARACTERS // (max((len(name) for name in domain), default=0) + 4)))
     options = {"columns": columns, **more} if len(domain) > 0 else None
@@ -243,12 +245,12 @@ def legend(domain: Sequence[str], colours: Sequence[str], **more: Any) -> Spec:
     }
 
 
-def colours_of(count: int, first: int = 0) -> list[str]:
+def choose_colours(count: int, first: int = 0) -> list[str]:
     """Return ``count`` colours of series, cycling if they run out."""
     return [SERIES[(first + place) % len(SERIES)] for place in range(count)]
 
 
-def ends(estimate: Estimate, divisor: float = 1.0) -> tuple[float, float] | None:
+def get_interval_ends(estimate: Estimate, divisor: float = 1.0) -> tuple[float, float] | None:
     """Return (low, high) of an interval, or None without one."""
     low, high = short(estimate.low), short(estimate.high)
     if low is None or high is None:
@@ -256,7 +258,7 @@ def ends(estimate: Estimate, divisor: float = 1.0) -> tuple[float, float] | None
     return float(f"{low / divisor:.{_DIGITS}g}"), float(f"{high / divisor:.{_DIGITS}g}")
 
 
-def interval(
+def draw_intervals(
     rows: Iterable[Row], place: Spec, value: Spec, across: bool = False, cap: int = 8, **properties: Any
 ) -> list[Spec]:
     """Draw bars from ``low`` to ``high`` with caps, horizontal if ``across``; ``place`` is the channel of their
@@ -274,10 +276,10 @@ def interval(
             layer(bounded_rows, "tick", {at: place, along: {**value, "field": end}}, **look, **thick)
             for end in ("low", "high")
         ]
-    return [shared(*parts)]
+    return [share_rows(*parts)]
 
 
-def line_of(xs: Iterable[float], ys: Iterable[float | None], divisor: float = 1.0, **more: Any) -> list[Row]:
+def build_line_rows(xs: Iterable[float], ys: Iterable[float | None], divisor: float = 1.0, **more: Any) -> list[Row]:
     """Return the rows of a line, without unknown values."""
     return [
         {"x": short(x), "y": short(y / divisor), **more}
@@ -286,7 +288,7 @@ def line_of(xs: Iterable[float], ys: Iterable[float | None], divisor: float = 1.
     ]
 
 
-def zoom(spec: Spec) -> Spec:
+def add_zoom(spec: Spec) -> Spec:
     """Make axes draggable and zoomable by Ctrl and the wheel; a double click resets them.
     The wheel alone scrolls the page.
     """
@@ -295,7 +297,7 @@ def zoom(spec: Spec) -> Spec:
     return {**spec, "layer": [{**first, "params": [{"name": "zoom", "select": select, "bind": "scales"}]}, *others]}
 
 
-def page_spec(spec: Spec, fixed: bool = False) -> Any:
+def adapt_to_page(spec: Spec, fixed: bool = False) -> Any:
     """Adapt a specification to the page: full width, unless ``fixed``, and the page's colour variables.
     Data is unchanged.
     """

@@ -10,7 +10,7 @@ from .spec import CommandStep, Spec
 Commands = Bench | Spec
 
 
-def commands_of(commands: Commands) -> Iterator[tuple[str, str]]:
+def iterate_shell_commands(commands: Commands) -> Iterator[tuple[str, str]]:
     """Yield (where, command) of every command that is filled in and given to a shell."""
     for stage in (commands.set_up, commands.steps, commands.tear_down):
         for number, step in enumerate(stage, 1):
@@ -24,9 +24,9 @@ def commands_of(commands: Commands) -> Iterator[tuple[str, str]]:
 def check_placeholders(commands: Commands, factors: Iterable[str]) -> None:
     """Raise InputError, before anything starts, for a placeholder that no trial with these ``factors`` can fill."""
     names = placeholders.list_command_names(factors)
-    for where, command in commands_of(commands):
+    for where, command in iterate_shell_commands(commands):
         level = (placeholders.LEVEL,) if where.startswith("factor ") else ()
-        placeholders.check(command, (*names, *level), where)
+        placeholders.check_placeholders(command, (*names, *level), where)
 
 
 def check_names(commands: Commands, target: Path | None, spool: Path) -> None:
@@ -37,5 +37,5 @@ def check_names(commands: Commands, target: Path | None, spool: Path) -> None:
         "MACHINEFILE": str(spool),
         "IOZONE_CLIENTS": str(spool),
     }
-    for where, command in commands_of(commands):
+    for where, command in iterate_shell_commands(commands):
         placeholders.check_plain(command, values, where)

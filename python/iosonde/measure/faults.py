@@ -79,7 +79,7 @@ class LabAnswer:
         return rows
 
 
-def planned(faults: Sequence[Mapping[str, Any]], values: Mapping[str, FactorValue]) -> list[PlannedFault]:
+def plan_faults(faults: Sequence[Mapping[str, Any]], values: Mapping[str, FactorValue]) -> list[PlannedFault]:
     """Return the faults of a trial at these levels of its factors. Raises InputError."""
     planned_faults = []
     for fault in faults:
@@ -129,7 +129,7 @@ class TrialFaults:
     def __init__(self, orders: LabOrders | None, name: str, values: Mapping[str, FactorValue]) -> None:
         """Order the faults. Raises SystemFaultError if the lab does not take them."""
         self._exchange: Exchange | None = None
-        planned_faults = planned(orders.faults, values) if orders else []
+        planned_faults = plan_faults(orders.faults, values) if orders else []
         if orders is None or not (planned_faults or orders.settle_s):
             return
         exchange = Exchange(orders.directory / f"{name}-{time.monotonic_ns()}")

@@ -36,7 +36,7 @@ class Part(NamedTuple):
     plans: list[PhasePlan]
 
 
-def items(
+def build_items(
     set_up: Iterable[Step], steps: Iterable[Step], tear_down: Iterable[Step], values: Mapping[str, FactorValue]
 ) -> list[Item]:
     """Return all steps of one trial, without those for other levels of its factors. Settings of native workloads are
@@ -54,7 +54,7 @@ def items(
     return trial_items
 
 
-def label(stage: str, number: int, step: CommandStep) -> str:
+def label_command(stage: str, number: int, step: CommandStep) -> str:
     """Return the command's name in the results."""
     return step.name or f"{stage.replace('_', '-')}-{number:02d}"
 
@@ -63,18 +63,18 @@ def _build_item(stage: str, number: int, step: Step, values: Mapping[str, Factor
     item = {"stage": stage, "number": number, **asdict(step)}
     if isinstance(step, CommandStep):
         del item["name"]
-        return item | {"kind": COMMAND, "label": label(stage, number, step), "expect": list(step.expect)}
-    settings = placeholders.fill_typed(step.settings, {**values, **workloads.own_names(step.workload)})
+        return item | {"kind": COMMAND, "label": label_command(stage, number, step), "expect": list(step.expect)}
+    settings = placeholders.fill_typed(step.settings, {**values, **workloads.list_own_placeholders(step.workload)})
     return item | {"kind": NATIVE, "label": step.workload, "settings": settings}
 
 
-def layout(trial_items: Iterable[Item], rank: int, ranks: int, shift: int) -> list[Part]:
+def lay_out_items(trial_items: Iterable[Item], rank: int, ranks: int, shift: int) -> list[Part]:
     """Return every item with its frames, as rank ``rank`` does it. The number of frames is the same for all ranks."""
     parts, first = [], 0
     for item in trial_items:
         plans: list[PhasePlan] = []
         if item["kind"] == NATIVE:
-            producer = workloads.find(item["workload"])
+            producer = workloads.find_producer(item["workload"])
             phase_plans = producer.plan(producer.Settings(**item["settings"]), rank, ranks, shift)
             skip = item.get("skip") or [""] * len(phase_plans)
             plans = [
@@ -86,22 +86,22 @@ def layout(trial_items: Iterable[Item], rank: int, ranks: int, shift: int) -> li
     return parts
 
 
-def skipping(trial_items: Sequence[Item], ranks: int, file_system: str, nodes: int) -> list[Item]:
+def mark_skipped_phases(trial_items: Sequence[Item], ranks: int, file_system: str, nodes: int) -> list[Item]:
     """Return the items of a trial; items with phases to ``skip`` get a reason for each phase ('': not skipped). Phases
     are skipped if they need more ``nodes``, or if this file system cannot do them on the first or the last rank. The
     last one may begin inside a file.
     """
     marked_items = []
-    both = [layout(trial_items, rank, ranks, 0) for rank in dict.fromkeys((0, ranks - 1))]
+    both = [lay_out_items(trial_items, rank, ranks, 0) for rank in dict.fromkeys((0, ranks - 1))]
     for parts in zip(*both, strict=True):
         places = zip(*(part.plans for part in parts), strict=True)
-        reasons = [[why_not(plan, file_system, nodes) for plan in plans] for plans in places]
+        reasons = [[explain_unsupported_phase(plan, file_system, nodes) for plan in plans] for plans in places]
         skip_reasons = [next(filter(None, reason), "") for reason in reasons]
         marked_items.append(parts[0].item | {"skip": skip_reasons} if any(skip_reasons) else parts[0].item)
     return marked_items
 
 
-def timed_phases(parts: Iterable[Part]) -> int:
+def count_timed_phases(parts: Iterable[Part]) -> int:
     """Return the number of phases that record operations and so share the budget."""
     return max(1, sum(plan.timed for part in parts for plan in part.plans))
 
@@ -111,7 +111,7 @@ def can_all(file_system: str) -> bool:
     return file_system not in WRITTEN_ONCE
 
 
-def why_not(plan: PhasePlan, file_system: str, nodes: int) -> str:
+def explain_unsupported_phase(plan: PhasePlan, file_system: str, nodes: int) -> str:
     """Return why a file system of this type (from its mount) or this number of nodes cannot do the phase. '' if they
     can, or if it is unknown."""
     if nodes < plan.min_nodes:

@@ -13,15 +13,15 @@ from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message, restore_message
 from iosonde.engine import _native
 from iosonde.ranks import watchdog
-from iosonde.ranks.hosts import this_host
+from iosonde.ranks.hosts import get_this_host
 
 
-def leave(folder: Path, error: Exception) -> None:
+def report_failure(folder: Path, error: Exception) -> None:
     """Report why this rank ends. Called where ``error`` is handled. Raises nothing, even if it cannot write: the other
     ranks must still be informed."""
     failure = error.to_json() if isinstance(error, IosondeError) else _describe_error(error)
     message, hint = failure["message"], failure["hint"]
-    host = this_host().name
+    host = get_this_host().name
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"error-{host}-{os.getpid()}.json"
@@ -52,7 +52,7 @@ def message_from_json(message: Mapping[str, Any]) -> Message:
     return restore_message(message["code"], message["text"], message["values"])
 
 
-def ranks_failed(outcome: watchdog.Outcome) -> Message:
+def describe_failed_ranks(outcome: watchdog.Outcome) -> Message:
     """Return a message about ranks that ended without a reason of their own."""
     ending = "signal {signal}" if outcome.signal else "exit code {exit_code}"
     return Message(

@@ -45,7 +45,7 @@ class NodeLevel:
     fault: str = ""
 
 
-def run(task: LevelsTask, ranks: mpi.Ranks) -> dict[str, list[NodeLevel]] | None:
+def read_or_reset_levels(task: LevelsTask, ranks: mpi.Ranks) -> dict[str, list[NodeLevel]] | None:
     """Read or reset factor by factor, on all nodes at once. Return the result on rank 0, None elsewhere."""
     here = placeholders.add_node_values(task.values, ranks.rank, ranks.hosts[ranks.rank].name)
     level_by_factor: dict[str, NodeLevel] = {}
@@ -91,13 +91,13 @@ def _read_level(control: Control, values: Mapping[str, FactorValue]) -> str:
 def _call_shell(command: str, names: dict[str, FactorValue], control: Control) -> str:
     what = f"factor {control.factor}: the command"
     placeholders.check_plain(command, names, f"factor {control.factor}")
-    return hooks.run(placeholders.fill(command, names), placeholders.as_environment(names), what)
+    return hooks.run(placeholders.fill(command, names), placeholders.values_to_environment(names), what)
 
 
 def main() -> None:
     """Entry point of a node."""
     task = LevelsTask.from_word(sys.argv[1])
-    results = run(task, mpi.connect(task.ranks))
+    results = read_or_reset_levels(task, mpi.connect_ranks(task.ranks))
     if results is not None:
         plain = {name: [asdict(level) for level in levels] for name, levels in results.items()}
         (Path(task.folder) / RESULT).write_text(json.dumps(plain))

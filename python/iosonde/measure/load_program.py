@@ -23,7 +23,7 @@ from iosonde.ranks import processes
 
 from . import error_sentence
 from .target.workspace import Workspace
-from .user_commands import in_turn
+from .user_commands import join_user_commands
 
 OFF, ON, ALL = "off", "on", "all"
 LEVELS = (OFF, ON, ALL)
@@ -53,7 +53,7 @@ def start(place: Path, where: str, command: str, at_most_s: float) -> None:
                 "load-not-started",
                 "the load did not start: {output}",
                 "try its command by hand",
-                output=_last_line(place),
+                output=_read_last_output_line(place),
             )
         if time.monotonic() > give_up:
             os.killpg(process.pid, signal.SIGKILL)
@@ -81,7 +81,7 @@ def stop(place: Path) -> dict[str, Any]:
         ended: dict[str, Any] = json.loads((place / _ENDED).read_text())
     except FileNotFoundError:
         raise SystemFaultError(
-            "load-died", "the load died: {output}", "find out what ended it", output=_last_line(place)
+            "load-died", "the load died: {output}", "find out what ended it", output=_read_last_output_line(place)
         ) from None
     if ended["code"] != _STOPPED:
         raise SystemFaultError(
@@ -106,7 +106,7 @@ def run(place: Path, where: str, command: str, at_most_s: float) -> None:
         subprocess.run(["cp", "-R", *_list_needed(place), str(room)], check=True)
         state = {
             "pid": os.getpid(),
-            "identity": processes.identity(),
+            "identity": processes.get_process_identity(),
             "workspace": where if workspace else "",
             "name": name,
         }
@@ -186,7 +186,7 @@ def _write_json(path: Path, content: dict[str, Any]) -> None:
     temporary.rename(path)
 
 
-def _last_line(place: Path) -> str:
+def _read_last_output_line(place: Path) -> str:
     with suppress(OSError):
         lines = (place / _OUTPUT).read_text(errors="replace").strip().splitlines()
         return lines[-1] if lines else "no output"
@@ -220,7 +220,7 @@ def main(words: list[str] | None = None) -> None:
         ended = stop(options.place)
         os.write(1, f"load: {ended['passes']} passes in {ended['seconds']:.1f} s\n".encode())
     else:
-        command = options.command or (in_turn(options.remote) if options.level == ALL else COMMAND)
+        command = options.command or (join_user_commands(options.remote) if options.level == ALL else COMMAND)
         {"start": start, "run": run}[options.what](options.place, options.where, command, options.at_most)
 
 

@@ -1,8 +1,8 @@
 """Programs of a shell command, as far as its text shows: whether it is an MPI program, and where a launcher belongs.
 
 An MPI program is one job over all ranks, not one job on each: N independent copies of ``ior`` overwrite one file, and
-their sum is nobody's bandwidth. So by default (``default_on``) it runs as ``on: mpi``. Pure functions; the shell's
-words are split, but nothing is expanded.
+their sum is nobody's bandwidth. So by default (``choose_default_on``) it runs as ``on: mpi``. Pure functions; the
+shell's words are split, but nothing is expanded.
 """
 
 import re
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from iosonde.core.message import Message
 
-from .placeholders import RANK, names_in
+from .placeholders import RANK, list_placeholders
 from .spec import MPI, SINGLE
 
 # Programs that are always MPI programs.
@@ -63,78 +63,78 @@ class Program:
         return self.name.partition(".")[0] in LAUNCHERS
 
 
-def programs(command: str) -> list[Program]:
+def list_programs(command: str) -> list[Program]:
     """List the programs that a command runs, in order of its text; ``$(…)`` is ignored."""
-    lists, ends = _simple_commands(command)
+    lists, ends = _split_simple_commands(command)
     candidates = [program for words in lists if (program := _parse_program(words))]
     only_pipes = set(ends[:-1]) <= {"|"} and ends[-1] in ("", ";", "\n")
     alone = only_pipes and candidates[:1] != [] and candidates[0].word not in _KEYWORDS
     return [replace(candidate, alone=alone) for candidate in candidates]
 
 
-def first(command: str) -> Program | None:
+def get_first_program(command: str) -> Program | None:
     """Return the program that a command begins with."""
-    return next(iter(programs(command)), None)
+    return next(iter(list_programs(command)), None)
 
 
-def creates_only(command: str) -> bool:
+def is_mdtest_create_only(command: str) -> bool:
     """Return whether it runs mdtest with ``-C`` and no other phase: ``-T`` (stat), ``-E`` (read), ``-r`` (remove)."""
     return any(
         "mdtest" in (path.rpartition("/")[2] for path in (program.word, *program.words))
         and {word for word in program.words if word in ("-C", "-T", "-E", "-r")} == {"-C"}
-        for program in programs(command)
+        for program in list_programs(command)
     )
 
 
-def default_on(command: str, otherwise: str) -> str:
+def choose_default_on(command: str, otherwise: str) -> str:
     """Return where a command without its own ``on`` runs.
 
     MPI: a known MPI program, alone except for pipes, whose text does not differ between ranks. SINGLE: it begins with a
     launcher, or is IOzone over several nodes; these start their processes themselves. Otherwise ``otherwise``.
     """
-    begins = first(command)
+    begins = get_first_program(command)
     if begins is None or not begins.alone:
         return otherwise
     if begins.is_launcher or (begins.name == "iozone" and "-+m" in begins.words):
         return SINGLE
-    return MPI if begins.is_tool and not differs(command) else otherwise
+    return MPI if begins.is_tool and not is_different_by_rank(command) else otherwise
 
 
-def differs(command: str) -> bool:
+def is_different_by_rank(command: str) -> bool:
     """Return whether the text of a command differs between ranks."""
-    return bool(set(RANK) & set(names_in(command)) or _OF_A_RANK.search(command))
+    return bool(set(RANK) & set(list_placeholders(command)) or _OF_A_RANK.search(command))
 
 
-def tools_in(command: str) -> list[str]:
+def list_mpi_tools(command: str) -> list[str]:
     """List the known MPI programs that a command runs without a launcher, also through ``env``, ``timeout`` and the
     like."""
     return list(dict.fromkeys(_match_tools(command, TOOLS, _WRAPPERS)))
 
 
-def runs_any(command: str, tools: Collection[str]) -> bool:
+def has_any_program(command: str, tools: Collection[str]) -> bool:
     """Return whether a command runs one of these programs, also by a launcher of ranks or through ``env`` and the
     like."""
     return any(_match_tools(command, tools, (*_WRAPPERS, *LAUNCHERS)))
 
 
 def _match_tools(command: str, tools: Collection[str], starters: Collection[str]) -> Iterator[str]:
-    for program in programs(command):
+    for program in list_programs(command):
         words = [program.word, *program.words] if program.name.partition(".")[0] in starters else [program.word]
         yield from (name for word in words if (name := word.rpartition("/")[2]) in tools)
 
 
-def launched_tool(command: str) -> tuple[str, str] | None:
+def find_launched_tool(command: str) -> tuple[str, str] | None:
     """Return (launcher, MPI program) of a command that begins with a launcher; None otherwise."""
-    begins = first(command)
+    begins = get_first_program(command)
     if begins is None or not begins.is_launcher:
         return None
     tool = next((word for word in begins.words if word.rpartition("/")[2] in TOOLS), None)
     return (begins.word, tool) if tool else None
 
 
-def why_not_mpi(command: str) -> tuple[Message, str] | None:
+def explain_unfit_for_mpi(command: str) -> tuple[Message, str] | None:
     """Return (reason, hint) for a command that cannot be one MPI job; None for one that can."""
-    begins = first(command)
+    begins = get_first_program(command)
     if begins is None:
         return Message("no-program", "it contains no program that could be an MPI job"), "name one"
     if begins.is_launcher:
@@ -146,12 +146,12 @@ def why_not_mpi(command: str) -> tuple[Message, str] | None:
     return None
 
 
-def quoted(launch: Sequence[str]) -> str:
+def quote_launcher(launch: Sequence[str]) -> str:
     """Return a launcher's words, quoted, to be put before a program in a command; empty if there are none."""
     return "".join(f"{shlex.quote(word)} " for word in launch)
 
 
-def _simple_commands(command: str) -> tuple[list[list[tuple[int, str]]], list[str]]:
+def _split_simple_commands(command: str) -> tuple[list[list[tuple[int, str]]], list[str]]:
     """Return ((position, word) of each simple command, the operator after each)."""
     lists: list[list[tuple[int, str]]] = []
     ends: list[str] = []

@@ -25,16 +25,16 @@ _SERVER_SCRIPT = """(
 """
 
 
-def prepared(trial_items: Iterable[Item], servers: Sequence[str]) -> list[Item]:
+def assign_servers(trial_items: Iterable[Item], servers: Sequence[str]) -> list[Item]:
     """Return the items of a trial; those that run on servers list them."""
     return [item | {"servers": list(servers)} if item.get("on") == SERVERS else item for item in trial_items]
 
 
-def script(command: str, servers: Sequence[str], values: Mapping[str, FactorValue]) -> str:
+def build_server_script(command: str, servers: Sequence[str], values: Mapping[str, FactorValue]) -> str:
     """Return the script for the shell of the first rank: ``command``, filled in, on each of the servers."""
     parts = ["pids=\n"]
     for host in servers:
-        names = placeholders.as_environment(values) | {SERVER: host}
+        names = placeholders.values_to_environment(values) | {SERVER: host}
         exports = " ".join(f"{name}={shlex.quote(value)}" for name, value in names.items())
         parts.append(_SERVER_SCRIPT.format(ssh=_SSH, host=host, command=shlex.quote(f"export {exports}; {command}")))
     return "".join(parts) + "worst=0\nfor pid in $pids; do wait $pid || worst=$?; done\nexit $worst"

@@ -52,16 +52,16 @@ def fill(text: str, values: Mapping[str, FactorValue]) -> str:
     return _OURS.sub(substitute, text)
 
 
-def names_in(text: str) -> list[str]:
+def list_placeholders(text: str) -> list[str]:
     """List the placeholders in ``text``, in order, each once."""
     names = (match.group(1) for match in _OURS.finditer(text) if not match.group().startswith("$$"))
     return list(dict.fromkeys(names))
 
 
-def check(text: str, names: Iterable[str], where: str = "") -> None:
+def check_placeholders(text: str, names: Iterable[str], where: str = "") -> None:
     """Raise InputError, with ``where`` as its prefix, if ``text`` contains a placeholder that is not in ``names``."""
     values = dict.fromkeys(names)
-    for name in names_in(text):
+    for name in list_placeholders(text):
         try:
             _look_up(name, values)
         except InputError as error:
@@ -74,7 +74,7 @@ def check_plain(command: str, values: Mapping[str, FactorValue], where: str = ""
     The user's quotes do not help: the shell still expands ``$(…)`` in ``"${TARGET}"``. Levels are the user's own words,
     and are not checked.
     """
-    for name in names_in(command):
+    for name in list_placeholders(command):
         text = level_text(values.get(name)) if name in NAMES_OF_FILES else ""
         if _PLAIN.fullmatch(text):
             continue
@@ -112,7 +112,7 @@ def fill_typed(value: Any, values: Mapping[str, FactorValue]) -> Any:
 PYTHON_VARIABLE = "IOSONDE_PYTHON"
 
 
-def as_environment(values: Mapping[str, FactorValue]) -> dict[str, str]:
+def values_to_environment(values: Mapping[str, FactorValue]) -> dict[str, str]:
     """Return the values as variables ``IOSONDE_NAME``, in which blanks and quotes need no quoting."""
     return {
         f"IOSONDE_{re.sub('[^A-Za-z0-9_]', '_', name).upper()}": level_text(value) for name, value in values.items()

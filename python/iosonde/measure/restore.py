@@ -40,13 +40,13 @@ class SystemSettings:
     spool: Path | None = None
 
 
-def stays(control: Control, spec: Spec) -> str:
+def explain_unrestored_level(control: Control, spec: Spec) -> str:
     """Return why a factor keeps the last trial's level, in words; empty if it is set back."""
     if not control.restore:
         return Message("restore-disabled", "restore: false")
     if not control.read:
         return Message("no-read-command", "no command reads it")
-    missing = list_trial_names(f"{control.set} {control.read}", values_of(spec))
+    missing = list_trial_names(f"{control.set} {control.read}", collect_constant_values(spec))
     if not missing:
         return ""
     return Message("trial-only-name", "its commands need ${{{name}}}, which is known in a trial only", name=missing[0])
@@ -55,19 +55,19 @@ def stays(control: Control, spec: Spec) -> str:
 def list_trial_names(text: str, available: Collection[str]) -> list[str]:
     """Return the names in a factor's command that only a trial has: neither ``available`` nor the level."""
     # Names in shell variables are in capitals.
-    names = {*placeholders.names_in(text), *(name for name in _VARIABLE.findall(text) if name in _OF_TRIALS)}
+    names = {*placeholders.list_placeholders(text), *(name for name in _VARIABLE.findall(text) if name in _OF_TRIALS)}
     return sorted(names - {placeholders.LEVEL, *placeholders.OF_NODE, *available})
 
 
-def values_of(spec: Spec) -> dict[str, FactorValue]:
+def collect_constant_values(spec: Spec) -> dict[str, FactorValue]:
     """Return the values that are the same in all trials: factors of one level, and the target if there is one."""
     target = {"TARGET_ROOT": str(next(iter(spec.targets.values())))} if len(spec.targets) == 1 else {}
     return {factor.name: factor.levels[0] for factor in spec.factors if len(factor.levels) == 1} | target
 
 
-def controls_of(spec: Spec) -> tuple[Control, ...]:
+def select_restored_controls(spec: Spec) -> tuple[Control, ...]:
     """Return the controls that are set back."""
-    return tuple(control for control in spec.controls if control.set and not stays(control, spec))
+    return tuple(control for control in spec.controls if control.set and not explain_unrestored_level(control, spec))
 
 
 @contextmanager
@@ -143,14 +143,14 @@ def _query_levels(
 ) -> tuple[dict[str, list[NodeLevel]], str]:
     """Return the nodes' levels of these factors, and why any are missing."""
     nodes = settings.nodes if any(control.on == EACH for control in controls) else 1
-    with temporary.directory("levels", settings.spool) as folder:
+    with temporary.hold_directory("levels", settings.spool) as folder:
         task = LevelsTask(
             nodes, str(folder), [asdict(control) for control in controls], dict(settings.values), dict(levels)
         )
         program = [sys.executable, "-m", "iosonde.measure.levels_program", task.to_word()]
         limits = watchdog.TimeLimits(LIMIT_S, grace_s=0.5)
         command = settings.launcher.command(nodes, 1, program)
-        ended = watchdog.watch(command, heartbeat_dir=folder, limits=limits, ranks=nodes)
+        ended = watchdog.watch_command(command, heartbeat_dir=folder, limits=limits, ranks=nodes)
         try:
             answers: dict[str, list[dict[str, Any]]] = json.loads((folder / RESULT).read_text())
         except (OSError, ValueError):

@@ -3,8 +3,8 @@
 import re
 from itertools import zip_longest
 
-from .mpi_program import Program, differs, programs
-from .placeholders import OF_NODE, names_in
+from .mpi_program import Program, is_different_by_rank, list_programs
+from .placeholders import OF_NODE, list_placeholders
 
 # Program → the option that names its file.
 _OPTIONS = {"ior": "-o", "mdtest": "-d", "fio": "--filename", "iozone": "-f", "dd": "of="}
@@ -12,22 +12,24 @@ _OPTIONS = {"ior": "-o", "mdtest": "-d", "fio": "--filename", "iozone": "-f", "d
 _OF_THE_SHELL = re.compile(r"\$(?!\{[A-Za-z_][A-Za-z0-9_]*\})|`")
 
 
-def written_by_all(command: str, nodes: int, per_node: int) -> str | None:
+def find_file_written_by_all(command: str, nodes: int, per_node: int) -> str | None:
     """Return the name of a file that more than one of ``nodes`` × ``per_node`` copies writes; None without such a
     file."""
     if nodes * per_node < 2:
         return None
-    for program in programs(command):
-        name = _file_of(program)
+    for program in list_programs(command):
+        name = _find_written_file(program)
         if name is None or not _can_write(program) or name.startswith("/dev/") or _OF_THE_SHELL.search(name):
             continue
-        moved = not name.startswith(("/", "${TARGET")) and differs(command)  # perhaps each copy is in its own directory
+        moved = not name.startswith(("/", "${TARGET")) and is_different_by_rank(
+            command
+        )  # perhaps each copy is in its own directory
         if not moved and not _has_unique_name(name, nodes, per_node):
             return name
     return None
 
 
-def _file_of(program: Program) -> str | None:
+def _find_written_file(program: Program) -> str | None:
     option = _OPTIONS.get(program.name)
     if option is None:
         return None
@@ -54,6 +56,6 @@ def _can_write(program: Program) -> bool:
 
 def _has_unique_name(name: str, nodes: int, per_node: int) -> bool:
     """Return whether every copy has its own name."""
-    names = set(names_in(name))
+    names = set(list_placeholders(name))
     by_node, by_rank_of_it = bool(names.intersection(OF_NODE)), "LOCAL_RANK" in names
     return "RANK" in names or ((by_node or nodes == 1) and (by_rank_of_it or per_node == 1))

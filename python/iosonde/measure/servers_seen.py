@@ -15,7 +15,7 @@ from iosonde.core.errors import IosondeError
 from iosonde.core.schema import WELL
 from iosonde.core.types import Observation
 from iosonde.ranks.machine import TargetCondition
-from iosonde.ranks.machine.filesystems.family import condition
+from iosonde.ranks.machine.filesystems.family import build_condition
 
 # Time limits for an answer: usual, and after ranks hung on the target, when little of the 10 s remains.
 LOOK_S, SOON_S = 8.0, 2.5
@@ -24,7 +24,7 @@ LOOK_S, SOON_S = 8.0, 2.5
 Look = Callable[[float], TargetCondition | None]
 
 
-def condition_facts(before: TargetCondition | None, after: TargetCondition | None, sets: bool) -> dict[str, Any]:
+def build_condition_facts(before: TargetCondition | None, after: TargetCondition | None, sets: bool) -> dict[str, Any]:
     """Return the stored record of both checks. ``sets``: the trial sets options itself, so that the earlier ones are
     not its level."""
     looks = {"before": before, "after": after}
@@ -32,7 +32,7 @@ def condition_facts(before: TargetCondition | None, after: TargetCondition | Non
     return {**states, "options": _compare_options(before, after, sets)}
 
 
-def condition_level(before: TargetCondition | None, after: TargetCondition | None) -> str | None:
+def compute_condition_level(before: TargetCondition | None, after: TargetCondition | None) -> str | None:
     """Return the trial's level: ``ok``, ``n2 down``, ``ok, then n2 down``. None if neither check knows it; if only one
     does, its level."""
     levels = ["; ".join(look["health"]) or WELL for look in (before, after) if look and look["health"] is not None]
@@ -60,7 +60,7 @@ _COUNT = re.compile(r" ?\(?(?<![\w.:])\d+(?:[./]\d+)?%?\)?(?![\w.:])")
 _TOGETHER = {"read_bytes": "bytes", "written_bytes": "bytes", "operations": "operations"}
 
 
-def without_counts(complaint: str) -> str:
+def strip_counts(complaint: str) -> str:
     """Shorten ``2 chunks have one copy`` to ``chunks have one copy``: trials with the same trouble have the same
     level."""
     return _COUNT.sub("", complaint).strip()
@@ -104,12 +104,12 @@ class ServersOfTrial:
             troubles = [error.message.prefixed("servers")]
         if complaints:
             self.facts.setdefault("complaints", {})[when] = complaints
-            troubles = list(dict.fromkeys(map(without_counts, complaints)))
+            troubles = list(dict.fromkeys(map(strip_counts, complaints)))
         if not states and not troubles:
             return client_condition
         self.facts[when] = {host: says for host, (says, _) in states.items()}
         if client_condition is None:
-            return condition(troubles)
+            return build_condition(troubles)
         return {**client_condition, "health": client_condition["health"] or troubles}
 
     def count(self) -> None:

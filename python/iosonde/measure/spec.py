@@ -50,7 +50,7 @@ class CommandStep:
 
 @dataclass(frozen=True)
 class NativeStep:
-    """A workload of our own engine: ``workload`` is a name that ``workloads.find`` knows, ``settings`` are its
+    """A workload of our own engine: ``workload`` is a name that ``workloads.find_producer`` knows, ``settings`` are its
     settings."""
 
     workload: str

@@ -59,37 +59,37 @@ class RankPhase:
         return sum(entry[what] for entry in self.totals if entry["kind"] == kind)
 
 
-def path_of(spool: Path, rank: int) -> Path:
+def build_rank_path(spool: Path, rank: int) -> Path:
     """Return the file of one rank."""
     return spool / f"rank-{rank:05d}"
 
 
-def output_of(spool: Path, rank: int, frame: int) -> Path:
+def build_output_path(spool: Path, rank: int, frame: int) -> Path:
     """Return the output file of a command on one rank."""
     return spool / f"output-{rank:05d}-{frame:04d}"
 
 
-def wire_of(spool: Path, rank: int) -> Path:
+def build_wire_path(spool: Path, rank: int) -> Path:
     """Return the file of one rank's network counts."""
     return spool / f"wire-{rank:05d}"
 
 
-def server_counts_of(spool: Path, phase: int, when: str) -> Path:
+def build_server_counts_path(spool: Path, phase: int, when: str) -> Path:
     """Return the file of the servers' counters at the begin or end of a phase."""
     return spool / f"servers-{phase}-{when}.json"
 
 
 def write_wire(spool: Path, rank: int, frame: int, counted: dict[str, Any]) -> None:
     """Append the counts of a frame."""
-    with wire_of(spool, rank).open("a") as file:
+    with build_wire_path(spool, rank).open("a") as file:
         file.write(json.dumps({"frame": frame, **counted}) + "\n")
 
 
 def read_wire(spool: Path) -> dict[int, dict[int, dict[str, Any]]]:
     """Return frame → rank → its counts; only complete lines."""
     counts_by_frame: dict[int, dict[int, dict[str, Any]]] = {}
-    for rank in ranks_in(spool):
-        path = wire_of(spool, rank)
+    for rank in list_ranks(spool):
+        path = build_wire_path(spool, rank)
         for line in path.read_text().splitlines(keepends=True) if path.exists() else ():
             if line.endswith("\n"):
                 counted = json.loads(line)
@@ -97,25 +97,25 @@ def read_wire(spool: Path) -> dict[int, dict[int, dict[str, Any]]]:
     return counts_by_frame
 
 
-def ranks_in(spool: Path) -> list[int]:
+def list_ranks(spool: Path) -> list[int]:
     """List the ranks that left a file here."""
     return sorted({int(match.group(1)) for path in spool.iterdir() if (match := _NAME.fullmatch(path.name))})
 
 
-def write(spool: Path, part: RankPhase) -> None:
+def append_phase(spool: Path, part: RankPhase) -> None:
     """Append one phase of one rank to its file."""
     fields = {name: value for name, value in vars(part).items() if name != "operations"}
     head = json.dumps(fields | {"recorded": part.operations is not None}).encode()
     records = b"" if part.operations is None else np.ascontiguousarray(part.operations).view(np.uint8).data
-    with path_of(spool, part.rank).open("ab") as file:
+    with build_rank_path(spool, part.rank).open("ab") as file:
         file.write(_HEAD.pack(_MAGIC, part.phase, len(head), len(records)))
         file.write(head)
         file.write(records)
 
 
-def index(spool: Path, ranks: int) -> list[dict[int, int]]:
+def index_frames(spool: Path, ranks: int) -> list[dict[int, int]]:
     """Return, for every rank, phase → where its frame starts in the rank's file; only complete frames."""
-    return [_scan_frames(path_of(spool, rank)) for rank in range(ranks)]
+    return [_scan_frames(build_rank_path(spool, rank)) for rank in range(ranks)]
 
 
 def _scan_frames(path: Path) -> dict[int, int]:
@@ -137,9 +137,9 @@ def _scan_frames(path: Path) -> dict[int, int]:
     return offsets
 
 
-def read(spool: Path, rank: int, at: int) -> RankPhase:
+def read_phase(spool: Path, rank: int, at: int) -> RankPhase:
     """Read the part whose frame starts at byte ``at`` of the rank's file."""
-    with path_of(spool, rank).open("rb", buffering=0) as file:
+    with build_rank_path(spool, rank).open("rb", buffering=0) as file:
         file.seek(at)
         _, _, head, records = _HEAD.unpack(file.read(_HEAD.size))
         fields = json.loads(file.read(head))
@@ -148,7 +148,7 @@ def read(spool: Path, rank: int, at: int) -> RankPhase:
     return RankPhase(**fields, operations=operations)
 
 
-def as_operations(records: npt.NDArray[np.uint64], rank: int, phase: int) -> npt.NDArray[Any]:
+def records_to_operations(records: npt.NDArray[np.uint64], rank: int, phase: int) -> npt.NDArray[Any]:
     """Convert the engine's packed 32-byte records to rows of ``schema.OPERATION``."""
     packed = records.reshape(-1, 4).view(RECORD)[:, 0]
     rows = np.empty(len(packed), OPERATION)
@@ -161,10 +161,14 @@ def as_operations(records: npt.NDArray[np.uint64], rank: int, phase: int) -> npt
     return rows
 
 
-def pieces(spool: Path, rank: int) -> Iterator[bytes]:
+def iterate_pieces(spool: Path, rank: int) -> Iterator[bytes]:
     """Yield all files of one rank, in order, to be sent to rank 0 from another node. A piece is one length byte, the
     name of the file, and its next content."""
-    for path in (path_of(spool, rank), wire_of(spool, rank), *sorted(spool.glob(f"output-{rank:05d}-*"))):
+    for path in (
+        build_rank_path(spool, rank),
+        build_wire_path(spool, rank),
+        *sorted(spool.glob(f"output-{rank:05d}-*")),
+    ):
         name = path.name.encode()
         try:
             with path.open("rb") as file:
@@ -174,13 +178,13 @@ def pieces(spool: Path, rank: int) -> Iterator[bytes]:
             continue
 
 
-def drop(spool: Path, rank: int) -> None:
-    """Remove what this rank has sent, because ``put`` appends."""
-    for path in (path_of(spool, rank), wire_of(spool, rank), *spool.glob(f"output-{rank:05d}-*")):
+def remove_sent_files(spool: Path, rank: int) -> None:
+    """Remove what this rank has sent, because ``append_piece`` appends."""
+    for path in (build_rank_path(spool, rank), build_wire_path(spool, rank), *spool.glob(f"output-{rank:05d}-*")):
         path.unlink(missing_ok=True)
 
 
-def put(spool: Path, piece: bytes | bytearray) -> None:
+def append_piece(spool: Path, piece: bytes | bytearray) -> None:
     """Append a piece from another node to the file that it names. Raises ValueError for a name that is not ours."""
     end = 1 + piece[0]
     name = bytes(piece[1:end]).decode("ascii", "replace")

@@ -22,7 +22,7 @@ from .rank import command
 from .rank.program import BEATS, PARENT_MARK
 
 
-def make(experiment: str, parent: Path | None) -> Path:
+def make_spool(experiment: str, parent: Path | None) -> Path:
     """Make an empty spool for a trial, in ``parent`` or in the temporary directory."""
     return Path(tempfile.mkdtemp(prefix=_build_prefix(experiment), dir=parent))
 
@@ -39,17 +39,17 @@ class Spool:
 def open_trial(experiment: str, parent: Path | None, remember: Path | None) -> Iterator[Spool]:
     """Yield an empty spool, removed at the end of the block. ``remember`` holds what cannot be removed until a hung
     process ends."""
-    spool = Spool(make(experiment, parent))
+    spool = Spool(make_spool(experiment, parent))
     try:
         yield spool
     finally:
         if remember:
-            leftovers.remember(remember, leftovers.still_there(spool.folder / BEATS))
+            leftovers.remember_files(remember, leftovers.list_remaining_files(spool.folder / BEATS))
         if not spool.holds_outputs:
             remove_scratch(spool.folder)
 
 
-def beats_here(experiment: str, parent: Path | None = None) -> list[beats.Beat]:
+def read_local_beats(experiment: str, parent: Path | None = None) -> list[beats.Beat]:
     """Return the last heartbeats of the ranks of a running trial, as far as its spool is on this node and readable."""
     last_beats: list[beats.Beat] = []
     for folder in _get_place(parent).glob(_build_prefix(glob.escape(experiment)) + "*"):
@@ -77,9 +77,11 @@ def remove_on_nodes(launcher: Launcher, nodes: int, experiment: str, parent: Pat
         return ""
     place = _get_place(parent)
     program = [sys.executable, "-m", "iosonde.measure.spools", experiment, str(place)]
-    with temporary.directory("clean", parent) as folder:
+    with temporary.hold_directory("clean", parent) as folder:
         limits = watchdog.TimeLimits(limit_s, grace_s=0.5)
-        ended = watchdog.watch(launcher.command(nodes, 1, program), heartbeat_dir=folder, limits=limits, ranks=nodes)
+        ended = watchdog.watch_command(
+            launcher.command(nodes, 1, program), heartbeat_dir=folder, limits=limits, ranks=nodes
+        )
     if not ended.exit_code:
         return ""
     return Message(

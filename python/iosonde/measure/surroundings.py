@@ -10,7 +10,7 @@ from iosonde.ranks.watchdog import Outcome
 
 from .bench import Bench
 from .faults import LabAnswer, TrialFaults
-from .servers_seen import LOOK_S, SOON_S, ServersOfTrial, condition_facts, condition_level
+from .servers_seen import LOOK_S, SOON_S, ServersOfTrial, build_condition_facts, compute_condition_level
 
 
 class Surroundings:
@@ -58,7 +58,7 @@ class Surroundings:
     @property
     def factors(self) -> dict[str, FactorValue]:
         """The health of the file system, if known."""
-        health = condition_level(self._before, self._after)
+        health = compute_condition_level(self._before, self._after)
         return {HEALTH: health} if health else {}
 
     @property
@@ -66,7 +66,7 @@ class Surroundings:
         """The facts of both checks that a run keeps."""
         entries: dict[str, Any] = {}
         if self._before or self._after or self._bench.look:
-            entries["conditions"] = condition_facts(self._before, self._after, self._bench.sets)
+            entries["conditions"] = build_condition_facts(self._before, self._after, self._bench.sets)
         return entries | ({"servers": self.servers.facts} if self.servers.facts else {})
 
     @property

@@ -46,7 +46,7 @@ def set_cache(level: str, place: Path, drop: Path = _DROP) -> None:
             warm=WARM,
         )
     cache.write_out(place)
-    cache_state = cache.after_drop(place, names, cache.drop(place, names))
+    cache_state = cache.check_after_drop(place, names, cache.drop_files(place, names))
     unseen = cache_state["state"] == cache.COLD_REQUESTED and not cache.can_cache_elsewhere(place)
     if unseen or cache_state["state"] == cache.WARM:
         raise SystemFaultError(

@@ -22,7 +22,7 @@ from .asked_commands import check_placeholders
 from .assignment import Assignment
 from .bench import Bench
 from .collect import wire
-from .collect.assemble import Collected, SpooledTrial, collect
+from .collect.assemble import Collected, SpooledTrial, collect_trial
 from .rank import cache
 from .rank.program import BEATS, PARENT_MARK, PLACES
 from .spec import CACHE_NONE, CACHE_REMOUNT, CLIENTS_ANEW, NativeStep
@@ -36,18 +36,18 @@ SOON_S, VERY_SOON_S = 5.0, 2.0
 SILENT_NODES = "silent-nodes"
 
 
-def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Run:
+def run_trial(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Run:
     """Run one trial. A failed trial is a Run too, with ``missing`` saying what it lacks.
 
-    ``raw`` of the Run may hold paths of large outputs: once it is stored, ``discard`` removes them, and ``clear`` the
-    trial's files on the target. Raises KeyboardInterrupt after having ended the ranks, InputError for an unknown
-    placeholder, TargetFaultError if the trial's directory cannot be created.
+    ``raw`` of the Run may hold paths of large outputs: once it is stored, ``discard_files`` removes them, and
+    ``remove_trial_files`` the trial's files on the target. Raises KeyboardInterrupt after having ended the ranks,
+    InputError for an unknown placeholder, TargetFaultError if the trial's directory cannot be created.
     """
     check_placeholders(bench, trial.factors)
-    root = bench.workspace.trial(directory(trial.index)) if bench.workspace else None
+    root = bench.workspace.trial(name_trial_directory(trial.index)) if bench.workspace else None
     with (
         spools.open_trial(bench.experiment, bench.spool_parent, bench.remember) as spool,
-        Surroundings(bench, trial, directory(trial.index)) as around,
+        Surroundings(bench, trial, name_trial_directory(trial.index)) as around,
     ):
         around.look_before()
         ranks = _watch_ranks(bench, _build_assignment(bench, trial, root, spool.folder, around.marks), deadline_s)
@@ -56,22 +56,22 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         missing = _list_missing(bench, trial, ranks, results, around)
         # An output that is too large for the memory stays in its file.
         spool.holds_outputs = any(isinstance(content, Path) for content in results.collected.raw.values())
-    return replace(_as_run(bench, trial, ranks, results, around), id=run_id, missing=missing)
+    return replace(_build_run(bench, trial, ranks, results, around), id=run_id, missing=missing)
 
 
-def clear(bench: Bench, run: Run) -> None:
+def remove_trial_files(bench: Bench, run: Run) -> None:
     """Remove the trial's files from the target once its Run is stored. Raises TargetFaultError."""
     if bench.workspace:
-        bench.workspace.remove_trial(directory(run.facts["order"]))
+        bench.workspace.remove_trial(name_trial_directory(run.facts["order"]))
 
 
-def directory(index: int) -> str:
+def name_trial_directory(index: int) -> str:
     """Return the name of a trial's directory."""
     return f"trial-{index:04d}"
 
 
-def discard(run: Run) -> None:
-    """Remove the files that a Run of ``run`` still refers to."""
+def discard_files(run: Run) -> None:
+    """Remove the files that a Run of ``run_trial`` still refers to."""
     for folder in {content.parent for content in run.raw.values() if isinstance(content, Path)}:
         remove_scratch(folder)
 
@@ -79,15 +79,15 @@ def discard(run: Run) -> None:
 def _build_assignment(bench: Bench, trial: Trial, root: Path | None, spool: Path, marks: str) -> Assignment:
     nodes, per_node = trial.nodes, trial.ranks_per_node
     values = placeholders.build_trial_values(trial, root)
-    trial_items = items.items(bench.set_up, bench.steps, bench.tear_down, values)
-    trial_items = items.skipping(
-        on_servers.prepared(trial_items, bench.servers), nodes * per_node, bench.filesystem_type, nodes
+    trial_items = items.build_items(bench.set_up, bench.steps, bench.tear_down, values)
+    trial_items = items.mark_skipped_phases(
+        on_servers.assign_servers(trial_items, bench.servers), nodes * per_node, bench.filesystem_type, nodes
     )
     return Assignment(
         root=str(root or ""),
         spool=str(spool),
         ranks=nodes * per_node,
-        items=mpi_jobs.prepared(trial_items, bench.launcher, values),
+        items=mpi_jobs.prepare_mpi_items(trial_items, bench.launcher, values),
         seed=trial.seed,
         max_operations=bench.max_operations,
         ranks_per_node=per_node,
@@ -96,7 +96,7 @@ def _build_assignment(bench: Bench, trial: Trial, root: Path | None, spool: Path
         cache=asdict(bench.cache),
         hosts=list(bench.launcher.addresses(nodes)),
         directory=os.getcwd(),
-        outside=mpi_jobs.variables_here(),
+        outside=mpi_jobs.list_launcher_variables(),
         file_servers=list(bench.filesystem.get("servers") or ()),
         server_counts=list(bench.server_hands.tell) if bench.server_hands else [],
         marks=marks,
@@ -117,7 +117,7 @@ def _watch_ranks(bench: Bench, assignment: Assignment, deadline_s: float | None)
     started_at, started = datetime.now(UTC), time.monotonic()
     folder = Path(assignment.spool)
     (folder / PARENT_MARK).touch()
-    outcome = watchdog.watch(
+    outcome = watchdog.watch_command(
         _build_command(bench, assignment),
         heartbeat_dir=folder / BEATS,
         limits=watchdog.TimeLimits(deadline_s, bench.idle_s),
@@ -153,12 +153,12 @@ def _collect_results(bench: Bench, trial: Trial, ranks: _Ranks) -> _Results:
     # Ranks that had sent everything may have died before they removed it.
     if (ranks.outcome.exit_code or not places) and trial.nodes > 1 and bench.launcher.name != "local":
         unreached = _rescue_ranks(bench, ranks)
-    shift, reader = envelope.reader_shift(places.get("nodes") or [0] * assignment.ranks)
-    parts = items.layout(assignment.items, 0, assignment.ranks, shift)
+    shift, reader = envelope.compute_reader_shift(places.get("nodes") or [0] * assignment.ranks)
+    parts = items.lay_out_items(assignment.items, 0, assignment.ranks, shift)
     skipped = {plan.operation: plan.skipped for part in parts for plan in part.plans if plan.skipped}
-    target, copies = str(bench.facts.get("target") or ""), wire.copies_sent(bench.filesystem)
+    target, copies = str(bench.facts.get("target") or ""), wire.count_copies_sent(bench.filesystem)
     spooled_trial = SpooledTrial(folder, assignment.ranks, places, trial.repetition, bench.parse, target, copies)
-    return _Results(places, reader, skipped, unreached, collect(spooled_trial, parts))
+    return _Results(places, reader, skipped, unreached, collect_trial(spooled_trial, parts))
 
 
 def _rescue_ranks(bench: Bench, ranks: _Ranks) -> list[str]:
@@ -169,10 +169,10 @@ def _rescue_ranks(bench: Bench, ranks: _Ranks) -> list[str]:
     """
     assignment, folder = ranks.assignment, Path(ranks.assignment.spool)
     nodes = assignment.ranks // assignment.ranks_per_node
-    fetched = watchdog.watch(
+    fetched = watchdog.watch_command(
         _build_command(bench, replace(assignment, ranks=nodes, ranks_per_node=1, only_collect=True)),
         heartbeat_dir=folder / "rescue",
-        limits=watchdog.TimeLimits(rescue_limit_s(ranks.outcome, bench.idle_s), grace_s=0.5),
+        limits=watchdog.TimeLimits(compute_rescue_limit_s(ranks.outcome, bench.idle_s), grace_s=0.5),
         ranks=nodes,
     )
     if not fetched.exit_code:
@@ -186,7 +186,7 @@ def _rescue_ranks(bench: Bench, ranks: _Ranks) -> list[str]:
     ]
 
 
-def rescue_limit_s(ended: watchdog.Outcome, idle_s: float) -> float:
+def compute_rescue_limit_s(ended: watchdog.Outcome, idle_s: float) -> float:
     """Return the time limit of a rescue after this outcome."""
     if ended.leftover_pids:
         return VERY_SOON_S
@@ -213,7 +213,7 @@ def _explain_failure(folder: Path, outcome: watchdog.Outcome, places: dict[str, 
             )
         )
     elif outcome.exit_code and not messages:
-        messages.append(last_words.ranks_failed(outcome))
+        messages.append(last_words.describe_failed_ranks(outcome))
     if outcome.leftover_pids:
         messages.append(
             Message(
@@ -254,13 +254,13 @@ def _check_moved(bench: Bench, trial: Trial, outcome: watchdog.Outcome, well: bo
         bench.workspace.suspect()
     try:
         if well:
-            bench.workspace.verify(directory(trial.index))
+            bench.workspace.verify(name_trial_directory(trial.index))
     except TargetFaultError as error:
         return [error.message]
     return []
 
 
-def _as_run(bench: Bench, trial: Trial, ranks: _Ranks, results: _Results, around: Surroundings) -> Run:
+def _build_run(bench: Bench, trial: Trial, ranks: _Ranks, results: _Results, around: Surroundings) -> Run:
     """Build the Run, except for its id and what it lacks."""
     collected = results.collected
     return Run(
@@ -285,7 +285,7 @@ def _build_factors(bench: Bench, trial: Trial, results: _Results, around: Surrou
     same runs."""
     nobody_looked = cache.WARM if bench.cache.between_trials == CACHE_NONE else cache.COLD_REQUESTED
     client_cache = results.collected.client_cache or nobody_looked
-    observed = (results.reader, client_cache, _server_cache(bench), bench.allocation)
+    observed = (results.reader, client_cache, _describe_server_cache(bench), bench.allocation)
     factors: dict[str, FactorValue] = {
         **trial.factors,
         "ranks": trial.nodes * trial.ranks_per_node,
@@ -321,7 +321,7 @@ def _name_source(bench: Bench) -> str:
     return f"iosonde {'+'.join(native)}" if native else "iosonde commands"
 
 
-def _server_cache(bench: Bench) -> str:
+def _describe_server_cache(bench: Bench) -> str:
     mount = bench.facts["machine"]["mount"] or {}
     if not is_network(mount.get("type", ""), mount.get("source", "")):
         return cache.NO_SERVER

@@ -60,7 +60,7 @@ NAMES = tuple(sorted(BENCHMARKS))
 _FETCHING = "rcp"
 
 
-def in_turn(remote: str = "") -> str:
+def join_user_commands(remote: str = "") -> str:
     """Return all of them in turn, as one command in the directory with the tree, which is restored at the end; rcp only
     with a host ``remote`` to fetch from."""
     names = [name for name in NAMES if remote or name != _FETCHING]

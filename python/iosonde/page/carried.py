@@ -15,10 +15,10 @@ from typing import Any
 
 from iosonde.layout.vocabulary import page_config
 
-from .library import library
+from .library import load_vega_script
 
 
-def json_in_script(value: Any) -> str:
+def format_json_for_script(value: Any) -> str:
     """Return JSON that cannot close the script element around it."""
     text = json.dumps(to_jsonable(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
@@ -37,10 +37,10 @@ def to_jsonable(value: Any) -> Any:
     return value if value is None or isinstance(value, (str, int)) else str(value)
 
 
-def figure_values(specs: Mapping[str, Any]) -> dict[str, Any]:
+def build_figure_values(specs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the template values: ``theme``, ``parts`` that figures share, and each of ``figures`` by the id of its
     place."""
-    parts, figures = share(specs)
+    parts, figures = share_parts(specs)
     return {
         "theme": _embed_json(page_config()),
         "parts": _embed_json(parts),
@@ -51,15 +51,15 @@ def figure_values(specs: Mapping[str, Any]) -> dict[str, Any]:
 def _embed_json(value: object) -> object:
     from markupsafe import Markup
 
-    return Markup(json_in_script(value))
+    return Markup(format_json_for_script(value))
 
 
-def policy() -> str:
+def build_policy() -> str:
     """Return the content security policy of a page."""
-    return page_policy(library(lambda sentence: None), asset("page.js"))
+    return build_page_policy(load_vega_script(lambda sentence: None), read_asset("page.js"))
 
 
-def page_policy(*scripts: str) -> str:
+def build_page_policy(*scripts: str) -> str:
     """Return a policy under which only these scripts run, and nothing is loaded."""
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
     return (
@@ -68,7 +68,7 @@ def page_policy(*scripts: str) -> str:
     )
 
 
-def asset(name: str) -> str:
+def read_asset(name: str) -> str:
     """Return the text of an asset of the page: its style or its script."""
     return resources.files("iosonde.page").joinpath("assets", name).read_text(encoding="utf-8")
 
@@ -78,7 +78,7 @@ _LEAST = 40  # characters: shorter parts are hardly longer than a reference
 _DATA = {"values", "data", "layer"}  # an object with such a key holds rows
 
 
-def share(specs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+def share_parts(specs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
     """Return (shared parts, the specifications with references to them)."""
     counts: Counter[str] = Counter()
     parts: dict[str, Any] = {}

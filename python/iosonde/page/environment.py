@@ -17,8 +17,8 @@ from iosonde.core.version import __version__
 from iosonde.layout.text import escape
 from iosonde.page.tables import DataTable
 
-from .carried import asset, figure_values, page_policy
-from .library import library
+from .carried import build_figure_values, build_page_policy, read_asset
+from .library import load_vega_script
 
 if TYPE_CHECKING:
     from jinja2 import BytecodeCache, Environment
@@ -33,14 +33,14 @@ def make_environment(names: Collection[str] = ()) -> Any:
     """
     environment = make_plain_environment("iosonde.page")
     environment.filters |= {
-        "csv_text": _csv_text,
-        "figure_value": _cell_text,
+        "csv_text": _format_csv,
+        "figure_value": _format_cell,
         "chance": _format_p_value,
         "digits": format_for_file,
         "unbroken": _join_numbers,
         "sentence": _make_capitalizer(names),
     }
-    environment.bytecode_cache = compiled_templates(environment)
+    environment.bytecode_cache = create_template_cache(environment)
     return environment
 
 
@@ -54,11 +54,11 @@ def make_plain_environment(package: str) -> Any:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_plain_value,
+        finalize=_to_plain_value,
     )
 
 
-def _plain_value(value: Any) -> Any:
+def _to_plain_value(value: Any) -> Any:
     """Return a value as a template prints it: control and bidirectional characters visible, None empty."""
     if value is None:
         return ""
@@ -70,7 +70,7 @@ def _join_numbers(text: str) -> Any:
     from markupsafe import Markup
     from markupsafe import escape as escape_html
 
-    return Markup(_UNBROKEN.sub(r'<span class="unbroken">\g<0></span>', str(escape_html(_plain_value(text)))))
+    return Markup(_UNBROKEN.sub(r'<span class="unbroken">\g<0></span>', str(escape_html(_to_plain_value(text)))))
 
 
 def _make_capitalizer(names: Collection[str]) -> Callable[[str], str]:
@@ -83,22 +83,22 @@ def _make_capitalizer(names: Collection[str]) -> Callable[[str], str]:
     return capitalize_sentence
 
 
-def _csv_text(table: DataTable) -> Any:
+def _format_csv(table: DataTable) -> Any:
     """Return the table as readable CSV with plain line ends; unprintable characters are visible, as in the tables."""
     from markupsafe import escape as escape_html
 
-    rows = tuple(tuple(_plain_value(cell) for cell in row) for row in table.rows)
+    rows = tuple(tuple(_to_plain_value(cell) for cell in row) for row in table.rows)
     csv_table = DataTable(table.caption, tuple(map(escape, table.columns)), rows)
     return escape_html(csv_table.to_csv().replace("\r\n", "\n"))
 
 
-def _cell_text(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_cell_text(item)}".rstrip() for name, item in value.items())
+        return ", ".join(f"{name} {_format_cell(item)}".rstrip() for name, item in value.items())
     if isinstance(value, (list, tuple)):
-        return "; ".join(map(_cell_text, value))
+        return "; ".join(map(_format_cell, value))
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
@@ -107,14 +107,14 @@ def _format_p_value(p: float) -> str:
     return "< 0.0001" if p < 1e-4 else format_significant(p, 2)
 
 
-def compiled_templates(environment: Environment) -> BytecodeCache | None:
+def create_template_cache(environment: Environment) -> BytecodeCache | None:
     """Return the cache of what Jinja compiles in this ``environment``.
     Compiling costs a tenth of a page. Compiled templates are executable code: None without a cache directory, or if
     somebody else could write to it.
     """
     from jinja2 import FileSystemBytecodeCache
 
-    digest = _environment_digest(environment)
+    digest = _compute_environment_digest(environment)
 
     class ToleratingBytecodeCache(FileSystemBytecodeCache):
         """Cache that ignores a full disk, which costs only the time of compiling."""
@@ -130,7 +130,7 @@ def compiled_templates(environment: Environment) -> BytecodeCache | None:
     return None if folder is None else ToleratingBytecodeCache(str(folder), "page-%s.cache")
 
 
-def _environment_digest(environment: Environment) -> str:
+def _compute_environment_digest(environment: Environment) -> str:
     """Return what compiled code depends on besides the template.
     Jinja looks up filters and evaluates constants at compile time.
     """
@@ -139,7 +139,7 @@ def _environment_digest(environment: Environment) -> str:
     return repr((version("jinja2"), __version__, *names, *switches))
 
 
-def drawn_page(
+def render_page_with_figures(
     template: str, specs: Mapping[str, Any], say: Callable[[str], None], names: Collection[str] = (), **words: Any
 ) -> str:
     """Render a ``template`` with ``words`` and ``specs`` of figures by name as HTML; ``names`` as in
@@ -147,15 +147,15 @@ def drawn_page(
     """
     from markupsafe import Markup
 
-    drawing, script = library(say), asset("page.js")
+    drawing, script = load_vega_script(say), read_asset("page.js")
     text: str = (
         make_environment(names)
         .get_template(template)
         .render(
             **words,
-            **figure_values(specs),
-            policy=page_policy(drawing, script),
-            style=Markup(asset("page.css")),
+            **build_figure_values(specs),
+            policy=build_page_policy(drawing, script),
+            style=Markup(read_asset("page.css")),
             library=Markup(drawing),
             script=Markup(script),
         )

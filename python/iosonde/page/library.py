@@ -22,9 +22,9 @@ _ADDRESS = re.compile(r"https?://(?!www\.w3\.org/)(?=[\w$])")
 _MARK = "\n// sha256 "
 
 
-def library(say: Callable[[str], None]) -> str:
+def load_vega_script(say: Callable[[str], None]) -> str:
     """Return the script. ``say`` reports why it could not be cached for the next page."""
-    place = _cache_path()
+    place = _find_cache_path()
     stored = _read_cached(place) if place else None
     if stored is not None:
         return stored
@@ -43,7 +43,7 @@ def _build_script() -> str:
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-def _cache_path() -> Path | None:
+def _find_cache_path() -> Path | None:
     folder = find_cache_folder()
     if folder is None:
         return None

@@ -31,7 +31,7 @@ class Section(Generic[Item]):
         return bool(self.items or self.missing)
 
 
-def ends(estimate: Estimate | None) -> Iterator[float | None]:
+def iterate_ends(estimate: Estimate | None) -> Iterator[float | None]:
     """Yield value, low and high; three times None without an estimate."""
     return iter((None, None, None) if estimate is None else (estimate.value, estimate.low, estimate.high))
 
@@ -48,12 +48,12 @@ class DataTable:
         """Return RFC 4180 text. Text that a spreadsheet would take for a formula gets a leading apostrophe."""
         out = io.StringIO()
         writer = csv.writer(out)
-        writer.writerow([_csv_cell(name) for name in self.columns])
-        writer.writerows([_csv_cell(value) for value in row] for row in self.rows)
+        writer.writerow([_escape_csv_cell(name) for name in self.columns])
+        writer.writerows([_escape_csv_cell(value) for value in row] for row in self.rows)
         return out.getvalue()
 
 
-def _csv_cell(value: Value) -> Value:
+def _escape_csv_cell(value: Value) -> Value:
     """Prefix text that a spreadsheet would evaluate with an apostrophe; a number written as text stays."""
     if isinstance(value, float):
         return format_for_file(value)

@@ -105,7 +105,7 @@ def read_hosts(directory: Path) -> tuple[str, ...]:
         return ()
 
 
-def waited_for(beats: list[Beat], ranks: int) -> list[int]:
+def find_blocking_ranks(beats: list[Beat], ranks: int) -> list[int]:
     """Return the ranks that the others wait for: those that never wrote a beat and those that run. If all wait, return
     those behind the rank with the latest beat."""
     silent = sorted(set(range(ranks)) - {beat.rank for beat in beats})

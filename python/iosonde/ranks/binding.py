@@ -21,13 +21,13 @@ SIBLINGS = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
 _before: set[int] = set()
 
 
-def before() -> set[int] | None:
+def get_cpus_before_binding() -> set[int] | None:
     """Return the CPUs allowed before binding, for unmeasured long-lived processes such as a mount's daemon; None if
     nothing was bound."""
     return _before or None
 
 
-def bind(ranks: Ranks) -> bool:
+def bind_to_core(ranks: Ranks) -> bool:
     """Bind this thread, and its future threads, to a core; all ranks call it. Return whether all are bound."""
     mine = sorted(os.sched_getaffinity(0))
     _before.update(mine)
@@ -37,7 +37,7 @@ def bind(ranks: Ranks) -> bool:
     return not ranks.all_max(1 if cpu is None else 0)
 
 
-def crowded(ranks: Ranks) -> bool:
+def has_shared_cores(ranks: Ranks) -> bool:
     """Return whether ranks of any node share cores as they are bound now; all ranks call it and get the same answer."""
     places = _gather_places(ranks)
     machines = list(dict.fromkeys(machine for machine, _ in places))
@@ -46,7 +46,7 @@ def crowded(ranks: Ranks) -> bool:
 
 def _gather_places(ranks: Ranks) -> list[tuple[str, list[int]]]:
     """Return the machine of each rank, and its allowed CPUs."""
-    machine = reading.text(BOOT_ID) or f"node {ranks.node}"
+    machine = reading.read_text(BOOT_ID) or f"node {ranks.node}"
     return [(str(name), list(cpus)) for name, cpus in ranks.all_gather((machine, sorted(os.sched_getaffinity(0))))]
 
 
@@ -56,7 +56,7 @@ def _choose_own(ranks: Ranks, places: Sequence[tuple[str, Sequence[int]]], mine:
     if any(cpus != here[0] for cpus in here):
         return None
     sharing = [rank for rank, place in enumerate(places) if place == places[ranks.rank]]
-    return choose([mine] * len(sharing), sharing.index(ranks.rank), cores(mine))
+    return choose_cpu([mine] * len(sharing), sharing.index(ranks.rank), list_cores(mine))
 
 
 def share_cores(allowed: Sequence[Sequence[int]], machine_of: Sequence[int]) -> bool:
@@ -67,7 +67,7 @@ def share_cores(allowed: Sequence[Sequence[int]], machine_of: Sequence[int]) -> 
     return any(len(masks) > len(set().union(*masks)) for masks in machines.values())
 
 
-def choose(allowed: Sequence[Sequence[int]], local_rank: int, cores: Sequence[int]) -> int | None:
+def choose_cpu(allowed: Sequence[Sequence[int]], local_rank: int, cores: Sequence[int]) -> int | None:
     """Choose the CPU for one of the ranks of a machine; None if there are fewer cores than ranks, or a launcher bound
     them.
 
@@ -81,7 +81,7 @@ def choose(allowed: Sequence[Sequence[int]], local_rank: int, cores: Sequence[in
     return cores[(2 * local_rank + 1) * len(cores) // (2 * ranks_here)]
 
 
-def cores(cpus: Sequence[int], siblings: str = SIBLINGS) -> list[int]:
+def list_cores(cpus: Sequence[int], siblings: str = SIBLINGS) -> list[int]:
     """Return one CPU of each core among ``cpus``, in order: the first of its hardware threads."""
     cpu_by_core: dict[str, int] = {}
     for cpu in cpus:

@@ -44,34 +44,34 @@ class Clocks:
         return sum(sorted(self.error_ns)[-2:])
 
 
-def estimate(ranks: Ranks, pings: int = PINGS) -> Clocks:
+def estimate_clocks(ranks: Ranks, pings: int = PINGS) -> Clocks:
     """Measure all clocks against rank 0's. All ranks call it and get the result; it sets the offset in ``ranks``."""
-    clock_of, representatives = clock_groups(ranks.hosts)
+    clock_of, representatives = group_by_clock(ranks.hosts)
     me = clock_of[ranks.rank]
     edges = []
     if representatives[me] == ranks.rank:
-        for parent, child in tree(len(representatives)):
+        for parent, child in build_binomial_tree(len(representatives)):
             if me == parent:
-                offset_ns, error_ns = best(ranks.ping(representatives[child], pings))
+                offset_ns, error_ns = select_best_sample(ranks.ping(representatives[child], pings))
                 edges.append(Edge(parent, child, offset_ns, error_ns))
             elif me == child:
                 ranks.pong(representatives[parent], pings)
     at_ns = ranks.broadcast(time.monotonic_ns())
     gathered = [edge for rank_edges in ranks.all_gather(edges) for edge in rank_edges]
-    offsets, errors = compose(len(representatives), gathered)
+    offsets, errors = compose_offsets(len(representatives), gathered)
     clocks = Clocks(tuple(offsets[clock] for clock in clock_of), tuple(errors[clock] for clock in clock_of), at_ns)
     ranks.clock_offset_ns = clocks.offset_ns[ranks.rank]
     return clocks
 
 
-def clock_groups(hosts: Sequence[Host]) -> tuple[list[int], list[int]]:
+def group_by_clock(hosts: Sequence[Host]) -> tuple[list[int], list[int]]:
     """Return (clock number of every rank, first rank of every clock). Clock 0 is rank 0's."""
     clock_numbers: dict[tuple[str, str], int] = {}
     clock_of = [clock_numbers.setdefault(host.clock, len(clock_numbers)) for host in hosts]
     return clock_of, [clock_of.index(clock) for clock in range(len(clock_numbers))]
 
 
-def tree(count: int) -> list[tuple[int, int]]:
+def build_binomial_tree(count: int) -> list[tuple[int, int]]:
     """Return (parent, child) pairs of a binomial tree over 0..count-1, in rounds of disjoint pairs."""
     pairs, reached = [], 1
     while reached < count:
@@ -80,14 +80,14 @@ def tree(count: int) -> list[tuple[int, int]]:
     return pairs
 
 
-def best(samples: Sequence[Sample]) -> tuple[int, int]:
+def select_best_sample(samples: Sequence[Sample]) -> tuple[int, int]:
     """Return (offset_ns, error_ns) of the peer's clock from its fastest round trip."""
     sent_ns, peer_ns, received_ns = min(samples, key=lambda sample: sample[2] - sample[0])
     round_trip_ns = received_ns - sent_ns
     return peer_ns - sent_ns - round_trip_ns // 2, (round_trip_ns + 1) // 2
 
 
-def compose(count: int, edges: Sequence[Edge]) -> tuple[list[int], list[int]]:
+def compose_offsets(count: int, edges: Sequence[Edge]) -> tuple[list[int], list[int]]:
     """Return (offset_ns, error_ns) of every clock against clock 0, summed along the tree."""
     offsets, errors = [0] * count, [0] * count
     for edge in sorted(edges, key=lambda edge: edge.child):  # a parent's number is less than its child's

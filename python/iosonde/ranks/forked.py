@@ -93,7 +93,7 @@ class ForkedRanks:
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "iosonde.ranks.forked_program", self._module, str(theirs.fileno())],
-                env={**os.environ, **_SINGLE_THREAD, WATCHDOG_VARIABLE: nobodys(token)},
+                env={**os.environ, **_SINGLE_THREAD, WATCHDOG_VARIABLE: create_unused_token(token)},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -106,7 +106,7 @@ class ForkedRanks:
         return ours
 
 
-def nobodys(token: str) -> str:
+def create_unused_token(token: str) -> str:
     """Return a placeholder of a token's length that belongs to no trial; a forked rank overwrites it."""
     watchdog, _, number = token.rpartition(":")
     return f"{watchdog}:{'0' * len(number)}"

@@ -25,7 +25,7 @@ from iosonde.ranks.processes import WATCHDOG_VARIABLE
 def main() -> None:
     """Serve requests until the socket closes."""
     module, line = importlib.import_module(sys.argv[1]), socket.socket(fileno=int(sys.argv[2]))
-    written = _place_of(WATCHDOG_VARIABLE)
+    written = _find_environment_entry(WATCHDOG_VARIABLE)
     signal.pthread_sigmask(signal.SIG_BLOCK, [GO])  # the signal may arrive before a rank waits for it
     gc.freeze()  # all ranks share the imported objects
     alone = len(os.listdir("/proc/self/task")) == 1
@@ -43,14 +43,14 @@ def main() -> None:
                 os.close(reading)
                 os.close(writing)
                 line.detach()
-                _be_rank(module, request, written)
+                _run_as_rank(module, request, written)
             os.close(writing)
             os.waitpid(between, 0)  # by now the rank has its new parent
             line.sendall(json.dumps({"pid": int(os.read(reading, 64))}).encode() + b"\n")
             os.close(reading)
 
 
-def _be_rank(module: Any, request: dict[str, Any], written: int | None) -> None:
+def _run_as_rank(module: Any, request: dict[str, Any], written: int | None) -> None:
     """Run the module's ``main`` as if it had been started; end the process."""
     code = 1
     try:
@@ -96,7 +96,7 @@ def _take_over(request: dict[str, Any], written: int | None) -> None:
     ctypes.memmove(written, token, len(token))
 
 
-def _place_of(variable: str) -> int | None:
+def _find_environment_entry(variable: str) -> int | None:
     """Return the address of the value in this process's initial environment, which the kernel shows to others."""
     entries = ctypes.POINTER(ctypes.c_void_p).in_dll(ctypes.CDLL(None), "environ")
     place = 0

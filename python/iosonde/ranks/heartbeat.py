@@ -60,7 +60,7 @@ class Pulse:
         """Return a number that increases while the command is alive, and stays constant while it hangs."""
         processes = list(self._list_family())
         moved = {process.pid: process.moved for process in processes}
-        stuck = None if moved != self._moved else hanging(processes)
+        stuck = None if moved != self._moved else find_hanging_process(processes)
         self._moved = moved
         self.hangs = f"process {stuck.pid}, {stuck.hangs_in}" if stuck else ""
         self._beats += not stuck
@@ -78,7 +78,7 @@ class Pulse:
         return sorted(processes, key=lambda process: process.pid)
 
 
-def hanging(family: list[Process]) -> Process | None:
+def find_hanging_process(family: list[Process]) -> Process | None:
     """Return the first hanging process, if no process of the family is alive."""
     stuck = [process for process in family if process.hangs_in]
     waiting = {process.pid for process in stuck}
@@ -112,7 +112,7 @@ def _read_process(place: Path) -> Process | None:
         with contextlib.suppress(OSError):
             state = _read_fields(task)[0]
             runs = runs or state == _RUNNING
-            hangs_in = hangs_in or _hangs_in(task.with_name("wchan"), state)
+            hangs_in = hangs_in or _find_kernel_wait(task.with_name("wchan"), state)
     moved = int(fields[11]) + int(fields[12])  # utime, stime: ticks of all threads
     with contextlib.suppress(OSError):
         for line in (place / "io").read_text().splitlines():
@@ -121,7 +121,7 @@ def _read_process(place: Path) -> Process | None:
     return Process(int(place.name), int(fields[1]), runs, hangs_in, moved)
 
 
-def _hangs_in(wchan: Path, state: str) -> str:
+def _find_kernel_wait(wchan: Path, state: str) -> str:
     where = ""
     with contextlib.suppress(OSError):
         where = wchan.read_text().strip()

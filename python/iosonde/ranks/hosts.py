@@ -21,7 +21,7 @@ class Host:
         return self.boot_id, self.time_namespace
 
 
-def this_host() -> Host:
+def get_this_host() -> Host:
     """Return the host of this process. Without a boot id the name takes its place."""
     name = socket.gethostname()
     try:
@@ -35,7 +35,7 @@ def this_host() -> Host:
     return Host(name, boot_id, time_namespace)
 
 
-def node_numbers(keys: Sequence[Hashable]) -> tuple[int, ...]:
+def number_nodes(keys: Sequence[Hashable]) -> tuple[int, ...]:
     """Return the node number of every rank: equal keys are one node, numbered in order of appearance."""
     numbers: dict[Hashable, int] = {}
     return tuple(numbers.setdefault(key, len(numbers)) for key in keys)

@@ -45,7 +45,7 @@ def list_open_files(pids: Iterable[int]) -> list[Entry]:
     return entries
 
 
-def record(directory: Path, name: str, pids: Iterable[int]) -> list[Entry]:
+def record_open_files(directory: Path, name: str, pids: Iterable[int]) -> list[Entry]:
     """Record in ``directory`` which such files these processes hold now, and return them: the disk may be full."""
     entries = list_open_files(pids)
     with contextlib.suppress(OSError):
@@ -59,21 +59,21 @@ def remove_recorded(directory: Path, extra: Iterable[Entry] = ()) -> list[str]:
     return _remove_unused([*recorded, *extra])
 
 
-def still_there(directory: Path) -> list[Entry]:
+def list_remaining_files(directory: Path) -> list[Entry]:
     """Return recorded files of processes that could not be ended, if they still exist."""
     return [entry for entry in _read_entries(directory / _RECORD.format(SURVIVORS)) if _is_same(entry)]
 
 
-def remember(file: Path, entries: Iterable[Entry]) -> None:
+def remember_files(file: Path, entries: Iterable[Entry]) -> None:
     """Remember in ``file`` (in a store) files that could not be removed yet, for `remove_remembered`."""
-    new = dict.fromkeys(entries, _boot_id())
+    new = dict.fromkeys(entries, _read_boot_id())
     if new:
         _write_remembered(file, _read_remembered(file) | new)
 
 
 def remove_remembered(file: Path) -> list[str]:
     """Remove remembered files of this machine's current boot that are now unused; return their paths."""
-    recorded, boot_id = _read_remembered(file), _boot_id()
+    recorded, boot_id = _read_remembered(file), _read_boot_id()
     removed = _remove_unused([entry for entry, where in recorded.items() if where == boot_id])
     remaining = {entry: where for entry, where in recorded.items() if where != boot_id or os.path.lexists(entry[0])}
     if remaining != recorded:
@@ -81,8 +81,8 @@ def remove_remembered(file: Path) -> list[str]:
     return removed
 
 
-def _boot_id() -> str:
-    return reading.text("/proc/sys/kernel/random/boot_id") or ""
+def _read_boot_id() -> str:
+    return reading.read_text("/proc/sys/kernel/random/boot_id") or ""
 
 
 def _read_remembered(file: Path) -> dict[Entry, str]:
@@ -148,13 +148,13 @@ def _is_leftover(path: str) -> bool:
     return path.startswith((_HYDRA_FILE, *segments)) and ".." not in path
 
 
-def why_bus_error(directory: Path = SHARED_MEMORY) -> str:
+def explain_bus_error(directory: Path = SHARED_MEMORY) -> str:
     """Explain a bus error by full shared memory; empty if it is not full."""
     try:
         status = os.statvfs(directory)
     except OSError:
         return ""
-    free, total = mount.free_bytes(status), status.f_blocks * status.f_frsize
+    free, total = mount.get_free_bytes(status), status.f_blocks * status.f_frsize
     if free is None or free >= _FULL_BYTES:
         return ""
     return Message(
@@ -186,17 +186,17 @@ def remove_descriptions(since: float, prefix: str = _HYDRA_FILE) -> list[str]:
 
 def remove_segments(since: float, directory: Path = SHARED_MEMORY) -> list[str]:
     """Remove unused segments created after ``since`` (seconds since 1970); return their names."""
-    unused = unused_segments(since, directory)
+    unused = find_unused_segments(since, directory)
     if unused:  # a rank of another trial may just have created one without mapping it yet: check twice
         time.sleep(_AGAIN_S)
-        unused &= unused_segments(since, directory)
+        unused &= find_unused_segments(since, directory)
     for path in unused:
         with contextlib.suppress(OSError):
             path.unlink()
     return sorted(path.name for path in unused)
 
 
-def unused_segments(since: float, directory: Path = SHARED_MEMORY) -> set[Path]:
+def find_unused_segments(since: float, directory: Path = SHARED_MEMORY) -> set[Path]:
     """Return this user's segments of MPI libraries, created after ``since``, that no process has mapped."""
     segments = set()
     with contextlib.suppress(OSError):

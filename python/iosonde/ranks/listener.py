@@ -48,7 +48,9 @@ class Listener:
         """Update the beats, the time of the last progress, lost processes and open files; return the beats."""
         previous = self.beats
         if not previous:  # running ranks record their files themselves
-            self.open_files.update(leftovers.record(self._directory, "launch", processes.family(self._token)))
+            self.open_files.update(
+                leftovers.record_open_files(self._directory, "launch", processes.find_family(self._token))
+            )
         here = self._hear_ranks()
         if _strip_troubles(self.beats) != _strip_troubles(previous):
             self.moved_at = time.monotonic()
@@ -69,7 +71,7 @@ class Listener:
         """Return messages about ranks on this host whose process was alive and disappeared before it was done."""
         messages = []
         for beat in here:
-            alive = processes.lives(beat.pid, self._token)
+            alive = processes.is_alive(beat.pid, self._token)
             if alive:
                 self._alive_ranks.add(beat.rank)
             elif alive is False and beat.rank in self._alive_ranks and beat.state != DONE:

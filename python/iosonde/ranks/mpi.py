@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar, cast
 
 from iosonde.core.errors import LaunchError, SystemFaultError
-from iosonde.ranks.hosts import Host, node_numbers, this_host
+from iosonde.ranks.hosts import Host, get_this_host, number_nodes
 
 _T = TypeVar("_T")
 
@@ -25,12 +25,12 @@ _SIZE_VARIABLES = ("PMI_SIZE", _OPEN_MPI, "MPI_LOCALNRANKS")
 SHARED_MEMORY = Path("/dev/shm")
 
 
-def library_version() -> str:
+def get_library_version() -> str:
     """Return the first line of the MPI library's version, without starting MPI. Raises LaunchError."""
     return str(_import_mpi(initialize=False).Get_library_version()).strip("\0 \n").splitlines()[0]
 
 
-def loaded_libraries() -> list[str]:
+def list_loaded_libraries() -> list[str]:
     """Return the files of the MPI libraries mapped into this process."""
     maps = Path("/proc/self/maps").read_text().splitlines()
     files = {line.split(maxsplit=5)[5] for line in maps if line.count("/") and "libmpi" in line.rpartition("/")[2]}
@@ -48,8 +48,8 @@ class Ranks:
         self._comm = communicator
         self.rank: int = communicator.Get_rank()
         self.size: int = communicator.Get_size()
-        self.hosts: tuple[Host, ...] = tuple(self.all_gather(this_host()))
-        self.node_of = node_numbers([(host.name, host.boot_id) for host in self.hosts])
+        self.hosts: tuple[Host, ...] = tuple(self.all_gather(get_this_host()))
+        self.node_of = number_nodes([(host.name, host.boot_id) for host in self.hosts])
         self.node = self.node_of[self.rank]
         self.nodes = max(self.node_of) + 1
         self.local_rank = self.node_of[: self.rank].count(self.node)
@@ -226,7 +226,7 @@ class _SingleRank:
         return value
 
 
-def connect(expected: int) -> Ranks:
+def connect_ranks(expected: int) -> Ranks:
     """Join the other ranks; ``expected`` is the number of processes requested from the launcher.
 
     Raises LaunchError if the communicator has another size. Most often the launcher belongs to another MPI than the
@@ -239,7 +239,7 @@ def connect(expected: int) -> Ranks:
         return Ranks(_SingleRank())
     communicator = _get_world()
     if communicator.Get_size() != expected:
-        raise _size_mismatch(expected, communicator.Get_size())
+        raise _create_size_mismatch_error(expected, communicator.Get_size())
     return Ranks(communicator)
 
 
@@ -276,12 +276,12 @@ def _check_shared_memory() -> None:
             if SHARED_MEMORY.exists()
             else "{host}: {path} is missing, where MPI keeps the shared memory of ranks",
             "mount -t tmpfs -o mode=1777 tmpfs {path}",
-            host=this_host().name,
+            host=get_this_host().name,
             path=SHARED_MEMORY,
         )
 
 
-def launched() -> int:
+def count_launched_processes() -> int:
     """Return the number of processes that an MPI launcher started together with this one; 1 without a launcher."""
     return max([int(size) for name in _SIZE_VARIABLES if (size := os.environ.get(name, "")).isdigit()], default=1)
 
@@ -299,8 +299,8 @@ def _refuse_being_launched_as_many() -> None:
             )
 
 
-def _size_mismatch(expected: int, size: int) -> LaunchError:
-    library = library_version()
+def _create_size_mismatch_error(expected: int, size: int) -> LaunchError:
+    library = get_library_version()
     if size == 1:
         return LaunchError(
             "mpi-mismatch",

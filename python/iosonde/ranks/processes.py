@@ -10,18 +10,18 @@ from pathlib import Path
 WATCHDOG_VARIABLE = "IOSONDE_WATCHDOG"
 
 
-def family(token: str, variable: str = WATCHDOG_VARIABLE, after: int = 0) -> list[int]:
+def find_family(token: str, variable: str = WATCHDOG_VARIABLE, after: int = 0) -> list[int]:
     """Return ids of all processes of this user, on this host, that inherited ``variable=token`` in their environment.
 
     ``after``: they descend from this process, so that only younger ones have to be checked.
     """
     marker, pids = f"{variable}={token}".encode(), []
-    oldest = after if after <= _last_id() else 0  # ids have wrapped around meanwhile
+    oldest = after if after <= _read_last_process_id() else 0  # ids have wrapped around meanwhile
     for name in os.listdir("/proc"):
         if not name.isdigit() or int(name) < oldest:
             continue
         try:
-            inherited = _bytes_of(f"/proc/{name}/environ")
+            inherited = _read_kernel_file(f"/proc/{name}/environ")
         except OSError:
             continue  # it has ended, or belongs to another user
         if marker in inherited and marker in inherited.split(b"\0"):
@@ -29,17 +29,17 @@ def family(token: str, variable: str = WATCHDOG_VARIABLE, after: int = 0) -> lis
     return pids
 
 
-def eldest(token: str) -> int:
+def find_eldest(token: str) -> int:
     """Return this process if its parent is not in the family, whose members then descend from it; else 0. For ``after``
     of `family`."""
     try:
-        inherited = _bytes_of(f"/proc/{os.getppid()}/environ").split(b"\0")
+        inherited = _read_kernel_file(f"/proc/{os.getppid()}/environ").split(b"\0")
     except OSError:
         return 0
     return 0 if f"{WATCHDOG_VARIABLE}={token}".encode() in inherited else os.getpid()
 
 
-def _bytes_of(path: str) -> bytes:
+def _read_kernel_file(path: str) -> bytes:
     """Return the content of a kernel file. Every process of the host is read several times per trial, and plain system
     calls take a third of the time."""
     descriptor, content = os.open(path, os.O_RDONLY | os.O_CLOEXEC), b""
@@ -51,12 +51,12 @@ def _bytes_of(path: str) -> bytes:
         os.close(descriptor)
 
 
-def _last_id() -> int:
+def _read_last_process_id() -> int:
     """Return the most recent process id (proc_loadavg(5))."""
     return int(Path("/proc/loadavg").read_text().split()[4])
 
 
-def cpu_seconds(pids: list[int]) -> float:
+def sum_cpu_seconds(pids: list[int]) -> float:
     """Return the CPU time of these processes, with all their threads and the children that they waited for. Other ended
     processes count nothing."""
     ticks = 0
@@ -74,7 +74,7 @@ def name_of(pid: int) -> str:
         return ""
 
 
-def lives(pid: int, token: str) -> bool | None:
+def is_alive(pid: int, token: str) -> bool | None:
     """Return whether this process, which inherited ``token``, still runs; None if it is another process, or not
     visible."""
     try:
@@ -88,7 +88,7 @@ def lives(pid: int, token: str) -> bool | None:
     return True if inherited else None
 
 
-def identity() -> str:
+def get_process_identity() -> str:
     """Return the identity of this process, by which others check that it lives: ``boot:pid
     namespace:pid:start time``."""
     return ":".join((*_read_namespace(), str(os.getpid()), start_time(os.getpid()) or "?"))

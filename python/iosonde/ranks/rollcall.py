@@ -41,7 +41,7 @@ except IosondeError as error:
 """
 
 
-def call(
+def call_roll(
     launcher: Launcher,
     nodes: int,
     answer_s: float = ANSWER_S,
@@ -144,10 +144,12 @@ def _list_silent(hosts: Sequence[str], where: Path | None) -> list[tuple[str, st
 def _start_ranks(
     launcher: Launcher, nodes: int, targets: Sequence[Path], limit_s: float, where: Path | None
 ) -> tuple[watchdog.Outcome, dict[str, Any]]:
-    with temporary.directory("rollcall", where) as directory:
+    with temporary.hold_directory("rollcall", where) as directory:
         program = [sys.executable, "-c", _PROGRAM, str(nodes), str(directory), *map(str, targets)]
         command = launcher.command(nodes, 1, program)
-        outcome = watchdog.watch(command, heartbeat_dir=directory, limits=watchdog.TimeLimits(limit_s, grace_s=1.0))
+        outcome = watchdog.watch_command(
+            command, heartbeat_dir=directory, limits=watchdog.TimeLimits(limit_s, grace_s=1.0)
+        )
         return outcome, _parse_answer((directory / watchdog.STDOUT).read_text(errors="replace"))
 
 

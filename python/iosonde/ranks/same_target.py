@@ -58,14 +58,14 @@ class TargetView:
         return self.type, _BEFORE_THE_PATH.sub("", below).strip("/")
 
 
-def look(directory: Path) -> TargetView:
+def view_target(directory: Path) -> TargetView:
     """Return the view of this node. Hangs if the target hangs."""
     visible, fault = False, ""
     try:
         visible = directory.is_dir()  # first: this triggers an automounter
     except OSError as error:  # the daemon or server behind it is gone
         fault = os.strerror(error.errno or 0)
-    return TargetView(visible, *_describe_mount(mount.at(os.path.realpath(directory))), fault)
+    return TargetView(visible, *_describe_mount(mount.find_mount_entry(os.path.realpath(directory))), fault)
 
 
 def look_within(directory: Path) -> TargetView:
@@ -75,22 +75,22 @@ def look_within(directory: Path) -> TargetView:
         return TargetView(**child.call("look", str(directory), f"looking at {directory}", path=str(directory)))
     except NoAnswerError:
         fault = Message("no-response", "no answer for {limit_s:.0f} s", limit_s=LOOK_S)
-        return TargetView(False, *_describe_mount(mount.at(str(directory))), fault)
+        return TargetView(False, *_describe_mount(mount.find_mount_entry(str(directory))), fault)
     finally:
         child.close()
 
 
-def compare(ranks: Ranks, directory: Path) -> tuple[list[str], list[dict[str, str]]]:
+def compare_nodes(ranks: Ranks, directory: Path) -> tuple[list[str], list[dict[str, str]]]:
     """Compare the nodes in a trial: one sentence for each node that does not see its ``directory``, and the mount on
     each node ({"host", "type", "source"}). All ranks call it and get the same answer."""
-    views = ranks.all_gather(look(directory) if ranks.local_rank == 0 else None)
+    views = ranks.all_gather(view_target(directory) if ranks.local_rank == 0 else None)
     host_views = [(ranks.hosts[rank].name, view) for rank, view in enumerate(views) if view]
-    return list[str](sentences(dict(host_views), directory)), [
+    return list[str](describe_differing_nodes(dict(host_views), directory)), [
         {"host": host, "type": view.type, "source": view.source} for host, view in host_views
     ]
 
 
-def sentences(views: dict[str, TargetView], directory: Path) -> list[Message]:
+def describe_differing_nodes(views: dict[str, TargetView], directory: Path) -> list[Message]:
     """Describe the nodes that do not see the directory, in the order of their ranks."""
     first = next((host for host, view in views.items() if view.visible), None)
     messages = []
@@ -98,7 +98,7 @@ def sentences(views: dict[str, TargetView], directory: Path) -> list[Message]:
         if view.visible:
             continue
         if view.fault:
-            messages.append(_unusable(host, directory, view))
+            messages.append(_describe_unusable_target(host, directory, view))
         elif first is None:
             messages.append(Message("target-missing", "{host}: {path} is not visible", host=host, path=directory))
         else:
@@ -122,7 +122,7 @@ def sentences(views: dict[str, TargetView], directory: Path) -> list[Message]:
     return messages
 
 
-def _unusable(host: str, directory: Path, view: TargetView) -> Message:
+def _describe_unusable_target(host: str, directory: Path, view: TargetView) -> Message:
     return Message(
         "target-unavailable",
         "{host}: {path} on {type} of {source}: {reason}",
@@ -134,7 +134,7 @@ def _unusable(host: str, directory: Path, view: TargetView) -> Message:
     )
 
 
-def before(ranks: Ranks, targets: Sequence[Path]) -> list[str]:
+def check_targets(ranks: Ranks, targets: Sequence[Path]) -> list[str]:
     """Check each target in a roll call, with one rank per node, by ``others``. All ranks call it and get the same
     answer."""
     messages: list[str] = []
@@ -144,11 +144,11 @@ def before(ranks: Ranks, targets: Sequence[Path]) -> list[str]:
         odd = len({view.network for view in views}) > 1  # only then names have to be resolved
         serving = ranks.all_gather(odd and any(map(is_this_node, sorted(server_names))))
         target_views = [replace(view, serves=serves) for view, serves in zip(views, serving, strict=True)]
-        messages += others([host.name for host in ranks.hosts], target_views, target)
+        messages += describe_other_nodes([host.name for host in ranks.hosts], target_views, target)
     return messages
 
 
-def others(hosts: Sequence[str], views: Sequence[TargetView], target: Path) -> list[Message]:
+def describe_other_nodes(hosts: Sequence[str], views: Sequence[TargetView], target: Path) -> list[Message]:
     """Describe each node on which ``target`` is missing, does not answer, or differs from most nodes (in a tie, from
     the first). The server itself may see its disk where its clients see its export."""
     kinds = Counter(view.kind for view in views if view.visible)
@@ -157,7 +157,7 @@ def others(hosts: Sequence[str], views: Sequence[TargetView], target: Path) -> l
     messages = []
     for host, view in zip(hosts, views, strict=True):
         if view.fault:
-            messages.append(_unusable(host, target, view))
+            messages.append(_describe_unusable_target(host, target, view))
         elif first is None:
             messages.append(Message("target-missing", "{host}: {path} is missing", host=host, path=target))
         elif not view.visible:
@@ -217,7 +217,7 @@ def _describe_mount(mount_entry: mount.Mount | None) -> tuple[str, str]:
 
 
 def _read_view(path: str) -> dict[str, Any]:
-    return asdict(look(Path(os.path.abspath(path))))
+    return asdict(view_target(Path(os.path.abspath(path))))
 
 
 OPERATIONS = {"look": _read_view}

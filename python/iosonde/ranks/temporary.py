@@ -12,29 +12,29 @@ from pathlib import Path
 
 from iosonde.foreign.removal import remove_scratch, scratch_directory
 from iosonde.ranks import leftovers
-from iosonde.ranks.processes import identity, is_gone
+from iosonde.ranks.processes import get_process_identity, is_gone
 
 
 @contextmanager
-def directory(what: str, where: Path | None = None) -> Iterator[Path]:
+def hold_directory(what: str, where: Path | None = None) -> Iterator[Path]:
     """Create a directory for ``what`` ("rollcall") in ``where``, or in the default place, and remove it at the end."""
-    sweep(what, where)
-    with scratch_directory(f"iosonde-{what}-{_as_name(identity())}-", where) as path:
+    remove_stale_directories(what, where)
+    with scratch_directory(f"iosonde-{what}-{_identity_to_name(get_process_identity())}-", where) as path:
         yield path
 
 
-def sweep(what: str, where: Path | None = None) -> None:
+def remove_stale_directories(what: str, where: Path | None = None) -> None:
     """Remove this user's directories for ``what`` whose process has ended on this host."""
     for path in (where or Path(tempfile.gettempdir())).glob(f"iosonde-{what}-*"):
         match = re.fullmatch(rf"iosonde-{what}-(.+)-\w+", path.name)
         try:
             if match and is_gone(match[1].replace("+", ":")) and path.lstat().st_uid == os.getuid():
-                remove(path)
+                remove_directory(path)
         except OSError:
             continue
 
 
-def remove(directory: Path) -> None:
+def remove_directory(directory: Path) -> None:
     """Remove a directory of a killed process, with its recorded and unrecorded leftovers."""
     leftovers.remove_recorded(directory)
     mtimes = [entry.stat(follow_symlinks=False).st_mtime for entry in os.scandir(directory)]
@@ -43,5 +43,5 @@ def remove(directory: Path) -> None:
     remove_scratch(directory)
 
 
-def _as_name(who: str) -> str:
+def _identity_to_name(who: str) -> str:
     return who.replace(":", "+")  # a launcher may take ':' as the end of a path

@@ -20,10 +20,10 @@ from iosonde.core.message import Message
 from iosonde.core.parent_death import signal_on_parent_death
 from iosonde.foreign.reading import read_tail
 from iosonde.ranks import leftovers
-from iosonde.ranks.beats import Beat, read_hosts, waited_for
+from iosonde.ranks.beats import Beat, find_blocking_ranks, read_hosts
 from iosonde.ranks.forked import CannotForkError, ForkedRanks, ProcessHandle
 from iosonde.ranks.listener import Listener
-from iosonde.ranks.processes import WATCHDOG_VARIABLE, family, identity
+from iosonde.ranks.processes import WATCHDOG_VARIABLE, find_family, get_process_identity
 
 _PROGRAM = 3  # words before a rank's own: python -m MODULE
 TICK_S = 0.02  # interval of checks whether the command has ended
@@ -141,7 +141,7 @@ class Outcome:
         return others[-1][:200]
 
 
-def watch(
+def watch_command(
     command: Sequence[str],
     *,
     heartbeat_dir: Path,
@@ -159,7 +159,7 @@ def watch(
     after a rank that failed. Afterwards no process of the command is left, also when the caller is interrupted
     (KeyboardInterrupt is raised again) or killed. Raises LaunchError if it cannot be started.
     """
-    token = f"{identity()}:{time.monotonic_ns():020d}"
+    token = f"{get_process_identity()}:{time.monotonic_ns():020d}"
     environment = {**(os.environ if env is None else env), WATCHDOG_VARIABLE: token}
     heartbeat_dir.mkdir(parents=True, exist_ok=True)
     started, started_at = time.monotonic(), time.time()
@@ -167,7 +167,7 @@ def watch(
     process = process or _start_process(command, environment, heartbeat_dir)
     listener = Listener(heartbeat_dir, heartbeat_dir / STDOUT, token, limits.idle_s)
     try:
-        reason = _until_ended(process, listener, started, limits, on_tick)
+        reason = _wait_until_ended(process, listener, started, limits, on_tick)
         if reason:
             _terminate_group(process, token, min(limits.grace_s, GRACE_AFTER_S.get(reason, limits.grace_s)))
     except BaseException:  # an interrupt, or an error in on_tick
@@ -176,8 +176,10 @@ def watch(
     finally:
         leftover_pids = _end_family(token, process.pid if time.monotonic() - started < SHORT_S else 0)
         code = process.wait() if _has_ended(process.pid) else -signal.SIGKILL
-        bus_error = leftovers.why_bus_error() if code in _BUS_ERRORS else ""
-        open_files = leftovers.record(heartbeat_dir, leftovers.SURVIVORS, leftover_pids) if leftover_pids else []
+        bus_error = leftovers.explain_bus_error() if code in _BUS_ERRORS else ""
+        open_files = (
+            leftovers.record_open_files(heartbeat_dir, leftovers.SURVIVORS, leftover_pids) if leftover_pids else []
+        )
         leftovers.remove_recorded(heartbeat_dir, listener.open_files)
         if code:
             leftovers.remove_since(started_at)
@@ -188,7 +190,7 @@ def watch(
         exit_code=128 - code if code < 0 else code,
         seconds=time.monotonic() - started,
         timed_out=bool(reason),
-        waited_for=waited_for(beats, ranks) if reason or code else [],
+        waited_for=find_blocking_ranks(beats, ranks) if reason or code else [],
         stderr_tail=read_tail(heartbeat_dir / STDERR, TAIL_BYTES),
         signal=-code if code < 0 else None,
         reason=reason,
@@ -234,7 +236,7 @@ def _start_process(command: Sequence[str], environment: Mapping[str, str], direc
         ) from error
 
 
-def _until_ended(
+def _wait_until_ended(
     process: ProcessHandle,
     listener: Listener,
     started: float,
@@ -280,7 +282,7 @@ def _has_ended(pid: int) -> bool:
 def _terminate_group(process: ProcessHandle, token: str, grace_s: float) -> None:
     """Send SIGTERM to the launcher's group (which passes it on), and wait. A second Ctrl-C ends the wait."""
     os.killpg(process.pid, signal.SIGTERM)
-    _wait_until(lambda: _has_ended(process.pid) and not family(token), grace_s)
+    _wait_until(lambda: _has_ended(process.pid) and not find_family(token), grace_s)
 
 
 def _end_family(token: str, after: int) -> list[int]:
@@ -289,7 +291,7 @@ def _end_family(token: str, after: int) -> list[int]:
     pids: list[int] = []
 
     def is_empty() -> bool:
-        pids[:] = family(token, after=after)
+        pids[:] = find_family(token, after=after)
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -16,7 +16,7 @@ TOKEN_LEAST = 16  # characters of a given token
 _TOKEN_BYTES = 24
 
 
-def new_token() -> str:
+def create_token() -> str:
     """Return a token of 192 random bits."""
     return secrets.token_urlsafe(_TOKEN_BYTES)
 

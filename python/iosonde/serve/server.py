@@ -20,7 +20,7 @@ from iosonde.core.errors import InputError, IosondeError
 
 from .guard import Doorkeeper
 from .pages import PAGES
-from .pages.web_page import Address, WebPage, problem_page
+from .pages.web_page import Address, WebPage, render_problem_page
 from .shelf import Shelf
 
 POLICY = (
@@ -51,7 +51,7 @@ class HttpResponse:
     keep: bool = False
 
 
-def answer(shelf: Shelf, guard: Doorkeeper, target: str, headers: Any) -> HttpResponse:
+def answer_request(shelf: Shelf, guard: Doorkeeper, target: str, headers: Any) -> HttpResponse:
     """Answer a GET of ``target``; ``headers``: those of the request, by ``get``."""
     if not guard.knows_name(headers.get("Host")):
         return _respond_with_text(HTTPStatus.MISDIRECTED_REQUEST, "Unknown host name for this server.")
@@ -71,12 +71,12 @@ def answer(shelf: Shelf, guard: Doorkeeper, target: str, headers: Any) -> HttpRe
         )
     page = PAGES.get(parts.path)
     if page is None:
-        return _respond_with_page(problem_page(shelf, "Page not found.", ""), HTTPStatus.NOT_FOUND)
+        return _respond_with_page(render_problem_page(shelf, "Page not found.", ""), HTTPStatus.NOT_FOUND)
     try:
         return _respond_with_page(page(shelf, Address(parts.path, words)))
     except IosondeError as error:
         status = HTTPStatus.BAD_REQUEST if isinstance(error, InputError) else HTTPStatus.INTERNAL_SERVER_ERROR
-        return _respond_with_page(problem_page(shelf, error.message, error.hint), status)
+        return _respond_with_page(render_problem_page(shelf, error.message, error.hint), status)
 
 
 def _respond_with_page(web_page: WebPage, status: int = HTTPStatus.OK) -> HttpResponse:
@@ -120,7 +120,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, body: bool) -> None:
         try:
-            response = answer(self.shelf, self.guard, self.path, self.headers)
+            response = answer_request(self.shelf, self.guard, self.path, self.headers)
         except Exception:  # an internal error: its text may hold private data
             response = _respond_with_text(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error.")
         self._send(response, body)
@@ -160,7 +160,7 @@ class _Server6(_Server):
     address_family = socket.AF_INET6
 
 
-def bound(host: str, port: int) -> ThreadingHTTPServer:
+def create_server(host: str, port: int) -> ThreadingHTTPServer:
     """Create a listening server; port 0 is any free one. Raises InputError."""
     kind = _Server6 if ":" in host else _Server
     try:
@@ -196,7 +196,7 @@ def bound(host: str, port: int) -> ThreadingHTTPServer:
 
 
 @contextmanager
-def serving(server: ThreadingHTTPServer, shelf: Shelf, guard: Doorkeeper) -> Iterator[None]:
+def serve_in_background(server: ThreadingHTTPServer, shelf: Shelf, guard: Doorkeeper) -> Iterator[None]:
     """Serve requests, and keep the index up to date, during the block."""
     server.RequestHandlerClass = type("Handler", (_Handler,), {"shelf": shelf, "guard": guard})
     ended = threading.Event()

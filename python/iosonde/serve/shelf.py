@@ -114,7 +114,7 @@ class Shelf:
             return self._pages[key]
 
 
-def shelf_of(paths: Sequence[str], index: Index) -> Shelf:
+def open_shelf(paths: Sequence[str], index: Index) -> Shelf:
     """Open the stores, each with a unique name. Raises InputError, DataError."""
     stores = [Store.open(path) for path in paths]
     names = [Path(path).resolve().name or str(path) for path in paths]

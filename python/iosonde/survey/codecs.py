@@ -27,7 +27,7 @@ class Codec:
     unpack: Bytes
 
 
-def codec_name(text: str) -> str:
+def normalize_codec_name(text: str) -> str:
     """Return a codec's full name: ``zstd:3`` for ``zstd``, ``gzip:9`` for ``zlib:9``. Raises InputError."""
     match = re.fullmatch(r"([a-z0-9]+)(?::(\d{1,2}))?", text.strip().lower())
     name = _ALSO.get(match[1], match[1]) if match else ""
@@ -55,7 +55,7 @@ def codec_name(text: str) -> str:
 
 
 @cache
-def codec(name: str) -> Codec:
+def find_codec(name: str) -> Codec:
     """Return the codec of a name from :func:`codec_name`."""
     family, level = name.split(":")
     return Codec(name, *_MAKERS[family](int(level)))

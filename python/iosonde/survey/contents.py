@@ -12,9 +12,9 @@ import numpy as np
 
 from iosonde.engine._native import read_timed
 
-from .codecs import codec
-from .magic import EMPTY, HEAD_BYTES, LONG_HEAD_BYTES, kind_of, needs_long_head
-from .opening import CHANGED, FAILED, RELEASED, SHORT, Opened, TreeCalls, UnansweredError, WalkedFile, opened
+from .codecs import find_codec
+from .magic import EMPTY, HEAD_BYTES, LONG_HEAD_BYTES, detect_kind, needs_long_head
+from .opening import CHANGED, FAILED, RELEASED, SHORT, Opened, TreeCalls, UnansweredError, WalkedFile, open_drawn_file
 
 FULL_READ_BYTES = 1 << 20  # a file up to here is read whole
 PIECES, PIECE_BYTES = 4, 1 << 18
@@ -75,7 +75,7 @@ def look_at(root: int, walked_file: WalkedFile, options: LookOptions, calls: Tre
         return Contents(None, why=RELEASED)
     calls = calls or TreeCalls()
     try:
-        with opened(root, walked_file, calls) as file:
+        with open_drawn_file(root, walked_file, calls) as file:
             return _read_contents(file, walked_file, options, calls)
     except UnansweredError as error:
         return Contents(None, why=str(error))
@@ -92,7 +92,7 @@ def _read_contents(file: Opened, walked_file: WalkedFile, options: LookOptions, 
     if needs_long_head(head):
         head = _read_head(file, walked_file, LONG_HEAD_BYTES, calls)
     name = walked_file.path.rpartition(b"/")[2]
-    kind = kind_of(head, walked_file.size, name, lambda neighbor: _is_present(neighbor, file.directory, calls))
+    kind = detect_kind(head, walked_file.size, name, lambda neighbor: _is_present(neighbor, file.directory, calls))
     pieces, read = [], len(head)
     for data, ns, cached in timed:
         read += len(data)
@@ -105,7 +105,7 @@ def _read_piece(file: Opened, walked_file: WalkedFile, place: tuple[int, int], c
     offset, size = place
     data, ns, cached = calls(read_timed, file.fd, offset, size)
     if len(data) < size:
-        raise UnansweredError(_why_short(file, walked_file, calls))
+        raise UnansweredError(_explain_short_read(file, walked_file, calls))
     calls.hear()
     return data, ns, cached
 
@@ -116,13 +116,13 @@ def _read_head(file: Opened, walked_file: WalkedFile, size: int, calls: TreeCall
     while len(head) < size:
         more = calls(os.pread, file.fd, size - len(head), len(head))
         if not more:
-            raise UnansweredError(_why_short(file, walked_file, calls))
+            raise UnansweredError(_explain_short_read(file, walked_file, calls))
         head += more
     calls.hear()
     return head
 
 
-def _why_short(file: Opened, walked_file: WalkedFile, calls: TreeCalls) -> str:
+def _explain_short_read(file: Opened, walked_file: WalkedFile, calls: TreeCalls) -> str:
     return SHORT if walked_file.same(calls(os.fstat, file.fd)) else CHANGED
 
 
@@ -153,7 +153,7 @@ def _measure_piece(data: bytes, codecs: Iterable[str]) -> Piece:
     digests = b"".join(hashlib.blake2b(block, digest_size=DIGEST_BYTES).digest() for block in others)
     sizes, packing, unpacking = {}, {}, {}
     for name in codecs:
-        by, began = codec(name), time.thread_time()
+        by, began = find_codec(name), time.thread_time()
         packed = by.pack(data)
         middle = time.thread_time()
         unpacked = by.unpack(packed)

@@ -54,7 +54,7 @@ def read_list(stream: BinaryIO, name: str, tree_path: bytes) -> FileList:
     number, first = next(((at, record) for at, record in records if record.strip()), (0, b""))
     if not number:
         raise InputError("empty-file", "{path}: the list is empty", _HINT, path=name)
-    form = _form_of(first, (b"/", b"./", tree_path.rstrip(b"/") + b"/"))
+    form = _detect_form(first, (b"/", b"./", tree_path.rstrip(b"/") + b"/"))
     if not form:
         raise InputError(
             "unknown-file-format",
@@ -117,11 +117,11 @@ def _iter_records(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
         yield number + 1, rest
 
 
-def _form_of(first: bytes, starts: tuple[bytes, ...]) -> ListForm | None:
+def _detect_form(first: bytes, starts: tuple[bytes, ...]) -> ListForm | None:
     """Return the form of the first line, or None."""
     if (columns := _report_columns(first)) is not None:
         return ListForm(_REPORT, True, _build_report_parser(columns))
-    for form in (*_FORMS, ListForm("names", False, _names_with(starts))):
+    for form in (*_FORMS, ListForm("names", False, _build_name_parser(starts))):
         try:
             form.parse(first)
         except _NoMatchError:
@@ -181,7 +181,7 @@ def _parse_dwalk(record: bytes) -> _Entry | None:
     raise _NoMatchError
 
 
-def _columns_by(delimiter: bytes) -> _Parse:
+def _build_column_parser(delimiter: bytes) -> _Parse:
     """Return a parser of two columns, the size first or last."""
 
     def parse(record: bytes) -> _Entry:
@@ -205,7 +205,7 @@ def _parse_find(record: bytes) -> _Entry:
     raise _NoMatchError
 
 
-def _names_with(starts: tuple[bytes, ...]) -> _Parse:
+def _build_name_parser(starts: tuple[bytes, ...]) -> _Parse:
     """Return a parser of names that begin with one of ``starts``."""
 
     def parse(record: bytes) -> _Entry:
@@ -219,8 +219,8 @@ def _names_with(starts: tuple[bytes, ...]) -> _Parse:
 _FORMS = (
     ListForm("rbh-find -ls", True, _parse_rbh_find),
     ListForm("dwalk, dfind", False, _parse_dwalk),
-    ListForm("columns with a tab", True, _columns_by(b"\t")),
-    ListForm("columns with 0x1E", True, _columns_by(b"\x1e")),
-    ListForm("columns with |", True, _columns_by(b"|")),
+    ListForm("columns with a tab", True, _build_column_parser(b"\t")),
+    ListForm("columns with 0x1E", True, _build_column_parser(b"\x1e")),
+    ListForm("columns with |", True, _build_column_parser(b"|")),
     ListForm("size and name", True, _parse_find),
 )

@@ -79,7 +79,7 @@ _CONTROLS = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 _ZARR_PIECE = re.compile(rb"(?:c[./])?\d+(?:[./]\d+)*$")
 
 
-def kind_of(head: bytes, size: int, name: bytes = b"", has_neighbor: Callable[[bytes], bool] | None = None) -> str:
+def detect_kind(head: bytes, size: int, name: bytes = b"", has_neighbor: Callable[[bytes], bool] | None = None) -> str:
     """Return the kind of a file of this size and head. ``has_neighbor`` returns whether its directory has a file of a
     name."""
     if not size:

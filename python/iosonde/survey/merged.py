@@ -22,7 +22,7 @@ class WalkedPart:
     device: int
 
 
-def merged(parts: Sequence[WalkedPart], draws: int) -> Walked:
+def merge_parts(parts: Sequence[WalkedPart], draws: int) -> Walked:
     """Merge the parts into the walk that the first process alone would have returned."""
     first, walks = parts[0], [_renumber_device(parts[0].device, part) for part in parts]
     names = sorted({name for walk in walks for name in walk.strata})

@@ -88,7 +88,7 @@ class Opened:
 
 
 @contextmanager
-def opened(root: int, walked_file: WalkedFile, calls: TreeCalls) -> Iterator[Opened]:
+def open_drawn_file(root: int, walked_file: WalkedFile, calls: TreeCalls) -> Iterator[Opened]:
     """Open a drawn file from the open root of the walk. Raises UnansweredError.
 
     Its status is checked first with ``O_PATH``, which opens nothing. A file without blocks is on tape or a hole, and

@@ -148,7 +148,7 @@ def _build_scan(
     rows: Sequence[tuple[WalkedFile, str, int]], n_omitted: int, now_s: int, depth: int, pieces: dict[str, Floats]
 ) -> TreeScan:
     kinds, kind = np.unique(np.array([name for _, name, _ in rows], str), return_inverse=True)
-    _, part = np.unique(np.array([_part_of(file.path, depth) for file, _, _ in rows], object), return_inverse=True)
+    _, part = np.unique(np.array([_cut_to_depth(file.path, depth) for file, _, _ in rows], object), return_inverse=True)
     return TreeScan(
         np.array([file.size for file, _, _ in rows], float),
         np.array([max(0.0, now_s - file.modified_ns / 1e9) for file, _, _ in rows], float),
@@ -162,7 +162,7 @@ def _build_scan(
     )
 
 
-def _part_of(path: bytes, depth: int) -> bytes:
+def _cut_to_depth(path: bytes, depth: int) -> bytes:
     return b"/".join(path.split(b"/")[:-1][:depth])
 
 

@@ -96,7 +96,7 @@ class WalkStalledError(Exception):
         self.path, self.hung_s, self.files = path, hung_s, files
 
 
-def walk(
+def walk_tree(
     options: WalkOptions, root: str | None = None, limit_s: float = math.inf, on_walk: OnWalk | None = None
 ) -> Walked:
     """Walk a tree; ``root``: a path of it that stays valid. Raises InputError if it cannot be opened, WalkStalledError

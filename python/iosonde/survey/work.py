@@ -16,7 +16,7 @@ from .lookup import look_up_all
 from .readers import Patience, look_at_all
 from .transfer import array_to_text, contents_to_rows, files_from_rows, name_from_text, name_to_text, walked_to_json
 from .walk import WalkOptions, WalkStalledError
-from .walk import walk as walk_all
+from .walk import walk_tree as walk_all
 
 _INODES_S = 0.3  # time limit of an optional number
 _root = -1
@@ -43,7 +43,7 @@ def hold(path: str, shown: str) -> dict[str, Any]:
         "resolved": os.path.realpath(path),
         "device": os.fstat(_root).st_dev,
         "readable": os.access(_find_root_path(), os.R_OK | os.X_OK),
-        "inodes": _inodes_in_use(),
+        "inodes": _count_inodes_in_use(),
     }
 
 
@@ -96,7 +96,7 @@ def _find_root_path() -> str:
     return f"/proc/self/fd/{_root}"
 
 
-def _inodes_in_use() -> int | None:
+def _count_inodes_in_use() -> int | None:
     """Return the inodes in use on the file system, an upper bound of the files, or None if it does not count them. A
     slow answer means that an archive or a server is away: the number is left out."""
     answers: list[os.statvfs_result] = []

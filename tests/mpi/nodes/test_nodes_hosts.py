@@ -118,7 +118,7 @@ def test_an_mpi_program_is_one_job_over_the_hosts_by_the_launcher_of_its_own_mpi
     """IOR as Debian's Open MPI or another built it, whatever our own ranks have."""
     if not shutil.which("ior"):
         pytest.skip("ior is not on PATH")
-    theirs = program.library_of("ior").flavour
+    theirs = program.find_library_of_program("ior").flavour
     env = {
         **over_agent(family, cluster),
         **NETWORK.get(theirs, {}),

@@ -30,7 +30,7 @@ PROLOGUE = """
 def an_mpiexec(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", SOURCE)
     try:
-        mpiexec.find()
+        mpiexec.find_mpiexec()
     except LaunchError as error:
         pytest.fail(f"these tests need MPI: {error.message}; {error.hint}")
 
@@ -38,14 +38,16 @@ def an_mpiexec(monkeypatch):
 def start(directory, count, body, limit_s):
     program = textwrap.dedent(PROLOGUE) + textwrap.dedent(body)
     words = local.Local().command(count, 1, [sys.executable, "-c", program, str(count), str(directory)])
-    outcome = watchdog.watch(words, heartbeat_dir=directory / "beats", limits=watchdog.TimeLimits(limit_s), ranks=count)
+    outcome = watchdog.watch_command(
+        words, heartbeat_dir=directory / "beats", limits=watchdog.TimeLimits(limit_s), ranks=count
+    )
     assert not outcome.exit_code, (outcome.reason, outcome.stderr_tail)
     return json.loads((directory / "beats" / watchdog.STDOUT).read_text())
 
 
 def test_256_ranks_do_what_2_do(tmp_path):
     """A whole trial: every rank runs a command, and its output comes home under its own number."""
-    if machine.memory_bytes() < MANY_NEED_BYTES:
+    if machine.compute_usable_memory() < MANY_NEED_BYTES:
         pytest.skip(f"needs {MANY_NEED_BYTES >> 30} GiB of memory")
     plan, store = tmp_path / "plan.yaml", tmp_path / "store"
     plan.write_text(f"nodes: [{MANY}]\nrepetitions: 1\nsteps:\n  - command: echo rank ${{RANK}} of ${{RANKS}}\n")

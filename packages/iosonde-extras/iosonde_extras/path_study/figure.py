@@ -15,13 +15,13 @@ from iosonde.layout.vocabulary import (
     VERMILION,
     Row,
     Spec,
-    flat,
-    label,
+    build_flat_title,
+    build_legend,
+    build_number_channel,
     layer,
-    legend,
-    number,
+    list_ticks_inside,
     short,
-    ticks_inside,
+    truncate_label,
     view,
 )
 
@@ -52,7 +52,7 @@ def panels(drawn: Sequence[DrawnPaths]) -> Spec:
 def _draw_panel(drawn_paths: DrawnPaths) -> Spec:
     sizes = [size for size, _, _, _ in drawn_paths.cells]
     times = [seconds for _, seconds, _, _ in drawn_paths.cells]
-    x = number(
+    x = build_number_channel(
         "size of an access",
         "x",
         (min(sizes) / 1.3, max(sizes) * 1.3),
@@ -61,23 +61,23 @@ def _draw_panel(drawn_paths: DrawnPaths) -> Spec:
     )
     low, high = min(times) / 1.5, max(times) * 1.5
     axis = {
-        **flat("time of an operation"),
+        **build_flat_title("time of an operation"),
         "labelExpr": SECONDS,
-        "values": ticks_inside(low, high),
+        "values": list_ticks_inside(low, high),
     }
-    y = number("", "y", (low, high), log=True, axis=axis)
+    y = build_number_channel("", "y", (low, high), log=True, axis=axis)
     names = [
         name
         for name in drawn_paths.names
         if name in drawn_paths.lines or any(at == name for _, _, at, _ in drawn_paths.cells)
     ]
-    colour = legend(
-        [label(name) for name in names], [_condition_colour(drawn_paths, name) for name in names], offset=24
+    colour = build_legend(
+        [truncate_label(name) for name in names], [_condition_colour(drawn_paths, name) for name in names], offset=24
     )
     channels: Spec = {"x": x, "y": y, "color": colour}
     lines = [
         layer(
-            [{"x": short(size), "y": short(seconds), "series": label(name)} for size, seconds in points],
+            [{"x": short(size), "y": short(seconds), "series": truncate_label(name)} for size, seconds in points],
             "line",
             channels,
             strokeWidth=1.4,
@@ -89,7 +89,7 @@ def _draw_panel(drawn_paths: DrawnPaths) -> Spec:
         {
             "x": short(size),
             "y": short(seconds),
-            "series": label(at),
+            "series": truncate_label(at),
             "tip": f"{name}, {format_size(size)}: {format_rate(seconds, 's')}, {at}",
         }
         for size, seconds, at, name in drawn_paths.cells

@@ -39,12 +39,12 @@ def runs(machine: str | Mapping[str, Any], cells: Iterable[Mapping[str, Any]], s
 
 def _simulate_run(machine: str | Mapping[str, Any], cell: Mapping[str, Any], number: int, seed: int) -> Run:
     step = NativeStep(WORKLOAD, {**cell, "machine": machine})
-    [part] = items.layout(items.items((), (step,), (), {}), 0, 1, 0)
+    [part] = items.lay_out_items(items.build_items((), (step,), (), {}), 0, 1, 0)
     with scratch_directory("iosonde-machine-") as place:
         for index, plan in enumerate(part.plans):
             assert isinstance(plan.phase, Phase)
-            spool.write(place, _simulate_phase(index, plan.phase, plan.backend, seed + number))
-        collected = assemble.collect(assemble.SpooledTrial(place, 1, _PLACES, number), [part])
+            spool.append_phase(place, _simulate_phase(index, plan.phase, plan.backend, seed + number))
+        collected = assemble.collect_trial(assemble.SpooledTrial(place, 1, _PLACES, number), [part])
     factors: dict[str, FactorValue] = {name: value for name, value in cell.items() if not isinstance(value, Mapping)}
     return Run(
         id=f"{EXPERIMENT}-{number:04d}",
@@ -80,6 +80,6 @@ def _simulate_phase(index: int, phase: Phase, backend: dict[str, Any], seed: int
         record.complete,
         record.totals,
         record.errors,
-        operations=spool.as_operations(record.operations, 0, index),
+        operations=spool.records_to_operations(record.operations, 0, index),
         truth=truth.encode_classes(record.truth),
     )

@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from iosonde.campaign.plan import plan
+from iosonde.campaign.plan import plan_campaign
 from iosonde.campaign.request import Request
 from iosonde.measure.workloads.translation import translate
 from iosonde_extras.as_iozone import translate_settings
@@ -35,7 +35,7 @@ def cells(tmp_path):
         (tmp_path / "t").mkdir(exist_ok=True)
         body = "\n".join(f"      {one}" for one in phases)
         file.write_text(f"target: {tmp_path}/t\n{keys}\nsteps:\n  - workload: phases\n    phases:\n{body}\n")
-        return iozone_plan(plan(Request(file=str(file)))).cells
+        return iozone_plan(plan_campaign(Request(file=str(file)))).cells
 
     return of
 
@@ -132,4 +132,4 @@ def test_the_way_back_is_the_way_there(options):
 
 def test_commands_are_no_native_steps(tmp_path):
     with raises("option-not-applicable"):
-        iozone_plan(plan(Request(what="true", target=(str(tmp_path),))))
+        iozone_plan(plan_campaign(Request(what="true", target=(str(tmp_path),))))

@@ -20,8 +20,8 @@ def test_the_study_of_paths_is_such_a_fraction():
 
 
 def test_the_document_is_an_experiment_whose_cells_are_all_meaningful():
-    spec = file.build(document.document(Request(what="path-study", target=("/tmp",), seed=1)), ()).spec
-    made = design.cells(spec.factors, spec.design, 1)
+    spec = file.build_experiment(document.build_document(Request(what="path-study", target=("/tmp",), seed=1)), ()).spec
+    made = design.build_cells(spec.factors, spec.design, 1)
     assert len(made.cells) == 96 and not made.n_dropped and spec.repetitions == 1
     assert {(cell["state"], cell["direction"]) for cell in made.cells} == {
         ("discard", "read"),
@@ -35,7 +35,7 @@ def test_the_document_is_an_experiment_whose_cells_are_all_meaningful():
 
 
 def test_quick_is_a_small_look_and_fake_needs_no_target():
-    found = document.document(Request(what="path-study", quick=True, fake="lock"))
+    found = document.build_document(Request(what="path-study", quick=True, fake="lock"))
     assert found.data["design"]["cells"] == path_study.QUICK_CELLS and found.data["repetitions"] == 1
     assert found.data["steps"][0]["machine"] == "lock"
     assert found.data["target"]
@@ -43,4 +43,4 @@ def test_quick_is_a_small_look_and_fake_needs_no_target():
 
 def test_fake_is_for_the_study_alone():
     with raises("option-not-applicable", option="fake"):
-        document.document(Request(target=("/tmp",), fake="lock"))
+        document.build_document(Request(target=("/tmp",), fake="lock"))

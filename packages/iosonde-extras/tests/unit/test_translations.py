@@ -17,7 +17,7 @@ from messages import codes
 def execute(root: Path, command: str, ranks: int, shift: int = 0) -> list[tuple[str, int, list]]:
     """(phase, rank, records) of all phases, rank after rank, really done below ``root``."""
     translation = translate(command)
-    producer = workloads.find(translation.workload)
+    producer = workloads.find_producer(translation.workload)
     settings = producer.Settings(**json.loads(json.dumps(translation.settings.to_json())))
     assert settings == translation.settings
     plans = [producer.plan(settings, rank, ranks, shift) for rank in range(ranks)]
@@ -29,7 +29,7 @@ def execute(root: Path, command: str, ranks: int, shift: int = 0) -> list[tuple[
             (record,) = session.run(0, 0)
             session.close()
             assert not record.errors, record.errors
-            done.append((plan.operation, rank, spool.as_operations(record.operations, rank, 0)))
+            done.append((plan.operation, rank, spool.records_to_operations(record.operations, rank, 0)))
     return done
 
 
@@ -135,14 +135,14 @@ def test_mdtests_items_can_lie_in_leaves_only(tmp_path):
 
 def test_mdtests_neighbours_do_the_next_phases():
     translation = translate("mdtest -F -n 4 -N 1")
-    plan = workloads.find("mdtest").plan(translation.settings, 0, 4, 1)
+    plan = workloads.find_producer("mdtest").plan(translation.settings, 0, 4, 1)
     owners = [phase.phase.files.template.rsplit(".", 2)[1] for phase in plan]
     assert owners == ["0", "1", "2", "3"]
 
 
 def test_mdtest_stat_alone_makes_the_items_outside_the_clock():
     translation = translate("mdtest -F -n 4 -T")
-    plan = workloads.find("mdtest").plan(translation.settings, 0, 1, 0)
+    plan = workloads.find_producer("mdtest").plan(translation.settings, 0, 1, 0)
     assert [(phase.operation, phase.timed) for phase in plan] == [("file_creation", False), ("file_stat", True)]
 
 
@@ -235,7 +235,7 @@ def test_options_may_be_written_in_every_common_way():
 )
 def test_what_a_trial_needs_on_the_target_is_foreseen(tmp_path, command):
     translation = translate(command)
-    producer = workloads.find(translation.workload)
+    producer = workloads.find_producer(translation.workload)
     execute(tmp_path, command, ranks=2)
     there = list(tmp_path.rglob("*"))
     data = sum(path.stat().st_size for path in there if path.is_file())
@@ -257,9 +257,9 @@ def test_what_a_trial_needs_on_the_target_is_foreseen(tmp_path, command):
 )
 def test_settings_in_an_experiment_file_are_checked(workload, settings, said):
     with pytest.raises(InputError) as caught:
-        workloads.find(workload).Settings(**settings)
+        workloads.find_producer(workload).Settings(**settings)
     assert said in f"{caught.value.message} {caught.value.hint}"
 
 
 def test_settings_in_an_experiment_file_may_have_units():
-    assert workloads.find("ior").Settings(transfer_size="1MiB", block_size="16MiB").block_size == 2**24
+    assert workloads.find_producer("ior").Settings(transfer_size="1MiB", block_size="16MiB").block_size == 2**24

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from iosonde.campaign import turn
-from iosonde.campaign.lab_by_lab import lab_by_lab, needs_cache_regime
-from iosonde.campaign.run import in_labs
+from iosonde.campaign.lab_by_lab import measure_lab_by_lab, needs_cache_regime
+from iosonde.campaign.run import open_lab_campaign
 from iosonde.commands.campaign_caller import build_caller
 from iosonde.commands.page_file import check_page_is_writable
 from iosonde.commands.run.measurement import Measurement
@@ -53,13 +53,13 @@ def measure_in_labs(options: RunOptions) -> Measurement | int:
     options = mount_before_cold_reads(options, file.file_systems)
     words = replace_options(options, page=None, budget=None).words()  # both are of the whole experiment
     request = replace(options, target=str(labs.target_of(file.name)))
-    with in_labs(request, _build_check(file.name), options.level, build_caller()) as begun:
+    with open_lab_campaign(request, _build_check(file.name), options.level, build_caller()) as begun:
         _remove_stale_lab(file.name, begun)
 
         def measure_setting(setting: LabSetting, more: Sequence[str]) -> int:
             return _measure_in_lab(file.name, setting, (*words, *more))
 
-        code = lab_by_lab(begun, measure_setting, get_front_end().note)
+        code = measure_lab_by_lab(begun, measure_setting, get_front_end().note)
     if code not in (0, PROBLEM_DETECTED):
         return code
     return Measurement(begun.outcome(), options.level, options.page, is_incomplete=code == PROBLEM_DETECTED)
@@ -85,7 +85,7 @@ def _measure_in_lab(name: str, setting: LabSetting, words: Sequence[str]) -> int
         inside = lab.clients[0]
         run_words = inside.words(*labs.run_words(lab, words), directory=os.getcwd())
         service = labs.FaultService(lab.directory, labs.hands_of(lab))
-        environment = inside.environment() | turn.passed_on()
+        environment = inside.environment() | turn.build_inherited_environment()
         with service, subprocess.Popen(run_words, env=environment, stdout=subprocess.DEVNULL) as child:
             try:
                 return child.wait()

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def read_lab_file(request: Request) -> LabFile:
     """Return what the experiment file of a request says of labs. Raises InputError."""
-    from iosonde.campaign.in_lab import lab_file
+    from iosonde.campaign.in_lab import read_lab_file
 
-    return lab_file(request.file, request.what)
+    return read_lab_file(request.file, request.what)
 
 
 def place_in_lab(request: Request, file: LabFile) -> Request:

@@ -68,7 +68,7 @@ def test_a_new_mount_of_clients_makes_no_server_forget():
     facts = {"machine": {"mount": {"type": "fuse.glusterfs", "source": "server1:/lab"}}}
     for hook, said in ((CLIENTS_ANEW, "warm"), ("ssh server1 drop", "cold-requested"), ("", "warm")):
         bench = SimpleNamespace(facts=facts, cache=CacheRegime(before_reads=hook))
-        assert trial._server_cache(bench) == said
+        assert trial._describe_server_cache(bench) == said
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one CPU")

@@ -24,7 +24,7 @@ _SHORT = 24  # characters of a command that may name its side
 _SERIES = ("nodes", "ranks_per_node")
 
 
-def expanded(document: Document) -> Document:
+def expand_against(document: Document) -> Document:
     """Return the document with both commands as steps, the factor that distinguishes them, and a design of pairs.
     Unchanged without ``against``. Call it only if ``problems`` finds none."""
     data = document.data
@@ -33,8 +33,8 @@ def expanded(document: Document) -> Document:
     section = _normalise_section(data["against"])
     data = {**data, "repetitions": data.get("repetitions", MOST)}
     if "command" in section:
-        names = _name_sides(section, _command_of(data["steps"][_find_commands(data["steps"])[0]]))
-        data |= _both_commands(data, section["command"], names)
+        names = _name_sides(section, _get_command(data["steps"][_find_commands(data["steps"])[0]]))
+        data |= _combine_commands(data, section["command"], names)
     factor = section.get("factor", FACTOR)
     margin = parse_share(str(section.get("margin", MARGIN)))
     data |= {
@@ -57,13 +57,13 @@ def against_from_document(data: Mapping[str, Any]) -> Against | None:
     return Against(section["factor"], section["margin"], section["metric"], tuple(section.get("fail_if", ())))
 
 
-def document_of(against: Against) -> dict[str, Any]:
+def against_to_document(against: Against) -> dict[str, Any]:
     """Return the section of an expanded document; without the key ``fail_if`` if empty, as in older versions."""
     conditions = {"fail_if": list(against.fail_if)} if against.fail_if else {}
     return {"factor": against.factor, "margin": against.margin, "metric": against.metric, **conditions}
 
 
-def problems(document: Document) -> list[Problem]:
+def list_against_problems(document: Document) -> list[Problem]:
     """Return the mistakes in ``against``, in a document valid by the schema."""
     if "against" not in document.data:
         return []
@@ -91,7 +91,7 @@ def _find_commands(steps: list[Any]) -> list[int]:
     return [place for place, step in enumerate(steps) if isinstance(step, str) or "command" in step]
 
 
-def _command_of(step: str | dict[str, Any]) -> str:
+def _get_command(step: str | dict[str, Any]) -> str:
     return step if isinstance(step, str) else str(step["command"])
 
 
@@ -104,7 +104,7 @@ def _name_sides(section: Mapping[str, Any], first: str) -> tuple[str, str]:
     return a, b
 
 
-def _both_commands(data: Mapping[str, Any], command: str, names: tuple[str, str]) -> dict[str, Any]:
+def _combine_commands(data: Mapping[str, Any], command: str, names: tuple[str, str]) -> dict[str, Any]:
     """Return the keys of a document with two commands, of which each trial runs one; both have the name of the step."""
     steps, place = data["steps"], _find_commands(data["steps"])[0]
     step = steps[place] if isinstance(steps[place], dict) else {"command": steps[place]}
@@ -159,7 +159,7 @@ def _check_command(data: Mapping[str, Any], section: Mapping[str, Any]) -> Itera
     if not section["command"].strip():
         yield Message("empty-command", "the command is empty"), "give the command to compare with"
         return
-    names = _name_sides(section, _command_of(data["steps"][places[0]]))
+    names = _name_sides(section, _get_command(data["steps"][places[0]]))
     if names[0] == names[1]:
         yield (
             Message("duplicate-side", "both sides are called '{side}'", side=names[0]),

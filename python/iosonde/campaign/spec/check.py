@@ -7,7 +7,7 @@ from dataclasses import fields
 from itertools import islice, product
 from typing import Any
 
-from iosonde.campaign.forecast import stated_work
+from iosonde.campaign.forecast import parse_work
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message, restore_message, spell
 from iosonde.core.problems import Problem, suggest_replacement
@@ -20,7 +20,7 @@ from iosonde.measure.workloads.settings import SettingError
 from iosonde.ranks.launch.mpirun import HOST_NAME
 
 from . import lab
-from .levels import level_of, read_levels
+from .levels import find_level, read_levels
 
 # Columns of a store's tables, and facts of a trial.
 RESERVED = frozenset(
@@ -55,7 +55,7 @@ _CELLS = 2000
 _MAX_TRIED = 20_000  # cells that are searched for allowed ones
 
 
-def problems(document: Document, importers: Collection[str]) -> list[Problem]:
+def list_problems(document: Document, importers: Collection[str]) -> list[Problem]:
     """Return all mistakes in a document valid by the schema."""
     problems = list(_check_factors(document))
     problems += [] if problems else _check_unused(document)
@@ -68,7 +68,7 @@ def problems(document: Document, importers: Collection[str]) -> list[Problem]:
     ]
     problems += _check_commands(document, importers)
     for place, step in _iterate_native_steps(document.data["steps"]):
-        if step["workload"] not in workloads.names():
+        if step["workload"] not in workloads.list_workloads():
             problems.append(build_problem(document, ("steps", place, "workload"), *_explain_absence(step["workload"])))
     return problems
 
@@ -78,7 +78,7 @@ def _explain_absence(workload: str) -> tuple[Message, str]:
     if error := workloads.find_missing(workload):
         return error.message, error.hint
     what = Message("unknown-workload", "unknown native workload '{workload}'", workload=workload)
-    return what, suggest_replacement(workload, workloads.names())
+    return what, suggest_replacement(workload, workloads.list_workloads())
 
 
 def list_spec_problems(document: Document, spec: Spec) -> list[Problem]:
@@ -132,7 +132,7 @@ def _check_factors(document: Document) -> Iterator[Problem]:
 
 
 def _check_control(document: Document, path: Key, declaration: dict[str, Any]) -> Iterator[Problem]:
-    if "set" in declaration and placeholders.LEVEL not in placeholders.names_in(declaration["set"]):
+    if "set" in declaration and placeholders.LEVEL not in placeholders.list_placeholders(declaration["set"]):
         yield build_problem(
             document,
             (*path, "set"),
@@ -157,7 +157,7 @@ def _check_control(document: Document, path: Key, declaration: dict[str, Any]) -
 
 def _check_unused(document: Document) -> Iterator[Problem]:
     data = document.data
-    used = {*used_names(data), *lab.factors(data.get(lab.KEY, {}))}
+    used = {*find_used_names(data), *lab.collect_lab_factors(data.get(lab.KEY, {}))}
     for name, declaration in data.get("factors", {}).items():
         levels = declaration["levels"] if isinstance(declaration, dict) else declaration
         controlled = isinstance(declaration, dict) and "set" in declaration
@@ -177,30 +177,30 @@ def _check_unused(document: Document) -> Iterator[Problem]:
 def _check_design(document: Document, spec: Spec) -> Iterator[Problem]:
     """Return mistakes of the design with these factors; the messages begin with the wrong key."""
     try:
-        design.check(spec.design, spec.factors)
+        design.check_design(spec.design, spec.factors)
     except InputError as error:
         key, _, _ = error.message.partition(": ")
         key = key if re.fullmatch(r"design[\w.\[\]]*", key) else "design"
         path = tuple(int(part) if part.isdecimal() else part for part in re.findall(r"[^.\[\]]+", key))
-        yield Problem(document.place(path), key, _without_key(error, key), error.hint)
+        yield Problem(document.place(path), key, _strip_key(error, key), error.hint)
 
 
 def _check_moves(document: Document, spec: Spec) -> Iterator[Problem]:
     if "moves" in document.data:
         try:
-            stated_work(document.data["moves"], [factor.name for factor in spec.factors], "moves")
+            parse_work(document.data["moves"], [factor.name for factor in spec.factors], "moves")
         except InputError as error:
-            yield build_problem(document, ("moves",), _without_key(error, "moves"), error.hint)
+            yield build_problem(document, ("moves",), _strip_key(error, "moves"), error.hint)
 
 
-def _without_key(error: InputError, key: str) -> Message:
+def _strip_key(error: InputError, key: str) -> Message:
     return error.message.without_prefix(f"{key}: ")
 
 
-def used_names(data: Mapping[str, Any]) -> set[str]:
+def find_used_names(data: Mapping[str, Any]) -> set[str]:
     """Return the names used by commands and settings of a document's data."""
     chosen = [step["when"] for _, step in _iterate_steps(data) if isinstance(step.get("when"), dict)]
-    names = names_in([data.get(key) for key in ("set_up", "steps", "tear_down", "factors", "cache", "faults")])
+    names = find_placeholders([data.get(key) for key in ("set_up", "steps", "tear_down", "factors", "cache", "faults")])
     return names.union(*chosen)
 
 
@@ -226,17 +226,17 @@ def _check_when(document: Document) -> Iterator[Problem]:
                 )
                 continue
             try:
-                level_of(factors[factor], level)
+                find_level(factors[factor], level)
             except InputError as error:
                 yield build_problem(document, (*path, "when", factor), error.message, error.hint)
 
 
-def names_in(value: Any) -> set[str]:
+def find_placeholders(value: Any) -> set[str]:
     """Return the names of placeholders anywhere in a value."""
     if isinstance(value, str):
-        return set(placeholders.names_in(value))
+        return set(placeholders.list_placeholders(value))
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return {name for part in parts for name in names_in(part)}
+    return {name for part in parts for name in find_placeholders(part)}
 
 
 def _check_cache(document: Document) -> Iterator[Problem]:
@@ -290,7 +290,7 @@ def _check_target(document: Document) -> Iterator[Problem]:
             f"give the directory to measure: target, or {spell.target:DIR}",
         )
     for path, text in _iterate_commands(data):
-        if {"TARGET", "TARGET_ROOT"} & set(placeholders.names_in(text)):
+        if {"TARGET", "TARGET_ROOT"} & set(placeholders.list_placeholders(text)):
             yield build_problem(
                 document,
                 path,
@@ -379,7 +379,7 @@ def _check_commands(document: Document, importers: Collection[str]) -> Iterator[
     for path, text in _iterate_commands(data):
         also = (placeholders.LEVEL,) if path[0] == "factors" else ()
         try:
-            placeholders.check(text, (*names, *also))
+            placeholders.check_placeholders(text, (*names, *also))
         except InputError as error:
             yield build_problem(document, path, error.message, error.hint)
         if slip := _IOZONE_SLIP.search(text):
@@ -399,14 +399,18 @@ def _check_commands(document: Document, importers: Collection[str]) -> Iterator[
                     Message("unknown-importer", "unknown importer '{importer}'", importer=importer),
                     suggest_replacement(importer, ("none", "auto", *importers)),
                 )
-            if isinstance(step, dict) and step.get("on") == MPI and (wrong := mpi_program.why_not_mpi(step["command"])):
+            if (
+                isinstance(step, dict)
+                and step.get("on") == MPI
+                and (wrong := mpi_program.explain_unfit_for_mpi(step["command"]))
+            ):
                 yield build_problem(document, (stage, place, "on"), *wrong)
 
 
 def _check_settings(document: Document, path: Key, step: NativeStep, spec: Spec) -> Iterator[Problem]:
     """Return mistakes in the settings of a step: unknown settings, unknown names in them, and values that the workload
     refuses."""
-    setting_names = [field.name for field in fields(workloads.find(step.workload).Settings)]
+    setting_names = [field.name for field in fields(workloads.find_producer(step.workload).Settings)]
     unknown = [key for key in step.settings if key not in setting_names]
     for key in unknown:
         yield build_problem(
@@ -417,44 +421,46 @@ def _check_settings(document: Document, path: Key, step: NativeStep, spec: Spec)
         )
     if unknown:
         return
-    for values in cells(step, spec):
+    for values in iterate_cells(step, spec):
         try:
-            settings_at(step, values)
+            evaluate_settings(step, values)
         except SettingError as error:
-            yield build_problem(document, (*path, *error.path), _at_cell(error, values), error.hint)
+            yield build_problem(document, (*path, *error.path), _add_cell_to_message(error, values), error.hint)
             return
         except InputError as error:
-            yield build_problem(document, path, _at_cell(error, values), error.hint)
+            yield build_problem(document, path, _add_cell_to_message(error, values), error.hint)
             return
 
 
-def _at_cell(error: InputError, levels: Mapping[str, Any]) -> Message:
+def _add_cell_to_message(error: InputError, levels: Mapping[str, Any]) -> Message:
     if not levels:
         return error.message
     cell = ", ".join(f"{name}={level}" for name, level in levels.items())
     return restore_message(error.code, f"{error.message} (at {cell})", {**error.values, "cell": cell})
 
 
-def cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:
+def iterate_cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:
     """Yield the cells of the factors that the settings of a step use, except those forbidden by a constraint."""
-    used = names_in(step.settings)
+    used = find_placeholders(step.settings)
     factors = [factor for factor in spec.factors if factor.name in used]
     names = [factor.name for factor in factors]
-    allows = design.judge(design.constraints(spec.design, [factor.name for factor in spec.factors]), names)
+    allows = design.build_cell_check(
+        design.read_constraints(spec.design, [factor.name for factor in spec.factors]), names
+    )
     grid = islice(product(*(factor.levels for factor in factors)), _MAX_TRIED)
     candidates = (dict(zip(names, levels, strict=True)) for levels in grid)
     allowed = list(islice((cell for cell in candidates if allows(cell)), _CELLS))
     if allowed:
         yield from allowed
     else:  # nearly all are forbidden, or all: the design reports it
-        for cell in islice(design.cells(spec.factors, spec.design, 0).cells, _CELLS):
+        for cell in islice(design.build_cells(spec.factors, spec.design, 0).cells, _CELLS):
             yield {name: cell[name] for name in names}
 
 
-def settings_at(step: NativeStep, values: Mapping[str, Any]) -> Any:
+def evaluate_settings(step: NativeStep, values: Mapping[str, Any]) -> Any:
     """Return the ``Settings`` of a native step at one setting of the factors, for any trial. Raises InputError."""
-    trial = {**dict.fromkeys(placeholders.TRIAL, 1), **values, **workloads.own_names(step.workload)}
-    return workloads.find(step.workload).Settings(**placeholders.fill_typed(step.settings, trial))
+    trial = {**dict.fromkeys(placeholders.TRIAL, 1), **values, **workloads.list_own_placeholders(step.workload)}
+    return workloads.find_producer(step.workload).Settings(**placeholders.fill_typed(step.settings, trial))
 
 
 def _check_operations(
@@ -462,7 +468,9 @@ def _check_operations(
 ) -> Iterator[Problem]:
     """Check for duplicate operations: two phases of one name would be one operation in the results. Steps of one
     workload are distinguished."""
-    for plan in workloads.find(step.workload).plan(settings_at(step, next(cells(step, spec))), 0, 1, 0):
+    for plan in workloads.find_producer(step.workload).plan(
+        evaluate_settings(step, next(iterate_cells(step, spec))), 0, 1, 0
+    ):
         before = spec.steps[first_steps.get(plan.operation, 0)]
         is_distinct = first_steps.get(plan.operation) != path[1] and getattr(before, "workload", "") == step.workload
         if plan.timed and plan.operation in first_steps and not is_distinct:

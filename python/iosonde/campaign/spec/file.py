@@ -35,7 +35,7 @@ from iosonde.measure.spec import (
 
 from .. import targets
 from . import against, check, faults, lab, schema
-from .levels import level_of, read_levels
+from .levels import find_level, read_levels
 
 # The least number of trials whose extremes enclose the median at 95 %.
 DEFAULT_REPETITIONS = 6
@@ -53,17 +53,26 @@ class Built:
     terms: Terms
 
 
-def build(document: Document, importers: Collection[str], resolve: Callable[[Path], Path] = Path.resolve) -> Built:
+def build_experiment(
+    document: Document, importers: Collection[str], resolve: Callable[[Path], Path] = Path.resolve
+) -> Built:
     """Build the experiment of a document. ``importers`` are the valid names of ``parse``; ``resolve`` makes a path
     absolute and free of links, which may hang with the target.
 
     Raises SpecError with all mistakes.
     """
-    _give_up(document, schema.problems(document))
-    document = modern(document)
-    _give_up(document, [*against.problems(document), *lab.problems(document), *faults.problems(document)])
-    document = lab.expanded(against.expanded(document))
-    _give_up(document, check.problems(document, importers))
+    _give_up(document, schema.list_schema_problems(document))
+    document = modernize_document(document)
+    _give_up(
+        document,
+        [
+            *against.list_against_problems(document),
+            *lab.list_lab_problems(document),
+            *faults.list_fault_problems(document),
+        ],
+    )
+    document = lab.add_lab_factors(against.expand_against(document))
+    _give_up(document, check.list_problems(document, importers))
     data = document.data
     hosts, levels, places = _read_hosts(document), data.get("factors", {}), _resolve_targets(document, resolve)
     tools = {*importers, *_ALSO_TOOLS} - _NO_TOOLS
@@ -94,14 +103,14 @@ def build(document: Document, importers: Collection[str], resolve: Callable[[Pat
     return Built(spec, _build_terms({**data, **_read_cluster(document)}))
 
 
-def modern(document: Document) -> Document:
+def modernize_document(document: Document) -> Document:
     """Return the document with ``steps``; a list of ``commands`` (type, command, parse) is the older form.
 
     Raises SpecError if the older form is invalid, as it is not visible afterwards.
     """
     if _OLDER not in document.data:
         return document
-    _give_up(document, schema.problems(document))
+    _give_up(document, schema.list_schema_problems(document))
     steps = [
         {"command": step["command"], "on": step["type"], "parse": step.get("parse", False)}
         for step in document.data[_OLDER]
@@ -111,26 +120,28 @@ def modern(document: Document) -> Document:
     return Document({**data, "steps": steps}, document.name, document.places | moved, document.text)
 
 
-def to_document(spec: Spec) -> dict[str, Any]:
+def spec_to_document(spec: Spec) -> dict[str, Any]:
     """The experiment as a document: plain data that ``build`` reads back as the same ``Spec``."""
     series = {name: list(spec.levels(name)) for name in _SERIES}
-    keys = {*series, *lab.factors(spec.lab), *([] if spec.targets.keys() <= {""} else [TARGET])}
+    keys = {*series, *lab.collect_lab_factors(spec.lab), *([] if spec.targets.keys() <= {""} else [TARGET])}
     written: dict[str, Any] = {
         "name": spec.name or None,
-        **_targets_document(spec),
+        **_targets_to_document(spec),
         **series,
-        "factors": {factor.name: _factor_document(factor, spec) for factor in spec.factors if factor.name not in keys},
-        "set_up": [_command_document(step) for step in spec.set_up],
+        "factors": {
+            factor.name: _factor_to_document(factor, spec) for factor in spec.factors if factor.name not in keys
+        },
+        "set_up": [_command_to_document(step) for step in spec.set_up],
         "steps": [
-            {"workload": step.workload, **step.settings} if isinstance(step, NativeStep) else _command_document(step)
+            {"workload": step.workload, **step.settings} if isinstance(step, NativeStep) else _command_to_document(step)
             for step in spec.steps
         ],
-        "tear_down": [_command_document(step) for step in spec.tear_down],
+        "tear_down": [_command_to_document(step) for step in spec.tear_down],
         "cache": {key: value for key, value in vars(spec.cache).items() if value},
         "design": spec.design,
         "repetitions": spec.repetitions,
         "until": f"ci<{100 * spec.until:.12g}%" if spec.until else None,
-        "against": against.document_of(spec.against) if spec.against else None,
+        "against": against.against_to_document(spec.against) if spec.against else None,
         "seed": spec.seed,
         "launcher": spec.launcher,
         "hosts": list(spec.hosts),
@@ -144,9 +155,11 @@ def to_document(spec: Spec) -> dict[str, Any]:
     return {key: value for key, value in written.items() if value is not None and value not in ([], {})}
 
 
-def identity(spec: Spec) -> dict[str, Any]:
+def build_identity(spec: Spec) -> dict[str, Any]:
     """Return the identity of an experiment: everything except the source of the nodes and timeouts."""
-    return {key: value for key, value in to_document(spec).items() if key not in ("hosts", "reserve", "trial_timeout")}
+    return {
+        key: value for key, value in spec_to_document(spec).items() if key not in ("hosts", "reserve", "trial_timeout")
+    }
 
 
 def _give_up(document: Document, problems: list[Problem]) -> None:
@@ -163,19 +176,19 @@ def _build_step(step: Any, factors: Mapping[str, Any], tools: Collection[str]) -
 def _build_command_step(step: Any, on: str, factors: Mapping[str, Any], tools: Collection[str] = ()) -> CommandStep:
     """Build a command step; the output of programs in ``tools`` is parsed by default."""
     command = step if isinstance(step, str) else step["command"]
-    parse = "auto" if mpi_program.runs_any(command, tools) else None
+    parse = "auto" if mpi_program.has_any_program(command, tools) else None
     if isinstance(step, str):
-        return CommandStep(step, mpi_program.default_on(step, on), parse)
+        return CommandStep(step, mpi_program.choose_default_on(step, on), parse)
     expect = step.get("expect", (0,))
     return CommandStep(
         command=step["command"],
-        on=step.get("on") or mpi_program.default_on(step["command"], on),
+        on=step.get("on") or mpi_program.choose_default_on(step["command"], on),
         parse=parse_of(step["parse"]) if "parse" in step else parse,
         timeout_s=_parse_optional_seconds(step.get("timeout")),
         expect=tuple(expect) if isinstance(expect, (list, tuple)) else (expect,),
         keep_output=parse_size(step["keep_output"]) if "keep_output" in step else None,
         name=step.get("name", ""),
-        when={factor: level_of(factors[factor], level) for factor, level in step.get("when", {}).items()},
+        when={factor: find_level(factors[factor], level) for factor, level in step.get("when", {}).items()},
     )
 
 
@@ -262,7 +275,7 @@ def _resolve_targets(document: Document, resolve: Callable[[Path], Path]) -> dic
     return path_by_name
 
 
-def _targets_document(spec: Spec) -> dict[str, Any]:
+def _targets_to_document(spec: Spec) -> dict[str, Any]:
     if spec.targets.keys() <= {""}:
         return {"target": next(map(str, spec.targets.values()), None)}
     return {"targets": {name: str(path) for name, path in spec.targets.items()}}
@@ -327,7 +340,7 @@ def _pass_through(value: Any) -> Any:
     return value
 
 
-def _factor_document(factor: Factor, spec: Spec) -> dict[str, Any]:
+def _factor_to_document(factor: Factor, spec: Spec) -> dict[str, Any]:
     control = next((candidate for candidate in spec.controls if candidate.factor == factor.name), None)
     control_fields = {"set": control.set, "read": control.read, "on": control.on} if control else {}
     set_fields = {key: value for key, value in control_fields.items() if value}
@@ -335,7 +348,7 @@ def _factor_document(factor: Factor, spec: Spec) -> dict[str, Any]:
     return {"levels": list(factor.levels), "unit": factor.unit} | set_fields | restore_field
 
 
-def _command_document(step: CommandStep) -> dict[str, Any]:
+def _command_to_document(step: CommandStep) -> dict[str, Any]:
     written = {
         "command": step.command,
         "on": step.on,

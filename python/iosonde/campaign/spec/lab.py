@@ -27,13 +27,13 @@ def read_lab_section(data: Mapping[str, Any]) -> dict[str, Any]:
     return section if isinstance(section, dict) else {}
 
 
-def file_systems(data: Mapping[str, Any]) -> list[str]:
+def list_file_systems(data: Mapping[str, Any]) -> list[str]:
     """Return the file systems of all its labs."""
     names = read_lab_section(data).get("file_system")
     return [str(name) for name in (names if isinstance(names, list) else [names]) if name]
 
 
-def factors(lab: Mapping[str, Any]) -> dict[str, list[Any]]:
+def collect_lab_factors(lab: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Return name → levels of the factors in a lab's lists and its ``levels``; an option's name is its last word."""
     levels_by_factor = {
         factor_name_from_word(path[-1]): value for path, value in _iterate_words(lab) if isinstance(value, list)
@@ -41,7 +41,7 @@ def factors(lab: Mapping[str, Any]) -> dict[str, list[Any]]:
     return levels_by_factor | {name: list(levels) for name, levels in lab.get(LEVELS, {}).items()}
 
 
-def at(lab: Mapping[str, Any], levels: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+def resolve_at_levels(lab: Mapping[str, Any], levels: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return (words, options) of the cluster at these levels of its factors."""
     words: dict[str, Any] = {}
     options: dict[str, str] = {}
@@ -58,11 +58,11 @@ def at(lab: Mapping[str, Any], levels: Mapping[str, Any]) -> tuple[dict[str, Any
     return words, options
 
 
-def expanded(document: Document) -> Document:
+def add_lab_factors(document: Document) -> Document:
     """Return the document with the lab's factors among the others, hard to change. Call it only if ``problems`` finds
     none."""
     data = document.data
-    lab_factors = factors(data.get(KEY, {}))
+    lab_factors = collect_lab_factors(data.get(KEY, {}))
     if not lab_factors:
         return document
     design = data.get("design", "full")
@@ -75,10 +75,10 @@ def expanded(document: Document) -> Document:
     return Document(data, document.name, document.places, document.text)
 
 
-def without(document: Document) -> Document:
+def remove_lab(document: Document) -> Document:
     """Return the document for a real system: without the section, and without the lab's factors in its design."""
     lab_factors, data = (
-        factors(read_lab_section(document.data)),
+        collect_lab_factors(read_lab_section(document.data)),
         {key: value for key, value in document.data.items() if key != KEY},
     )
     design = data.get("design")
@@ -101,7 +101,7 @@ def without(document: Document) -> Document:
     return Document(data, document.name, document.places, document.text)
 
 
-def problems(document: Document) -> list[Problem]:
+def list_lab_problems(document: Document) -> list[Problem]:
     """Return the mistakes in ``lab``, in a document valid by the schema."""
     lab = document.data.get(KEY)
     if lab is None:
@@ -118,11 +118,11 @@ def _check_lab(document: Document, lab: Mapping[str, Any]) -> Iterator[tuple[Key
             continue
         name = factor_name_from_word(path[-1])
         if name in document.data.get("factors", {}) or name in path_by_name:
-            yield (KEY, *path), _duplicate(name), "rename the other one"
+            yield (KEY, *path), _create_duplicate_problem(name), "rename the other one"
         path_by_name[name] = (KEY, *path)
     for name, meant in lab.get(LEVELS, {}).items():
         if name in document.data.get("factors", {}) or name in path_by_name:
-            yield (KEY, LEVELS, name), _duplicate(name), "rename the other one"
+            yield (KEY, LEVELS, name), _create_duplicate_problem(name), "rename the other one"
         path_by_name[name] = (KEY, LEVELS, name)
         key_sets = [{*meaning, *meaning.get(SET, {})} for meaning in meant.values()]
         if any(keys != key_sets[0] for keys in key_sets):
@@ -136,7 +136,7 @@ def _check_lab(document: Document, lab: Mapping[str, Any]) -> Iterator[tuple[Key
             yield (key,), Message("conflicting-keys", "it is not supported with several labs"), "give repetitions"
 
 
-def _duplicate(factor: str) -> Message:
+def _create_duplicate_problem(factor: str) -> Message:
     return Message("duplicate-factor", "the factor '{factor}' already exists", factor=factor)
 
 

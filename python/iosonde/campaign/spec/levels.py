@@ -22,7 +22,7 @@ def read_levels(declaration: Any) -> tuple[tuple[FactorValue, ...], str]:
     unit = declaration.get("unit", "") if isinstance(declaration, dict) else ""
     levels = declaration["levels"] if isinstance(declaration, dict) else declaration
     levels = levels if isinstance(levels, (list, tuple)) else [levels]
-    unit = unit or _unit_of(levels)
+    unit = unit or _detect_unit(levels)
     read: Callable[[Any], FactorValue] | None = {BYTES: parse_size, SECONDS: _parse_level_seconds}.get(unit)
     values = tuple(levels if read is None else [read(level) for level in levels])
     kinds = list(dict.fromkeys(_classify_level(level) for level in values))
@@ -38,7 +38,7 @@ def read_levels(declaration: Any) -> tuple[tuple[FactorValue, ...], str]:
     return values, unit
 
 
-def level_of(declaration: Any, level: Any) -> FactorValue:
+def find_level(declaration: Any, level: Any) -> FactorValue:
     """Return the level of a factor that ``level`` means, as written or as converted. Raises InputError."""
     written = declaration["levels"] if isinstance(declaration, dict) else declaration
     written = written if isinstance(written, (list, tuple)) else [written]
@@ -55,7 +55,7 @@ def level_of(declaration: Any, level: Any) -> FactorValue:
     )
 
 
-def _unit_of(levels: Sequence[Any]) -> str:
+def _detect_unit(levels: Sequence[Any]) -> str:
     units = ((_SIZE, BYTES), (_TIME, SECONDS))
     return next(
         (unit for pattern, unit in units if all(isinstance(v, str) and pattern.fullmatch(v) for v in levels)), ""

@@ -31,7 +31,7 @@ def parse_until(text: str) -> float:
     return float(match.group(1)) / 100
 
 
-def problems(document: Document) -> list[Problem]:
+def list_schema_problems(document: Document) -> list[Problem]:
     """Return all violations of the form, one problem per value."""
     return list_violations(_build_validator(), document, "docs/experiment.md")
 

@@ -9,13 +9,13 @@ from iosonde.layout.vocabulary import (
     MUTED,
     VERMILION,
     Row,
-    ends,
-    flat,
-    interval,
+    build_flat_title,
+    build_legend,
+    build_name_channel,
+    build_number_channel,
+    draw_intervals,
+    get_interval_ends,
     layer,
-    legend,
-    names,
-    number,
     short,
     view,
 )
@@ -37,18 +37,20 @@ def draw_loss_by_depth(learned: Sequence[float], crossed: Sequence[Estimate | No
     cross-validated.
     ``crossed`` has intervals. ``stop`` is the chosen depth, ``default`` the setting at depth 0.
     """
-    x = names(f"questions (0: {default}; dotted: stops here)", [str(depth) for depth in range(len(learned))])
-    y = number("", "y", zero=True, axis=flat("short of the best, %"))
+    x = build_name_channel(
+        f"questions (0: {default}; dotted: stops here)", [str(depth) for depth in range(len(learned))]
+    )
+    y = build_number_channel("", "y", zero=True, axis=build_flat_title("short of the best, %"))
     own = [{"x": str(depth), "y": short(100 * loss), "series": _LEARNED} for depth, loss in enumerate(learned)]
     others = [
         _build_row(depth, estimate)
         for depth, estimate in enumerate(crossed)
         if estimate is not None and estimate.value is not None
     ]
-    channels = {"x": x, "y": y, "color": legend([_LEARNED, _CROSSED], [BLUE, VERMILION])}
+    channels = {"x": x, "y": y, "color": build_legend([_LEARNED, _CROSSED], [BLUE, VERMILION])}
     spec = view(
         layer([{"x": str(stop)}], "rule", {"x": x}, color=MUTED, strokeDash=[2, 3]),
-        *interval(others, x, y, color=VERMILION),
+        *draw_intervals(others, x, y, color=VERMILION),
         *(layer(rows, "line", channels, strokeWidth=1.8) for rows in (own, others)),
         *(
             layer(rows, "point", channels, shape=shape, filled=True, size=48, opacity=1)
@@ -61,5 +63,5 @@ def draw_loss_by_depth(learned: Sequence[float], crossed: Sequence[Estimate | No
 
 
 def _build_row(depth: int, estimate: Estimate) -> Row:
-    low, high = ends(estimate, 0.01) or (None, None)
+    low, high = get_interval_ends(estimate, 0.01) or (None, None)
     return {"x": str(depth), "y": short(100 * (estimate.value or 0.0)), "low": low, "high": high, "series": _CROSSED}

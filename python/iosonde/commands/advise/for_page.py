@@ -19,7 +19,7 @@ from iosonde.explain.advise import Advice, Wish, advise
 from iosonde.explain.advise_words import sentence_of
 from iosonde.explain.rules import Rule
 from iosonde.page.tables import Section
-from iosonde.page.words import missing_part
+from iosonde.page.words import describe_missing_part
 
 from .content import AdviceDefault, AdviceRule, Compared, ResponseAdvice
 
@@ -78,7 +78,7 @@ def _build_section(
             items.append(_advise_response(title, metric, table, choosing, instance_factors, level))
         except IosondeError as error:
             first = first or error
-            missing.append(missing_part(title, error))
+            missing.append(describe_missing_part(title, error))
     if first is not None and not items:
         raise first
     if len(tables) > MOST_RESPONSES:

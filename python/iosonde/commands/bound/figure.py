@@ -4,7 +4,7 @@ import math
 
 from iosonde.core.errors import InputError
 from iosonde.core.units import choose_human_scale
-from iosonde.layout.figure import Figure, together
+from iosonde.layout.figure import Figure, combine_figures
 from iosonde.layout.text import format_estimate
 from iosonde.layout.vocabulary import (
     BLUE,
@@ -15,18 +15,18 @@ from iosonde.layout.vocabulary import (
     SIZES,
     VERMILION,
     Row,
-    colours_of,
-    ends,
-    flat,
-    interval,
+    build_flat_title,
+    build_legend,
+    build_line_rows,
+    build_name_channel,
+    build_number_channel,
+    choose_colours,
+    draw_intervals,
+    get_interval_ends,
     layer,
-    legend,
-    line_of,
-    names,
-    number,
+    list_ticks_inside,
+    number_duplicates,
     short,
-    ticks_inside,
-    unique,
     view,
 )
 from iosonde.model.bound.roofline import RooflineMark
@@ -50,35 +50,37 @@ KINDS = ("roofline", "waterfall")
 def roofline_figure(item: Roofline) -> Figure:
     """Draw the ceilings dashed, the bound solid, and measurements with intervals, on logarithmic axes."""
     divisor, unit = choose_human_scale(max(item.s), "bytes/s")
-    names = unique(name.replace("_", " ") for name in item.ceilings)
+    names = number_duplicates(name.replace("_", " ") for name in item.ceilings)
     # Blue and vermilion are reserved for the measurements.
-    colours = [colour for colour in colours_of(len(SERIES) * (1 + len(names))) if colour not in (BLUE, VERMILION)]
+    colours = [colour for colour in choose_colours(len(SERIES) * (1 + len(names))) if colour not in (BLUE, VERMILION)]
     series = [name for name, above in ((_BELOW, False), (_ABOVE, True)) if any(p.above is above for p in item.points)]
     domain = [_BOUND, *names, *series]
     points = {_BELOW: BLUE, _ABOVE: VERMILION}
-    colour = legend(domain, [INK, *colours[: len(names)], *(points[name] for name in series)])
-    x = number(
+    colour = build_legend(domain, [INK, *colours[: len(names)], *(points[name] for name in series)])
+    x = build_number_channel(
         item.x_name,
         domain=(item.xs[0] / 1.1, item.xs[-1] * 1.1),
         log=True,
         axis={"values": _list_ticks(item), **({"labelExpr": SIZES} if item.sizes else {})},
     )
     low, high = _compute_rate_range(item, divisor)
-    y = number(unit, "y", (low, high), log=True, axis={**flat(unit), "values": ticks_inside(low, high)})
+    y = build_number_channel(
+        unit, "y", (low, high), log=True, axis={**build_flat_title(unit), "values": list_ticks_inside(low, high)}
+    )
     channels = {"x": x, "y": y, "color": colour}
     ceilings = [
         row
         for name, values in zip(names, item.ceilings.values(), strict=True)
-        for row in line_of(item.xs, values, divisor, series=name)
+        for row in build_line_rows(item.xs, values, divisor, series=name)
     ]
     rows = [_build_row(point, divisor) for point in item.points if point.measured.value]
     spec = view(
         layer(ceilings, "line", channels, strokeWidth=1.6, strokeDash=[5, 4], clip=True),
-        layer(line_of(item.xs, item.s, divisor, series=_BOUND), "line", channels, strokeWidth=3, clip=True),
+        layer(build_line_rows(item.xs, item.s, divisor, series=_BOUND), "line", channels, strokeWidth=3, clip=True),
         *(
             part
             for name in series
-            for part in interval([row for row in rows if row["series"] == name], x, y, color=points[name], cap=6)
+            for part in draw_intervals([row for row in rows if row["series"] == name], x, y, color=points[name], cap=6)
         ),
         layer(rows, "point", channels, filled=True, shape="circle", size=52, opacity=1, clip=True),
         width=380,
@@ -88,7 +90,7 @@ def roofline_figure(item: Roofline) -> Figure:
 
 
 def _build_row(point: RooflineMark, divisor: float) -> Row:
-    low, high = ends(point.measured, divisor) or (None, None)
+    low, high = get_interval_ends(point.measured, divisor) or (None, None)
     return {
         "x": short(point.x),
         "y": short((point.measured.value or 0.0) / divisor),
@@ -121,7 +123,7 @@ def waterfall_figure(item: WaterfallBars) -> Figure:
     """Draw a bar per part, each starting where the previous one ended, with the interval of its end."""
     total = item.delivered.value or 0.0
     divisor, unit = choose_human_scale(total, "s")
-    labels = unique([*(name for name, _ in item.parts), "delivered"])
+    labels = number_duplicates([*(name for name, _ in item.parts), "delivered"])
     at, rows = 0.0, []
     for place, (name, (_, estimate)) in enumerate(zip(labels, (*item.parts, ("", item.delivered)), strict=True)):
         last = place == len(item.parts)
@@ -146,14 +148,14 @@ def waterfall_figure(item: WaterfallBars) -> Figure:
         )
         at += value
     kinds = [kind for kind in _KINDS.values() if any(row["series"] == kind[0] for row in rows)]
-    x = number(unit, axis={"grid": True}, zero=True)
-    y = names("", labels, "y", {"domain": False})
-    colour = legend([name for name, _ in kinds], [colour for _, colour in kinds], offset=8)
+    x = build_number_channel(unit, axis={"grid": True}, zero=True)
+    y = build_name_channel("", labels, "y", {"domain": False})
+    colour = build_legend([name for name, _ in kinds], [colour for _, colour in kinds], offset=8)
     spec = view(
         layer(
             rows, "bar", {"x": x, "x2": {"field": "end"}, "y": y, "color": colour}, height={"band": 0.7}, opacity=0.85
         ),
-        *interval(rows, y, x, across=True, cap=6, strokeWidth=1.3),
+        *draw_intervals(rows, y, x, across=True, cap=6, strokeWidth=1.3),
         width=360,
         height=_ROW * len(rows),
     )
@@ -180,4 +182,4 @@ def figure(answer: Bounds, kind: str = "roofline", against: str = "clients") -> 
         raise InputError(
             "losses-not-computed", "no losses were computed", "ask for the waterfall of a store: waterfall=True"
         )
-    return together(items, columns=2)
+    return combine_figures(items, columns=2)

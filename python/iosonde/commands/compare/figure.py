@@ -8,13 +8,13 @@ from iosonde.layout.vocabulary import (
     INK,
     MUTED,
     Row,
-    ends,
-    interval,
+    build_name_channel,
+    build_number_channel,
+    draw_intervals,
+    get_interval_ends,
     layer,
-    names,
-    number,
+    number_duplicates,
     short,
-    unique,
     view,
 )
 
@@ -31,15 +31,15 @@ def ratios_figure(comparisons: Comparisons) -> Figure | None:
     if not items:
         return None
     drawn_items, margin = items[:_MOST], items[0].comparison.margin
-    cell_names = unique(item.name(several) for item in drawn_items)
+    cell_names = number_duplicates(item.name(several) for item in drawn_items)
     rows = [_build_row(item, name) for item, name in zip(drawn_items, cell_names, strict=True)]
-    x = number("B ÷ A", axis={"grid": True}, room=12)
-    y = names("", cell_names, "y", {"domain": False, "labelLimit": 320})
+    x = build_number_channel("B ÷ A", axis={"grid": True}, room=12)
+    y = build_name_channel("", cell_names, "y", {"domain": False, "labelLimit": 320})
     same = [{"x": short(1 - margin), "x2": short(1 + margin), "tip": f"± {format_percent(margin)}: negligible"}]
     spec = view(
         layer(same, "rect", {"x": x, "x2": {"field": "x2"}}, fill=MUTED, opacity=0.15),
         layer([{"x": 1, "tip": "no difference"}], "rule", {"x": x}, color=INK),
-        *interval(rows, y, x, across=True, color=BLUE),
+        *draw_intervals(rows, y, x, across=True, color=BLUE),
         layer(rows, "point", {"x": x, "y": y}, shape="circle", filled=True, fill=BLUE, size=60),
         width=420,
         height=_ROW * len(rows),
@@ -51,7 +51,7 @@ def ratios_figure(comparisons: Comparisons) -> Figure | None:
 def _build_row(item: ComparedCell, name: str) -> Row:
     ratio = item.comparison.ratio
     assert ratio is not None and ratio.value is not None
-    low, high = ends(ratio) or (None, None)
+    low, high = get_interval_ends(ratio) or (None, None)
     span = f" ({format_ratio(low)} to {format_ratio(high)})" if low is not None and high is not None else ""
     return {
         "y": name,

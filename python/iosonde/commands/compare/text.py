@@ -9,7 +9,7 @@ from iosonde.core.level_text import format_level, format_levels
 from iosonde.core.units import choose_human_scale, format_percent, format_ratio, format_significant
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
-from iosonde.layout.text import WIDTH, fitting, format_estimate_parts, paragraphs, wrapped
+from iosonde.layout.text import WIDTH, format_estimate_parts, format_fitting_table, paragraphs, wrapped
 from iosonde.stats.estimate.compare import BY_CHANCE, CANNOT_TELL, EQUAL, NEGLIGIBLE
 
 from . import text_against as against
@@ -56,7 +56,7 @@ def _format_single(comparisons: Comparisons) -> Iterator[str]:
             ]
         )
     headers = [comparisons.group or "", "n", f"mean, {unit}" if unit else "mean", "interval", "sd", ""]
-    yield from fitting(headers, rows, "lrrrrL", 1)
+    yield from format_fitting_table(headers, rows, "lrrrrL", 1)
     yield ""
     cut = dict.fromkeys([*comparison.mean_a.warnings, *comparison.mean_b.warnings])
     paragraphs = [("base", f"{item.sides[0]}: {comparisons.base}"), *_list_evidence(item)]
@@ -124,7 +124,7 @@ def _format_several(comparisons: Comparisons) -> Iterator[str]:
     rows = [[*format_setting_cells(item, columns, sides), *_format_numbers(item)] for item in items]
     headers = [*columns, *sides, "mean A → mean B", "n", "B ÷ A", "interval", "p", ""]
     labels = len(columns) + len(sides)
-    yield from fitting(headers, rows, "l" * labels + "L" + "rrrrL", labels)
+    yield from format_fitting_table(headers, rows, "l" * labels + "L" + "rrrrL", labels)
     yield from ["", *wrapped(explain_signs(comparisons))]
     yield from _format_warnings(comparisons, columns, len(sides))
     yield from _format_notes(comparisons)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from iosonde.core.units import choose_human_scale, format_percent, format_ratio, format_significant
-from iosonde.layout.text import escape, fitting, paragraphs, wrapped
+from iosonde.layout.text import escape, format_fitting_table, paragraphs, wrapped
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE
 from iosonde.stats.estimate.pairs import PairVerdict
 
@@ -42,7 +42,7 @@ def build_grid(pair_verdicts: PairVerdicts) -> tuple[list[str], list[list[object
 
 def _format_table(pair_verdicts: PairVerdicts) -> Iterator[str]:
     headers, rows, sides = build_grid(pair_verdicts)
-    yield from fitting(headers, rows, sides, len(headers) - 5)
+    yield from format_fitting_table(headers, rows, sides, len(headers) - 5)
     yield from ["", explain_marks()]
     if len(pair_verdicts.items) > len(pair_verdicts.primary) > 0:
         yield "> decides; the others share another alpha (Bonferroni)"

@@ -10,23 +10,23 @@ from iosonde.core.level_text import format_level
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale
 from iosonde.core.words import format_count, format_share, format_share_interval
-from iosonde.layout.figure import Figure, together
+from iosonde.layout.figure import Figure, combine_figures
 from iosonde.layout.text import format_estimate
 from iosonde.layout.vocabulary import (
     BLUE,
     INK,
     VERMILION,
     Spec,
-    decades,
-    ends,
-    interval,
+    build_legend,
+    build_name_channel,
+    build_number_channel,
+    draw_intervals,
+    get_interval_ends,
     layer,
-    legend,
-    names,
-    number,
-    shared,
+    list_decades,
+    number_duplicates,
+    share_rows,
     short,
-    unique,
     view,
 )
 from iosonde.stats.overview.systems import BySetting, CorpusPhase
@@ -53,7 +53,7 @@ class _Strip:
 
 def figure(answer: Corpus) -> Figure:
     """Draw a panel per unit."""
-    return together(draw_panels(answer), columns=1)
+    return combine_figures(draw_panels(answer), columns=1)
 
 
 def draw_panels(answer: Corpus) -> list[Figure]:
@@ -76,7 +76,7 @@ def _draw_panel(phases: Sequence[CorpusPhase], answer: Corpus) -> Figure:
             phase.systems,
             None if phase.placed is None else phase.placed.value,
         )
-        for phase, name in zip(phases, unique(phase.name for phase in phases), strict=True)
+        for phase, name in zip(phases, number_duplicates(phase.name for phase in phases), strict=True)
     ]
     per = f" per {phases[0].per}" if phases[0].per else ""
     of = f"{format_count(answer.runs, 'run')} of {format_count(answer.systems, 'system')}"
@@ -104,7 +104,7 @@ def _draw_strips(strips: Sequence[_Strip], phase: CorpusPhase) -> Spec:
         }
         for strip in strips
         if strip.median.value is not None
-        for low, high in [ends(strip.median, divisor) or (None, None)]
+        for low, high in [get_interval_ends(strip.median, divisor) or (None, None)]
     ]
     mine = [
         {
@@ -116,12 +116,16 @@ def _draw_strips(strips: Sequence[_Strip], phase: CorpusPhase) -> Spec:
         for strip in strips
         if strip.mine is not None
     ]
-    y = names("", [strip.name for strip in strips], "y", {"domain": False})
+    y = build_name_channel("", [strip.name for strip in strips], "y", {"domain": False})
     series_names = [_RUNS, _MEDIAN, _MINE] if mine else [_RUNS, _MEDIAN]
-    channels = {"x": x, "y": y, "color": legend(series_names, [BLUE, INK, VERMILION][: len(series_names)], offset=8)}
+    channels = {
+        "x": x,
+        "y": y,
+        "color": build_legend(series_names, [BLUE, INK, VERMILION][: len(series_names)], offset=8),
+    }
     return view(
         layer(runs, "tick", channels, size=14, thickness=1, opacity=0.35),
-        *interval(medians, y, x, across=True, cap=10, strokeWidth=2),
+        *draw_intervals(medians, y, x, across=True, cap=10, strokeWidth=2),
         layer(medians, "point", channels, filled=True, size=46, opacity=1),
         *([layer(mine, "point", channels, filled=True, size=80, shape="diamond", opacity=1)] if mine else []),
         width=_WIDE,
@@ -158,8 +162,8 @@ def _draw_levels(phase: CorpusPhase, name: str, setting: BySetting, rows: Sequen
     levels = [(float(str(level)), value, tip) for level, value, tip in rows if level is not None]
     divisor, y = _build_scale(phase, [value for _, value, _ in levels], "y")
     points = [{"x": short(level), "y": short(value / divisor), "tip": tip} for level, value, tip in levels]
-    ticks = {"values": decades(min(levels)[0], max(levels)[0])} if setting.doublings else {}
-    x = number(name, log=setting.doublings, room=8, axis=ticks)
+    ticks = {"values": list_decades(min(levels)[0], max(levels)[0])} if setting.doublings else {}
+    x = build_number_channel(name, log=setting.doublings, room=8, axis=ticks)
     return view(layer(points, "point", {"x": x, "y": y}, color=BLUE, **_DOT), width=_WIDE, height=230)
 
 
@@ -174,7 +178,7 @@ def draw_distribution(phase: CorpusPhase) -> Figure:
         }
         for value, share, system in phase.steps()
     ]
-    channels = {"x": x, "y": number("% of systems at or below", "y", (0, 100))}
+    channels = {"x": x, "y": build_number_channel("% of systems at or below", "y", (0, 100))}
     mine = []
     if phase.placed is not None:
         row = {
@@ -191,7 +195,7 @@ def draw_distribution(phase: CorpusPhase) -> Figure:
     dots = layer(rows, "point", channels, color=BLUE, filled=True, size=14, opacity=0.5)
     title = phase.title
     return Figure(
-        view(shared(line, dots), *mine),
+        view(share_rows(line, dots), *mine),
         title,
         f"{title}: the share of {format_count(phase.systems, 'system')} at or below each value.",
     )
@@ -200,7 +204,7 @@ def draw_distribution(phase: CorpusPhase) -> Figure:
 def draw_own_places(answer: Corpus) -> Figure:
     """Draw the share of systems that the user's own result exceeds, by phase."""
     shares = [(phase, phase.placed.share) for phase in answer.phases if phase.placed is not None]
-    titles = unique(phase.title for phase, _ in shares)
+    titles = number_duplicates(phase.title for phase, _ in shares)
     rows = [
         {
             "y": name,
@@ -211,12 +215,12 @@ def draw_own_places(answer: Corpus) -> Figure:
         }
         for (phase, share), name in zip(shares, titles, strict=True)
         if share.value is not None
-        for low, high in [ends(share, 0.01) or (None, None)]
+        for low, high in [get_interval_ends(share, 0.01) or (None, None)]
     ]
-    y = names("", titles, "y", {"domain": False, "labelLimit": 240})
-    x = number("% of systems that yours exceeds", domain=(0, 100), axis={"grid": True})
+    y = build_name_channel("", titles, "y", {"domain": False, "labelLimit": 240})
+    x = build_number_channel("% of systems that yours exceeds", domain=(0, 100), axis={"grid": True})
     spec = view(
-        *interval(rows, y, x, across=True, cap=10, strokeWidth=2),
+        *draw_intervals(rows, y, x, across=True, cap=10, strokeWidth=2),
         layer(rows, "point", {"x": x, "y": y}, color=VERMILION, filled=True, size=80, shape="diamond", opacity=1),
         width=_WIDE,
         height=max(2, len(rows)) * _ROW,
@@ -235,7 +239,9 @@ def draw_scores(answer: Corpus) -> Figure:
         for x, y, score in zip(xs, ys, answer.scores, strict=True)
     ]
     x, y = (
-        number(title, field, log=True, room=8, axis={"grid": True, "values": decades(min(of), max(of))})
+        build_number_channel(
+            title, field, log=True, room=8, axis={"grid": True, "values": list_decades(min(of), max(of))}
+        )
         for title, field, of in ((f"bandwidth score, {bandwidth}", "x", xs), (f"metadata score, {rate}", "y", ys))
     )
     spec = view(layer(rows, "point", {"x": x, "y": y}, color=BLUE, **_DOT), width=_WIDE, height=300)
@@ -247,8 +253,8 @@ def _build_scale(phase: CorpusPhase, values: Sequence[float], field: str) -> tup
     divisor, unit = _SCALES.get(phase.unit, (1.0, phase.unit))
     reached = [value / divisor for value in values]
     per = f" per {phase.per}" if phase.per else ""
-    axis = {"grid": True, "values": decades(min(reached), max(reached))}
-    return divisor, number(f"{unit}{per}", field, log=True, room=8, axis=axis)
+    axis = {"grid": True, "values": list_decades(min(reached), max(reached))}
+    return divisor, build_number_channel(f"{unit}{per}", field, log=True, room=8, axis=axis)
 
 
 def _format_value(value: float, phase: CorpusPhase) -> str:

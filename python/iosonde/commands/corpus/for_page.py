@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.words import format_count
-from iosonde.page.tables import DataTable, Value, ends
+from iosonde.page.tables import DataTable, Value, iterate_ends
 from iosonde.stats.overview.systems import CorpusPhase
 
 from .answer import Corpus
@@ -72,10 +72,10 @@ def _tabulate_numbers(corpus: Corpus) -> DataTable:
             phase.unit,
             phase.systems,
             len(phase.values),
-            *(end for p in shares for end in ends(phase.quantiles[p])),
-            *ends(phase.mean),
+            *(end for p in shares for end in iterate_ends(phase.quantiles[p])),
+            *iterate_ends(phase.mean),
             None if phase.placed is None else phase.placed.value,
-            *ends(None if phase.placed is None else phase.placed.share),
+            *iterate_ends(None if phase.placed is None else phase.placed.share),
         )
         for phase in corpus.phases
     ]
@@ -98,7 +98,7 @@ def _tabulate_numbers(corpus: Corpus) -> DataTable:
 
 def _tabulate_explained(corpus: Corpus) -> DataTable:
     rows: list[tuple[Value, ...]] = [
-        (phase.title, name, explained.levels, *ends(explained.share), *ends(explained.slope))
+        (phase.title, name, explained.levels, *iterate_ends(explained.share), *iterate_ends(explained.slope))
         for phase in corpus.phases
         for name, explained in phase.explained.items()
     ]

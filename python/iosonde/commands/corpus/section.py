@@ -7,8 +7,8 @@ from pathlib import Path
 
 from iosonde.core.whole_file import replace_file
 from iosonde.layout.figure import Figure
-from iosonde.layout.vocabulary import page_spec
-from iosonde.page.environment import drawn_page
+from iosonde.layout.vocabulary import adapt_to_page
+from iosonde.page.environment import render_page_with_figures
 
 from . import figure as figures
 from .for_page import CorpusPage
@@ -25,10 +25,11 @@ def render_corpus(page: CorpusPage, say: Callable[[str], None] = lambda sentence
         for kind in KINDS
     }
     specs = {
-        name: page_spec({key: value for key, value in figure.spec.items() if key != "title"}) for name, figure in drawn
+        name: adapt_to_page({key: value for key, value in figure.spec.items() if key != "title"})
+        for name, figure in drawn
     }
     corpus = page.corpus
-    return drawn_page(
+    return render_page_with_figures(
         "corpus.html",
         specs,
         say,

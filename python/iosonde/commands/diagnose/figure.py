@@ -18,14 +18,14 @@ from iosonde.layout.vocabulary import (
     VERMILION,
     Row,
     Spec,
-    decades,
-    flat,
-    label,
+    build_flat_title,
+    build_legend,
+    build_number_channel,
     layer,
-    legend,
-    number,
+    list_decades,
+    number_duplicates,
     short,
-    unique,
+    truncate_label,
     view,
 )
 
@@ -65,11 +65,11 @@ def _format_name(group: DiagnosedOperations) -> str:
 def _draw_row(group: DiagnosedOperations) -> Spec:
     ends = (group.classes[0].low_s, group.classes[-1].high_s)
     axis = {
-        **flat("duration"),
+        **build_flat_title("duration"),
         "labelExpr": SECONDS,
-        "values": [short(tick) for tick in decades(*ends) if ends[0] <= tick <= ends[1]],
+        "values": [short(tick) for tick in list_decades(*ends) if ends[0] <= tick <= ends[1]],
     }
-    y = number("", "y", (ends[0] / 1.15, ends[1] * 1.15), log=True, axis=axis)
+    y = build_number_channel("", "y", (ends[0] / 1.15, ends[1] * 1.15), log=True, axis=axis)
     names, series = build_class_legend(group)
     trial = "its operations" if group.trials == 1 else f"the last of {format_count(group.trials, 'trial')}"
     title = {
@@ -91,7 +91,7 @@ def _draw_row(group: DiagnosedOperations) -> Spec:
 
 def build_class_legend(group: DiagnosedOperations, offset: int = 16) -> tuple[list[str], Spec]:
     """Return (names of the classes with likely causes, the colour channel with its legend ``offset`` px above)."""
-    names = unique(
+    names = number_duplicates(
         [
             f"{operation_class.called}: {format_share(operation_class.shares.share.value)}, "
             f"{format_share(operation_class.shares.time_share.value)} of the time"
@@ -99,8 +99,8 @@ def build_class_legend(group: DiagnosedOperations, offset: int = 16) -> tuple[li
             for operation_class in group.classes
         ]
     )
-    return names, legend(
-        [label(name) for name in names], _assign_class_colours(group), columns=1, offset=offset, labelLimit=560
+    return names, build_legend(
+        [truncate_label(name) for name in names], _assign_class_colours(group), columns=1, offset=offset, labelLimit=560
     )
 
 
@@ -114,12 +114,12 @@ def _assign_class_colours(group: DiagnosedOperations) -> list[str]:
 
 def _draw_cells(group: DiagnosedOperations, y: Spec, series: Spec, names: Sequence[str]) -> Spec:
     drawn = group.drawn
-    x = number("operation of its rank", domain=(0.0, float(drawn.longest)))
+    x = build_number_channel("operation of its rank", domain=(0.0, float(drawn.longest)))
     rows: list[Row] = [
         {
             "x": short(at),
             "y": short(took),
-            "series": label(names[place]),
+            "series": truncate_label(names[place]),
             "tip": f"{group.classes[place].called}: {format_rate(took, 's')} around operation {at:,.0f}",
         }
         for at, took, place, _ in drawn.cells
@@ -131,10 +131,10 @@ def _draw_cells(group: DiagnosedOperations, y: Spec, series: Spec, names: Sequen
 def _draw_density(group: DiagnosedOperations, y: Spec, names: Sequence[str], series: Spec) -> Spec:
     top = max((height for _, height, _ in group.drawn.curve), default=1.0)
     quiet = {**y, "axis": {"labels": False, "title": None, "values": y["axis"]["values"]}}
-    x = number("density (root)", domain=(0.0, 1.02), axis={"labels": False, "ticks": False})
+    x = build_number_channel("density (root)", domain=(0.0, 1.02), axis={"labels": False, "ticks": False})
     # The root of the density keeps a peak of a thousandth of the operations visible.
     rows: list[Row] = [
-        {"x": short((height / top) ** 0.5), "y": short(took), "series": label(names[place])}
+        {"x": short((height / top) ** 0.5), "y": short(took), "series": truncate_label(names[place])}
         for took, height, place in group.drawn.curve
     ]
     bounds: list[Row] = [{"y": short(operation_class.low_s)} for operation_class in group.classes[1:]]

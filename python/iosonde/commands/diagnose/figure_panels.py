@@ -8,7 +8,17 @@ from typing import Any
 from iosonde.core.units import choose_human_scale, format_rate, format_size
 from iosonde.core.words import format_share
 from iosonde.explain.seen.drawn import ClassTimes, DrawnOperations
-from iosonde.layout.vocabulary import SIZES, Row, Spec, flat, label, layer, number, short, view
+from iosonde.layout.vocabulary import (
+    SIZES,
+    Row,
+    Spec,
+    build_flat_title,
+    build_number_channel,
+    layer,
+    short,
+    truncate_label,
+    view,
+)
 
 HEIGHT, _GAP = 130, 60  # px
 
@@ -16,7 +26,7 @@ HEIGHT, _GAP = 130, 60  # px
 def build_time_axis(end_s: float) -> tuple[Spec, float]:
     """Return (the time axis of a trial, seconds per unit of the axis)."""
     divisor, unit = choose_human_scale(end_s, "s")
-    return number(f"{unit} after the first start", domain=(0.0, end_s / divisor)), divisor
+    return build_number_channel(f"{unit} after the first start", domain=(0.0, end_s / divisor)), divisor
 
 
 @dataclass(frozen=True)
@@ -43,7 +53,7 @@ class ClassPanel:
 
     def series(self, of: int) -> str:
         """Return the name of class ``of`` as the colour legend spells it."""
-        return label(self.names[of])
+        return truncate_label(self.names[of])
 
     def word(self, of: int) -> str:
         """Return the short name of class ``of``: ``slow``."""
@@ -70,7 +80,9 @@ def draw_class_shares(times: Sequence[ClassTimes], panel: ClassPanel) -> Spec:
                 )
             low += share
     title = "share of the time of operations"
-    y = number("", "low", (0.0, 1.0), axis={**flat(title), "format": ".0%", "values": [0, 0.5, 1]})
+    y = build_number_channel(
+        "", "low", (0.0, 1.0), axis={**build_flat_title(title), "format": ".0%", "values": [0, 0.5, 1]}
+    )
     return panel.layer(rows, "rect", y)
 
 
@@ -78,7 +90,11 @@ def draw_offsets(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
     """Draw offsets against time."""
     reach = max((offset for _, offset, _, _ in drawn.places), default=1.0)
     step = 2 ** math.floor(math.log2(max(reach, 2.0) / 2))
-    axis: dict[str, Any] = {**flat("offset"), "labelExpr": SIZES, "values": list(range(0, int(reach) + 1, step))}
+    axis: dict[str, Any] = {
+        **build_flat_title("offset"),
+        "labelExpr": SIZES,
+        "values": list(range(0, int(reach) + 1, step)),
+    }
     rows: list[Row] = [
         {
             "x": panel.at(at),
@@ -88,7 +104,9 @@ def draw_offsets(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
         }
         for at, offset, of, _ in sorted(drawn.places, key=lambda place: place[2])
     ]
-    return panel.layer(rows, "square", number("", "y", (0.0, reach * 1.02), axis=axis), size=7, opacity=0.8)
+    return panel.layer(
+        rows, "square", build_number_channel("", "y", (0.0, reach * 1.02), axis=axis), size=7, opacity=0.8
+    )
 
 
 def draw_ranks(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
@@ -96,8 +114,11 @@ def draw_ranks(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
     first = [rank for _, _, rank, _, _ in drawn.ranks]
     low, high = min(first), max(first) + drawn.ranks_a_line
     title = "rank" if drawn.ranks_a_line == 1 else f"rank, {drawn.ranks_a_line} in a line"
-    y = number(
-        "", "low", (low, high), axis={**flat(title), "values": list(range(low, high, max(1, (high - low) // 6)))}
+    y = build_number_channel(
+        "",
+        "low",
+        (low, high),
+        axis={**build_flat_title(title), "values": list(range(low, high, max(1, (high - low) // 6)))},
     )
     y = {**y, "scale": {**y["scale"], "reverse": True}}
     rows: list[Row] = [

@@ -13,7 +13,7 @@ from iosonde.commands.show.as_tool import (
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Run
-from iosonde.foreign.guarded import forget_silence, kind_of
+from iosonde.foreign.guarded import detect_path_kind, forget_silence
 from iosonde.importers.runs import build_runs
 from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import FIRST_DONE, LAST_DONE, PARTS, Clock, Work, rate
@@ -72,7 +72,7 @@ def read_sides(text: str, store: str | None) -> dict[str, Side]:
 
 def _is_file(name: str) -> bool:
     try:
-        return kind_of(Path(name)) == "file"
+        return detect_path_kind(Path(name)) == "file"
     except OSError as error:
         raise InputError(
             "unreadable-file",

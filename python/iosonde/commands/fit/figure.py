@@ -13,7 +13,7 @@ from iosonde.core.estimate_text import format_estimate
 from iosonde.core.level_text import format_level
 from iosonde.core.units import choose_common_scale, format_significant
 from iosonde.core.words import format_share_interval
-from iosonde.layout.figure import Figure, together
+from iosonde.layout.figure import Figure, combine_figures
 from iosonde.layout.vocabulary import (
     BLUE,
     MUTED,
@@ -21,14 +21,14 @@ from iosonde.layout.vocabulary import (
     VERMILION,
     Row,
     Spec,
-    flat,
+    add_zoom,
+    build_flat_title,
+    build_legend,
+    build_name_channel,
+    build_number_channel,
     layer,
-    legend,
-    names,
-    number,
     short,
     view,
-    zoom,
 )
 from iosonde.model.fit.unseen import UnseenAgainst, UnseenClasses
 
@@ -50,9 +50,14 @@ _NAMES = ["observed", "predicted"]
 
 def classes_figure(response: str, item: UnseenClasses) -> Figure:
     """Draw the class of each row, sorted by observed class; a line from observed to predicted is the error."""
-    x = number("rows, sorted by observed value", room=6)
-    y = number("class", "y", axis=flat(f"{'class' if item.errors.own else 'speed class'}, of {item.n_classes}"), room=6)
-    colour = legend(_NAMES, [VERMILION, BLUE])
+    x = build_number_channel("rows, sorted by observed value", room=6)
+    y = build_number_channel(
+        "class",
+        "y",
+        axis=build_flat_title(f"{'class' if item.errors.own else 'speed class'}, of {item.n_classes}"),
+        room=6,
+    )
+    colour = build_legend(_NAMES, [VERMILION, BLUE])
     pairs = list(enumerate(zip(item.observed.tolist(), item.predicted.tolist(), strict=True), 1))
     errors = [{"x": place, "y": actual, "y2": guess} for place, (actual, guess) in pairs if actual != guess]
     observed = [{"x": place, "y": actual, "series": _NAMES[0]} for place, (actual, _) in pairs]
@@ -71,7 +76,7 @@ def classes_figure(response: str, item: UnseenClasses) -> Figure:
         f"{format_estimate(item.errors.apart, '')} classes apart, {format_share_interval(item.errors.right)} right"
     )
     return Figure(
-        zoom(spec),
+        add_zoom(spec),
         f"Classes of unseen rows:\n{caption}",
         f"Speed classes of {response}, sorted by the observed one: {caption}.",
     )
@@ -82,8 +87,8 @@ def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
     divisor, unit = choose_common_scale(item.observed.tolist(), unit)
     channels: Spec = {
         "x": _build_axis_channel(item),
-        "y": number("", "y", zero=True, axis=flat(unit or response), room=8),
-        "color": legend(_NAMES, [VERMILION, BLUE]),
+        "y": build_number_channel("", "y", zero=True, axis=build_flat_title(unit or response), room=8),
+        "color": build_legend(_NAMES, [VERMILION, BLUE]),
     }
     observed, predicted = (
         [
@@ -105,7 +110,7 @@ def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
     fixed_levels = f" at {', '.join(item.fixed_levels)}" if item.fixed_levels else ""
     varied = f"\nalso vary: {', '.join(item.varied)}" if item.varied else ""
     return Figure(
-        zoom(spec) if item.factor.numeric else spec,
+        add_zoom(spec) if item.factor.numeric else spec,
         f"Unseen rows{fixed_levels}{varied}",
         f"{response} observed and predicted against {item.factor.name}{fixed_levels}.",
     )
@@ -114,12 +119,12 @@ def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
 def _build_axis_channel(item: UnseenAgainst) -> Spec:
     feature = item.factor
     if not feature.numeric:
-        return names(feature.name, [format_level(level, feature.unit) for level in feature.levels])
+        return build_name_channel(feature.name, [format_level(level, feature.unit) for level in feature.levels])
     axis: dict[str, Any] = {"labelExpr": SIZES if feature.unit == "bytes" else "format(datum.value, '.7~r')"}
     log = feature.low > 0 and feature.high > _WIDE * feature.low
     if feature.unit == "bytes" or log:
         axis["values"] = [short(float(level)) for level in feature.levels if isinstance(level, int | float)]
-    return number(feature.name, log=log, axis=axis, room=8)
+    return build_number_channel(feature.name, log=log, axis=axis, room=8)
 
 
 def _place_level(item: UnseenAgainst, level: Any) -> Row | Any:
@@ -144,11 +149,11 @@ def draw_fit(answer: Fitted, against: str | None = None, at: Mapping[str, Any] |
         choice.baseline.mae.value,
         examples.unit,
     )
-    figure = together([*_plot_observed(answer.unseen, against, at or {}), errors_figure(errors)], columns=2)
+    figure = combine_figures([*_plot_observed(answer.unseen, against, at or {}), errors_figure(errors)], columns=2)
     if "nodes" not in choice.model.form:
         return figure
     tree = tree_figure(TreeDrawing(examples.response, list(choice.model.form["nodes"]), examples.unit))
-    return together([figure, tree], columns=1)
+    return combine_figures([figure, tree], columns=1)
 
 
 def draw_validation(answer: Validation, against: str | None = None, at: Mapping[str, Any] | None = None) -> Figure:
@@ -168,7 +173,7 @@ def draw_validation(answer: Validation, against: str | None = None, at: Mapping[
             for index, model in enumerate(answer.judged)
         }
         items.append(curve_figure(LearningCurve(answer.examples.response, lines, unit=answer.examples.unit)))
-    return together(items, columns=2)
+    return combine_figures(items, columns=2)
 
 
 def refuse_plot(answer: HoldoutAnswer, **_how: Any) -> Figure:

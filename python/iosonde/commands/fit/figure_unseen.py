@@ -15,18 +15,18 @@ from iosonde.layout.vocabulary import (
     VERMILION,
     Row,
     Spec,
-    colours_of,
-    decades,
-    flat,
-    interval,
+    add_zoom,
+    build_flat_title,
+    build_legend,
+    build_name_channel,
+    build_number_channel,
+    choose_colours,
+    draw_intervals,
     layer,
-    legend,
-    names,
-    number,
+    list_decades,
+    number_duplicates,
     short,
-    unique,
     view,
-    zoom,
 )
 
 Array = Sequence[float] | np.ndarray[Any, np.dtype[np.float64]]
@@ -98,25 +98,28 @@ def predicted_figure(item: Predicted) -> Figure:
     )
     spec = view(layer(rows, "point", {"x": x, "y": y}, **_DOT), line, height=220)
     title = f"{item.response}: {item.model}, unseen rows"
-    return Figure(zoom(spec), title, f"Predicted against observed {item.response}, around the identity line.")
+    return Figure(add_zoom(spec), title, f"Predicted against observed {item.response}, around the identity line.")
 
 
 def sorted_figure(item: Predicted) -> Figure:
     """Draw rows sorted by observation: the observed as a line, the predicted as points."""
     divisor, unit = item.scale()
     unit_text = unit or item.response
-    x, y = number("rows, sorted by observed value", room=6), number(unit_text, "y", axis=flat(unit_text), room=6)
+    x, y = (
+        build_number_channel("rows, sorted by observed value", room=6),
+        build_number_channel(unit_text, "y", axis=build_flat_title(unit_text), room=6),
+    )
     observed, predicted = (
         [{"x": place, "y": short(value / divisor), "series": name} for place, value in enumerate(values, 1)]
         for name, values in [("observed", item.observed), ("predicted", item.predicted)]
     )
-    channels = {"x": x, "y": y, "color": legend(["observed", "predicted"], [VERMILION, BLUE])}
+    channels = {"x": x, "y": y, "color": build_legend(["observed", "predicted"], [VERMILION, BLUE])}
     spec = view(
         layer(predicted, "point", channels, **{**_DOT, "color": None, "size": 22}),
         layer(observed, "line", channels, strokeWidth=1.8, clip=True),
         height=220,
     )
-    return Figure(zoom(spec), "Unseen rows", f"{item.response}: predicted and observed, sorted.")
+    return Figure(add_zoom(spec), "Unseen rows", f"{item.response}: predicted and observed, sorted.")
 
 
 def errors_figure(item: ModelErrors) -> Figure:
@@ -127,7 +130,7 @@ def errors_figure(item: ModelErrors) -> Figure:
         if value is not None
     ]
     divisor, unit = choose_common_scale([value for value, _, _ in item.values], item.unit)
-    labels = unique(item.names)
+    labels = number_duplicates(item.names)
     rows = [
         {
             "y": name,
@@ -137,8 +140,8 @@ def errors_figure(item: ModelErrors) -> Figure:
         }
         for name, (value, low, high) in zip(labels, item.values, strict=True)
     ]
-    x = number(f"mean |error|{_format_unit_suffix(unit)}", zero=True, axis={"grid": True})
-    y = names("", labels, "y", {"domain": False})
+    x = build_number_channel(f"mean |error|{_format_unit_suffix(unit)}", zero=True, axis={"grid": True})
+    y = build_name_channel("", labels, "y", {"domain": False})
     marked = [{"x": short(value / divisor), "series": name} for name, value in lines]
     dash = {
         "field": "series",
@@ -158,7 +161,7 @@ def errors_figure(item: ModelErrors) -> Figure:
     }
     spec = view(
         layer(rows, "bar", {"x": x, "y": y}, color=BLUE, opacity=0.55, height={"band": 0.7}),
-        *interval(rows, y, x, across=True),
+        *draw_intervals(rows, y, x, across=True),
         *([layer(marked, "rule", {"x": x, "strokeDash": dash}, color=VERMILION, strokeWidth=1.4)] if marked else []),
         height=max(3, len(labels)) * _ROW,
     )
@@ -172,11 +175,13 @@ def curve_figure(item: LearningCurve) -> Figure:
     errors = [error for points in item.lines.values() for _, error in points if error is not None]
     divisor, unit = choose_common_scale(errors, item.unit)
     log = min(errors, default=0.0) > 0 and max(errors) > _WIDE * min(errors)
-    titles = dict(zip(item.lines, unique(item.lines), strict=True))
+    titles = dict(zip(item.lines, number_duplicates(item.lines), strict=True))
     ticks = _thin_ticks(n for points in item.lines.values() for n, _ in points)
-    x = number("rows to learn from", log=True, axis={"values": ticks}, room=8)
+    x = build_number_channel("rows to learn from", log=True, axis={"values": ticks}, room=8)
     what = f"mean |error|{_format_unit_suffix(unit)}"
-    y = number("", "y", log=log, zero=not log, axis={**flat(what), **_build_log_ticks(log, errors, divisor)})
+    y = build_number_channel(
+        "", "y", log=log, zero=not log, axis={**build_flat_title(what), **_build_log_ticks(log, errors, divisor)}
+    )
     rows = [
         {
             "x": n,
@@ -194,7 +199,7 @@ def curve_figure(item: LearningCurve) -> Figure:
         MUTED if name == "mean of everything" else colour
         for name, colour in zip(titles.values(), _choose_model_colours(len(titles)), strict=True)
     ]
-    colour = legend([str(name) for name in series], [*colours, VERMILION][: len(series)])
+    colour = build_legend([str(name) for name in series], [*colours, VERMILION][: len(series)])
     channels = {"x": x, "y": y, "color": colour}
     spec = view(
         layer(rows, "line", channels, strokeWidth=1.8),
@@ -206,7 +211,7 @@ def curve_figure(item: LearningCurve) -> Figure:
 
 
 def _choose_model_colours(count: int) -> list[str]:
-    return [colour for colour in colours_of(2 * count + 2) if colour != VERMILION][:count]
+    return [colour for colour in choose_colours(2 * count + 2) if colour != VERMILION][:count]
 
 
 def _format_unit_suffix(unit: str) -> str:
@@ -214,14 +219,14 @@ def _format_unit_suffix(unit: str) -> str:
 
 
 def _build_measured_channel(title: str, field: str, log: bool, ends: Sequence[float | None]) -> Spec:
-    axis: Mapping[str, Any] = flat(title) if field == "y" else {}
+    axis: Mapping[str, Any] = build_flat_title(title) if field == "y" else {}
     if log and ends and ends[0] is not None and ends[1] is not None:
-        axis = {**axis, "values": [short(tick) for tick in decades(ends[0], ends[1])]}
-    return number(title, field, log=log, axis=axis, room=8)
+        axis = {**axis, "values": [short(tick) for tick in list_decades(ends[0], ends[1])]}
+    return build_number_channel(title, field, log=log, axis=axis, room=8)
 
 
 def _build_log_ticks(log: bool, values: Sequence[float], divisor: float) -> Row:
-    ticks = decades(min(values) / divisor, max(values) / divisor) if log else []
+    ticks = list_decades(min(values) / divisor, max(values) / divisor) if log else []
     return {"values": [short(tick) for tick in ticks], "labelExpr": PLAIN} if log else {}
 
 

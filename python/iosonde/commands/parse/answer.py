@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 from iosonde.answers.answer import Answer, level_columns
 from iosonde.core.errors import DataError, InputError
 from iosonde.foreign.guarded import begin_of, open_checked
-from iosonde.foreign.mounts import waiting_mount
+from iosonde.foreign.mounts import find_waiting_mount
 from iosonde.importers import Note, Text, Understood, fio_version, read, understand
 from iosonde.importers.columns import understand_columns
 from iosonde.importers.columns_map import ColumnsMap, read_map
@@ -153,7 +153,7 @@ def read_file(name: str, stdin: BinaryIO | None = None) -> Text:
     """Return the text of a file (``-``: of ``stdin``). Raises InputError."""
     if name == "-" and stdin is not None:
         return read(stdin, name)
-    if not waiting_mount(Path(name)) and Path(name).is_dir():
+    if not find_waiting_mount(Path(name)) and Path(name).is_dir():
         raise InputError(
             "is-a-directory",
             "{name} is a directory",

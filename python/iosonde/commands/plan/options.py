@@ -87,11 +87,11 @@ def plan(options: PlanOptions) -> Result[CampaignPlan] | Result[TabularAnswer] |
 
 
 def _plan_campaign(options: PlanOptions) -> CampaignPlan:
-    from iosonde.campaign.plan import plan
+    from iosonde.campaign.plan import plan_campaign
 
     request = labs.place_in_lab(options)
     with labs.needing_package_for_labs():
-        return plan(request, build_caller(), labs.build_plan_check(request))
+        return plan_campaign(request, build_caller(), labs.build_plan_check(request))
 
 
 def _write_commands(plan: CampaignPlan, tool: str) -> Result[TabularAnswer]:

@@ -8,7 +8,7 @@ from typing import Any
 from iosonde.answers.answer import Answer
 from iosonde.core.types import Better, Estimate
 from iosonde.core.verdict import Verdict
-from iosonde.page.tables import DataTable, ends
+from iosonde.page.tables import DataTable, iterate_ends
 from iosonde.stats.regression.slopes import AdjustedSlope
 
 
@@ -57,10 +57,10 @@ class Bars:
         rows = tuple(
             (
                 cell.nodes,
-                *ends(cell.estimate),
+                *iterate_ends(cell.estimate),
                 cell.estimate.level,
                 cell.estimate.n,
-                *ends(cell.efficiency),
+                *iterate_ends(cell.efficiency),
                 " ".join(f"{value:.6g}" for value in cell.trials),
             )
             for cell in self.cells
@@ -100,7 +100,7 @@ class Latency:
     def table(self) -> DataTable:
         """The percentiles: one row per node count and percentile, s."""
         rows = tuple(
-            (series.nodes, name, *ends(estimate), estimate.level, estimate.n, series.operations)
+            (series.nodes, name, *iterate_ends(estimate), estimate.level, estimate.n, series.operations)
             for series in self.series
             for name, estimate in series.percentiles.items()
         )

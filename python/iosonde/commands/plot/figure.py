@@ -7,9 +7,20 @@ from itertools import groupby
 from typing import Any
 
 from iosonde.core.units import choose_human_scale, format_significant
-from iosonde.layout.figure import Figure, together
-from iosonde.layout.figure_files import names_of_files
-from iosonde.layout.vocabulary import BLUE, ORANGE, VERMILION, Row, layer, legend, names, number, short, view
+from iosonde.layout.figure import Figure, combine_figures
+from iosonde.layout.figure_files import create_file_names
+from iosonde.layout.vocabulary import (
+    BLUE,
+    ORANGE,
+    VERMILION,
+    Row,
+    build_legend,
+    build_name_channel,
+    build_number_channel,
+    layer,
+    short,
+    view,
+)
 
 from .content import Drawn, RankSpan, Timeline
 from .figure_bars import bars_figure
@@ -40,18 +51,18 @@ def list_figure_makers(drawn: Drawn) -> list[tuple[str, Callable[[], Figure]]]:
 def list_single_bar_figures(drawn: Drawn) -> list[tuple[str, Callable[[], Figure]]]:
     """Return (file name, a function that draws the bars of one operation)."""
     items = [item for _, item in drawn.figures]
-    names = names_of_files([bars.operation for bars in items])
+    names = create_file_names([bars.operation for bars in items])
     return [(name, partial(bars_figure, bars, drawn.axis)) for name, bars in zip(names, items, strict=True)]
 
 
 def _draw_kind(kind: str, items: Sequence[Any], drawn: Drawn) -> Figure:
     match kind:
         case "bars":
-            return together([bars_figure(item, drawn.axis) for item in items], columns=3)
+            return combine_figures([bars_figure(item, drawn.axis) for item in items], columns=3)
         case "latency":
-            return together([latency_figure(item, drawn.axis) for item in items], columns=2)
+            return combine_figures([latency_figure(item, drawn.axis) for item in items], columns=2)
         case "timeline":
-            return together([timeline_figure(item) for item in items], columns=2)
+            return combine_figures([timeline_figure(item) for item in items], columns=2)
         case "factors":
             return factors_figure(items, drawn.columns)
         case "time":
@@ -70,10 +81,10 @@ def timeline_figure(timeline: Timeline) -> Figure:
     rows = [_build_row(span, divisor, unit) for span in timeline.spans]
     most = max((row["end"] for row in rows), default=1.0)
     channels = {
-        "x": number(f"{unit} {since}", domain=(0, most), axis={"grid": True}),
+        "x": build_number_channel(f"{unit} {since}", domain=(0, most), axis={"grid": True}),
         "x2": {"field": "end"},
-        "color": legend([_KINDS[mark][0] for mark in marks], [_KINDS[mark][1] for mark in marks], offset=8),
-        "y": names("rank", ranks, "y", {"values": ranks[::every], "domain": False}),
+        "color": build_legend([_KINDS[mark][0] for mark in marks], [_KINDS[mark][1] for mark in marks], offset=8),
+        "y": build_name_channel("rank", ranks, "y", {"values": ranks[::every], "domain": False}),
     }
     height = min(max(_ROW * len(ranks), _LEAST), _MOST)
     spec = view(layer(rows, "bar", channels, height={"band": 0.72}, clip=True), height=height)

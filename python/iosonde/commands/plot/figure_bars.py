@@ -14,13 +14,13 @@ from iosonde.layout.vocabulary import (
     LOG_BEYOND,
     PAPER,
     Row,
-    decades,
-    ends,
-    flat,
-    interval,
+    build_flat_title,
+    build_name_channel,
+    build_number_channel,
+    draw_intervals,
+    get_interval_ends,
     layer,
-    names,
-    number,
+    list_decades,
     short,
     view,
 )
@@ -39,9 +39,12 @@ def bars_figure(bars: Bars, axis: str) -> Figure:
     """Draw the mean by node count with its interval, and the trials as dots. A bar without an interval is hollow."""
     divisor, unit = choose_scale(bars)
     rows = [_build_row(cell, bars.unit, axis, divisor) for cell in bars.cells if cell.estimate.value is not None]
-    places = names(pluralize(axis), [str(cell.nodes) for cell in bars.cells])
-    values = number(
-        unit, "y", [end / divisor * _ROOM for end in compute_axis_ends(bars)], axis={**flat(unit), "tickCount": 4}
+    places = build_name_channel(pluralize(axis), [str(cell.nodes) for cell in bars.cells])
+    values = build_number_channel(
+        unit,
+        "y",
+        [end / divisor * _ROOM for end in compute_axis_ends(bars)],
+        axis={**build_flat_title(unit), "tickCount": 4},
     )
     trials = [
         {
@@ -79,7 +82,7 @@ def bars_figure(bars: Bars, axis: str) -> Figure:
             )
             for hollow in (False, True)
         ),
-        *interval(rows, places, values),
+        *draw_intervals(rows, places, values),
         layer(
             trials,
             "point",
@@ -103,7 +106,7 @@ def bars_figure(bars: Bars, axis: str) -> Figure:
 
 def _build_row(cell: Cell, unit: str, axis: str, divisor: float) -> Row:
     estimate = cell.estimate
-    low, high = ends(estimate, divisor) or (None, None)
+    low, high = get_interval_ends(estimate, divisor) or (None, None)
     return {
         "x": str(cell.nodes),
         "y": short((estimate.value or 0.0) / divisor),
@@ -151,7 +154,9 @@ class PanelScale:
     @property
     def ticks(self) -> list[float] | None:
         """Return round values for a logarithmic axis."""
-        return [tick for tick in decades(self.low, self.high) if self.low <= tick <= self.high] if self.log else None
+        return (
+            [tick for tick in list_decades(self.low, self.high) if self.low <= tick <= self.high] if self.log else None
+        )
 
 
 def choose_panel_scales(panels: Sequence[SettingsPanel], bars: bool) -> dict[str, PanelScale]:

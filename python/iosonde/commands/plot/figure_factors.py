@@ -6,7 +6,7 @@ from typing import Any
 
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_significant
-from iosonde.layout.figure import Figure, together
+from iosonde.layout.figure import Figure, combine_figures
 from iosonde.layout.text import escape, format_estimate
 from iosonde.layout.vocabulary import (
     INK,
@@ -14,16 +14,16 @@ from iosonde.layout.vocabulary import (
     SIZES,
     Row,
     Spec,
-    colours_of,
-    ends,
-    flat,
-    interval,
+    build_flat_title,
+    build_legend,
+    build_name_channel,
+    build_number_channel,
+    choose_colours,
+    draw_intervals,
+    get_interval_ends,
     layer,
-    legend,
-    names,
-    number,
+    number_duplicates,
     short,
-    unique,
     view,
 )
 
@@ -48,7 +48,7 @@ class _Look:
 def factors_figure(panels: Sequence[FactorPanel], columns: int) -> Figure:
     """Draw all panels in ``columns`` columns; several responses share one legend."""
     explained = min(columns, len(panels)) - 1
-    return together([factor_figure(panel, place == explained) for place, panel in enumerate(panels)], columns)
+    return combine_figures([factor_figure(panel, place == explained) for place, panel in enumerate(panels)], columns)
 
 
 def factor_figure(panel: FactorPanel, explained: bool = True) -> Figure:
@@ -56,11 +56,11 @@ def factor_figure(panel: FactorPanel, explained: bool = True) -> Figure:
     A single response has its sentences above. Several have only their names, in a legend to the right if ``explained``.
     """
     several = len(panel.series) > 1
-    series_names = unique(series.name for series in panel.series)
+    series_names = number_duplicates(series.name for series in panel.series)
     looks = _assign_looks(panel)
     place, x = _map_places(panel, max((look.aside for look in looks), default=0.0))
     positive = all(y >= 0 for series in panel.series for _, y in series.trials)
-    y = number(panel.unit, "y", zero=positive, axis=flat(panel.unit))
+    y = build_number_channel(panel.unit, "y", zero=positive, axis=build_flat_title(panel.unit))
     layers = [
         layer_spec
         for number_, series in enumerate(panel.series)
@@ -102,7 +102,7 @@ def _build_title(panel: FactorPanel, names: Sequence[str]) -> list[str]:
 
 def _assign_looks(panel: FactorPanel) -> list[_Look]:
     count = len(panel.series)
-    colours = colours_of(count)
+    colours = choose_colours(count)
     if count == 1:
         return [_Look(colours[0])]
     step = min(_APART, 0.5 * _WIDE / max(max(len(series.means) for series in panel.series), 1) / count)
@@ -114,7 +114,9 @@ def _assign_looks(panel: FactorPanel) -> list[_Look]:
 
 
 def _build_keys(names: Sequence[str], looks: Sequence[_Look]) -> Spec:
-    colour = legend(names, [look.colour for look in looks], orient="right", direction="vertical", columns=1, offset=14)
+    colour = build_legend(
+        names, [look.colour for look in looks], orient="right", direction="vertical", columns=1, offset=14
+    )
     shapes = {**colour, "scale": {"domain": list(names), "range": [look.shape for look in looks]}}
     rows = [{"series": name} for name in names]
     return layer(rows, "point", {"color": colour, "shape": shapes}, filled=True, opacity=0, size=1)
@@ -124,10 +126,10 @@ def _map_places(panel: FactorPanel, aside: float) -> tuple[dict[float, Any], Spe
     """Return (position → its value in the data, the channel), with room for marks offset by ``aside`` px."""
     title = panel.label or panel.factor
     if panel.named:
-        texts = unique(text for _, text in panel.ticks)
+        texts = number_duplicates(text for _, text in panel.ticks)
         return (
             {at: text for (at, _), text in zip(panel.ticks, texts, strict=True)},
-            names(title, texts, axis={"labelLimit": 90}),
+            build_name_channel(title, texts, axis={"labelLimit": 90}),
         )
     labels = SIZES if panel.sizes else "format(datum.value, '.7~r')"
     positions = [at for series in panel.series for at, _ in series.means]
@@ -136,7 +138,7 @@ def _map_places(panel: FactorPanel, aside: float) -> tuple[dict[float, Any], Spe
     room = (high / low) ** share if panel.logarithmic else (high - low or abs(high) or 1.0) * share
     reach = (low / room, high * room) if panel.logarithmic else (low - room, high + room)
     axis = {"values": [short(at) for at, _ in panel.ticks], "labelExpr": labels}
-    return {}, number(title, domain=reach, log=panel.logarithmic, axis=axis)
+    return {}, build_number_channel(title, domain=reach, log=panel.logarithmic, axis=axis)
 
 
 def _draw_layers(
@@ -156,7 +158,7 @@ def _draw_layers(
     return [
         layer(trials, "point", channels, filled=True, shape="circle", size=16, opacity=0.35, color=colour, **aside),
         *([layer(line, "line", channels, color=colour, strokeWidth=1.4, opacity=0.85)] if line else []),
-        *interval(bounded, *axes, color=colour, **aside),
+        *draw_intervals(bounded, *axes, color=colour, **aside),
         *([layer(bounded, "point", channels, fill=colour, **dot)] if bounded else []),
         *([layer(alone, "point", channels, fill=PAPER, **dot)] if alone else []),
     ]
@@ -168,7 +170,7 @@ def _build_point(at: float, value: float, place: dict[float, Any], tip: str = ""
 
 
 def _build_mean(at: float, mean: Estimate, panel: FactorPanel, place: dict[float, Any], name: str) -> Row:
-    low, high = ends(mean, panel.divisor) or (None, None)
+    low, high = get_interval_ends(mean, panel.divisor) or (None, None)
     tip = f"{name}, mean of {mean.n}\n{format_estimate(mean, panel.unit, (panel.divisor, panel.unit))}"
     return {**_build_point(at, (mean.value or 0.0) / panel.divisor, place, tip), "low": low, "high": high}
 

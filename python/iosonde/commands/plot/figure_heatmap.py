@@ -9,7 +9,19 @@ from iosonde.core.errors import InputError
 from iosonde.core.words import format_count
 from iosonde.layout.figure import Figure
 from iosonde.layout.text import format_estimate, format_estimate_parts
-from iosonde.layout.vocabulary import INK, MUTED, PAPER, SHADES, Row, Spec, layer, names, short, unique, view
+from iosonde.layout.vocabulary import (
+    INK,
+    MUTED,
+    PAPER,
+    SHADES,
+    Row,
+    Spec,
+    build_name_channel,
+    layer,
+    number_duplicates,
+    short,
+    view,
+)
 
 from .figure_bars import WIDE, PanelScale, choose_panel_scales
 from .figure_settings import build_panel_title, combine_panels, count_panels_per_row
@@ -99,13 +111,15 @@ def _draw_panel(panel: SettingsPanel, plot: SettingsPlot, scale: PanelScale, rea
     assert plot.color is not None
     across = count_panels_per_row(plot)
     width, height = _compute_size(plot, across)
-    x, y = unique(plot.x.texts), unique(plot.color.texts)
+    x, y = number_duplicates(plot.x.texts), number_duplicates(plot.color.texts)
     points = [point for point in panel.points if point.mean.value is not None]
     means = [(point.mean.value or 0.0) / scale.divisor for point in points]
     rows = [_build_row(point, panel, scale, (x, y)) for point in points]
     places = {
-        "x": names(plot.x.title, x, "x", _build_axis_options(x, width)),
-        "y": names(plot.color.title, y[::-1], "y", _build_label_options(y[::-1], height) | {"labelLimit": 110}),
+        "x": build_name_channel(plot.x.title, x, "x", _build_axis_options(x, width)),
+        "y": build_name_channel(
+            plot.color.title, y[::-1], "y", _build_label_options(y[::-1], height) | {"labelLimit": 110}
+        ),
     }
     fields = layer(rows, "rect", {**places, "color": _build_colour_channel(scale.unit, reach, height)}, stroke=PAPER)
     texts = (

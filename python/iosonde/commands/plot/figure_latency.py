@@ -12,12 +12,12 @@ from iosonde.layout.vocabulary import (
     SECONDS,
     Row,
     Spec,
-    colours_of,
-    decades,
+    build_legend,
+    build_number_channel,
+    choose_colours,
     layer,
-    legend,
-    number,
-    shared,
+    list_decades,
+    share_rows,
     short,
     view,
 )
@@ -36,7 +36,7 @@ def latency_figure(latency: Latency, axis: str) -> Figure:
     x = _build_time_channel(latency)
     reach = [short(-step * (len(names) + 0.6)), short(peak * 1.08)]
     y = {"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": reach, "zero": False, "nice": False}}
-    channels: Spec = {"x": x, "y": y, "color": legend(names, colours_of(len(names)), offset=8)}
+    channels: Spec = {"x": x, "y": y, "color": build_legend(names, choose_colours(len(names)), offset=8)}
     rows = [
         _build_percentile(series.nodes, key, estimate, names[place], -step * (place + 1))
         for place, series in enumerate(latency.series)
@@ -56,7 +56,7 @@ def latency_figure(latency: Latency, axis: str) -> Figure:
         "scale": {"domain": shapes, "range": [_SHAPES.get(name, "triangle-up") for name in shapes]},
     }
     spec = view(
-        shared(
+        share_rows(
             layer(
                 outlines, "area", {**channels, "y2": {"datum": 0}}, interpolate="step-after", opacity=0.16, clip=True
             ),
@@ -98,8 +98,10 @@ def _build_time_channel(latency: Latency) -> Spec:
     edges += [e.value for series in latency.series for e in series.percentiles.values() if e.value]
     positive_edges = [value for value in edges if value > 0] or [1e-6, 1.0]
     low, high = min(positive_edges) * 0.8, max(positive_edges) * 1.25
-    ticks = [short(tick) for tick in decades(min(positive_edges), max(positive_edges)) if low <= tick <= high]
-    return number("", domain=(low, high), log=True, axis={"values": ticks, "labelExpr": SECONDS, "grid": True})
+    ticks = [short(tick) for tick in list_decades(min(positive_edges), max(positive_edges)) if low <= tick <= high]
+    return build_number_channel(
+        "", domain=(low, high), log=True, axis={"values": ticks, "labelExpr": SECONDS, "grid": True}
+    )
 
 
 def _trace_outline(series: LatencySeries, name: str) -> list[Row]:

@@ -16,12 +16,12 @@ from iosonde.layout.vocabulary import (
     VERMILION,
     Row,
     Spec,
-    flat,
+    build_flat_title,
+    build_legend,
+    build_number_channel,
     layer,
-    legend,
-    number,
+    list_ticks_inside,
     short,
-    ticks_inside,
     view,
 )
 from iosonde.stats.overview.fault_effect import UNDONE, WELL
@@ -66,7 +66,7 @@ def _draw_phase(phase: PhaseOverTime) -> Spec:
     since = (
         "after the first start" if phase.comparable else "after each rank's own start: the clocks are not comparable"
     )
-    x = number(f"{unit} {since}", domain=(0.0, over_time.end_s / divisor))
+    x = build_number_channel(f"{unit} {since}", domain=(0.0, over_time.end_s / divisor))
     hidden = {**x, "axis": {"labels": False, "ticks": False, "title": None}}
     lines = [line for text in _describe_bins(phase) for line in wrapped(text, limit=_CHARACTERS)]
     title = {"text": escape(phase.title), "subtitle": lines, "anchor": "start", **_SMALL}
@@ -110,8 +110,11 @@ def _draw_rates(phase: PhaseOverTime, x: Spec, over: float) -> Spec:
     over_time = phase.over_time
     divisor, unit = choose_human_scale(max(over_time.rate, default=0.0), over_time.unit)
     top = max(over_time.rate, default=0.0) / divisor * 1.06 or 1.0
-    y = number(
-        f"{unit} of {over_time.kind}", "y", (0.0, top), axis={**flat(f"{unit} of {over_time.kind}"), "tickCount": 4}
+    y = build_number_channel(
+        f"{unit} of {over_time.kind}",
+        "y",
+        (0.0, top),
+        axis={**build_flat_title(f"{unit} of {over_time.kind}"), "tickCount": 4},
     )
     channels: dict[str, Any] = {"x": x, "y": y}
     ranks = [
@@ -174,14 +177,14 @@ def _draw_latencies(phase: PhaseOverTime, x: Spec, over: float) -> Spec:
     lines = [(name, colour) for name, colour in _LINES if any(of[name])]
     low, high = (min(durations) / 1.3, max(durations) * 1.3) if durations else (1e-6, 1.0)
     axis = {
-        **flat(f"duration of {over_time.slow_kind}"),
+        **build_flat_title(f"duration of {over_time.slow_kind}"),
         "labelExpr": SECONDS,
-        "values": ticks_inside(low, high),
+        "values": list_ticks_inside(low, high),
     }
     channels: dict[str, Any] = {
         "x": x,
-        "y": number("", "y", (low, high), log=True, axis=axis),
-        "color": legend([name for name, _ in lines], [colour for _, colour in lines], offset=_LEGEND),
+        "y": build_number_channel("", "y", (low, high), log=True, axis=axis),
+        "color": build_legend([name for name, _ in lines], [colour for _, colour in lines], offset=_LEGEND),
     }
     middle = [
         (at + end) / 2 for at, end in zip(over_time.starts_s, (*over_time.starts_s[1:], over_time.end_s), strict=True)

@@ -18,17 +18,17 @@ from iosonde.layout.vocabulary import (
     SIZES,
     Row,
     Spec,
-    colours_of,
-    ends,
-    flat,
-    label,
+    build_flat_title,
+    build_legend,
+    build_name_channel,
+    build_number_channel,
+    choose_colours,
+    get_interval_ends,
     layer,
-    legend,
-    names,
-    number,
-    shared,
+    number_duplicates,
+    share_rows,
     short,
-    unique,
+    truncate_label,
     view,
 )
 
@@ -121,8 +121,8 @@ def count_panels_per_row(plot: SettingsPlot) -> int:
 
 def _prepare_drawn(plot: SettingsPlot, across: int) -> _Drawn:
     width, height = _SIZES[across]
-    x = tuple(unique(plot.x.texts))
-    colors = tuple(unique(plot.color.texts)) if plot.color else ()
+    x = tuple(number_duplicates(plot.x.texts))
+    colors = tuple(number_duplicates(plot.color.texts)) if plot.color else ()
     lying = not plot.x.numbers and sum(len(text) * _LONGEST + 8 for text in x) > width
     if lying:
         height = _compute_height(len(x), max(1, len(colors)))
@@ -205,22 +205,24 @@ def _break_lines(text: str, characters: float) -> list[str]:
 
 def _build_channels(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> dict[str, Any]:
     place, value = ("y", "x") if drawn.lying else ("x", "y")
-    axis: dict[str, Any] = {"grid": True, "domain": False, "ticks": False} if drawn.lying else dict(flat(scale.unit))
+    axis: dict[str, Any] = (
+        {"grid": True, "domain": False, "ticks": False} if drawn.lying else dict(build_flat_title(scale.unit))
+    )
     if scale.ticks:
         axis["values"] = [short(tick) for tick in scale.ticks]
     channels: dict[str, Any] = {
         place: _build_place_channel(drawn, place),
-        value: dict(number(scale.unit, value, (scale.low, scale.high), scale.log, axis=axis)),
+        value: dict(build_number_channel(scale.unit, value, (scale.low, scale.high), scale.log, axis=axis)),
     }
     if drawn.bars:
         channels[value]["stack"] = None  # side by side
     if drawn.colors:
         assert drawn.plot.color is not None
-        channels["color"] = legend(
+        channels["color"] = build_legend(
             drawn.colors,
             choose_level_colours(drawn.plot.color),
             offset=14,
-            title=label(drawn.plot.color.title),
+            title=truncate_label(drawn.plot.color.title),
             **_LEGEND,
         )
     if drawn.colors and drawn.bars:
@@ -245,15 +247,15 @@ def _draw_key(channels: Mapping[str, Any], drawn: _Drawn) -> list[Spec]:
 
 def choose_level_colours(factor: FactorLevels) -> list[str]:
     """Return a colour per level: hues, or ordered shades if there are too few hues."""
-    if len(factor) <= len(colours_of(6)):
-        return colours_of(len(factor))
+    if len(factor) <= len(choose_colours(6)):
+        return choose_colours(len(factor))
     return [SHADES[round(at * (len(SHADES) - 1) / (len(factor) - 1))] for at in range(len(factor))]
 
 
 def _build_place_channel(drawn: _Drawn, field: str) -> Spec:
     factor = drawn.plot.x
     if drawn.bars:
-        return names(factor.title, drawn.visible_names, field, {"labelLimit": 190 if drawn.lying else 110})
+        return build_name_channel(factor.title, drawn.visible_names, field, {"labelLimit": 190 if drawn.lying else 110})
     low, high = factor.numbers[0], factor.numbers[-1]
     axis: dict[str, Any] = {"labelExpr": _LABELS.get(factor.kind, "format(datum.value, '.10~r')")}
     if factor.kind == "nines":
@@ -265,7 +267,7 @@ def _build_place_channel(drawn: _Drawn, field: str) -> Spec:
         axis["values"] = [2**power for power in powers[:: -(-len(powers) // _MOST_TICKS)]]
     room = (high / low) ** 0.05 if factor.logarithmic else (high - low or abs(high) or 1.0) * 0.05
     reach = (low / room, high * room) if factor.logarithmic else (low - room, high + room)
-    return number(factor.title, field, reach, factor.logarithmic, axis=axis)
+    return build_number_channel(factor.title, field, reach, factor.logarithmic, axis=axis)
 
 
 def _get_point_position(point: SettingPoint, drawn: _Drawn) -> Any:
@@ -280,7 +282,7 @@ def _get_point_position(point: SettingPoint, drawn: _Drawn) -> Any:
 
 
 def _build_row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> Row:
-    low, high = ends(point.mean, scale.divisor) or (None, None)
+    low, high = get_interval_ends(point.mean, scale.divisor) or (None, None)
     if scale.log and low is not None:
         low = max(low, scale.low)
     mean_text = format_estimate(point.mean, panel.unit, (scale.divisor, scale.unit))
@@ -361,7 +363,7 @@ def _draw_whiskers(rows: Sequence[Row], channels: Mapping[str, Any], drawn: _Dra
         )
         for end in ("low", "high")
     )
-    return [shared(layer(rows, "rule", rule, strokeWidth=1.3, **look), *ticks)]
+    return [share_rows(layer(rows, "rule", rule, strokeWidth=1.3, **look), *ticks)]
 
 
 # Words

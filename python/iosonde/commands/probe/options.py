@@ -42,7 +42,7 @@ def probe(options: ProbeOptions) -> Result[Probed]:
     --------
     >>> iosonde.probe("/mnt/x", hosts="nodes.txt", store="results")
     """
-    from iosonde.campaign.probe import probe as measure
+    from iosonde.campaign.probe import probe_nodes as measure
 
     from .text import lines
 

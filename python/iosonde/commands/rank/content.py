@@ -15,7 +15,7 @@ from iosonde.core.types import Better, Estimate
 from iosonde.model.fit.features import Examples, Feature
 from iosonde.model.fit.fitted import Model, ask
 from iosonde.page.tables import DataTable, Value
-from iosonde.page.words import as_sentence
+from iosonde.page.words import warning_to_sentence
 
 _MOST_LEVELS = 50  # predictions per factor
 Broken = Callable[[Mapping[str, Any]], str | None]  # the constraint that a setting breaks
@@ -156,7 +156,7 @@ def find_what_ifs(
     setting_text = ", ".join(
         f"{feature.name}={_format_cell(setting[feature.name], feature)}" for feature in data.features
     )
-    return WhatIfs(setting_text, now, tuple(rows), " ".join(map(as_sentence, now.warnings)))
+    return WhatIfs(setting_text, now, tuple(rows), " ".join(map(warning_to_sentence, now.warnings)))
 
 
 def _find_median_setting(data: Examples) -> dict[str, Cell]:

@@ -3,20 +3,20 @@
 from dataclasses import dataclass
 
 from iosonde.core.types import Estimate
-from iosonde.layout.figure import Figure, together
+from iosonde.layout.figure import Figure, combine_figures
 from iosonde.layout.text import CANNOT_TELL
 from iosonde.layout.vocabulary import (
     BLUE,
     VERMILION,
     Row,
-    ends,
-    interval,
+    build_legend,
+    build_name_channel,
+    build_number_channel,
+    draw_intervals,
+    get_interval_ends,
     layer,
-    legend,
-    names,
-    number,
+    number_duplicates,
     short,
-    unique,
     view,
 )
 
@@ -53,15 +53,15 @@ def figure(answer: Rankings) -> Figure:
         Importance(r.response, tuple(Bar(f.name, f.over_all.s1, f.over_all.st, f.zero_line) for f in r.factors))
         for r in answer.rankings
     ]
-    return together([importance_figure(item) for item in items], columns=2)
+    return combine_figures([importance_figure(item) for item in items], columns=2)
 
 
 def importance_figure(item: Importance) -> Figure:
     """Draw a row per factor: shares of the variance from 0 to 1."""
     bars = item.bars[:_MOST]
-    bar_names = unique(bar.name for bar in bars)
-    x = number("share of the variance", domain=(0, 1), axis={"grid": True})
-    y = names("", bar_names, "y", {"domain": False})
+    bar_names = number_duplicates(bar.name for bar in bars)
+    x = build_number_channel("share of the variance", domain=(0, 1), axis={"grid": True})
+    y = build_name_channel("", bar_names, "y", {"domain": False})
     rows = [_build_rows(bar, name) for bar, name in zip(bars, bar_names, strict=True)]
     total, first = ([row[place] for row in rows if row[place]["x"] is not None] for place in (0, 1))
     zero = [
@@ -69,12 +69,12 @@ def importance_figure(item: Importance) -> Figure:
         for bar, name in zip(bars, bar_names, strict=True)
         if bar.zero_line is not None
     ]
-    channels = {"x": x, "y": y, "color": legend([_FIRST, _TOTAL, _DUMMY], [BLUE, _LIGHT, VERMILION], offset=8)}
+    channels = {"x": x, "y": y, "color": build_legend([_FIRST, _TOTAL, _DUMMY], [BLUE, _LIGHT, VERMILION], offset=8)}
     spec = view(
         layer(total, "bar", channels, height={"band": 0.74}, clip=True),
         layer(first, "bar", channels, height={"band": 0.42}, clip=True),
-        *interval(total, y, x, across=True, cap=5, yOffset=-8, strokeWidth=1.3),
-        *interval(first, y, x, across=True, cap=5, strokeWidth=1.3),
+        *draw_intervals(total, y, x, across=True, cap=5, yOffset=-8, strokeWidth=1.3),
+        *draw_intervals(first, y, x, across=True, cap=5, strokeWidth=1.3),
         layer(zero, "tick", channels, thickness=2, size=22, opacity=1, clip=True),
         width=360,
         height=max(2, len(bar_names)) * _ROW,
@@ -88,7 +88,7 @@ def _build_rows(bar: Bar, name: str) -> tuple[Row, Row]:
     total, first = (
         {"y": name, "x": short(estimate.value), "series": series, "tip": tip, "low": low, "high": high}
         for estimate, series in ((bar.st, _TOTAL), (bar.s1, _FIRST))
-        for low, high in [ends(estimate) or (None, None)]
+        for low, high in [get_interval_ends(estimate) or (None, None)]
     )
     return total, first
 

@@ -25,7 +25,7 @@ from iosonde.model.fit.folds import groups
 from iosonde.model.fit.validate import Candidate, learning_curve
 from iosonde.model.sensitivity.rank import rank
 from iosonde.page.tables import Section
-from iosonde.page.words import as_sentence, missing_part
+from iosonde.page.words import describe_missing_part, warning_to_sentence
 from iosonde.stats.regression.effect_types import ResponseEffects
 
 from . import content
@@ -108,7 +108,7 @@ def _build_section(
         try:
             items.append(_build_influence(request, names, options))
         except IosondeError as error:
-            missing.append(missing_part(request.title, error))
+            missing.append(describe_missing_part(request.title, error))
     if len(varied) > MOST_RESPONSES:
         others = ", ".join(request.title for request, _ in varied[MOST_RESPONSES:])
         template = "Not analysed here: {responses}; iosonde rank and iosonde fit do."
@@ -132,7 +132,7 @@ def _build_influence(request: _InfluenceRequest, names: Sequence[str], options: 
     data = examples(request.table, request.response, names)
     missing: list[str] = []
     violation, notes = options.limits.over(data)
-    missing += map(as_sentence, notes)
+    missing += map(warning_to_sentence, notes)
     tested = request.effects if request.effects is not None and set(names) <= set(request.effects.factors) else None
     ranking = _run_or_report(
         lambda: _rank_factors(data, tested, _collect_covariates(request, names, options)), "No ranking", missing
@@ -156,7 +156,7 @@ def _run_or_report(make: Callable[[], _Result], what: str, missing: list[str]) -
     try:
         return make()
     except IosondeError as error:
-        missing.append(missing_part(what, error))
+        missing.append(describe_missing_part(what, error))
         return None
 
 

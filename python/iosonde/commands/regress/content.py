@@ -10,7 +10,7 @@ import numpy as np
 
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate, Finding
-from iosonde.page.tables import DataTable, Value, ends
+from iosonde.page.tables import DataTable, Value, iterate_ends
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -66,10 +66,10 @@ class ResponseSummary:
                 *row.setting,
                 row.mean.n,
                 row.mean.level,
-                *ends(row.mean),
-                *ends(row.median),
+                *iterate_ends(row.mean),
+                *iterate_ends(row.median),
                 row.sd,
-                *ends(row.harmonic_mean),
+                *iterate_ends(row.harmonic_mean),
                 row.cv,
             )
             for row in self.rows

@@ -6,20 +6,20 @@ import numpy as np
 
 from iosonde.core.errors import InputError
 from iosonde.core.units import choose_human_scale, format_significant
-from iosonde.layout.figure import Figure, together
+from iosonde.layout.figure import Figure, combine_figures
 from iosonde.layout.vocabulary import (
     BLUE,
     VERMILION,
     Row,
     Spec,
-    flat,
+    add_zoom,
+    build_flat_title,
+    build_line_rows,
+    build_number_channel,
     layer,
-    line_of,
-    number,
-    shared,
+    share_rows,
     short,
     view,
-    zoom,
 )
 
 from .answer import LeastSquares
@@ -45,7 +45,7 @@ def figure(answer: LeastSquares, kind: str | None = None) -> Figure:
             kind=kind,
             kinds=", ".join(KINDS),
         )
-    return together(regression_figures(ModelPlots(**answer.plots()), "", kind), columns=2)
+    return combine_figures(regression_figures(ModelPlots(**answer.plots()), "", kind), columns=2)
 
 
 def regression_figures(plots: ModelPlots, unit: str, kind: str | None = None) -> list[Figure]:
@@ -65,16 +65,18 @@ def _draw_fit(plots: ModelPlots, divisor: float, unit: str) -> Figure:
     ticks = {"values": [short(level) for level in levels]} if len(levels) <= _FEW and plots.low is not None else {}
     # Without bands, x is the prediction, in the response's unit.
     scale, x_title = (1.0, plots.x_name) if plots.low is not None else (divisor, f"{plots.x_name}, {unit}".rstrip(", "))
-    x = number(x_title, axis={**ticks, "labelExpr": "format(datum.value, '.5~r')"} if ticks else {}, room=8)
-    y = number("", "y", axis=flat(unit or plots.response), room=8)
+    x = build_number_channel(
+        x_title, axis={**ticks, "labelExpr": "format(datum.value, '.5~r')"} if ticks else {}, room=8
+    )
+    y = build_number_channel("", "y", axis=build_flat_title(unit or plots.response), room=8)
     spec = view(
         *_draw_bands(plots, divisor, x, y),
-        _draw_line(line_of(_thin_line(plots.line_x) / scale, _thin_line(plots.line), divisor), x, y),
+        _draw_line(build_line_rows(_thin_line(plots.line_x) / scale, _thin_line(plots.line), divisor), x, y),
         _draw_points(plots, plots.x / scale, plots.y, divisor, unit, x, y),
     )
     bands = f"\n{100 * plots.level:g} % bands: mean; dashed: one new trial" if plots.low is not None else ""
     return Figure(
-        zoom(spec),
+        add_zoom(spec),
         f"{TITLES[0]}: {_describe_caveats(plots)}{bands}",
         f"{plots.response} against {plots.x_name}: points, line and bands.",
     )
@@ -99,7 +101,7 @@ def _draw_bands(plots: ModelPlots, divisor: float, x: Spec, y: Spec) -> list[Spe
     area = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
     return [
         layer(mean, "area", area, color=VERMILION, opacity=0.22, clip=True),
-        shared(
+        share_rows(
             *(
                 layer(
                     new,
@@ -133,24 +135,33 @@ def _draw_residuals_by_prediction(plots: ModelPlots, divisor: float, unit: str) 
 
 def _draw_residuals(plots: ModelPlots, at: np.ndarray, divisor: float, unit: str, title: str, x_title: str) -> Figure:
     """Draw residuals against ``at``, with the zero line."""
-    x, y = number(x_title, room=8), number("", "y", axis=flat(_format_residual_title(unit)), room=8)
+    x, y = (
+        build_number_channel(x_title, room=8),
+        build_number_channel("", "y", axis=build_flat_title(_format_residual_title(unit)), room=8),
+    )
     zero = layer([{"y": 0}], "rule", {"y": y}, color=VERMILION, strokeWidth=1.3, clip=True)
     points = _draw_points(plots, at, plots.residuals, divisor, unit, x, y)
-    return Figure(zoom(view(points, zero)), title, f"{title} of {plots.response}, around zero.")
+    return Figure(add_zoom(view(points, zero)), title, f"{title} of {plots.response}, around zero.")
 
 
 def _draw_qq(plots: ModelPlots, divisor: float, unit: str) -> Figure:
     """Draw sorted residuals by normal quantiles, with a line through the quartiles that the tails do not affect."""
     quantiles, ordered = plots.quantiles, plots.ordered_residuals / divisor
-    x, y = number("normal quantile", room=8), number("", "y", axis=flat(_format_residual_title(unit)), room=8)
-    rows = [{**row, "tip": f"residual {format_significant(row['y'], 4)} {unit}"} for row in line_of(quantiles, ordered)]
+    x, y = (
+        build_number_channel("normal quantile", room=8),
+        build_number_channel("", "y", axis=build_flat_title(_format_residual_title(unit)), room=8),
+    )
+    rows = [
+        {**row, "tip": f"residual {format_significant(row['y'], 4)} {unit}"}
+        for row in build_line_rows(quantiles, ordered)
+    ]
     quarter, line = len(quantiles) // 4, []
     if len(quantiles) and quantiles[-quarter - 1] > quantiles[quarter]:
         slope = (ordered[-quarter - 1] - ordered[quarter]) / (quantiles[-quarter - 1] - quantiles[quarter])
         ends = [quantiles[0], quantiles[-1]]
-        line = line_of(ends, [ordered[quarter] + slope * (end - quantiles[quarter]) for end in ends])
+        line = build_line_rows(ends, [ordered[quarter] + slope * (end - quantiles[quarter]) for end in ends])
     spec = view(layer(rows, "point", {"x": x, "y": y}, **_DOT), _draw_line(line, x, y))
-    return Figure(zoom(spec), TITLES[3], f"Residuals of {plots.response} by normal quantiles.")
+    return Figure(add_zoom(spec), TITLES[3], f"Residuals of {plots.response} by normal quantiles.")
 
 
 def _draw_points(

@@ -12,7 +12,7 @@ from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale, format_significant
 from iosonde.page.tables import Section
-from iosonde.page.words import as_sentence, missing_part
+from iosonde.page.words import describe_missing_part, warning_to_sentence
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.anova import Anova, anova
 from iosonde.stats.regression.assumptions import Assumptions
@@ -53,7 +53,7 @@ def build_table_models(
         except IosondeError as error:
             if on.terms:
                 raise
-            missing.append(missing_part(response, error))
+            missing.append(describe_missing_part(response, error))
     return Section(tuple(items), tuple(dict.fromkeys(missing)))
 
 
@@ -77,7 +77,7 @@ def build_store_models(
             if on:
                 raise
             missing.setdefault(error.message, []).append(title)
-    return Section(tuple(items), tuple(map(as_sentence, missing)))
+    return Section(tuple(items), tuple(map(warning_to_sentence, missing)))
 
 
 def _fit_model(
@@ -96,7 +96,7 @@ def _fit_model(
     )
     answer = LeastSquares(regression, besides=besides_rows(table, response, on.terms, names, level, regression.model))
     text = answer.format_sentence(lambda value: f"{format_significant(value / divisor)} {name}".rstrip())
-    warning_text = " ".join(map(as_sentence, regression.warnings))
+    warning_text = " ".join(map(warning_to_sentence, regression.warnings))
     return ResponseRegression(
         response,
         unit,
@@ -132,10 +132,10 @@ def _analyse_variation(
     try:
         table_of = anova(table, response, [*terms, *pairs], level)
     except IosondeError as error:
-        return (), missing_part("No allocation by levels", error)
+        return (), describe_missing_part("No allocation by levels", error)
     more = besides_rows(table, response, by_levels(table, list(factors)), names, level)
     answer = AnalysisOfVariance(table_of, besides=more, other_p_values=tuple(other_p_values))
-    return _list_variation_rows(table_of), " ".join([answer.sentence, *map(as_sentence, table_of.warnings)])
+    return _list_variation_rows(table_of), " ".join([answer.sentence, *map(warning_to_sentence, table_of.warnings)])
 
 
 def _pair_terms(terms: Sequence[str], levels: dict[str, int], n: int) -> list[str]:

@@ -14,7 +14,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.data.source import Source
 from iosonde.engine import _native
-from iosonde.page.tables import DataTable, Section, ends
+from iosonde.page.tables import DataTable, Section, iterate_ends
 from iosonde.stats.estimate import shape
 from iosonde.stats.estimate.shape import Shape
 from iosonde.stats.overview.types import Overview
@@ -224,7 +224,7 @@ def _tabulate_other_percentiles(overview: Overview, axis: Axis, drawn: set[tuple
             entry.kind,
             axis.size(entry.by),
             _format_percentile(entry.percentile),
-            *ends(entry.duration),
+            *iterate_ends(entry.duration),
             entry.duration.n,
         )
         for entry in overview.latency

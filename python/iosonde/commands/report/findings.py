@@ -10,7 +10,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
 from iosonde.core.words import format_count
 from iosonde.page.tables import Section
-from iosonde.page.words import as_sentence
+from iosonde.page.words import warning_to_sentence
 from iosonde.stats.overview.types import Overview
 
 _NUMBER = re.compile(r"[-+]?\d[\d.]*(e[-+]?\d+)?")
@@ -38,7 +38,7 @@ def collect_findings(
 
 def findings_from_warnings(warnings: Sequence[str]) -> list[Finding]:
     """Convert warnings without a code of their own to findings."""
-    return [Finding("", Severity.WARNING, as_sentence(warning)) for warning in warnings]
+    return [Finding("", Severity.WARNING, warning_to_sentence(warning)) for warning in warnings]
 
 
 def format_finding_counts(findings: Sequence[Finding], measured: bool) -> str:

@@ -69,7 +69,7 @@ class ReportOptions(DataOptions):
 
     def build_query(self, name: str, experiment: str | None) -> ReportQuery:
         """Return what the answer takes, of DATA with this name. Raises InputError."""
-        from iosonde.campaign.asked_of import questions_of
+        from iosonde.campaign.asked_of import read_questions
 
         from .answer import ReportQuery, build_repeat_command
 
@@ -85,7 +85,7 @@ class ReportOptions(DataOptions):
             level=self.level,
             clock=self.clock,
             metric=self.metric,
-            questions=questions_of(Path(self.questions)) if self.questions else None,
+            questions=read_questions(Path(self.questions)) if self.questions else None,
             constraints=self.constraints,
         )
         return replace(query, again=build_repeat_command(query, self.output, self.questions or ""))

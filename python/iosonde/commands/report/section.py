@@ -29,9 +29,9 @@ from iosonde.core.units import choose_common_scale, format_significant
 from iosonde.core.words import format_count, pluralize
 from iosonde.layout.figure import Figure
 from iosonde.layout.text import format_estimate, format_estimate_parts
-from iosonde.layout.vocabulary import page_spec
+from iosonde.layout.vocabulary import adapt_to_page
 from iosonde.page.carried import to_jsonable
-from iosonde.page.environment import drawn_page
+from iosonde.page.environment import render_page_with_figures
 from iosonde.page.strip import STRIP_HEIGHT, STRIP_WIDTH
 from iosonde.page.tables import PageSection, Section
 
@@ -54,7 +54,7 @@ def render(
     """Return the page as HTML text. ``say`` reports what made this slower than necessary; ``sections`` are those that
     commands bring, by key."""
     tops = build_top_tables(page)
-    return drawn_page(
+    return render_page_with_figures(
         "page.html",
         build_page_specs(page, sections),
         say,
@@ -140,7 +140,7 @@ def build_page_specs(page: Page, sections: Mapping[str, PageSection] = MappingPr
 
 
 def _build_spec(figure: Figure, is_fixed: bool) -> Any:
-    return page_spec({key: value for key, value in figure.spec.items() if key != "title"}, is_fixed)
+    return adapt_to_page({key: value for key, value in figure.spec.items() if key != "title"}, is_fixed)
 
 
 def _iterate_figures(page: Page) -> Iterator[tuple[str, Figure]]:

@@ -56,7 +56,7 @@ def run(options: RunOptions) -> Measurement:
     >>> iosonde.run("sweep.yaml", target="/mnt/x", store="results")
     >>> iosonde.run("sleep 0.0${n}", set={"n": [1, 2]}, target={"nfs": "/mnt/n", "local": "/tmp"}, budget="30min")
     """
-    from iosonde.campaign.run import run as measure
+    from iosonde.campaign.run import run_campaign as measure
 
     check_page_is_writable(options.page)
     with labs.needing_package_for_labs():

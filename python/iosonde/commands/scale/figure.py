@@ -5,22 +5,22 @@ from dataclasses import dataclass
 
 from iosonde.core.errors import InputError
 from iosonde.core.units import choose_human_scale, format_significant
-from iosonde.layout.figure import Figure, together
+from iosonde.layout.figure import Figure, combine_figures
 from iosonde.layout.vocabulary import (
     BLUE,
     MUTED,
     VERMILION,
     Row,
     Spec,
-    colours_of,
-    flat,
+    build_flat_title,
+    build_legend,
+    build_line_rows,
+    build_number_channel,
+    choose_colours,
     layer,
-    legend,
-    line_of,
-    number,
+    list_ticks_inside,
+    number_duplicates,
     short,
-    ticks_inside,
-    unique,
     view,
 )
 
@@ -67,7 +67,7 @@ def figure(answer: ScalingLaws) -> Figure:
             "select some with {spell.where}",
             n_series=len(answer.items),
         )
-    return together([scaling_figure(_build_content(item)) for item in answer.items], columns=2)
+    return combine_figures([scaling_figure(_build_content(item)) for item in answer.items], columns=2)
 
 
 def _build_content(scaled: ScaledSeries) -> ScalingPlot:
@@ -97,9 +97,13 @@ def _build_content(scaled: ScaledSeries) -> ScalingPlot:
 def scaling_figure(plot: ScalingPlot) -> Figure:
     """Draw the trials, each law (dashed beyond its scenario), and predictions as intervals, on logarithmic axes."""
     names = list(dict.fromkeys(curve.name for curve in plot.curves))
-    titles = dict(zip(names, unique(names), strict=True))
+    titles = dict(zip(names, number_duplicates(names), strict=True))
     x, y = _build_axes(plot)
-    channels = {"x": x, "y": y, "color": legend([*titles.values(), _LINEAR], [*colours_of(len(names), 1), MUTED])}
+    channels = {
+        "x": x,
+        "y": y,
+        "color": build_legend([*titles.values(), _LINEAR], [*choose_colours(len(names), 1), MUTED]),
+    }
     spec = view(
         layer(_build_linear(plot), "line", channels, strokeDash=[2, 3], strokeWidth=1.2, clip=True),
         *_draw_curves(plot, titles, channels),
@@ -149,7 +153,7 @@ def _build_axes(plot: ScalingPlot) -> tuple[Spec, Spec]:
     sizes = sorted({size for size, _ in plot.trials})
     reach = [*sizes, *(curve.sizes[-1] for curve in plot.curves)]
     beyond = [size for size, _, _ in plot.predictions if size > sizes[-1]]
-    x = number(
+    x = build_number_channel(
         plot.on,
         domain=(min(reach) / 1.08, max(reach) * 1.08),
         log=True,
@@ -159,12 +163,16 @@ def _build_axes(plot: ScalingPlot) -> tuple[Spec, Spec]:
     rates = [rate for rate in rates if rate > 0]
     low, high = min(rates) / 1.3, max([*rates, *(high for _, _, high in plot.predictions)]) * 1.3
     unit = plot.unit or "rate"
-    return x, number(unit, "y", (low, high), log=True, axis={**flat(unit), "values": ticks_inside(low, high)})
+    return x, build_number_channel(
+        unit, "y", (low, high), log=True, axis={**build_flat_title(unit), "values": list_ticks_inside(low, high)}
+    )
 
 
 def _build_linear(plot: ScalingPlot) -> list[Row]:
     ends = [size for size, _ in plot.trials] + [curve.sizes[-1] for curve in plot.curves]
-    return line_of((min(ends), max(ends)), [plot.linear * size for size in (min(ends), max(ends))], series=_LINEAR)
+    return build_line_rows(
+        (min(ends), max(ends)), [plot.linear * size for size in (min(ends), max(ends))], series=_LINEAR
+    )
 
 
 def _draw_curves(plot: ScalingPlot, titles: dict[str, str], channels: Spec) -> list[Spec]:
@@ -174,7 +182,7 @@ def _draw_curves(plot: ScalingPlot, titles: dict[str, str], channels: Spec) -> l
     for number_, curve in enumerate(plot.curves):
         measured = sum(size <= curve.scenario for size in curve.sizes)
         for rows, part in ((solid, slice(0, measured)), (dashed, slice(max(measured - 1, 0), None))):
-            rows += line_of(curve.sizes[part], curve.rates[part], series=titles[curve.name], line=number_)
+            rows += build_line_rows(curve.sizes[part], curve.rates[part], series=titles[curve.name], line=number_)
     lines = {**channels, "detail": {"field": "line", "type": "nominal"}}
     return [
         layer(solid, "line", lines, clip=True, strokeWidth=1.7),

@@ -50,7 +50,7 @@ def announce_address(address: ServeAddress) -> Iterator[str]:
 
 def choose_token(is_required: bool) -> str | None:
     """Return a new token, or the one that the environment gives. Raises InputError for one that can be guessed."""
-    from iosonde.serve.guard import TOKEN_LEAST, new_token
+    from iosonde.serve.guard import TOKEN_LEAST, create_token
 
     preset_token = os.environ.get(TOKEN_VARIABLE, "")
     if preset_token and len(preset_token) < TOKEN_LEAST:
@@ -68,7 +68,7 @@ def choose_token(is_required: bool) -> str | None:
             "use A-Z a-z 0-9 - _",
             variable=TOKEN_VARIABLE,
         )
-    return (preset_token or new_token()) if is_required or preset_token else None
+    return (preset_token or create_token()) if is_required or preset_token else None
 
 
 def catch_interrupt() -> Callable[[], object]:
@@ -107,19 +107,19 @@ def serve(options: ServeOptions) -> Result[ServeAddress]:
     part of the address that it prints, with --json as JSON, once. Ctrl-C ends it.
     """
     from iosonde.serve.guard import Doorkeeper, is_loopback
-    from iosonde.serve.server import bound, serving
-    from iosonde.serve.shelf import shelf_of
+    from iosonde.serve.server import create_server, serve_in_background
+    from iosonde.serve.shelf import open_shelf
     from iosonde.store.index import Index
 
     token = choose_token(options.token or not is_loopback(options.host))
-    shelf = shelf_of(options.stores, Index.at(options.index))
-    server = bound(options.host, options.port)
+    shelf = open_shelf(options.stores, Index.at(options.index))
+    server = create_server(options.host, options.port)
     port = server.server_address[1]
 
     wait_for_interrupt = catch_interrupt()
 
     def serve_until_interrupted() -> None:
-        with serving(server, shelf, Doorkeeper(options.host, port, token)):
+        with serve_in_background(server, shelf, Doorkeeper(options.host, port, token)):
             wait_for_interrupt()
 
     return Result(

@@ -11,7 +11,7 @@ from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import format_metric
 from iosonde.core.level_text import format_levels, format_setting
 from iosonde.core.units import choose_human_scale, format_percent
-from iosonde.layout.text import broken, escape, format_estimate_parts, room, table, width, wrapped
+from iosonde.layout.text import break_lines, escape, format_estimate_parts, get_columns, table, width, wrapped
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .answer import Summary
@@ -88,7 +88,7 @@ def format_every_cell(
     if not rows_text:
         return []
     all_lines = _format_groups(rows_text, overview, ())
-    fits = max(map(width, all_lines)) <= room()
+    fits = max(map(width, all_lines)) <= get_columns()
     if fits and not any("…" in line for line in all_lines):
         return all_lines
     above = _choose_heading_factors(rows_text, overview)
@@ -142,7 +142,7 @@ def _choose_heading_factors(text_rows: Sequence[_TextRow], overview: Overview) -
         (header, [row.numbers[place][1] for row in text_rows]) for place, (header, _) in enumerate(text_rows[0].numbers)
     ]
     widths = list(map(_compute_column_width, overview.by, columns))
-    free = room() + 2 - sum(_compute_column_width(header, cells) for header, cells in numbers)
+    free = get_columns() + 2 - sum(_compute_column_width(header, cells) for header, cells in numbers)
     keys = [(row.row.operation, row.row.metric) for row in text_rows]
     return tuple(overview.by[place] for place in choose_headings(columns, widths, free, keys))
 
@@ -178,7 +178,7 @@ def format_titled_table(headers: Sequence[str], grid: Sequence[Sequence[str]], t
     for place, line in enumerate(aligned[1:]):
         if place in titles:
             for title_line in wrapped(titles[place], "  "):
-                yield from [title_line] if width(title_line) <= room() else broken(title_line.strip())
+                yield from [title_line] if width(title_line) <= get_columns() else break_lines(title_line.strip())
         yield line
 
 

@@ -8,7 +8,7 @@ from iosonde.core.estimate_text import format_short_estimate
 from iosonde.core.level_text import format_level, format_levels
 from iosonde.core.problems import suggest_replacement
 from iosonde.core.table import Cell
-from iosonde.layout.text import WIDTH, escape, format_estimate_parts, room, table, width
+from iosonde.layout.text import WIDTH, escape, format_estimate_parts, get_columns, table, width
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .text_cells import choose_scale
@@ -155,7 +155,7 @@ def _split_columns(widths: Sequence[int], before: int) -> list[list[int]]:
     """Split the columns into parts that fit after the ``before`` columns of the settings."""
     parts: list[list[int]] = [[]]
     for place, wide in enumerate(widths):
-        if parts[-1] and before + sum(widths[at] + _GAP for at in parts[-1]) + wide > room():
+        if parts[-1] and before + sum(widths[at] + _GAP for at in parts[-1]) + wide > get_columns():
             parts.append([])
         parts[-1].append(place)
     return parts

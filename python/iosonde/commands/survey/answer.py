@@ -19,7 +19,7 @@ from iosonde.foreign.child import LIMIT_S, OnWait
 from iosonde.stats.sampling.population import CAPACITY, COUNT
 from iosonde.stats.sampling.shares import PopulationEstimate
 from iosonde.stats.sampling.stopping import StopRule, sample_size
-from iosonde.survey.codecs import codec_name
+from iosonde.survey.codecs import normalize_codec_name
 from iosonde.survey.contents import LookOptions
 from iosonde.survey.from_list import walk_list
 from iosonde.survey.tree import SurveyedTree
@@ -85,7 +85,7 @@ class SurveyQuery:
     @property
     def tried(self) -> tuple[str, ...]:
         """Return the codecs and those that changes need, each by its full name. Raises InputError."""
-        return merge_codecs(tuple(map(codec_name, self.codecs)), self.changes)
+        return merge_codecs(tuple(map(normalize_codec_name, self.codecs)), self.changes)
 
     @property
     def margin(self) -> float:

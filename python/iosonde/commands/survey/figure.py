@@ -14,15 +14,15 @@ from iosonde.layout.vocabulary import (
     SIZES,
     VERMILION,
     Row,
-    colours_of,
-    ends,
-    interval,
+    build_legend,
+    build_name_channel,
+    build_number_channel,
+    choose_colours,
+    draw_intervals,
+    get_interval_ends,
     layer,
-    legend,
-    names,
-    number,
+    number_duplicates,
     short,
-    unique,
     view,
 )
 
@@ -40,10 +40,12 @@ Box = tuple[float, float, float, float]
 def areas_figure(shares: SharedOut) -> Figure:
     """Draw a treemap: an area per part."""
     values = [value for _, value in shares.parts]
-    total, names = sum(values), unique(name for name, _ in shares.parts)
+    total, names = sum(values), number_duplicates(name for name, _ in shares.parts)
     rows = []
     boxes = squarify_areas(values, (0.0, 0.0, float(_WIDTH), float(_HEIGHT)))
-    for name, value, colour, (x, y, width, height) in zip(names, values, colours_of(len(values)), boxes, strict=True):
+    for name, value, colour, (x, y, width, height) in zip(
+        names, values, choose_colours(len(values)), boxes, strict=True
+    ):
         size = f"{format_size(value)}, " if shares.unit == "bytes" else ""
         fits = width >= _LABELLED[0] and height >= _LABELLED[1]
         text = name if len(name) * _CHARACTER <= width else f"{name[: max(1, int(width / _CHARACTER) - 1)]}…"
@@ -145,11 +147,15 @@ def cumulative_figure(cumulative: Cumulative) -> Figure:
         for name, share in zip(_OF, (files, capacity), strict=True)
     ]
     along = (
-        number("size up to", log=True, axis={"labelExpr": SIZES, "values": _TICKS})
+        build_number_channel("size up to", log=True, axis={"labelExpr": SIZES, "values": _TICKS})
         if cumulative.unit == "bytes"
-        else names("modified", ticks, axis={"labelAngle": -40})
+        else build_name_channel("modified", ticks, axis={"labelAngle": -40})
     )
-    channels = {"x": along, "y": number("%", "y", (0, 100)), "color": legend(_OF, (BLUE, VERMILION))}
+    channels = {
+        "x": along,
+        "y": build_number_channel("%", "y", (0, 100)),
+        "color": build_legend(_OF, (BLUE, VERMILION)),
+    }
     spec = view(
         layer(rows, "line", channels, interpolate="linear", strokeWidth=2),
         layer(rows, "point", channels, filled=True, size=24),
@@ -169,12 +175,12 @@ def _format_upper_age(up_to: int | None, unit: str) -> str:
 
 def estimates_figure(estimate_bars: EstimateBars) -> Figure:
     """Draw horizontal bars with their intervals."""
-    labels = unique(name for name, _ in estimate_bars.bars)
+    labels = number_duplicates(name for name, _ in estimate_bars.bars)
     largest = max((abs(estimate.value or 0.0) for _, estimate in estimate_bars.bars), default=0.0)
     divisor, unit = (0.01, "%") if estimate_bars.unit == "share" else choose_human_scale(largest, estimate_bars.unit)
     rows: list[Row] = []
     for name, (_, estimate) in zip(labels, estimate_bars.bars, strict=True):
-        low, high = ends(estimate, divisor) or (None, None)
+        low, high = get_interval_ends(estimate, divisor) or (None, None)
         text = (
             format_share_interval(estimate)
             if estimate_bars.unit == "share"
@@ -189,7 +195,10 @@ def estimates_figure(estimate_bars: EstimateBars) -> Figure:
                 "tip": f"{name}: {text}",
             }
         )
-    place, value = names("", labels, "y", axis={"labelLimit": 220}), number(unit, "x", zero=True)
+    place, value = (
+        build_name_channel("", labels, "y", axis={"labelLimit": 220}),
+        build_number_channel(unit, "x", zero=True),
+    )
     spec = view(
         layer(
             rows,
@@ -201,7 +210,7 @@ def estimates_figure(estimate_bars: EstimateBars) -> Figure:
             strokeWidth=1,
             height={"band": 0.62},
         ),
-        *interval(rows, place, value, across=True),
+        *draw_intervals(rows, place, value, across=True),
         height=max(40, _LINE * len(rows)),
     )
     return Figure(spec, estimate_bars.title, f"{estimate_bars.title}, with intervals: {escape(', '.join(labels))}.")

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from iosonde.core.words import format_decimals
-from iosonde.layout.figure import Figure, together
-from iosonde.layout.vocabulary import Row, Spec, colours_of, layer, legend, number, short, view
+from iosonde.layout.figure import Figure, combine_figures
+from iosonde.layout.vocabulary import Row, Spec, build_legend, build_number_channel, choose_colours, layer, short, view
 from iosonde.stats.sampling.resampling import SimulatedEstimate
 
 from .simulate import Simulation
@@ -41,7 +41,7 @@ def figure(simulation: Simulation) -> Figure:
         f"Estimates by {simulation.options.repetitions} surveys of {simulation.files} files, against how "
         "many are drawn."
     )
-    return together(panels, columns=2, description=caption)
+    return combine_figures(panels, columns=2, description=caption)
 
 
 def _is_type(estimate: SimulatedEstimate) -> bool:
@@ -54,7 +54,7 @@ def _assign_colours(estimates: Sequence[SimulatedEstimate]) -> dict[str, str]:
         format_quantity_name(estimate)
         for estimate in sorted(estimates, key=lambda estimate: -estimate.true_number.truth)
     )
-    return dict(zip(list(names)[:_MOST], colours_of(_MOST), strict=False))
+    return dict(zip(list(names)[:_MOST], choose_colours(_MOST), strict=False))
 
 
 def _select_series(
@@ -67,13 +67,18 @@ def _select_series(
 
 
 def _build_colour_channel(series: Mapping[str, object], colours: Mapping[str, str]) -> Spec:
-    return legend(list(series), [colours[name] for name in series])
+    return build_legend(list(series), [colours[name] for name in series])
 
 
 def _draw_estimates_by_draws(way: str, estimates: Sequence[SimulatedEstimate], colours: Mapping[str, str]) -> Figure:
     series, sizes = _select_series(estimates, colours), sorted({estimate.n for estimate in estimates})
-    colour, x = _build_colour_channel(series, colours), number("files drawn", log=True, axis={"values": sizes})
-    y = number("% of files" if estimates[0].true_number.of == "files" else "% of capacity", "y", zero=True)
+    colour, x = (
+        _build_colour_channel(series, colours),
+        build_number_channel("files drawn", log=True, axis={"values": sizes}),
+    )
+    y = build_number_channel(
+        "% of files" if estimates[0].true_number.of == "files" else "% of capacity", "y", zero=True
+    )
     points, band = list(_build_points(series)), {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     spec = view(
         layer(points, "area", {"x": x, **band, "color": colour}, opacity=0.18),
@@ -118,8 +123,8 @@ def _build_truths(series: Mapping[str, Sequence[SimulatedEstimate]]) -> Iterator
 def _draw_scatter(estimates: Sequence[SimulatedEstimate], colours: Mapping[str, str], repetitions: int) -> Figure:
     """Draw a histogram of the estimates per type; dashed lines are the truths."""
     series = _select_series(estimates, colours)
-    colour, x = _build_colour_channel(series, colours), number("% of capacity")
-    y = number("surveys", "y", zero=True)
+    colour, x = _build_colour_channel(series, colours), build_number_channel("% of capacity")
+    y = build_number_channel("surveys", "y", zero=True)
     bars = [
         {
             "x": short(100 * low),

@@ -11,7 +11,7 @@ from iosonde.core.errors import InputError, IosondeError
 from iosonde.engine._native import give_way
 from iosonde.foreign.child import OnWait
 from iosonde.ranks import mpi
-from iosonde.survey.merged import WalkedPart, merged
+from iosonde.survey.merged import WalkedPart, merge_parts
 from iosonde.survey.tree import SurveyedTree
 from iosonde.survey.walk import Walked, WalkOptions
 
@@ -23,7 +23,7 @@ def survey_together(
 ) -> Survey | None:
     """Survey with all processes started by ``mpiexec`` or the like; return None on all but the first. Raises InputError
     (on all, if any is wrong), NoAnswerError; LaunchError if they do not find each other."""
-    size = mpi.launched()
+    size = mpi.count_launched_processes()
     if size < 2:
         return survey(options, on_progress, on_wait)
     began = time.monotonic()
@@ -34,7 +34,7 @@ def survey_together(
         )
     if options.nice:
         give_way()
-    ranks = mpi.connect(size)
+    ranks = mpi.connect_ranks(size)
     with ExitStack() as stack:
         tree = _open_tree_on_all_ranks(ranks, options, on_wait, stack)
         if ranks.rank:
@@ -77,7 +77,7 @@ def _walk_on_all_ranks(
     if parts is None:
         return None
     _raise_if_any_failed(ranks, [None if isinstance(part, WalkedPart) else part for part in parts])
-    return merged([part for part in parts if isinstance(part, WalkedPart)], options.draws)
+    return merge_parts([part for part in parts if isinstance(part, WalkedPart)], options.draws)
 
 
 def _raise_if_any_failed(ranks: mpi.Ranks, failures: list[IosondeError | None]) -> None:

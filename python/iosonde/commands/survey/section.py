@@ -5,8 +5,8 @@ from pathlib import Path
 
 from iosonde.core.whole_file import replace_file
 from iosonde.layout.figure import Figure
-from iosonde.layout.vocabulary import page_spec
-from iosonde.page.environment import drawn_page
+from iosonde.layout.vocabulary import adapt_to_page
+from iosonde.page.environment import render_page_with_figures
 
 from .figure import areas_figure, cumulative_figure, estimates_figure
 from .for_page import SurveyPage
@@ -23,10 +23,12 @@ def render_survey(page: SurveyPage, say: Callable[[str], None] = lambda sentence
         for kind in _KINDS
     }
     specs = {  # areas have a fixed width, to which their labels fit
-        name: page_spec({key: value for key, value in figure.spec.items() if key != "title"}, name.startswith(_AREAS))
+        name: adapt_to_page(
+            {key: value for key, value in figure.spec.items() if key != "title"}, name.startswith(_AREAS)
+        )
         for name, figure in drawn
     }
-    return drawn_page("survey.html", specs, say, page=page, drawn=by_kind, text=list(lines(page.survey)))
+    return render_page_with_figures("survey.html", specs, say, page=page, drawn=by_kind, text=list(lines(page.survey)))
 
 
 def save_survey(page: SurveyPage, path: str | Path, say: Callable[[str], None] = lambda sentence: None) -> None:

@@ -14,7 +14,7 @@ from iosonde.foreign.child import LIMIT_S, OnWait
 from iosonde.stats.sampling.population import Population
 from iosonde.stats.sampling.resampling import DrawnAgain, SimulatedEstimate, resampled
 from iosonde.stats.sampling.stopping import sample_size
-from iosonde.survey.codecs import codec_name
+from iosonde.survey.codecs import normalize_codec_name
 from iosonde.survey.scan import TreeScan, load_scan, scan_tree
 from iosonde.survey.tree import SurveyedTree
 
@@ -145,7 +145,7 @@ def simulate(
 def _obtain_scan(
     options: SimulationQuery, on_progress: Callable[[str, int], object] | None, on_wait: OnWait | None
 ) -> tuple[TreeScan, tuple[str, ...]]:
-    codecs = tuple(map(codec_name, options.codecs))
+    codecs = tuple(map(normalize_codec_name, options.codecs))
     if options.scan is None or not Path(options.scan).exists():
         with SurveyedTree(options.path, options.idle_timeout, on_wait) as tree:
             scan = scan_tree(tree, codecs, options.depth, on_progress)

@@ -17,7 +17,7 @@ from iosonde.core.units import parse_seconds, parse_size
 from iosonde.stats.estimate.distributions import t_critical
 from iosonde.stats.sampling.population import CAPACITY
 from iosonde.stats.sampling.shares import PopulationEstimate
-from iosonde.survey.codecs import codec_name
+from iosonde.survey.codecs import normalize_codec_name
 from iosonde.survey.contents import Contents
 from iosonde.survey.opening import WalkedFile
 
@@ -82,7 +82,7 @@ def parse_change(text: str) -> StorageChange:
     years = re.fullmatch(r"([0-9.]+)y", pairs.get("older", ""))
     older_s = float(years[1]) * 365 * 86_400 if years else parse_seconds(pairs.get("older", "0s"))
     larger = int(parse_size(pairs["larger"])) if "larger" in pairs else 0
-    return StorageChange(text, codec_name(pairs["compress"]), older_s, pairs.get("type", ""), larger)
+    return StorageChange(text, normalize_codec_name(pairs["compress"]), older_s, pairs.get("type", ""), larger)
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ from iosonde.layout.vocabulary import (
     SERIES,
     VERMILION,
     Row,
-    ends,
-    flat,
-    label,
+    build_flat_title,
+    build_legend,
+    build_number_channel,
+    get_interval_ends,
     layer,
-    legend,
-    number,
     short,
+    truncate_label,
     view,
 )
 
@@ -44,12 +44,12 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Fi
             "field": "x",
             "type": "temporal",
             "scale": {"type": "utc"},
-            "axis": {"title": label("time, UTC"), "tickCount": 5, "labelOverlap": "greedy"},
+            "axis": {"title": truncate_label("time, UTC"), "tickCount": 5, "labelOverlap": "greedy"},
         }
         if dated
-        else number("point")
+        else build_number_channel("point")
     )
-    value = number(unit, "y", axis=flat(unit))
+    value = build_number_channel(unit, "y", axis=build_flat_title(unit))
     points = [_build_point(series, place, x, divisor, unit) for place, x in enumerate(places)]
     levels = [
         {"x": places[first], "x2": places[last], **_build_level(level_estimate, divisor, unit)}
@@ -58,7 +58,7 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Fi
     ]
     breaks = [_build_break(change, places[_find_place(series, change.first_after.run)], divisor) for change in changes]
     kinds = [kind for kind in (_WORSE, _BETTER) if any(row["series"] == kind[0] for row in breaks)]
-    colour = legend([name for name, _ in kinds], [hue for _, hue in kinds])
+    colour = build_legend([name for name, _ in kinds], [hue for _, hue in kinds])
     wide = {"x": where, "x2": {"field": "x2"}}
     spec = view(
         layer(breaks, "rule", {"x": where, "color": colour}, strokeWidth=2, strokeDash=[4, 3]),
@@ -87,7 +87,7 @@ def _build_point(series: WatchedSeries, place: int, x: str | int, divisor: float
 
 
 def _build_level(estimate: Estimate, divisor: float, unit: str) -> Row:
-    low, high = ends(estimate, divisor) or (None, None)
+    low, high = get_interval_ends(estimate, divisor) or (None, None)
     return {
         "y": short((estimate.value or 0.0) / divisor),
         "low": low,

@@ -37,7 +37,7 @@ class Totals:
     rank_only_keys: list[Key] = field(default_factory=list)
 
 
-def totals(
+def aggregate_tool_results(
     parsed: Mapping[int, Sequence[Any]], on: str, prefix: str, label: str, span_s: float | None, complete: bool = True
 ) -> Totals:
     """Combine ``parsed`` (rank → what its output says); ``prefix`` is put before the tool's operation names.
@@ -69,7 +69,7 @@ def totals(
             (executions,) = parsed.values()
             once = _number_iterations(executions, prefix, varying)
             sums.observations += [row for row in once if row.rank is None and _split_metric(row.metric) is None]
-        sums.observations += _last_done(parsed, on, prefix, label, span_s, varying)
+        sums.observations += _observe_until_last_rank(parsed, on, prefix, label, span_s, varying)
     return sums
 
 
@@ -129,7 +129,7 @@ def _split_metric(metric: str) -> tuple[str, str] | None:
     return None
 
 
-def _last_done(
+def _observe_until_last_rank(
     parsed: Mapping[int, Sequence[Any]], on: str, prefix: str, label: str, span_s: float | None, varying: set[str]
 ) -> list[Observation]:
     """Return all bytes ÷ the time of the step, including the command's start and end; none if the bytes are unknown."""
@@ -138,7 +138,7 @@ def _last_done(
     total, operations = 0.0, set()
     for executions in parsed.values():
         for execution in executions:
-            moved = bytes_of(execution)
+            moved = compute_bytes_by_operation(execution)
             if not moved:
                 return []
             total += sum(moved.values())
@@ -149,7 +149,7 @@ def _last_done(
     return [Observation(operation, "bandwidth_last_done", total / span_s, "bytes/s", None, 0, None, COMMAND)]
 
 
-def bytes_of(execution: Any) -> dict[str, float]:
+def compute_bytes_by_operation(execution: Any) -> dict[str, float]:
     """Return the bytes that each operation moved, from a row of bytes or the size of each row's one file (IOzone).
     Empty unless known for every operation. With several processes, the first to finish ends the others (``iozone -t``).
     """

@@ -69,35 +69,39 @@ class SpooledTrial:
         return list(self.places.get("nodes", []))
 
 
-def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
+def collect_trial(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
     """Read every item in the spool of one trial, in order."""
     gathered, tables, cache_states, unfinished = Collected(), [], [], []
-    frames, counted = spool.index(source.folder, source.ranks), spool.read_wire(source.folder)
+    frames, counted = spool.index_frames(source.folder, source.ranks), spool.read_wire(source.folder)
     prefixes = _build_prefixes(parts)
     for place, part in enumerate(parts):
         if part.item["kind"] == COMMAND:
             unfinished += _collect_command(source, part, prefixes[place], frames, gathered, counted.get(part.first, {}))
             continue
         for index, plan in enumerate(part.plans, part.first):
-            rank_phases = [spool.read(source.folder, rank, at[index]) for rank, at in enumerate(frames) if index in at]
+            rank_phases = [
+                spool.read_phase(source.folder, rank, at[index]) for rank, at in enumerate(frames) if index in at
+            ]
             absent = [rank for rank, at in enumerate(frames) if index not in at] if plan.timed else []
-            gathered.missing += _describe_failures(plan, rank_phases, kind_names())
+            gathered.missing += _describe_failures(plan, rank_phases, list_operation_kinds())
             unfinished += [(plan.operation, absent)] if absent else []
             tables += [rank_phase.operations for rank_phase in rank_phases if rank_phase.operations is not None]
             active = [rank_phase for rank_phase in rank_phases if rank_phase.started_ns]
             if not plan.timed or not active:
                 continue
-            entry, rows = _summarize_phase(index, plan, active, source.places, source.repetition, kind_names())
-            entry["network"] = phase_entry.network(
-                plan, active, counted.get(index, {}), source.nodes, source.copies, kind_names()
+            entry, rows = _summarize_phase(
+                index, plan, active, source.places, source.repetition, list_operation_kinds()
             )
-            rows += wire.rows(plan.operation, entry["network"], source.repetition)
+            entry["network"] = phase_entry.build_network_entry(
+                plan, active, counted.get(index, {}), source.nodes, source.copies, list_operation_kinds()
+            )
+            rows += wire.observe_traffic(plan.operation, entry["network"], source.repetition)
             if entry["cache"]:
-                entry["cache"]["state"] = wire.cache_state(entry["cache"]["state"], entry["network"])
+                entry["cache"]["state"] = wire.update_cache_state(entry["cache"]["state"], entry["network"])
                 cache_states.append(entry["cache"]["state"])
             if (calls := phase_entry.count_calls(source.folder, index)) is not None:
                 entry["server_calls"] = calls
-                rows += phase_entry.server_rows(entry, source.repetition)
+                rows += phase_entry.observe_server_calls(entry, source.repetition)
             entry |= {name: prefixes[place] + entry[name] for name in ("name", "operation")}
             gathered.phases.append(entry)
             gathered.raw |= _collect_truth(index, active)
@@ -107,7 +111,7 @@ def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
     if tables:
         gathered.operations = np.concatenate(tables)
     cache_states += [SERVED_BY_CACHE for entry in gathered.phases if _is_served(entry)]
-    gathered.client_cache = cache.worst(cache_states) if cache_states else ""
+    gathered.client_cache = cache.find_warmest_state(cache_states) if cache_states else ""
     return gathered
 
 
@@ -128,7 +132,7 @@ def _is_served(entry: dict[str, Any]) -> bool:
     return "command" in entry and (entry["network"] or {}).get("reads") == SERVED_BY_CACHE
 
 
-def kind_names() -> list[str]:
+def list_operation_kinds() -> list[str]:
     """Return the engine's operation names, by number."""
     from iosonde.engine import _native
 
@@ -158,29 +162,33 @@ def _collect_command(
     """Add one command step to ``gathered``. Return the ranks that did not finish it."""
     item, index = part.item, part.first
     expected = [0] if item["on"] in ONCE else list(range(source.ranks))
-    rank_phases = [spool.read(source.folder, rank, frames[rank][index]) for rank in expected if index in frames[rank]]
+    rank_phases = [
+        spool.read_phase(source.folder, rank, frames[rank][index]) for rank in expected if index in frames[rank]
+    ]
     absent = [rank for rank in expected if index not in frames[rank]]
-    gathered.raw |= commands.raw(source.folder, item, index, expected)
+    gathered.raw |= commands.list_raw_outputs(source.folder, item, index, expected)
     if not rank_phases:
         return [(item["label"], absent)]
-    wrong = commands.faults(source.folder, item, index, rank_phases)
+    wrong = commands.describe_failed_commands(source.folder, item, index, rank_phases)
     gathered.missing += wrong
     offsets = _compute_offsets(rank_phases, source.places)
     error_ns = int(source.places.get("error_ns", 0 if len(rank_phases) == 1 else _UNKNOWN_NS))
-    times = rates.phase_times(rank_phases, offsets, 0 if len(rank_phases) == 1 else error_ns)
-    entry = commands.entry(index, item, rank_phases, times, offsets, source.places)
+    times = rates.align_phase_times(rank_phases, offsets, 0 if len(rank_phases) == 1 else error_ns)
+    entry = commands.build_command_entry(index, item, rank_phases, times, offsets, source.places)
     gathered.phases.append(entry)
     if not absent and not wrong:
-        gathered.observations += commands.seconds(item, rank_phases, times)
+        gathered.observations += commands.observe_command_times(item, rank_phases, times)
     tool_headlines: dict[str, list[str]] = {}
     executions: dict[int, list[Any]] = {}
     if item["parse"] and source.parse is not None:
         well = [rank_phase for rank_phase in rank_phases if rank_phase.stopped == "count"]
-        executions, unread, nobody = commands.parsed(source.folder, item, index, well, source.parse)
+        executions, unread, nobody = commands.parse_outputs(source.folder, item, index, well, source.parse)
         entry["mpi"] = one_job.count_tasks(item, executions, source.ranks)
-        apart = one_job.broken(item, entry["mpi"])
+        apart = one_job.describe_broken_job(item, entry["mpi"])
         gathered.missing += unread + apart
-        totals = commands.results(item, executions, prefix, times, not (unread or wrong or absent or nobody or apart))
+        totals = commands.aggregate_results(
+            item, executions, prefix, times, not (unread or wrong or absent or nobody or apart)
+        )
         gathered.observations += totals.observations
         entry["unread"] = nobody or None
         entry["tools"] = sorted(
@@ -195,11 +203,13 @@ def _collect_command(
         tool_headlines = totals.headlines
         if not prefix:
             gathered.factors |= totals.factors
-    target_counts = counted if commands.on_target(item, source.target) else {}
+    target_counts = counted if commands.is_target_named(item, source.target) else {}
     if item["on"] in ONCE and item["on"] != MPI:
         target_counts = {rank: count for rank, count in target_counts.items() if rank == 0}
-    entry["network"] = wire.describe_command(target_counts, commands.moved(executions), source.nodes, source.copies)
-    gathered.observations += wire.rows(item["label"], entry["network"]) if item["stage"] == STEP else []
+    entry["network"] = wire.describe_command(
+        target_counts, commands.sum_bytes_moved(executions), source.nodes, source.copies
+    )
+    gathered.observations += wire.observe_traffic(item["label"], entry["network"]) if item["stage"] == STEP else []
     # If the tool prints results, the command's time, which includes its start, is not a headline.
     own = {item["label"]: [] if any(tool_headlines.values()) else ["seconds"]} if item["stage"] == STEP else {}
     gathered.headlines = merge_headlines([gathered.headlines, tool_headlines, own])
@@ -252,18 +262,18 @@ def _summarize_phase(
 ) -> tuple[dict[str, Any], list[Observation]]:
     offsets = _compute_offsets(parts, places)
     # Ranks that died early left no clock offsets.
-    times = rates.phase_times(parts, offsets, int(places.get("error_ns", 0 if len(parts) == 1 else _UNKNOWN_NS)))
-    entry = phase_entry.entry(index, plan.operation, parts, times, offsets, places) | {
+    times = rates.align_phase_times(parts, offsets, int(places.get("error_ns", 0 if len(parts) == 1 else _UNKNOWN_NS)))
+    entry = phase_entry.build_phase_entry(index, plan.operation, parts, times, offsets, places) | {
         "measures": plan.measures,
         "counted_kind": plan.counted_kind,
         "shared": plan.shared,
         "distinct_bytes": plan.distinct_bytes or None,
         "recorded_all": all(part.recorded_all for part in parts),
         "open_flags": list(getattr(plan.phase, "open_flags", ())),
-        "cache": phase_entry.caches(parts),
-        "histograms": phase_entry.histograms(parts, kinds),
-        "totals": phase_entry.totals(parts, kinds),
-        "bytes_moved": rates.bytes_moved(parts) if plan.counts_moved else None,
+        "cache": phase_entry.find_warmest_cache_state(parts),
+        "histograms": phase_entry.merge_histograms(parts, kinds),
+        "totals": phase_entry.sum_totals_by_kind(parts, kinds),
+        "bytes_moved": rates.sum_bytes_moved(parts) if plan.counts_moved else None,
         "hints": next((part.hints for part in parts if part.hints), None),
     }
     for rank, part in zip(entry["ranks"], parts, strict=True):
@@ -299,13 +309,13 @@ def _build_rows(
 ) -> list[Observation]:
     """Build the phase's rows; ``at_home`` are the indices of the parts that are reported separately."""
     if not at_home:
-        return rates.observations(plan.operation, plan, parts, times, kinds, repetition)
+        return rates.observe_rates(plan.operation, plan, parts, times, kinds, repetition)
     away = [i for i in range(len(parts)) if i not in at_home]
     return [
         row
         for name, chosen in ((plan.operation, away), (f"{plan.operation}{WRITER_NODE}", at_home))
         for picked in [rates.PhaseTimes(times.started_ns[chosen], times.ended_ns[chosen], times.error_ns)]
-        for row in rates.observations(name, plan, [parts[i] for i in chosen], picked, kinds, repetition)
+        for row in rates.observe_rates(name, plan, [parts[i] for i in chosen], picked, kinds, repetition)
     ]
 
 
@@ -316,6 +326,6 @@ def split_writer_node(plan: PhasePlan, parts: list[RankPhase], nodes: list[int])
     if not plan.shared or plan.counted_kind == "write" or not away:
         return {}, []
     at_home = [i for i in range(len(parts)) if i not in away]
-    state = cache.worst(parts[i].cache.get("state", cache.WARM) for i in at_home)
+    state = cache.find_warmest_state(parts[i].cache.get("state", cache.WARM) for i in at_home)
     verified = state == cache.COLD_VERIFIED
     return {"writer_counted": verified, "writer_cache": state}, [] if verified else at_home

@@ -38,30 +38,30 @@ _CAUSE = re.compile(
 _BANNER = re.compile(r"MPI_ABORT|Abort\(-?\d+\)|mpi(run|exec)|Primary job", re.I)  # characters of the launcher's text
 
 
-def raw_name(item: Item, rank: int) -> str:
+def name_raw_output(item: Item, rank: int) -> str:
     """Return the file in ``raw/`` of a run that holds a command's output on one rank."""
     return f"{item['stage'].replace('_', '-')}-{item['number']:02d}-rank-{rank:04d}.out"
 
 
-def raw(folder: Path, item: Item, frame: int, ranks: list[int]) -> dict[str, bytes | Path]:
+def list_raw_outputs(folder: Path, item: Item, frame: int, ranks: list[int]) -> dict[str, bytes | Path]:
     """Return the outputs by name, also those of unfinished commands; no entry for a rank that printed nothing."""
     raw_outputs: dict[str, bytes | Path] = {}
     limit = output.limit_of(item["keep_output"], len(ranks))
     for rank in ranks:
-        path = spool.output_of(folder, rank, frame)
+        path = spool.build_output_path(folder, rank, frame)
         output.cut_middle(path, limit)  # a server of the set-up goes on printing after its command has ended
         if path.exists() and (size := path.stat().st_size):
-            raw_outputs[raw_name(item, rank)] = path.read_bytes() if size <= RAW_BYTES else path
+            raw_outputs[name_raw_output(item, rank)] = path.read_bytes() if size <= RAW_BYTES else path
     return raw_outputs
 
 
-def faults(folder: Path, item: Item, frame: int, parts: list[RankPhase]) -> list[str]:
+def describe_failed_commands(folder: Path, item: Item, frame: int, parts: list[RankPhase]) -> list[str]:
     """Return a message for each rank whose command failed."""
     messages: list[str] = []
     for part in parts:
         why = _explain_failure(item, part.command)
         if why:
-            tail = _read_tail(spool.output_of(folder, part.rank, frame)) if not part.command["fault"] else ""
+            tail = _read_tail(spool.build_output_path(folder, part.rank, frame)) if not part.command["fault"] else ""
             values = {**why.values, "step": item["label"], "rank": part.rank, "output": tail}
             text = f"{item['label']}: rank {part.rank}: {why}" + (f": {tail}" if tail else "")
             messages.append(restore_message(why.code, text, values))
@@ -104,7 +104,7 @@ def _read_tail(path: Path) -> str:
     return (causes or readable)[-1][:200] if readable else ""
 
 
-def entry(
+def build_command_entry(
     index: int,
     item: Item,
     parts: list[RankPhase],
@@ -114,7 +114,7 @@ def entry(
 ) -> dict[str, Any]:
     """Return the step's entry in ``phases`` of run.json: as a phase of the engine, plus how the command ended on each
     rank."""
-    step_entry = phase_entry.entry(index, item["label"], parts, times, offsets, places) | {
+    step_entry = phase_entry.build_phase_entry(index, item["label"], parts, times, offsets, places) | {
         "stage": item["stage"],
         "command": item["command"],
         "on": item["on"],
@@ -133,13 +133,13 @@ def entry(
             "operations": 0,
             "bytes": 0,
             "errors": 0 if part.stopped == "count" else 1,
-            "output": raw_name(item, part.rank) if part.command["output_bytes"] else None,
+            "output": name_raw_output(item, part.rank) if part.command["output_bytes"] else None,
             **{key: value for key, value in part.command.items() if key not in ("started_ns", "ended_ns")},
         }
     return step_entry
 
 
-def seconds(item: Item, parts: list[RankPhase], times: rates.PhaseTimes) -> list[Observation]:
+def observe_command_times(item: Item, parts: list[RankPhase], times: rates.PhaseTimes) -> list[Observation]:
     """Return the command's time on each rank and from the first start to the last end, and CPU times of each rank and
     of all."""
     if item["stage"] != STEP:
@@ -155,7 +155,7 @@ def seconds(item: Item, parts: list[RankPhase], times: rates.PhaseTimes) -> list
     return rows
 
 
-def parsed(
+def parse_outputs(
     folder: Path, item: Item, frame: int, parts: list[RankPhase], parse: Parse
 ) -> tuple[dict[int, list[Any]], list[str], str]:
     """Return (rank → its parsed output, unreadable outputs, reason for a missing result).
@@ -169,7 +169,7 @@ def parsed(
     for part in parts:
         name = f"{item['label']}, rank {part.rank}"
         try:
-            content = _read_content(spool.output_of(folder, part.rank, frame))
+            content = _read_content(spool.build_output_path(folder, part.rank, frame))
             if item["parse"] == AUTO and not content.strip():
                 unknown[part.rank] = Message("no-output", "it prints nothing")
                 continue
@@ -231,27 +231,27 @@ def _read_content(path: Path) -> bytes:
         raise IosondeError("unreadable-file", "it is gone: {reason}", reason=error.strerror) from error
 
 
-def on_target(item: Item, target: str) -> bool:
+def is_target_named(item: Item, target: str) -> bool:
     """Return whether a command names the target. Otherwise the traffic to the target's servers means nothing."""
-    names = {"TARGET", "TARGET_ROOT"} & set(placeholders.names_in(item["command"]))
+    names = {"TARGET", "TARGET_ROOT"} & set(placeholders.list_placeholders(item["command"]))
     return item["stage"] == STEP and item["on"] != SERVERS and bool(names or (target and target in item["command"]))
 
 
-def moved(executions_by_rank: dict[int, list[Any]]) -> tool_bytes.Moved | None:
+def sum_bytes_moved(executions_by_rank: dict[int, list[Any]]) -> tool_bytes.Moved | None:
     """Return the bytes read and written according to the outputs of all ranks; None if one output does not say."""
-    several = [tool_bytes.moved(executions) for executions in executions_by_rank.values()]
+    several = [tool_bytes.sum_output_bytes(executions) for executions in executions_by_rank.values()]
     amounts = [part for part in several if part]
     return reduce(tool_bytes.Moved.plus, amounts) if amounts and len(amounts) == len(several) else None
 
 
-def results(
+def aggregate_results(
     item: Item, executions_by_rank: dict[int, list[Any]], prefix: str, times: rates.PhaseTimes, complete: bool
 ) -> aggregate.Totals:
     """Return the tool's numbers of every rank and, if no rank is missing, of the whole."""
     span_s = times.span_ns / 1e9 if times.comparable else None
     if item["on"] in ONCE and not complete:
         return aggregate.Totals()
-    totals = aggregate.totals(executions_by_rank, item["on"], prefix, item["label"], span_s, complete)
+    totals = aggregate.aggregate_tool_results(executions_by_rank, item["on"], prefix, item["label"], span_s, complete)
     kinds = dict.fromkeys(
         kind for several in executions_by_rank.values() for execution in several for kind in execution.headline
     )

@@ -10,7 +10,7 @@ from typing import Any
 from iosonde.core.message import Message
 from iosonde.measure import mpi_program
 from iosonde.measure.items import Item
-from iosonde.measure.placeholders import names_in
+from iosonde.measure.placeholders import list_placeholders
 from iosonde.measure.spec import ALL, MPI, SINGLE
 
 
@@ -38,13 +38,13 @@ def _count_expected_tasks(item: Item, ranks: int) -> int | None:
     if on == MPI:
         return ranks
     if on == ALL:
-        return 0 if mpi_program.differs(command) or not mpi_program.tools_in(command) else ranks
-    if on == SINGLE and any(program.is_launcher for program in mpi_program.programs(command)):
-        return ranks if {"RANKS", "NODES"} & set(names_in(command)) else None
+        return 0 if mpi_program.is_different_by_rank(command) or not mpi_program.list_mpi_tools(command) else ranks
+    if on == SINGLE and any(program.is_launcher for program in mpi_program.list_programs(command)):
+        return ranks if {"RANKS", "NODES"} & set(list_placeholders(command)) else None
     return 0
 
 
-def broken(item: Item, mpi_entry: Mapping[str, Any] | None) -> list[str]:
+def describe_broken_job(item: Item, mpi_entry: Mapping[str, Any] | None) -> list[str]:
     """Return a message if a job that we started fell apart: its copies overwrote each other's files."""
     if item["on"] != MPI or not mpi_entry or mpi_entry["expected"] == 1:
         return []

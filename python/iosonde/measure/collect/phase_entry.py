@@ -24,7 +24,7 @@ from .rates import PhaseTimes
 from .tool_bytes import NOTHING, Moved
 
 
-def entry(
+def build_phase_entry(
     index: int,
     name: str,
     parts: Sequence[RankPhase],
@@ -64,7 +64,7 @@ def entry(
     }
 
 
-def network(
+def build_network_entry(
     plan: PhasePlan,
     parts: Sequence[RankPhase],
     counted: Mapping[int, wire.Counted],
@@ -90,21 +90,21 @@ def network(
     return wire.describe_phase(counted, moved, node_of, copies, operations, why, away)
 
 
-def caches(parts: list[RankPhase]) -> dict[str, Any] | None:
+def find_warmest_cache_state(parts: list[RankPhase]) -> dict[str, Any] | None:
     """Return the worst cache state in which a rank found its files; None if none was checked."""
     looked = [part.cache for part in parts if part.cache]
     if not looked:
         return None
     anew = [entry["remount"] for entry in looked if "remount" in entry]
     return {
-        "state": cache.worst(entry["state"] for entry in looked),
+        "state": cache.find_warmest_state(entry["state"] for entry in looked),
         "resident_bytes": sum(entry["resident_bytes"] for entry in looked),
         "bytes": sum(entry["bytes"] for entry in looked),
         **({"remounts": anew} if anew else {}),
     }
 
 
-def totals(parts: list[RankPhase], kinds: list[str]) -> dict[str, dict[str, int]]:
+def sum_totals_by_kind(parts: list[RankPhase], kinds: list[str]) -> dict[str, dict[str, int]]:
     """Return, per kind of operation, the counts, bytes and failures."""
     sums: dict[str, dict[str, int]] = {}
     for part in parts:
@@ -115,7 +115,7 @@ def totals(parts: list[RankPhase], kinds: list[str]) -> dict[str, dict[str, int]
     return sums
 
 
-def histograms(parts: list[RankPhase], kinds: list[str]) -> dict[str, list[list[int]]]:
+def merge_histograms(parts: list[RankPhase], kinds: list[str]) -> dict[str, list[list[int]]]:
     """Return, per kind, the exact counts of durations over all ranks, as pairs (bucket, count).
 
     Empty if every operation was kept. If only some ranks kept all, theirs are counted into the buckets.
@@ -147,13 +147,13 @@ def _bin_durations(operations: Any, edges_ns: Any) -> dict[str, list[list[int]]]
 
 def count_calls(folder: Path, phase: int) -> dict[str, int] | None:
     """Return kind → calls on all servers; None if they were not queried, or did not answer both times."""
-    before, after = (_read_counts(spool.server_counts_of(folder, phase, when)) for when in (BEGUN, ENDED))
+    before, after = (_read_counts(spool.build_server_counts_path(folder, phase, when)) for when in (BEGUN, ENDED))
     if before is None or after is None or before - after:  # a counter was reset in between
         return None
     return dict(sorted((after - before).items()))
 
 
-def server_rows(entry: Mapping[str, Any], repetition: int) -> list[Observation]:
+def observe_server_calls(entry: Mapping[str, Any], repetition: int) -> list[Observation]:
     """Return the calls per operation of the phase's rate; 0 if a client's cache served all of them."""
     calls, counted = entry.get("server_calls"), entry["totals"].get(entry["counted_kind"], {}).get("count")
     if calls is None or not counted:

@@ -61,14 +61,14 @@ class PhaseTimes:
         return self.error_ns <= COMPARABLE_ERROR * max(self.span_ns, 1)
 
 
-def phase_times(parts: list[RankPhase], offset_ns: dict[int, int], error_ns: int) -> PhaseTimes:
+def align_phase_times(parts: list[RankPhase], offset_ns: dict[int, int], error_ns: int) -> PhaseTimes:
     """Return the parts' starts and ends, moved to rank 0's clock by ``offset_ns`` (rank → its clock − rank 0's)."""
     starts = np.array([part.started_ns - offset_ns.get(part.rank, 0) for part in parts], np.int64)
     ends = np.array([part.ended_ns - offset_ns.get(part.rank, 0) for part in parts], np.int64)
     return PhaseTimes(starts, ends, error_ns)
 
 
-def observations(
+def observe_rates(
     operation: str,
     plan: PhasePlan,
     parts: list[RankPhase],
@@ -91,7 +91,7 @@ def observations(
     rate_by_clock: dict[str, float] = {"sum_of_ranks": float((done / seconds).sum())}
     if times.comparable:
         rate_by_clock["last_done"] = float(done.sum() / times.span_ns * 1e9)
-        rate_by_clock |= _from_records(parts, times, kind, bandwidth)
+        rate_by_clock |= _compute_window_rates(parts, times, kind, bandwidth)
     includes = _format_included(parts, kind, kinds)
     rows = [
         Observation(operation, f"{plan.measures}_{clock}", value, unit, None, repetition, count, includes)
@@ -118,7 +118,7 @@ def observations(
     return rows
 
 
-def bytes_moved(parts: list[RankPhase]) -> int | None:
+def sum_bytes_moved(parts: list[RankPhase]) -> int | None:
     """Return all bytes that the ranks moved, including holes of sieves and data read to be written back. None if the
     system does not count them."""
     extra = [part.extra_bytes for part in parts if part.extra_bytes is not None]
@@ -128,7 +128,7 @@ def bytes_moved(parts: list[RankPhase]) -> int | None:
 
 def _observe_bytes(operation: str, parts: list[RankPhase], repetition: int) -> list[Observation]:
     useful = sum(entry["bytes"] for part in parts for entry in part.totals)
-    byte_counts = {"bytes_useful_sum_of_ranks": useful, "bytes_moved_sum_of_ranks": bytes_moved(parts)}
+    byte_counts = {"bytes_useful_sum_of_ranks": useful, "bytes_moved_sum_of_ranks": sum_bytes_moved(parts)}
     return [
         Observation(operation, name, float(value), "bytes", None, repetition)
         for name, value in byte_counts.items()
@@ -145,19 +145,19 @@ def _format_included(parts: list[RankPhase], counted: int, kinds: list[str]) -> 
     return ",".join(kinds[kind] for kind in sorted(others))
 
 
-def _from_records(parts: list[RankPhase], times: PhaseTimes, kind: int, bandwidth: bool) -> dict[str, float]:
+def _compute_window_rates(parts: list[RankPhase], times: PhaseTimes, kind: int, bandwidth: bool) -> dict[str, float]:
     """Return ``first_done`` and ``overlap``: both count operations inside a window."""
     if not all(part.recorded_all and part.operations is not None for part in parts):
         return {}
     first_start, first_end = int(times.started_ns.min()), int(times.ended_ns.min())
     return {
-        clock: _done_between(parts, times, kind, bandwidth, start, first_end) / (first_end - start) * 1e9
+        clock: _sum_done_between(parts, times, kind, bandwidth, start, first_end) / (first_end - start) * 1e9
         for clock, start in (("first_done", first_start), ("overlap", int(times.started_ns.max())))
         if first_end > start
     }
 
 
-def _done_between(
+def _sum_done_between(
     parts: list[RankPhase], times: PhaseTimes, kind: int, bandwidth: bool, low_ns: int, high_ns: int
 ) -> float:
     """Return the bytes or operations done in a window; an operation across its edge counts by the share inside."""
@@ -187,10 +187,10 @@ def _observe_buffered(
     first = min(entry["first_start_ns"] + shift for entry, shift in written)
     seconds = (max(entry["last_end_ns"] + shift for entry, shift in written) - first) / 1e9
     done, count = (sum(entry[what] for entry, _ in written) for what in ("bytes", "count"))
-    name = buffered(operation)
+    name = name_buffered_write(operation)
     return [Observation(name, "bandwidth_last_done", done / seconds, "bytes/s", None, repetition, count, "")]
 
 
-def buffered(operation: str) -> str:
+def name_buffered_write(operation: str) -> str:
     """Return the name of a write whose time excludes fsync and close."""
     return operation.replace("write", "write_buffered", 1) if "write" in operation else f"{operation}_buffered"

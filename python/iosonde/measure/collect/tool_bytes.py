@@ -25,7 +25,7 @@ class Moved(NamedTuple):
 NOTHING = Moved(0.0, 0.0)
 
 
-def moved(executions: Sequence[Any]) -> Moved | None:
+def sum_output_bytes(executions: Sequence[Any]) -> Moved | None:
     """Return the sum over all executions of one output; None if an operation does not say, or both reads and writes."""
     total = NOTHING
     for execution in executions:
@@ -41,7 +41,7 @@ def _group_rows(execution: Any) -> dict[tuple[Any, ...], list[Any]]:
     """Group the rows that say how much was moved by their scope: the whole, or single jobs without a whole (fio without
     group_reporting)."""
     names = ("bytes", "bandwidth", "total_time")
-    telling = [row for row in execution.rows if row.metric.startswith(names) and not _summed_up(row.metric)]
+    telling = [row for row in execution.rows if row.metric.startswith(names) and not _is_summary_metric(row.metric)]
     total_operations = {row.operation for row in telling if row.rank is None and row.metric != "total_time"}
     summed = {row.operation for row in telling if row.rank is None and row.metric == "bytes"}
     jobs = {row.operation for row in telling if row.rank is not None and row.metric == "bytes"} - summed
@@ -60,7 +60,7 @@ def _build_key(row: Any) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted((row.factors or {}).items()))
 
 
-def _summed_up(metric: str) -> bool:
+def _is_summary_metric(metric: str) -> bool:
     """Return whether the metric summarises rows that the iterations already contain."""
     return metric.endswith(("_max", "_mean", "_sd", "_first_done")) or metric == "bandwidth_min"
 

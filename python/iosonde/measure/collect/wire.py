@@ -65,7 +65,7 @@ def describe_phase(
     nodes = []
     for rank, counts in sorted(counted.items()):
         node = node_of[rank] if rank < len(node_of) else 0
-        verdict = judged([counts], moved.get(node, Moved(0.0, 0.0)), copies, why)
+        verdict = compare_with_expected_bytes([counts], moved.get(node, Moved(0.0, 0.0)), copies, why)
         nodes.append({"node": node, "rank": rank, **counts, **verdict})
     first = nodes[0]["node"]
     others = [entry for entry in nodes if not away or entry["node"] != first] or nodes
@@ -96,11 +96,13 @@ def describe_command(
         {"node": node_of[rank] if rank < len(node_of) else 0, "rank": rank, **counts}
         for rank, counts in counted.items()
     ]
-    verdict = judged(list(counted.values()), moved or Moved(0.0, 0.0), copies)
+    verdict = compare_with_expected_bytes(list(counted.values()), moved or Moved(0.0, 0.0), copies)
     return _sum_parts(counted.values()) | verdict | {"packets_per_operation": None, "nodes": nodes}
 
 
-def judged(counted: Sequence[Counted], moved: Moved, copies: float, why: str = "") -> dict[str, Any]:
+def compare_with_expected_bytes(
+    counted: Sequence[Counted], moved: Moved, copies: float, why: str = ""
+) -> dict[str, Any]:
     """Return ``reads`` and ``writes`` as words of ``core.wire`` ('' if there were too few bytes). Also the expected
     bytes, the shares received and sent, and ``why`` something is unknown."""
     why = why or next((counts["why"] for counts in counted if counts["why"]), "") or _explain_damage(counted)
@@ -192,7 +194,7 @@ def _select_worst(states: Iterable[str]) -> str:
     return min((state for state in states if state), key=_WORST_FIRST.index, default="")
 
 
-def rows(operation: str, network: Mapping[str, Any] | None, repetition: int = 0) -> list[Observation]:
+def observe_traffic(operation: str, network: Mapping[str, Any] | None, repetition: int = 0) -> list[Observation]:
     """Return rows of bytes per part, of the whole and of each node (under its counting rank), and of packets per
     operation."""
     observations = []
@@ -209,7 +211,7 @@ def rows(operation: str, network: Mapping[str, Any] | None, repetition: int = 0)
     return observations
 
 
-def cache_state(before: str, network: Mapping[str, Any] | None) -> str:
+def update_cache_state(before: str, network: Mapping[str, Any] | None) -> str:
     """Update the state of the client's cache from the network traffic. A cache that was requested warm, or known to be
     warm, stays so."""
     reads = (network or {}).get("reads")
@@ -218,7 +220,7 @@ def cache_state(before: str, network: Mapping[str, Any] | None) -> str:
     return cache.COLD_VERIFIED if before == cache.COLD_REQUESTED and reads == CAME else before
 
 
-def copies_sent(filesystem: Mapping[str, Any] | None) -> float:
+def count_copies_sent(filesystem: Mapping[str, Any] | None) -> float:
     """Return how many bytes a client sends per byte written: copies, or data and parity, if the client makes them. 1 if
     the servers make them, or as a lower bound if unknown."""
     facts = filesystem or {}

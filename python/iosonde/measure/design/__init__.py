@@ -1,7 +1,8 @@
 """Designs: the measured cells of the factors, and their order. See docs/method/designs.md.
 
-``check`` validates a design, ``cells`` lists what it measures at which cost, ``trials`` orders it, ``offers`` lists
-designs that fit into less time; ``judge`` checks settings against the ``constraints``.
+``check_design`` validates a design, ``build_cells`` lists what it measures at which cost, ``build_trials`` orders it,
+``offer_smaller_campaigns`` lists designs that fit into less time; ``build_cell_check`` checks settings against the
+conditions of ``read_constraints``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,16 +10,26 @@ from typing import Any
 
 from iosonde.core.types import Factor
 
-from .expand import Cells, planned
-from .order import check, trials
-from .plan import constraints, judge
-from .smaller import Offer, offers
+from .expand import Cells, plan_cells
+from .order import build_trials, check_design
+from .plan import build_cell_check, read_constraints
+from .smaller import Offer, offer_smaller_campaigns
 
 FULL: Mapping[str, Any] = {"kind": "full"}
 
-__all__ = ["FULL", "Cells", "Offer", "cells", "check", "constraints", "judge", "offers", "trials"]
+__all__ = [
+    "FULL",
+    "Cells",
+    "Offer",
+    "build_cells",
+    "check_design",
+    "read_constraints",
+    "build_cell_check",
+    "offer_smaller_campaigns",
+    "build_trials",
+]
 
 
-def cells(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> Cells:
+def build_cells(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> Cells:
     """Return the cells of one repetition, with notes. Raises InputError with the wrong key."""
-    return planned(factors, design, seed)[1]
+    return plan_cells(factors, design, seed)[1]

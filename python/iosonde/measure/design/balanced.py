@@ -21,8 +21,8 @@ import numpy.typing as npt
 from iosonde.core.errors import InputError
 from iosonde.core.types import Factor
 
-from .kinds import crossed
-from .plan import Cell, Plan, judge, read_integer
+from .kinds import cross_with_factors
+from .plan import Cell, Plan, build_cell_check, read_integer
 
 KEYS = ("cells",)
 # The search checks every cell for each that it takes: these limits take a second or two.
@@ -34,7 +34,7 @@ Codes = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.float64]
 
 
-def balanced(plan: Plan, design: Mapping[str, Any], seed: int) -> tuple[list[Cell], list[Cell]]:
+def choose_balanced_cells(plan: Plan, design: Mapping[str, Any], seed: int) -> tuple[list[Cell], list[Cell]]:
     """Return (the chosen cells, all allowed ones) over ``plan.over``, crossed with the other factors. Raises
     InputError."""
     count = read_integer(design, "cells", 2)
@@ -49,8 +49,8 @@ def balanced(plan: Plan, design: Mapping[str, Any], seed: int) -> tuple[list[Cel
     if not plan.over:
         raise InputError("no-varying-factor", "design.kind: no factor varies", "give a factor several levels")
     fixed: Cell = {factor.name: factor.levels[0] for factor in plan.crossed if len(factor.levels) == 1}
-    allows = judge(plan.constraints, {factor.name for factor in plan.over} | fixed.keys())
-    allowed = [cell for cell in crossed([fixed], plan.over, plan.over) if allows(fixed | cell)]
+    allows = build_cell_check(plan.constraints, {factor.name for factor in plan.over} | fixed.keys())
+    allowed = [cell for cell in cross_with_factors([fixed], plan.over, plan.over) if allows(fixed | cell)]
     if not allowed:
         raise InputError("no-allowed-cells", "design.constraints: no cell is left", "loosen one of them")
     chosen = allowed
@@ -58,22 +58,27 @@ def balanced(plan: Plan, design: Mapping[str, Any], seed: int) -> tuple[list[Cel
         # Python's own generator gives the same numbers in all versions: a resumed campaign finds its cells.
         Random(f"{seed}/balanced").shuffle(allowed)
         chosen = [allowed[i] for i in _choose_best(_encode_levels(allowed, plan.over), count, seed)]
-    return (crossed(chosen, plan.crossed, plan.factors), crossed(allowed, plan.crossed, plan.factors))
+    return (
+        cross_with_factors(chosen, plan.crossed, plan.factors),
+        cross_with_factors(allowed, plan.crossed, plan.factors),
+    )
 
 
-def together(cells: Sequence[Cell], allowed: Sequence[Cell], factors: Sequence[Factor]) -> list[tuple[str, str, float]]:
+def find_confounded_factors(
+    cells: Sequence[Cell], allowed: Sequence[Cell], factors: Sequence[Factor]
+) -> list[tuple[str, str, float]]:
     """Return pairs of factors that change together in ``cells``, though not in ``allowed``: their names and Cramér's V,
     which is 1 if one factor determines the other (H. Cramér, Mathematical Methods of Statistics, 1946, 21.9)."""
     varied = [factor.name for factor in factors if len({repr(cell[factor.name]) for cell in cells}) > 1]
-    pairs = [(first, other, _cramers_v(cells, first, other)) for first, other in combinations(varied, 2)]
+    pairs = [(first, other, _compute_cramers_v(cells, first, other)) for first, other in combinations(varied, 2)]
     return [
         (first, other, v)
         for first, other, v in pairs
-        if v >= _TOGETHER and v > _cramers_v(allowed, first, other) + 1e-9
+        if v >= _TOGETHER and v > _compute_cramers_v(allowed, first, other) + 1e-9
     ]
 
 
-def _cramers_v(cells: Sequence[Cell], first: str, other: str) -> float:
+def _compute_cramers_v(cells: Sequence[Cell], first: str, other: str) -> float:
     codes = [np.unique([repr(cell[name]) for cell in cells], return_inverse=True)[1] for name in (first, other)]
     table = np.zeros([int(each.max()) + 1 for each in codes])
     np.add.at(table, tuple(codes), 1)

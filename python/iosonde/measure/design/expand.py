@@ -11,7 +11,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import Factor
 
 from . import balanced, fractional, kinds, latin
-from .plan import Cell, Plan, read
+from .plan import Cell, Plan, read_plan
 
 KEYS = {
     "full": (),
@@ -74,7 +74,7 @@ class Cells:
         }
 
 
-def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> tuple[Plan, Cells]:
+def plan_cells(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> tuple[Plan, Cells]:
     """Return the shared keys and the cells. Raises InputError with the key that is wrong, or when no cell is left."""
     if not isinstance(design, Mapping):
         raise InputError(
@@ -92,15 +92,15 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
             kinds=", ".join(KEYS),
         )
     design = {**design, "kind": kind}
-    plan = read(factors, design, KEYS[kind])
+    plan = read_plan(factors, design, KEYS[kind])
     special: dict[str, Any] = {}
     notes = list[Message]()
     if kind == "fractional":
-        part = fractional.fraction(plan, design)
+        part = fractional.build_fraction(plan, design)
         all_cells = part.cells
         special = {"generators": part.generators, "resolution": part.resolution, "aliases": part.aliases}
     elif kind == "latin":
-        cube = latin.hypercube(plan, design, seed)
+        cube = latin.build_hypercube(plan, design, seed)
         all_cells = cube.cells
         special = {"discrepancy": cube.discrepancy, "merged": cube.merged}
         if cube.merged:
@@ -112,7 +112,7 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
                 )
             )
     elif kind == "balanced":
-        all_cells, allowed = balanced.balanced(plan, design, seed)
+        all_cells, allowed = balanced.choose_balanced_cells(plan, design, seed)
         notes.append(
             Message(
                 "balanced-fraction",
@@ -121,7 +121,7 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
                 allowed=len(allowed),
             )
         )
-        for first, other, v in balanced.together(all_cells, allowed, plan.over):
+        for first, other, v in balanced.find_confounded_factors(all_cells, allowed, plan.over):
             notes.append(
                 Message(
                     "confounded-factors",
@@ -137,9 +137,9 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
         all_cells = kinds.vary_single_factor(plan, design)
         notes.append(Message("no-interactions", "one factor at a time: interactions of factors cannot be estimated"))
     elif kind == "list":
-        all_cells = kinds.listed(plan, design)
+        all_cells = kinds.read_listed_cells(plan, design)
     else:
-        all_cells = kinds.full(plan)
+        all_cells = kinds.combine_all_levels(plan)
     selected, dropped = _filter_allowed(plan, all_cells)
     if len(selected) < len(all_cells) and kind in ("fractional", "latin"):
         notes.append(

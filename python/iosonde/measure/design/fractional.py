@@ -16,9 +16,18 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.types import Factor
 
-from .kinds import crossed
+from .kinds import cross_with_factors
 from .plan import Cell, Plan, read_integer
-from .words import Generator, Words, aliases, columns, defining_words, find_generators, has_generators, resolution
+from .words import (
+    Generator,
+    Words,
+    build_factor_columns,
+    compute_defining_words,
+    compute_resolution,
+    find_generators,
+    has_generators,
+    list_aliases,
+)
 
 KEYS = ("p", "resolution", "generators")
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # I is the identity
@@ -36,7 +45,7 @@ class Fraction:
     aliases: tuple[tuple[str, ...], ...]
 
 
-def fraction(plan: Plan, design: Mapping[str, Any]) -> Fraction:
+def build_fraction(plan: Plan, design: Mapping[str, Any]) -> Fraction:
     """Return the fraction over ``plan.over``, crossed with the other factors. Raises InputError with the key that is
     wrong."""
     factors = plan.over
@@ -57,18 +66,18 @@ def fraction(plan: Plan, design: Mapping[str, Any]) -> Fraction:
             n_factors=len(factors),
         )
     generators = _choose_generators(factors, design)
-    words = defining_words(generators)
-    if resolution(words) < 3:
+    words = compute_defining_words(generators)
+    if compute_resolution(words) < 3:
         _refuse_words(words, factors)
     parts: list[Cell] = [
         {f.name: f.levels[(sign + 1) // 2] for f, sign in zip(factors, row, strict=True)}
-        for row in columns(len(factors), generators)
+        for row in build_factor_columns(len(factors), generators)
     ]
-    groups = aliases(len(factors), words)
+    groups = list_aliases(len(factors), words)
     return Fraction(
-        crossed(parts, plan.crossed, plan.factors),
+        cross_with_factors(parts, plan.crossed, plan.factors),
         tuple(f"{factors[g.target].name} = {_format_effect(g.sources, g.sign, factors, ' * ')}" for g in generators),
-        resolution(words),
+        compute_resolution(words),
         tuple(tuple(_format_effect(effect, sign, factors) for effect, sign in group) for group in groups),
     )
 
@@ -106,24 +115,24 @@ def _choose_generators(factors: Sequence[Factor], design: Mapping[str, Any]) -> 
     if chosen_keys[0] == "p":
         p = read_integer(design, "p", 1)
         if not has_generators(k, p):
-            raise _no_such_fraction("design.p: no fraction 2^({n_factors}-{p}) is known here", k, p=p)
+            raise _create_fraction_error("design.p: no fraction 2^({n_factors}-{p}) is known here", k, p=p)
         return find_generators(k, p)
     minimum = read_integer(design, "resolution", 3)
-    for p in reversed(_possible_p(k)):
+    for p in reversed(_list_possible_p(k)):
         generators = find_generators(k, p)
-        if resolution(defining_words(generators)) >= minimum:
+        if compute_resolution(compute_defining_words(generators)) >= minimum:
             return generators
-    raise _no_such_fraction(
+    raise _create_fraction_error(
         "design.resolution: no fraction of 2^{n_factors} has resolution {resolution}", k, resolution=minimum
     )
 
 
-def _possible_p(k: int) -> list[int]:
+def _list_possible_p(k: int) -> list[int]:
     return [p for p in range(1, k) if has_generators(k, p)]
 
 
-def _no_such_fraction(message: str, n_factors: int, /, **values: object) -> InputError:
-    possible = ", ".join(str(p) for p in _possible_p(n_factors))
+def _create_fraction_error(message: str, n_factors: int, /, **values: object) -> InputError:
+    possible = ", ".join(str(p) for p in _list_possible_p(n_factors))
     return InputError(
         "no-such-fraction",
         message,

@@ -8,15 +8,15 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.types import Factor
 
-from .plan import MOST_CELLS, Cell, Plan, level
+from .plan import MOST_CELLS, Cell, Plan, convert_level
 
 
-def full(plan: Plan) -> list[Cell]:
+def combine_all_levels(plan: Plan) -> list[Cell]:
     """Return every combination of the factors' levels, the last factor changing fastest."""
-    return crossed([{}], plan.factors, plan.factors)
+    return cross_with_factors([{}], plan.factors, plan.factors)
 
 
-def crossed(parts: list[Cell], rest: Sequence[Factor], factors: Sequence[Factor]) -> list[Cell]:
+def cross_with_factors(parts: list[Cell], rest: Sequence[Factor], factors: Sequence[Factor]) -> list[Cell]:
     """Return each of the partial cells with every combination of the other factors. Raises InputError beyond
     MOST_CELLS."""
     n_cells = len(parts) * math.prod(len(factor.levels) for factor in rest)
@@ -58,7 +58,7 @@ def vary_single_factor(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
                 factor=name,
                 factors=", ".join(base),
             )
-        value = level(factor, value)
+        value = convert_level(factor, value)
         if value not in factor.levels:
             raise InputError(
                 "unknown-level",
@@ -70,10 +70,10 @@ def vary_single_factor(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
             )
         base[name] = value
     others = [base | {f.name: other} for f in plan.over for other in f.levels if other != base[f.name]]
-    return crossed([base, *others], plan.crossed, plan.factors)
+    return cross_with_factors([base, *others], plan.crossed, plan.factors)
 
 
-def listed(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
+def read_listed_cells(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
     """Return the cells that the file lists; a factor with one level may be omitted."""
     entries = design.get("cells")
     if not isinstance(entries, (list, tuple)) or not entries:
@@ -124,7 +124,7 @@ def _read_level(factor: Factor, cell: Mapping[str, Any], where: str) -> Any:
             key=where,
             factor=factor.name,
         )
-    value = level(factor, cell[factor.name])
+    value = convert_level(factor, cell[factor.name])
     if factor.levels and value not in factor.levels:
         raise InputError(
             "unknown-level",

@@ -22,7 +22,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import Factor, FactorValue
 from iosonde.core.units import parse_size
 
-from .kinds import crossed
+from .kinds import cross_with_factors
 from .plan import Cell, Plan, is_number, read_integer
 
 KEYS = ("points", "tries", "ranges")
@@ -60,7 +60,7 @@ class Hypercube:
     merged: int
 
 
-def hypercube(plan: Plan, design: Mapping[str, Any], seed: int) -> Hypercube:
+def build_hypercube(plan: Plan, design: Mapping[str, Any], seed: int) -> Hypercube:
     """Return the hypercube over ``plan.over``, crossed with the other factors. Raises InputError with the wrong key."""
     points, tries = read_integer(design, "points", 2), read_integer(design, "tries", 1, TRIES)
     for key, value, most in (("points", points, MOST_POINTS), ("tries", tries, MOST_TRIES)):
@@ -78,17 +78,19 @@ def hypercube(plan: Plan, design: Mapping[str, Any], seed: int) -> Hypercube:
         raise InputError(
             "no-varying-factor", "design.kind: no factor varies", "give a factor several levels or a range"
         )
-    cube, discrepancy = best_of(points, len(plan.over), tries, seed)
+    cube, discrepancy = find_best_hypercube(points, len(plan.over), tries, seed)
     parts: list[Cell] = []
     for point in cube:
         cell = {f.name: _map_value(f, u, ranges) for f, u in zip(plan.over, point, strict=True)}
         if cell not in parts:
             parts.append(cell)
-    return Hypercube(crossed(parts, plan.crossed, plan.factors), discrepancy, points - len(parts))
+    return Hypercube(cross_with_factors(parts, plan.crossed, plan.factors), discrepancy, points - len(parts))
 
 
 @lru_cache(maxsize=16)
-def best_of(points: int, dimensions: int, tries: int, seed: int) -> tuple[tuple[tuple[float, ...], ...], float]:
+def find_best_hypercube(
+    points: int, dimensions: int, tries: int, seed: int
+) -> tuple[tuple[tuple[float, ...], ...], float]:
     """Return the hypercube of the smallest L2-star discrepancy out of ``tries``, as rows of [0, 1), and that
     discrepancy.
 

@@ -20,11 +20,11 @@ from iosonde.core.errors import InputError
 from iosonde.core.schema import CENTRE
 from iosonde.core.types import Factor, Trial
 
-from .expand import Cells, planned
+from .expand import Cells, plan_cells
 from .plan import Cell, Plan, is_number
 
 
-def trials(
+def build_trials(
     factors: Sequence[Factor], design: Mapping[str, Any], repetitions: range, first_index: int, seed: int
 ) -> list[Trial]:
     """Return the trials of these repetitions, in measuring order, numbered from ``first_index``.
@@ -32,10 +32,10 @@ def trials(
     The same seed and repetition always give the same trials, whatever was drawn before: more repetitions can be added
     later without changing those that were measured. Raises InputError with the key of ``design`` that is wrong.
     """
-    return in_order(*planned(factors, design, seed), repetitions, first_index, seed)
+    return order_planned_trials(*plan_cells(factors, design, seed), repetitions, first_index, seed)
 
 
-def in_order(plan: Plan, cells: Cells, repetitions: range, first_index: int, seed: int) -> list[Trial]:
+def order_planned_trials(plan: Plan, cells: Cells, repetitions: range, first_index: int, seed: int) -> list[Trial]:
     """Return the trials of cells that were planned with this seed."""
     centres = _choose_centres(plan, cells)
     ordered: list[Trial] = []
@@ -47,9 +47,9 @@ def in_order(plan: Plan, cells: Cells, repetitions: range, first_index: int, see
     return ordered
 
 
-def check(design: Mapping[str, Any], factors: Sequence[Factor]) -> None:
+def check_design(design: Mapping[str, Any], factors: Sequence[Factor]) -> None:
     """Raise InputError, naming the wrong key, for a design that does not fit these factors."""
-    _choose_centres(*planned(factors, design, 0))
+    _choose_centres(*plan_cells(factors, design, 0))
 
 
 def _order_repetition(

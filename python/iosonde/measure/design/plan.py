@@ -49,7 +49,7 @@ class Plan:
         return self.blocks + self.hard_to_change
 
 
-def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collection[str]) -> Plan:
+def read_plan(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collection[str]) -> Plan:
     """Read the shared keys of ``design``. Raises InputError with the key that is wrong."""
     valid_keys = COMMON_KEYS | set(own_keys)
     for key in design:
@@ -96,7 +96,7 @@ def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collect
         factors=tuple(factors),
         over=tuple(factor for factor in factors if factor.name in over),
         crossed=tuple(factor for factor in factors if factor.name not in over),
-        constraints=constraints(design, names),
+        constraints=read_constraints(design, names),
         blocks=blocks,
         hard_to_change=hard,
         centre=trials,
@@ -186,7 +186,7 @@ def _read_over(
     return over or tuple(f.name for f in factors if len(f.levels) != 1 and f.name not in blocks)
 
 
-def constraints(design: Mapping[str, Any], names: Collection[str]) -> tuple[expression.Expression, ...]:
+def read_constraints(design: Mapping[str, Any], names: Collection[str]) -> tuple[expression.Expression, ...]:
     """Return the conditions that every cell must fulfil. Raises InputError with the wrong one."""
     spec = design.get("constraints") or ()
     texts = (spec,) if isinstance(spec, str) else spec
@@ -200,7 +200,7 @@ def constraints(design: Mapping[str, Any], names: Collection[str]) -> tuple[expr
     return tuple(expression.read(text, names, f"design.constraints[{i}]") for i, text in enumerate(texts))
 
 
-def judge(conditions: Sequence[expression.Expression], names: Collection[str]) -> Callable[[Cell], bool]:
+def build_cell_check(conditions: Sequence[expression.Expression], names: Collection[str]) -> Callable[[Cell], bool]:
     """Return a check whether a cell with only these factors fulfils the conditions on only these factors."""
     judges = [condition for condition in conditions if condition.names <= set(names)]
     return lambda cell: all(condition.holds(cell) for condition in judges)
@@ -246,7 +246,7 @@ def _check_centre(cell: Cell, factors: Sequence[Factor], grouped: Collection[str
                 "leave it out: a centre trial takes the current level of {factor}",
                 factor=name,
             )
-        levels, value = by_name[name].levels, level(by_name[name], value)
+        levels, value = by_name[name].levels, convert_level(by_name[name], value)
         cell[name] = value
         between = is_number(value) and all(is_number(level) for level in levels)
         if levels and value not in levels and not between:
@@ -271,7 +271,7 @@ def _check_centre(cell: Cell, factors: Sequence[Factor], grouped: Collection[str
         cell[name] = factor.levels[0]
 
 
-def level(factor: Factor, value: Any) -> Any:
+def convert_level(factor: Factor, value: Any) -> Any:
     """Convert a value to the unit of the factor's levels: ``64KiB`` of a factor in bytes is 65536, ``1min`` of one in s
     is 60."""
     parse = {"bytes": parse_size, "s": parse_seconds}.get(factor.unit)

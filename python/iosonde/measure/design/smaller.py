@@ -8,8 +8,8 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.types import Factor, FactorValue
 
-from .expand import Cells, planned
-from .order import in_order
+from .expand import Cells, plan_cells
+from .order import order_planned_trials
 from .plan import COMMON_KEYS, Plan
 from .words import has_generators
 
@@ -68,7 +68,7 @@ class _Request:
         return (cells, repetitions, repetition_s) if repetitions >= min(LEAST_REPETITIONS, self.repetitions) else None
 
 
-def offers(
+def offer_smaller_campaigns(
     factors: Sequence[Factor],
     design: Mapping[str, Any],
     repetitions: int,
@@ -84,28 +84,28 @@ def offers(
     """
 
     def estimate_repetition(plan: Plan, cells: Cells) -> float:
-        each = [seconds_of(trial.factors) for trial in in_order(plan, cells, range(1), 0, seed)]
+        each = [seconds_of(trial.factors) for trial in order_planned_trials(plan, cells, range(1), 0, seed)]
         return math.inf if None in each else sum(s for s in each if s is not None)
 
     def estimate_design(other: Mapping[str, Any]) -> tuple[Cells, float]:
-        plan, cells = planned(factors, other, seed)
+        plan, cells = plan_cells(factors, other, seed)
         return cells, estimate_repetition(plan, cells)
 
-    plan, cells = planned(factors, design, seed)
+    plan, cells = plan_cells(factors, design, seed)
     repetition_s = estimate_repetition(plan, cells)
     if math.isinf(repetition_s) or repetition_s * repetitions <= budget_s:
         return []
     shared = {key: value for key, value in design.items() if key in COMMON_KEYS - {"kind", "factors"}}
     request = _Request(factors, plan, cells, shared, repetitions, estimate_design, budget_s)
     return [
-        *_fewer_repetitions(request, dict(design), t_critical),
+        *_offer_fewer_repetitions(request, dict(design), t_critical),
         *(_offer_fraction(request) if cells.kind in ("full", "fractional") else ()),
         *(_offer_latin(request, design) if cells.kind in ("full", "fractional", "latin") else ()),
         *(_offer_single_factor(request) if cells.kind == "full" else ()),
     ]
 
 
-def _fewer_repetitions(
+def _offer_fewer_repetitions(
     request: _Request, design: dict[str, Any], t_critical: Callable[[int], float]
 ) -> Iterator[Offer]:
     fit = request.fits(design)

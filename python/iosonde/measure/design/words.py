@@ -27,7 +27,7 @@ class Generator:
     sign: int = 1
 
 
-def defining_words(generators: Iterable[Generator]) -> Words:
+def compute_defining_words(generators: Iterable[Generator]) -> Words:
     """Return all words whose column is constant, except the empty one: 2^p - 1 for p independent generators."""
     words: Words = {0: 1}
     for generator in generators:
@@ -36,12 +36,12 @@ def defining_words(generators: Iterable[Generator]) -> Words:
     return {word: sign for word, sign in words.items() if word}
 
 
-def resolution(words: Mapping[int, int]) -> int:
+def compute_resolution(words: Mapping[int, int]) -> int:
     """Return the length of the shortest word."""
     return min(word.bit_count() for word in words)
 
 
-def word_lengths(words: Iterable[int], k: int) -> tuple[int, ...]:
+def count_word_lengths(words: Iterable[int], k: int) -> tuple[int, ...]:
     """Return the number of words of length 3, 4, … k: the word-length pattern. The smaller, the less aliased."""
     counts = [0] * (k + 1)
     for word in words:
@@ -49,7 +49,7 @@ def word_lengths(words: Iterable[int], k: int) -> tuple[int, ...]:
     return tuple(counts[3:])
 
 
-def columns(k: int, generators: Sequence[Generator]) -> list[list[int]]:
+def build_factor_columns(k: int, generators: Sequence[Generator]) -> list[list[int]]:
     """Return the runs of the fraction as rows of -1 and +1, in the order of its free factors, the last changing
     fastest."""
     generator_by_target = {generator.target: generator for generator in generators}
@@ -68,7 +68,7 @@ def columns(k: int, generators: Sequence[Generator]) -> list[list[int]]:
     return rows
 
 
-def aliases(k: int, words: Mapping[int, int]) -> list[list[tuple[int, int]]]:
+def list_aliases(k: int, words: Mapping[int, int]) -> list[list[tuple[int, int]]]:
     """Return aliased main effects and two-factor interactions: groups of (effect, sign), shortest first.
 
     The first of a group has the sign +1. Longer interactions are left out: they are assumed to be small.
@@ -110,11 +110,11 @@ def find_generators(k: int, p: int) -> tuple[Generator, ...]:
                     continue
                 word = mask | 1 << target
                 more = [*words, word, *(old ^ word for old in words)]
-                pattern = word_lengths(more, k)
+                pattern = count_word_lengths(more, k)
                 extensions.setdefault(frozenset((*chosen, mask)), (pattern, (*chosen, mask), more))
         best: dict[object, tuple[tuple[int, ...], list[int]]] = {}
         for pattern, chosen, words in sorted(extensions.values(), key=lambda extension: (extension[0], extension[1])):
-            best.setdefault((pattern, _by_letter(words, k)), (chosen, words))
+            best.setdefault((pattern, _count_words_by_letter(words, k)), (chosen, words))
             if len(best) == WIDTH:
                 break
         beam = list(best.values())
@@ -127,7 +127,7 @@ def has_generators(k: int, p: int) -> bool:
     return p >= 1 and k <= MOST_FACTORS and 4 <= 2 ** (k - p) <= MOST_RUNS and k <= 2 ** (k - p) - 1
 
 
-def _by_letter(words: list[int], k: int) -> tuple[object, ...]:
+def _count_words_by_letter(words: list[int], k: int) -> tuple[object, ...]:
     """Return, for all factors, sorted, in how many words of each length each occurs: equal for designs that differ only
     in names."""
-    return tuple(sorted([word_lengths((word for word in words if word >> factor & 1), k) for factor in range(k)]))
+    return tuple(sorted([count_word_lengths((word for word in words if word >> factor & 1), k) for factor in range(k)]))

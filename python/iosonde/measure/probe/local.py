@@ -21,7 +21,7 @@ _POSIX = {"name": "posix"}
 _RING = {"name": "io_uring", "queue_depth": DEPTH}
 
 
-def disk(root: Path, size: int) -> dict[str, Any]:
+def measure_disk(root: Path, size: int) -> dict[str, Any]:
     """Write a file of ``size`` bytes and read it, past this node's page cache: {"write", "read"} in bytes/s, "way".
 
     Uses O_DIRECT, with several transfers in flight if io_uring is allowed. If O_DIRECT is refused: buffered with fsync,
@@ -46,7 +46,7 @@ def disk(root: Path, size: int) -> dict[str, Any]:
     )
 
 
-def cpu_per_byte(root: Path, size: int) -> dict[str, float]:
+def measure_cpu_per_byte(root: Path, size: int) -> dict[str, float]:
     """Return CPU seconds for each byte that this process writes (with fsync) and reads (cold) through the page cache.
 
     User and system time of the process, by getrusage(2), without the kernel threads that work for it (write-back, a
@@ -54,21 +54,21 @@ def cpu_per_byte(root: Path, size: int) -> dict[str, float]:
     """
     try:
         with _Files(root, "cpu-", size, _POSIX, ()) as files:
-            writing = _cpu_s(files, 0)
+            writing = _measure_cpu_s(files, 0)
             files.drop()
-            return {"write": writing / size, "read": _cpu_s(files, 1) / size}
+            return {"write": writing / size, "read": _measure_cpu_s(files, 1) / size}
     except _RefusedError as error:
         raise SystemFaultError(
             "io-error", "cannot write and read below {root}: {error}", "check its free space", root=root, error=error
         ) from error
 
 
-def memory_copy(threads: int, free_bytes: int) -> float:
+def measure_memory_copy(threads: int, free_bytes: int) -> float:
     """Return the bytes/s that ``threads`` copy together between arrays larger than any cache; memory moves twice as
     much."""
     import numpy as np
 
-    size = copy_bytes(last_level_cache_bytes(), threads, free_bytes)
+    size = copy_bytes(sum_last_level_caches(), threads, free_bytes)
     sources = [np.ones(size, np.uint8) for _ in range(threads)]
     places = [np.zeros(size, np.uint8) for _ in range(threads)]
     ready, spans = threading.Barrier(threads), []
@@ -96,13 +96,13 @@ def copy_bytes(cache_bytes: int, threads: int, free_bytes: int) -> int:
     return max(1, min(thread_bytes, free_bytes // (8 * threads)))
 
 
-def last_level_cache_bytes(root: Path = Path("/sys/devices/system/cpu")) -> int:
+def sum_last_level_caches(root: Path = Path("/sys/devices/system/cpu")) -> int:
     """Return the sum of this node's last-level caches; 0 if the kernel does not report them."""
     size_by_cache: dict[tuple[int, str], int] = {}
     for index in root.glob("cpu[0-9]*/cache/index*"):
-        level, size = reading.number(index / "level"), reading.text(index / "size") or ""
+        level, size = reading.read_number(index / "level"), reading.read_text(index / "size") or ""
         if level and size.endswith("K") and size[:-1].isdigit():
-            size_by_cache[level, reading.text(index / "shared_cpu_list") or ""] = int(size[:-1]) * 1024
+            size_by_cache[level, reading.read_text(index / "shared_cpu_list") or ""] = int(size[:-1]) * 1024
     last = max((level for level, _ in size_by_cache), default=0)
     return sum(size for (level, _), size in size_by_cache.items() if level == last)
 
@@ -157,18 +157,18 @@ class _Files:
     def drop(self) -> str:
         """Drop the file from the page cache; return in words how far that was verified."""
         root, names = self._path.parent, [self._path.name]
-        state = cache.after_drop(root, names, cache.drop(root, names))["state"]
+        state = cache.check_after_drop(root, names, cache.drop_files(root, names))["state"]
         words = {cache.COLD_VERIFIED: "verified", cache.COLD_REQUESTED: "not verified", cache.WARM: "kept it"}
         return f"fsync, cache dropped ({words[str(state)]})"
 
 
-def _cpu_s(files: _Files, phase: int) -> float:
+def _measure_cpu_s(files: _Files, phase: int) -> float:
     before = resource.getrusage(resource.RUSAGE_SELF)
     files.run(phase)
     after = resource.getrusage(resource.RUSAGE_SELF)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def cores() -> int:
+def count_cores() -> int:
     """Return the number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0))

@@ -46,7 +46,7 @@ class Pair:
         return self.sweep[0][1]
 
 
-def measure(ranks: Ranks) -> list[dict[str, Any]]:
+def measure_all_pairs(ranks: Ranks) -> list[dict[str, Any]]:
     """Measure all pairs; returns them on rank 0 (empty elsewhere). Every rank calls it."""
     pairs = []
     for a, b in combinations(range(ranks.size), 2):
@@ -59,21 +59,21 @@ def measure(ranks: Ranks) -> list[dict[str, Any]]:
 
 
 def _lead_pair(ranks: Ranks, a: int, b: int) -> Pair:
-    before, sent, sweep = traffic.sent_bytes(), 0, []
+    before, sent, sweep = traffic.count_sent_bytes(), 0, []
     for size in SIZES:
         message = bytearray(size)
         first = min(_round_trips(ranks, message, b, WARM_UP))
-        count = messages_for(first)
+        count = count_affordable_messages(first)
         ranks.send(bytearray(count.to_bytes(_COUNT_BYTES, "little")), b)
         trips = _round_trips(ranks, message, b, count)
         sweep.append((size, statistics.median(trips) / 2e9))
         sent += (count + WARM_UP) * size
     latency_s = sweep[-1][1] * WINDOW_MESSAGE / SIZES[-1]
-    rounds = messages_for(round(latency_s * WINDOW * 1e9))
+    rounds = count_affordable_messages(round(latency_s * WINDOW * 1e9))
     ranks.send(bytearray(rounds.to_bytes(_COUNT_BYTES, "little")), b)
     forth = _stream_out(ranks, b, rounds)
     sent += (rounds + 1) * WINDOW * WINDOW_MESSAGE
-    crossed = traffic.sent_bytes() - before
+    crossed = traffic.count_sent_bytes() - before
     back = _stream_in(ranks, b, rounds)
     return Pair(a, b, tuple(sweep), forth, back, sent, crossed)
 
@@ -88,7 +88,7 @@ def _follow_pair(ranks: Ranks, a: int) -> None:
     _stream_out(ranks, a, rounds)
 
 
-def messages_for(duration_ns: int) -> int:
+def count_affordable_messages(duration_ns: int) -> int:
     """Return how many messages (or windows) of this duration fit into the budget, within bounds."""
     return max(FEWEST, min(MOST, BUDGET_NS // max(1, duration_ns)))
 

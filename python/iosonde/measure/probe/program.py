@@ -67,12 +67,12 @@ def run(assignment: ProbeAssignment, ranks: mpi.Ranks) -> None:
         node = _measure_node(assignment, ranks, heart)
         heart.enter("network")
         everywhere = os.sched_getaffinity(0)
-        binding.bind(ranks)
-        pairs = network.measure(ranks)
+        binding.bind_to_core(ranks)
+        pairs = network.measure_all_pairs(ranks)
         os.sched_setaffinity(0, everywhere)
         heart.enter("network, TCP")
         slowest = min((min(pair["forth"], pair["back"]) for pair in pairs), default=0.0)
-        links = tcp.measure(ranks, assignment.addresses, ranks.broadcast(slowest))
+        links = tcp.measure_all_links(ranks, assignment.addresses, ranks.broadcast(slowest))
         nodes = [result for result in ranks.gather(node) or () if result]
         if ranks.rank == 0:
             hosts = [host.name for host in ranks.hosts]
@@ -99,7 +99,7 @@ def _check_rank(assignment: ProbeAssignment, ranks: mpi.Ranks, folder: Path) -> 
         )
     try:
         if assignment.target and ranks.local_rank == 0:
-            space.check(Path(assignment.target), space.Need(assignment.size, 4), space.Limits())
+            space.check_space(Path(assignment.target), space.Need(assignment.size, 4), space.Limits())
     except IosondeError as error:
         return error.prefixed(f"on {here}")
     return None
@@ -110,14 +110,14 @@ def _measure_node(assignment: ProbeAssignment, ranks: mpi.Ranks, heart: Heartbea
     result: dict[str, Any] | None = None
     if ranks.local_rank == 0:
         heart.enter("memory copy")
-        available, cores = machine.available_bytes(), local.cores()
-        free = machine.memory_bytes() // 2 if available is None else available
+        available, cores = machine.read_available_bytes(), local.count_cores()
+        free = machine.compute_usable_memory() // 2 if available is None else available
         result = {
             "rank": ranks.rank,
             "host": ranks.hosts[ranks.rank].name,
             "cores": cores,
-            "copy_one": local.memory_copy(1, free),
-            "copy_all": local.memory_copy(cores, free),
+            "copy_one": local.measure_memory_copy(1, free),
+            "copy_all": local.measure_memory_copy(cores, free),
         }
     ranks.wait_for_all()
     if assignment.target:
@@ -134,9 +134,9 @@ def _measure_disk(assignment: ProbeAssignment, rank: int, heart: Heartbeat) -> d
         place = workspace.trial(name)
         try:
             heart.enter("disk")
-            result: dict[str, Any] = {"disk": local.disk(place, assignment.size)}
+            result: dict[str, Any] = {"disk": local.measure_disk(place, assignment.size)}
             heart.enter("CPU time")
-            return result | {"cpu": local.cpu_per_byte(place, max(local.TRANSFER, assignment.size // 4))}
+            return result | {"cpu": local.measure_cpu_per_byte(place, max(local.TRANSFER, assignment.size // 4))}
         finally:
             workspace.remove_trial(name)
 
@@ -164,10 +164,10 @@ def main() -> None:
             if assignment.target:
                 assignment.workspace.remove()
             return
-        ranks = mpi.connect(assignment.ranks)
+        ranks = mpi.connect_ranks(assignment.ranks)
         run(assignment, ranks)
     except Exception as error:
-        last_words.leave(Path(assignment.folder), error)
+        last_words.report_failure(Path(assignment.folder), error)
         if ranks:
             ranks.abort(3)
         raise

@@ -46,7 +46,7 @@ class ProbeBench:
     on_tick: Callable[[Any], None] | None = None
 
 
-def run(bench: ProbeBench, repetition: int, run_id: str) -> Run:
+def run_repetition(bench: ProbeBench, repetition: int, run_id: str) -> Run:
     """Run one repetition. A failed one is a Run too, with ``missing`` saying what it lacks.
 
     Raises KeyboardInterrupt after having ended the ranks and removed their files on every node.
@@ -54,7 +54,7 @@ def run(bench: ProbeBench, repetition: int, run_id: str) -> Run:
     started_at, started = datetime.now(UTC), time.monotonic()
     servers, missing = list[dict[str, Any]](), list[str]()
     if bench.servers:
-        servers, missing = server_disks.measure(bench.servers, bench.experiment, bench.size, bench.idle_s)
+        servers, missing = server_disks.measure_server_disks(bench.servers, bench.experiment, bench.size, bench.idle_s)
     results: dict[str, Any] = {"pairs": [], "nodes": []} if servers and not missing else {}
     if bench.nodes and not missing:
         results, missing = _measure_nodes(bench)
@@ -73,7 +73,7 @@ def run(bench: ProbeBench, repetition: int, run_id: str) -> Run:
             "repetition": repetition,
             "block": repetition,
         },
-        observations=observations(results) if results else [],
+        observations=results_to_observations(results) if results else [],
         facts=bench.facts
         | {
             "order": repetition,
@@ -89,14 +89,14 @@ def run(bench: ProbeBench, repetition: int, run_id: str) -> Run:
             },
         },
         missing=missing,
-        raw=outputs(results),
+        raw=get_iperf3_outputs(results),
     )
 
 
 def _measure_nodes(bench: ProbeBench) -> tuple[dict[str, Any], list[str]]:
     """Return (the ranks' results, why they did not finish)."""
     results: dict[str, Any] = {}
-    with temporary.directory("probe") as folder:
+    with temporary.hold_directory("probe") as folder:
         assignment = ProbeAssignment(
             target=str(bench.target or ""),
             experiment=bench.experiment,
@@ -108,7 +108,7 @@ def _measure_nodes(bench: ProbeBench) -> tuple[dict[str, Any], list[str]]:
         )
         try:
             (folder / PARENT_MARK).touch()
-            outcome = watchdog.watch(
+            outcome = watchdog.watch_command(
                 _build_command(bench, assignment),
                 heartbeat_dir=folder / BEATS,
                 limits=watchdog.TimeLimits(idle_s=bench.idle_s),
@@ -123,7 +123,7 @@ def _measure_nodes(bench: ProbeBench) -> tuple[dict[str, Any], list[str]]:
                 _clean_nodes(bench, assignment)
 
 
-def observations(results: dict[str, Any]) -> list[Observation]:
+def results_to_observations(results: dict[str, Any]) -> list[Observation]:
     """Return the results as rows: a pair's belong to its lower rank, a node's to its first rank, and a server disk's
     have its number."""
     disks = [disk for server in results.get("servers", []) for disk in server["disks"]]
@@ -153,7 +153,7 @@ def _observe_link(link: dict[str, Any]) -> Iterable[Observation]:
     yield Observation(f"tcp_to_{link['a']}", "bandwidth", link["back"], "bytes/s", rank=link["b"])
 
 
-def outputs(results: dict[str, Any]) -> dict[str, bytes | Path]:
+def get_iperf3_outputs(results: dict[str, Any]) -> dict[str, bytes | Path]:
     """Return the output of iperf3, by its name in ``raw/``."""
     return {
         f"iperf3-{link['a']:04d}-{link['b']:04d}-{way}.json": text.encode()
@@ -170,7 +170,7 @@ def _observe_node(node: dict[str, Any]) -> Iterable[Observation]:
             yield Observation(f"{part}_{way}", metric, node[part][way], unit, rank=node["rank"], includes=includes)
 
 
-def expected_seconds(nodes: int, repetitions: int) -> float:
+def estimate_network_seconds(nodes: int, repetitions: int) -> float:
     """Return the longest time of the network part on links that are not slow: every pair, every size, both streams."""
     pairs, parts = nodes * (nodes - 1) // 2, len(network.SIZES) + 2
     return repetitions * pairs * parts * network.BUDGET_NS / 1e9
@@ -183,9 +183,9 @@ def _build_command(bench: ProbeBench, assignment: ProbeAssignment) -> list[str]:
 
 def _clean_nodes(bench: ProbeBench, assignment: ProbeAssignment) -> None:
     """Remove the workspaces of ended ranks on their own disks, with one process per node."""
-    with temporary.directory("clean") as beats:
+    with temporary.hold_directory("clean") as beats:
         command = _build_command(bench, replace(assignment, only_clean=True))
-        watchdog.watch(command, heartbeat_dir=beats, limits=watchdog.TimeLimits(CLEAN_S), ranks=bench.nodes)
+        watchdog.watch_command(command, heartbeat_dir=beats, limits=watchdog.TimeLimits(CLEAN_S), ranks=bench.nodes)
 
 
 def _explain_failure(folder: Path, outcome: watchdog.Outcome, finished: bool) -> list[str]:
@@ -203,4 +203,4 @@ def _explain_failure(folder: Path, outcome: watchdog.Outcome, finished: bool) ->
                 states="; ".join(outcome.sentences()[:5]),
             )
         ]
-    return [outcome.ours] if outcome.ours else [last_words.ranks_failed(outcome)]
+    return [outcome.ours] if outcome.ours else [last_words.describe_failed_ranks(outcome)]

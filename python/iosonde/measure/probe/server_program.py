@@ -40,7 +40,7 @@ def run(assignment: ServerAssignment) -> list[dict[str, Any]]:
     places = [Path(directory) for directory in assignment.directories]
     devices: dict[int, Path] = {}
     for place in places:
-        space.check(place, space.Need(assignment.size, 4), space.Limits())
+        space.check_space(place, space.Need(assignment.size, 4), space.Limits())
         other = devices.setdefault(place.stat().st_dev, place)
         if other is not place:
             raise TargetError(
@@ -54,7 +54,7 @@ def run(assignment: ServerAssignment) -> list[dict[str, Any]]:
 
 
 def _measure_disk(place: Path, assignment: ServerAssignment) -> dict[str, Any]:
-    kind = (machine.target_facts(place)["mount"] or {}).get("type")
+    kind = (machine.collect_target_facts(place)["mount"] or {}).get("type")
     if is_network(kind or ""):
         raise TargetError(
             "not-on-disk",
@@ -65,7 +65,7 @@ def _measure_disk(place: Path, assignment: ServerAssignment) -> dict[str, Any]:
         )
     workspace = Workspace.create(place, assignment.experiment)
     try:
-        rates = local.disk(workspace.trial(PLACE), assignment.size)
+        rates = local.measure_disk(workspace.trial(PLACE), assignment.size)
         workspace.remove_trial(PLACE)
     finally:
         workspace.remove()

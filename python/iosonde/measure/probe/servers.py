@@ -26,7 +26,7 @@ class ServerDisks:
     directories: tuple[str, ...]
 
 
-def measure(
+def measure_server_disks(
     server_disks: ServerDisks, experiment: str, size: int, limit_s: float
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return (every server with its disks, what is missing in words). A disk that takes longer than ``limit_s`` is
@@ -35,7 +35,7 @@ def measure(
     Raises KeyboardInterrupt after having removed its files.
     """
     assignment, complete = ServerAssignment(server_disks.directories, experiment, size), False
-    with temporary.directory("servers") as folder:
+    with temporary.hold_directory("servers") as folder:
         try:
             outcome = _run_program(server_disks, assignment, folder, limit_s * len(server_disks.directories))
             results, missing = _read_answers(server_disks.hosts, folder)
@@ -50,7 +50,7 @@ def measure(
             complete = not missing
         finally:
             if not complete:
-                with temporary.directory("clean") as clean_folder:
+                with temporary.hold_directory("clean") as clean_folder:
                     _run_program(server_disks, replace(assignment, only_clean=True), clean_folder, CLEAN_S)
     return results, missing
 
@@ -58,9 +58,11 @@ def measure(
 def _run_program(
     server_disks: ServerDisks, assignment: ServerAssignment, folder: Path, limit_s: float
 ) -> watchdog.Outcome:
-    command = on_servers.script(f"{sys.executable} -m {_PROGRAM} {assignment.to_word()}", server_disks.hosts, {})
+    command = on_servers.build_server_script(
+        f"{sys.executable} -m {_PROGRAM} {assignment.to_word()}", server_disks.hosts, {}
+    )
     limits = watchdog.TimeLimits(deadline_s=limit_s)
-    return watchdog.watch(["/bin/sh", "-c", command], heartbeat_dir=folder, limits=limits)
+    return watchdog.watch_command(["/bin/sh", "-c", command], heartbeat_dir=folder, limits=limits)
 
 
 def _read_answers(hosts: Sequence[str], folder: Path) -> tuple[list[dict[str, Any]], list[str]]:

@@ -42,13 +42,13 @@ class Link:
     error: str = ""
 
 
-def measure(ranks: Ranks, addresses: Sequence[str], expected_rate: float) -> list[dict[str, Any]]:
+def measure_all_links(ranks: Ranks, addresses: Sequence[str], expected_rate: float) -> list[dict[str, Any]]:
     """Measure all links; returns them on rank 0 (empty elsewhere). Every rank calls it. It stops at the first failure:
     a firewall that blocks one connection blocks all, and each would wait for its timeout.
 
     ``addresses``: the address of each rank's node. ``expected_rate``: bytes/s, which only sets how much is sent.
     """
-    links = [(a, b) for a, b in neighbours(ranks.size) if ranks.node_of[a] != ranks.node_of[b]]
+    links = [(a, b) for a, b in pair_neighbours(ranks.size) if ranks.node_of[a] != ranks.node_of[b]]
     lacking = [rank for rank, has in enumerate(ranks.all_gather(shutil.which(PROGRAM) is not None)) if not has]
     if links and lacking:
         return [asdict(Link(*links[0], error=f"{PROGRAM} is not on {ranks.hosts[lacking[0]].name}"))]
@@ -67,7 +67,7 @@ def measure(ranks: Ranks, addresses: Sequence[str], expected_rate: float) -> lis
     return [asdict(link) for part in ranks.gather(results) or [] for link in part]
 
 
-def neighbours(nodes: int) -> list[tuple[int, int]]:
+def pair_neighbours(nodes: int) -> list[tuple[int, int]]:
     """Pair each node with the next one, and the last with the first."""
     return [(a, a + 1) for a in range(nodes - 1)] + ([(0, nodes - 1)] if nodes > 2 else [])
 
@@ -78,7 +78,7 @@ def _measure_link(ranks: Ranks, a: int, b: int, address: str, size: int) -> Link
     for backwards in (False, True):
         port = bytearray(_PORT_BYTES)
         ranks.receive(port, b)
-        answers.append(client(address, int.from_bytes(port, "little"), size, backwards))
+        answers.append(run_iperf3_client(address, int.from_bytes(port, "little"), size, backwards))
         ranks.send(bytearray(1), b)
     outputs, rates, errors = zip(*answers, strict=True)
     if wrong := next(filter(None, errors), ""):
@@ -86,7 +86,7 @@ def _measure_link(ranks: Ranks, a: int, b: int, address: str, size: int) -> Link
     return Link(a, b, rates[0], rates[1], outputs)
 
 
-def client(address: str, port: int, size: int, backwards: bool) -> tuple[str, float, str]:
+def run_iperf3_client(address: str, port: int, size: int, backwards: bool) -> tuple[str, float, str]:
     """Return (iperf3's output, bytes/s that arrived, reason for a missing figure)."""
     if not port:
         return "", 0.0, Message("server-not-started", "the server there did not start")

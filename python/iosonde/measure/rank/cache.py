@@ -33,7 +33,7 @@ def write_out(root: Path) -> None:
     _native.sync_file_system(str(root))
 
 
-def drop(root: Path, names: Iterable[str]) -> bool:
+def drop_files(root: Path, names: Iterable[str]) -> bool:
     """Drop the files from this node's page cache; False if the file system refused (fadvise) for any."""
     from iosonde.engine import _native
 
@@ -46,7 +46,7 @@ def drop(root: Path, names: Iterable[str]) -> bool:
     return accepted
 
 
-def after_drop(root: Path, names: Iterable[str], dropped: bool) -> dict[str, int | str]:
+def check_after_drop(root: Path, names: Iterable[str], dropped: bool) -> dict[str, int | str]:
     """Return what remains of the files once all ranks of the node have dropped them: {"state", "resident_bytes",
     "bytes"}.
 
@@ -86,7 +86,7 @@ def can_cache_elsewhere(root: Path) -> bool:
     return mount_entry is None or has_pages_elsewhere(mount_entry.type, mount_entry.source)
 
 
-def resident(root: Path, names: Iterable[str]) -> dict[str, int | str]:
+def measure_residency(root: Path, names: Iterable[str]) -> dict[str, int | str]:
     """Return how much of the files is in this node's page cache, without changing it."""
     from iosonde.engine import _native
 
@@ -99,6 +99,6 @@ def resident(root: Path, names: Iterable[str]) -> dict[str, int | str]:
     return {"state": WARM, "resident_bytes": resident_bytes, "bytes": total}
 
 
-def worst(states: Iterable[str]) -> str:
+def find_warmest_state(states: Iterable[str]) -> str:
     """Return the warmest of several nodes' states: the only claim that holds for all of them."""
     return max(states, key=_COLDEST_FIRST.index, default=WARM)

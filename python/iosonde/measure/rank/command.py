@@ -17,7 +17,7 @@ from pathlib import Path
 
 from iosonde.ranks.heartbeat import Pulse
 from iosonde.ranks.machine import mount
-from iosonde.ranks.processes import WATCHDOG_VARIABLE, family
+from iosonde.ranks.processes import WATCHDOG_VARIABLE, find_family
 
 from .guard import Guard
 from .output import RETAINED_BYTES, cut_middle, free_middle
@@ -161,7 +161,7 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
             left=leftovers,
             output_bytes=os.fstat(handle).st_size,
             cut_bytes=cut_bytes,
-            max_rss_bytes=_above_ours(usage.ru_maxrss),
+            max_rss_bytes=_get_peak_if_above_ours(usage.ru_maxrss),
             user_s=usage.ru_utime,
             system_s=usage.ru_stime,
             fault=fault,
@@ -172,7 +172,7 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
 
 def end_leftovers(group: int, step_id: str) -> int:
     """End the rest of a command: its process group, and every process with its id. Return their number."""
-    pids = set(family(step_id, STEP_VARIABLE, group)) if step_id else set()
+    pids = set(find_family(step_id, STEP_VARIABLE, group)) if step_id else set()
     in_group = _signal_group(group, signal.SIGKILL)
     _end_processes(pids, step_id, STEP_VARIABLE)
     return max(len(pids), int(in_group))
@@ -181,7 +181,7 @@ def end_leftovers(group: int, step_id: str) -> int:
 def end_trial(trial_id: str, after: int = 0) -> int:
     """End all commands of a trial that still run on this node (servers of its set-up). Return their number. ``after``:
     as in `family`."""
-    pids = set(family(trial_id, TRIAL_VARIABLE, after))
+    pids = set(find_family(trial_id, TRIAL_VARIABLE, after))
     _end_processes(pids, trial_id, TRIAL_VARIABLE)
     return len(pids)
 
@@ -193,7 +193,7 @@ def _end_processes(alive: set[int], value: str, variable: str) -> None:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
-        alive = set(family(value, variable))
+        alive = set(find_family(value, variable))
 
 
 def _build_environment(command: ShellCommand) -> dict[str, str]:
@@ -279,7 +279,7 @@ def _wait_for_end(command: ShellCommand, pid: int, handle: int, started_ns: int)
         while True:
             remaining_s = (command.timeout_s or DEFAULT_TIMEOUT_S) - (time.monotonic_ns() - started_ns) / 1e9
             wait_s = max(0.0, min(LOOK_S, remaining_s))
-            if poller.poll(wait_s * 1e3) if descriptor >= 0 else _ended_within(pid, wait_s):
+            if poller.poll(wait_s * 1e3) if descriptor >= 0 else _has_ended_within(pid, wait_s):
                 return ""
             if remaining_s <= 0:
                 return "timeout"
@@ -291,7 +291,7 @@ def _wait_for_end(command: ShellCommand, pid: int, handle: int, started_ns: int)
             os.close(descriptor)
 
 
-def _ended_within(pid: int, seconds: float) -> bool:
+def _has_ended_within(pid: int, seconds: float) -> bool:
     give_up = time.monotonic() + seconds
     while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         if time.monotonic() >= give_up:
@@ -305,12 +305,12 @@ def _terminate_group(pid: int, step_id: str, grace_s: float) -> None:
     _signal_group(pid, signal.SIGTERM)
     pulse = Pulse(f"{STEP_VARIABLE}={step_id}" if step_id else "")
     give_up = time.monotonic() + grace_s
-    while not _ended_within(pid, LOOK_S) and time.monotonic() < give_up:
+    while not _has_ended_within(pid, LOOK_S) and time.monotonic() < give_up:
         pulse.beat()
         if pulse.hangs:
             break
     _signal_group(pid, signal.SIGKILL)
-    _ended_within(pid, KILL_S)
+    _has_ended_within(pid, KILL_S)
 
 
 def _signal_group(group: int, number: int) -> bool:
@@ -322,12 +322,12 @@ def _signal_group(group: int, number: int) -> bool:
     return True
 
 
-def _above_ours(maxrss_kib: int) -> int | None:
+def _get_peak_if_above_ours(maxrss_kib: int) -> int | None:
     return maxrss_kib * 1024 if maxrss_kib > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss else None
 
 
 def _explain_full(directory: Path) -> str:
-    free = mount.free_bytes(os.statvfs(directory))
+    free = mount.get_free_bytes(os.statvfs(directory))
     if free is None or free > NEARLY_FULL_BYTES:
         return ""
     return f"the temporary directory {directory} is full: its output may be cut"

@@ -26,7 +26,7 @@ MACHINEFILE, IOZONE_CLIENTS = "machinefile", "iozone-clients"
 LOOK_S = 0.01
 
 
-def values(assignment: Assignment, ranks: mpi.Ranks) -> dict[str, FactorValue]:
+def collect_placeholder_values(assignment: Assignment, ranks: mpi.Ranks) -> dict[str, FactorValue]:
     """Return the value of every placeholder on this rank.
 
     The node is the one requested from the launcher: ranks that stand in for nodes have numbers of their own.
@@ -53,7 +53,9 @@ def write_node_files(assignment: Assignment, ranks: mpi.Ranks) -> None:
     (Path(assignment.spool) / IOZONE_CLIENTS).write_text("".join(clients))
 
 
-def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int], meter: Meter) -> bool:
+def run_command_step(
+    part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int], meter: Meter
+) -> bool:
     """Run one command step and return whether it succeeded here. All ranks call it, and leave it together. ``meter``
     counts the network traffic meanwhile."""
     heart.enter(part.item["label"], WAITING)
@@ -62,7 +64,7 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
     measured = part.item["stage"] == STEP
     if measured:
         note_mark(assignment, ranks, BEGUN, part.first, part.item["label"])
-    well = _in_its_way(part, assignment, ranks, heart, cpus)
+    well = _run_on_required_ranks(part, assignment, ranks, heart, cpus)
     if measured:
         note_mark(assignment, ranks, ENDED, part.first, part.item["label"])
     meter.ends(TIMED)
@@ -70,7 +72,9 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
     return well
 
 
-def _in_its_way(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int]) -> bool:
+def _run_on_required_ranks(
+    part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int]
+) -> bool:
     where, well = part.item["on"], True
     if where == EACH:
         for turn in range(ranks.size):
@@ -86,16 +90,18 @@ def _in_its_way(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Hea
     return well
 
 
-def filled(item: dict[str, Any], variables: Mapping[str, FactorValue]) -> str:
+def fill_command(item: dict[str, Any], variables: Mapping[str, FactorValue]) -> str:
     """Return the command of an item for the shell. An MPI job has the launcher's words before its program, a server
     command the words that start it on each server."""
     if "servers" in item:
-        return on_servers.script(placeholders.fill(item["command"], variables), item["servers"], variables)
+        return on_servers.build_server_script(placeholders.fill(item["command"], variables), item["servers"], variables)
     if "launch" not in item:
         return placeholders.fill(item["command"], variables)
     before, behind = item["command"][: item["at"]], item["command"][item["at"] :]
     return (
-        placeholders.fill(before, variables) + mpi_program.quoted(item["launch"]) + placeholders.fill(behind, variables)
+        placeholders.fill(before, variables)
+        + mpi_program.quote_launcher(item["launch"])
+        + placeholders.fill(behind, variables)
     )
 
 
@@ -107,15 +113,15 @@ def _run_here(
     cpus: set[int],
     begin: Callable[[], int] = lambda: 0,
 ) -> bool:
-    item, folder, variables = part.item, Path(assignment.spool), values(assignment, ranks)
+    item, folder, variables = part.item, Path(assignment.spool), collect_placeholder_values(assignment, ranks)
     placeholders.check_plain(item["command"], variables, item["label"])
     step_id = f"{assignment.spool}:{part.first}:{ranks.rank}"
     heart.enter(item["label"], RUNNING, pulse=Pulse(f"{command.STEP_VARIABLE}={step_id}"))
     retained_bytes = output.limit_of(item["keep_output"], 1 if item["on"] in ONCE else ranks.size)
     shell_command = command.ShellCommand(
-        filled(item, variables),
+        fill_command(item, variables),
         {placeholders.PYTHON_VARIABLE: sys.executable}
-        | placeholders.as_environment(variables)
+        | placeholders.values_to_environment(variables)
         | {command.TRIAL_VARIABLE: assignment.spool},
         step_id,
         cpus,
@@ -125,10 +131,10 @@ def _run_here(
         retained_bytes,
         outside=frozenset(assignment.outside) if item["on"] in ONCE else None,
     )
-    result = command.run(shell_command, spool.output_of(folder, ranks.rank, part.first), begin)
+    result = command.run(shell_command, spool.build_output_path(folder, ranks.rank, part.first), begin)
     heart.enter(item["label"], WAITING)
     well = not result.fault and not result.ended_by and result.exit_code in item["expect"]
-    spool.write(
+    spool.append_phase(
         folder,
         spool.RankPhase(
             rank=ranks.rank,

@@ -21,20 +21,26 @@ from iosonde.ranks import mpi
 from iosonde.ranks.heartbeat import RUNNING, Heartbeat, Pulse
 
 from . import hooks, mounted
-from .commands import values
+from .commands import collect_placeholder_values
 from .mounted import RemountDone, utc_now
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 
-def prepare(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> tuple[list[str], list[RemountDone]]:
+def prepare_caches_and_levels(
+    assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat
+) -> tuple[list[str], list[RemountDone]]:
     """Set the caches, then every factor with a control. Return failures on any rank, as messages, and the remounts; the
     same on all ranks."""
-    regime, variables = assignment.regime, values(assignment, ranks)
+    regime, variables = assignment.regime, collect_placeholder_values(assignment, ranks)
     anew: list[RemountDone] = []
     if regime.between_trials != CACHE_NONE:
         faults = _collect_faults(
-            ranks, heart, "caches", ranks.local_rank == 0, lambda: anew.extend(between_trials(regime, variables))
+            ranks,
+            heart,
+            "caches",
+            ranks.local_rank == 0,
+            lambda: anew.extend(drop_or_remount_caches(regime, variables)),
         )
         anew = [
             {**entry, "host": ranks.hosts[rank].name} for rank, of in enumerate(ranks.all_gather(anew)) for entry in of
@@ -43,7 +49,7 @@ def prepare(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> tuple
             return faults, anew
     for control in assignment.factor_controls:
         mine = ranks.rank == 0 if control.on == SINGLE else ranks.local_rank == 0
-        faults = _collect_faults(ranks, heart, control.factor, mine, partial(apply, control, variables))
+        faults = _collect_faults(ranks, heart, control.factor, mine, partial(apply_level, control, variables))
         if faults:
             return faults, anew
     return [], anew
@@ -62,13 +68,13 @@ def _collect_faults(ranks: mpi.Ranks, heart: Heartbeat, what: str, mine: bool, a
     return [sentence for sentence in ranks.all_gather(message) if sentence]
 
 
-def apply(control: Control, variables: dict[str, FactorValue]) -> None:
+def apply_level(control: Control, variables: dict[str, FactorValue]) -> None:
     """Set one factor to its level and read it back. Raises SystemFaultError if it did not take."""
     level = variables[control.factor]
     names = variables | {placeholders.LEVEL: level}
     for command in (control.set, control.read):
         placeholders.check_plain(command, names, f"factor {control.factor}")
-    environment = placeholders.as_environment(names)
+    environment = placeholders.values_to_environment(names)
     if control.set:
         hooks.run(placeholders.fill(control.set, names), environment, f"factor {control.factor}: the command")
     if control.read:
@@ -93,12 +99,12 @@ def _read_level(control: Control, names: dict[str, FactorValue], environment: di
     return hooks.run(read, environment, f"factor {control.factor}: the command").strip()
 
 
-def between_trials(regime: CacheRegime, variables: dict[str, FactorValue]) -> list[RemountDone]:
+def drop_or_remount_caches(regime: CacheRegime, variables: dict[str, FactorValue]) -> list[RemountDone]:
     """Drop the kernel's caches of this node, or remount the target on it. Return the remounts. Raises
     SystemFaultError."""
     if regime.between_trials == CACHE_DROP:
         drop_caches()
-    return [remount(regime, variables)] if regime.between_trials == CACHE_REMOUNT else []
+    return [remount_target(regime, variables)] if regime.between_trials == CACHE_REMOUNT else []
 
 
 def drop_caches(switch: Path = DROP_CACHES) -> None:
@@ -116,10 +122,10 @@ def drop_caches(switch: Path = DROP_CACHES) -> None:
         ) from error
 
 
-def remount(regime: CacheRegime, variables: dict[str, FactorValue], mounts: Path = mounted.TABLE) -> RemountDone:
+def remount_target(regime: CacheRegime, variables: dict[str, FactorValue], mounts: Path = mounted.TABLE) -> RemountDone:
     """Unmount and mount the target's file system, and verify both in the mount table. Return when, and how long each
     took."""
-    target, environment = str(variables["TARGET_ROOT"]), placeholders.as_environment(variables)
+    target, environment = str(variables["TARGET_ROOT"]), placeholders.values_to_environment(variables)
     for command in (regime.unmount, regime.mount):
         placeholders.check_plain(command, variables, "cache")
     os.chdir("/")  # our own working directory must not keep it busy

@@ -18,10 +18,10 @@ _TAIL_BYTES = 4096
 
 def run(command: str, environment: dict[str, str], what: str = "the hook") -> str:
     """Run ``command`` with /bin/sh and return its output, at most the last 4 KiB. Raises SystemFaultError."""
-    with temporary.directory("hook") as folder:
+    with temporary.hold_directory("hook") as folder:
         path = folder / "output"
         shell_command = ShellCommand(
-            command, environment, cpus=binding.before(), leftover_policy=OUTLIVES, timeout_s=TIMEOUT_S
+            command, environment, cpus=binding.get_cpus_before_binding(), leftover_policy=OUTLIVES, timeout_s=TIMEOUT_S
         )
         result = run_command(shell_command, path)
         output = read_tail(path, _TAIL_BYTES)

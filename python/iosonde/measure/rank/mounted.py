@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypedDict
 
-from iosonde.foreign.mounts import unescape
+from iosonde.foreign.mounts import unescape_mount_word
 
 TABLE = Path("/proc/self/mountinfo")
 # statx(2), linux/stat.h: ids that are never reused, since Linux 6.8. Those of the table are reused.
@@ -33,7 +33,7 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def here(path: Path) -> tuple[str, str]:
+def find_mount_of_path(path: Path) -> tuple[str, str]:
     """Return (mount id, mount point) of the file system of ``path``. Different ids mean two mounts. Equal ones are one
     mount on Linux 6.8 and later; before, one may have replaced the other."""
     number, point = mount_of(str(path), TABLE.read_text())
@@ -58,7 +58,7 @@ def mount_of(path: str, table: str) -> tuple[str, str]:
         fields = line.split()
         if len(fields) < 5:
             continue
-        point = unescape(fields[4])
+        point = unescape_mount_word(fields[4])
         inside = path == point or path.startswith(point.rstrip("/") + "/")
         if inside and len(point) >= len(deepest[1]):  # the last of several mounts on one point hides the others
             deepest = (fields[0], point)

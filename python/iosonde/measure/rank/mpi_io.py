@@ -111,11 +111,11 @@ class Session:
         """Make all reads or writes. Return how many bytes were moved beyond the requested ones."""
         access = self._access
         file.view(access.base, access.piece, access.hole)
-        before = _bytes_of_process()
+        before = _read_process_io_bytes()
         for first in range(0, access.count, access.per_call):
             pieces = min(access.per_call, access.count - first)
             self._make_call(file, first, self._buffer[: pieces * access.piece])
-        after = _bytes_of_process()
+        after = _read_process_io_bytes()
         return None if before is None or after is None else after - before - access.count * access.piece
 
     def _make_call(self, file: SharedFile, first: int, buffer: npt.NDArray[np.uint8]) -> None:
@@ -190,7 +190,7 @@ def _make_unique(buffer: npt.NDArray[np.uint8]) -> None:
     words[::512] += np.uint64(1)
 
 
-def _bytes_of_process() -> int | None:
+def _read_process_io_bytes() -> int | None:
     """Return the bytes that this process moved by read and write calls, including holes; None if the kernel does not
     count."""
     try:

@@ -28,16 +28,18 @@ START_DELAY_NS = 1_000_000
 _ANSWERS_S = 60.0
 
 
-def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, budget: int, meter: Meter) -> bool:
+def run_phases(
+    part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, budget: int, meter: Meter
+) -> bool:
     """Run all phases in order, as long as all ranks succeed. Return whether they did to the end. ``budget``: the most
     operations that a timed phase records one by one. ``meter`` counts the network traffic meanwhile."""
     usual = part.item["settings"].get("cache") == "warm"
     for index, plan in enumerate(part.plans, part.first):
         warm = usual if plan.warm is None else plan.warm
         heart.enter(f"{plan.operation} (preparing)")
-        looked = before_reads(plan, assignment, warm, ranks) if plan.reads else {}
+        looked = prepare_caches_before_reads(plan, assignment, warm, ranks) if plan.reads else {}
         done = _run_phase(index, plan, assignment, ranks, heart, budget if plan.timed else 0, meter)
-        spool.write(Path(assignment.spool), replace(done, cache=looked if plan.phase else {}))
+        spool.append_phase(Path(assignment.spool), replace(done, cache=looked if plan.phase else {}))
         ranks.wait_for_all()  # sleep: spinning would take the CPU from ranks that still measure
         if plan.timed:
             note_mark(assignment, ranks, ENDED, index, plan.operation)
@@ -71,7 +73,7 @@ def _run_phase(
         start_at_ns = _begin_phase(index, plan, assignment, ranks, heart, meter, session.operations_done)
         (record,) = session.run(0, start_at_ns)
         if plan.wears_out:
-            record = _worn_out(session, record, ranks)
+            record = _extend_to_wear_out(session, record, ranks)
     finally:
         heart.enter(plan.operation, WAITING)
         session.close()
@@ -88,7 +90,7 @@ def _run_phase(
         extra_bytes=record.extra_bytes,
         truth=truth.encode_classes(record.truth) if "machine" in plan.backend else "",
         hints=list_hints(plan, session),
-        operations=spool.as_operations(record.operations, ranks.rank, index) if plan.timed else None,
+        operations=spool.records_to_operations(record.operations, ranks.rank, index) if plan.timed else None,
     )
 
 
@@ -127,33 +129,35 @@ def _begin_phase(
     return start_together(ranks)
 
 
-def _worn_out(session: Any, record: Any, ranks: mpi.Ranks) -> Any:
+def _extend_to_wear_out(session: Any, record: Any, ranks: mpi.Ranks) -> Any:
     """Add work until this rank has done as much as the fastest one at the time limit. Return the joined record."""
     done = sum(entry["count"] for entry in record.totals)
     most = ranks.all_max(done)
     if done == most or record.stopped == "error":
         return record
     (more,) = session.wear_out(0, most)
-    return wear_out.join(record, more)
+    return wear_out.join_phase_parts(record, more)
 
 
 def start_together(ranks: mpi.Ranks) -> int:
     """Return the agreed moment on this rank's clock, or 0 (start at once) if ranks share cores."""
-    if binding.crowded(ranks):
+    if binding.has_shared_cores(ranks):
         ranks.barrier()
         return 0
     return ranks.agree_start(START_DELAY_NS)
 
 
-def before_reads(plan: PhasePlan, assignment: Assignment, warm: bool, ranks: mpi.Ranks) -> dict[str, Any]:
+def prepare_caches_before_reads(
+    plan: PhasePlan, assignment: Assignment, warm: bool, ranks: mpi.Ranks
+) -> dict[str, Any]:
     """Bring the caches into the requested state, and return their actual state."""
     root, hook = Path(assignment.root), assignment.regime.before_reads
     if warm:
-        return cache.resident(root, _list_names(plan.reads))
+        return cache.measure_residency(root, _list_names(plan.reads))
     # Dirty pages cannot be dropped: every node first writes out its own, also those that others will read.
     if ranks.local_rank == 0:
         cache.write_out(root)
-    before = mounted.here(root)
+    before = mounted.find_mount_of_path(root)
     ranks.barrier()
     at, began_s = mounted.utc_now(), time.monotonic()
     if hook:
@@ -161,8 +165,8 @@ def before_reads(plan: PhasePlan, assignment: Assignment, warm: bool, ranks: mpi
             hooks.run(hook, {"TARGET": str(root.parents[1]), "RANK": str(ranks.rank)})
         ranks.wait_for_all()  # sleep: a hook may take seconds, and spinning would take its CPU
     took_s = time.monotonic() - began_s
-    anew = mounted.here(root) != before
-    dropped = anew or cache.drop(root, _list_names(plan.reads))
+    anew = mounted.find_mount_of_path(root) != before
+    dropped = anew or cache.drop_files(root, _list_names(plan.reads))
     # A page that another rank is just dropping would be counted as kept.
     ranks.barrier()
     # A fresh client has nothing of the files, and each check may bring a file in.
@@ -174,7 +178,7 @@ def before_reads(plan: PhasePlan, assignment: Assignment, warm: bool, ranks: mpi
             "seconds": took_s,
         }
         return {**cache.JUST_MOUNTED, **({"remount": done} if ranks.local_rank == 0 else {})}
-    return cache.after_drop(root, _list_names(plan.reads), dropped)
+    return cache.check_after_drop(root, _list_names(plan.reads), dropped)
 
 
 def _list_names(reads: Iterable[Files]) -> list[str]:
@@ -201,7 +205,7 @@ def open_session(plan: PhasePlan, root: str, seed: int, ranks: mpi.Ranks, budget
         trial_root.check_visible(root)  # MPI accepts paths only
         return mpi_io.Session(plan.phase, root, seed, ranks)
     assert plan.phase is not None
-    with trial_root.opened(root) as here:
+    with trial_root.open_trial_root(root) as here:
         workload = Workload(here, ((plan.phase,),), seed, plan.backend, ranks.rank)
         return _native.Session(workload.to_json(), budget, record=plan.timed)
 
@@ -223,7 +227,7 @@ def _query_servers(assignment: Assignment, ranks: mpi.Ranks, when: str, phase: i
         with suppress(OSError, subprocess.SubprocessError):
             result = run_program(assignment.server_counts, _ANSWERS_S)
             result.check_returncode()
-            spool.server_counts_of(Path(assignment.spool), phase, when).write_text(result.stdout)
+            spool.build_server_counts_path(Path(assignment.spool), phase, when).write_text(result.stdout)
     ranks.wait_for_all()
 
 

@@ -21,7 +21,7 @@ from iosonde.measure.workloads import envelope
 from iosonde.ranks import binding, clocks, leftovers, machine, mpi, processes, same_target
 from iosonde.ranks.beats import write_hosts
 from iosonde.ranks.heartbeat import Heartbeat
-from iosonde.ranks.hosts import this_host
+from iosonde.ranks.hosts import get_this_host
 
 from . import command, commands, controls, phases, trial_root, wire
 
@@ -45,29 +45,29 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         )
     nodes = list(ranks.node_of)
     hosts = [host.name for host in ranks.hosts]
-    shift, reader = envelope.reader_shift(nodes)
-    parts = items.layout(assignment.items, ranks.rank, ranks.size, shift)
-    before = clocks.estimate(ranks)
+    shift, reader = envelope.compute_reader_shift(nodes)
+    parts = items.lay_out_items(assignment.items, ranks.rank, ranks.size, shift)
+    before = clocks.estimate_clocks(ranks)
     # All processes of the trial on this node descend from a single rank's eldest.
-    alone = processes.eldest(os.environ.get(processes.WATCHDOG_VARIABLE, "")) if ranks.size == 1 else 0
+    alone = processes.find_eldest(os.environ.get(processes.WATCHDOG_VARIABLE, "")) if ranks.size == 1 else 0
     load = machine.LoadSampler(assignment.root, alone) if ranks.local_rank == 0 else None
     cpus = os.sched_getaffinity(0)  # commands may run anywhere; our own phases are bound
     # Among ranks of a node that does not share the parent's spool, the first speaks for all.
     relays = ranks.local_rank == 0 and not (folder / PARENT_MARK).exists()
     if ranks.local_rank == 0 and not alone:  # no MPI library or launcher that could hold something
-        leftovers.record(beats, f"node-{ranks.node}", (os.getpid(), os.getppid()))
+        leftovers.record_open_files(beats, f"node-{ranks.node}", (os.getpid(), os.getppid()))
     if ranks.rank == 0:
         write_hosts(beats, hosts)
     with Heartbeat(beats, ranks.rank, relays=relays) as heart:
-        bound = binding.bind(ranks)  # after the heartbeat's thread has started, which may run anywhere
-        faults, anew = controls.prepare(assignment, ranks, heart)
+        bound = binding.bind_to_core(ranks)  # after the heartbeat's thread has started, which may run anywhere
+        faults, anew = controls.prepare_caches_and_levels(assignment, ranks, heart)
         unseen, mounts = _check_visibility(assignment, ranks, heart) if not faults else ([], [])
         faults += unseen
         if assignment.root and not faults:  # a failed mount has its own message
             trial_root.check_visible(assignment.root)
         finished = not faults and _run_all(parts, assignment, ranks, heart, cpus, alone)
         loads = ranks.gather(load.result() if load else None) or []
-        after = clocks.estimate(ranks)
+        after = clocks.estimate_clocks(ranks)
         heart.enter("collect")
         _collect_spools(folder, ranks)
         if ranks.rank == 0:
@@ -82,7 +82,7 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
             _write_places(folder, nodes, hosts, reader, before, after, about)
     ranks.wait_for_all()
     if ranks.local_rank == 0:
-        _leave_nothing(folder)
+        _remove_remote_spool(folder)
 
 
 def _check_visibility(
@@ -93,7 +93,7 @@ def _check_visibility(
     if not assignment.root:
         return [], []
     heart.enter("checking the target")
-    return same_target.compare(ranks, Path(assignment.root))
+    return same_target.compare_nodes(ranks, Path(assignment.root))
 
 
 def _run_all(
@@ -104,19 +104,19 @@ def _run_all(
     if any(part.item["kind"] == items.COMMAND for part in parts):
         _enter_directory(assignment)
         commands.write_node_files(assignment, ranks)
-    meter = wire.meter(assignment, ranks)
+    meter = wire.create_meter(assignment, ranks)
     if assignment.root:
         meter.idle(ranks, heart)
     # Every rank and every timed phase gets an equal share of the run's budget.
-    budget = max(1, assignment.max_operations // (ranks.size * items.timed_phases(parts)))
+    budget = max(1, assignment.max_operations // (ranks.size * items.count_timed_phases(parts)))
     well = True
     for part in parts:
         if not well and part.item["stage"] != items.TEAR_DOWN:
             continue
         if part.item["kind"] == items.COMMAND:
-            done = not ranks.all_max(not commands.run(part, assignment, ranks, heart, cpus, meter))
+            done = not ranks.all_max(not commands.run_command_step(part, assignment, ranks, heart, cpus, meter))
         else:
-            done = phases.run(part, assignment, ranks, heart, budget, meter)
+            done = phases.run_phases(part, assignment, ranks, heart, budget, meter)
         well = well and done
     ranks.wait_for_all()
     if ranks.local_rank == 0:
@@ -133,7 +133,7 @@ def _enter_directory(assignment: Assignment) -> None:
             "commands run in {directory}, which {host} cannot enter: {reason}",
             "start iosonde in a directory that exists on every node",
             directory=assignment.directory,
-            host=this_host().name,
+            host=get_this_host().name,
             reason=error.strerror,
         ) from error
 
@@ -144,12 +144,12 @@ def _collect_spools(folder: Path, ranks: mpi.Ranks) -> None:
     shared = (folder / PARENT_MARK).exists()
     if ranks.nodes > 1:
         ranks.stream_to_root(
-            () if shared else spool.pieces(folder, ranks.rank),
-            lambda _, piece: spool.put(folder, piece),
+            () if shared else spool.iterate_pieces(folder, ranks.rank),
+            lambda _, piece: spool.append_piece(folder, piece),
         )
 
 
-def _leave_nothing(folder: Path) -> None:
+def _remove_remote_spool(folder: Path) -> None:
     """Remove the spool of a node that does not share the parent's: its files were sent."""
     if not (folder / PARENT_MARK).exists():
         remove_scratch(folder)
@@ -181,20 +181,20 @@ def _write_places(
     temporary.rename(folder / PLACES)
 
 
-def rescue(assignment: Assignment, ranks: mpi.Ranks) -> None:
+def rescue_results(assignment: Assignment, ranks: mpi.Ranks) -> None:
     """Rescue the results after ranks died: one process per node ends their commands and sends finished files to rank
     0's spool, unless it has all. A transfer that a rank's death interrupted is repeated."""
     folder = Path(assignment.spool)
     command.end_trial(assignment.spool)
     shared = (folder / PARENT_MARK).exists() or not folder.is_dir()
     complete = ranks.broadcast((folder / PLACES).exists())
-    here = [] if shared or complete else list(spool.ranks_in(folder))
+    here = [] if shared or complete else list(spool.list_ranks(folder))
     for rank in itertools.chain(*(ranks.gather(here) or [])):
-        spool.drop(folder, rank)
-    outgoing = (piece for rank in here for piece in spool.pieces(folder, rank))
-    ranks.stream_to_root(outgoing, lambda _, piece: spool.put(folder, piece))
+        spool.remove_sent_files(folder, rank)
+    outgoing = (piece for rank in here for piece in spool.iterate_pieces(folder, rank))
+    ranks.stream_to_root(outgoing, lambda _, piece: spool.append_piece(folder, piece))
     leftovers.remove_recorded(folder / BEATS)
-    _leave_nothing(folder)
+    _remove_remote_spool(folder)
 
 
 def main() -> None:
@@ -203,13 +203,13 @@ def main() -> None:
     assignment = Assignment.from_word(sys.argv[1])
     ranks = None
     try:
-        ranks = mpi.connect(assignment.ranks)
+        ranks = mpi.connect_ranks(assignment.ranks)
         if isinstance(assignment, Sealed):
             assignment = assignment.opened(ranks)
         tempfile.tempdir = str(Path(assignment.spool).parent)  # ours; commands keep the original one
-        (rescue if assignment.only_collect else run)(assignment, ranks)
+        (rescue_results if assignment.only_collect else run)(assignment, ranks)
     except Exception as error:
-        last_words.leave(Path(assignment.spool), error)
+        last_words.report_failure(Path(assignment.spool), error)
         if ranks:
             ranks.abort(3)
         raise

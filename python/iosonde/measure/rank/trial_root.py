@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from iosonde.core.errors import TargetError, TargetFaultError
-from iosonde.measure.target.faults import fault
+from iosonde.measure.target.faults import create_target_fault
 
 _DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @contextmanager
-def opened(root: str) -> Iterator[str]:
+def open_trial_root(root: str) -> Iterator[str]:
     """Yield a name for ``TARGET/iosonde-ID/TRIAL`` that leads to this very directory, as long as the block lasts.
 
     Raises TargetFaultError if a link or something else is in its place, or if the target fails.
@@ -40,7 +40,7 @@ def opened(root: str) -> Iterator[str]:
 def check_visible(root: str) -> None:
     """Raise TargetError if this node does not see the trial's directory."""
     try:
-        with opened(root):
+        with open_trial_root(root):
             return
     except TargetFaultError as error:
         if isinstance(error.__cause__, FileNotFoundError):
@@ -69,4 +69,4 @@ def _build_fault(error: OSError, place: Path) -> TargetFaultError:
             path=place,
             parent=place.parents[1],
         )
-    return fault(error, place.parents[1], f"opening {place}")
+    return create_target_fault(error, place.parents[1], f"opening {place}")

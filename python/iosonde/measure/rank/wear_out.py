@@ -29,7 +29,7 @@ class Joined:
     extra_bytes: int = 0
 
 
-def join(before: Any, after: Any) -> Joined:
+def join_phase_parts(before: Any, after: Any) -> Joined:
     """Join both parts of one rank's phase, ``_native.PhaseRecord``s."""
     complete = before.complete and after.complete
     return Joined(

@@ -86,20 +86,20 @@ class Meter:
         self._parts = {}
 
 
-def meter(assignment: Assignment, ranks: mpi.Ranks) -> Meter:
+def create_meter(assignment: Assignment, ranks: mpi.Ranks) -> Meter:
     """Return the meter of this rank. It reads the mount table and routes, and queries a name server if only a name is
     known; it does not touch the target."""
     server_route = None
     if assignment.root and ranks.local_rank == 0:
         mount_entry = mount.find_mount(Path(assignment.root))
         if mount_entry and is_network(mount_entry.type, mount_entry.source):
-            server_route = route.to_servers(mount_entry, route.here(), assignment.file_servers)
+            server_route = route.find_route_to_servers(mount_entry, route.read_node_network(), assignment.file_servers)
     return Meter(Path(assignment.spool), ranks.rank, server_route)
 
 
 def read_counters(of: Route) -> Reading:
     """Return the current counters of a route, summed, and those of loopback."""
-    cards = traffic.interfaces()
-    ports = traffic.ports() if of.ports else {}
+    cards = traffic.read_interface_counts()
+    ports = traffic.read_port_counts() if of.ports else {}
     ours = [*(cards.get(name, NOTHING) for name in of.interfaces), *(ports.get(name, NOTHING) for name in of.ports)]
     return reduce(NetworkCounts.plus, ours, NOTHING), cards.get(LOOPBACK, NOTHING)

@@ -36,12 +36,12 @@ _HINTS = {
 }
 
 
-def words(error: OSError) -> str:
+def get_system_text(error: OSError) -> str:
     """Return the system's text for an error."""
     return os.strerror(error.errno) if error.errno else str(error)
 
 
-def fault(error: OSError, target: Path, doing: str = "", leftover: str = "") -> TargetFaultError:
+def create_target_fault(error: OSError, target: Path, doing: str = "", leftover: str = "") -> TargetFaultError:
     """Return the error for a failure on ``target``. ``doing``: what was tried; ``leftover``: what stays there."""
     details = (" ({operation})" if doing else "") + ("; {leftover} is left behind" if leftover else "")
     if error.errno in GONE:
@@ -50,7 +50,7 @@ def fault(error: OSError, target: Path, doing: str = "", leftover: str = "") -> 
             "the server or the mount of {target} is gone: {error}" + details,
             "check that its server runs, and mount it again",
             target=target,
-            error=words(error),
+            error=get_system_text(error),
             operation=doing,
             leftover=leftover,
         )
@@ -60,7 +60,7 @@ def fault(error: OSError, target: Path, doing: str = "", leftover: str = "") -> 
         _HINTS.get(error.errno or 0, "check its permissions and free space")
         + ("; the same iosonde command removes what is left" if leftover else ""),
         target=target,
-        error=words(error),
+        error=get_system_text(error),
         operation=doing,
         leftover=leftover,
     )

@@ -14,7 +14,7 @@ from iosonde.core.errors import InputError, TargetError
 from iosonde.core.units import format_size
 from iosonde.ranks.machine import mount
 
-from .faults import GONE, fault
+from .faults import GONE, create_target_fault
 
 # Metadata, journal and rounding to blocks come on top of the data itself.
 SPACE_MARGIN = 1.05
@@ -49,12 +49,12 @@ class QuotaFree:
 NO_QUOTA = QuotaFree()
 
 
-def check(target: Path, need: Need, limits: Limits, quota: QuotaFree = NO_QUOTA) -> None:
+def check_space(target: Path, need: Need, limits: Limits, quota: QuotaFree = NO_QUOTA) -> None:
     """Refuse a target that cannot hold ``need``. Raises TargetError or InputError, having written nothing."""
     _check_directory(target)
     check_limits(need, limits)
     space = _read_statvfs(target)
-    free, inodes = mount.free_bytes(space), mount.free_inodes(space)
+    free, inodes = mount.get_free_bytes(space), mount.get_free_inodes(space)
     if quota.bytes is not None and quota.bytes < need.bytes * SPACE_MARGIN and (free is None or quota.bytes < free):
         raise TargetError(
             "quota-too-small",
@@ -98,7 +98,7 @@ def _check_directory(target: Path) -> None:
         mode = target.stat().st_mode
     except OSError as error:
         if error.errno in GONE:
-            raise fault(error, target) from error
+            raise create_target_fault(error, target) from error
         is_missing = error.errno == errno.ENOENT
         raise TargetError(
             "no-such-directory" if is_missing else "unreadable-directory",
@@ -145,14 +145,14 @@ def _check_access(target: Path) -> None:
         )
     if why != errno.EROFS:  # reported below
         error = OSError(why, os.strerror(why))
-        raise fault(error, target, "asking whether it may be written") from error
+        raise create_target_fault(error, target, "asking whether it may be written") from error
 
 
 def _read_statvfs(target: Path) -> os.statvfs_result:
     try:
         return os.statvfs(target)
     except OSError as error:
-        raise fault(error, target) from error
+        raise create_target_fault(error, target) from error
 
 
 def check_limits(need: Need, limits: Limits) -> None:

@@ -25,22 +25,22 @@ def resolve(path: str) -> str:
 
 
 def check(path: str, need: dict[str, Any], limits: dict[str, Any], quota: dict[str, Any]) -> None:
-    """See ``space.check``."""
-    space.check(Path(path), space.Need(**need), space.Limits(**limits), space.QuotaFree(**quota))
+    """See ``space.check_space``."""
+    space.check_space(Path(path), space.Need(**need), space.Limits(**limits), space.QuotaFree(**quota))
 
 
 def facts(path: str) -> TargetFacts:
     """Return the facts of the file system."""
-    from iosonde.ranks.machine import target_facts
+    from iosonde.ranks.machine import collect_target_facts
 
-    return target_facts(Path(path))
+    return collect_target_facts(Path(path))
 
 
 def condition(path: str) -> TargetCondition | None:
     """Return the current condition of the file system."""
-    from iosonde.ranks.machine import target_condition
+    from iosonde.ranks.machine import query_target_condition
 
-    return target_condition(Path(path))
+    return query_target_condition(Path(path))
 
 
 def create(path: str, experiment: str, resumed: bool, hold: bool) -> None:

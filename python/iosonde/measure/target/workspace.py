@@ -21,7 +21,7 @@ from pathlib import Path
 
 from iosonde.core.errors import TargetError, TargetFaultError
 
-from .faults import fault, words
+from .faults import create_target_fault, get_system_text
 
 MARKER = ".iosonde-workspace"
 Identity = tuple[int, int]
@@ -75,7 +75,7 @@ class Workspace:
                 "cannot create {path}: {error}",
                 "check permission and free space of the target",
                 path=workspace.path,
-                error=words(error),
+                error=get_system_text(error),
             ) from error
         if not hold:
             workspace.let_go()
@@ -99,7 +99,7 @@ class Workspace:
         except (TargetError, FileNotFoundError):
             return False
         except OSError as error:
-            raise fault(error, self.target, f"reading the marker of {self.path}") from error
+            raise create_target_fault(error, self.target, f"reading the marker of {self.path}") from error
 
     def trial(self, name: str) -> Path:
         """Make the directory of one trial, without the files of a killed attempt."""
@@ -169,7 +169,7 @@ class Workspace:
             with self._target_open() as parent:
                 self._remove_all(parent, resumed)
         except OSError as error:
-            raise fault(error, self.target, f"removing {self.path.name}", str(self.path)) from error
+            raise create_target_fault(error, self.target, f"removing {self.path.name}", str(self.path)) from error
         finally:
             self.let_go()
 
@@ -198,7 +198,7 @@ class Workspace:
                 target=self.target,
             ) from error
         except OSError as error:
-            raise fault(error, self.target, doing, str(leftover) if leftover else "") from error
+            raise create_target_fault(error, self.target, doing, str(leftover) if leftover else "") from error
 
     @contextmanager
     def _open_checked(self, parent: int) -> Iterator[int]:
@@ -259,7 +259,7 @@ class Workspace:
                 "cannot write in {path}: {error}",
                 "free some space on the target",
                 path=self.path,
-                error=words(error),
+                error=get_system_text(error),
             ) from error
 
     def _remove_all(self, parent: int, resumed: bool) -> None:

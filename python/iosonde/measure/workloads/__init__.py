@@ -49,34 +49,34 @@ class Producer(Protocol):
         """Return how often a trial visits a file, removal included."""
 
 
-def names() -> list[str]:
+def list_workloads() -> list[str]:
     """List the names of all workloads."""
     return sorted({*_MODULES, *find_entry_points(GROUP)})
 
 
 def find_missing(name: str) -> InputError | None:
     """Return the error for a workload of a package that is not installed; None for all others."""
-    return build_missing_error(f"workload '{name}'") if name in _EXTRAS and name not in names() else None
+    return build_missing_error(f"workload '{name}'") if name in _EXTRAS and name not in list_workloads() else None
 
 
-def find(name: str) -> Producer:
+def find_producer(name: str) -> Producer:
     """Return the producer of this workload. Raises InputError for an unknown name or a missing package."""
     if name in _MODULES:
         return import_module(f"{__name__}.{_MODULES[name]}")
     if error := find_missing(name):
         raise error
-    if name not in names():
+    if name not in list_workloads():
         raise InputError(
             "unknown-workload",
             "unknown native workload '{workload}'",
             "choose one of: {workloads}",
             workload=name,
-            workloads=", ".join(names()),
+            workloads=", ".join(list_workloads()),
         )
     producer: Producer = load_plugin(GROUP, name)
     return producer
 
 
-def own_names(name: str) -> dict[str, str]:
+def list_own_placeholders(name: str) -> dict[str, str]:
     """Return the placeholders that this workload fills in itself, each standing for itself."""
-    return {own: f"${{{own}}}" for own in getattr(find(name), "OWN_NAMES", ())}
+    return {own: f"${{{own}}}" for own in getattr(find_producer(name), "OWN_NAMES", ())}

@@ -100,7 +100,7 @@ def files_touched(settings: Settings, ranks: int) -> int:
     return (7 * ranks + 2) * settings.small_files
 
 
-def reader_shift(nodes_of_ranks: list[int]) -> tuple[int, str]:
+def compute_reader_shift(nodes_of_ranks: list[int]) -> tuple[int, str]:
     """Return how far to shift the files so that each is read by another node than its writer.
 
     Rank r reads what rank (r + shift) mod R wrote. Returns (shift, OTHER_NODE | OTHER_RANK | SAME_RANK): the relation
@@ -118,10 +118,10 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
     writer = (rank + shift) % ranks
     return [
         *_plan_metadata(settings, rank, writer),
-        *_small_files(settings, rank, writer),
-        *_large_files(settings, rank, writer),
-        *_n_to_1(settings, rank),
-        *(_shared_writes(settings, rank, ranks) if settings.shared_writes else ()),
+        *_plan_small_files(settings, rank, writer),
+        *_plan_large_files(settings, rank, writer),
+        *_plan_n_to_1(settings, rank),
+        *(_plan_shared_writes(settings, rank, ranks) if settings.shared_writes else ()),
     ]
 
 
@@ -134,7 +134,7 @@ def _plan_metadata(settings: Settings, rank: int, writer: int) -> list[PhasePlan
     ]
 
 
-def _small_files(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:
+def _plan_small_files(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:
     own = Files(f"rank{rank:05d}/small/f", settings.small_files)
     others = Files(f"rank{writer:05d}/small/f", settings.small_files)
     write = Phase(
@@ -153,7 +153,7 @@ def _transfer_file(kind: str, settings: Settings) -> Step:
     return Step(kind, transfer_size=settings.small_file_size, size=settings.small_file_size, offsets="seq")
 
 
-def _large_files(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:
+def _plan_large_files(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:
     own = Files(f"rank{rank:05d}/large/f", settings.large_files)
     others = Files(f"rank{writer:05d}/large/f", settings.large_files)
     return [
@@ -168,7 +168,7 @@ def _large_files(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:
     ]
 
 
-def _n_to_1(settings: Settings, rank: int) -> list[PhasePlan]:
+def _plan_n_to_1(settings: Settings, rank: int) -> list[PhasePlan]:
     """Plan files made by rank 0, each read once and whole by every rank at the same time.
 
     Many small ones: repeated reads of one file would come from the cache from the second time on.
@@ -205,7 +205,7 @@ def _n_to_1(settings: Settings, rank: int) -> list[PhasePlan]:
     ]
 
 
-def _shared_writes(settings: Settings, rank: int, ranks: int) -> list[PhasePlan]:
+def _plan_shared_writes(settings: Settings, rank: int, ranks: int) -> list[PhasePlan]:
     """Plan a file written by all ranks: each its own segment, or every R-th transfer (as IOR -b / -t with -s)."""
     size, transfer = settings.large_file_size, settings.transfer_size
     total = size * ranks

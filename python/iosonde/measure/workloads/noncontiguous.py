@@ -110,7 +110,7 @@ class Pieces:
     end: int
 
 
-def pieces_of(settings: Settings, rank: int, ranks: int) -> Pieces:
+def compute_pieces(settings: Settings, rank: int, ranks: int) -> Pieces:
     """Return this rank's pieces; all ranks have the same number. Raises SettingError if it is 0."""
     if settings.layout == SEGMENTED:
         segment = settings.file_size // ranks
@@ -145,7 +145,7 @@ def files_needed(settings: Settings, ranks: int) -> int:
 def bytes_moved(settings: Settings, ranks: int) -> int:
     """Return the bytes written and read by one trial over all ranks, including the making of the files and the holes of
     sieves."""
-    useful = ranks * pieces_of(settings, 0, ranks).count * settings.access_size
+    useful = ranks * compute_pieces(settings, 0, ranks).count * settings.access_size
     moved = 0
     for operation in settings.operations:
         through = (2 if operation == WRITE else 1) * settings.file_size
@@ -155,7 +155,7 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
 
 def bytes_written(settings: Settings, ranks: int) -> int:
     """Return the bytes written by one trial."""
-    useful = ranks * pieces_of(settings, 0, ranks).count * settings.access_size
+    useful = ranks * compute_pieces(settings, 0, ranks).count * settings.access_size
     once = settings.file_size if settings.method == SIEVE else useful
     return len(settings.operations) * settings.file_size + settings.operations.count(WRITE) * once
 
@@ -171,7 +171,7 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
     Each operation has its own file that is complete before: a write changes it, and a read finds no hole of the file
     system.
     """
-    pieces = pieces_of(settings, rank, ranks)
+    pieces = compute_pieces(settings, rank, ranks)
     plans = []
     for operation in settings.operations:
         plans += _plan_make(settings, operation, rank, ranks, shift)
@@ -211,7 +211,7 @@ def _plan_make(settings: Settings, operation: str, rank: int, ranks: int, shift:
 
 
 def _plan_access(settings: Settings, operation: str, pieces: Pieces, ranks: int) -> PhasePlan:
-    phase = (_build_phase if settings.method in (NAIVE, SIEVE) else _mpi_io)(settings, operation, pieces)
+    phase = (_build_phase if settings.method in (NAIVE, SIEVE) else _build_mpi_io)(settings, operation, pieces)
     return PhasePlan(
         operation,
         phase,
@@ -231,7 +231,7 @@ def _build_phase(settings: Settings, operation: str, pieces: Pieces) -> Phase:
     return Phase(operation, _build_files(operation), (Step("open"), data, *ends), verify=settings.verify)
 
 
-def _mpi_io(settings: Settings, operation: str, pieces: Pieces) -> MpiIo:
+def _build_mpi_io(settings: Settings, operation: str, pieces: Pieces) -> MpiIo:
     return MpiIo(
         operation,
         f"{_build_files(operation).template}000000",

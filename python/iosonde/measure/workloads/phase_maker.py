@@ -9,7 +9,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.problems import suggest_replacement
 from iosonde.core.units import parse_seconds
 from iosonde.core.workload import Device, FileNames, Files, MixPart, Phase, Step
-from iosonde.measure.collect.rates import buffered
+from iosonde.measure.collect.rates import name_buffered_write
 from iosonde.measure.placeholders import fill
 from iosonde.measure.workloads.settings import parse_integer
 
@@ -81,7 +81,7 @@ class PhaseMaker:
         return self._build_plan(spec, phase, first_templates)
 
     def _build_plan(self, spec: Mapping[str, Any], phase: Phase, first_templates: set[str]) -> PhasePlan:
-        kinds = kinds_of(phase.steps)
+        kinds = list_kinds_of_steps(phase.steps)
         moving = [kind for kind in kinds if kind in (*READS, *WRITES)]
         measures = spec.get("measures", BANDWIDTH if moving else RATE)
         counted = spec.get("counts") or _choose_counted(measures, kinds, moving)
@@ -294,7 +294,7 @@ class PhaseMaker:
         return SettingError((*self.path, *at), code, message, hint, **values)
 
 
-def kinds_of(steps: tuple[Step, ...]) -> list[str]:
+def list_kinds_of_steps(steps: tuple[Step, ...]) -> list[str]:
     """Return the kinds of operation of steps, including those inside a mix, each once."""
     parts = (part.step for step in steps for part in step.of or (MixPart(1, step),))
     return list(dict.fromkeys(part.kind for part in parts))
@@ -320,4 +320,6 @@ def _choose_counted(measures: str, kinds: list[str], moving: list[str]) -> str:
 def _name_operation(phase: Phase, counted: str, kinds: list[str]) -> str:
     """Name the operation; a write that nothing makes durable is called buffered."""
     durable = set(kinds) & set(_DURABLE) or set(phase.open_flags) & set(_DURABLE_FLAGS)
-    return phase.name if counted not in WRITES or durable or "buffered" in phase.name else buffered(phase.name)
+    return (
+        phase.name if counted not in WRITES or durable or "buffered" in phase.name else name_buffered_write(phase.name)
+    )

@@ -20,7 +20,7 @@ _LAUNCHERS = ("mpirun", "mpiexec", "mpiexec.hydra", "srun", "orterun", "prterun"
 
 @dataclass(frozen=True)
 class Translation:
-    """``workload`` is the name that ``workloads.find`` knows, ``settings`` its Settings.
+    """``workload`` is the name that ``workloads.find_producer`` knows, ``settings`` its Settings.
 
     ``repetitions``, ``target`` (a directory) and ``ranks`` are those of the command; None if it leaves them open.
     ``ignored``: option → why it changes nothing here. ``notes``: differences from the tool, in words.
@@ -74,5 +74,5 @@ def translate(command: str) -> Translation:
 
 def _find_translators() -> dict[str, Callable[[list[str]], Translation]]:
     """Return name of a tool → translator of its options, of those workloads that have one."""
-    modules = {name: workloads.find(name) for name in find_entry_points(workloads.GROUP)}
+    modules = {name: workloads.find_producer(name) for name in find_entry_points(workloads.GROUP)}
     return {name: module.translate for name, module in modules.items() if hasattr(module, "translate")}

@@ -28,7 +28,7 @@ def check_all(target: Path | None = None, on_wait: OnWait | None = None) -> list
     checks: list[Check] = [
         *software.CHECKS,
         *mpi.CHECKS,
-        *(mpi.IN_JOB_CHECKS if reserve.in_job() else []),
+        *(mpi.IN_JOB_CHECKS if reserve.is_in_job() else []),
         *mpi.PROGRAM_CHECKS,
         *software.KERNEL_CHECKS,
         *software.TOOLS,

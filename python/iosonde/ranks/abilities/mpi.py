@@ -21,7 +21,7 @@ _TWO_RANKS = "from iosonde.ranks import mpi; ranks = mpi.connect(2); ranks.barri
 def mpi_library() -> Ability:
     """Check which MPI library mpi4py loads."""
     try:
-        library = mpiexec.library()
+        library = mpiexec.find_mpi_library()
     except LaunchError as error:
         return Ability("mpi library", False, error.message, _MANY, error.hint)
     return Ability("mpi library", True, f"{' '.join(library.version.split())} {' '.join(library.paths)}", _MANY)
@@ -30,7 +30,7 @@ def mpi_library() -> Ability:
 def mpi_launcher() -> Ability:
     """Check for the mpiexec of that library."""
     try:
-        launcher = mpiexec.find()
+        launcher = mpiexec.find_mpiexec()
     except LaunchError as error:
         return Ability("mpiexec", False, error.message, _MANY, error.hint)
     return Ability("mpiexec", True, f"{launcher.version} {launcher.path}", _MANY)
@@ -43,8 +43,8 @@ def mpi_ranks() -> Ability:
     except LaunchError as error:
         return Ability("2 ranks", False, error.message, _MANY, error.hint)
     path = os.pathsep.join(filter(None, [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]))
-    with temporary.directory("doctor") as directory:
-        outcome = watchdog.watch(
+    with temporary.hold_directory("doctor") as directory:
+        outcome = watchdog.watch_command(
             command,
             heartbeat_dir=directory,
             limits=watchdog.TimeLimits(_START_S),
@@ -64,15 +64,17 @@ def slurm_job() -> Ability:
     srun = shutil.which("srun")
     needed_for = "ranks on the nodes of a Slurm allocation"
     if not srun:
-        return Ability("slurm", False, _missing("srun"), needed_for, "on a cluster with Slurm: load its client")
-    version = (reading.tool([srun, "--version"]) or "").strip() or srun
-    types = slurm.mpi_types(srun)
+        return Ability(
+            "slurm", False, _describe_missing_tool("srun"), needed_for, "on a cluster with Slurm: load its client"
+        )
+    version = (reading.run_tool([srun, "--version"]) or "").strip() or srun
+    types = slurm.list_mpi_types(srun)
     try:
-        pmi = slurm.choose_pmi(mpiexec.library().flavour, types)
+        pmi = slurm.choose_pmi(mpiexec.find_mpi_library().flavour, types)
         how = f"ranks start with --mpi={pmi}"
     except LaunchError as error:
         return Ability("slurm", False, error.message.prefixed(version), needed_for, error.hint)
-    nodes = reading.tool(["sinfo", "--noheader", "--Node", "--format=%N"])
+    nodes = reading.run_tool(["sinfo", "--noheader", "--Node", "--format=%N"])
     if nodes is None:
         detail = Message("no-response", "{version}: sinfo does not respond", version=version)
         return Ability("slurm", False, detail, needed_for, "is slurmctld up? scontrol ping")
@@ -91,7 +93,7 @@ def slurm_job() -> Ability:
     return Ability("slurm", True, detail, needed_for)
 
 
-def _missing(tool: str) -> Message:
+def _describe_missing_tool(tool: str) -> Message:
     return Message("tool-missing", "{tool} is not on PATH", tool=tool)
 
 
@@ -112,19 +114,23 @@ def other_hosts() -> Ability:
     if agents:
         return Ability("other hosts", True, "; ".join(f"{name}={agent}" for name, agent in agents.items()), needed_for)
     ssh = shutil.which("ssh")
-    return Ability("other hosts", bool(ssh), ssh or _missing("ssh"), needed_for, "apt install openssh-client")
+    return Ability(
+        "other hosts", bool(ssh), ssh or _describe_missing_tool("ssh"), needed_for, "apt install openssh-client"
+    )
 
 
 def pbs_job() -> Ability:
     """Check PBS: qsub, and a current job."""
     needed_for = "ranks on the nodes of a PBS job"
     if not shutil.which("qsub"):
-        return Ability("pbs", False, _missing("qsub"), needed_for, "on a cluster with PBS: load its client")
+        return Ability(
+            "pbs", False, _describe_missing_tool("qsub"), needed_for, "on a cluster with PBS: load its client"
+        )
     job = os.environ.get("PBS_JOBID")
     if not job:
         return Ability("pbs", True, Message("pbs", "not inside a job"), needed_for)
     try:
-        nodes = len(mpirun.scheduler_hosts(os.environ))
+        nodes = len(mpirun.list_pbs_hosts(os.environ))
     except InputError as error:
         return Ability("pbs", False, error.message.prefixed(f"inside job {job}"), needed_for, error.hint)
     detail = Message("pbs-job", "inside job {job}; {nodes} nodes", job=job, nodes=nodes)
@@ -135,8 +141,8 @@ def nodes_of_the_job() -> Ability:
     """Start a rank on every node of this job and let them connect."""
     needed_for = "ranks on the nodes of this job"
     try:
-        launcher = launch.find()
-        hosts = rollcall.call(launcher, launcher.max_nodes or 1, answer_s=_START_S)
+        launcher = launch.find_launcher()
+        hosts = rollcall.call_roll(launcher, launcher.max_nodes or 1, answer_s=_START_S)
     except IosondeError as error:
         return Ability("nodes", False, error.message, needed_for, error.hint)
     examples = ", ".join(hosts[:4]) + (f" … {hosts[-1]}" if len(hosts) > 4 else "")
@@ -160,16 +166,16 @@ _JOBS = "ior, mdtest and the like as one job over all nodes (on: mpi)"
 
 def mpi_programs() -> Ability:
     """Start two tasks of the MPI that each program loads, with the matching launcher."""
-    name, there = "mpi programs", [tool for tool in MPI_TOOLS if program.path_of(tool)]
+    name, there = "mpi programs", [tool for tool in MPI_TOOLS if program.find_program(tool)]
     if not there:
         detail = Message("tool-missing", "none on PATH: {tools}", tools=", ".join(MPI_TOOLS))
         return Ability(name, False, detail, _JOBS, "build one from github.com/hpc/ior")
     sentences, cure = [], ""
-    for library in dict.fromkeys(program.library_of(tool) for tool in there):
-        who = ", ".join(tool for tool in there if program.library_of(tool) == library)
+    for library in dict.fromkeys(program.find_library_of_program(tool) for tool in there):
+        who = ", ".join(tool for tool in there if program.find_library_of_program(tool) == library)
         try:
             starter = local.Local().job(2, 1, library, ())[0]
-            seconds = program.check(local.Local(), 2, library)
+            seconds = program.check_launch(local.Local(), 2, library)
             sentences.append(
                 f"{who}: {library.version}, started by {starter} in {seconds:.1f} s{_note_other_mpiexec(library)}"
             )
@@ -182,7 +188,7 @@ def mpi_programs() -> Ability:
 def _note_other_mpiexec(library: mpiexec.Library) -> str:
     """Describe the first mpiexec on PATH if it belongs to another MPI, with which every task would run alone."""
     path = shutil.which("mpiexec")
-    typed = mpiexec.describe(path) if path else None
+    typed = mpiexec.identify_mpiexec(path) if path else None
     if not typed or not library.flavour or typed.flavour == library.flavour:
         return ""
     return f" (not with {path}, {typed.version}: each task would run alone)"

@@ -83,11 +83,11 @@ class Tool:
         if not path:
             detail = Message("tool-missing", "not on PATH", tool=self.name)
             return Ability(self.name, False, detail, self.needed_for, self.cure)
-        output = reading.tool([path, *self.version]) if self.version else None
-        return Ability(self.name, True, f"{version_in(output or '')} {path}".strip(), self.needed_for)
+        output = reading.run_tool([path, *self.version]) if self.version else None
+        return Ability(self.name, True, f"{find_version(output or '')} {path}".strip(), self.needed_for)
 
 
-def version_in(text: str) -> str:
+def find_version(text: str) -> str:
     """Return the first word that looks like a version: ``fio-3.33`` → 3.33."""
     match = re.search(r"\d+(?:\.\d+)+[\w.-]*", text)
     return match.group(0) if match else ""
@@ -130,7 +130,7 @@ def io_uring() -> Ability:
     reason = os.strerror(ctypes.get_errno())
     if ctypes.get_errno() == errno.ENOSYS:
         return Ability("io_uring", False, reason, needed_for, "needs Linux 5.1 or newer")
-    setting = reading.text("/proc/sys/kernel/io_uring_disabled")
+    setting = reading.read_text("/proc/sys/kernel/io_uring_disabled")
     return Ability(
         "io_uring",
         False,
@@ -142,7 +142,7 @@ def io_uring() -> Ability:
 
 def clock() -> Ability:
     """Check whether reading the clock is cheap."""
-    source = reading.text("/sys/devices/system/clocksource/clocksource0/current_clocksource") or "unknown"
+    source = reading.read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource") or "unknown"
     return Ability(
         "clock",
         source in _FAST_CLOCKS,
@@ -155,7 +155,7 @@ def clock() -> Ability:
 def cpu_frequency() -> Ability:
     """Check whether the CPU keeps its frequency."""
     paths = Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
-    governors = sorted({reading.text(path) or "unknown" for path in paths})
+    governors = sorted({reading.read_text(path) or "unknown" for path in paths})
     return Ability(
         "cpu frequency",
         not set(governors) & {"powersave", "ondemand", "conservative"},
@@ -181,7 +181,7 @@ def drop_caches() -> Ability:
 def network_namespaces() -> Ability:
     """Check whether this user can create a network namespace."""
     words = ["unshare", "--net", "true"] if os.geteuid() == 0 else ["unshare", "--user", "--net", "true"]
-    ok = reading.tool(words) is not None
+    ok = reading.run_tool(words) is not None
     return Ability(
         "network namespaces",
         ok,

@@ -28,7 +28,7 @@ _BYTES = 1 << 20
 def target_mount(target: Path) -> Ability:
     """Check the target's file system and its free space."""
     mount_entry = mount.find_mount(target)
-    space = mount.space(target)
+    space = mount.measure_space(target)
     if mount_entry is None:
         missing = Message("no-mount", "{target}: no mount found", target=target)
         return Ability("target", False, missing, "measuring it", "check /proc/self/mountinfo")

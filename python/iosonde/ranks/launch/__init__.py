@@ -42,7 +42,7 @@ class Launcher(Protocol):
         needed. Raises LaunchError."""
 
 
-def find(name: str | None = None, hosts: Sequence[str] = (), env: Mapping[str, str] = os.environ) -> Launcher:
+def find_launcher(name: str | None = None, hosts: Sequence[str] = (), env: Mapping[str, str] = os.environ) -> Launcher:
     """Return the launcher of this name, or a suitable one: with hosts → mpirun; in a Slurm allocation → slurm; in a PBS
     job → mpirun over its nodes; else local. Raises InputError, LaunchError."""
     from . import local, mpirun, slurm
@@ -58,9 +58,9 @@ def find(name: str | None = None, hosts: Sequence[str] = (), env: Mapping[str, s
     if chosen == "local":
         return local.Local()
     if chosen == "slurm":
-        return slurm.from_environment(env)
+        return slurm.launcher_from_environment(env)
     if chosen == "mpirun":
-        hosts = tuple(hosts) or mpirun.scheduler_hosts(env)
+        hosts = tuple(hosts) or mpirun.list_pbs_hosts(env)
         return mpirun.MpiRun(tuple(hosts))
     raise InputError(
         "unknown-option-value",

@@ -22,18 +22,18 @@ class Local:
     def command(self, nodes: int, ranks_per_node: int, program: Sequence[str]) -> list[str]:
         """Return the program itself for one rank, else with mpiexec before it. Raises LaunchError without MPI."""
         count = nodes * ranks_per_node
-        return list(program) if count == 1 else [*prefix(mpiexec.find(), count), *program]
+        return list(program) if count == 1 else [*build_prefix(mpiexec.find_mpiexec(), count), *program]
 
     def job(self, nodes: int, ranks_per_node: int, library: mpiexec.Library, passed: Sequence[str]) -> list[str]:
         """Return the mpiexec that matches ``library``; empty for one rank. Raises LaunchError if there is none."""
         count = nodes * ranks_per_node
         if count == 1:
             return []
-        launcher = mpiexec.belonging(library, "the program")
-        return [*prefix(launcher, count), *mpiexec.yielding(launcher, count)]
+        launcher = mpiexec.find_mpiexec_of_library(library, "the program")
+        return [*build_prefix(launcher, count), *mpiexec.list_user_yield_options(launcher, count)]
 
 
-def prefix(launcher: mpiexec.Mpiexec, count: int) -> list[str]:
+def build_prefix(launcher: mpiexec.Mpiexec, count: int) -> list[str]:
     """Return mpiexec and its options for ``count`` ranks on this host, also inside a batch job, also for more than its
     cores."""
     if launcher.flavour == mpiexec.OPEN_MPI:
@@ -53,7 +53,7 @@ def prefix(launcher: mpiexec.Mpiexec, count: int) -> list[str]:
     # Without this option Hydra would follow the scheduler to other nodes.
     return [
         launcher.path,
-        *mpiexec.patience(launcher, count),
+        *mpiexec.list_yield_options(launcher, count),
         "-launcher",
         "fork",
         "-hosts",

@@ -53,7 +53,7 @@ class Mpiexec:
 
 
 @functools.cache
-def library() -> Library:
+def find_mpi_library() -> Library:
     """Return the library that ``import mpi4py.MPI`` loads here. Raises LaunchError."""
     path = os.pathsep.join(filter(None, [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]))
     try:
@@ -64,16 +64,16 @@ def library() -> Library:
     if "error" in answer:
         reported = error_from_json(answer["error"])
         raise reported.with_words(reported.message, INSTALL)
-    return Library(flavour_of(answer["version"]), answer["version"], tuple(answer["paths"]))
+    return Library(find_flavour(answer["version"]), answer["version"], tuple(answer["paths"]))
 
 
 @functools.cache
-def find() -> Mpiexec:
+def find_mpiexec() -> Mpiexec:
     """Return the mpiexec of that library. Raises LaunchError if there is none."""
-    return belonging(library(), "mpi4py")
+    return find_mpiexec_of_library(find_mpi_library(), "mpi4py")
 
 
-def belonging(mpi_library: Library, who: str) -> Mpiexec:
+def find_mpiexec_of_library(mpi_library: Library, who: str) -> Mpiexec:
     """Return the mpiexec of a library that ``who`` loads: from its own directory, then from PATH; for an unknown
     library the first on PATH. Raises LaunchError if there is none."""
     return _match_mpiexec(mpi_library, who, os.environ.get("PATH", ""))
@@ -83,7 +83,7 @@ def belonging(mpi_library: Library, who: str) -> Mpiexec:
 def _match_mpiexec(mpi_library: Library, who: str, path: str) -> Mpiexec:
     """Find it on ``path``, cached."""
     others = []
-    for launcher in filter(None, map(describe, _list_candidates(mpi_library, path))):
+    for launcher in filter(None, map(identify_mpiexec, _list_candidates(mpi_library, path))):
         if mpi_library.flavour in ("", launcher.flavour):
             return launcher
         others.append(f"{launcher.path} is {launcher.version}")
@@ -104,17 +104,17 @@ def _match_mpiexec(mpi_library: Library, who: str, path: str) -> Mpiexec:
     )
 
 
-def describe(path: str) -> Mpiexec | None:
+def identify_mpiexec(path: str) -> Mpiexec | None:
     """Return path, family and version of an mpiexec; None if unknown."""
     try:
         done = run_program([path, "--version"], _PROBE_S)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    flavour = flavour_of(done.stdout)
-    return Mpiexec(path, flavour, version_line(done.stdout)) if flavour else None
+    flavour = find_flavour(done.stdout)
+    return Mpiexec(path, flavour, find_version_line(done.stdout)) if flavour else None
 
 
-def patience(launcher: Mpiexec, ranks_per_node: int) -> list[str]:
+def list_yield_options(launcher: Mpiexec, ranks_per_node: int) -> list[str]:
     """Return options that make waiting ranks yield if a node has more ranks than cores, else none.
 
     MPICH waits by spinning: with 4 ranks on 2 cores a barrier took 15 ms, with these settings 1.5 ms. Open MPI yields
@@ -125,7 +125,7 @@ def patience(launcher: Mpiexec, ranks_per_node: int) -> list[str]:
     return [word for name, value in _THROTTLE.items() for word in ("-genv", name, value)]
 
 
-def yielding(launcher: Mpiexec, ranks_per_node: int) -> list[str]:
+def list_user_yield_options(launcher: Mpiexec, ranks_per_node: int) -> list[str]:
     """Return options that make waiting tasks of a user's program yield if there are more than cores, else none.
 
     Open MPI yields by itself only if its host list has fewer slots than ranks, but here it has as many.
@@ -135,7 +135,7 @@ def yielding(launcher: Mpiexec, ranks_per_node: int) -> list[str]:
     return ["--mca", "mpi_yield_when_idle", "1"]
 
 
-def flavour_of(text: str) -> str:
+def find_flavour(text: str) -> str:
     """Return the MPI family in a ``--version`` output or a library's version text; empty if unknown."""
     lower = text.lower()
     if "intel" in lower:
@@ -145,7 +145,7 @@ def flavour_of(text: str) -> str:
     return MPICH if "hydra" in lower or "mpich" in lower or "mvapich" in lower else ""
 
 
-def version_line(text: str) -> str:
+def find_version_line(text: str) -> str:
     """Return the line with the program and its version."""
     lines = [line.strip() for line in text.strip().splitlines()]
     if lines and lines[0].startswith("HYDRA"):

@@ -52,17 +52,17 @@ class MpiRun:
                 nodes=nodes,
                 n_hosts=len(self.hosts),
             )
-        return [*prefix(mpiexec.find(), self.hosts[:nodes], ranks_per_node), *program]
+        return [*build_prefix(mpiexec.find_mpiexec(), self.hosts[:nodes], ranks_per_node), *program]
 
     def job(self, nodes: int, ranks_per_node: int, library: mpiexec.Library, passed: Sequence[str]) -> list[str]:
         """Return the mpiexec that matches ``library``, over the same hosts. Raises LaunchError if there is none."""
-        launcher = mpiexec.belonging(library, "the program")
+        launcher = mpiexec.find_mpiexec_of_library(library, "the program")
         exports = [word for name in passed for word in ("-x", name)] if launcher.flavour == mpiexec.OPEN_MPI else []
-        waiting = mpiexec.yielding(launcher, ranks_per_node)
-        return [*prefix(launcher, self.hosts[:nodes], ranks_per_node), *exports, *waiting]
+        waiting = mpiexec.list_user_yield_options(launcher, ranks_per_node)
+        return [*build_prefix(launcher, self.hosts[:nodes], ranks_per_node), *exports, *waiting]
 
 
-def prefix(launcher: mpiexec.Mpiexec, hosts: Sequence[str], ranks_per_node: int) -> list[str]:
+def build_prefix(launcher: mpiexec.Mpiexec, hosts: Sequence[str], ranks_per_node: int) -> list[str]:
     """Return mpiexec and its options for ``ranks_per_node`` ranks on each of ``hosts``."""
     count = len(hosts) * ranks_per_node
     if launcher.flavour == mpiexec.OPEN_MPI:
@@ -85,7 +85,7 @@ def prefix(launcher: mpiexec.Mpiexec, hosts: Sequence[str], ranks_per_node: int)
         ]
     return [
         launcher.path,
-        *mpiexec.patience(launcher, ranks_per_node),
+        *mpiexec.list_yield_options(launcher, ranks_per_node),
         "-hosts",
         ",".join(hosts),
         "-ppn",
@@ -140,7 +140,7 @@ def parse_hosts(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words[0].split(":")[0] for words in lines if words))
 
 
-def scheduler_hosts(env: Mapping[str, str]) -> tuple[str, ...]:
+def list_pbs_hosts(env: Mapping[str, str]) -> tuple[str, ...]:
     """Return the nodes of this PBS job. Raises InputError outside a job."""
     if not env.get("PBS_NODEFILE"):
         raise InputError(

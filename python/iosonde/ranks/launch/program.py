@@ -49,14 +49,14 @@ library.MPI_Finalize()
 """
 
 
-def path_of(word: str) -> str | None:
+def find_program(word: str) -> str | None:
     """Return the path of a program in a command; None if it is not on PATH."""
     return shutil.which(os.path.expanduser(os.path.expandvars(word)))
 
 
-def library_of(word: str) -> Library:
+def find_library_of_program(word: str) -> Library:
     """Return the MPI library of a program in a command; an unknown one has an empty flavour."""
-    path = path_of(word)
+    path = find_program(word)
     return _read_library(str(Path(path).resolve())) if path else _build_unknown(f"{word} is not on PATH")
 
 
@@ -67,9 +67,9 @@ def _read_library(path: str) -> Library:
     except (OSError, subprocess.TimeoutExpired):
         loaded = []
     for name, file in loaded:
-        if flavour := _flavour_in(file):
+        if flavour := _detect_flavour(file):
             return Library(flavour, f"{NAMES[flavour]} ({name})", (file,))
-    if flavour := _flavour_in(path):
+    if flavour := _detect_flavour(path):
         return Library(flavour, f"{NAMES[flavour]} (static)", ())
     return _build_unknown(f"the MPI library of {Path(path).name} is unknown")
 
@@ -78,7 +78,7 @@ def _build_unknown(why: str) -> Library:
     return Library("", why, ())
 
 
-def _flavour_in(path: str) -> str:
+def _detect_flavour(path: str) -> str:
     """Return the MPI of a library or program, by marks in its content; empty if there is none."""
     try:
         with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
@@ -89,16 +89,16 @@ def _flavour_in(path: str) -> str:
         return ""
 
 
-def check(launcher: Launcher, nodes: int, library: Library, env: Mapping[str, str] | None = None) -> float:
+def check_launch(launcher: Launcher, nodes: int, library: Library, env: Mapping[str, str] | None = None) -> float:
     """Start the launcher's job of ``library`` on ``nodes`` nodes, one task on each; return its duration in seconds.
 
     For a library that cannot be loaded alone (static, unknown) the launcher starts a shell. Raises LaunchError.
     """
     program = [sys.executable, "-c", _PROGRAM, library.paths[0]] if library.paths else ["/bin/sh", "-c", ":"]
     words = launcher.job(nodes, 1, library, ())
-    with temporary.directory("mpi-job") as directory:
+    with temporary.hold_directory("mpi-job") as directory:
         limits = watchdog.TimeLimits(CHECK_S, grace_s=1.0)
-        outcome = watchdog.watch([*words, *program], heartbeat_dir=directory, limits=limits, env=env)
+        outcome = watchdog.watch_command([*words, *program], heartbeat_dir=directory, limits=limits, env=env)
         output = (directory / watchdog.STDOUT).read_text(errors="replace")
     tasks = [int(count) for count in re.findall(r"^tasks (\d+)$", output, re.MULTILINE)]
     started = words[0] if words else "the program itself"

@@ -41,18 +41,22 @@ class Slurm:
 
     def command(self, nodes: int, ranks_per_node: int, program: Sequence[str]) -> list[str]:
         """Return srun with its options before the program. Raises LaunchError if srun cannot start this MPI."""
-        pmi = choose_pmi(mpiexec.library().flavour, mpi_types(self.srun)) if nodes * ranks_per_node > 1 else "none"
-        return [*prefix(self.srun, self.hosts[:nodes], ranks_per_node, pmi), *program]
+        pmi = (
+            choose_pmi(mpiexec.find_mpi_library().flavour, list_mpi_types(self.srun))
+            if nodes * ranks_per_node > 1
+            else "none"
+        )
+        return [*build_prefix(self.srun, self.hosts[:nodes], ranks_per_node, pmi), *program]
 
     def job(self, nodes: int, ranks_per_node: int, library: mpiexec.Library, passed: Sequence[str]) -> list[str]:
         """Return srun for a step that shares the CPUs of the ranks' own step. Raises LaunchError if it cannot start
         ``library``; an unknown library gets Slurm's default."""
-        pmi = choose_pmi(library.flavour, mpi_types(self.srun)) if library.flavour else ""
-        words = prefix(self.srun, self.hosts[:nodes], ranks_per_node, pmi)
-        return [word for word in words if word != "--mpi="] + overlap_option(self.srun)
+        pmi = choose_pmi(library.flavour, list_mpi_types(self.srun)) if library.flavour else ""
+        words = build_prefix(self.srun, self.hosts[:nodes], ranks_per_node, pmi)
+        return [word for word in words if word != "--mpi="] + get_overlap_option(self.srun)
 
 
-def prefix(srun: str, hosts: Sequence[str], ranks_per_node: int, pmi: str) -> list[str]:
+def build_prefix(srun: str, hosts: Sequence[str], ranks_per_node: int, pmi: str) -> list[str]:
     """Return srun and its options: neighbouring ranks share a node, and all are killed when one fails.
 
     More ranks than the job has CPUs are allowed, and `ranks.binding` binds them.
@@ -74,7 +78,7 @@ def prefix(srun: str, hosts: Sequence[str], ranks_per_node: int, pmi: str) -> li
 
 
 @functools.cache
-def overlap_option(srun: str) -> list[str]:
+def get_overlap_option(srun: str) -> list[str]:
     """Return the option that lets a step share CPUs with another; Slurm before 20.11 needs none."""
     try:
         done = run_program([srun, "--help"], _ANSWERS_S)
@@ -83,7 +87,7 @@ def overlap_option(srun: str) -> list[str]:
     return ["--overlap"] if "--overlap" in done.stdout else []
 
 
-def from_environment(env: Mapping[str, str]) -> Slurm:
+def launcher_from_environment(env: Mapping[str, str]) -> Slurm:
     """Return the launcher for the current allocation. Raises LaunchError outside one, InputError if its node list is
     invalid."""
     srun = shutil.which("srun", path=env.get("PATH"))
@@ -96,10 +100,10 @@ def from_environment(env: Mapping[str, str]) -> Slurm:
             "get an allocation first: salloc -N 4, or write the command into an sbatch script",
             tool="srun",
         )
-    return Slurm(srun, job_nodes(env))
+    return Slurm(srun, list_job_nodes(env))
 
 
-def job_nodes(env: Mapping[str, str]) -> tuple[str, ...]:
+def list_job_nodes(env: Mapping[str, str]) -> tuple[str, ...]:
     """Return the nodes of the current Slurm job. Raises InputError if Slurm's list is invalid."""
     return nodelist.expand_node_list(env.get("SLURM_JOB_NODELIST") or env.get("SLURM_NODELIST") or "")
 
@@ -124,7 +128,7 @@ def choose_pmi(flavour: str, available: Sequence[str]) -> str:
     )
 
 
-def mpi_types(srun: str) -> tuple[str, ...]:
+def list_mpi_types(srun: str) -> tuple[str, ...]:
     """Return the types listed by ``srun --mpi=list``."""
     try:
         done = run_program([srun, "--mpi=list"], _ANSWERS_S)

@@ -10,9 +10,9 @@ from . import mount, reading
 _MAX_DEPTH = 8
 
 
-def devices(mount_entry: mount.Mount, sys_root: Path = Path("/sys")) -> list[dict[str, Any]]:
+def list_devices(mount_entry: mount.Mount, sys_root: Path = Path("/sys")) -> list[dict[str, Any]]:
     """Return the devices from the mounted one down to the disks, each after the one that it carries. Empty if none."""
-    number = mount_entry.device if mount_entry.device[0] else _device_number(mount_entry.source)
+    number = mount_entry.device if mount_entry.device[0] else _parse_device_number(mount_entry.source)
     return _list_chain(number, None, sys_root, 0) if number else []
 
 
@@ -35,28 +35,28 @@ def _list_chain(number: tuple[int, int], carries: str | None, sys_root: Path, de
 
 def _describe_device(directory: Path, carries: str | None) -> dict[str, Any]:
     queue = directory / "queue"
-    sectors = reading.number(directory / "size")
+    sectors = reading.read_number(directory / "size")
     return {
         "name": directory.name,
         "carries": carries,
         "size_bytes": None if sectors is None else sectors * 512,  # sysfs always counts in 512-byte sectors
-        "model": reading.text(directory / "device/model") or reading.text(directory / "dm/name"),
-        "vendor": reading.text(directory / "device/vendor"),
-        "backing_file": reading.text(directory / "loop/backing_file"),
-        "raid_level": reading.text(directory / "md/level"),
-        "rotational": _to_flag(reading.number(queue / "rotational")),
-        "scheduler": _parse_chosen(reading.text(queue / "scheduler")),
-        "logical_block_bytes": reading.number(queue / "logical_block_size"),
-        "physical_block_bytes": reading.number(queue / "physical_block_size"),
-        "optimal_io_bytes": reading.number(queue / "optimal_io_size"),
-        "requests": reading.number(queue / "nr_requests"),
-        "largest_request_bytes": _multiply_value(reading.number(queue / "max_sectors_kb"), 1024),
-        "read_ahead_bytes": _multiply_value(reading.number(queue / "read_ahead_kb"), 1024),
-        "write_cache": reading.text(queue / "write_cache"),
+        "model": reading.read_text(directory / "device/model") or reading.read_text(directory / "dm/name"),
+        "vendor": reading.read_text(directory / "device/vendor"),
+        "backing_file": reading.read_text(directory / "loop/backing_file"),
+        "raid_level": reading.read_text(directory / "md/level"),
+        "rotational": _to_flag(reading.read_number(queue / "rotational")),
+        "scheduler": _parse_chosen(reading.read_text(queue / "scheduler")),
+        "logical_block_bytes": reading.read_number(queue / "logical_block_size"),
+        "physical_block_bytes": reading.read_number(queue / "physical_block_size"),
+        "optimal_io_bytes": reading.read_number(queue / "optimal_io_size"),
+        "requests": reading.read_number(queue / "nr_requests"),
+        "largest_request_bytes": _multiply_value(reading.read_number(queue / "max_sectors_kb"), 1024),
+        "read_ahead_bytes": _multiply_value(reading.read_number(queue / "read_ahead_kb"), 1024),
+        "write_cache": reading.read_text(queue / "write_cache"),
     }
 
 
-def _device_number(source: str) -> tuple[int, int] | None:
+def _parse_device_number(source: str) -> tuple[int, int] | None:
     """Return the number of a device file; btrfs and others mount under a number of no device."""
     try:
         status = Path(source).stat()
@@ -66,7 +66,7 @@ def _device_number(source: str) -> tuple[int, int] | None:
 
 
 def _number_in(directory: Path) -> tuple[int, int]:
-    major, _, minor = (reading.text(directory / "dev") or "0:0").partition(":")
+    major, _, minor = (reading.read_text(directory / "dev") or "0:0").partition(":")
     return int(major), int(minor)
 
 

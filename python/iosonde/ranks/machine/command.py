@@ -32,7 +32,7 @@ def redact(text: str) -> str:
     return text
 
 
-def redacted(words: Sequence[str]) -> list[str]:
+def redact_words(words: Sequence[str]) -> list[str]:
     """Redact the words of a command line, where a value may be the word after its option."""
     result, hide = [], False
     for word in words:
@@ -50,12 +50,12 @@ def redact_options(options: str) -> str:
     )
 
 
-def software(repository: Path | None = None) -> dict[str, Any]:
+def describe_software(repository: Path | None = None) -> dict[str, Any]:
     """Return versions of iosonde and Python; for ``repository`` the git commit, and whether files differ from it."""
     versions: dict[str, Any] = {"iosonde": __version__, "python": platform.python_version()}
     if repository is not None:
-        commit = reading.tool(["git", "-C", str(repository), "rev-parse", "HEAD"])
-        changes = reading.tool(["git", "-C", str(repository), "status", "--porcelain", "--untracked-files=no"])
+        commit = reading.run_tool(["git", "-C", str(repository), "rev-parse", "HEAD"])
+        changes = reading.run_tool(["git", "-C", str(repository), "status", "--porcelain", "--untracked-files=no"])
         versions["commit"] = commit.strip() if commit else None
         versions["commit_modified"] = None if changes is None else bool(changes.strip())
     return versions

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.core.filesystems import is_fuse
-from iosonde.ranks.processes import cpu_seconds, name_of, start_time
+from iosonde.ranks.processes import name_of, start_time, sum_cpu_seconds
 
 from . import reading
 from .mount import Mount
@@ -64,7 +64,7 @@ class Daemon:
     @property
     def cpu_s(self) -> float:
         """CPU time that it has used; 0 once it has ended."""
-        return cpu_seconds([self.pid]) if start_time(self.pid) == self.started else 0.0
+        return sum_cpu_seconds([self.pid]) if start_time(self.pid) == self.started else 0.0
 
     @property
     def rss_bytes(self) -> int:
@@ -74,7 +74,7 @@ class Daemon:
         return 0
 
 
-def serving(mount: Mount | None) -> list[Daemon]:
+def find_serving_processes(mount: Mount | None) -> list[Daemon]:
     """Return the visible processes that serve this mount; empty if the kernel does it alone."""
     if mount is None:
         return []

@@ -25,83 +25,85 @@ _VM_SETTINGS = (
 )
 
 
-def host() -> HostFacts:
+def read_host_facts() -> HostFacts:
     """Return name, boot, kernel, operating system, virtualisation, clock source."""
     return {
         "name": socket.gethostname(),
-        "boot_id": reading.text("/proc/sys/kernel/random/boot_id"),
+        "boot_id": reading.read_text("/proc/sys/kernel/random/boot_id"),
         "kernel": platform.release(),
         "kernel_build": platform.version(),
         "architecture": platform.machine(),
-        "os": _os_name(),
-        "clocksource": reading.text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        "uptime_s": _first_number(reading.text("/proc/uptime")),
+        "os": _read_os_name(),
+        "clocksource": reading.read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        "uptime_s": _parse_first_number(reading.read_text("/proc/uptime")),
         "virtualisation": _detect_virtualisation(),
         "container": _detect_container(),
         "page_bytes": os.sysconf("SC_PAGE_SIZE"),
     }
 
 
-def cpu() -> Cpu:
+def read_cpu_facts() -> Cpu:
     """Return model, counts (``allowed``: CPUs that this process may use), governors, NUMA nodes and their CPUs."""
-    info = parse_cpuinfo(reading.text("/proc/cpuinfo") or "")
+    info = parse_cpuinfo(reading.read_text("/proc/cpuinfo") or "")
     governors = {
-        reading.text(path) for path in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
+        reading.read_text(path) for path in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
     }
-    numa = {path.name: reading.text(path / "cpulist") for path in Path("/sys/devices/system/node").glob("node[0-9]*")}
+    numa = {
+        path.name: reading.read_text(path / "cpulist") for path in Path("/sys/devices/system/node").glob("node[0-9]*")
+    }
     return {
         **info,
         "count": os.cpu_count(),
         "allowed": len(os.sched_getaffinity(0)),
         "governor": sorted(filter(None, governors)) or None,
-        "smt_active": reading.number("/sys/devices/system/cpu/smt/active"),
+        "smt_active": reading.read_number("/sys/devices/system/cpu/smt/active"),
         "numa": dict(sorted(numa.items())) or None,
     }
 
 
-def memory() -> Memory:
+def read_memory_facts() -> Memory:
     """Return bytes: total, available, page cache, dirty, swap, and the limit of this process's control group."""
-    info = parse_meminfo(reading.text("/proc/meminfo") or "")
-    hugepage = reading.text("/sys/kernel/mm/transparent_hugepage/enabled") or ""  # always [madvise] never
+    info = parse_meminfo(reading.read_text("/proc/meminfo") or "")
+    hugepage = reading.read_text("/sys/kernel/mm/transparent_hugepage/enabled") or ""  # always [madvise] never
     return {
         "total_bytes": info.get("MemTotal"),
         "available_bytes": info.get("MemAvailable"),
         "cached_bytes": info.get("Cached"),
         "dirty_bytes": info.get("Dirty"),
         "swap_total_bytes": info.get("SwapTotal"),
-        "cgroup_limit_bytes": cgroup_limit_bytes(),
-        "usable_bytes": memory_bytes(),
+        "cgroup_limit_bytes": find_cgroup_limit(),
+        "usable_bytes": compute_usable_memory(),
         "transparent_hugepage": next(iter(re.findall(r"\[(\S+)\]", hugepage)), None),
     }
 
 
-def vm_settings() -> dict[str, int]:
+def read_vm_settings() -> dict[str, int]:
     """Return the kernel's settings for write-back and caches (/proc/sys/vm)."""
-    values = {name: reading.number(f"/proc/sys/vm/{name}") for name in _VM_SETTINGS}
+    values = {name: reading.read_number(f"/proc/sys/vm/{name}") for name in _VM_SETTINGS}
     return {name: value for name, value in values.items() if value is not None}
 
 
-def memory_bytes() -> int:
+def compute_usable_memory() -> int:
     """Return the usable memory of this node in bytes: its memory, or the limit of the control group if smaller."""
-    total = parse_meminfo(reading.text("/proc/meminfo") or "").get("MemTotal")
+    total = parse_meminfo(reading.read_text("/proc/meminfo") or "").get("MemTotal")
     if total is None:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    limit = cgroup_limit_bytes()
+    limit = find_cgroup_limit()
     return total if limit is None else min(total, limit)
 
 
-def available_bytes(root: Path = Path("/")) -> int | None:
+def read_available_bytes(root: Path = Path("/")) -> int | None:
     """Return the memory available without swapping, within the limits of this process's control groups; None if
     unknown."""
-    free = parse_meminfo(reading.text(root / "proc/meminfo") or "").get("MemAvailable")
-    group_bytes = [group.free_bytes() for group in _memory_groups(root)]
+    free = parse_meminfo(reading.read_text(root / "proc/meminfo") or "").get("MemAvailable")
+    group_bytes = [group.free_bytes() for group in _iterate_memory_groups(root)]
     return min([size for size in (free, *group_bytes) if size is not None], default=None)
 
 
-def cgroup_limit_bytes(root: Path = Path("/")) -> int | None:
+def find_cgroup_limit(root: Path = Path("/")) -> int | None:
     """Return the smallest memory limit from this process's control group up to the root, version 2 or 1; None: no
     limit."""
-    return min((group.limit_bytes for group in _memory_groups(root)), default=None)
+    return min((group.limit_bytes for group in _iterate_memory_groups(root)), default=None)
 
 
 @dataclass(frozen=True)
@@ -115,18 +117,18 @@ class _MemoryGroup:
 
     def free_bytes(self) -> int | None:
         """Return the memory below the limit, including file pages that the kernel reclaims at once (inactive ones)."""
-        used = reading.number(self.directory / self.used)
+        used = reading.read_number(self.directory / self.used)
         if used is None:
             return None
-        counters = (line.split() for line in (reading.text(self.directory / "memory.stat") or "").splitlines())
+        counters = (line.split() for line in (reading.read_text(self.directory / "memory.stat") or "").splitlines())
         cache = next((int(words[1]) for words in counters if words[0] == self.cache), 0)
         return max(0, self.limit_bytes - max(0, used - cache))
 
 
-def _memory_groups(root: Path) -> Iterator[_MemoryGroup]:
+def _iterate_memory_groups(root: Path) -> Iterator[_MemoryGroup]:
     """Yield the groups with a limit, from this process's control group up to the root."""
-    groups = reading.text(root / "proc/self/cgroup") or ""
-    for mount_entry in mount.parse_mountinfo(reading.text(root / "proc/self/mountinfo") or ""):
+    groups = reading.read_text(root / "proc/self/cgroup") or ""
+    for mount_entry in mount.parse_mountinfo(reading.read_text(root / "proc/self/mountinfo") or ""):
         if mount_entry.type == "cgroup2":
             path, names = _find_group(groups, ""), ("memory.max", "memory.current", "inactive_file")
         elif mount_entry.type == "cgroup" and "memory" in mount_entry.super_options.split(","):
@@ -137,7 +139,7 @@ def _memory_groups(root: Path) -> Iterator[_MemoryGroup]:
         top = root / mount_entry.mount_point.lstrip("/")
         for directory in (Path(path), *Path(path).parents):
             place = top / str(directory).lstrip("/")
-            limit = reading.number(place / names[0])  # "max" is not a number
+            limit = reading.read_number(place / names[0])  # "max" is not a number
             if limit is not None and limit < _UNLIMITED:
                 yield _MemoryGroup(place, limit, *names[1:])
 
@@ -169,7 +171,7 @@ def _find_group(groups: str, controller: str) -> str:
     return "/"
 
 
-def _os_name() -> str | None:
+def _read_os_name() -> str | None:
     try:
         return platform.freedesktop_os_release().get("PRETTY_NAME")
     except OSError:
@@ -177,12 +179,14 @@ def _os_name() -> str | None:
 
 
 def _detect_virtualisation() -> str | None:
-    detected = reading.tool(["systemd-detect-virt", "--vm"])
+    detected = reading.run_tool(["systemd-detect-virt", "--vm"])
     if detected:
         return detected.strip()
-    if not re.search(r"^flags\s*:.*\bhypervisor\b", reading.text("/proc/cpuinfo") or "", re.MULTILINE):
+    if not re.search(r"^flags\s*:.*\bhypervisor\b", reading.read_text("/proc/cpuinfo") or "", re.MULTILINE):
         return None
-    return reading.text("/sys/hypervisor/type") or reading.text("/sys/class/dmi/id/sys_vendor") or "hypervisor"
+    return (
+        reading.read_text("/sys/hypervisor/type") or reading.read_text("/sys/class/dmi/id/sys_vendor") or "hypervisor"
+    )
 
 
 def _detect_container() -> str | None:
@@ -190,5 +194,5 @@ def _detect_container() -> str | None:
     return next((name for marker, name in markers.items() if Path(marker).exists()), None)
 
 
-def _first_number(content: str | None) -> float | None:
+def _parse_first_number(content: str | None) -> float | None:
     return float(content.split()[0]) if content else None

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from iosonde.ranks.processes import WATCHDOG_VARIABLE, cpu_seconds, family
+from iosonde.ranks.processes import WATCHDOG_VARIABLE, find_family, sum_cpu_seconds
 
 from . import daemon, emulated, mount, reading
 from .daemon import Daemon
@@ -28,7 +28,7 @@ class LoadSampler:
 
     def result(self) -> dict[str, Any]:
         """Return shares (0 to 1) of the total CPU time since creation."""
-        return shares(self._begin, _take_sample(self._target, self._after))
+        return compute_shares(self._begin, _take_sample(self._target, self._after))
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Sample:
     lab_s: float | None = None
 
 
-def shares(begin: Sample, end: Sample) -> dict[str, Any]:
+def compute_shares(begin: Sample, end: Sample) -> dict[str, Any]:
     """Return the shares between two samples; they are None over less than SHORTEST_S.
 
     ``busy_share`` is all but idle, iowait, steal; ``iowait_share`` and ``steal_share`` are these. ``own_share`` covers
@@ -102,16 +102,16 @@ def _describe_client(end: Sample, client_s: float) -> dict[str, Any]:
 
 
 def _take_sample(target: str, after: int) -> Sample:
-    daemons = daemon.serving(mount.at(target)) if target else []
+    daemons = daemon.find_serving_processes(mount.find_mount_entry(target)) if target else []
     serving = {process.pid for process in daemons}
     token = os.environ.get(WATCHDOG_VARIABLE)
     # A command of the trial may have mounted the target: that daemon inherited the token, but belongs to the client.
-    own = [pid for pid in (family(token, after=after) if token else [os.getpid()]) if pid not in serving]
+    own = [pid for pid in (find_family(token, after=after) if token else [os.getpid()]) if pid not in serving]
     return Sample(
         time.monotonic(),
-        parse_stat(reading.text("/proc/stat") or ""),
-        cpu_seconds(own),
+        parse_stat(reading.read_text("/proc/stat") or ""),
+        sum_cpu_seconds(own),
         {process: process.cpu_s for process in daemons},
         sum(process.rss_bytes for process in daemons),
-        emulated.cpu_seconds(),
+        emulated.read_lab_cpu_seconds(),
     )

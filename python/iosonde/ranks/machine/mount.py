@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core import filesystems
-from iosonde.foreign.mounts import unescape
+from iosonde.foreign.mounts import unescape_mount_word
 
 from . import command, reading
 from .fact_types import Space
@@ -38,15 +38,15 @@ class Mount:
 
 def find_mount(path: Path) -> Mount | None:
     """Return the mount of ``path``, which need not exist yet."""
-    return at(str(path.resolve()))
+    return find_mount_entry(str(path.resolve()))
 
 
-def at(path: str) -> Mount | None:
+def find_mount_entry(path: str) -> Mount | None:
     """Return the mount of an absolute path without links; the path is not accessed, as it may hang."""
-    return holding(parse_mountinfo(reading.text("/proc/self/mountinfo") or ""), path)
+    return find_holding_mount(parse_mountinfo(reading.read_text("/proc/self/mountinfo") or ""), path)
 
 
-def holding(mounts: Sequence[Mount], path: str) -> Mount | None:
+def find_holding_mount(mounts: Sequence[Mount], path: str) -> Mount | None:
     """Return the mount with the longest mount point above ``path``; of equal ones the last, which hides others."""
     above = [mount for mount in mounts if _is_above(mount.mount_point, path)]
     return max(reversed(above), key=lambda mount: len(mount.mount_point), default=None)
@@ -56,7 +56,7 @@ def find_root_mount(mount: Mount) -> str | None:
     """Return the mount point of the whole file system; ``mount`` may be a directory of it (a bind mount)."""
     if mount.root == "/":
         return mount.mount_point
-    mounts = parse_mountinfo(reading.text("/proc/self/mountinfo") or "")
+    mounts = parse_mountinfo(reading.read_text("/proc/self/mountinfo") or "")
     return next((other.mount_point for other in mounts if other.device == mount.device and other.root == "/"), None)
 
 
@@ -65,14 +65,14 @@ def is_below(path: str, top: str, mounts: Sequence[Mount] | None = None) -> bool
     absolute, without links; neither is accessed."""
     if _is_above(top, path):
         return True
-    table = parse_mountinfo(reading.text("/proc/self/mountinfo") or "") if mounts is None else mounts
-    inner, other = (_in_file_system(table, place) for place in (path, top))
+    table = parse_mountinfo(reading.read_text("/proc/self/mountinfo") or "") if mounts is None else mounts
+    inner, other = (_locate_in_file_system(table, place) for place in (path, top))
     return inner is not None and other is not None and inner[0] == other[0] and _is_above(other[1], inner[1])
 
 
-def _in_file_system(mounts: Sequence[Mount], path: str) -> tuple[tuple[int, int], str] | None:
+def _locate_in_file_system(mounts: Sequence[Mount], path: str) -> tuple[tuple[int, int], str] | None:
     """Return (device, path from the root of the file system) of an absolute path."""
-    mount = holding(mounts, path)
+    mount = find_holding_mount(mounts, path)
     if mount is None:
         return None
     inside = path[len(mount.mount_point.rstrip("/")) :]
@@ -90,13 +90,13 @@ def parse_mountinfo(content: str) -> list[Mount]:
         major, minor = words[2].split(":")
         mounts.append(
             Mount(
-                unescape(words[4]),
+                unescape_mount_word(words[4]),
                 tail[0],
-                unescape(tail[1]),
+                unescape_mount_word(tail[1]),
                 words[5],
-                unescape(tail[2]),
+                unescape_mount_word(tail[2]),
                 (int(major), int(minor)),
-                unescape(words[3]),
+                unescape_mount_word(words[3]),
             )
         )
     return mounts
@@ -111,11 +111,11 @@ def to_json(mount: Mount, path: Path) -> dict[str, Any]:
         "source": command.redact(mount.source),
         "options": command.redact_options(mount.options),
         "super_options": command.redact_options(mount.super_options),
-        **space(path),
+        **measure_space(path),
     }
 
 
-def space(path: Path) -> Space:
+def measure_space(path: Path) -> Space:
     """Return bytes and inodes, all and free for this user, from statvfs. They are None if the file system does not
     count them: it then reports 0 of 0, or -1, the largest 64-bit number.
 
@@ -124,10 +124,10 @@ def space(path: Path) -> Space:
     status = os.statvfs(find_existing(path))
     return {
         "total_bytes": status.f_blocks * status.f_frsize if status.f_blocks > 0 else None,
-        "free_bytes": free_bytes(status),
+        "free_bytes": get_free_bytes(status),
         "block_bytes": status.f_bsize,
         "total_inodes": status.f_files if status.f_files > 0 else None,
-        "free_inodes": free_inodes(status),
+        "free_inodes": get_free_inodes(status),
         "fsid": f"{status.f_fsid:x}",
     }
 
@@ -137,13 +137,13 @@ def find_existing(path: Path) -> Path:
     return next((place for place in (path, *path.parents) if place.exists()), path)
 
 
-def free_bytes(status: os.statvfs_result) -> int | None:
+def get_free_bytes(status: os.statvfs_result) -> int | None:
     """Return the bytes free for this user; None if not counted (0 of 0: a tmpfs without a limit, a MooseFS that just
     started) or unknown."""
     return status.f_bavail * status.f_frsize if status.f_blocks > 0 and status.f_bavail >= 0 else None
 
 
-def free_inodes(status: os.statvfs_result) -> int | None:
+def get_free_inodes(status: os.statvfs_result) -> int | None:
     """Return the inodes free for this user; None if their number is not fixed (0 of 0) or unknown (CephFS
     reports -1)."""
     return status.f_favail if status.f_files > 0 and status.f_favail >= 0 else None

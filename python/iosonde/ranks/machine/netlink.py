@@ -52,7 +52,7 @@ class Way:
     local: bool = False
 
 
-def links() -> dict[int, Interface]:
+def list_interfaces() -> dict[int, Interface]:
     """Return all interfaces, by index."""
     interfaces = (
         _parse_link(body) for body in _query_kernel(_GET_LINK, _LINK.pack(socket.AF_UNSPEC, 0, 0, 0, 0), dump=True)
@@ -60,7 +60,7 @@ def links() -> dict[int, Interface]:
     return {link.index: link for link in interfaces}
 
 
-def routed() -> set[int]:
+def list_routed_interfaces() -> set[int]:
     """Return the interfaces with routes to others, without those that have only their own and link-local addresses."""
     return {
         index
@@ -70,7 +70,7 @@ def routed() -> set[int]:
     }
 
 
-def way_to(address: str) -> Way | None:
+def find_route(address: str) -> Way | None:
     """Return the current route to an address; None if there is none, or the address is invalid."""
     try:
         plain = ipaddress.ip_address(address.partition("%")[0])
@@ -92,7 +92,7 @@ def _query_kernel(kind: int, body: bytes, dump: bool) -> Iterator[bytes]:
         kernel.settimeout(_WAIT_S)
         kernel.send(_HEADER.pack(_HEADER.size + len(body), kind, _REQUEST | (_DUMP if dump else 0), 1, 0) + body)
         while True:
-            for answered, content in messages(kernel.recv(_ANSWER_BYTES)):
+            for answered, content in split_messages(kernel.recv(_ANSWER_BYTES)):
                 if answered in (_DONE, _ERROR):
                     return
                 yield content
@@ -100,7 +100,7 @@ def _query_kernel(kind: int, body: bytes, dump: bool) -> Iterator[bytes]:
                 return
 
 
-def messages(answer: bytes) -> Iterator[tuple[int, bytes]]:
+def split_messages(answer: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield (type, body) of each message in a buffer of netlink(7)."""
     return _iter_units(answer, _HEADER)
 

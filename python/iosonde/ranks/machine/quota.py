@@ -48,23 +48,23 @@ class _Dqblk(ctypes.Structure):
     ] + [("valid", ctypes.c_uint32)]
 
 
-def quotas(target: Path, mount_entry: mount.Mount) -> list[Quota]:
+def query_quotas(target: Path, mount_entry: mount.Mount) -> list[Quota]:
     """Return each quota as {kind, id, used_bytes, soft_bytes, hard_bytes, used_files, soft_files, hard_files}; unset
     limits are None."""
     if mount_entry.type == "lustre":
         return _query_lustre(target, mount_entry.mount_point)
     if mount_entry.type.startswith("nfs"):
-        return parse_quota(reading.tool(["quota", "-u", "-w", "-p"]) or "", mount_entry.source, os.getuid())
+        return parse_quota(reading.run_tool(["quota", "-u", "-w", "-p"]) or "", mount_entry.source, os.getuid())
     if mount_entry.type in ("ceph", "fuse.ceph", "fuse.ceph-fuse"):
         return _query_ceph(target)
     if not mount_entry.source.startswith("/dev/"):
         return []
-    ids = {"user": os.getuid(), "group": os.getgid(), "project": project_id(target)}
+    ids = {"user": os.getuid(), "group": os.getgid(), "project": read_project_id(target)}
     answers = (_query_quotactl(mount_entry.source, kind, number) for kind, number in ids.items() if number is not None)
     return [quota for quota in answers if quota]
 
 
-def project_id(directory: Path) -> int | None:
+def read_project_id(directory: Path) -> int | None:
     """Return the project of files created in ``directory`` (XFS, ext4, f2fs); None if none."""
     answer = array.array("B", bytes(28))
     try:
@@ -85,11 +85,11 @@ def _query_lustre(target: Path, mount_point: str) -> list[Quota]:
     """Query the quotas of the user, the group and the directory's project; stop at the first query without
     an answer."""
     requests = [("user", "-u", os.getuid(), pwd.getpwuid(os.getuid()).pw_name), ("group", "-g", os.getgid(), "")]
-    if (project := project_id(target)) is not None:
+    if (project := read_project_id(target)) is not None:
         requests.append(("project", "-p", project, ""))
     quotas: list[Quota] = []
     for kind, option, number, name in requests:
-        output = reading.tool(["lfs", "quota", "-q", option, name or str(number), mount_point])
+        output = reading.run_tool(["lfs", "quota", "-q", option, name or str(number), mount_point])
         if output is None:
             break
         quotas += parse_lfs(output, number, kind)

@@ -11,7 +11,7 @@ from iosonde.core.program_output import run_program
 TOOL_S = 5.0  # no fact is worth a longer wait
 
 
-def text(path: Path | str) -> str | None:
+def read_text(path: Path | str) -> str | None:
     """Return the file's text, stripped; None if it is unreadable."""
     try:
         return Path(path).read_text(errors="replace").strip()
@@ -19,9 +19,9 @@ def text(path: Path | str) -> str | None:
         return None
 
 
-def number(path: Path | str) -> int | None:
+def read_number(path: Path | str) -> int | None:
     """Return the file's content as an integer; None if it is not one."""
-    return integer(text(path))
+    return parse_integer(read_text(path))
 
 
 def list_pids() -> list[int]:
@@ -29,7 +29,7 @@ def list_pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
-def integer(word: str | None) -> int | None:
+def parse_integer(word: str | None) -> int | None:
     """Return ``word`` as an integer; None if it is not one."""
     try:
         return int(word) if word is not None else None
@@ -37,7 +37,7 @@ def integer(word: str | None) -> int | None:
         return None
 
 
-def tool(words: Sequence[str], timeout_s: float = TOOL_S, whatever_code: bool = False) -> str | None:
+def run_tool(words: Sequence[str], timeout_s: float = TOOL_S, whatever_code: bool = False) -> str | None:
     """Return a tool's output, in English; None if it is not on PATH, takes too long, or fails. ``whatever_code`` keeps
     the output of a failed tool."""
     if not shutil.which(words[0]):
@@ -49,7 +49,7 @@ def tool(words: Sequence[str], timeout_s: float = TOOL_S, whatever_code: bool = 
     return done.stdout if done.returncode == 0 or whatever_code else None
 
 
-def key_values(content: str, separator: str = ":") -> dict[str, str]:
+def parse_key_values(content: str, separator: str = ":") -> dict[str, str]:
     """Parse ``key: value`` lines into a dict with lower-case keys, words joined by _; other lines are left out."""
     values = {}
     for line in content.splitlines():

@@ -55,27 +55,32 @@ class Route:
     own_server: str = ""
 
 
-def here() -> NodeNetwork:
+def read_node_network() -> NodeNetwork:
     """Return the network of this process's name space."""
-    return NodeNetwork(netlink.links(), frozenset(netlink.routed()), tuple(traffic.ports()), netlink.way_to)
+    return NodeNetwork(
+        netlink.list_interfaces(),
+        frozenset(netlink.list_routed_interfaces()),
+        tuple(traffic.read_port_counts()),
+        netlink.find_route,
+    )
 
 
-def to_servers(mount: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> Route:
+def find_route_to_servers(mount: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> Route:
     """Return the route to the servers of a network mount; ``also`` are those known to hold its data."""
     if why := _PAST_THE_NETWORK.get(mount.type) or _explain_virtual(mount):
         return Route(why=why)
     hosts = _list_hosts(mount, also)
-    ways = {host: [way for address in addresses(host) if (way := network.way_to(address))] for host in hosts}
+    ways = {host: [way for address in resolve_addresses(host) if (way := network.way_to(address))] for host in hosts}
     ours = [host for host, several in ways.items() if any(_is_here(way, network) for way in several)]
     if ours:
         why = Message("own-server", "a server runs on this node ({host})", host=ours[0])
-        return Route(why=why, own_server=_by_its_address(ours))
+        return Route(why=why, own_server=_find_own_address(ours))
     reached = {way.index for several in ways.values() for way in several}
-    if _by_rdma(mount):
+    if _is_mounted_by_rdma(mount):
         why = "" if network.ports else Message("rdma-not-counted", "RDMA bypasses the kernel, and no port counts it")
         return Route(ports=network.ports, why=why)
     exact = all(ways.values()) and bool(also or (ways and mount.type in _SINGLE_SERVER))
-    indexes = once(reached if exact else reached | network.routed, network.links)
+    indexes = remove_double_counted(reached if exact else reached | network.routed, network.links)
     ports = () if exact else network.ports
     if ports:  # IP over InfiniBand is in the ports' counters
         indexes = {index for index in indexes if network.links[index].type != netlink.INFINIBAND}
@@ -87,21 +92,21 @@ def to_servers(mount: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> 
 
 def is_this_node(host: str, network: NodeNetwork) -> bool:
     """Return whether a host is this node by an address other than loopback."""
-    external = [address for address in addresses(host) if not _is_loopback(address)]
+    external = [address for address in resolve_addresses(host) if not _is_loopback(address)]
     return any((way := network.way_to(address)) is not None and _is_here(way, network) for address in external)
 
 
-def once(indexes: Iterable[int], links: Mapping[int, Interface]) -> set[int]:
+def remove_double_counted(indexes: Iterable[int], links: Mapping[int, Interface]) -> set[int]:
     """Remove interfaces whose bytes another one counts as well. A bond replaces its parts, hardware its VLANs; tunnels
     and bridges of virtual ports are removed if other interfaces remain."""
     counted = {index for index in indexes if index in links and links[index].type != netlink.LOOPBACK}
     parts = {index for index in counted if links[index].master in counted}
-    upper = {index for index in counted if _lies_on(links[index], counted, links)}
+    upper = {index for index in counted if _is_layered_on(links[index], counted, links)}
     remaining = counted - parts - upper
     return {index for index in remaining if not _is_inside(links[index], links)} or remaining
 
 
-def _lies_on(link: Interface, others: set[int], links: Mapping[int, Interface]) -> bool:
+def _is_layered_on(link: Interface, others: set[int], links: Mapping[int, Interface]) -> bool:
     """Return whether an interface is a VLAN (or similar) on one of the others, directly or indirectly; a veth's other
     end does not count."""
     visited = set()
@@ -121,10 +126,10 @@ def _is_inside(link: Interface, links: Mapping[int, Interface]) -> bool:
     return link.kind in _TUNNELS
 
 
-def _by_its_address(ours: Sequence[str]) -> str:
+def _find_own_address(ours: Sequence[str]) -> str:
     """Return the first host that is this node by an external address. A loopback address may be the client's gateway
     (HDFS), which is not a data server."""
-    return next((host for host in ours if not all(map(_is_loopback, addresses(host)))), "")
+    return next((host for host in ours if not all(map(_is_loopback, resolve_addresses(host)))), "")
 
 
 def _is_loopback(address: str) -> bool:
@@ -162,12 +167,12 @@ def _explain_virtual(mount: Mount) -> str:
     return ""
 
 
-def _by_rdma(mount: Mount) -> bool:
+def _is_mounted_by_rdma(mount: Mount) -> bool:
     options = _parse_options(mount)
     return "@o2ib" in mount.source or "rdma" in (options.get("proto"), options.get("transport"), options.get("trans"))
 
 
-def addresses(host: str) -> list[str]:
+def resolve_addresses(host: str) -> list[str]:
     """Return the addresses of a host. The wait for a name server is limited."""
     try:
         return [str(ipaddress.ip_address(host))]

@@ -9,35 +9,35 @@ from . import reading
 from .fact_types import Job
 
 
-def job(env: Mapping[str, str]) -> Job | None:
+def identify_job(env: Mapping[str, str]) -> Job | None:
     """Return scheduler, job id, nodes, partition, ``walltime_end`` (ISO 8601, UTC); None outside a job."""
     if env.get("SLURM_JOB_ID"):
         return {
             "name": "slurm",
             "job": env["SLURM_JOB_ID"],
-            "nodes": reading.integer(env.get("SLURM_JOB_NUM_NODES")),
+            "nodes": reading.parse_integer(env.get("SLURM_JOB_NUM_NODES")),
             "node_list": env.get("SLURM_JOB_NODELIST"),
             "partition": env.get("SLURM_JOB_PARTITION"),
-            "walltime_end": _format_iso(slurm_end(env)),
+            "walltime_end": _format_iso(find_slurm_end(env)),
         }
     if not env.get("PBS_JOBID"):
         return None
     return {
         "name": "pbs",
         "job": env["PBS_JOBID"],
-        "nodes": reading.integer(env.get("PBS_NUM_NODES")),
-        "node_list": ",".join(dict.fromkeys((reading.text(env.get("PBS_NODEFILE", "")) or "").split())) or None,
+        "nodes": reading.parse_integer(env.get("PBS_NUM_NODES")),
+        "node_list": ",".join(dict.fromkeys((reading.read_text(env.get("PBS_NODEFILE", "")) or "").split())) or None,
         "partition": env.get("PBS_QUEUE"),
-        "walltime_end": _format_iso(pbs_end(reading.tool(["qstat", "-f", env["PBS_JOBID"]]) or "")),
+        "walltime_end": _format_iso(parse_pbs_end(reading.run_tool(["qstat", "-f", env["PBS_JOBID"]]) or "")),
     }
 
 
-def slurm_end(env: Mapping[str, str]) -> float | None:
+def find_slurm_end(env: Mapping[str, str]) -> float | None:
     """Return the end of the Slurm job in seconds since 1970: from its environment (since 22.05), else from scontrol."""
-    end_time = reading.integer(env.get("SLURM_JOB_END_TIME"))
+    end_time = reading.parse_integer(env.get("SLURM_JOB_END_TIME"))
     if end_time:
         return float(end_time)
-    return parse_scontrol(reading.tool(["scontrol", "show", "job", "-o", env["SLURM_JOB_ID"]]) or "")
+    return parse_scontrol(reading.run_tool(["scontrol", "show", "job", "-o", env["SLURM_JOB_ID"]]) or "")
 
 
 def parse_scontrol(content: str) -> float | None:
@@ -46,7 +46,7 @@ def parse_scontrol(content: str) -> float | None:
     return datetime.fromisoformat(match.group(1)).timestamp() if match else None
 
 
-def pbs_end(content: str) -> float | None:
+def parse_pbs_end(content: str) -> float | None:
     """Return start + walltime of ``qstat -f`` (PBS Pro: stime, Torque: start_time); None if one is missing."""
     walltime = re.search(r"^\s*Resource_List\.walltime = (\d+):(\d\d):(\d\d)$", content, re.MULTILINE)
     started = re.search(r"^\s*(?:stime|start_time) = (.+)$", content, re.MULTILINE)

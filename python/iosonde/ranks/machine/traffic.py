@@ -40,11 +40,11 @@ class NetworkCounts(NamedTuple):
 NOTHING = NetworkCounts(0, 0, 0, 0)
 
 
-def interfaces(net_dev: Path = NET_DEV) -> dict[str, NetworkCounts]:
+def read_interface_counts(net_dev: Path = NET_DEV) -> dict[str, NetworkCounts]:
     """Return the counts of every interface in this process's network name space (proc_pid_net(5)),
     including loopback."""
     counts_by_interface = {}
-    for line in (reading.text(net_dev) or "").splitlines():
+    for line in (reading.read_text(net_dev) or "").splitlines():
         name, colon, numbers = line.partition(":")
         if colon:
             words = numbers.split()
@@ -52,25 +52,25 @@ def interfaces(net_dev: Path = NET_DEV) -> dict[str, NetworkCounts]:
     return counts_by_interface
 
 
-def ports(infiniband: Path = INFINIBAND) -> dict[str, NetworkCounts]:
+def read_port_counts(infiniband: Path = INFINIBAND) -> dict[str, NetworkCounts]:
     """Return the counts of every InfiniBand and RoCE port with counters, such as ``mlx5_0/1``. /sys may show another
     name space."""
     counts_by_port = {}
     for port in sorted(infiniband.glob("*/ports/*")):
         folder = port / "counters"
-        sizes = [reading.number(folder / name) for name in ("port_rcv_data", "port_xmit_data")]
+        sizes = [reading.read_number(folder / name) for name in ("port_rcv_data", "port_xmit_data")]
         if None not in sizes:
-            counts = [reading.number(folder / name) or 0 for name in ("port_rcv_packets", "port_xmit_packets")]
+            counts = [reading.read_number(folder / name) or 0 for name in ("port_rcv_packets", "port_xmit_packets")]
             words = [_WORD_BYTES * (size or 0) for size in sizes]
             counts_by_port[f"{port.parent.parent.name}/{port.name}"] = NetworkCounts(*words, *counts)
     return counts_by_port
 
 
-def sent_bytes(net_dev: Path = NET_DEV, infiniband: Path = INFINIBAND) -> int:
+def count_sent_bytes(net_dev: Path = NET_DEV, infiniband: Path = INFINIBAND) -> int:
     """Return the bytes sent by all interfaces but loopback, and by all InfiniBand ports (RDMA bypasses
     the interfaces)."""
-    own = [counts.sent_bytes for name, counts in interfaces(net_dev).items() if name != LOOPBACK]
-    return sum(own) + sum(counts.sent_bytes for counts in ports(infiniband).values())
+    own = [counts.sent_bytes for name, counts in read_interface_counts(net_dev).items() if name != LOOPBACK]
+    return sum(own) + sum(counts.sent_bytes for counts in read_port_counts(infiniband).values())
 
 
 def describe_interfaces(root: Path = Path("/sys/class/net")) -> list[dict[str, Any]]:
@@ -80,15 +80,15 @@ def describe_interfaces(root: Path = Path("/sys/class/net")) -> list[dict[str, A
     for directory in sorted(root.iterdir()):
         if directory.name == "lo" or not directory.is_dir():
             continue
-        megabits = reading.number(directory / "speed")
+        megabits = reading.read_number(directory / "speed")
         driver = directory / "device/driver"
         rows.append(
             {
                 "name": directory.name,
-                "state": reading.text(directory / "operstate"),
+                "state": reading.read_text(directory / "operstate"),
                 "bits_per_s": megabits * 10**6 if megabits and megabits > 0 else None,
-                "mtu_bytes": reading.number(directory / "mtu"),
-                "duplex": reading.text(directory / "duplex"),
+                "mtu_bytes": reading.read_number(directory / "mtu"),
+                "duplex": reading.read_text(directory / "duplex"),
                 "driver": driver.resolve().name if driver.exists() else None,
             }
         )
@@ -101,9 +101,9 @@ def describe_ports(root: Path = Path("/sys/class/infiniband")) -> list[dict[str,
         {
             "adapter": port.parent.parent.name,
             "port": int(port.name),
-            "state": reading.text(port / "state"),
-            "rate": reading.text(port / "rate"),
-            "link_layer": reading.text(port / "link_layer"),
+            "state": reading.read_text(port / "state"),
+            "rate": reading.read_text(port / "rate"),
+            "link_layer": reading.read_text(port / "link_layer"),
         }
         for port in sorted(root.glob("*/ports/*"))
     ]

@@ -37,22 +37,22 @@ def parse(text: str) -> list[str]:
     return words
 
 
-def in_job() -> bool:
+def is_in_job() -> bool:
     """Return whether this process is already in a Slurm or PBS job, whose nodes are used."""
     return bool(os.environ.get("SLURM_JOB_ID") or os.environ.get("PBS_NODEFILE"))
 
 
 def is_batch(text: str) -> bool:
     """Return whether to pass the whole command to sbatch (`submit`); False inside a job."""
-    return parse(text)[0] == SBATCH and not in_job()
+    return parse(text)[0] == SBATCH and not is_in_job()
 
 
-def submit(text: str, nodes: int, command: Sequence[str]) -> str:
+def submit_job(text: str, nodes: int, command: Sequence[str]) -> str:
     """Submit ``command`` to sbatch as a job of ``nodes`` nodes; return the job's id. Raises LaunchError if Slurm
     refuses."""
     from . import slurm
 
-    return slurm.submit(parse(text)[1:], nodes, command)
+    return slurm.submit_job(parse(text)[1:], nodes, command)
 
 
 @contextmanager
@@ -70,9 +70,9 @@ def reserve_nodes(
 
     words = parse(text)
     if words[0] not in (SALLOC, SBATCH):
-        yield script.run(words, nodes, script_s)
-    elif in_job():
+        yield script.run_reservation_script(words, nodes, script_s)
+    elif is_in_job():
         yield ()
     else:
-        with slurm.allocation(words[1:], nodes, on_wait):
+        with slurm.hold_allocation(words[1:], nodes, on_wait):
             yield ()

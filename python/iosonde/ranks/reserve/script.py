@@ -22,7 +22,7 @@ MAX_CHARACTERS = 60
 _PRINTS = "it must print only the names of the nodes, one per line; print other messages to stderr"
 
 
-def run(words: Sequence[str], nodes: int, limit_s: float) -> tuple[str, ...]:
+def run_reservation_script(words: Sequence[str], nodes: int, limit_s: float) -> tuple[str, ...]:
     """Call the script with the number of nodes; return the first ``nodes`` names printed. Raises InputError,
     LaunchError."""
     description = f"the reserve script {words[0]} {nodes}" if len(words) == 1 else f"the reserve script {words[0]}"

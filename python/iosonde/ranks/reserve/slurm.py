@@ -46,7 +46,7 @@ _HOPELESS = {
 
 
 @contextmanager
-def allocation(options: Sequence[str], nodes: int, on_wait: Callable[[str], None] | None) -> Iterator[None]:
+def hold_allocation(options: Sequence[str], nodes: int, on_wait: Callable[[str], None] | None) -> Iterator[None]:
     """Hold whole nodes during the block, with the environment of that Slurm job. Raises LaunchError."""
     salloc = _find_program("salloc")
     words = [salloc, f"--nodes={nodes}", "--exclusive", "--job-name=iosonde", *options, "sh", "-c", _HOLD]
@@ -83,7 +83,7 @@ def _set_environment(variables: dict[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def submit(options: Sequence[str], nodes: int, command: Sequence[str]) -> str:
+def submit_job(options: Sequence[str], nodes: int, command: Sequence[str]) -> str:
     """Submit the command to sbatch; return the job's id. Its output goes to slurm-ID.out here. Raises LaunchError."""
     words = [_find_program("sbatch"), "--parsable", f"--nodes={nodes}", "--exclusive", "--job-name=iosonde", *options]
     try:
@@ -106,7 +106,7 @@ def submit(options: Sequence[str], nodes: int, command: Sequence[str]) -> str:
     if done.returncode or not job.isdigit():
         raise _build_refusal(nodes, done.stderr)
     if (reason := _read_reason(job)) in _HOPELESS:
-        reading.tool(["scancel", job])
+        reading.run_tool(["scancel", job])
         raise _build_hopeless(nodes, reason)
     return job
 
@@ -190,7 +190,7 @@ def _build_hopeless(nodes: int, reason: str) -> LaunchError:
 
 def _read_reason(job: str) -> str:
     """Return Slurm's reason why a job waits; empty if it does not wait, or is unknown."""
-    return (reading.tool(["squeue", "--noheader", "--jobs", job, "--format=%r"]) or "").strip().replace("None", "")
+    return (reading.run_tool(["squeue", "--noheader", "--jobs", job, "--format=%r"]) or "").strip().replace("None", "")
 
 
 def _read_talk(err: int) -> str:

@@ -20,20 +20,20 @@ def _serve_file(kind: str, read: Callable[[], str]) -> Page:
 
 def _read_style() -> str:
     own = resources.files("iosonde.serve").joinpath("assets", "serve.css").read_text(encoding="utf-8")
-    return carried.asset("page.css") + own
+    return carried.read_asset("page.css") + own
 
 
 PAGES: dict[str, Page] = {
-    "/": runs.experiments_page,
-    "/runs": runs.page,
+    "/": runs.render_experiments_page,
+    "/runs": runs.render_runs_page,
     "/run": runs.run_page,
-    "/history": history.page,
-    "/change": history.change_page,
-    "/compare": compare.page,
-    "/report": report.page,
-    "/live": live.page,
+    "/history": history.render_history_page,
+    "/change": history.render_change_page,
+    "/compare": compare.render_compare_page,
+    "/report": report.render_report_page,
+    "/live": live.render_live_page,
     "/page.css": _serve_file("text/css; charset=utf-8", _read_style),
-    "/page.js": _serve_file(_SCRIPT, lambda: carried.asset("page.js")),
-    "/drawing.js": _serve_file(_SCRIPT, lambda: library.library(lambda sentence: None)),
+    "/page.js": _serve_file(_SCRIPT, lambda: carried.read_asset("page.js")),
+    "/drawing.js": _serve_file(_SCRIPT, lambda: library.load_vega_script(lambda sentence: None)),
     "/favicon.ico": _serve_file("image/x-icon", str),
 }

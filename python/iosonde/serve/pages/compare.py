@@ -13,17 +13,17 @@ from iosonde.data.query import ResponseQuery as Numbers
 from iosonde.data.source import Source, open_data, separate_last_experiment
 from iosonde.serve.shelf import Shelf
 
-from .web_page import Address, WebPage, rendered, scripts
+from .web_page import Address, WebPage, build_figure_scripts, render_page
 
 MOST = 2000  # runs per side
 
 
-def page(shelf: Shelf, address: Address) -> WebPage:
+def render_compare_page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/compare``: ``a`` and ``b`` (stores), ``where_a`` and ``where_b``, ``response``. Raises InputError,
     DataError."""
     if not (address.parameter("a") and address.parameter("b")):
         latest = [(shelf.of(experiment.store), experiment) for experiment in shelf.view.experiments(0, 50)]
-        return rendered("compare.html", shelf, address, "Compare", lines=[], notes=[], latest=latest, drawn=None)
+        return render_page("compare.html", shelf, address, "Compare", lines=[], notes=[], latest=latest, drawn=None)
     return WebPage(shelf.once(address.but(), lambda: _render_page(shelf, address).body))
 
 
@@ -43,7 +43,7 @@ def _render_page(shelf: Shelf, address: Address) -> WebPage:
         if only_last
     ]
     drawn = compare_figure.ratios_figure(comparison) if isinstance(comparison, Comparisons) else None
-    return rendered(
+    return render_page(
         "compare.html",
         shelf,
         address,
@@ -52,7 +52,7 @@ def _render_page(shelf: Shelf, address: Address) -> WebPage:
         notes=notes,
         lines=list(compare_text.lines(comparison)),
         drawn=drawn,
-        **scripts({"ratios": drawn.spec} if drawn else {}),
+        **build_figure_scripts({"ratios": drawn.spec} if drawn else {}),
     )
 
 

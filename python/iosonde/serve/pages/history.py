@@ -15,22 +15,22 @@ from iosonde.data.query import ResponseQuery as Numbers
 from iosonde.data.source import open_data
 from iosonde.serve.shelf import Shelf
 
-from .web_page import Address, WebPage, rendered, scripts
+from .web_page import Address, WebPage, build_figure_scripts, render_page
 
 NEWEST, MOST = 2000, 20_000  # runs used by default, and at most
 ON_A_PAGE = 12  # figures
 
 
-def page(shelf: Shelf, address: Address) -> WebPage:
+def render_history_page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/history``: ``store``, ``where``, ``response``, ``last`` (runs), ``page``. Raises
     InputError, DataError."""
     place = address.parameter("store") or ("1" if len(shelf.stores) == 1 else "")
     if not place:
-        return rendered("history.html", shelf, address, "History", shelved=None, watch=None, blocks=[])
+        return render_page("history.html", shelf, address, "History", shelved=None, watch=None, blocks=[])
     return WebPage(shelf.once(address.but(), lambda: _render_page(shelf, address, place).body))
 
 
-def watched(shelf: Shelf, address: Address, place: str) -> tuple[Watch, int]:
+def watch_selected_runs(shelf: Shelf, address: Address, place: str) -> tuple[Watch, int]:
     """Return the history of the selected runs, and their number. Raises InputError, DataError."""
     part, total = shelf.part(shelf.at(place), address.where, address.number("last", NEWEST, MOST))
     if not total:
@@ -40,12 +40,14 @@ def watched(shelf: Shelf, address: Address, place: str) -> tuple[Watch, int]:
 
 def _render_page(shelf: Shelf, address: Address, place: str) -> WebPage:
     shelved, last = shelf.at(place), address.number("last", NEWEST, MOST)
-    watch, total = watched(shelf, address, place)
+    watch, total = watch_selected_runs(shelf, address, place)
     number = address.number("page", 1, 10**6)
-    ordered = _by_news(watch)
+    ordered = _sort_by_news(watch)
     page_series = ordered[(number - 1) * ON_A_PAGE : number * ON_A_PAGE]
-    blocks = [(f"series-{place}", series, _of(watch, series)) for place, series in enumerate(page_series, 1)]
-    return rendered(
+    blocks = [
+        (f"series-{place}", series, _select_changes(watch, series)) for place, series in enumerate(page_series, 1)
+    ]
+    return render_page(
         "history.html",
         shelf,
         address,
@@ -58,13 +60,13 @@ def _render_page(shelf: Shelf, address: Address, place: str) -> WebPage:
         last=last,
         number=number,
         pages=max(1, -(-len(ordered) // ON_A_PAGE)),
-        **scripts(
+        **build_figure_scripts(
             {name: watch_figure.history_figure(series_entry, changes).spec for name, series_entry, changes in blocks}
         ),
     )
 
 
-def _by_news(watch: Watch) -> Sequence[WatchedSeries]:
+def _sort_by_news(watch: Watch) -> Sequence[WatchedSeries]:
     """Sort the series: those with a regression first, then those with the newest change, then the others."""
     newest = {id(change.series): change.first_after.started_at for change in reversed(watch.changes)}
     worse = {id(regression.series) for regression in (*watch.regressions, *watch.open_regressions)}
@@ -72,18 +74,18 @@ def _by_news(watch: Watch) -> Sequence[WatchedSeries]:
     return sorted(ordered, key=lambda ranked_series: id(ranked_series) not in worse)
 
 
-def _of(watch: Watch, series: WatchedSeries) -> list[SeriesChange]:
+def _select_changes(watch: Watch, series: WatchedSeries) -> list[SeriesChange]:
     return [change for change in reversed(watch.changes) if change.series is series]
 
 
-def change_page(shelf: Shelf, address: Address) -> WebPage:
+def render_change_page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/change``: the parameters of ``/history``, and ``series`` (its title) and ``run`` (the first after the
     change). Raises InputError, DataError."""
     return WebPage(shelf.once(address.but(), lambda: _render_change(shelf, address).body))
 
 
 def _render_change(shelf: Shelf, address: Address) -> WebPage:
-    history, _ = watched(shelf, address, address.parameter("store"))
+    history, _ = watch_selected_runs(shelf, address, address.parameter("store"))
     series, run = address.parameter("series"), address.parameter("run")
     change = next(
         (
@@ -102,7 +104,7 @@ def _render_change(shelf: Shelf, address: Address) -> WebPage:
         f"{series}: points before {change.first_after.started_at[:10]} against points from then on, up to the "
         f"neighbouring changes. A point is one {point}."
     ]
-    return rendered(
+    return render_page(
         "compare.html",
         shelf,
         address,
@@ -111,5 +113,5 @@ def _render_change(shelf: Shelf, address: Address) -> WebPage:
         notes=notes,
         lines=list(compare_text.lines(comparison)),
         drawn=drawn,
-        **scripts({"ratios": drawn.spec} if drawn else {}),
+        **build_figure_scripts({"ratios": drawn.spec} if drawn else {}),
     )

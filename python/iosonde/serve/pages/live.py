@@ -7,12 +7,12 @@ import time
 from dataclasses import dataclass
 
 from iosonde.core.where import Condition
-from iosonde.measure.spools import beats_here
+from iosonde.measure.spools import read_local_beats
 from iosonde.serve.shelf import Shelf, Shelved
 from iosonde.store.index_query import IndexedExperiment, IndexedRun, IndexView
 from iosonde.store.lock import find_lock_holder
 
-from .web_page import Address, WebPage, rendered
+from .web_page import Address, WebPage, render_page
 
 _MOST = 20
 _NEWEST = 5
@@ -32,18 +32,18 @@ class Begun:
     newest: tuple[IndexedRun, ...]
 
 
-def page(shelf: Shelf, address: Address) -> WebPage:
+def render_live_page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/live``, which the browser reloads every few seconds."""
-    campaigns = [_begun(shelf, experiment) for experiment in shelf.view.begun()[:_MOST]]
+    campaigns = [_describe_active_campaign(shelf, experiment) for experiment in shelf.view.begun()[:_MOST]]
     running = [campaign for campaign in campaigns if campaign.process is not None or campaign.beats]
     rest = [entry for entry in campaigns if entry not in running]
-    return rendered("live.html", shelf, address, "Live", running=running, rest=rest)
+    return render_page("live.html", shelf, address, "Live", running=running, rest=rest)
 
 
-def _begun(shelf: Shelf, experiment: IndexedExperiment) -> Begun:
+def _describe_active_campaign(shelf: Shelf, experiment: IndexedExperiment) -> Begun:
     shelved = shelf.of(experiment.store)
     process = find_lock_holder(shelved.store.path, experiment.id)
-    beats = beats_here(experiment.id) if process is not None else []
+    beats = read_local_beats(experiment.id) if process is not None else []
     sentences = tuple(beat.sentence(time.time()) for beat in beats[:_MOST_BEATS])
     view = IndexView(shelf.index, (experiment.store,))
     newest = view.runs([Condition("experiment", "=", experiment.id)], most=_NEWEST).runs if process is not None else ()

@@ -12,10 +12,10 @@ from .web_page import Address, WebPage
 MOST = 10_000  # runs
 
 
-def page(shelf: Shelf, address: Address) -> WebPage:
+def render_report_page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/report``: ``store`` with ``experiment`` or ``run``. Raises InputError, DataError."""
     body = shelf.once(address.but(), lambda: _render_page(shelf, address))
-    return WebPage(body, policy=f"{carried.policy()}; frame-ancestors 'none'")
+    return WebPage(body, policy=f"{carried.build_policy()}; frame-ancestors 'none'")
 
 
 def _render_page(shelf: Shelf, address: Address) -> bytes:

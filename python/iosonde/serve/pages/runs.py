@@ -8,22 +8,22 @@ from iosonde.commands.show import text as show_text
 from iosonde.serve.shelf import Shelf
 from iosonde.store.index_query import IndexedRun
 
-from .web_page import Address, WebPage, rendered
+from .web_page import Address, WebPage, render_page
 
 ON_A_PAGE = 100
 
 
-def page(shelf: Shelf, address: Address) -> WebPage:
+def render_runs_page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/runs``: ``store``, any number of ``where``, ``page``. Raises InputError."""
     view = shelf.narrowed(address.parameter("store"))
     number = address.number("page", 1, 10**6)
     selection = view.runs(address.where, (number - 1) * ON_A_PAGE, ON_A_PAGE)
-    same = _same_in_all(selection.runs)
+    same = _find_common_levels(selection.runs)
     rows = [
         (shelf.of(run.store), run, {name: level for name, level in run.factors.items() if name not in same})
         for run in selection.runs
     ]
-    return rendered(
+    return render_page(
         "runs.html",
         shelf,
         address,
@@ -37,7 +37,7 @@ def page(shelf: Shelf, address: Address) -> WebPage:
     )
 
 
-def _same_in_all(runs: Sequence[IndexedRun]) -> dict[str, Any]:
+def _find_common_levels(runs: Sequence[IndexedRun]) -> dict[str, Any]:
     """Return the factors with one level in all displayed runs, which is shown once."""
     sound = [run.factors for run in runs if not run.problem]
     if len(sound) < 2:
@@ -53,7 +53,7 @@ def run_page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/run``: ``store``, ``run``. Read from the store itself. Raises InputError, DataError."""
     shelved, run = shelf.at(address.parameter("store")), address.parameter("run")
     detail = show_answer.collect_run_details(show_answer.ChosenRuns(shelved.store.part([run]), run))
-    return rendered(
+    return render_page(
         "run.html",
         shelf,
         address,
@@ -67,14 +67,14 @@ def run_page(shelf: Shelf, address: Address) -> WebPage:
 EXPERIMENTS_ON_A_PAGE = 50
 
 
-def experiments_page(shelf: Shelf, address: Address) -> WebPage:
+def render_experiments_page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/``: ``store``, ``page``."""
     view = shelf.narrowed(address.parameter("store"))
     number = address.number("page", 1, 10**6)
     selected = view.experiments((number - 1) * EXPERIMENTS_ON_A_PAGE, EXPERIMENTS_ON_A_PAGE)
     experiments, runs, damaged = view.counted()
     rows = [(shelf.of(experiment.store), experiment) for experiment in selected]
-    return rendered(
+    return render_page(
         "experiments.html",
         shelf,
         address,

@@ -15,8 +15,8 @@ from iosonde.core.message import Message
 from iosonde.core.units import format_seconds
 from iosonde.core.where import Condition, parse_where
 from iosonde.core.words import format_count, pluralize
-from iosonde.layout.vocabulary import page_spec
-from iosonde.page.carried import figure_values
+from iosonde.layout.vocabulary import adapt_to_page
+from iosonde.page.carried import build_figure_values
 from iosonde.page.environment import make_plain_environment
 from iosonde.serve.shelf import Shelf
 
@@ -61,7 +61,7 @@ class Address:
         selected = {
             name: [word for word in values if word] for name, values in {**self.words, **_to_lists(words)}.items()
         }
-        return link(self.path, **selected)
+        return build_link(self.path, **selected)
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,13 @@ class WebPage:
     keep: bool = False
 
 
-def link(path: str, **words: Any) -> str:
+def build_link(path: str, **words: Any) -> str:
     """Return an address of this server."""
     parameters = {name: word for name, word in words.items() if word not in (None, "", [])}
     return path + (f"?{urlencode(parameters, doseq=True, errors='replace')}" if parameters else "")
 
 
-def rendered(template: str, shelf: Shelf, address: Address, title: str, **content: Any) -> WebPage:
+def render_page(template: str, shelf: Shelf, address: Address, title: str, **content: Any) -> WebPage:
     """Render a template."""
     text: str = (
         _environment()
@@ -90,19 +90,19 @@ def rendered(template: str, shelf: Shelf, address: Address, title: str, **conten
             address=address,
             stores=shelf.stores,
             several=len(shelf.stores) > 1,
-            notices=notices(shelf),
+            notices=list_notices(shelf),
             **content,
         )
     )
     return WebPage(text.encode("utf-8", "replace"))
 
 
-def problem_page(shelf: Shelf, message: str, hint: str) -> WebPage:
+def render_problem_page(shelf: Shelf, message: str, hint: str) -> WebPage:
     """Render an error with its hint."""
-    return rendered("problem.html", shelf, Address("", {}), "Cannot be shown", message=message, hint=hint)
+    return render_page("problem.html", shelf, Address("", {}), "Cannot be shown", message=message, hint=hint)
 
 
-def notices(shelf: Shelf) -> list[str]:
+def list_notices(shelf: Shelf) -> list[str]:
     """Return the notices for every page: an incomplete index, unreadable stores."""
     messages = list[str]()
     for store in shelf.stores:
@@ -130,7 +130,7 @@ def notices(shelf: Shelf) -> list[str]:
     return messages
 
 
-def setting(factors: Mapping[str, Any]) -> str:
+def describe_setting(factors: Mapping[str, Any]) -> str:
     """Describe the levels of a run, without its repetition."""
     return ", ".join(format_assignments({name: level for name, level in factors.items() if name != "repetition"}, {}))
 
@@ -139,10 +139,10 @@ def setting(factors: Mapping[str, Any]) -> str:
 def _environment() -> Any:
     environment = make_plain_environment("iosonde.serve")
     environment.globals |= {
-        "link": link,
+        "link": build_link,
         "counted": format_count,
         "plural": pluralize,
-        "setting": setting,
+        "setting": describe_setting,
         "format_seconds": format_seconds,
     }
     return environment
@@ -155,6 +155,6 @@ def _to_lists(words: Mapping[str, Any]) -> dict[str, list[str]]:
     }
 
 
-def scripts(specs: Mapping[str, Any]) -> dict[str, Any]:
+def build_figure_scripts(specs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the template values of figures by name (``figure_values``), at full width."""
-    return figure_values({name: page_spec(spec) for name, spec in specs.items()})
+    return build_figure_values({name: adapt_to_page(spec) for name, spec in specs.items()})

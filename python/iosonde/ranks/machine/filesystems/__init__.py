@@ -26,13 +26,13 @@ _FAMILIES: tuple[FileSystemFamily, ...] = (
 )
 
 
-def identity(target: Path, mount_entry: mount.Mount) -> dict[str, Any] | None:
+def identify_file_system(target: Path, mount_entry: mount.Mount) -> dict[str, Any] | None:
     """Return the family's name and its facts, or None for a file system without a family."""
     family = _find_family(mount_entry)
     return {"family": family.name, **family.identity(mount.find_existing(target), mount_entry)} if family else None
 
 
-def condition(target: Path, mount_entry: mount.Mount) -> TargetCondition | None:
+def query_condition(target: Path, mount_entry: mount.Mount) -> TargetCondition | None:
     """Return its current state; None for a file system that reports none."""
     family = _find_family(mount_entry)
     return family.condition(mount.find_existing(target), mount_entry) if family and family.condition else None

@@ -13,7 +13,7 @@ from typing import Any
 from .. import reading
 from ..fact_types import TargetCondition
 from ..mount import Mount
-from .family import UNKNOWN_REDUNDANCY, FileSystemFamily, Redundancy, condition
+from .family import UNKNOWN_REDUNDANCY, FileSystemFamily, Redundancy, build_condition
 
 # Health warnings that make Ceph slower or less safe; others, such as a pool without an application, are ignored.
 _TROUBLE = re.compile(r"DOWN|DEGRADED|AVAILABILITY|FULL|SLOW_OPS|DAMAGE|INCONSISTENT")
@@ -24,27 +24,27 @@ _CONNECT_S = 4
 
 
 def _read_identity(target: Path, mount_entry: Mount) -> dict[str, Any]:
-    layout = layout_of(target, Path(mount_entry.mount_point))
+    layout = read_layout(target, Path(mount_entry.mount_point))
     version = _query_ceph("version")
     # After a failed query no other is sent: each may take seconds.
     pool = _query_ceph("osd", "pool", "get", layout["pool"], "all") if version and layout and "pool" in layout else None
     profile = (pool or {}).get("erasure_code_profile")
     code = _query_ceph("osd", "erasure-code-profile", "get", profile) if profile else None
     tree = _query_ceph("osd", "tree") if version else None
-    return {"version": (version or {}).get("version"), "layout": layout, **spread(pool, code, tree)}
+    return {"version": (version or {}).get("version"), "layout": layout, **compute_redundancy(pool, code, tree)}
 
 
 def _read_condition(target: Path, mount_entry: Mount) -> TargetCondition | None:
     health = _query_ceph("health", "detail")
     if not health:
         return None
-    layout = layout_of(target, Path(mount_entry.mount_point)) or {}
+    layout = read_layout(target, Path(mount_entry.mount_point)) or {}
     pool = _query_ceph("osd", "pool", "get", layout["pool"], "size") if "pool" in layout else None
     size = (pool or {}).get("size")
-    return condition(troubles(health), {"pool_size": str(size)} if size else None)
+    return build_condition(list_problems(health), {"pool_size": str(size)} if size else None)
 
 
-def layout_of(path: Path, mount_point: Path) -> dict[str, str] | None:
+def read_layout(path: Path, mount_point: Path) -> dict[str, str] | None:
     """Return the layout of the directory, or of its nearest ancestor with one: stripe_unit, stripe_count, object_size,
     pool."""
     while True:
@@ -59,19 +59,21 @@ def layout_of(path: Path, mount_point: Path) -> dict[str, str] | None:
         path = path.parent
 
 
-def spread(pool: dict[str, Any] | None, code: dict[str, Any] | None, tree: dict[str, Any] | None) -> Redundancy:
+def compute_redundancy(
+    pool: dict[str, Any] | None, code: dict[str, Any] | None, tree: dict[str, Any] | None
+) -> Redundancy:
     """Return the redundancy from ``osd pool get POOL all``, ``osd erasure-code-profile get`` and ``osd tree``. The
     first server of an object forwards it."""
     nodes = (tree or {}).get("nodes") or []
     hosts = [str(node["name"]) for node in nodes if node.get("type") == "host" and node.get("children")]
     redundancy: Redundancy = {**UNKNOWN_REDUNDANCY, "copied_by": "servers", "servers": hosts or None}
     if code:
-        parts = [reading.integer(str(code.get(name))) for name in ("k", "m")]
+        parts = [reading.parse_integer(str(code.get(name))) for name in ("k", "m")]
         return {**redundancy, "copies": 1, "data_parts": parts[0], "parity_parts": parts[1]}
     return {**redundancy, "copies": (pool or {}).get("size")}
 
 
-def troubles(health: dict[str, Any]) -> list[str]:
+def list_problems(health: dict[str, Any]) -> list[str]:
     """Return the problems in ``health detail``: OSDs that are down, with their host, and the codes of others."""
     messages: list[str] = []
     checks = health.get("checks") or {}
@@ -85,7 +87,7 @@ def troubles(health: dict[str, Any]) -> list[str]:
 
 
 def _query_ceph(*words: str) -> dict[str, Any] | None:
-    output = reading.tool(["ceph", "--connect-timeout", str(_CONNECT_S), *words, "--format", "json"])
+    output = reading.run_tool(["ceph", "--connect-timeout", str(_CONNECT_S), *words, "--format", "json"])
     try:
         answer = json.loads(output) if output else None
     except ValueError:

@@ -49,6 +49,6 @@ class FileSystemFamily:
         return mount_entry.type in self.types or bool(self.source and mount_entry.source.startswith(self.source))
 
 
-def condition(health: Sequence[str] | None, options: dict[str, str] | None = None) -> TargetCondition:
+def build_condition(health: Sequence[str] | None, options: dict[str, str] | None = None) -> TargetCondition:
     """Build the current state: problems (empty: healthy; None: unknown), and the options in effect."""
     return {"at": format_now(), "health": None if health is None else list(health), "options": options or {}}

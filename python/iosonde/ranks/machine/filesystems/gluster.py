@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 from .. import mount, reading
 from ..fact_types import TargetCondition
 from . import gluster_graph
-from .family import UNKNOWN_REDUNDANCY, FileSystemFamily, Redundancy, condition
+from .family import UNKNOWN_REDUNDANCY, FileSystemFamily, Redundancy, build_condition
 from .gluster_graph import Graph
 
 _POSIX = re.compile(r"<POSIX\(([^)]*)\):([^:>]+):")
@@ -27,7 +27,7 @@ _DISTRIBUTE, _REPLICATE, _DISPERSE = "distribute", "replicate", "disperse"
 
 def _read_identity(target: Path, mount_entry: mount.Mount) -> dict[str, Any]:
     root, volume = mount.find_root_mount(mount_entry), _parse_volume(mount_entry)
-    graph = gluster_graph.read(root) if root else None
+    graph = gluster_graph.read_graph(root) if root else None
     info = _query_info(mount_entry)
     layout = (
         layout_from_graph(graph)
@@ -41,18 +41,18 @@ def _read_identity(target: Path, mount_entry: mount.Mount) -> dict[str, Any]:
         "version": _read_version(root),
         "status": info.findtext(".//volume/statusStr") if info is not None else None,
         **layout,
-        "options_set": options_set(info),
-        "placement": placement(_read_pathinfo(target)),
+        "options_set": list_set_options(info),
+        "placement": parse_placement(_read_pathinfo(target)),
     }
 
 
 def _read_condition(target: Path, mount_entry: mount.Mount) -> TargetCondition | None:
     root = mount.find_root_mount(mount_entry)
-    graph = gluster_graph.read(root) if root else None
+    graph = gluster_graph.read_graph(root) if root else None
     info = _query_info(mount_entry)
     if not graph:
-        return condition(None, options_set(info)) if info is not None else None
-    return condition(troubles(graph), options(graph) | options_set(info))
+        return build_condition(None, list_set_options(info)) if info is not None else None
+    return build_condition(list_disconnected_bricks(graph), list_live_options(graph) | list_set_options(info))
 
 
 def layout_from_graph(graph: Graph) -> dict[str, Any]:
@@ -61,8 +61,8 @@ def layout_from_graph(graph: Graph) -> dict[str, Any]:
     groups = replicas or codes
     kind = _REPLICATE if replicas else _DISPERSE if codes else _DISTRIBUTE
     parts = groups[0].children if groups else 1
-    spare = reading.integer(groups[0].shape.get("redundancy")) if codes else None
-    arbiters = reading.integer(groups[0].shape.get("arbiter-count")) if replicas else None
+    spare = reading.parse_integer(groups[0].shape.get("redundancy")) if codes else None
+    arbiters = reading.parse_integer(groups[0].shape.get("arbiter-count")) if replicas else None
     shards = graph.select_type("features/shard")
     return {
         "type": f"distributed-{kind}" if len(groups) > 1 else kind,
@@ -75,13 +75,13 @@ def layout_from_graph(graph: Graph) -> dict[str, Any]:
 def layout_from_info(info: ElementTree.Element) -> dict[str, Any]:
     """Return the layout from ``volume info --xml``, if the mount shows nothing."""
     names = ("distCount", "replicaCount", "arbiterCount", "disperseCount", "redundancyCount")
-    counts = {name: reading.integer(info.findtext(f".//volume/{name}")) or 0 for name in names}
+    counts = {name: reading.parse_integer(info.findtext(f".//volume/{name}")) or 0 for name in names}
     kind = _DISPERSE if counts["disperseCount"] else _REPLICATE if counts["replicaCount"] > 1 else _DISTRIBUTE
     bricks = [element.text or "" for element in info.findall(".//bricks/brick/name")]
     several = counts["distCount"] > 1 and kind != _DISTRIBUTE
     parts = counts["disperseCount"] if kind == _DISPERSE else counts["replicaCount"]
     hosts = [brick.partition(":/")[0] for brick in bricks]
-    set_ = options_set(info)
+    set_ = list_set_options(info)
     sharded = set_.get("features.shard") in ("on", "enable", "yes", "true", "1")
     return {
         "type": f"distributed-{kind}" if several else kind,
@@ -105,7 +105,7 @@ def _describe_redundancy(
     }
 
 
-def options(graph: Graph) -> dict[str, str]:
+def list_live_options(graph: Graph) -> dict[str, str]:
     """Return the live options: which translators the client has, by the options that enable them, and their own
     settings."""
     have = {translator.type for translator in graph.translators.values()}
@@ -115,14 +115,14 @@ def options(graph: Graph) -> dict[str, str]:
     return settings
 
 
-def options_set(info: ElementTree.Element | None) -> dict[str, str]:
+def list_set_options(info: ElementTree.Element | None) -> dict[str, str]:
     """Return the options that the administrator set on the volume, without those for access."""
     elements = info.findall(".//volume/options/option") if info is not None else []
     values = {element.findtext("name", ""): element.findtext("value", "") for element in elements}
     return {name: value for name, value in values.items() if not name.startswith(("auth.", "ssl."))}
 
 
-def troubles(graph: Graph) -> list[str] | None:
+def list_disconnected_bricks(graph: Graph) -> list[str] | None:
     """Return the bricks that this client is not connected to, or their server if all its bricks are missing. None if
     unknown for any brick."""
     if not graph.bricks or any(brick.connected is None for brick in graph.bricks):
@@ -133,7 +133,7 @@ def troubles(graph: Graph) -> list[str] | None:
     return [f"{name} down" for name in names]
 
 
-def placement(pathinfo: str) -> list[str] | None:
+def parse_placement(pathinfo: str) -> list[str] | None:
     """Parse ``trusted.glusterfs.pathinfo``: host and brick of every part of the directory."""
     return [f"{host}:{brick}" for brick, host in _POSIX.findall(pathinfo)] or None
 
@@ -147,7 +147,7 @@ def _read_pathinfo(target: Path) -> str:
 
 def _read_version(root: str | None) -> str | None:
     with suppress(ValueError, AttributeError):
-        return cast("str | None", json.loads(reading.text(f"{root}/.meta/version") or "{}").get("Package Version"))
+        return cast("str | None", json.loads(reading.read_text(f"{root}/.meta/version") or "{}").get("Package Version"))
     return None
 
 
@@ -161,7 +161,7 @@ def _query_info(mount_entry: mount.Mount) -> ElementTree.Element | None:
     if not server or not volume or server in _silent:
         return None
     words = ["gluster", "--mode=script", f"--remote-host={server}", "volume", "info", volume, "--xml"]
-    output = reading.tool(words, _ANSWER_S)
+    output = reading.run_tool(words, _ANSWER_S)
     try:
         read = ElementTree.fromstring(output or "<none/>")
     except ElementTree.ParseError:

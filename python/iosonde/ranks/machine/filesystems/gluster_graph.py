@@ -81,7 +81,7 @@ class Graph:
         )
 
 
-def read(root: str) -> Graph | None:
+def read_graph(root: str) -> Graph | None:
     """Read the graph of the volume mounted at ``root``; None if it shows none."""
     folder = Path(root) / ".meta" / "graphs" / "active"
     try:
@@ -90,7 +90,7 @@ def read(root: str) -> Graph | None:
         return None
     translators, bricks = {}, []
     for name in names:
-        kind = reading.text(folder / name / "type")
+        kind = reading.read_text(folder / name / "type")
         if kind == _CLIENT:
             bricks.append(_read_brick(folder / name))
             if len(bricks) > 1:
@@ -103,19 +103,19 @@ def read(root: str) -> Graph | None:
 def _read_translator(folder: Path, kind: str) -> Translator:
     private = _read_private(folder) if kind in _LIVE else {}
     live = {name: private[name] for name in _LIVE.get(kind, ()) if name in private}
-    shape = {name: value for name in _SHAPE if (value := reading.text(folder / "options" / name))}
+    shape = {name: value for name in _SHAPE if (value := reading.read_text(folder / "options" / name))}
     return Translator(folder.name, kind, len(_list_names(folder / "subvolumes")), shape, live)
 
 
 def _read_brick(folder: Path) -> Brick:
     state = _read_private(folder).get("connected")
-    host = reading.text(folder / "options" / "remote-host") or "?"
-    path = reading.text(folder / "options" / "remote-subvolume") or ""
+    host = reading.read_text(folder / "options" / "remote-host") or "?"
+    path = reading.read_text(folder / "options" / "remote-subvolume") or ""
     return Brick(host, path, None if state is None else state == "1")
 
 
 def _read_private(folder: Path) -> dict[str, str]:
-    return reading.key_values(reading.text(folder / "private") or "", "=")
+    return reading.parse_key_values(reading.read_text(folder / "private") or "", "=")
 
 
 def _list_names(folder: Path) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import mount, reading
 from ..fact_types import TargetCondition
-from .family import UNKNOWN_REDUNDANCY, FileSystemFamily, Redundancy, condition
+from .family import UNKNOWN_REDUNDANCY, FileSystemFamily, Redundancy, build_condition
 
 # Client parameters that affect measurements, by part: data servers (osc), metadata servers (mdc), mount (llite).
 _OPTIONS = {
@@ -65,7 +65,7 @@ def parse_imports(content: str, name: str) -> dict[str, tuple[str, str]]:
     """Parse ``lctl get_param osc.*.import mdc.*.import``: target → (connection state, server address)."""
     imports = {}
     for block in re.split(r"(?m)^\w+\.[^.\s]+\.import=.*$", content)[1:]:
-        fields = reading.key_values(block)
+        fields = reading.parse_key_values(block)
         target = fields.get("target", "").removesuffix("_UUID")
         if target.startswith(f"{name}-"):
             server = fields.get("current_connection", "").strip('"')
@@ -73,7 +73,7 @@ def parse_imports(content: str, name: str) -> dict[str, tuple[str, str]]:
     return imports
 
 
-def troubles(imports: dict[str, tuple[str, str]]) -> list[str]:
+def list_disconnected_targets(imports: dict[str, tuple[str, str]]) -> list[str]:
     """Return targets without a connection: ``OST0001 on 10.0.0.5@tcp: DISCONN``."""
     return [
         f"{target}{f' on {server}' if server else ''}: {state or 'no state'}"
@@ -82,14 +82,14 @@ def troubles(imports: dict[str, tuple[str, str]]) -> list[str]:
     ]
 
 
-def name_of(source: str) -> str:
+def parse_file_system_name(source: str) -> str:
     """Return ``scratch`` for ``10.0.0.1@tcp:10.0.0.2@tcp:/scratch/sub``."""
     return source.rpartition(":/")[2].partition("/")[0]
 
 
 def _read_identity(target: Path, mount_entry: mount.Mount) -> dict[str, Any]:
-    version = reading.tool(["lfs", "--version"])
-    striping = parse_getstripe(reading.tool(["lfs", "getstripe", "-d", str(target)]) or "")
+    version = reading.run_tool(["lfs", "--version"])
+    striping = parse_getstripe(reading.run_tool(["lfs", "getstripe", "-d", str(target)]) or "")
     imports = _read_imports(mount_entry)
     return {
         "version": version.split()[-1] if version else None,
@@ -112,20 +112,22 @@ def _describe_redundancy(striping: dict[str, Any], imports: dict[str, tuple[str,
 
 def _read_condition(target: Path, mount_entry: mount.Mount) -> TargetCondition | None:
     parameters = [f"{part}.*.{option}" for part, options in _OPTIONS.items() for option in options]
-    options = parse_parameters(_read_parameters(parameters) or "", name_of(mount_entry.source))
+    options = parse_parameters(_read_parameters(parameters) or "", parse_file_system_name(mount_entry.source))
     imports = _read_imports(mount_entry)
     if not options and not imports:
         return None
-    return condition(troubles(imports) if imports else None, options)
+    return build_condition(list_disconnected_targets(imports) if imports else None, options)
 
 
 def _read_imports(mount_entry: mount.Mount) -> dict[str, tuple[str, str]]:
-    return parse_imports(_read_parameters(["osc.*.import", "mdc.*.import"]) or "", name_of(mount_entry.source))
+    return parse_imports(
+        _read_parameters(["osc.*.import", "mdc.*.import"]) or "", parse_file_system_name(mount_entry.source)
+    )
 
 
 def _read_parameters(names: list[str]) -> str | None:
     """Return the output for existing parameters: versions differ, and unknown ones cause errors."""
-    return reading.tool(["lctl", "get_param", *names], whatever_code=True)
+    return reading.run_tool(["lctl", "get_param", *names], whatever_code=True)
 
 
 def _build_component(pairs: dict[str, Any]) -> dict[str, Any]:
@@ -140,7 +142,7 @@ def _parse_pairs(content: str) -> dict[str, Any]:
     for key, value in zip(words, words[1:], strict=False):
         if key.endswith(":") and not value.endswith(":"):
             name = key.rstrip(":").removeprefix("lmm_")
-            pairs.setdefault(name, reading.integer(value) if reading.integer(value) is not None else value)
+            pairs.setdefault(name, reading.parse_integer(value) if reading.parse_integer(value) is not None else value)
     return pairs
 
 

@@ -10,14 +10,14 @@ from typing import Any
 from .. import reading
 from ..fact_types import TargetCondition
 from ..mount import Mount
-from .family import UNKNOWN_REDUNDANCY, FileSystemFamily, Redundancy, condition
+from .family import UNKNOWN_REDUNDANCY, FileSystemFamily, Redundancy, build_condition
 
 _PORT = "9421"
 _SERVER = re.compile(r"(chunk|disconnected chunk) servers:\|([^|]+)\|(\d+)\|(?:[^|]*\|[^|]*\|([\d.]+))?", re.IGNORECASE)
 
 
 def _read_identity(target: Path, mount_entry: Mount) -> dict[str, Any]:
-    host, port = master(mount_entry.source)
+    host, port = parse_master(mount_entry.source)
     up, down, version = parse_servers(_query_servers(mount_entry) or "")
     spread: Redundancy = {
         **UNKNOWN_REDUNDANCY,
@@ -34,16 +34,16 @@ def _read_condition(target: Path, mount_entry: Mount) -> TargetCondition | None:
         return None
     up, down, _ = parse_servers(output)
     goal = _read_goal(target)
-    return condition(
+    return build_condition(
         [f"{server} down" for server in down] if up or down else None, {"goal": str(goal)} if goal else None
     )
 
 
 def _read_goal(target: Path) -> int | None:
-    return parse_goal(reading.tool(["mfsgetgoal", str(target)]) or "")
+    return parse_goal(reading.run_tool(["mfsgetgoal", str(target)]) or "")
 
 
-def master(source: str) -> tuple[str, str]:
+def parse_master(source: str) -> tuple[str, str]:
     """Return host and port of ``mfs#host:port/subfolder``."""
     host, _, port = source.partition("#")[2].partition("/")[0].partition(":")
     return host, port or _PORT
@@ -51,7 +51,7 @@ def master(source: str) -> tuple[str, str]:
 
 def parse_goal(content: str) -> int | None:
     """Parse ``mfsgetgoal``: ``/mnt/m/d: 2``; None for a storage class that is not a number of copies."""
-    return reading.integer(content.strip().rpartition(":")[2].strip())
+    return reading.parse_integer(content.strip().rpartition(":")[2].strip())
 
 
 def parse_servers(content: str) -> tuple[list[str], list[str], str | None]:
@@ -67,8 +67,8 @@ def parse_servers(content: str) -> tuple[list[str], list[str], str | None]:
 
 
 def _query_servers(mount_entry: Mount) -> str | None:
-    host, port = master(mount_entry.source)
-    return reading.tool(["mfscli", "-H", host, "-P", port, "-SCS", "-n", "-s|"]) if host else None
+    host, port = parse_master(mount_entry.source)
+    return reading.run_tool(["mfscli", "-H", host, "-P", port, "-SCS", "-n", "-s|"]) if host else None
 
 
 FAMILY = FileSystemFamily(
