@@ -474,12 +474,12 @@ def test_a_probe_that_is_none_is_refused(tmp_path):
 
 
 _GOOD = {
-    "count": ["1", "2.5", "1e5"],
+    "parse_count": ["1", "2.5", "1e5"],
     "parse_integer": ["1", "3", "16"],
     "parse_rate": ["117MB/s", "1Gbit/s", "1e-300B/s", "1e300B/s"],
     "parse_per_byte": ["0.02s/MB", "0s/MB"],
     "parse_seconds": ["2ms", "0"],
-    "size": ["4KiB", "1GB", "0"],
+    "parse_bytes": ["4KiB", "1GB", "0"],
 }
 _WILD = ["0", "-1", "nan", "inf", "", "x", "1e400", "1e300", "9" * 400, "²"]
 

@@ -30,7 +30,7 @@ from iosonde.core.errors import IosondeError
 from iosonde.ranks import clocks, mpi
 from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
 here = Path(__file__).parent
-ranks = mpi.connect(int(sys.argv[1]))
+ranks = mpi.connect_ranks(int(sys.argv[1]))
 def say(value):
     (here / f"said-{ranks.rank}").write_text(json.dumps(value))
 """
@@ -227,7 +227,7 @@ def test_nobody_is_left_when_the_launcher_or_its_watchdog_is_killed(tmp_path, vi
     words = local.Local().command(2, 1, program(tmp_path, 2, body))
     watching = (
         f"from pathlib import Path; from iosonde.ranks import watchdog\n"
-        f"print(watchdog.watch({words!r}, heartbeat_dir=Path({str(tmp_path / 'beats')!r})).exit_code)"
+        f"print(watchdog.watch_command({words!r}, heartbeat_dir=Path({str(tmp_path / 'beats')!r})).exit_code)"
     )
     parent = subprocess.Popen(
         [sys.executable, "-c", watching], env={**os.environ, "PYTHONPATH": SOURCE}, stdout=subprocess.PIPE

@@ -20,9 +20,9 @@ def test_a_summary_of_a_small_table_loads_nothing_large(tmp_path):
     large = {*LARGE_SCIPY, "pyarrow", "pandas", "statistics", "jinja2", "yaml"}
     code = f"""
 import sys
-from iosonde.cli.group import run
+from iosonde.cli.group import run_command_line
 sys.argv = ["iosonde", "summary", {str(table)!r}, "--response", "rate", "--by", "fs"]
-run()
+run_command_line()
 print(*sorted({large!r} & set(sys.modules)), file=sys.stderr)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -44,9 +44,9 @@ def test_analyses_of_a_small_table_load_of_scipy_special_alone(tmp_path, words):
     table.write_text("fs,nodes,rate\n" + "".join(rows))
     code = f"""
 import sys
-from iosonde.cli.group import run
+from iosonde.cli.group import run_command_line
 sys.argv = ["iosonde", {words[0]!r}, {str(table)!r}, "--response", "rate", *{words[1:]!r}]
-run()
+run_command_line()
 print(*sorted({{*{LARGE_SCIPY!r}, "pyarrow", "pandas"}} & set(sys.modules)), file=sys.stderr)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -59,9 +59,9 @@ def test_a_small_store_is_read_without_what_costs_more_than_reading(tmp_path, wo
     store = stats_sample.store(tmp_path / "s", repetitions=2)
     code = f"""
 import sys
-from iosonde.cli.group import run
+from iosonde.cli.group import run_command_line
 sys.argv = ["iosonde", {words[0]!r}, {str(store.path)!r}, *{words[1:]!r}]
-run()
+run_command_line()
 print(*sorted({{*{LARGE_SCIPY!r}, "pyarrow.compute", "pandas"}} & set(sys.modules)), file=sys.stderr)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

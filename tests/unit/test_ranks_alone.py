@@ -32,7 +32,7 @@ def test_one_rank_loads_no_mpi():
     import subprocess
     import sys
 
-    program = "import sys; from iosonde.ranks import mpi; mpi.connect(1); print('mpi4py' in sys.modules)"
+    program = "import sys; from iosonde.ranks import mpi; mpi.connect_ranks(1); print('mpi4py' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "False\n"
 
 

@@ -82,7 +82,8 @@ def test_facts_that_cannot_be_read_are_none(monkeypatch, tmp_path):
     def broken(*arguments):
         raise RuntimeError("unlike all others")
 
-    for module, name in ((host, "cpu"), (mount, "find_mount"), (traffic, "describe_interfaces"), (block, "devices")):
+    readers = {host: "read_cpu_facts", mount: "find_mount", traffic: "describe_interfaces", block: "list_devices"}
+    for module, name in readers.items():
         monkeypatch.setattr(module, name, broken)
     found = machine.collect_facts(tmp_path)
     assert found["cpu"] is found["mount"] is found["network"] is found["devices"] is None

@@ -332,7 +332,7 @@ def test_when_the_watchdog_is_killed_its_command_dies(tmp_path):
     program = (
         f"from pathlib import Path; from iosonde.ranks import watchdog\n"
         f"script = 'echo $$ > {tmp_path}/new; mv {tmp_path}/new {tmp_path}/pid; exec sleep 60'\n"
-        f"watchdog.watch(['sh', '-c', script], heartbeat_dir=Path({str(tmp_path)!r}))"
+        f"watchdog.watch_command(['sh', '-c', script], heartbeat_dir=Path({str(tmp_path)!r}))"
     )
     parent = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": SOURCE})
     assert wait_until((tmp_path / "pid").exists)
@@ -417,7 +417,7 @@ def test_a_word_over_a_longer_one_is_read_alone_and_half_of_one_is_not_read(tmp_
 
 
 def test_the_eldest_of_a_family_is_who_has_no_parent_in_it():
-    child = "import os, sys; from iosonde.ranks.processes import eldest; print(eldest('t') == os.getpid(), eldest('t'))"
+    child = "import os, sys; from iosonde.ranks.processes import find_eldest as f; print(f('t') == os.getpid(), f('t'))"
     parent = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]], check=True)"
     family = {**os.environ, processes.WATCHDOG_VARIABLE: "t"}
     for words, answer in (([child], "True"), ([parent, child], "False 0")):

@@ -134,7 +134,7 @@ def test_a_store_that_appears_while_its_place_is_checked_is_opened(
         Store.create(store).append(store_samples.run("theirs"))
         return has_store_data(store)
 
-    monkeypatch.setattr("iosonde.store.store.holds_data", create_meanwhile)
+    monkeypatch.setattr("iosonde.store.store.has_store_data", create_meanwhile)
     store = Store.create(path)
     store.append(store_samples.run("ours"))
     assert sorted(store.run_ids()) == ["ours", "theirs"]

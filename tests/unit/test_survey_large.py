@@ -16,8 +16,8 @@ MOST_MORE_BYTES = 48 << 20  # names of a million files alone, and nothing else, 
 
 _PROGRAM = """
 import json, resource, sys
-from iosonde.survey.walk import WalkOptions, walk
-found = walk(WalkOptions(sys.argv[1], 0, 500))
+from iosonde.survey.walk import WalkOptions, walk_tree
+found = walk_tree(WalkOptions(sys.argv[1], 0, 500))
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 print(json.dumps({"files": found.files, "drawn": len(found.by_count), "peak": peak}))
 """

@@ -6,7 +6,7 @@ fact. ``IOSONDE_LOCK_DIR`` names another directory; a directory shared by nodes 
 supports locks.
 
 All hosts of labs are one machine, and share its lock. A campaign with several labs holds it from the first to the last;
-processes that it starts in them learn its owner (``passed_on``), and take no lock.
+processes that it starts in them learn its owner (``build_inherited_environment``), and take no lock.
 """
 
 import fcntl

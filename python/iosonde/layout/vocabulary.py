@@ -1,5 +1,5 @@
 """Building blocks of every figure: colours, axes in readable units, intervals, points, the theme.
-Colours are those of light paper; ``page_spec`` replaces them by the page's variables. Field names are fixed;
+Colours are those of light paper; ``adapt_to_page`` replaces them by the page's variables. Field names are fixed;
 expressions are constants of this module.
 """
 

@@ -1,6 +1,6 @@
 """Render the pages' templates, in an environment with every filter that any of them uses.
 
-Jinja escapes what it is given, and ``_plain_value`` makes control characters visible first.
+Jinja escapes what it is given, and ``_to_plain_value`` makes control characters visible first.
 """
 
 from __future__ import annotations

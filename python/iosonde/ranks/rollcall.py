@@ -30,10 +30,10 @@ from pathlib import Path
 from iosonde.core.errors import IosondeError
 from iosonde.ranks import mpi, same_target
 try:
-    ranks = mpi.connect(int(sys.argv[1]))
+    ranks = mpi.connect_ranks(int(sys.argv[1]))
     answer = {"hosts": [host.name for host in ranks.hosts], "node_of": ranks.node_of}
     answer["sees_results"] = Path(sys.argv[2]).is_dir()
-    answer["elsewhere"] = same_target.before(ranks, [Path(target) for target in sys.argv[3:]])
+    answer["elsewhere"] = same_target.check_targets(ranks, [Path(target) for target in sys.argv[3:]])
     ranks.rank or print(json.dumps(answer), flush=True)
 except IosondeError as error:
     print(json.dumps({"error": error.to_json()}), flush=True)

@@ -33,7 +33,7 @@ AGENTS = {
     INTEL: ("I_MPI_HYDRA_BOOTSTRAP_EXEC",),
     OPEN_MPI: ("OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent"),
 }
-_FIND = "from iosonde.ranks.launch import mpiexec; print(mpiexec.find().flavour)"
+_FIND = "from iosonde.ranks.launch import mpiexec; print(mpiexec.find_mpiexec().flavour)"
 # What makes mpi4py load a library that is not its first choice.
 _LOADS: tuple[dict[str, str], ...] = ({}, {"MPI4PY_MPIABI": "openmpi"})
 

@@ -31,9 +31,9 @@ STREAMS = """
     sent = ranks.gather([(ranks.rank, hashlib.sha256(chunk).hexdigest()) for chunk in made])
     ranks.rank or print(json.dumps([got == sum(sent, []), [host.name for host in ranks.hosts], ranks.node_of]))
     '''
-    launcher = launch.find(hosts=mpirun.read_hostfile(Path(sys.argv[1])))
+    launcher = launch.find_launcher(hosts=mpirun.read_hostfile(Path(sys.argv[1])))
     words = launcher.command(3, 1, [sys.executable, "-c", program])
-    outcome = watchdog.watch(words, heartbeat_dir=Path("beats"), limits=watchdog.TimeLimits(60))
+    outcome = watchdog.watch_command(words, heartbeat_dir=Path("beats"), limits=watchdog.TimeLimits(60))
     print(Path("beats/stdout.txt").read_text() or outcome)
 """
 CALL = """
@@ -44,9 +44,9 @@ CALL = """
     from iosonde.ranks.launch import mpiexec, mpirun
     rollcall.ALONE_S = 4
     {before}
-    launcher = launch.find(hosts=mpirun.read_hostfile(Path("{hosts}")))
+    launcher = launch.find_launcher(hosts=mpirun.read_hostfile(Path("{hosts}")))
     try:
-        print(*rollcall.call(launcher, launcher.max_nodes, answer_s={answer_s}))
+        print(*rollcall.call_roll(launcher, launcher.max_nodes, answer_s={answer_s}))
     except IosondeError as error:
         print(error.message)
         print(error.hint)

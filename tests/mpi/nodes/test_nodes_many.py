@@ -22,7 +22,7 @@ PROLOGUE = """
     import hashlib, json, os, sys
     from pathlib import Path
     from iosonde.ranks import mpi
-    ranks = mpi.connect(int(sys.argv[1]))
+    ranks = mpi.connect_ranks(int(sys.argv[1]))
 """
 
 

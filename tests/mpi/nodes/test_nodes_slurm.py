@@ -25,7 +25,7 @@ HELD = """
     from iosonde.ranks import launch, reserve, rollcall
     try:
         with reserve.reserve_nodes("{text}", {nodes}, on_wait=lambda said: print(said, file=sys.stderr)) as hosts:
-            launcher = launch.find(hosts=hosts)
+            launcher = launch.find_launcher(hosts=hosts)
             print(json.dumps([launcher.name, os.environ["SLURM_JOB_ID"], *launcher.addresses({nodes})]), flush=True)
             {then}
     except IosondeError as error:
@@ -79,7 +79,7 @@ def test_a_campaign_inside_an_allocation(idle, family):
 
 
 def test_an_allocation_is_held_and_given_back(idle):
-    job, inside = held(idle, then="print(*rollcall.call(launcher, 2), *rollcall.call(launcher, 3))")[:2]
+    job, inside = held(idle, then="print(*rollcall.call_roll(launcher, 2), *rollcall.call(launcher, 3))")[:2]
     name, number, *nodes = json.loads(job)
     assert (name, nodes, inside) == ("slurm", ["n1", "n2", "n3"], "n1 n2 n1 n2 n3")
     assert number.isdigit()

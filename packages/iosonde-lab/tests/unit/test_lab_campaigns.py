@@ -17,10 +17,10 @@ from iosonde_lab import api as labs
 FILE = "lab: {file_system: local, cpus: [1, 2]}\nrepetitions: 1\nseed: 1\nsteps: ['true']\n"
 INSIDE = """
 import pathlib, sys
-from iosonde.cli.group import run
+from iosonde.cli.group import run_command_line
 from iosonde.ranks.machine import emulated
 emulated.FILE = pathlib.Path(sys.argv.pop(1))
-sys.exit(run())
+sys.exit(run_command_line())
 """
 
 

@@ -72,7 +72,7 @@ def test_other_versions_are_the_kernels(monkeypatch):
 
 
 def test_it_needs_what_mounts_it_here(kernel_client):
-    needed = set(RECIPE.commands.collect_placeholder_values())
+    needed = set(RECIPE.commands.values())
     assert {"nfs-ganesha", "nfs-ganesha-vfs", "rpcbind"} < needed
     assert needed & {"nfs-common", "iosonde-nfs-mount"} == {"nfs-common" if kernel_client else "iosonde-nfs-mount"}
 

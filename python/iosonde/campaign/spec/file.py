@@ -1,7 +1,7 @@
 """Experiment file ↔ Spec: the only builder of experiments.
 
 A document (from a file, options, or a bare command) is checked against the schema, then as a whole (``check``). It
-becomes a ``Spec`` with its ``Terms``. ``to_document`` is the inverse: the stored form, and the identity of an
+becomes a ``Spec`` with its ``Terms``. ``spec_to_document`` is the inverse: the stored form, and the identity of an
 experiment.
 """
 

@@ -15,7 +15,12 @@ from .ability import Ability
 
 _MANY = "more than one rank"
 _START_S = 30.0
-_TWO_RANKS = "from iosonde.ranks import mpi; ranks = mpi.connect(2); ranks.barrier(); ranks.rank or print(ranks.size)"
+_TWO_RANKS = """
+from iosonde.ranks import mpi
+ranks = mpi.connect_ranks(2)
+ranks.barrier()
+ranks.rank or print(ranks.size)
+"""
 
 
 def mpi_library() -> Ability:

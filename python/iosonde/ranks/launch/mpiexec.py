@@ -27,7 +27,7 @@ from iosonde.core.errors import LaunchError
 from iosonde.core.program_output import run_program
 from iosonde.ranks import mpi
 try:
-    answer = {"version": mpi.library_version(), "paths": mpi.loaded_libraries()}
+    answer = {"version": mpi.get_library_version(), "paths": mpi.list_loaded_libraries()}
 except LaunchError as error:
     answer = {"error": error.to_json()}
 print(json.dumps(answer))

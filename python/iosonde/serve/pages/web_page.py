@@ -156,5 +156,5 @@ def _to_lists(words: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def build_figure_scripts(specs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the template values of figures by name (``figure_values``), at full width."""
+    """Return the template values of figures by name, at full width."""
     return build_figure_values({name: adapt_to_page(spec) for name, spec in specs.items()})
