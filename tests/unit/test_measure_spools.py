@@ -55,8 +55,10 @@ def test_on_this_node_alone_nobody_else_is_asked(left, tmp_path):
 
 
 def test_a_directory_whose_process_was_killed_is_removed_by_the_next_one(tmp_path, monkeypatch):
-    program = "import os; from iosonde.ranks import temporary\n"
+    program = (
+        "import os; from iosonde.ranks import temporary\n"
         "with temporary.hold_directory('x') as d: os.kill(os.getpid(), 9)"
+    )
     subprocess.run([sys.executable, "-c", program], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (killed,) = tmp_path.iterdir()

@@ -1,7 +1,7 @@
 """The first table of the page: the settings as ``summary`` lays them out, and strips of their intervals.
 With at most one factor every metric is a row, a table per unit. With several factors each metric is a table with
-columns by one of them. If neither is possible the cells are the first table (``build_summary_table``). All strips of a table
-share one axis: from zero, or logarithmic if values lie more than twenty-fold apart.
+columns by one of them. If neither is possible the cells are the first table (``build_summary_table``). All strips of a
+table share one axis: from zero, or logarithmic if values lie more than twenty-fold apart.
 """
 
 from collections.abc import Sequence
