@@ -81,6 +81,7 @@ def test_trials_in_random_order_are_what_a_drift_is_spread_over():
     assert data.verdicts[0].doubts == ()
 
 
+@pytest.mark.long
 def test_noise_gets_no_warnings():
     rng = np.random.default_rng(6)
     doubted = found = 0
@@ -93,6 +94,7 @@ def test_noise_gets_no_warnings():
     assert doubted / 600 <= 0.05 and found / 600 >= 0.9
 
 
+@pytest.mark.long
 def test_trials_that_resemble_their_neighbours_are_worth_less():
     """Of AR(0.5) 25 of 100 equal sides were called different."""
     rng = np.random.default_rng(7)

@@ -43,6 +43,7 @@ def numbers(group):
     return group.n, group.failed, group.group, group.step_s, classes
 
 
+@pytest.mark.long
 def test_a_part_at_a_time_says_the_same(tmp_path, monkeypatch):
     trials = [made(lambda r, i, o: i % 16 == 0, seed=seed) for seed in (1, 2)]
     for one in trials:
@@ -59,6 +60,7 @@ def test_a_part_at_a_time_says_the_same(tmp_path, monkeypatch):
     assert len(parts.notes) == 1 and not whole.notes
 
 
+@pytest.mark.long
 def test_clocks_sizes_and_kinds_are_told_apart(tmp_path, monkeypatch):
     one = made(lambda r, i, o: r == 1)
     one["size"][::2] = 4096

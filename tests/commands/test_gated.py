@@ -47,6 +47,7 @@ def judged(items, *conditions, **more):
     return gate.judge(items, **more)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("ratio", "conditions"), [(1.0, ["more>0%"]), (1.05, ["slower>5%"]), (1.0, ["different>0%"])])
 def test_twenty_metrics_at_the_limit_fail_in_five_of_a_hundred_and_no_more(ratio, conditions):
     """Uncorrected 35 of 100 failed at no change, and 40 at the limit."""
@@ -170,6 +171,7 @@ def pairs_at_the_limit(rng, others: int, correlation: float, cv: float = 0.03):
     return verdicts(runs, rule, names)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("correlation", [0.0, 0.9])
 def test_numbers_that_do_not_decide_are_gated_once_it_has_ended(correlation):
     """Their interval is Student's, although the number that decides says when it ends."""

@@ -72,6 +72,7 @@ def test_a_relative_cache_directory_is_no_cache_directory(made, monkeypatch, tmp
     assert os.listdir(tmp_path) == ["home"] and (tmp_path / "home" / ".cache" / "iosonde").is_dir()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_library_itself_ends_no_element_and_names_no_address(monkeypatch, tmp_path):
     text = page_library._build_script()

@@ -76,6 +76,7 @@ def test_one_that_is_measured_stays(store):
     assert "nightly-20260701-0000" in store.run_ids()
 
 
+@pytest.mark.long
 def test_a_run_is_there_whole_or_not_at_all(store, monkeypatch):
     """Killed after any step, what is left is a store without problems, and the same again ends it."""
     runs = [run["id"] for run in store.runs() if run["experiment"] == "nightly-20260701"]

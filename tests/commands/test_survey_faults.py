@@ -223,6 +223,7 @@ def deep(root: Path, levels: int, name: str) -> Iterator[None]:
         subprocess.run(["rm", "-r", root / name], check=True)
 
 
+@pytest.mark.long
 def test_a_file_ten_thousand_directories_down_is_found_and_read(tmp_path):
     with deep(tmp_path, 10_000, "down"):
         made = survey(SurveyQuery(str(tmp_path)))

@@ -121,6 +121,7 @@ def test_a_list_tells_what_the_walk_tells(tree, tmp_path, sized):
         assert made.walked.numbers["allocated_bytes"] == walked.walked.numbers["allocated_bytes"]
 
 
+@pytest.mark.long
 def test_samples_of_a_list_follow_from_its_seed_and_hold_the_truth(tree, tmp_path):
     source = listed(tree, tmp_path / "list", True)
     truth = {

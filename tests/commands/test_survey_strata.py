@@ -101,6 +101,7 @@ def test_names_of_parts_are_shown_without_what_they_could_do(tmp_path):
     assert subprocess.run([*words, "--json"], capture_output=True, check=True).stdout.isascii()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_more_parts_than_can_have_samples(tmp_path):
     for number in range(10_001):

@@ -170,6 +170,7 @@ def test_what_does_not_count_is_no_order(values, is_order):
     assert (measured_order(table, ("y", "v")) is not None) is is_order
 
 
+@pytest.mark.long
 def test_pairs_of_levels_are_corrected_for():
     rng = np.random.default_rng(6)
     levels, cells = np.repeat(np.arange(8), 5), np.zeros(40, dtype=np.intp)

@@ -20,11 +20,18 @@ def seconds(file, *words):
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.stem)
+def test_it_can_be_planned(file):
+    assert seconds(file, "--quick") > 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("file", FILES, ids=lambda path: path.stem)
 def test_it_can_be_planned_in_every_extent(file):
     quick, usual, full = seconds(file, "--quick"), seconds(file), seconds(file, "--full")
     assert 0 < quick < usual < full
 
 
+@pytest.mark.long
 def test_the_whole_table_of_the_thesis_says_how_many_layouts_cannot_be():
     file = next(path for path in FILES if path.stem == "gluster-hardware")
     done = CliRunner().invoke(cli, ["plan", str(file), "--json", "--full"])

@@ -21,6 +21,7 @@ DATA = ROOT / "tests" / "golden" / "data" / "what_matters.csv"
 FACTORS = ["file_system", "access", "request_KiB", "pattern", "processes"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("response", ["write", "read"])
 @pytest.mark.parametrize("level", [0.95, 0.8])
 def test_settings_that_were_set_aside_are_inside_as_often_as_claimed(response, level):

@@ -28,6 +28,7 @@ def account(rng: np.random.Generator, length: int, begins: float, n: int = N) ->
     return Account(found[0], found[1], 1, float(all_of_it), 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("length", "begins"),
     [

@@ -88,6 +88,7 @@ PACKERS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", PACKERS)
 def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path, kind):
     packed = PACKERS[kind](IOR)

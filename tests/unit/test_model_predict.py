@@ -62,6 +62,7 @@ def test_a_new_setting_is_covered_as_often_as_claimed(alike):
     assert 0.87 <= np.mean(covered) <= 0.95
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("family", "trials"), [("linear", 150), ("tree", 60)])
 def test_a_models_interval_covers_a_new_trial_as_often_as_claimed(family, trials):
     rng, covered = np.random.default_rng(8), []

@@ -77,6 +77,7 @@ def test_of_laws_that_fit_a_fall_only_one_with_a_peak_remains():
     assert made.limit.fall.is_significant and remaining(made) == {"usl"} and "peak" in codes(say(made))
 
 
+@pytest.mark.long
 def test_noise_on_a_plateau_is_no_fall():
     falls = [
         analyse(repeated(lambda n: min(100 * n, 400), (1, 2, 4, 8, 16), cv=0.05, seed=seed), 0.95).limit.fall
@@ -141,6 +142,7 @@ def test_growth_that_goes_on_bounds_no_law(monkeypatch, unbounded):
     assert len(asked) > 1 and rate.low is not None and rate.high is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("truth", TRUTHS)
 def test_forecasts_of_few_draws_hold_the_truth(truth):
     counts = count(truth, 1, 3, (4, 6)) + count(truth, 3, 3, (4, 6))

@@ -27,6 +27,7 @@ def test_three_ticks_against_three_of_twice_as_long_are_not_sure_to_the_last_dig
     assert "trials" not in sentence(made)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ticks", [0.5, 1, 3, 10])  # standard deviations
 @pytest.mark.parametrize("n", [3, 6])
 def test_the_ratio_is_held_whatever_the_clock(ticks, n):

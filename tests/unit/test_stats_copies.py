@@ -111,6 +111,7 @@ ROUNDED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ROUNDED.values(), ids=list(ROUNDED))
 @pytest.mark.parametrize("n", [3, 10])
 def test_what_was_computed_of_rounded_times_is_no_copy(how, n):

@@ -59,6 +59,7 @@ def test_two_looks_are_the_integral_over_both():
     assert sequential.crossing(7, at) == pytest.approx(1 - 2 * inside, abs=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("alpha", [0.1, 0.05, 0.005])
 @pytest.mark.parametrize("most", [8, 30, 100])
 def test_all_looks_together_miss_as_often_as_they_say(alpha, most):

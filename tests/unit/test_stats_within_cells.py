@@ -67,6 +67,7 @@ def test_cells_that_differ_are_tested_by_welch_where_their_spread_differs():
     assert within(data).p_same == pytest.approx(known.pvalue)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("k", "n", "sd"),
     [
@@ -91,6 +92,7 @@ def test_unequal_trials_and_spreads_make_no_difference_where_there_is_none(k, n,
     assert false / 1000 <= 0.065 and unlike / 1000 <= 0.03
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("n", "m"),
     [
@@ -131,6 +133,7 @@ def test_two_or_three_trials_a_cell_against_many_are_warned_of(n, m, few):
     assert not few or made.df <= min(sum(n) - len(n), sum(m) - len(m))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("k", "n", "least"), [(4, 3, 0.55), (9, 3, 0.90), (4, 2, 0.35)])
 def test_balanced_cells_keep_their_power(k, n, least):
     """One variance for all found 63, 94 and 43 of 100."""
@@ -151,6 +154,7 @@ def test_what_the_cells_differ_in_hides_no_difference():
     assert made.verdict == DIFFERENT and made.ratio.low < np.exp(0.2) < made.ratio.high and made.cells == 7
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sizes", [(1, 2), (1, 4), (3, 4)])
 def test_it_covers_also_unbalanced_and_unrepeated_cells(sizes):
     hits = []

@@ -156,6 +156,7 @@ def test_what_names_nobody_stays(text: str) -> None:
     assert names.hide(text) == text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "piece",
     [

@@ -60,12 +60,14 @@ def label_command(stage: str, number: int, step: CommandStep) -> str:
 
 
 def _build_item(stage: str, number: int, step: Step, values: Mapping[str, FactorValue]) -> Item:
-    item = {"stage": stage, "number": number, **asdict(step)}
+    item: Item = {"stage": stage, "number": number}
     if isinstance(step, CommandStep):
+        item |= asdict(step) | {"kind": COMMAND, "label": label_command(stage, number, step)}
         del item["name"]
-        return item | {"kind": COMMAND, "label": label_command(stage, number, step), "expect": list(step.expect)}
+        return item | {"expect": list(step.expect)}
     settings = placeholders.fill_typed(step.settings, {**values, **workloads.list_own_placeholders(step.workload)})
-    return item | {"kind": NATIVE, "label": step.workload, "settings": settings}
+    # Without `asdict`, which would copy the settings of thousands of trials.
+    return item | vars(step) | {"kind": NATIVE, "label": step.workload, "settings": settings}
 
 
 def lay_out_items(trial_items: Iterable[Item], rank: int, ranks: int, shift: int) -> list[Part]:
