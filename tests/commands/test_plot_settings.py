@@ -22,7 +22,7 @@ from iosonde.core.verdict import VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.layout.vocabulary import SHADES
-from iosonde.stats.estimate.summarise import mean
+from iosonde.stats.estimate.summarise import estimate_mean
 from iosonde.store import Store
 from messages import assert_problem, codes, raises, with_code
 
@@ -85,7 +85,7 @@ def test_every_point_is_the_mean_of_its_own_trials(grid):
             for name, level in point.setting.items():
                 rows &= columns.column(name).values == level
             values = columns.numbers("write")[rows]
-            assert point.mean == mean(values, 0.95).within(low=0.0) and point.trials == tuple(values)
+            assert point.mean == estimate_mean(values, 0.95).within(low=0.0) and point.trials == tuple(values)
     best, worst, matters = made.sentences[0].partition("worst")
     assert best.startswith("write: ") and " 21" in best and "size=" in best and "clients=2, fs=xfs" in best
     assert worst and "clients" in matters and "clients=2" not in matters

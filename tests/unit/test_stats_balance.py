@@ -26,7 +26,7 @@ def run(written, number=0, read=0, **factors):
 
 
 def found(*runs):
-    return checks.run(checks.Subject([], 0.95, runs), ["S133"])
+    return checks.run_checks(checks.Subject([], 0.95, runs), ["S133"])
 
 
 def test_the_index_is_the_busiest_by_the_mean_with_its_interval_over_trials():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iosonde.stats.estimate.clusters import Clustered, share_of_members
+from iosonde.stats.estimate.clusters import Clustered, estimate_member_share
 from iosonde.stats.estimate.distributions import binomial_interval
 from iosonde.stats.sampling.pieces import interval_of_mean
 from iosonde.stats.sampling.shares import DrawnSample, mean, share
@@ -78,12 +78,12 @@ def test_strata_that_nearly_agree_leave_open_what_no_draw_met():
 def test_clusters_that_agree_count_as_no_more_values_than_there_are():
     """A third of each cluster: its variance is 0 but for rounding."""
     clusters, hits = np.repeat(np.arange(10), 3), np.resize([1.0, 0.0, 0.0], 30)
-    low, high = limits(share_of_members(hits, clusters, 0.95))
+    low, high = limits(estimate_member_share(hits, clusters, 0.95))
     assert high - low > 0.4, "as of ten clusters"
     low, high = limits(Clustered(2 - hits, clusters).share_below(1.5, 0.95))
     assert high - low > 0.4
     nearly = np.concatenate([hits[1:], [1.0]])
-    low, high = limits(share_of_members(nearly, np.repeat(np.arange(2), 15), 0.95))
+    low, high = limits(estimate_member_share(nearly, np.repeat(np.arange(2), 15), 0.95))
     assert high - low > 0.3, "of 30 values"
 
 

@@ -34,7 +34,10 @@ def runs(*phases):
 
 
 def said(*phases):
-    return [(found.severity, found.sentence) for found in checks.run(checks.Subject([], 0.95, runs(*phases)), ["S115"])]
+    return [
+        (found.severity, found.sentence)
+        for found in checks.run_checks(checks.Subject([], 0.95, runs(*phases)), ["S115"])
+    ]
 
 
 SERVED = {"reads": "served-by-cache", "received": 0.08}
@@ -100,7 +103,7 @@ def both_roles(*nodes, hosts=("n1", "n2")):
     """The findings S130 of a run on hosts; each of ``nodes`` is (rank, the server that it is or '')."""
     counted = [{"rank": rank, "node": rank} | ({"own_server": server} if server else {}) for rank, server in nodes]
     run = StoredRun({"id": "a", "missing": [], "facts": {"hosts": list(hosts)}, "phases": [phase(nodes=counted)]})
-    return checks.run(checks.Subject([], 0.95, [run]), ["S130"])
+    return checks.run_checks(checks.Subject([], 0.95, [run]), ["S130"])
 
 
 def test_a_client_that_is_a_server_is_named_with_its_address():
@@ -112,4 +115,7 @@ def test_a_client_that_is_a_server_is_named_with_its_address():
 
 def test_clients_that_serve_nothing_are_no_finding_nor_are_runs_without_a_network():
     assert both_roles((0, ""), (1, "")) == []
-    assert checks.run(checks.Subject([], 0.95, [StoredRun({"id": "a", "missing": [], "phases": []})]), ["S130"]) == []
+    assert (
+        checks.run_checks(checks.Subject([], 0.95, [StoredRun({"id": "a", "missing": [], "phases": []})]), ["S130"])
+        == []
+    )

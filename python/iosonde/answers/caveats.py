@@ -40,7 +40,7 @@ def warn_single_trials(response: Response, names: Sequence[str], where: str = "h
     bring_ups = s311.find_shared_factors(response.rows, names)
     if bring_ups is None:
         return []
-    finding = s311.finding(bring_ups, where)
+    finding = s311.build_finding(bring_ups, where)
     template = "{finding} {sentence}: {action}"
     values = {
         "finding": finding.code,

@@ -15,7 +15,7 @@ from iosonde.core.level_text import format_level_word, levels_to_base
 from iosonde.core.message import Message
 from iosonde.core.table import Cell, Table, tidy_number
 from iosonde.model.fit.features import Feature
-from iosonde.stats.estimate.missing import missing_row_warnings
+from iosonde.stats.estimate.missing import build_missing_row_warnings
 
 from . import instance_twins
 
@@ -133,7 +133,7 @@ def instances(
             response=response,
             columns=", ".join([*chosen, *fixed]),
         )
-    warnings = missing_row_warnings(len(table) - int(usable.sum()), len(table))
+    warnings = build_missing_row_warnings(len(table) - int(usable.sum()), len(table))
     part, y = table.take(usable), y[usable]
     _check_values(part, measured.name, y, chosen)
     alone = [name for name in fixed if len(part.column(name).codes()[1]) < 2]

@@ -27,7 +27,7 @@ from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase
 from iosonde.core.types import Estimate
 from iosonde.model.bound.bound import Ceiling
-from iosonde.stats.estimate.summarise import mean
+from iosonde.stats.estimate.summarise import estimate_mean
 
 PARTS = ("bound", "late_start", "imbalance", "slow_operations", "tail", "calls", "fsync_close", "rest")
 TITLES = {
@@ -168,10 +168,10 @@ def together(
     operation: str, by: Mapping[str, Any], ceiling: Ceiling, trials: Sequence[TrialLosses], level: float
 ) -> Waterfall:
     """Average every part over the trials, with its t interval. The means add up as the trials do."""
-    parts = {name: mean([trial.parts[name] for trial in trials], level) for name in PARTS}
+    parts = {name: estimate_mean([trial.parts[name] for trial in trials], level) for name in PARTS}
     # A time is not negative; the cost of slow operations beyond the bound is a difference, which may be.
     parts = {name: e if name == "slow_operations" else e.within(low=0.0) for name, e in parts.items()}
-    delivered = mean([trial.delivered_s for trial in trials], level).within(low=0.0)
+    delivered = estimate_mean([trial.delivered_s for trial in trials], level).within(low=0.0)
     work, time = (sum(getattr(t, name) for t in trials) / len(trials) for name in ("work_excess", "time_excess"))
     return Waterfall(operation, dict(by), ceiling, parts, delivered, work, time)
 

@@ -16,7 +16,7 @@ from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
-from iosonde.stats.estimate.multiple import holm
+from iosonde.stats.estimate.multiple import adjust_by_holm
 from iosonde.stats.regression import strata
 from iosonde.stats.regression.anova import Anova
 from iosonde.stats.regression.anova import anova as allocated
@@ -80,7 +80,10 @@ class AnalysisOfVariance(Answer):
 def correct_p_values(table: Anova, other_p_values: Sequence[float] = ()) -> dict[str, float | None]:
     """Map each term to its p, corrected (Holm) over all tested terms and ``other_p_values``."""
     terms = [term for term in table.sources if not term.block]
-    return {term.name: p for term, p in zip(terms, holm([*(term.p for term in terms), *other_p_values]), strict=False)}
+    return {
+        term.name: p
+        for term, p in zip(terms, adjust_by_holm([*(term.p for term in terms), *other_p_values]), strict=False)
+    }
 
 
 def _classify_effect(adjusted: float | None, level: float) -> VerdictState:

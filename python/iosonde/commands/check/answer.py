@@ -131,7 +131,7 @@ def noise(source: Source, query: ResponseQuery, by: Sequence[str] = ()) -> Noise
     """Measure how often a comparison of this very data gives a false alarm. Raises DataError without repeats."""
     if source.knows_factors:
         return Noise(
-            passports.passport_from_store(measured(source, replace(query, on=tuple(by))), source.table, query.level)
+            passports.compute_store_passport(measured(source, replace(query, on=tuple(by))), source.table, query.level)
         )
     table, column_roles = _prepare_table(source, query, by)
-    return Noise(passports.passport_from_table(table, query.level, column_roles.responses, column_roles.settings))
+    return Noise(passports.compute_table_passport(table, query.level, column_roles.responses, column_roles.settings))

@@ -23,7 +23,7 @@ from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import list_columns_in
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Comparison
-from iosonde.stats.estimate.within_cells import compare_within
+from iosonde.stats.estimate.within_cells import compare_within_cells
 
 from .against import PairVerdicts, find_sealed_experiments, judge_sealed_pairs
 from .caveat import Caveat
@@ -192,7 +192,7 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
             "more repetitions: each brings everything up anew",
             cell=_describe_single_trial(ready[0]),
         )
-    comparisons = estimates.with_holm([_compare_cell(matched, query, sides) for matched in ready])
+    comparisons = estimates.apply_holm_correction([_compare_cell(matched, query, sides) for matched in ready])
     items = tuple(
         _build_cell(matched, comparison, sides, plan) for matched, comparison in zip(ready, comparisons, strict=True)
     )
@@ -291,7 +291,7 @@ def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compa
     pair = matched.pair
     part = pair.part
     if matched.cells:
-        return compare_within(
+        return compare_within_cells(
             (pair.a.name, pair.b.name),
             matched.cells,
             query.level,
@@ -301,7 +301,7 @@ def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compa
             exact=is_count(part.metric),
         )
     a, b = (replace(side.group(), exact=is_count(part.metric)) for side in (pair.a, pair.b))
-    comparison = estimates.compare(
+    comparison = estimates.compare_groups(
         a,
         b,
         query.level,

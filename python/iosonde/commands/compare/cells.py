@@ -77,7 +77,7 @@ def describe_exclusive_cells(side: str, cells: str) -> Message:
 
 def average_within_bring_ups(matched: InCells) -> InCells:
     """Average trials that share a bring-up into one value. Positive values are averaged as logs over cells, as
-    ``compare_within`` takes them."""
+    ``compare_within_cells`` takes them."""
     a, b = matched.pair.a, matched.pair.b
     units = (a.bring_ups, b.bring_ups)
     if not any(repeats(each) for each in units):

@@ -44,7 +44,7 @@ class SideTrials:
 
     def group(self) -> Group:
         """Return the estimators' input. Raises DataError below two trials."""
-        return self.published or estimates.group(self.name, self.values)
+        return self.published or estimates.build_group(self.name, self.values)
 
     def by_cell(self) -> dict[Key, npt.NDArray[np.float64]]:
         """Map cells to their values."""

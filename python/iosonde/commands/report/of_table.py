@@ -23,7 +23,7 @@ from iosonde.data.roles import Roles, guess_roles
 from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import list_other_settings
 from iosonde.page.tables import FirstScreen, Reproduce, Section
-from iosonde.stats.checks import examine, worst_first
+from iosonde.stats.checks import examine, sort_by_severity
 from iosonde.stats.overview import overview
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.formula import columns_of
@@ -68,7 +68,7 @@ def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
     checked = examine.examine_table(table, level, roles.responses, roles.settings, (*roles.numbering, *roles.remarks))
     hidden = [finding for finding in survey.findings if finding.code == "S110"]
     every = [*checked.findings, *hidden, *select_top_findings(explained), *findings_from_warnings(survey.warnings)]
-    findings = tuple(worst_first(list({(finding.code, finding.sentence): finding for finding in every}.values())))
+    findings = tuple(sort_by_severity(list({(finding.code, finding.sentence): finding for finding in every}.values())))
     return Page(
         title=f"iosonde report: {path}",
         target=path,

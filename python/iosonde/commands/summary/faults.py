@@ -17,7 +17,7 @@ from iosonde.core.units import format_rate
 from iosonde.core.words import format_count
 from iosonde.data.source import Source
 from iosonde.engine import _native
-from iosonde.stats.estimate.summarise import geometric_mean, mean
+from iosonde.stats.estimate.summarise import estimate_geometric_mean, estimate_mean
 from iosonde.stats.overview.fault_effect import AFTER, BEFORE, DURING, HEALING, PhaseEffect, effects
 
 _NOTHING = Estimate(None, None, None, 0.95, 0)
@@ -175,7 +175,7 @@ class FaultEffects:
         for quantiles in ([(at, part.p50) for at, part in of], [(at, part.p99) for at, part in of]):
             available = [(at, value) for at, value in quantiles if value is not None]
             estimates.append(
-                self._estimate_over_units(geometric_mean, available) if len(available) == len(of) else None
+                self._estimate_over_units(estimate_geometric_mean, available) if len(available) == len(of) else None
             )
         return FaultPart(
             name,
@@ -185,7 +185,7 @@ class FaultEffects:
         )
 
     def _estimate_mean(self, values: Sequence[tuple[int, float]]) -> Estimate:
-        return self._estimate_over_units(mean, values).within(low=0.0)
+        return self._estimate_over_units(estimate_mean, values).within(low=0.0)
 
     def _estimate_over_units(
         self, estimate: Callable[[Sequence[float], float], Estimate], values: Sequence[tuple[int, float]]

@@ -10,7 +10,7 @@ from typing import Any
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.words import format_share
-from iosonde.stats.estimate.summarise import geometric_mean
+from iosonde.stats.estimate.summarise import estimate_geometric_mean
 from iosonde.stats.sampling.stopping import StopRule, narrow
 from iosonde.survey.contents import Contents
 from iosonde.survey.opening import NOT_TRIED, WalkedFile
@@ -81,7 +81,7 @@ def estimate_read_speeds(contents: Iterable[Contents], level: float) -> tuple[Re
         ReadSpeed(
             kind,
             state,
-            geometric_mean([size / seconds for size, seconds in files], level),
+            estimate_geometric_mean([size / seconds for size, seconds in files], level),
             sum(size for size, _ in files),
         )
         for (kind, state), files in groups.items()

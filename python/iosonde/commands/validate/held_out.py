@@ -14,7 +14,7 @@ from iosonde.core.types import Estimate
 from iosonde.data.source import Source
 from iosonde.model.fit.errors_of import Errors, errors_of, grouped_mean
 from iosonde.model.fit.fitted import Model, ask_all
-from iosonde.stats.estimate.clusters import share_of_members
+from iosonde.stats.estimate.clusters import estimate_member_share
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def judge_held_out(model: Model, source: Source, level: float = 0.95) -> Holdout
         grouped_mean(np.abs(predicted - observed), settings, level),
         int(has_interval.sum()),
         int(covered.sum()),
-        share_of_members(covered.astype(float), settings[has_interval], level),
+        estimate_member_share(covered.astype(float), settings[has_interval], level),
         len(refused),
         tuple(warnings),
         level,

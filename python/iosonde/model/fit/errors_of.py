@@ -13,7 +13,7 @@ from iosonde.core.arrays import Indices
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.clusters import share_of_members
+from iosonde.stats.estimate.clusters import estimate_member_share
 from iosonde.stats.estimate.distributions import t_critical
 from iosonde.stats.regression.ols import r2_of_predictions
 
@@ -74,7 +74,9 @@ class ClassErrors:
 def class_errors(observed: Array, predicted: Array, bounds: Array, group: Indices, level: float) -> ClassErrors:
     """Compute the class errors of rows in independent ``group``s."""
     steps = np.abs(speed_classes.classify(predicted, bounds) - speed_classes.classify(observed, bounds)).astype(float)
-    return ClassErrors(grouped_mean(steps, group, level), share_of_members((steps == 0).astype(float), group, level))
+    return ClassErrors(
+        grouped_mean(steps, group, level), estimate_member_share((steps == 0).astype(float), group, level)
+    )
 
 
 def class_bounds(y: Array, reading: str = "width") -> Array | None:

@@ -80,7 +80,7 @@ def examine_table(
             "give a table with at least one measurement",
             source=table.source or "the table",
         )
-    ordered = _in_time(table, ignored)
+    ordered = _sort_by_time(table, ignored)
     cells = [cell for cell in cells_of(ordered, responses, by) if cell.values.size]
     subject = checks.Subject(
         cells,
@@ -118,7 +118,7 @@ def examine_store(
         bound,
         observed=content.observed,
         probes=content.probes,
-        records=None if content.all_results is None else copies.records_of(content.all_results),
+        records=None if content.all_results is None else copies.group_numbers_by_run(content.all_results),
     )
     return _run_examination(
         subject,
@@ -139,7 +139,7 @@ def _run_examination(
     codes = [code for code in checks.CHECK if subject.runs or not checks.needs_runs(code)]
     sizes = [cell.n for cell in subject.cells if cell.values.size]
     return Examination(
-        tuple(checks.worst_first([*problems, *checks.run(subject, codes)])),
+        tuple(checks.sort_by_severity([*problems, *checks.run_checks(subject, codes)])),
         tuple(_list_blind_spots(subject, sizes)),
         tuple(responses),
         tuple(settings),
@@ -181,7 +181,7 @@ def _list_unchecked_limits(subject: checks.Subject) -> Iterator[str]:
         yield Message("unknown-traffic", "network traffic: {reason}", reason=why)
 
 
-def _in_time(table: Table, names: Sequence[str]) -> Table:
+def _sort_by_time(table: Table, names: Sequence[str]) -> Table:
     dated = next((name for name in names if not table.column(name).numeric), None)
     if dated is None:
         return table

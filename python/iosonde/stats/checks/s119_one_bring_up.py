@@ -38,10 +38,10 @@ def check(subject: Subject) -> list[Finding]:
         table = table.take(np.sort(np.unique(table.columns["run"].values.astype(str), return_index=True)[1]))
     names = [name for name in subject.cells[0].by if name in table.columns]
     units = strata.units_of(table)
-    return finding(strata.once(table, names, units)) if units else []
+    return build_finding(strata.once(table, names, units)) if units else []
 
 
-def finding(once: Mapping[str, Sequence[str]]) -> list[Finding]:
+def build_finding(once: Mapping[str, Sequence[str]]) -> list[Finding]:
     """Return a finding for these levels by factor; empty without levels."""
     if not once:
         return []

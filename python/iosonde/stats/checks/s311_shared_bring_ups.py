@@ -34,7 +34,7 @@ from ..regression.types import BringUpFactors, FitSubject
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Report predictors that are set once for several trials."""
-    return [] if subject.bring_up_factors is None else [finding(subject.bring_up_factors)]
+    return [] if subject.bring_up_factors is None else [build_finding(subject.bring_up_factors)]
 
 
 def find_shared_factors(table: Table, names: Sequence[str]) -> BringUpFactors | None:
@@ -44,7 +44,7 @@ def find_shared_factors(table: Table, names: Sequence[str]) -> BringUpFactors | 
     return BringUpFactors(shared, int(units[0].max()) + 1, len(table)) if shared else None
 
 
-def finding(factors: BringUpFactors, where: str = "here: too sure of that") -> Finding:
+def build_finding(factors: BringUpFactors, where: str = "here: too sure of that") -> Finding:
     """Return the finding about an analysis of single trials on such factors. ``where`` completes its sentence."""
     return Finding(
         "S311",

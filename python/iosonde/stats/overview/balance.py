@@ -9,7 +9,7 @@ from iosonde.core.schema import BRING_UP, CENTRE, OBSERVED_FACTORS, PROBE_FACTOR
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 
-from ..estimate.summarise import mean
+from ..estimate.summarise import estimate_mean
 
 # Key of a server's counters → the word for it.
 KINDS = {"written_bytes": "written", "read_bytes": "read"}
@@ -54,7 +54,7 @@ def busiest_by_mean(counts: Sequence[float]) -> float:
 
 def _estimate_balance(what: str, setting: str, trials: Sequence[dict[str, int]], level: float) -> ServerBalance:
     indices = [busiest_by_mean(list(trial.values())) for trial in trials]
-    index = mean(indices, level).within(low=1.0)
+    index = estimate_mean(indices, level).within(low=1.0)
     lost = replace(
         index, value=_compute_loss(index.value), low=_compute_loss(index.low), high=_compute_loss(index.high)
     )

@@ -8,7 +8,7 @@ from iosonde.core.schema import BRING_UP
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Estimate
 
-from ..estimate.summarise import mean
+from ..estimate.summarise import estimate_mean
 from .balance import settings_of
 
 
@@ -85,7 +85,7 @@ def _estimate_phase_calls(
 
 
 def _in_all(units: Sequence[Mapping[str, float]], level: float) -> Estimate:
-    return mean([sum(unit.values()) for unit in units], level).within(low=0.0)
+    return estimate_mean([sum(unit.values()) for unit in units], level).within(low=0.0)
 
 
 def _average_counts(counters: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -95,7 +95,7 @@ def _average_counts(counters: Sequence[Mapping[str, float]]) -> dict[str, float]
 
 def _estimate_each(units: Sequence[Mapping[str, float]], level: float) -> dict[str, Estimate]:
     kinds = dict.fromkeys(kind for unit in units for kind in unit)
-    estimates = {kind: mean([unit.get(kind, 0.0) for unit in units], level).within(low=0.0) for kind in kinds}
+    estimates = {kind: estimate_mean([unit.get(kind, 0.0) for unit in units], level).within(low=0.0) for kind in kinds}
     return dict(sorted(estimates.items(), key=lambda item: -(item[1].value or 0.0)))
 
 

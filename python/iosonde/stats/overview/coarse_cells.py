@@ -8,8 +8,8 @@ import numpy as np
 from iosonde.core.metrics import build_metric, is_count
 from iosonde.core.types import Estimate
 
-from ..estimate.coarse import coarse_text, half_ticks, wider
-from ..estimate.summarise import standard_deviation
+from ..estimate.coarse import build_coarse_clock_warning, compute_half_ticks, widen_estimate
+from ..estimate.summarise import compute_sd
 from .cells import TrialCell
 
 
@@ -25,8 +25,8 @@ def half_ticks_of(cells: Sequence[TrialCell]) -> list[float]:
         if not repeated or is_count(build_metric(metric, unit)):
             continue
         spreads = dict.fromkeys(places, np.inf)
-        spreads.update((place, standard_deviation(cells[place].independent)) for place in repeated)
-        halves = half_ticks([cells[place].values for place in places], list(spreads.values()))
+        spreads.update((place, compute_sd(cells[place].independent)) for place in repeated)
+        halves = compute_half_ticks([cells[place].values for place in places], list(spreads.values()))
         for place, half in zip(places, halves, strict=True):
             errors[place] = half
     return errors
@@ -37,5 +37,7 @@ def with_half_tick(estimate: Estimate, half: float) -> Estimate:
     return (
         estimate
         if not half or estimate.low is None
-        else replace(wider(estimate, half), warnings=(*estimate.warnings, coarse_text(2 * half)))
+        else replace(
+            widen_estimate(estimate, half), warnings=(*estimate.warnings, build_coarse_clock_warning(2 * half))
+        )
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.stats.estimate.multiple import holm
+from iosonde.stats.estimate.multiple import adjust_by_holm
 
 from .balance import busiest_by_mean
 
@@ -91,7 +91,7 @@ def evenness(
         (1 + int((drawn[:, kind] >= index * (1 - 1e-12)).sum())) / (1 + len(drawn))
         for kind, index in enumerate(indices)
     ]
-    corrected = holm(p)
+    corrected = adjust_by_holm(p)
     files, n_bytes = (
         Evenness(
             what,

@@ -201,4 +201,4 @@ def _summarise_servers(repetitions: Sequence[Sequence[Facts]], level: float) -> 
 
 def _estimate_mean(values: list[float], level: float) -> Estimate:
     # Rates and times are never negative, however wide the interval of few repetitions is.
-    return means.mean(values, level).within(low=0.0)
+    return means.estimate_mean(values, level).within(low=0.0)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from iosonde.core.stored import StoredPhase
 
 from ..estimate.percentiles import percentiles_from_durations
-from ..estimate.summarise import least_n_for_quantile
+from ..estimate.summarise import compute_least_n_for_quantile
 
 MOST_RANKS = 16  # the lines of more ranks are indistinguishable
 _FEWEST, _MOST = 20, 100  # bins
@@ -208,7 +208,9 @@ def _compute_starts(phase: StoredPhase, rows: npt.NDArray[Any]) -> tuple[Array, 
 
 def _choose_bins(operations: int, end: float) -> _Bins:
     """Choose bins of a round width, most of which have enough operations for a 99th percentile."""
-    count = min(max(operations // least_n_for_quantile(_PERCENTILES[-1], _LEVEL), min(_FEWEST, operations)), _MOST)
+    count = min(
+        max(operations // compute_least_n_for_quantile(_PERCENTILES[-1], _LEVEL), min(_FEWEST, operations)), _MOST
+    )
     exact = max(end, 1.0) / count
     power = 10.0 ** math.floor(math.log10(exact))
     width = next(step * power for step in _STEPS if step * power >= exact * (1 - 1e-9))

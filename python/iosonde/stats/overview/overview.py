@@ -20,10 +20,16 @@ from iosonde.core.table import Table
 from iosonde.core.types import Estimate, Experiment
 
 from .. import checks
-from ..estimate.percentiles import PERCENTILES, TrialPercentiles, over_trials
-from ..estimate.scaling import efficiencies
-from ..estimate.stopping import stein_interval
-from ..estimate.summarise import coefficient_of_variation, harmonic_mean, mean, median, standard_deviation
+from ..estimate.percentiles import PERCENTILES, TrialPercentiles, estimate_over_trials
+from ..estimate.scaling import estimate_efficiencies
+from ..estimate.stopping import estimate_stein_interval
+from ..estimate.summarise import (
+    compute_sd,
+    estimate_harmonic_mean,
+    estimate_mean,
+    estimate_median,
+    estimate_variation_coefficient,
+)
 from . import words
 from .cells import MeasuredCells, TrialCell, cells_of, hidden_factors, missing_values
 from .coarse_cells import half_ticks_of, with_half_tick
@@ -158,7 +164,7 @@ def _build_overview(
     efficiency = tuple(_build_efficiency([cell for cell in cells if cell.operation not in apart], level))
     if any(cell.operation in apart for cell in cells):
         warnings = [*warnings, *why]
-    findings = checks.run(subject, checks.SUMMARY)
+    findings = checks.run_checks(subject, checks.SUMMARY)
     averaged = any(cell.independent.size < cell.values.size for cell in cells)
     if averaged:
         warnings = [
@@ -196,10 +202,12 @@ def row_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: f
         dict(cell.by),
         cell.n,
         mean_of(cell, level, pilot, half_tick),
-        _mark_within_run(with_half_tick(median(x, level), half_tick), cell),
-        sd=standard_deviation(x) if x.size > 1 else None,
-        cv=coefficient_of_variation(x, level).value if x.size > 1 else None,
-        harmonic_mean=_mark_within_run(with_half_tick(harmonic_mean(x, level), half_tick), cell) if rate else None,
+        _mark_within_run(with_half_tick(estimate_median(x, level), half_tick), cell),
+        sd=compute_sd(x) if x.size > 1 else None,
+        cv=estimate_variation_coefficient(x, level).value if x.size > 1 else None,
+        harmonic_mean=_mark_within_run(with_half_tick(estimate_harmonic_mean(x, level), half_tick), cell)
+        if rate
+        else None,
         values=() if cell.within_run else tuple(map(float, x)),
     )
 
@@ -209,9 +217,9 @@ def mean_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: 
     x = cell.independent
     staged = pilot is not None and x.size > pilot
     return _mark_within_run(
-        with_half_tick(stein_interval(x, pilot, level) if staged and pilot else mean(x, level), half_tick).within(
-            low=lowest_mean(cell)
-        ),
+        with_half_tick(
+            estimate_stein_interval(x, pilot, level) if staged and pilot else estimate_mean(x, level), half_tick
+        ).within(low=lowest_mean(cell)),
         cell,
     )
 
@@ -267,7 +275,7 @@ def _build_latency(
                 dict(zip(by, key[2:], strict=True)),
                 percentile,
                 fewest,
-                over_trials(trials, percentile, level),
+                estimate_over_trials(trials, percentile, level),
             )
 
 
@@ -281,7 +289,7 @@ def _build_efficiency(cells: Sequence[TrialCell], level: float) -> Iterator[Effi
         rest = tuple((name, value) for name, value in cell.by.items() if name != factor)
         families.setdefault((cell.operation, cell.metric, factor, rest), {})[float(size)] = cell.independent
     for (operation, metric, factor, rest), trials in families.items():
-        for size, estimate in efficiencies(trials, level).items():
+        for size, estimate in estimate_efficiencies(trials, level).items():
             yield Efficiency(operation, metric, dict(rest), factor, min(trials), size, estimate)
 
 

@@ -11,7 +11,7 @@ from iosonde.core.message import spell
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_percent, format_significant
 
-from ..estimate.scaling import SOME, verdict
+from ..estimate.scaling import SOME, judge_efficiency
 
 if TYPE_CHECKING:
     from .types import Efficiency, OverviewRow
@@ -78,7 +78,7 @@ def _describe_scaling(efficiency: Sequence[Efficiency], units: Mapping[str, str]
 
 
 def _judge_item(item: Efficiency) -> str:
-    return verdict(item.efficiency, item.size, item.base)
+    return judge_efficiency(item.efficiency, item.size, item.base)
 
 
 def _name_item(item: Efficiency, among: Sequence[Efficiency], units: Mapping[str, str]) -> str:

@@ -337,7 +337,7 @@ def _by_strata(query: _Query, data: CellMeans, total: float, shared: SharedError
         sources,
         shared.strata.within.error,
         tuple(contrast(text, terms, query.factors, shared.rows, judge, query.level) for text in contrasts),
-        tuple(s119.finding(lost)),
+        tuple(s119.build_finding(lost)),
         (*unequal(shared.strata), *([NO_ERROR] if shared.strata.exact(0) else [])),
         shared.strata.strata,
     )
@@ -562,7 +562,7 @@ def _check_assumptions(
     except DataError:
         return None, []
     assumptions = look(fit, values)
-    findings = checks.run_fit(
+    findings = checks.run_fit_checks(
         FitSubject(
             fit, assumptions, level, (), response, [table.place(int(rows[row])) for row in assumptions.influential_rows]
         )

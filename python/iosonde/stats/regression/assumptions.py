@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..estimate.distributions import chi2_upper_p, f_quantile, f_upper_p, normal_two_sided_p, t_two_sided_p
-from ..estimate.normality import MOST, normal_scores, shapiro_wilk
-from ..estimate.trend import trend
+from ..estimate.normality import MOST, compute_normal_quantiles, run_shapiro_wilk_test
+from ..estimate.trend import estimate_trend
 from .ols import Fit
 from .rounding import beyond_rounding
 
@@ -92,11 +92,11 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
     influential = [int(i) for i in above[np.argsort(-cook[above])][:5]]
     if outlier_p < _OUTLIER_P and int(np.abs(studentized).argmax()) not in influential:
         influential.append(int(np.abs(studentized).argmax()))
-    w, w_p = (None, None) if blind or not 3 <= fit.n <= MOST else shapiro_wilk(residuals)
+    w, w_p = (None, None) if blind or not 3 <= fit.n <= MOST else run_shapiro_wilk_test(residuals)
     r1, r1_p = _estimate_autocorrelation(fit, blind)
     triangle = fit.triangle
     assert triangle is not None  # None only for a fit of sums
-    drift = None if blind else trend([residuals[:: max(1, fit.n // _TREND_MOST)]])
+    drift = None if blind else estimate_trend([residuals[:: max(1, fit.n // _TREND_MOST)]])
     return Assumptions(
         lack_of_fit=_lack_of_fit(fit, cells, exact),
         repeats=bool(cells.max() + 1 < fit.n),
@@ -125,7 +125,7 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
 def qq_points(residuals: Array) -> tuple[Array, Array]:
     """Return (normal quantiles at (i - 0.5)/n, sorted residuals): the Q-Q plot (Jain 1991, §14.7)."""
     n = residuals.size
-    return normal_scores((np.arange(1, n + 1) - 0.5) / n), np.sort(residuals)
+    return compute_normal_quantiles((np.arange(1, n + 1) - 0.5) / n), np.sort(residuals)
 
 
 def qq_correlation(residuals: Array) -> float:

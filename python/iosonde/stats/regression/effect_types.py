@@ -15,7 +15,7 @@ from iosonde.core.units import format_percent
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import join_names
 
-from ..estimate.multiple import holm
+from ..estimate.multiple import adjust_by_holm
 from .in_turn import DOUBTS, DriftInTurn
 
 NEGLIGIBLE_SHARE = 0.01  # of the variation
@@ -124,7 +124,7 @@ class ResponseEffects:
 def correct(family: Sequence[ResponseEffects]) -> list[ResponseEffects]:
     """Return the effects with family-wise corrected p-values."""
     tests = [test.p for response in family for test in response.tests]
-    adjusted, count = iter(holm(tests)), sum(p is not None for p in tests)
+    adjusted, count = iter(adjust_by_holm(tests)), sum(p is not None for p in tests)
 
     def correct_effect(effect: FactorEffect) -> FactorEffect:
         return replace(

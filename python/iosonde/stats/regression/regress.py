@@ -221,7 +221,7 @@ def regress(
         model.fit,
         tuple(points),
         assumptions,
-        tuple(checks.run_fit(subject)),
+        tuple(checks.run_fit_checks(subject)),
         tuple(warnings),
         model,
         deciding,

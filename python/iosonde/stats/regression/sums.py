@@ -67,7 +67,7 @@ def regress_sums(
     warnings = _list_contradictions(beta[1] ** 2 * sxx, ssr)
     if points and points[0].extrapolated is None:
         warnings.append(Message("unknown-range", "cannot check for extrapolation: give x_min and x_max"))
-    findings: list[Finding] = checks.run_fit(FitSubject(fit, None, level, points, response))
+    findings: list[Finding] = checks.run_fit_checks(FitSubject(fit, None, level, points, response))
     return Regression(response, (name,), fit, points, None, tuple(findings), tuple(warnings))
 
 
