@@ -21,7 +21,7 @@ from iosonde.stats.checks import examine
 from iosonde.stats.checks.s129_first_trial import compute_p_at_least
 from iosonde.stats.estimate import trend
 from iosonde.stats.estimate.autocorrelation import estimate_autocorrelation
-from iosonde.stats.overview.cells import TrialCell, cells_of
+from iosonde.stats.overview.cells import TrialCell, group_into_cells
 from messages import raises
 
 RNG = np.random.default_rng
@@ -396,7 +396,7 @@ def test_cells_of_a_large_table_are_judged_as_those_of_a_small_one(design):
     rows = [(fs, n, float(7 * i + n)) for i, (fs, n) in enumerate(itertools.product("abcde", range(8)))]
     rows = {"full": rows, "sparse": rows[::7], "hole": rows[:-1], "unbalanced": rows + rows[:4] * 3}[design]
     table = build_table({"fs": [r[0] for r in rows], "n": [r[1] for r in rows], "y": [r[2] for r in rows]})
-    cells = cells_of(table, ["y"], ["fs", "n"])
+    cells = group_into_cells(table, ["y"], ["fs", "n"])
     plain = [replace(c, by=dict(c.by)) for c in cells]
     at_once, one_by_one = (
         checks.run_checks(checks.Subject(of, 0.95, table=table), ["S123", "S126"]) for of in (cells, plain)
@@ -408,7 +408,9 @@ def test_cells_of_a_large_table_are_judged_as_those_of_a_small_one(design):
 def test_a_source_in_another_unit_is_found_in_a_table():
     rows = [(fs, n, (n + 1) * (1024.0 if fs == "b" else 1.0)) for fs in "ab" for n in range(4)] + [("c", 9, 5.0)]
     table = build_table({"fs": [r[0] for r in rows], "n": [r[1] for r in rows], "y": [r[2] for r in rows]})
-    (finding,) = checks.run_checks(checks.Subject(cells_of(table, ["y"], ["fs", "n"]), 0.95, table=table), ["S126"])
+    (finding,) = checks.run_checks(
+        checks.Subject(group_into_cells(table, ["y"], ["fs", "n"]), 0.95, table=table), ["S126"]
+    )
     assert {"fs=a", "fs=b"} <= set(finding.sentence.replace(",", "").split()) and "10" in finding.sentence
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import stats_sample
 
-from iosonde.answers.operations import latencies
+from iosonde.answers.operations import compute_run_percentiles
 from iosonde.commands.plot.figure_heatmap import heatmap_figure
 from iosonde.commands.plot.figure_settings import choose_level_colours, settings_figure
 from iosonde.commands.plot.layout import PlotRoles
@@ -242,7 +242,9 @@ def test_percentiles_of_recorded_operations_are_means_over_trials(tmp_path):
     made = build_percentiles_plot(source, ResponseQuery(("create",)), PlotRoles())
     assert made.x.texts[:2] == ("p50", "p99") and made.color.factor == "nodes"
     (panel,) = made.panels
-    recorded = [one for trial in latencies(source, 0.95).values() for one in trial if one.operation == "create"]
+    recorded = [
+        one for trial in compute_run_percentiles(source, 0.95).values() for one in trial if one.operation == "create"
+    ]
     medians = sorted(one.duration_ns[0.5] / 1e9 for one in recorded)
     assert sorted(trial for point in panel.points if point.x == 0 for trial in point.trials) == pytest.approx(medians)
     assert {point.mean.n for point in panel.points} == {3} and "at p99" in made.sentences[0]

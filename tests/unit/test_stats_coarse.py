@@ -13,7 +13,7 @@ from iosonde.stats.estimate.coarse import measure_rounding, widen_ratio
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, build_group, compare_groups
 from iosonde.stats.estimate.compare_words import describe_comparison
 from iosonde.stats.estimate.within_cells import compare_within_cells
-from iosonde.stats.overview.overview import overview_from_table
+from iosonde.stats.overview.overview import build_overview_from_table
 from iosonde.stats.overview.types import OverviewRow
 from messages import assert_problem, codes, with_code
 
@@ -69,7 +69,7 @@ def test_cells_widen_by_half_a_tick_of_their_means():
 def groups(unit: str, *sides: list[float]) -> tuple[OverviewRow, ...]:
     names = [name for name, side in zip("ab", sides, strict=True) for _ in side]
     columns = (Column("fs", np.array(names, dtype=object)), Column("v", np.concatenate(sides), "v", unit))
-    return overview_from_table(Table({one.name: one for one in columns}), ["v"], ["fs"], 0.95).rows
+    return build_overview_from_table(Table({one.name: one for one in columns}), ["v"], ["fs"], 0.95).rows
 
 
 def test_a_summary_knows_a_mean_no_better_than_a_comparison():

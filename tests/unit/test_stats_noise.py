@@ -13,7 +13,7 @@ from iosonde.stats.estimate import noise
 from iosonde.stats.estimate.distributions import binomial_interval
 from iosonde.stats.estimate.noise import compute_detectable_effect, estimate_smallest_difference
 from iosonde.stats.overview.cells import TrialCell
-from iosonde.stats.regression.components import components
+from iosonde.stats.regression.components import estimate_components
 from messages import assert_problem, raises
 
 
@@ -55,7 +55,7 @@ def nested(rng, between, within, trials=12, ranks=6, cells=3):
 def test_components_are_found_again_and_their_intervals_cover():
     rng, hits, values = np.random.default_rng(4), [], []
     for _ in range(200):
-        found = components(nested(rng, 0.1, 0.2), 0.9)
+        found = estimate_components(nested(rng, 0.1, 0.2), 0.9)
         values.append((found.between.value**2, found.within.value**2))
         hits.append((found.share.low <= 0.2 <= found.share.high, found.within.low <= 0.2 <= found.within.high))
     assert np.mean(values, axis=0) == pytest.approx([0.01, 0.04], rel=0.1)
@@ -63,9 +63,9 @@ def test_components_are_found_again_and_their_intervals_cover():
 
 
 def test_components_need_ranks_and_repeats():
-    assert components([[np.array([1.0]), np.array([2.0]), np.array([3.0])]], 0.95) is None
-    assert components([[np.array([1.0, 2.0])]], 0.95) is None
-    assert components([], 0.95) is None
+    assert estimate_components([[np.array([1.0]), np.array([2.0]), np.array([3.0])]], 0.95) is None
+    assert estimate_components([[np.array([1.0, 2.0])]], 0.95) is None
+    assert estimate_components([], 0.95) is None
 
 
 def test_no_false_alarms_beyond_the_promise_on_independent_trials():

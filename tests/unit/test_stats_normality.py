@@ -6,7 +6,7 @@ from scipy import stats
 
 from iosonde.core.table import build_table
 from iosonde.stats.estimate import normality
-from iosonde.stats.regression.assumptions import brown_forsythe
+from iosonde.stats.regression.assumptions import compute_brown_forsythe_p
 from iosonde.stats.regression.regress import regress
 
 KINDS = {
@@ -53,13 +53,15 @@ def test_brown_and_forsythe(kind):
     values = KINDS[kind](draw, cells.size) * (1 + cells)
     groups = [values[cells == cell] for cell in range(4)]  # the last has no 3
     expected = stats.levene(*groups, center="median").pvalue
-    assert brown_forsythe(values, cells) == pytest.approx(expected, rel=1e-10)
+    assert compute_brown_forsythe_p(values, cells) == pytest.approx(expected, rel=1e-10)
 
 
 def test_spread_that_never_varies_is_the_same_or_cannot_be_told():
     cells = np.repeat([0, 1], 4)
-    assert brown_forsythe(np.array([-1.0, -1, 1, 1, 4, 4, 6, 6]), cells) == 1.0
-    assert brown_forsythe(np.array([-1.0, -1, 1, 1, 3, 3, 7, 7]), cells) is None  # no error to hold that against
+    assert compute_brown_forsythe_p(np.array([-1.0, -1, 1, 1, 4, 4, 6, 6]), cells) == 1.0
+    assert (
+        compute_brown_forsythe_p(np.array([-1.0, -1, 1, 1, 3, 3, 7, 7]), cells) is None
+    )  # no error to hold that against
 
 
 def test_equal_distances_from_the_medians_are_no_difference():

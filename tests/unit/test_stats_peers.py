@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 
 from iosonde.core.table import build_table
 from iosonde.stats.estimate import multiple, rank_tests, ratio, summarise
-from iosonde.stats.regression.anova import anova
+from iosonde.stats.regression.anova import compute_anova
 from iosonde.stats.regression.regress import regress
 from messages import assert_problem, with_code
 
@@ -45,7 +45,7 @@ def table(data: pd.DataFrame):
 @given(seeds, st.sampled_from([1, 2, 3]))
 def test_anova_of_unbalanced_data(seed, kind):
     data = frame(seed)
-    made = anova(table(data), "y", ["disk*net"], 0.95, kind=kind)
+    made = compute_anova(table(data), "y", ["disk*net"], 0.95, kind=kind)
     coded = "C(disk, Sum) * C(net, Sum)" if kind == 3 else "C(disk) * C(net)"
     other = anova_lm(formula_ols(f"y ~ {coded}", data).fit(), typ=kind)
     other = other.drop(index="Intercept", errors="ignore")
@@ -61,7 +61,7 @@ def test_anova_of_unbalanced_data(seed, kind):
 @given(seeds)
 def test_anova_with_a_block(seed):
     data = frame(seed)
-    made = anova(table(data), "y", ["disk", "net"], 0.95, block="day")
+    made = compute_anova(table(data), "y", ["disk", "net"], 0.95, block="day")
     other = anova_lm(formula_ols("y ~ C(day) + C(disk) + C(net)", data).fit(), typ=2)
     assert [(s.name, s.block) for s in made.sources] == [("day", True), ("disk", False), ("net", False)]
     assert [s.f for s in made.sources] == pytest.approx(other["F"].tolist()[:3], rel=1e-6)
@@ -71,7 +71,7 @@ def test_anova_with_a_block(seed):
 @given(seeds)
 def test_contrasts_with_an_interaction_are_differences_of_marginal_means(seed):
     data = frame(seed)
-    made = anova(table(data), "y", ["disk*net"], 0.9, contrasts=["disk: ssd - 0.5*hdd - 0.5*nvme"]).contrasts[0]
+    made = compute_anova(table(data), "y", ["disk*net"], 0.9, contrasts=["disk: ssd - 0.5*hdd - 0.5*nvme"]).contrasts[0]
     cells = data.groupby(["disk", "net"]).y.agg(["mean", "count"])
     weights = np.array([{"ssd": 0.5, "hdd": -0.25, "nvme": -0.25}[disk] for disk, _ in cells.index])
     fit = formula_ols("y ~ C(disk) * C(net)", data).fit()

@@ -85,18 +85,20 @@ def test_a_server_on_loopback_may_have_answered(loopback, idle, many):
 
 
 def test_the_sentence_is_of_all_bytes_and_names_the_range_and_the_servers():
-    assert wire.words(runs({"index": 0, "name": "read"})) == ""
-    assert wire.words(runs(phase(reads="came", received=1.05))).startswith("100 % ")
-    assert wire.words(runs(phase(reads="came", received=1.05))).endswith(f" {wire.SERVERS}")
+    assert wire.describe_network_traffic(runs({"index": 0, "name": "read"})) == ""
+    assert wire.describe_network_traffic(runs(phase(reads="came", received=1.05))).startswith("100 % ")
+    assert wire.describe_network_traffic(runs(phase(reads="came", received=1.05))).endswith(f" {wire.SERVERS}")
     # What is too much in one phase makes up for nothing in another.
-    both = wire.words(runs(phase(reads="unclear", received=1.4), phase(reads="served-by-cache", received=0.5)))
+    both = wire.describe_network_traffic(
+        runs(phase(reads="unclear", received=1.4), phase(reads="served-by-cache", received=0.5))
+    )
     assert re.match(r"75 % \(50 to 100 % by \w+\)", both)
-    assert wire.words(runs(phase(reads="came", received=0.999))).startswith("99 %")
+    assert wire.describe_network_traffic(runs(phase(reads="came", received=0.999))).startswith("99 %")
 
 
 def test_what_is_not_known_is_said_with_its_reason():
-    assert wire.words(runs(phase(reads="unknown", why="RDMA"))).endswith(": RDMA.")
-    assert wire.unknown(runs(phase(reads="came", received=1.0))) == ""
+    assert wire.describe_network_traffic(runs(phase(reads="unknown", why="RDMA"))).endswith(": RDMA.")
+    assert wire.explain_unknown_traffic(runs(phase(reads="came", received=1.0))) == ""
 
 
 def both_roles(*nodes, hosts=("n1", "n2")):

@@ -150,7 +150,7 @@ def instances(
     trials = _Trials(part, y, instance, setting, settings, original)
     renamed: Renamed = ()
     if trials.copied:
-        trials, renamed = _without_renamed(trials)
+        trials, renamed = _drop_duplicate_settings(trials)
     features = tuple(
         Feature(name, part.column(name).unit, tuple(part.column(name).codes()[1]), part.column(name).numeric)
         for name in fixed
@@ -165,7 +165,7 @@ def instances(
         lower=lower,
         renamed=renamed,
         units=part.level_units((*chosen, *fixed)),
-        warnings=(*warnings, *_twin_warnings(trials, renamed, instances.group)),
+        warnings=(*warnings, *_list_twin_warnings(trials, renamed, instances.group)),
     )
 
 
@@ -211,7 +211,7 @@ class _Trials:
         return int((self.original != np.arange(len(self.y))).sum())
 
 
-def _without_renamed(trials: _Trials) -> tuple[_Trials, Renamed]:
+def _drop_duplicate_settings(trials: _Trials) -> tuple[_Trials, Renamed]:
     """Return the trials without settings that duplicate another one, and these."""
     renamed = instance_twins.renamed(instance_twins.same_cells(trials.original, trials.instance, trials.setting))
     if not renamed:
@@ -244,7 +244,7 @@ def _without_renamed(trials: _Trials) -> tuple[_Trials, Renamed]:
     )
 
 
-def _twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[str]:
+def _list_twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[str]:
     messages: list[str] = [
         Message(
             "identical-settings",

@@ -143,7 +143,7 @@ def compute_trial_losses(
     wait = sum(last - rank["ended_ns"] for rank in ranks) / n / 1e9
     own = sum(rank["ended_ns"] - rank["started_ns"] for rank in ranks) / n / 1e9
     seconds = _compute_covered_seconds(operations)
-    group = _group_of_kind(kinds)[operations["kind"]]
+    group = _map_kinds_to_groups(kinds)[operations["kind"]]
     data = seconds[group == _DATA]
     moved, tail = float(data.sum()) / n, _compute_tail(data) / n
     synced, called = (float(seconds[group == number].sum()) / n for number in (_SYNC, _CALL))
@@ -176,7 +176,7 @@ def together(
     return Waterfall(operation, dict(by), ceiling, parts, delivered, work, time)
 
 
-def _group_of_kind(kinds: Sequence[str]) -> npt.NDArray[np.uint8]:
+def _map_kinds_to_groups(kinds: Sequence[str]) -> npt.NDArray[np.uint8]:
     """Map the number of a kind to data, sync, another call, or the client's own work."""
     groups = dict.fromkeys(DATA_KINDS, _DATA) | dict.fromkeys(SYNC_KINDS, _SYNC) | dict.fromkeys(OWN_KINDS, _OWN)
     return np.array([groups.get(kind, _CALL) for kind in kinds], np.uint8)

@@ -195,7 +195,10 @@ def _read_place(
 def _read_store_probe(place: str, level: float) -> Mapping[str, Any]:
     """Return the newest probe of the clients, and the newest of the servers: they may be separate."""
     every = [StoredRun(document) for document in Store.open(place).runs()]
-    probe = {**_read_attached_probe(every), **hardware.newest_parts(hardware.stored(every), level)}
+    probe = {
+        **_read_attached_probe(every),
+        **hardware.summarise_newest_parts(hardware.select_complete_probes(every), level),
+    }
     if not probe:
         raise DataError(
             "no-probe", "{path}: no run of this store has a probe", "iosonde probe --store {path}", path=place

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from iosonde.answers.answer import Answer, level_columns
+from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.core import decision
 from iosonde.core.deciding import Name, select_clocked_values
 from iosonde.core.errors import InputError
@@ -95,7 +95,7 @@ class PairVerdicts(Answer):
             "verdict": pair_verdict.verdict,
             "state": str(pair_verdict.state),
         }
-        return {**level_columns(pair_verdict.cell, row), **row}
+        return {**build_level_columns(pair_verdict.cell, row), **row}
 
 
 def find_sealed_experiments(source: Source, group: str | None, published: bool) -> list[Experiment]:

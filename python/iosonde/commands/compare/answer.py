@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from iosonde.answers.caveats import some
-from iosonde.answers.trials import with_computed
+from iosonde.answers.caveats import format_some_texts
+from iosonde.answers.trials import add_computed_columns
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
@@ -151,7 +151,7 @@ def _describe_unmatched_cells(parts: Sequence[ComparedPart], sides: Sides) -> tu
         column = part.rows.column(sides.group)
         there = ", ".join(format_level(level, column.level_unit) for level in column.codes()[1])
         cells_by_side.setdefault(f"{sides.group}={there}", []).append(part.label)
-    return tuple(describe_exclusive_cells(who, some(cells)) for who, cells in cells_by_side.items())
+    return tuple(describe_exclusive_cells(who, format_some_texts(cells)) for who, cells in cells_by_side.items())
 
 
 def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterator[SidePair]:
@@ -166,7 +166,7 @@ def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterato
     by = [source.table.column(name).name for name in sides.by]
     trials = average_trials(source.table, list_columns_in(source.table, columns), by)
     source = replace(source, table=trials.rows)
-    table, names = with_computed(source, source.table, replace(query, response=columns), sides.by)
+    table, names = add_computed_columns(source, source.table, replace(query, response=columns), sides.by)
     published = [build_published_side(group) for group in sides.published]
     first = build_responses(source, replace(query, response=columns[:1], on=sides.by or tuple(source.table.names[:1])))[
         0

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from iosonde.answers.answer import Answer, level_columns
+from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.core.gate import GateVerdict
 from iosonde.core.headlines import format_metric
 from iosonde.core.level_text import format_assignments
@@ -216,4 +216,4 @@ def _build_record(compared_cell: ComparedCell) -> dict[str, Any]:
         "said": compared_cell.verdict_word,
         "state": str(compared_cell.state),
     }
-    return {**level_columns(compared_cell.cell, row), **row}
+    return {**build_level_columns(compared_cell.cell, row), **row}

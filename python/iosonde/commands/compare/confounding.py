@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.answers.caveats import confounded as together
+from iosonde.answers.caveats import build_confounded_warning as together
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.stored import strip_factor_prefix
@@ -24,7 +24,7 @@ from iosonde.stats.estimate.order_effect import (
     is_explained_by_drift,
     sort_trials,
 )
-from iosonde.stats.overview.measured_order import measured_order
+from iosonde.stats.overview.measured_order import find_measured_order
 
 from .caveat import Caveat
 from .cells import InCells
@@ -96,7 +96,7 @@ def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows:
     if alone or comparison.paired or min(a.values.size, b.values.size) < _LEAST:
         return []
     rows, names = _collect_rows_of_sides(matched, group)
-    order = measured_order(rows, (matched.pair.part.column, group, *matched.names))
+    order = find_measured_order(rows, (matched.pair.part.column, group, *matched.names))
     if order is None and not by_rows:
         return []
     trials = _order_trials(matched, rows, [name == b.name for name in names], order)

@@ -21,7 +21,7 @@ from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, NEGLIGIBLE, judge
 from iosonde.stats.estimate.compare_words import describe_inseparable_factors, format_side_name
 from iosonde.stats.estimate.ratio import compute_moments, estimate_geometric_ratio
 from iosonde.stats.estimate.within_cells import compare_within_cells
-from iosonde.stats.overview.shared_bring_ups import Key, in_bring_ups, repeats
+from iosonde.stats.overview.shared_bring_ups import Key, group_means_by_bring_up, has_repeated_bring_ups
 
 from .caveat import Caveat, build_difference_verdict, determine_state, find_overriding_caveat, list_doubt_codes
 from .samples import SidePair
@@ -224,10 +224,12 @@ def _average_cells(pairs: Sequence[SidePair], n_operations: int) -> tuple[list[t
         for side_logs in logs
     ]
     units = [[bring_ups[key] for key in side] for side in complete]
-    if any(map(repeats, units)):
+    if any(map(has_repeated_bring_ups, units)):
         values = tuple(np.array(list(side.values())) for side in complete)
         cells = tuple([setting for setting, _ in side] for side in complete)
-        return in_bring_ups((values[0], values[1]), (cells[0], cells[1]), (units[0], units[1])), sum(map(len, complete))
+        return group_means_by_bring_up((values[0], values[1]), (cells[0], cells[1]), (units[0], units[1])), sum(
+            map(len, complete)
+        )
     a, b = (group_by_key((setting_key, value) for (setting_key, _), value in mine.items()) for mine in complete)
     both = [(np.array(values), np.array(b[key])) for key, values in a.items() if key in b]
     return both, sum(x.size + y.size for x, y in both)

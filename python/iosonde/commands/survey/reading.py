@@ -11,7 +11,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.words import format_share
 from iosonde.stats.estimate.summarise import estimate_geometric_mean
-from iosonde.stats.sampling.stopping import StopRule, narrow
+from iosonde.stats.sampling.stopping import StopRule, is_narrow_enough
 from iosonde.survey.contents import Contents
 from iosonde.survey.opening import NOT_TRIED, WalkedFile
 from iosonde.survey.readers import AT_ONCE
@@ -130,7 +130,7 @@ def read_in_order(
         if any(content.why == NOT_TRIED for content in looked):
             why = STALLED
             break
-        if rule.until is not None and narrow(list(shares(some, contents)), rule.until):
+        if rule.until is not None and is_narrow_enough(list(shares(some, contents)), rule.until):
             why = PRECISE
             break
     return ReadInOrder(some, contents, why)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.answers.answer import Answer
-from iosonde.answers.model_file import rows_of
+from iosonde.answers.model_file import rows_to_settings
 from iosonde.core.errors import DataError, IosondeError
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
@@ -71,7 +71,7 @@ class HoldoutAnswer(Answer):
 
 def judge_held_out(model: Model, source: Source, level: float = 0.95) -> HoldoutAnswer:
     """Judge the model on every row of DATA that has its response. Raises DataError if it predicts none."""
-    rows, table = rows_of(model, source, measured=True)
+    rows, table = rows_to_settings(model, source, measured=True)
     y = table.numbers(model.response)
     values, inside, ends, refused = [], [], [], []
     for row, (prediction, observed) in enumerate(zip(ask_all(model, rows, level), y, strict=True)):

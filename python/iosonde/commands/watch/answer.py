@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from iosonde.answers.answer import Answer, level_columns
+from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.metrics import describe_change
@@ -161,7 +161,7 @@ class SeriesChange:
             "new": self.new,
             "open": self.open,
         }
-        return {**of, **level_columns(by, {**of, **row}), **row}
+        return {**of, **build_level_columns(by, {**of, **row}), **row}
 
 
 @dataclass(frozen=True)

@@ -188,7 +188,7 @@ def _single_level(table: Table, response: str, name: str) -> DataError:
 
 def _bring_ups(table: Table, names: Sequence[str]) -> npt.NDArray[np.intp] | None:
     """Return the outermost bring-ups, unless a factor is about them."""
-    units = [] if set(names) & set(BRING_UPS) else strata.units_of(table)
+    units = [] if set(names) & set(BRING_UPS) else strata.list_nested_units(table)
     return units[0] if units else None
 
 

@@ -19,8 +19,8 @@ from iosonde.core.types import Finding, Severity
 from .. import checks
 from ..estimate import autocorrelation, copies, modes, outliers
 from ..overview import wire
-from ..overview.cells import MeasuredCells, cells_of, hidden_factors
-from ..overview.overview import hidden_in_store
+from ..overview.cells import MeasuredCells, find_hidden_factors, group_into_cells
+from ..overview.overview import find_hidden_in_store
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,12 @@ def examine_table(
             source=table.source or "the table",
         )
     ordered = _sort_by_time(table, ignored)
-    cells = [cell for cell in cells_of(ordered, responses, by) if cell.values.size]
+    cells = [cell for cell in group_into_cells(ordered, responses, by) if cell.values.size]
     subject = checks.Subject(
         cells,
         level,
         table=ordered,
-        hidden=hidden_factors(ordered, cells, [*responses, *ignored]),
+        hidden=find_hidden_factors(ordered, cells, [*responses, *ignored]),
         bound=bound,
         limit=limit,
     )
@@ -114,7 +114,7 @@ def examine_store(
         level,
         content.runs,
         measured.rows,
-        hidden_in_store(measured),
+        find_hidden_in_store(measured),
         bound,
         observed=content.observed,
         probes=content.probes,
@@ -177,7 +177,7 @@ def _list_unchecked_limits(subject: checks.Subject) -> Iterator[str]:
         yield Message("missing-bound", "values above the hardware limit need {spell.bound}")
     if not subject.runs:
         yield Message("unknown-machines", "caches, loads and clocks of a table's machines are unknown")
-    if why := wire.unknown(subject.runs):
+    if why := wire.explain_unknown_traffic(subject.runs):
         yield Message("unknown-traffic", "network traffic: {reason}", reason=why)
 
 

@@ -56,7 +56,7 @@ Phases = Mapping[str, Sequence[StoredPhase]]
 def check(subject: Subject) -> list[Finding]:
     """Report one finding about reads, one about writes, one about metadata."""
     cached, buffered, quiet = (dict[str, list[StoredPhase]]() for _ in range(3))
-    for phase in wire.phases(subject.runs):
+    for phase in wire.iterate_network_phases(subject.runs):
         if phase.network.get("reads") == SERVED_BY_CACHE and phase.cache.get("state") != "warm":
             cached.setdefault(_format_step_name(phase), []).append(phase)
         if phase.network.get("writes") == BUFFERED:
@@ -143,7 +143,7 @@ def _compute_loopback_bytes(node: Mapping[str, Any]) -> float:
 
 def _format_range(phases: Sequence[StoredPhase], name: str) -> str:
     shares = [float(phase.network[name]) for phase in phases]
-    low, high = wire.floor_percent(min(shares)), wire.floor_percent(max(shares))
+    low, high = wire.format_floored_percent(min(shares)), wire.format_floored_percent(max(shares))
     return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
 

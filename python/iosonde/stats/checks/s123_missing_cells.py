@@ -35,7 +35,7 @@ from iosonde.core.table import Cell as Level
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 
-from ..overview.cells import TrialCell, find_shared_grid, missing_values
+from ..overview.cells import TrialCell, find_shared_grid, list_missing_values
 from . import MAX_LISTED, Subject, format_some_names
 
 _MOST_CELLS = 100_000
@@ -98,7 +98,7 @@ def _count_trials(cells: Sequence[TrialCell], observed: Sequence[str]) -> Sizes:
 
 def _report_missing_values(table: Table, cells: Sequence[TrialCell]) -> Iterator[Finding]:
     for name in dict.fromkeys(cell.metric for cell in cells):
-        absent = missing_values(table, name)
+        absent = list_missing_values(table, name)
         if absent:
             more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
             yield Finding(

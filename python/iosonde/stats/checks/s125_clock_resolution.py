@@ -29,7 +29,7 @@ from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_significant
 
 from ..estimate.coarse import find_tick
-from ..overview.cells import TrialCell, median_of
+from ..overview.cells import TrialCell, compute_sample_median
 from . import MAX_LISTED, Subject
 
 _COARSE = 0.01
@@ -95,7 +95,7 @@ def _measure_coarseness(cells: Sequence[TrialCell]) -> tuple[float, float, list[
     step = find_tick(values) if values.size >= _LEAST else None
     if step is None:
         return None
-    medians = [abs(median_of(cell.values)) for cell in used]
+    medians = [abs(compute_sample_median(cell.values)) for cell in used]
     smallest = min((median for median in medians if median > 0), default=0.0)
     error = 0.5 * step / smallest if smallest else 0.0
     repeated = [cell for cell in used if cell.values.size >= 3]

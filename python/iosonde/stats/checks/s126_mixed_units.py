@@ -35,7 +35,7 @@ from iosonde.core.table import Cell, Table, number_combinations
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_significant
 
-from ..overview.cells import TrialCell, find_shared_grid, median_of
+from ..overview.cells import TrialCell, compute_sample_median, find_shared_grid
 from . import MAX_LISTED, Subject
 
 ACTION = "check where these rows came from, and write the unit into the column's name"
@@ -104,7 +104,7 @@ def _report_mixed_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Find
     for setting in _list_text_settings(cells):
         by_rest: dict[tuple[Cell, ...], dict[Cell, float]] = {}
         for cell in _select_comparable(cells, setting):
-            if cell.values.size and (median := median_of(cell.values)) > 0:
+            if cell.values.size and (median := compute_sample_median(cell.values)) > 0:
                 by_rest.setdefault(tuple(level for other, level in cell.by.items() if other != setting), {})[
                     cell.by[setting]
                 ] = median

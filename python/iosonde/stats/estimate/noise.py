@@ -19,8 +19,8 @@ from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 
-from ..overview.cells import MeasuredCells, TrialCell, cells_of
-from ..regression.components import Components, components
+from ..overview.cells import MeasuredCells, TrialCell, group_into_cells
+from ..regression.components import Components, estimate_components
 from .distributions import binomial_interval, chi2_quantile, t_critical
 from .ratio import compute_moments, estimate_ratio_of_means
 
@@ -104,7 +104,7 @@ class Passport:
 
 def compute_table_passport(table: Table, level: float, responses: Sequence[str], by: Sequence[str]) -> Passport:
     """Compute the passport of a plain table."""
-    return compute_passport(cells_of(table, responses, by), level, {})
+    return compute_passport(group_into_cells(table, responses, by), level, {})
 
 
 def compute_store_passport(measured: MeasuredCells, results: Table, level: float) -> Passport:
@@ -182,7 +182,9 @@ def _measure_metric(
         len(cells),
         sum(cell.values.size for cell in cells),
         variance**0.5 if df else None,
-        components([[np.log(ranks) for ranks in inside[id(cell)]] for cell in cells if id(cell) in inside], level),
+        estimate_components(
+            [[np.log(ranks) for ranks in inside[id(cell)]] for cell in cells if id(cell) in inside], level
+        ),
         {n: estimate_smallest_difference(variance**0.5, df, n, level, POWER) for n in SIZES} if df and variance else {},
     )
 

@@ -13,7 +13,7 @@ from ..estimate.summarise import compute_sd
 from .cells import TrialCell
 
 
-def half_ticks_of(cells: Sequence[TrialCell]) -> list[float]:
+def compute_cell_half_ticks(cells: Sequence[TrialCell]) -> list[float]:
     """Return the possible error of the mean of each cell; 0 for counts, which are exact, and for cells spread over
     ticks. Each metric of an operation has its own clock."""
     errors = [0.0] * len(cells)
@@ -32,7 +32,7 @@ def half_ticks_of(cells: Sequence[TrialCell]) -> list[float]:
     return errors
 
 
-def with_half_tick(estimate: Estimate, half: float) -> Estimate:
+def widen_by_half_tick(estimate: Estimate, half: float) -> Estimate:
     """Return the estimate with half a tick added to its interval, and a warning."""
     return (
         estimate

@@ -119,7 +119,7 @@ class PhaseRows:
     n_operations: int
 
 
-def phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> PhaseRows | None:
+def select_phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> PhaseRows | None:
     """Select the rows of a phase from the ``operations`` of its trial; None if none succeeded. ``kinds`` names their
     kinds."""
     mine = _take_rows(operations, operations["phase"] == phase.index)
@@ -150,14 +150,14 @@ def phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence
     )
 
 
-def over_time(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> OverTime | None:
+def compute_over_time(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> OverTime | None:
     """Compute a phase over time from the ``operations`` of its trial; None if none succeeded. ``kinds`` names their
     kinds."""
-    rows = phase_rows(phase, operations, kinds)
-    return None if rows is None else in_bins(rows)
+    rows = select_phase_rows(phase, operations, kinds)
+    return None if rows is None else bin_phase_rows(rows)
 
 
-def in_bins(rows: PhaseRows) -> OverTime:
+def bin_phase_rows(rows: PhaseRows) -> OverTime:
     """Compute the same from selected rows."""
     start, duration, ranks = rows.start, rows.duration, rows.ranks
     bins = _choose_bins(start.size, float((start + duration).max()))
@@ -187,7 +187,7 @@ def _take_rows(rows: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArr
     return rows if mask.all() else rows[mask]
 
 
-def starts_ns(phase: StoredPhase, rows: npt.NDArray[Any]) -> Array:
+def compute_start_ns(phase: StoredPhase, rows: npt.NDArray[Any]) -> Array:
     """Return ns after the first start: by the clock of rank 0 or, if clocks cannot be compared, by each rank's own."""
     return _compute_starts(phase, rows)[0]
 

@@ -38,7 +38,7 @@ class Spread:
         }
 
 
-def spread_of(values: Sequence[float], level: float) -> Spread:
+def compute_spread(values: Sequence[float], level: float) -> Spread:
     """Compute the spread of independent trials."""
     return Spread(
         {share: estimate_quantile(values, share, level) for share in SHARES},

@@ -176,7 +176,7 @@ class Systems:
         return (
             corpus_phase
             if own is None
-            else replace(corpus_phase, placed=_place_value(corpus_phase, clustered, own, per, self.level))
+            else replace(corpus_phase, placed=_place_own_value(corpus_phase, clustered, own, per, self.level))
         )
 
     def _explain_by(self, name: str, clustered: Clustered, at: npt.NDArray[np.intp]) -> Explained:
@@ -255,7 +255,9 @@ def _is_far(x: npt.NDArray[np.float64]) -> bool:
     return bool(x.min() > 0 and x.max() >= _FOURFOLD * x.min())
 
 
-def _place_value(corpus_phase: CorpusPhase, clustered: Clustered, own: Table, per: str, level: float) -> Placed | None:
+def _place_own_value(
+    corpus_phase: CorpusPhase, clustered: Clustered, own: Table, per: str, level: float
+) -> Placed | None:
     rows = own.take(
         (own.columns["operation"].values == corpus_phase.operation)
         & (own.columns["metric"].values == corpus_phase.metric)

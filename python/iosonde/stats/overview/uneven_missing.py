@@ -15,7 +15,7 @@ _ALPHA = 0.05
 _MOST_SETTINGS = 200  # more are not tested
 
 
-def uneven_missing(table: Table, values: npt.NDArray[np.float64], by: Sequence[str]) -> str:
+def describe_uneven_missing(table: Table, values: npt.NDArray[np.float64], by: Sequence[str]) -> str:
     """Return a sentence on the setting that lacks more ``values`` than the others, by Fisher's test of each against the
     rest (Bonferroni); '' if none is significant."""
     gone = np.isnan(values)

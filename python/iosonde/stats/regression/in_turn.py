@@ -31,7 +31,9 @@ class DriftInTurn:
         return f"was measured one level after the other, and {how} (p = {self.p:.2g}){gone}"
 
 
-def drift_in_turn(levels: Indices, values: Array, cells: Indices, times: Array, level: float) -> DriftInTurn | None:
+def detect_drift_in_turn(
+    levels: Indices, values: Array, cells: Indices, times: Array, level: float
+) -> DriftInTurn | None:
     """Return the drift inside the ``levels`` of a factor; None if not significant, or if they were not measured in
     turn. ``cells``: the setting of all other factors of each trial; ``times`` rise with time. Each level is compared
     with the next (:func:`estimate_order_effect`), with Bonferroni's correction."""

@@ -111,7 +111,7 @@ def _predict_point(
         not _read_number(figures, "x_min", source) <= x <= _read_number(figures, "x_max", source) if has_range else None
     )
     row = np.array([1.0, x])
-    return Point({name: x}, ols.predict(fit, row, m), outside, row)
+    return Point({name: x}, ols.predict_response(fit, row, m), outside, row)
 
 
 def _read_number(figures: Mapping[str, Any], key: str, source: str) -> float:
