@@ -45,7 +45,7 @@ class Cell:
     def ratio(self, peer: str) -> Estimate:
         """Ours ÷ peer, paired by round."""
         pairs = zip(self.rates[OURS], self.rates[peer], strict=True)
-        return summarise.median([mine / theirs for mine, theirs in pairs], LEVEL)
+        return summarise.estimate_median([mine / theirs for mine, theirs in pairs], LEVEL)
 
 
 def main() -> None:
@@ -193,7 +193,7 @@ def _recording(parent: Path, pairs: int) -> str:
             taken = {record: ours.seconds(job, record) for record in ((True, False) if pair % 2 else (False, True))}
             costs.append(taken[True] / taken[False] - 1)
     _progress("")
-    cost = summarise.median(costs, LEVEL)
+    cost = summarise.estimate_median(costs, LEVEL)
     low, high = (f"{100 * value:.1f}" if value is not None else "?" for value in (cost.low, cost.high))
     share = f"{100 * (cost.value or 0):.1f} % ({low}–{high})"
     return f"recording every operation costs {share} of a cached 4 KiB read, {pairs} pairs"

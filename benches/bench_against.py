@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 
 from iosonde.stats.estimate.distributions import t_critical
-from iosonde.stats.estimate.sequential import LEAST, MOST, critical
+from iosonde.stats.estimate.sequential import LEAST, MOST, compute_critical_t
 
 LEVEL, MARGIN = 0.95, 0.05
 PLANS = (12, 20, 30, 50, 100)  # pairs at most
@@ -88,7 +88,7 @@ def paths(draw: Draw, cv: float, ratio: float, most: int, samples: int, seed: in
 
 @cache
 def boundary(most: int, level: float = LEVEL) -> np.ndarray:
-    return np.array([critical(n, level, most) for n in range(LEAST, most + 1)])
+    return np.array([compute_critical_t(n, level, most) for n in range(LEAST, most + 1)])
 
 
 def followed(logs: np.ndarray, ratio: float, margin: float = MARGIN, bound: np.ndarray | None = None) -> Outcome:

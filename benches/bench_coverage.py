@@ -17,9 +17,9 @@ import numpy as np
 
 import limits
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.ratio import ratio_of_geometric_means, ratio_of_means, side
-from iosonde.stats.estimate.stopping import PILOT, stein, stein_interval
-from iosonde.stats.estimate.summarise import geometric_mean, mean, median
+from iosonde.stats.estimate.ratio import compute_moments, estimate_geometric_ratio, estimate_ratio_of_means
+from iosonde.stats.estimate.stopping import PILOT, compute_stein_trials, estimate_stein_interval
+from iosonde.stats.estimate.summarise import estimate_geometric_mean, estimate_mean, estimate_median
 
 LEVELS = (0.90, 0.95, 0.99)
 SIZES = (3, 4, 5, 6, 8, 10, 15, 20, 30)
@@ -107,41 +107,44 @@ def covered(estimate: Estimate, truth: float) -> bool | None:
 
 
 def of_mean(population: Population, n: int, level: float, rng: np.random.Generator) -> bool | None:
-    return covered(mean(population.draw(rng, n), level), population.mean)
+    return covered(estimate_mean(population.draw(rng, n), level), population.mean)
 
 
 def of_median(population: Population, n: int, level: float, rng: np.random.Generator) -> bool | None:
-    return covered(median(population.draw(rng, n), level), population.median)
+    return covered(estimate_median(population.draw(rng, n), level), population.median)
 
 
 def of_geometric(population: Population, n: int, level: float, rng: np.random.Generator) -> bool | None:
-    return covered(geometric_mean(population.draw(rng, n), level), population.geometric)
+    return covered(estimate_geometric_mean(population.draw(rng, n), level), population.geometric)
 
 
 def of_ratio(population: Population, n: int, level: float, rng: np.random.Generator) -> bool | None:
     """Two sides of the same form, one 5 % larger."""
-    larger, smaller = side(BETTER * population.draw(rng, n)), side(population.draw(rng, n))
-    return covered(ratio_of_means(larger, smaller, level), BETTER)
+    larger, smaller = compute_moments(BETTER * population.draw(rng, n)), compute_moments(population.draw(rng, n))
+    return covered(estimate_ratio_of_means(larger, smaller, level), BETTER)
 
 
 def of_unlike_ratio(population: Population, n: int, level: float, rng: np.random.Generator) -> bool | None:
     """The side below the line is normal, with the same mean."""
     below = population.mean * (1 + 0.1 * rng.standard_normal(n))
-    return covered(ratio_of_means(side(BETTER * population.draw(rng, n)), side(below), level), BETTER)
+    return covered(
+        estimate_ratio_of_means(compute_moments(BETTER * population.draw(rng, n)), compute_moments(below), level),
+        BETTER,
+    )
 
 
 def of_geometric_ratio(population: Population, n: int, level: float, rng: np.random.Generator) -> bool | None:
     """Two sides of the same form, one 5 % larger."""
-    larger, smaller = side(BETTER * population.draw(rng, n)), side(population.draw(rng, n))
-    return covered(ratio_of_geometric_means(larger, smaller, level), BETTER)
+    larger, smaller = compute_moments(BETTER * population.draw(rng, n)), compute_moments(population.draw(rng, n))
+    return covered(estimate_geometric_ratio(larger, smaller, level), BETTER)
 
 
 def of_stein(population: Population, n: int, level: float, rng: np.random.Generator) -> bool | None:
     """A pilot of ``n`` fixes the number of trials."""
     pilot = population.draw(rng, max(n, PILOT))
-    total = min(stein(pilot, WIDTH, level), 20_000)
+    total = min(compute_stein_trials(pilot, WIDTH, level), 20_000)
     rest = population.draw(rng, total - pilot.size) if total > pilot.size else np.empty(0)
-    return covered(stein_interval(np.concatenate([pilot, rest]), pilot.size, level), population.mean)
+    return covered(estimate_stein_interval(np.concatenate([pilot, rest]), pilot.size, level), population.mean)
 
 
 METHODS = {

@@ -66,7 +66,7 @@ def codes_of(values: np.ndarray) -> set[str]:
         TrialCell({"setting": i}, "y", "s", row * (1 + i), rows=np.arange(i * n, (i + 1) * n), places=("",) * n)
         for i, row in enumerate(values)
     ]
-    found = checks.run(checks.Subject(cells, 0.95), checks.CHECK)
+    found = checks.run_checks(checks.Subject(cells, 0.95), checks.CHECK)
     return {finding.code for finding in found if finding.severity != "info"}
 
 

@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def _print(command: str, name: str, pairs: list[tuple[float, float]], operations: bool) -> None:
-    ratio = summarise.median([mine / theirs for mine, theirs in pairs], LEVEL)
+    ratio = summarise.estimate_median([mine / theirs for mine, theirs in pairs], LEVEL)
     scale, unit = (1e3, "kop/s") if operations else (2**20, "MiB/s")
     mine, theirs = (median(pair[side] for pair in pairs) / scale for side in (0, 1))
     interval = "~" if ratio.low is None or ratio.high is None else f"{ratio.low:.2f}–{ratio.high:.2f}"

@@ -32,7 +32,7 @@ import numpy as np
 import limits
 from iosonde.layout.figure import Figure
 from iosonde.layout.vocabulary import SERIES as SERIES_COLOURS
-from iosonde.stats.changes.find import Search, find, newest_chance
+from iosonde.stats.changes.find import Search, compute_newest_p, find_changes
 from iosonde.stats.estimate.distributions import binomial_interval
 
 SERIES, DAYS, FIRST = 48, 365, 20
@@ -71,7 +71,7 @@ def years(draw: Draw, count: int, seed: int = 1) -> np.ndarray:
     rng, search, found = np.random.default_rng(seed), Search(), []
     for _ in range(count):
         values = draw(rng, DAYS)
-        found.append(min(newest_chance(values[:day], search) for day in range(FIRST, DAYS + 1)))
+        found.append(min(compute_newest_p(values[:day], search) for day in range(FIRST, DAYS + 1)))
     return np.array(found)
 
 
@@ -159,7 +159,7 @@ def power(trials: int, of: int, before: int, after: int, steps: int, seed: int =
         nights = np.stack([np.mean([normal(rng, before + after) for _ in range(trials)], axis=0) for _ in range(of)])
         nights[:, before:] *= 0.95
         for end in range(before + search.least, before + after + 1):
-            found = find([one[:end] for one in nights], search)
+            found = find_changes([one[:end] for one in nights], search)
             if any(each.last >= before for breaks in found for each in breaks):
                 seen += 1
                 break
@@ -175,7 +175,7 @@ def delays(trials: int, before: int, steps: int, seed: int = 3) -> np.ndarray:
         nights = np.mean([normal(rng, before + LATEST) for _ in range(trials)], axis=0)
         nights[before:] *= 0.95
         ends = range(before + search.least, before + LATEST + 1)
-        told = (end for end in ends if any(one.last >= before for one in find([nights[:end]], search)[0]))
+        told = (end for end in ends if any(one.last >= before for one in find_changes([nights[:end]], search)[0]))
         found.append(next(told, before) - before)
     return np.array(found)
 
@@ -291,7 +291,7 @@ def main() -> int:
     if not asked.noise:
         broken += steps_found(steps)
         begun = time.perf_counter()
-        find([normal(np.random.default_rng(n), DAYS) for n in range(SERIES)], Search())
+        find_changes([normal(np.random.default_rng(n), DAYS) for n in range(SERIES)], Search())
         print(f"\n{SERIES} series of {DAYS} points: {time.perf_counter() - begun:.2f} s without reading the store")
     return limits.report(broken)
 

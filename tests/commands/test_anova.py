@@ -10,7 +10,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.table import build_table
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.stats.regression.anova import anova as allocated
+from iosonde.stats.regression.anova import compute_anova as allocated
 from iosonde.stats.regression.rounding import NO_ERROR
 from messages import assert_problem, codes, raises, with_code
 

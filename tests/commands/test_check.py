@@ -16,7 +16,7 @@ from stats_sample import run, store  # noqa: E402
 from iosonde.core.errors import InputError  # noqa: E402
 from iosonde.core.stored import StoredRun  # noqa: E402
 from iosonde.core.types import Observation  # noqa: E402
-from iosonde.stats.overview.recompute import rates  # noqa: E402
+from iosonde.stats.overview.recompute import recompute_rates  # noqa: E402
 from iosonde.store import Store  # noqa: E402
 from messages import raises  # noqa: E402
 from terminal import command_of  # noqa: E402
@@ -148,7 +148,7 @@ def verifiable(path: Path, factor: float = 1.0) -> str:
         made.operations["kind"][made.operations["phase"] == phase["index"]] = _native.KINDS.index(kind)
     made.operations["size"] = 4096
     document = {"phases": made.phases, "facts": made.facts}
-    computed = rates(StoredRun(document), made.operations, list(_native.KINDS))
+    computed = recompute_rates(StoredRun(document), made.operations, list(_native.KINDS))
     made.observations[:] = [
         Observation(operation, metric, factor * value, "", rank)
         for (operation, metric, rank), value in computed.items()

@@ -18,10 +18,10 @@ from iosonde.core.table import Column, Table, build_table
 from iosonde.data.roles import guess_roles
 from iosonde.stats import checks
 from iosonde.stats.checks import examine
-from iosonde.stats.checks.s129_first_trial import at_least
+from iosonde.stats.checks.s129_first_trial import compute_p_at_least
 from iosonde.stats.estimate import trend
-from iosonde.stats.estimate.autocorrelation import autocorrelation
-from iosonde.stats.overview.cells import TrialCell, cells_of
+from iosonde.stats.estimate.autocorrelation import estimate_autocorrelation
+from iosonde.stats.overview.cells import TrialCell, group_into_cells
 from messages import raises
 
 RNG = np.random.default_rng
@@ -33,7 +33,7 @@ def cell(values, unit="s", metric="y", **by) -> TrialCell:
 
 def ask(code: str, *cells: TrialCell, **rest) -> list[checks.Finding]:
     numbered = [c if c.rows is not None else _numbered(c, i) for i, c in enumerate(cells)]
-    return checks.run(checks.Subject(numbered, 0.95, **rest), [code])
+    return checks.run_checks(checks.Subject(numbered, 0.95, **rest), [code])
 
 
 def _numbered(c: TrialCell, i: int) -> TrialCell:
@@ -111,7 +111,7 @@ def test_a_slow_change_is_seen_through_cells_in_random_order():
     walk, order = slow_walk(1, 60, 0.9)[0] - 100, RNG(3).permutation(np.repeat(np.arange(6), 10))
     at = [np.flatnonzero(order == k) for k in range(6)]
     cells = [TrialCell({"x": k}, "y", "s", 100 * k + walk[rows], rows=rows) for k, rows in enumerate(at)]
-    assert checks.run(checks.Subject(cells, 0.95), ["S124"])
+    assert checks.run_checks(checks.Subject(cells, 0.95), ["S124"])
 
 
 @settings(max_examples=20, deadline=None)
@@ -119,7 +119,7 @@ def test_a_slow_change_is_seen_through_cells_in_random_order():
 def test_dependence_knows_neither_unit_nor_origin(factor, shift):
     x = [*slow_walk(3, 12, 0.5)]
     at = [np.arange(12) + 12 * i for i in range(3)]
-    base, moved = autocorrelation(x, at), autocorrelation([factor * (v + shift) for v in x], at)
+    base, moved = estimate_autocorrelation(x, at), estimate_autocorrelation([factor * (v + shift) for v in x], at)
     assert (moved.p, moved.lag1) == pytest.approx((base.p, base.lag1))
 
 
@@ -132,21 +132,21 @@ def test_the_null_of_dependence_is_that_of_all_orders():
     orders = itertools.permutations(range(8))
     every = np.array([scores[list(p)] for p in orders])
     exact = np.mean(np.einsum("ij,ij->i", every[:, 1:], every[:, :-1]) >= observed - 1e-12)
-    assert autocorrelation([x], [np.arange(8)]).p == pytest.approx(exact, abs=0.03)
+    assert estimate_autocorrelation([x], [np.arange(8)]).p == pytest.approx(exact, abs=0.03)
 
 
 def test_a_long_series_is_looked_at_in_bounded_memory():
     x = slow_walk(1, 50_000, 0.3)[0]
-    assert autocorrelation([x], [np.arange(x.size)]).n == 4000
-    from iosonde.stats.estimate.trend import trend
+    assert estimate_autocorrelation([x], [np.arange(x.size)]).n == 4000
+    from iosonde.stats.estimate.trend import estimate_trend
 
-    rising = trend([x + 1e-4 * np.arange(x.size)])
+    rising = estimate_trend([x + 1e-4 * np.arange(x.size)])
     assert rising.p < 1e-6 and rising.relative_change == pytest.approx(5 / 102.5, rel=0.05)
 
 
 def test_too_few_trials_tell_nothing_about_dependence():
-    assert autocorrelation([np.array([1.0, 2, 3])], [np.arange(3)]) is None
-    assert autocorrelation([np.full(20, 3.0)], [np.arange(20)]) is None
+    assert estimate_autocorrelation([np.array([1.0, 2, 3])], [np.arange(3)]) is None
+    assert estimate_autocorrelation([np.full(20, 3.0)], [np.arange(20)]) is None
 
 
 # S125
@@ -282,8 +282,8 @@ def test_a_first_trial_that_warms_up_is_found():
 def test_the_count_of_first_trials_is_poisson_binomial():
     from scipy.stats import binom
 
-    assert at_least(3, [0.25] * 6) == pytest.approx(binom.sf(2, 6, 0.25))
-    assert at_least(0, [0.5]) == 1.0
+    assert compute_p_at_least(3, [0.25] * 6) == pytest.approx(binom.sf(2, 6, 0.25))
+    assert compute_p_at_least(0, [0.5]) == 1.0
 
 
 # How a table is read
@@ -384,10 +384,10 @@ def test_a_drift_through_many_long_cells_is_seen_without_all_their_pairs_in_memo
     slopes = trend._compute_slopes
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trend, "_compute_slopes", lambda x: seen.append(slopes(x)) or seen[-1])
-        found = trend.trend(cells)
+        found = trend.estimate_trend(cells)
     assert sum(one.size for one in seen) <= trend._MOST_PAIRS
     assert found.p < 1e-9 and found.relative_change == pytest.approx(0.01, rel=0.2)
-    assert trend.trend([rng.normal(100, 1, 900) for _ in range(300)]).p > 0.001
+    assert trend.estimate_trend([rng.normal(100, 1, 900) for _ in range(300)]).p > 0.001
 
 
 @pytest.mark.parametrize("design", ["full", "sparse", "hole", "unbalanced"])
@@ -396,9 +396,11 @@ def test_cells_of_a_large_table_are_judged_as_those_of_a_small_one(design):
     rows = [(fs, n, float(7 * i + n)) for i, (fs, n) in enumerate(itertools.product("abcde", range(8)))]
     rows = {"full": rows, "sparse": rows[::7], "hole": rows[:-1], "unbalanced": rows + rows[:4] * 3}[design]
     table = build_table({"fs": [r[0] for r in rows], "n": [r[1] for r in rows], "y": [r[2] for r in rows]})
-    cells = cells_of(table, ["y"], ["fs", "n"])
+    cells = group_into_cells(table, ["y"], ["fs", "n"])
     plain = [replace(c, by=dict(c.by)) for c in cells]
-    at_once, one_by_one = (checks.run(checks.Subject(of, 0.95, table=table), ["S123", "S126"]) for of in (cells, plain))
+    at_once, one_by_one = (
+        checks.run_checks(checks.Subject(of, 0.95, table=table), ["S123", "S126"]) for of in (cells, plain)
+    )
     assert at_once == one_by_one
     assert bool(at_once) == (design != "full")
 
@@ -406,7 +408,9 @@ def test_cells_of_a_large_table_are_judged_as_those_of_a_small_one(design):
 def test_a_source_in_another_unit_is_found_in_a_table():
     rows = [(fs, n, (n + 1) * (1024.0 if fs == "b" else 1.0)) for fs in "ab" for n in range(4)] + [("c", 9, 5.0)]
     table = build_table({"fs": [r[0] for r in rows], "n": [r[1] for r in rows], "y": [r[2] for r in rows]})
-    (finding,) = checks.run(checks.Subject(cells_of(table, ["y"], ["fs", "n"]), 0.95, table=table), ["S126"])
+    (finding,) = checks.run_checks(
+        checks.Subject(group_into_cells(table, ["y"], ["fs", "n"]), 0.95, table=table), ["S126"]
+    )
     assert {"fs=a", "fs=b"} <= set(finding.sentence.replace(",", "").split()) and "10" in finding.sentence
 
 

@@ -17,7 +17,7 @@ from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.stats.estimate.compare import EQUAL
-from iosonde.stats.estimate.missing import fisher_exact, worst_case
+from iosonde.stats.estimate.missing import compute_fisher_exact_p, compute_worst_case
 from messages import assert_problem
 
 
@@ -79,7 +79,7 @@ def test_one_more_of_a_side_is_a_doubt_and_the_verdict_stays():
 @pytest.mark.parametrize("table", [(0, 10, 5, 10), (3, 7, 1, 30), (2, 5, 2, 5), (0, 4, 0, 4), (9, 10, 1, 12)])
 def test_fisher_is_that_of_another_library(table):
     k, n, m, o = table
-    assert fisher_exact(*table) == pytest.approx(stats.fisher_exact([[k, n - k], [m, o - m]]).pvalue)
+    assert compute_fisher_exact_p(*table) == pytest.approx(stats.fisher_exact([[k, n - k], [m, o - m]]).pvalue)
 
 
 @pytest.mark.parametrize("n", [(3, 4), (6, 6), (5, 12), (20, 20)])
@@ -89,13 +89,15 @@ def test_fisher_of_every_small_table_is_the_exact_one(n):
         lost = sum(gone)
         ways = [math.comb(n[0], k) * math.comb(n[1], lost - k) for k in range(lost + 1)]
         exact = sum(way for way in ways if way <= ways[gone[0]]) / math.comb(sum(n), lost)
-        assert fisher_exact(gone[0], n[0], gone[1], n[1]) == pytest.approx(exact, rel=1e-9)
+        assert compute_fisher_exact_p(gone[0], n[0], gone[1], n[1]) == pytest.approx(exact, rel=1e-9)
 
 
 def test_fisher_of_many_rows_grows_with_them_and_no_faster():
     """Of a million rows a side; binomials of 20,000 had so many digits that they took half a minute."""
     for k, m, n in ((4000, 5000, 20_000), (500_000, 500_000, 1_000_000), (200_000, 201_200, 1_000_000)):
-        assert fisher_exact(k, n, m, n) == pytest.approx(stats.fisher_exact([[k, n - k], [m, n - m]]).pvalue, rel=1e-5)
+        assert compute_fisher_exact_p(k, n, m, n) == pytest.approx(
+            stats.fisher_exact([[k, n - k], [m, n - m]]).pvalue, rel=1e-5
+        )
 
 
 def test_the_worst_case_bounds_what_is_true():
@@ -105,21 +107,21 @@ def test_the_worst_case_bounds_what_is_true():
         a, b = rng.lognormal(0, 0.3, 9), rng.lognormal(0.5, 0.8, 11)
         limit = max(a.max(), np.sort(b)[rng.integers(2, 11)])
         seen = b[b <= limit]
-        low = worst_case(a, 0, seen, b.size - seen.size, above=True)
+        low = compute_worst_case(a, 0, seen, b.size - seen.size, above=True)
         assert low.ratio <= np.median(b) / np.median(a) * (1 + 1e-12)
-        high = worst_case(1 / a, 0, 1 / seen, b.size - seen.size, above=False)
+        high = compute_worst_case(1 / a, 0, 1 / seen, b.size - seen.size, above=False)
         assert high.ratio >= np.median(1 / b) / np.median(1 / a) * (1 - 1e-12)
-    assert worst_case(a, 30, b, 0, above=True).ratio is None
+    assert compute_worst_case(a, 30, b, 0, above=True).ratio is None
 
 
 def test_half_of_a_side_missing_is_bounded_by_what_was_seen_and_by_nothing_invented():
     """`At most 0.954 times the rate`, where the missing half of B at the slowest rate seen makes it 1.5."""
     a, b = np.array([1.0, 1.0, 1.0, 1.1]), np.array([2.0, 2.1])
-    assert worst_case(a, 0, b, 2, above=False).ratio == pytest.approx(1.5)
-    assert worst_case(1 / a, 0, 1 / b, 2, above=True).ratio == pytest.approx((1 / 2 + 1) / 2)
+    assert compute_worst_case(a, 0, b, 2, above=False).ratio == pytest.approx(1.5)
+    assert compute_worst_case(1 / a, 0, 1 / b, 2, above=True).ratio == pytest.approx((1 / 2 + 1) / 2)
     # Of A such a value may be as far away as it likes, and so may the ratio.
-    assert worst_case(b, 2, a, 0, above=False).ratio is None
-    assert worst_case(1 / b, 2, 1 / a, 0, above=True).ratio is None
+    assert compute_worst_case(b, 2, a, 0, above=False).ratio is None
+    assert compute_worst_case(1 / b, 2, 1 / a, 0, above=True).ratio is None
 
 
 @pytest.mark.parametrize("gone", [(0, 3), (1, 4), (2, 5), (2, 2), (4, 4), (1, 7)])
@@ -129,7 +131,7 @@ def test_whatever_the_missing_values_are_the_bound_holds(gone, above):
     for _ in range(200):
         a, b = rng.lognormal(0, 0.5, 5), rng.lognormal(rng.normal(), 0.5, 4)
         seen = np.concatenate([a, b])
-        found = worst_case(a, gone[0], b, gone[1], above)
+        found = compute_worst_case(a, gone[0], b, gone[1], above)
         further = [rng.choice([0.0, 0.01, 1.0, 5.0]) * rng.random(n) for n in gone]
         lost = [seen.max() * (1 + x) if above else seen.min() / (1 + x) for x in further]
         true = np.median(np.concatenate([b, lost[1]])) / np.median(np.concatenate([a, lost[0]]))

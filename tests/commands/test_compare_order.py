@@ -14,7 +14,7 @@ from iosonde.core.table import build_table
 from iosonde.core.verdict import VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.stats.estimate.order_effect import OrderedTrials, order_effect
+from iosonde.stats.estimate.order_effect import OrderedTrials, estimate_order_effect
 from messages import assert_problem
 
 
@@ -114,7 +114,7 @@ def test_the_step_is_that_of_two_lines_by_least_squares():
     rng = np.random.default_rng(8)
     y = np.exp(0.1 * np.arange(14) + 0.5 * (np.arange(14) >= 7) + rng.normal(0, 0.02, 14))
     trials = OrderedTrials(y, np.arange(14) >= 7, np.zeros(14, dtype=np.intp))
-    effect = order_effect(trials, 0.9)
+    effect = estimate_order_effect(trials, 0.9)
     lines_at = [stats.linregress(np.arange(7), np.log(half)) for half in (y[:7], y[7:])]
     expected = (lines_at[1].intercept - 0.5 * lines_at[1].slope) - (lines_at[0].intercept + 6.5 * lines_at[0].slope)
     assert effect.step.value == pytest.approx(expected) and effect.step.low < expected < effect.step.high

@@ -24,7 +24,7 @@ def system_calls(seed: int, n: int = 3000, slow_share: float = 0.02) -> np.ndarr
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_tick_is_that_of_the_usual_values_and_not_the_distance_of_rare_ones(seed):
-    assert histogram.tick(system_calls(seed)) == TICK_NS
+    assert histogram.find_tick(system_calls(seed)) == TICK_NS
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -11,10 +11,10 @@ from iosonde.core.gate import GateItem, parse_gate
 from iosonde.core.metrics import build_metric
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.verdict import VerdictState
-from iosonde.stats.estimate.compare import compare, group
-from iosonde.stats.estimate.pairs import PairedRun, verdicts
-from iosonde.stats.estimate.ratio import ratio_of_means, side
-from iosonde.stats.estimate.within_cells import compare_within
+from iosonde.stats.estimate.compare import build_group, compare_groups
+from iosonde.stats.estimate.pairs import PairedRun, judge_pairs
+from iosonde.stats.estimate.ratio import compute_moments, estimate_ratio_of_means
+from iosonde.stats.estimate.within_cells import compare_within_cells
 
 TIME, FILES = build_metric("seconds", "s"), build_metric("files", "files")
 
@@ -23,14 +23,14 @@ class Means:
     """Two sides of which nothing but the ratio of the means is asked."""
 
     def __init__(self, a, b):
-        self.sides = side(b), side(a)
+        self.sides = compute_moments(b), compute_moments(a)
 
     @property
     def gated_ratio(self):
         return self.ratio_at(0.95)
 
     def ratio_at(self, level):
-        return ratio_of_means(*self.sides, level)
+        return estimate_ratio_of_means(*self.sides, level)
 
 
 READ = "read bandwidth"
@@ -59,11 +59,11 @@ def test_twenty_metrics_at_the_limit_fail_in_five_of_a_hundred_and_no_more(ratio
 def test_a_comparison_gives_its_ratio_at_any_level():
     rng = np.random.default_rng(2)
     a, b = np.exp(rng.normal(0, 0.1, 6)), np.exp(rng.normal(0, 0.1, 6))
-    plain = compare(group("a", a), group("b", b), 0.95, 0.02)
-    for made in (plain, compare_within(("a", "b"), [(a, b)] * 2, 0.95, 0, None)):
+    plain = compare_groups(build_group("a", a), build_group("b", b), 0.95, 0.02)
+    for made in (plain, compare_within_cells(("a", "b"), [(a, b)] * 2, 0.95, 0, None)):
         assert made.ratio_at(0.95) == made.gated_ratio == made.ratio
         assert made.ratio_at(0.99).low < made.ratio.low < made.ratio.high < made.ratio_at(0.99).high
-    sealed = compare(group("a", a), group("b", b), 0.95, 0.02, sealed=plain.ratio)
+    sealed = compare_groups(build_group("a", a), build_group("b", b), 0.95, 0.02, sealed=plain.ratio)
     assert sealed.ratio_at(0.99) == plain.ratio
 
 
@@ -166,9 +166,9 @@ def pairs_at_the_limit(rng, others: int, correlation: float, cv: float = 0.03):
         runs += [
             PairedRun((), block, side, dict(zip(names, [of[0], *of[1]], strict=True))) for side, of in values.items()
         ]
-        if block >= 5 and verdicts(runs, rule)[0].is_decided:
+        if block >= 5 and judge_pairs(runs, rule)[0].is_decided:
             break
-    return verdicts(runs, rule, names)
+    return judge_pairs(runs, rule, names)
 
 
 @pytest.mark.long

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from iosonde.answers.learned import Learning, learned
-from iosonde.answers.verdict import verdict
+from iosonde.answers.learned import Learning, select_examples
+from iosonde.answers.verdict import describe_choice
 from iosonde.commands.advise.answer import Advising, advise
 from iosonde.commands.fit.answer import fit
 from iosonde.commands.predict.answer import predict, predict_rows
@@ -49,7 +49,7 @@ def store(tmp_path_factory) -> str:
 
 
 def test_the_factors_of_a_store_are_those_that_were_set(store):
-    found = learned(open_data(store), ResponseQuery(("read",)))
+    found = select_examples(open_data(store), ResponseQuery(("read",)))
     assert [one.name for one in found.examples.features] == ["size", "hint"], "a block is nothing that one chooses"
     assert (found.examples.features[0].unit, found.examples.unit) == ("bytes", "bytes/s")
     assert found.examples.response == "read bandwidth_last_done" and len(found.examples) == 24
@@ -58,27 +58,28 @@ def test_the_factors_of_a_store_are_those_that_were_set(store):
 def test_a_clock_and_a_computed_response_are_responses(store):
     source = open_data(store)
     last, first = (
-        learned(source, ResponseQuery(("write bandwidth_" + clock,))).examples for clock in ("last_done", "first_done")
+        select_examples(source, ResponseQuery(("write bandwidth_" + clock,))).examples
+        for clock in ("last_done", "first_done")
     )
     assert first.y.tolist() == (2 * last.y).tolist()
-    by_clock = learned(source, ResponseQuery(("write",), clock="bandwidth_first_done")).examples
+    by_clock = select_examples(source, ResponseQuery(("write",), clock="bandwidth_first_done")).examples
     assert by_clock.y.tolist() == first.y.tolist()
-    logs = learned(source, ResponseQuery(("log(read)",))).examples
+    logs = select_examples(source, ResponseQuery(("log(read)",))).examples
     assert logs.unit == "" and logs.response == "log(read)" and logs.y.max() < 25
 
 
 def test_several_responses_are_a_choice_to_make(store):
     with raises("ambiguous-response") as refused:
-        learned(open_data(store), ResponseQuery())
+        select_examples(open_data(store), ResponseQuery())
     assert "--response" in refused.value.hint
 
 
 def test_a_table_has_its_factors_named(tmp_path):
     (tmp_path / "t.csv").write_text("a,y\n1,2\n2,3\n")
     with raises("missing-option", option="--on"):
-        learned(open_data(tmp_path / "t.csv"), ResponseQuery(("y",)))
+        select_examples(open_data(tmp_path / "t.csv"), ResponseQuery(("y",)))
     with raises("missing-option", option="--response"):
-        learned(open_data(tmp_path / "t.csv"), ResponseQuery((), ("a",)))
+        select_examples(open_data(tmp_path / "t.csv"), ResponseQuery((), ("a",)))
 
 
 def test_a_model_of_an_operation_finds_its_rows_in_a_store_again(store, tmp_path):
@@ -99,7 +100,7 @@ def test_a_fit_is_one_row_a_model_and_says_what_the_page_says_in_its_unit(store)
     made = fit(open_data(store), ResponseQuery(("write",)), Learning(("mean", "linear"), n_folds=4))
     assert [row["family"] for row in made.records()] == ["mean", "linear"]
     assert [row["taken"] for row in made.records()] == [False, True]
-    in_bytes, in_megabytes = made.sentence, verdict(made.choice, (1e6, "MB/s"))
+    in_bytes, in_megabytes = made.sentence, describe_choice(made.choice, (1e6, "MB/s"))
     assert in_bytes.startswith("linear ") and made.choice.tried[made.choice.chosen].candidate.family == "linear"
     assert "58.3 MB/s" in in_megabytes and "MB/s" not in in_bytes
     assert in_megabytes.replace(" MB/s", "").split(":")[0] == in_bytes.split(":")[0]

@@ -84,7 +84,7 @@ def test_the_numbers_are_those_of_summary_and_regress(runs):
     table = open_data(runs).table
     (series,) = panel.series
     y, size = table.numbers("write"), table.numbers("size")
-    assert dict(series.means) == {float(s): summarise.mean(y[size == s], 0.95) for s in SIZES}
+    assert dict(series.means) == {float(s): summarise.estimate_mean(y[size == s], 0.95) for s in SIZES}
     made = regress(table, "write", ["log2(size)"], 0.95)
     slope = made.fit.coefficients()[1]
     numbers = [f"{number:.1f}" for number in (slope.estimate, slope.low, slope.high)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import stats_sample
 
-from iosonde.answers.operations import latencies
+from iosonde.answers.operations import compute_run_percentiles
 from iosonde.commands.plot.figure_heatmap import heatmap_figure
 from iosonde.commands.plot.figure_settings import choose_level_colours, settings_figure
 from iosonde.commands.plot.layout import PlotRoles
@@ -22,7 +22,7 @@ from iosonde.core.verdict import VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.layout.vocabulary import SHADES
-from iosonde.stats.estimate.summarise import mean
+from iosonde.stats.estimate.summarise import estimate_mean
 from iosonde.store import Store
 from messages import assert_problem, codes, raises, with_code
 
@@ -85,7 +85,7 @@ def test_every_point_is_the_mean_of_its_own_trials(grid):
             for name, level in point.setting.items():
                 rows &= columns.column(name).values == level
             values = columns.numbers("write")[rows]
-            assert point.mean == mean(values, 0.95).within(low=0.0) and point.trials == tuple(values)
+            assert point.mean == estimate_mean(values, 0.95).within(low=0.0) and point.trials == tuple(values)
     best, worst, matters = made.sentences[0].partition("worst")
     assert best.startswith("write: ") and " 21" in best and "size=" in best and "clients=2, fs=xfs" in best
     assert worst and "clients" in matters and "clients=2" not in matters
@@ -242,7 +242,9 @@ def test_percentiles_of_recorded_operations_are_means_over_trials(tmp_path):
     made = build_percentiles_plot(source, ResponseQuery(("create",)), PlotRoles())
     assert made.x.texts[:2] == ("p50", "p99") and made.color.factor == "nodes"
     (panel,) = made.panels
-    recorded = [one for trial in latencies(source, 0.95).values() for one in trial if one.operation == "create"]
+    recorded = [
+        one for trial in compute_run_percentiles(source, 0.95).values() for one in trial if one.operation == "create"
+    ]
     medians = sorted(one.duration_ns[0.5] / 1e9 for one in recorded)
     assert sorted(trial for point in panel.points if point.x == 0 for trial in point.trials) == pytest.approx(medians)
     assert {point.mean.n for point in panel.points} == {3} and "at p99" in made.sentences[0]

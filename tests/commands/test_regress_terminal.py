@@ -141,11 +141,11 @@ def test_a_plot_needs_a_figures_name_and_data(tmp_path, sums):
 
 def test_the_bands_are_those_of_the_predictions():
     from iosonde.data.source import open_data
-    from iosonde.stats.regression.model_plots import plot_data
+    from iosonde.stats.regression.model_plots import build_plot_data
     from iosonde.stats.regression.regress import regress as fit
 
     made = fit(open_data(CP).table, "real_s", ["replicas"], 0.9, at=[{"replicas": "3"}])
-    data, last = plot_data(made.model, made.response), made.points[0].prediction
+    data, last = build_plot_data(made.model, made.response), made.points[0].prediction
     assert (data["line"][-1], data["mean_low"][-1], data["high"][-1]) == pytest.approx(
         (last.fit, last.mean_low, last.high)
     )

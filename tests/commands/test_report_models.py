@@ -18,7 +18,7 @@ from iosonde.core.types import Finding, Observation, Severity
 from iosonde.data.source import open_data
 from iosonde.page.tables import Section
 from iosonde.stats import checks
-from iosonde.stats.regression.anova import anova
+from iosonde.stats.regression.anova import compute_anova
 from iosonde.stats.regression.regress import regress
 from iosonde.store import Store
 from terminal import command_of
@@ -63,7 +63,9 @@ def test_the_page_of_a_table_has_the_numbers_of_the_commands(table):
     for term, c in zip(model["terms"], made.fit.coefficients(), strict=True):
         e = term["estimate"]
         assert (e["value"], e["low"], e["high"], term["p"]) == pytest.approx((c.estimate, c.low, c.high, c.p))
-    of = anova(open_data(str(table)).table, "Write Rate [MB/s]", ["Server Type", "stripe", "Server Type:stripe"], 0.95)
+    of = compute_anova(
+        open_data(str(table)).table, "Write Rate [MB/s]", ["Server Type", "stripe", "Server Type:stripe"], 0.95
+    )
     assert [part["share"] for part in model["anova"][:3]] == pytest.approx([s.share for s in of.sources])
     assert sum(part["share"] for part in model["anova"]) == pytest.approx(1)
     assert len(model["plots"]["x"]) == 40 and len(model["plots"]["ordered_residuals"]) == 40

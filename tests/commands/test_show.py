@@ -19,7 +19,7 @@ from iosonde.commands.show.as_tool import recompute_as_tool
 from iosonde.commands.store.answer import check
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredPhase
-from iosonde.stats.definitions.clock import why_not
+from iosonde.stats.definitions.clock import explain_not_recomputable
 from iosonde.store import Store
 from messages import raises
 
@@ -66,7 +66,11 @@ def test_tools_own_numbers_need_recorded_operations(place):
 
 
 def test_where_nothing_says_that_every_operation_was_recorded_they_may_be_a_sample():
-    assert why_not(StoredPhase({})) == why_not(StoredPhase({"recorded_all": False})) != ""
+    assert (
+        explain_not_recomputable(StoredPhase({}))
+        == explain_not_recomputable(StoredPhase({"recorded_all": False}))
+        != ""
+    )
 
 
 def test_files_that_are_understood_and_not_stand_side_by_side(tmp_path):

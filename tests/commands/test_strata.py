@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from iosonde.answers.learned import learned
+from iosonde.answers.learned import select_examples
 from iosonde.commands.anova.answer import SumsOfSquares, anova
 from iosonde.commands.compare.answer import compare
 from iosonde.commands.compare.sides import Sides
@@ -185,7 +185,7 @@ def test_of_one_bring_up_a_level_a_summary_says_so_and_names_no_effect(place):
 def test_analyses_of_single_trials_say_that_they_are(place):
     source, asked = open_data(place), ResponseQuery(("write",))
     assert "S311" in [one.code for one in regress(source, asked).regression.findings]
-    found = learned(source, asked)
+    found = select_examples(source, asked)
     apart, together = (found.judged_by(groups(found.examples, one)).warnings for one in ("rows", "twins"))
     for said in (rank(source, asked).rankings[0].warnings, apart):
         shared = with_code(said, "shared-bring-ups")
@@ -209,5 +209,5 @@ def test_two_experiments_of_one_table_share_no_bring_up():
     }
     from iosonde.stats.regression import strata
 
-    (units,) = strata.units_of(build_table(columns))
+    (units,) = strata.list_nested_units(build_table(columns))
     assert int(units.max()) + 1 == 4

@@ -280,7 +280,7 @@ def test_explain_prints_the_page_or_the_nearest_code():
 
 @pytest.mark.parametrize(("unit", "cut"), [("bytes/s", True), ("K", False)])
 def test_the_interval_of_a_rate_is_cut_at_zero_and_says_so(unit, cut):
-    row = overview.row_of(TrialCell({}, "y", unit, np.array([1.0, 1.0, 40.0])), 0.95)
+    row = overview.build_overview_row(TrialCell({}, "y", unit, np.array([1.0, 1.0, 40.0])), 0.95)
     assert (row.mean.low == 0) == cut
     assert (row.mean.low < 0) != cut
     assert any("cut" in warning for warning in row.mean.warnings) == cut
@@ -292,7 +292,7 @@ def test_what_is_the_same_in_all_rows_of_a_run_is_not_counted_row_by_row(measure
 
 
 def test_the_harmonic_mean_of_iterations_in_one_run_counts_that_run():
-    row = overview.row_of(TrialCell({}, "y", "bytes/s", np.array([1.0, 1.2, 1.1]), within_run=True), 0.95)
+    row = overview.build_overview_row(TrialCell({}, "y", "bytes/s", np.array([1.0, 1.2, 1.1]), within_run=True), 0.95)
     assert row.harmonic_mean.n == row.mean.n == 1
     assert any(re.search(r"\bone\s+run\b", warning) for warning in row.harmonic_mean.warnings)
 
@@ -315,7 +315,7 @@ def test_a_cache_that_varied_is_said_of_reads_alone():
         TrialCell({}, str(key[1]), "operations/s", table.numbers("value")[at], str(key[0]), at)
         for key, at in table.groups(["operation", "metric"])
     )
-    assert overview.hidden_in_store(MeasuredCells(cells, table, ())) == {"client_cache": ["read_x"]}
+    assert overview.find_hidden_in_store(MeasuredCells(cells, table, ())) == {"client_cache": ["read_x"]}
 
 
 def test_the_harmonic_mean_of_rates_is_named_where_it_differs(tmp_path):

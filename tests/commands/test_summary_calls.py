@@ -15,6 +15,6 @@ def test_calls_are_those_of_the_operations_that_are_summarised(tmp_path, monkeyp
     sample_store.main(str(tmp_path / "s"))
     source = open_data(str(tmp_path / "s"))
     told = tuple(SimpleNamespace(operation=name) for name in ("read", "write"))
-    monkeypatch.setattr(room, "calls", lambda runs, level: told)
+    monkeypatch.setattr(room, "estimate_phase_calls", lambda runs, level: told)
     assert room.summary(source, ResponseQuery()).calls == told
     assert [found.operation for found in room.summary(source, ResponseQuery(("read",))).calls] == ["read"]

@@ -11,7 +11,7 @@ from iosonde.commands.survey.content import count_blocks
 from iosonde.core.errors import InputError
 from iosonde.survey import codecs, contents
 from iosonde.survey.codecs import find_codec, normalize_codec_name
-from iosonde.survey.contents import BLOCK_BYTES, Contents, LookOptions, Piece, look_at
+from iosonde.survey.contents import BLOCK_BYTES, Contents, LookOptions, Piece, measure_contents
 from iosonde.survey.walk import WalkOptions, files_from_drawn, walk_tree
 
 
@@ -19,7 +19,7 @@ def looked(root, names=("zstd:3",)):
     drawn = walk_tree(WalkOptions(str(root), 0, 100)).by_count
     handle = os.open(root, os.O_PATH)
     try:
-        return {file.path: look_at(handle, file, LookOptions(names, 1)) for file in files_from_drawn(drawn)}
+        return {file.path: measure_contents(handle, file, LookOptions(names, 1)) for file in files_from_drawn(drawn)}
     finally:
         os.close(handle)
 

@@ -19,7 +19,7 @@ from iosonde.stats.sampling.resampling import (
     WITH_REPLACEMENT,
     WRONG,
     DrawnAgain,
-    resampled,
+    simulate_estimates,
 )
 from iosonde.survey.scan import TreeScan, load_scan, scan_tree
 from iosonde.survey.tree import SurveyedTree
@@ -136,7 +136,7 @@ def test_estimates_are_not_biased_but_the_wrong_ones():
     whole = OfShares(a_scan([1.0, 2.0, 3.0, 4.0, 90.0] * 40, [0, 1, 0, 1, 1] * 40))
     truth = {(one.of, one.name): one.truth for of in ("files", "capacity") for one in whole.list_true_numbers(of)}
     assert (truth["files", "nc"], truth["capacity", "nc"]) == pytest.approx((0.4, 0.04))
-    types = [one for one in resampled(whole, DrawnAgain(100, 1, 0.95, [60])) if one.true_number.what == "type"]
+    types = [one for one in simulate_estimates(whole, DrawnAgain(100, 1, 0.95, [60])) if one.true_number.what == "type"]
     assert {one.way for one in types} == {BY_COUNT, BY_SIZE, WITH_REPLACEMENT, WRONG}
     for one in types:
         wrong = 0.4 if one.true_number.name == "nc" else 0.6
@@ -146,10 +146,14 @@ def test_estimates_are_not_biased_but_the_wrong_ones():
 def test_parts_by_themselves_know_more_where_they_differ():
     kind = [0] * 200 + [1] * 200
     whole = OfShares(a_scan([1.0, 3.0] * 200, kind, part=np.array(kind)))
-    alone = {one.way: one.sd for one in resampled(whole, DrawnAgain(40, 1, 0.95, [60])) if one.true_number.name == "nc"}
+    alone = {
+        one.way: one.sd
+        for one in simulate_estimates(whole, DrawnAgain(40, 1, 0.95, [60]))
+        if one.true_number.name == "nc"
+    }
     parts = {
         one.way: one
-        for one in resampled(whole, DrawnAgain(40, 1, 0.95, [60], parts=True))
+        for one in simulate_estimates(whole, DrawnAgain(40, 1, 0.95, [60], parts=True))
         if one.true_number.name == "nc"
     }
     assert set(parts) == {BY_COUNT, BY_SIZE}
@@ -160,7 +164,7 @@ def test_parts_by_themselves_know_more_where_they_differ():
 @pytest.mark.slow
 def test_until_ends_early_and_says_how_many():
     whole = OfShares(a_scan([1.0] * 5000, [0] * 4500 + [1] * 500))
-    found = list(resampled(whole, DrawnAgain(60, 2, 0.95, [2000], until=0.03)))
+    found = list(simulate_estimates(whole, DrawnAgain(60, 2, 0.95, [2000], until=0.03)))
     assert {one.way for one in found} == {BY_COUNT, BY_SIZE} and 64 < found[0].n < 1000
     assert next(one for one in found if one.true_number.name == "nc").coverage.value > 0.85
 
@@ -175,7 +179,9 @@ def test_means_of_pieces_are_what_all_pieces_say(parts):
     whole = OfShares(a_scan(counts * 1e5, [0] * many, pieces={"zeros": zeros}, first=first, part=np.arange(many) % 3))
     plain = sum(size * np.mean(zeros[a:b]) for size, a, b in zip(counts, first, first[1:], strict=False)) / counts.sum()
     found = next(
-        one for one in resampled(whole, DrawnAgain(60, 1, 0.95, [100], parts)) if one.true_number.what == "zeros"
+        one
+        for one in simulate_estimates(whole, DrawnAgain(60, 1, 0.95, [100], parts))
+        if one.true_number.what == "zeros"
     )
     assert found.true_number.truth == pytest.approx(plain)
     assert found.mean == pytest.approx(plain, abs=0.015) and found.coverage.value > 0.85

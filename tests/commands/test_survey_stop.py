@@ -14,7 +14,7 @@ from iosonde.commands.survey.answer import SurveyQuery, survey
 from iosonde.commands.survey.reading import ALL, PRECISE, TIME, read_in_order
 from iosonde.core.errors import InputError
 from iosonde.stats.sampling.population import CAPACITY, COUNT, Population
-from iosonde.stats.sampling.shares import sample_by_count, sample_by_size, share
+from iosonde.stats.sampling.shares import estimate_share, sample_by_count, sample_by_size
 from iosonde.stats.sampling.stopping import StopRule
 from iosonde.survey.contents import Contents
 from iosonde.survey.scan import TreeScan
@@ -106,7 +106,7 @@ def until(whole: Population, margin: float, seed: int, most: int):
                 else sample_by_size(one.columns["size"], one.threshold, float(whole.sizes.sum()))
             )
             for kind in whole.kinds:
-                yield by, kind, share(sample, whole.has(kind, one.columns["at"]), 0.95).estimate
+                yield by, kind, estimate_share(sample, whole.has(kind, one.columns["at"]), 0.95).estimate
 
     found = read_in_order(
         drawn,

@@ -19,7 +19,7 @@ from iosonde.data.headlines import classify_rows
 from iosonde.data.query import EVERY
 from iosonde.stats.overview import verify
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell
-from iosonde.stats.overview.recompute import rates
+from iosonde.stats.overview.recompute import recompute_rates
 
 KINDS = ["open", "create", "read", "write", "close", "fsync"]
 MS = 10**6
@@ -71,13 +71,13 @@ TRUE = {
 
 
 def test_the_rates_of_two_ranks_by_hand():
-    assert rates(StoredRun(document()), operations(WRITES), KINDS) == pytest.approx(TRUE)
+    assert recompute_rates(StoredRun(document()), operations(WRITES), KINDS) == pytest.approx(TRUE)
 
 
 def test_clocks_that_cannot_be_compared_leave_only_the_ranks_own_rates():
     run = document()
     run["phases"][0]["clock_error_ns"] = MS
-    found = rates(StoredRun(run), operations(WRITES), KINDS)
+    found = recompute_rates(StoredRun(run), operations(WRITES), KINDS)
     assert {metric for _, metric, _ in found} == {"bandwidth_own", "bandwidth_sum_of_ranks"}
 
 
@@ -86,7 +86,7 @@ def test_a_shared_read_is_that_of_the_other_nodes_and_failed_operations_do_not_c
     run["phases"][0] |= {"operation": "read_nto1_large", "shared": True}
     rows = operations([(0, 0, "read", 10, 0, 10), (1, 0, "read", 30, 505, 30), (1, 0, "read", 30, 535, 15)])
     rows["status"][2] = 5
-    found = rates(StoredRun(run), rows, KINDS)
+    found = recompute_rates(StoredRun(run), rows, KINDS)
     assert found["read_nto1_large", "bandwidth_last_done", None] == pytest.approx(30 / 0.045)
     assert found["read_nto1_large_writer_node", "bandwidth_last_done", None] == pytest.approx(1000.0)
 
@@ -94,7 +94,7 @@ def test_a_shared_read_is_that_of_the_other_nodes_and_failed_operations_do_not_c
 def test_a_shared_read_is_of_all_nodes_where_the_writer_was_verified_to_be_cold():
     run = document()
     run["phases"][0] |= {"operation": "read_nto1_large", "shared": True, "writer_counted": True}
-    found = rates(StoredRun(run), operations([(0, 0, "read", 10, 0, 10), (1, 0, "read", 30, 505, 30)]), KINDS)
+    found = recompute_rates(StoredRun(run), operations([(0, 0, "read", 10, 0, 10), (1, 0, "read", 30, 505, 30)]), KINDS)
     assert found["read_nto1_large", "bandwidth_last_done", None] == pytest.approx(40 / 0.035)
     assert not any("writer_node" in operation for operation, _, _ in found)
 
@@ -103,9 +103,11 @@ def test_whole_files_are_counted_by_their_close_and_metadata_by_its_own_kind():
     run = document()
     rows = operations([(0, 0, "create", 0, 0, 1), (0, 0, "close", 0, 1, 1), (0, 0, "create", 0, 2, 2)])
     run["phases"][0] |= {"operation": "create", "measures": "rate"}
-    assert rates(StoredRun(run), rows, KINDS)["create", "rate_last_done", None] == pytest.approx(2 / 0.004)
+    assert recompute_rates(StoredRun(run), rows, KINDS)["create", "rate_last_done", None] == pytest.approx(2 / 0.004)
     run["phases"][0] |= {"operation": "write_small"}
-    assert rates(StoredRun(run), rows, KINDS)["write_small", "rate_last_done", None] == pytest.approx(1 / 0.004)
+    assert recompute_rates(StoredRun(run), rows, KINDS)["write_small", "rate_last_done", None] == pytest.approx(
+        1 / 0.004
+    )
 
 
 def measured_of(table) -> MeasuredCells:

@@ -16,8 +16,8 @@ from wrong_output import wrong_in, wrong_with
 from iosonde.core.errors import IosondeError
 from iosonde.core.table import build_table
 from iosonde.stats.overview.cells import TrialCell
-from iosonde.stats.overview.story import effects_of_cells
-from iosonde.stats.regression.anova import anova
+from iosonde.stats.overview.story import estimate_cell_effects
+from iosonde.stats.regression.anova import compute_anova
 from iosonde.stats.regression.regress import regress
 
 pytest.importorskip("iosonde.engine._native")
@@ -126,7 +126,7 @@ def found(commands: list[list[str]]) -> list[str]:
 @given(trials())
 def test_shares_and_tests_of_terms_are_some_or_none(made):
     """Counted bytes, the same in every repetition, were a traceback on a page."""
-    tested = effects_of_cells(cells_of(made), 0.95)
+    tested = estimate_cell_effects(cells_of(made), 0.95)
     for one in [*tested.tests, *([tested.joint] if tested.joint else [])]:
         assert one.p is None or 0 < one.p <= 1
         assert wrong_in({"share": one.explained.to_json()}) == []
@@ -135,7 +135,7 @@ def test_shares_and_tests_of_terms_are_some_or_none(made):
     table = build_table({**columns, **{name: list(units) for name, units in shared.items()}, "y": made.values})
     for kind, on in ((2, ["*".join(made.names)]), (3, made.names)):
         with contextlib.suppress(IosondeError):
-            assert wrong_in(anova(table, "y", on, 0.95, kind=kind).to_json()) == []
+            assert wrong_in(compute_anova(table, "y", on, 0.95, kind=kind).to_json()) == []
     with contextlib.suppress(IosondeError):
         assert wrong_in(regress(table, "y", made.names, 0.95).to_json()) == []
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import iosonde
-from iosonde.answers.answer import level_columns
+from iosonde.answers.answer import build_level_columns
 from iosonde.core.table import Table, build_table
 
 
@@ -49,4 +49,4 @@ def test_statistics_and_factors_are_both_in_the_frame(what: str) -> None:
 
 
 def test_other_factors_keep_their_names() -> None:
-    assert level_columns({"fs": "a", "n": 4}, {"n": 6, "mean": 1.0}) == {"fs": "a", "n (factor)": 4}
+    assert build_level_columns({"fs": "a", "n": 4}, {"n": 6, "mean": 1.0}) == {"fs": "a", "n (factor)": 4}

@@ -172,7 +172,7 @@ def test_the_interval_is_the_one_of_the_rule_at_stopping(tmp_path):
     bench = Bench(tmp_path, ratio=1.03, cv=0.02)
     bench.run()
     one = bench.answer().items[0]
-    expected = sequential.interval(np.log(one.b) - np.log(one.a), 0.95, 100)
+    expected = sequential.estimate_sequential_ratio(np.log(one.b) - np.log(one.a), 0.95, 100)
     assert one.ratio == expected
     assert one.verdict != CANNOT_TELL
     assert len(bench.experiment.trials) == 12
@@ -244,7 +244,7 @@ def test_a_limit_that_pairs_cannot_tell_is_said_with_how_many_would(tmp_path):
     from iosonde.stats.estimate import sequential
 
     away = math.log(one.ratio.value) - math.log(1.05)
-    assert one.n_needed() == math.ceil((sequential.critical(8, 0.95, 8) * spread / away) ** 2)
+    assert one.n_needed() == math.ceil((sequential.compute_critical_t(8, 0.95, 8) * spread / away) ** 2)
 
 
 def test_a_limit_of_a_number_that_cannot_be_so_is_not_told(tmp_path):

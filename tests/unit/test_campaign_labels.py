@@ -13,7 +13,7 @@ from iosonde.core.types import Factor
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses
 from iosonde.data.source import open_data
-from iosonde.stats.estimate.compare_words import called
+from iosonde.stats.estimate.compare_words import format_side_name
 from messages import assert_problem, raises
 
 FILE = "steps: ['echo ${size}']\nfactors:\n  size: [1, 2]\n"
@@ -41,7 +41,7 @@ def test_an_empty_level_beside_others_is_a_flag_that_is_not_there(tmp_path):
     request = Request(what="ls ${F} ${TARGET}", target=(str(tmp_path),), set=("F=,-l",), store=str(tmp_path / "s"))
     made = build_campaign(request, Caller())
     assert Factor("F", "", ("", "-l")) in made.spec.factors
-    assert format_level("") == "(empty)" and called("", "F") == "(empty)"
+    assert format_level("") == "(empty)" and format_side_name("", "F") == "(empty)"
     with raises("invalid-assignment"):
         build_campaign(Request(what="ls ${F}", set=("F=",), store=str(tmp_path / "s")), Caller())
 

@@ -8,9 +8,9 @@ import pytest
 
 import iosonde
 from iosonde.core.verdict import VerdictState
-from iosonde.stats.overview.measured_order import measured_order
-from iosonde.stats.overview.uneven_missing import uneven_missing
-from iosonde.stats.regression.in_turn import drift_in_turn
+from iosonde.stats.overview.measured_order import find_measured_order
+from iosonde.stats.overview.uneven_missing import describe_uneven_missing
+from iosonde.stats.regression.in_turn import detect_drift_in_turn
 
 NO_CELLS = np.zeros(20, dtype=np.intp)
 
@@ -67,17 +67,19 @@ def test_rows_in_another_order_than_time_are_put_in_order():
 
 def test_levels_that_take_turns_are_not_in_turn():
     levels = np.tile([0, 1], 10)
-    assert drift_in_turn(levels, 100.0 - np.arange(20), NO_CELLS, np.arange(20.0), 0.95) is None
+    assert detect_drift_in_turn(levels, 100.0 - np.arange(20), NO_CELLS, np.arange(20.0), 0.95) is None
 
 
 def test_three_levels_in_turn_are_held_one_against_the_next():
     levels = np.repeat([0, 1, 2], 10)
     noise = np.random.default_rng(2).standard_normal(30)
-    drift = drift_in_turn(levels, 100 - np.arange(30) + noise, np.zeros(30, dtype=np.intp), np.arange(30.0), 0.95)
+    drift = detect_drift_in_turn(
+        levels, 100 - np.arange(30) + noise, np.zeros(30, dtype=np.intp), np.arange(30.0), 0.95
+    )
     assert drift is not None
     assert drift.explains_effect
     stepped = 100 - np.arange(30) + noise - 50 * (levels == 2)
-    drift = drift_in_turn(levels, stepped, np.zeros(30, dtype=np.intp), np.arange(30.0), 0.95)
+    drift = detect_drift_in_turn(levels, stepped, np.zeros(30, dtype=np.intp), np.arange(30.0), 0.95)
     assert drift is not None
     assert not drift.explains_effect
 
@@ -100,8 +102,8 @@ def test_many_settings_are_corrected_for():
     names = [f"s{place}" for place in range(20)]
     data = pd.DataFrame({"v": np.repeat(names, 4), "y": np.where(np.isin(np.arange(80), [0, 1, 40]), np.nan, 1.0)})
     table = iosonde.open(data).table
-    assert uneven_missing(table, table.numbers("y"), ["v"]) == ""
-    assert uneven_missing(table.take(np.arange(8)), table.numbers("y")[:8], ["v"]) == ""
+    assert describe_uneven_missing(table, table.numbers("y"), ["v"]) == ""
+    assert describe_uneven_missing(table.take(np.arange(8)), table.numbers("y")[:8], ["v"]) == ""
 
 
 def slope_of(data):
@@ -125,7 +127,7 @@ def test_a_slope_without_drift_has_no_doubt():
 
 def test_a_column_that_changes_with_the_level_does_not_hide_the_step():
     levels = np.repeat([0, 1], 10)
-    drift = drift_in_turn(levels, np.arange(20.0) + 800 * levels, levels, np.arange(20.0), 0.95)
+    drift = detect_drift_in_turn(levels, np.arange(20.0) + 800 * levels, levels, np.arange(20.0), 0.95)
     assert drift is not None
     assert not drift.explains_effect
 
@@ -167,14 +169,16 @@ def test_a_factor_is_no_clock(name):
 @pytest.mark.parametrize(("values", "is_order"), [([0, 1, 2, 3], True), ([2, 2, 1, 1], True), ([4, 8, 16, 32], False)])
 def test_what_does_not_count_is_no_order(values, is_order):
     table = iosonde.open(pd.DataFrame({"v": list("abab"), "block": values, "y": [1.0, 2.0, 3.0, 4.0]})).table
-    assert (measured_order(table, ("y", "v")) is not None) is is_order
+    assert (find_measured_order(table, ("y", "v")) is not None) is is_order
 
 
 @pytest.mark.long
 def test_pairs_of_levels_are_corrected_for():
     rng = np.random.default_rng(6)
     levels, cells = np.repeat(np.arange(8), 5), np.zeros(40, dtype=np.intp)
-    found = [drift_in_turn(levels, 100 + rng.standard_normal(40), cells, np.arange(40.0), 0.95) for _ in range(200)]
+    found = [
+        detect_drift_in_turn(levels, 100 + rng.standard_normal(40), cells, np.arange(40.0), 0.95) for _ in range(200)
+    ]
     assert sum(drift is not None for drift in found) <= 8  # of 200; 2 are expected
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from iosonde.explain.operations import Operations
 from iosonde.explain.slow_files import slow_files
-from iosonde.stats.estimate.rank_tests import too_few_runs_p
+from iosonde.stats.estimate.rank_tests import compute_too_few_runs_p
 
 FILES, EACH = 12, 20
 ON_IT = (0, 3, 4, 9)
@@ -100,13 +100,13 @@ def test_the_chance_of_few_runs_is_that_of_all_orders(of, many):
         marks[list(places)] = True
         orders.append((marks, 1 + sum(a != b for a, b in zip(marks, marks[1:], strict=False))))
     for marks, runs in orders:
-        assert too_few_runs_p(marks) == pytest.approx(sum(other <= runs for _, other in orders) / len(orders))
+        assert compute_too_few_runs_p(marks) == pytest.approx(sum(other <= runs for _, other in orders) / len(orders))
 
 
 def test_many_marks_have_nearly_the_chance_of_few(rng):
     marks = rng.random(240) < 0.3
     marks[:60] = np.sort(marks[:60])
-    exact = too_few_runs_p(marks[:200])
-    assert 0 < exact < 1 and too_few_runs_p(np.sort(marks)) < 1e-20
-    assert 0.01 < too_few_runs_p(rng.random(4000) < 0.3) < 0.99
-    assert too_few_runs_p(np.ones(9, bool)) == 1.0
+    exact = compute_too_few_runs_p(marks[:200])
+    assert 0 < exact < 1 and compute_too_few_runs_p(np.sort(marks)) < 1e-20
+    assert 0.01 < compute_too_few_runs_p(rng.random(4000) < 0.3) < 0.99
+    assert compute_too_few_runs_p(np.ones(9, bool)) == 1.0

@@ -272,8 +272,8 @@ def test_every_file_that_the_map_names_exists():
 def test_every_file_of_a_check_is_one_and_every_check_is_asked():
     folder = PACKAGE / "stats" / "checks"
     files = {path.stem for path in folder.glob("*.py")} - {"__init__", "examine", "runs"}
-    assert {name.rpartition(".")[2] for name in checks.modules().values()} == files
-    for code, name in checks.modules().items():
+    assert {name.rpartition(".")[2] for name in checks.list_check_modules().values()} == files
+    for code, name in checks.list_check_modules().items():
         module = importlib.import_module(name)
         about_data = code < "S300"
         assert set(re.findall(r'"(S\d{3})"', Path(module.__file__).read_text(encoding="utf-8"))) == {code}
@@ -283,7 +283,7 @@ def test_every_file_of_a_check_is_one_and_every_check_is_asked():
 
 def test_every_check_is_in_the_pages_that_list_them():
     listed = (ROOT / "docs" / "commands" / "explain.md").read_text(encoding="utf-8")
-    assert not {code for code in checks.modules() if f"{code}:" not in listed}
+    assert not {code for code in checks.list_check_modules() if f"{code}:" not in listed}
 
 
 # Tests

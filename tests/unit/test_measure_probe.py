@@ -106,7 +106,7 @@ def test_every_observation_belongs_to_a_rank_and_no_two_are_the_same():
 
 
 def test_n_counts_repetitions_and_no_interval_goes_below_zero():
-    made = hardware.summarise([facts(1.0), facts(3.0)], 0.95)
+    made = hardware.summarise_probe([facts(1.0), facts(3.0)], 0.95)
     first = made["pairs"][0]
     assert first["hosts"] == ["n1", "n2"]
     assert first["bandwidth"].n == 2
@@ -116,7 +116,7 @@ def test_n_counts_repetitions_and_no_interval_goes_below_zero():
 
 
 def test_one_repetition_has_no_interval_and_says_so():
-    estimate = hardware.summarise([facts()], 0.95)["nodes"][0]["disk_read"]
+    estimate = hardware.summarise_probe([facts()], 0.95)["nodes"][0]["disk_read"]
     assert estimate.low is None
     assert estimate.warnings
 
@@ -160,7 +160,7 @@ def test_of_many_pairs_the_slowest_and_fastest_are_shown():
     ],
 )
 def test_a_target_that_is_no_disk_is_named(kind, source, word):
-    said = list_probe_warnings(hardware.summarise([facts()], 0.95), {"type": kind, "source": source})
+    said = list_probe_warnings(hardware.summarise_probe([facts()], 0.95), {"type": kind, "source": source})
     assert any(word in line for line in said) if word else said == []
 
 
@@ -183,23 +183,23 @@ def stored(store, name, made, started_at, experiment="probe-1", missing=()):
 @pytest.fixture
 def probes(tmp_path):
     store = Store.create(tmp_path / "store")
-    assert hardware.stored(map(StoredRun, store.runs())) == []
+    assert hardware.select_complete_probes(map(StoredRun, store.runs())) == []
     stored(store, "a-0", facts(1.0), "2026-11-01T00:00:00Z", "a")
     stored(store, "b-0", facts(2.0), "2026-11-02T00:00:00Z", "b")
     stored(store, "b-1", facts(2.0), "2026-11-02T00:01:00Z", "b")
     stored(store, "c-0", facts(9.0), "2026-11-03T00:00:00Z", "c", missing=["rank 1 died"])
     stored(store, "d-0", facts(9.0, ("m1", "m2", "m3")), "2026-11-04T00:00:00Z", "d")
-    return hardware.stored(map(StoredRun, store.runs()))
+    return hardware.select_complete_probes(map(StoredRun, store.runs()))
 
 
 def test_the_newest_probe_of_these_hosts_is_found(probes):
-    found = hardware.newest(probes, ["n1", "n2"], 0.95)
+    found = hardware.summarise_newest_probe(probes, ["n1", "n2"], 0.95)
     assert found["experiment"] == "b"
     assert [one["host"] for one in found["nodes"]] == ["n1", "n2"]
     assert [one["hosts"] for one in found["pairs"]] == [["n1", "n2"]]
     assert found["nodes"][0]["disk_read"].n == 2
-    assert hardware.newest(probes, ["n1", "elsewhere"], 0.95) is None
-    assert hardware.newest(probes, [], 0.95) is None
+    assert hardware.summarise_newest_probe(probes, ["n1", "elsewhere"], 0.95) is None
+    assert hardware.summarise_newest_probe(probes, [], 0.95) is None
 
 
 def test_a_later_run_keeps_the_probe_and_the_slowest_of_everything_as_factors(probes):

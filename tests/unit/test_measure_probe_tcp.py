@@ -35,12 +35,12 @@ def test_every_node_streams_to_the_next_one_and_none_twice():
 
 def test_tcp_is_a_table_a_factor_rows_and_raw_output():
     one = facts(link(0, 1, 9e8), link(1, 2))
-    made = hardware.summarise([one, facts()], 0.95)
+    made = hardware.summarise_probe([one, facts()], 0.95)
     assert [(each["hosts"], each["bandwidth"].value, each["bandwidth"].n) for each in made["tcp"]] == [
         (["n1", "n2"], 9e8, 1),
         (["n2", "n3"], 1e9, 1),
     ]
-    assert hardware.slowest(made)["tcp_bandwidth"] == 8e8
+    assert hardware.find_slowest_parts(made)["tcp_bandwidth"] == 8e8
     text = "\n".join(text_of.lines(summarise_repetitions([one, facts()], 0.95)))
     assert "n2 → n1" in text
     assert any("1.86 GiB/s" in line and "763 MiB/s" in line for line in text.splitlines())
@@ -59,9 +59,9 @@ def test_tcp_is_a_table_a_factor_rows_and_raw_output():
 
 def test_a_link_that_failed_is_a_warning_and_no_number():
     one = facts(link(0, 1, error="iperf3 is not on n2"))
-    made = hardware.summarise([one], 0.95)
+    made = hardware.summarise_probe([one], 0.95)
     assert made["tcp"] == []
-    assert "tcp_bandwidth" not in hardware.slowest(made)
+    assert "tcp_bandwidth" not in hardware.find_slowest_parts(made)
     assert any(made["tcp_error"] in warning for warning in list_probe_warnings(made, {}))
     assert not [row for row in repetition.results_to_observations(one["probe"]) if row.operation[:3] == "tcp"]
 

@@ -187,7 +187,9 @@ def test_two_workloads_of_one_kind_are_never_mixed(target, tmp_path):
     assert {row.operation.split(".")[0] for row in done.observations} == {"envelope-01", "envelope-02"}
     kept = Store.create(tmp_path / "store")
     kept.append(done)
-    again = recompute.rates(StoredRun(kept.document("run")), kept.run("run", operations=True).operations, _native.KINDS)
+    again = recompute.recompute_rates(
+        StoredRun(kept.document("run")), kept.run("run", operations=True).operations, _native.KINDS
+    )
     stored = {(row.operation, row.metric, row.rank): row.value for row in done.observations}
     assert again == pytest.approx(stored)
 

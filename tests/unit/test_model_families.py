@@ -129,7 +129,7 @@ def test_the_class_tree_predicts_what_scikit_learn_does():
 def test_classes_of_ones_own_have_names():
     data = examples(build_table({"a": [1, 2, 3, 4], "y": [25, 25.1, 75, 75.1]}), "y", ["a"])
     form = family("classes").fit(data, {"ends": "25,75", "names": "slow,avg,fast"}, 0)
-    leaves = [form["nodes"][at] for at in nodes.leaf_of(form["nodes"], form["factors"], data.x)]
+    leaves = [form["nodes"][at] for at in nodes.find_leaves(form["nodes"], form["factors"], data.x)]
     assert [leaf["name"] for leaf in leaves] == ["slow", "avg", "avg", "fast"]
     assert [leaf["value"] for leaf in leaves] == pytest.approx([12.5, 50, 50, 75.05])
     for options in ({"ends": "a"}, {"ends": "75,25"}, {"ends": "25,80"}, {"ends": "25", "names": "slow"}):
@@ -297,7 +297,7 @@ def test_products_are_written_once():
 def test_rules_say_what_the_tree_does_on_every_row(seed, deep):
     data = sample(40, seed)
     form = family("tree").fit(data, {"depth": deep}, 0)
-    leaf = nodes.leaf_of(form["nodes"], form["factors"], data.x)
+    leaf = nodes.find_leaves(form["nodes"], form["factors"], data.x)
     names = [feature.name for feature in data.features]
     for row, at in zip(data.x, leaf, strict=True):
         setting = {
@@ -323,7 +323,7 @@ def _holds(condition: str, setting) -> bool:
 def test_a_tree_in_a_circle_is_refused():
     bad = [{"factor": "a", "at_most": 1, "yes": 0, "no": 1, "n": 2}, {"value": 1, "n": 2}]
     with pytest.raises(ValueError, match="no later node"):
-        nodes.predict(bad, [{"name": "a"}], np.zeros((1, 1)))
+        nodes.predict_by_leaf(bad, [{"name": "a"}], np.zeros((1, 1)))
 
 
 def test_what_a_family_cannot_do_is_one_sentence():

@@ -19,7 +19,7 @@ from iosonde.model.sensitivity.published import rank_line
 from iosonde.model.sensitivity.rank import rank
 from iosonde.model.sensitivity.variances import VarianceShare
 from iosonde.stats.overview.cells import TrialCell
-from iosonde.stats.overview.story import effects_of_cells
+from iosonde.stats.overview.story import estimate_cell_effects
 from messages import assert_problem, codes, raises, with_code
 from outside import published_table
 from settings_table import data_of, grid
@@ -483,7 +483,7 @@ def test_s1_of_a_balanced_design_is_the_share_that_a_summary_names():
     columns = {name: [cell.by[name] for cell in cells for _ in cell.values] for name in ("t", "n")}
     table = build_table({**columns, "y": np.concatenate([cell.values for cell in cells]).tolist()})
     ranked = {one.name: one.over_all.s1 for one in rank(examples(table, "y", ["t", "n"]), 0.95).factors}
-    for one in effects_of_cells(cells, 0.95).effects:
+    for one in estimate_cell_effects(cells, 0.95).effects:
         s1 = ranked[one.name]
         named = one.explained
         assert (named.value, named.low, named.high) == pytest.approx((s1.value, s1.low, s1.high))

@@ -8,7 +8,7 @@ import scipy.stats
 
 from iosonde.core.stored import StoredRun
 from iosonde.stats import checks
-from iosonde.stats.overview.balance import balances
+from iosonde.stats.overview.balance import estimate_server_balances
 from messages import assert_problem
 
 
@@ -26,12 +26,12 @@ def run(written, number=0, read=0, **factors):
 
 
 def found(*runs):
-    return checks.run(checks.Subject([], 0.95, runs), ["S133"])
+    return checks.run_checks(checks.Subject([], 0.95, runs), ["S133"])
 
 
 def test_the_index_is_the_busiest_by_the_mean_with_its_interval_over_trials():
     trials = [[60, 20, 10], [50, 20, 20], [45, 30, 15], [70, 10, 10]]
-    (one,) = balances([run(each, i) for i, each in enumerate(trials)], 0.95)
+    (one,) = estimate_server_balances([run(each, i) for i, each in enumerate(trials)], 0.95)
     by_hand = np.array([max(each) / np.mean(each) for each in trials])
     low, high = scipy.stats.t.interval(0.95, 3, by_hand.mean(), scipy.stats.sem(by_hand))
     assert (one.index.value, one.index.low, one.index.high) == pytest.approx((by_hand.mean(), low, high))
@@ -40,7 +40,9 @@ def test_the_index_is_the_busiest_by_the_mean_with_its_interval_over_trials():
 
 
 def test_different_settings_are_never_one_index():
-    made = balances([run([90, 10], 0, size=1), run([50, 50], 1, size=1), run([50, 50], 0, size=2)], 0.95)
+    made = estimate_server_balances(
+        [run([90, 10], 0, size=1), run([50, 50], 1, size=1), run([50, 50], 0, size=2)], 0.95
+    )
     assert [(one.setting, one.index.n) for one in made] == [("size=1", 2), ("size=2", 1)]
 
 

@@ -9,9 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iosonde.stats.changes.evidence import best_split, chance, normal_scores, times_as_uncertain
-from iosonde.stats.changes.find import Search, find, levels, needed, newest_chance
-from iosonde.stats.estimate.multiple import discovered_up_to
+from iosonde.stats.changes.evidence import (
+    compute_normal_scores,
+    compute_split_p,
+    compute_variance_inflation,
+    find_best_split,
+)
+from iosonde.stats.changes.find import Search, compute_least_values, compute_newest_p, estimate_levels, find_changes
+from iosonde.stats.estimate.multiple import find_discovery_p_limit
 
 sys.path.append(str(Path(__file__).parents[2] / "benches"))
 
@@ -29,23 +34,23 @@ def correlated(n: int, rho: float, seed: int) -> np.ndarray:
 
 def test_scores_are_normal_whatever_the_values_and_ties_share_theirs():
     x = np.exp(noise(101, sd=5.0, mean=0))
-    assert np.allclose(np.sort(normal_scores(x)), np.sort(normal_scores(x**3)))
-    assert abs(normal_scores(x).mean()) < 1e-12 and 0.95 < normal_scores(x).std() < 1
-    scores = normal_scores(np.array([1.0, 2.0, 2.0, 3.0]))
+    assert np.allclose(np.sort(compute_normal_scores(x)), np.sort(compute_normal_scores(x**3)))
+    assert abs(compute_normal_scores(x).mean()) < 1e-12 and 0.95 < compute_normal_scores(x).std() < 1
+    scores = compute_normal_scores(np.array([1.0, 2.0, 2.0, 3.0]))
     assert scores[1] == scores[2] == pytest.approx(0) and scores[0] == -scores[3]
 
 
 def test_the_variance_of_a_mean_of_neighbours():
     rho, n = 0.5, 7
     lags = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
-    assert times_as_uncertain(rho, n)[n] == pytest.approx((rho**lags).sum() / n)
-    assert np.allclose(times_as_uncertain(0.0, 5), 1)
+    assert compute_variance_inflation(rho, n)[n] == pytest.approx((rho**lags).sum() / n)
+    assert np.allclose(compute_variance_inflation(0.0, 5), 1)
 
 
 def test_a_step_is_found_where_it_is():
     x = noise(200)
     x[120:] *= 0.93
-    (found,) = find([x], Search())[0]
+    (found,) = find_changes([x], Search())[0]
     assert abs(found.at - 120) <= 2 and found.first <= 120 <= found.last and found.p < 1e-9
     assert 5 <= found.n_until_detected <= 30
 
@@ -53,43 +58,43 @@ def test_a_step_is_found_where_it_is():
 def test_a_dip_that_ends_is_two_changes():
     x = noise(300)
     x[100:140] *= 0.88
-    first, second = find([x], Search())[0]
+    first, second = find_changes([x], Search())[0]
     assert abs(first.at - 100) <= 2 and abs(second.at - 140) <= 2
 
 
 def test_a_step_that_is_too_small_to_matter_is_no_change():
     x = noise(400, sd=1.0)
     x[200:] *= 0.98
-    assert find([x], Search())[0] == () and find([x], Search(share=0.01))[0]
+    assert find_changes([x], Search())[0] == () and find_changes([x], Search(share=0.01))[0]
 
 
 def test_nothing_is_said_of_few_or_equal_values():
-    assert best_split(noise(9), 5) is None and best_split(np.full(50, 3.0), 5) is None
-    enough = needed(Search(), 48)
-    assert 20 < enough < 60 and needed(Search(), 1) < enough
+    assert find_best_split(noise(9), 5) is None and find_best_split(np.full(50, 3.0), 5) is None
+    enough = compute_least_values(Search(), 48)
+    assert 20 < enough < 60 and compute_least_values(Search(), 1) < enough
     x = noise(enough - 1)
     x[enough // 2 :] += 500
-    assert find([x] + [noise(300, seed) for seed in range(47)], Search())[0] == ()
+    assert find_changes([x] + [noise(300, seed) for seed in range(47)], Search())[0] == ()
 
 
 def test_autocorrelation_is_no_change():
     """What the same statistic without it says of these series is an alarm in most of them."""
     series = [correlated(365, 0.8, seed) for seed in range(30)]
-    assert sum(map(bool, find(series, Search()))) == 0
-    naive = [abs(best_split(np.random.default_rng(7).permutation(x), 5).correlation) for x in series]
-    found = [best_split(x, 5).correlation for x in series]
+    assert sum(map(bool, find_changes(series, Search()))) == 0
+    naive = [abs(find_best_split(np.random.default_rng(7).permutation(x), 5).correlation) for x in series]
+    found = [find_best_split(x, 5).correlation for x in series]
     assert np.mean(found) == pytest.approx(0.8, abs=0.06) and np.mean(naive) < 0.1
 
 
 def test_the_scale_is_that_of_a_permutation_of_moving_blocks():
     """A second way to the standard error of a difference of means: blocks long enough, drawn 2000 times."""
-    x, rng, at, length = normal_scores(correlated(1200, 0.5, 3)), np.random.default_rng(5), 600, 40
+    x, rng, at, length = compute_normal_scores(correlated(1200, 0.5, 3)), np.random.default_rng(5), 600, 40
     drawn = []
     for _ in range(2000):
         starts = rng.integers(0, x.size - length + 1, x.size // length)
         mixed = np.concatenate([x[start : start + length] for start in starts])
         drawn.append(mixed[at:].mean() - mixed[:at].mean())
-    worth = times_as_uncertain(0.5, 1200)
+    worth = compute_variance_inflation(0.5, 1200)
     theory = x.std() * math.sqrt(worth[at] / at + worth[at] / at)
     assert np.std(drawn) == pytest.approx(theory, rel=0.15)
 
@@ -102,12 +107,12 @@ def test_the_chance_over_looks_is_never_below_what_is_simulated():
     over = np.zeros(400, bool)
     for m in range(5, 15):
         over |= (np.abs(sums[:, m:] - sums[:, :-m]) / math.sqrt(m) > z).any(axis=1)
-    assert over.mean() <= chance(z, 365, 5, 14) <= 6 * over.mean()
+    assert over.mean() <= compute_split_p(z, 365, 5, 14) <= 6 * over.mean()
 
 
 def test_levels_know_the_correlation():
     x, y = noise(40, 1), noise(30, 2, mean=90)
-    plain, wide = levels(x, y, 0.0, 0.95), levels(x, y, 0.5, 0.95)
+    plain, wide = estimate_levels(x, y, 0.0, 0.95), estimate_levels(x, y, 0.5, 0.95)
     assert plain.ratio.value == pytest.approx(y.mean() / x.mean()) == wide.ratio.value
     assert wide.ratio.high - wide.ratio.low > 1.5 * (plain.ratio.high - plain.ratio.low)
     assert plain.before.low < plain.before.value < plain.before.high and plain.before.n == 40
@@ -132,15 +137,15 @@ def test_discoveries_of_benjamini_and_hochberg():
         0.7590,
         1.0,
     ]
-    assert discovered_up_to(paper, 0.05) == pytest.approx(0.05 * 4 / 15)  # which lies between 0.0095 and 0.0201
-    assert discovered_up_to([0.5, 0.9], 0.05) == 0.025
+    assert find_discovery_p_limit(paper, 0.05) == pytest.approx(0.05 * 4 / 15)  # which lies between 0.0095 and 0.0201
+    assert find_discovery_p_limit([0.5, 0.9], 0.05) == 0.025
 
 
 def test_a_change_of_many_series_is_told_sooner_than_one_alone():
     series = [noise(160, seed) for seed in range(48)]
     shifted = [np.where(np.arange(160) >= 150, 0.955 * x, x) for x in series]
-    alone = find([shifted[0], *series[1:]], Search())
-    together = find(shifted[:24] + series[24:], Search())
+    alone = find_changes([shifted[0], *series[1:]], Search())
+    together = find_changes(shifted[:24] + series[24:], Search())
     assert sum(map(bool, together[:24])) > 24 * 0.3 and sum(map(bool, together[24:])) <= 2
     assert sum(map(bool, alone[1:])) == 0
 
@@ -153,19 +158,19 @@ def test_old_changes_of_others_make_no_new_alarm_likelier():
     weak = next(
         n
         for n in range(48)
-        if not find([x * (now if i == n else 1) for i, x in enumerate(quiet)], Search())[n]
-        and find([x * now for x in quiet], Search())[n]
+        if not find_changes([x * (now if i == n else 1) for i, x in enumerate(quiet)], Search())[n]
+        and find_changes([x * now for x in quiet], Search())[n]
     )
-    beside = find([x * (now if i == weak else then) for i, x in enumerate(quiet)], Search())
+    beside = find_changes([x * (now if i == weak else then) for i, x in enumerate(quiet)], Search())
     assert all(beside[:weak] + beside[weak + 1 :]) and not beside[weak]
 
 
 def test_an_alarm_is_a_change_among_the_newest():
     x = noise(150)
-    assert newest_chance(x, Search()) > 0.05 / 48
+    assert compute_newest_p(x, Search()) > 0.05 / 48
     x[138:] *= 0.88
-    assert newest_chance(x, Search()) < 1e-4
-    assert newest_chance(np.append(x, 0.88 * noise(20, 9)), Search()) > 0.05 / 48
+    assert compute_newest_p(x, Search()) < 1e-4
+    assert compute_newest_p(np.append(x, 0.88 * noise(20, 9)), Search()) > 0.05 / 48
 
 
 @pytest.mark.slow

@@ -12,9 +12,9 @@ from iosonde.core.stored import StoredRun
 from iosonde.stats import checks
 from iosonde.stats.checks import s104_cache
 from iosonde.stats.estimate import modes
-from iosonde.stats.estimate.modes import two_modes
-from iosonde.stats.estimate.outliers import outliers
-from iosonde.stats.estimate.trend import trend
+from iosonde.stats.estimate.modes import detect_two_modes
+from iosonde.stats.estimate.outliers import find_outliers
+from iosonde.stats.estimate.trend import estimate_trend
 from iosonde.stats.overview.cells import TrialCell
 from messages import assert_problem
 
@@ -28,12 +28,12 @@ def subject_of(cells, runs=(), **rest) -> checks.Subject:
 
 
 def found(*cells, runs=(), codes=None, **rest) -> list[str]:
-    return [f.code for f in checks.run(subject_of(cells, runs, **rest), codes or checks.SUMMARY)]
+    return [f.code for f in checks.run_checks(subject_of(cells, runs, **rest), codes or checks.SUMMARY)]
 
 
-@pytest.mark.parametrize("code", checks.modules())
+@pytest.mark.parametrize("code", checks.list_check_modules())
 def test_every_finding_has_a_page_that_fits_a_terminal(code):
-    page = checks.page(code)
+    page = checks.find_manual_page(code)
     assert page.startswith(f"{code}: ")
     for heading in ("What it says", "How we know", "When it is wrong", "What to do"):
         assert f"\n{heading}\n" in page
@@ -41,13 +41,13 @@ def test_every_finding_has_a_page_that_fits_a_terminal(code):
 
 
 def test_codes_are_known_by_their_file_names_and_an_unknown_one_has_no_page():
-    assert "S101" in checks.modules()
-    assert checks.page("s101") == checks.page("S101")
-    assert checks.page("S999") is None
+    assert "S101" in checks.list_check_modules()
+    assert checks.find_manual_page("s101") == checks.find_manual_page("S101")
+    assert checks.find_manual_page("S999") is None
 
 
 def test_too_few_repetitions_names_the_cells():
-    (finding,) = checks.run(checks.Subject([cell([1, 2, 3], nodes=1), cell(range(9), nodes=2)], 0.95), ["S101"])
+    (finding,) = checks.run_checks(checks.Subject([cell([1, 2, 3], nodes=1), cell(range(9), nodes=2)], 0.95), ["S101"])
     assert finding.evidence == {"needed": 6, "fewest": 3, "cells": ["read, nodes=1"], "n_cells": 1}
 
 
@@ -57,7 +57,7 @@ def test_an_mpi_program_with_another_number_of_tasks_is_said():
         return {"factors": {"ranks": 2}, "phases": [{"name": "s", "command": "x", "on": on, "mpi": mpi}], **more}
 
     def said(*runs):
-        return [finding.sentence for finding in checks.run(subject_of([], runs), ["S113"])]
+        return [finding.sentence for finding in checks.run_checks(subject_of([], runs), ["S113"])]
 
     assert (
         said(trial("mpi", [2], 2), trial("single", [2], None), trial("all", [2, 2], 2), {"phases": [{"name": "s"}]})
@@ -82,7 +82,7 @@ def test_an_emulated_cluster_that_is_not_as_asked_for_or_too_busy_is_said():
         }
 
     def said(*runs):
-        return checks.run(subject_of([], runs), ["S118"])
+        return checks.run_checks(subject_of([], runs), ["S118"])
 
     half = "link a to b: 50% of what was asked for"
     at_bring_up = "the machine was busy when this was measured: load 3.5 on 2 CPUs"
@@ -95,14 +95,14 @@ def test_an_emulated_cluster_that_is_not_as_asked_for_or_too_busy_is_said():
 
 def test_incomplete_runs_are_said_with_what_they_lack():
     runs = [{"id": "a", "missing": ["rank 3 hung"]}, {"id": "b", "missing": []}]
-    (finding,) = checks.run(subject_of([], runs), ["S102"])
+    (finding,) = checks.run_checks(subject_of([], runs), ["S102"])
     assert "1 of 2 runs" in finding.sentence and "rank 3 hung" in finding.sentence
 
 
 def test_a_drift_shared_by_cells_is_seen_and_measured():
     rng = np.random.default_rng(1)
     cells = [cell(level * (1 - 0.02 * np.arange(6) + 0.003 * rng.standard_normal(6)), nodes=level) for level in (1, 9)]
-    (finding,) = checks.run(checks.Subject(cells, 0.95), ["S103"])
+    (finding,) = checks.run_checks(checks.Subject(cells, 0.95), ["S103"])
     assert finding.evidence["relative_change"] == pytest.approx(-0.1, abs=0.02)
     assert "falls" in finding.sentence
 
@@ -111,7 +111,7 @@ def test_a_drift_of_one_number_by_two_names_is_said_once_and_of_two_by_their_nam
     values = 100 * (1 - 0.02 * np.arange(8) + 0.003 * np.random.default_rng(1).standard_normal(8))
     metrics = {"rate_last_done": values, "bandwidth_last_done": 4096 * values, "real": 1 / values}
     cells = [TrialCell({}, metric, "", of, "write") for metric, of in metrics.items()]
-    drifts = [one.sentence.values for one in checks.run(checks.Subject(cells, 0.95), ["S103"])]
+    drifts = [one.sentence.values for one in checks.run_checks(checks.Subject(cells, 0.95), ["S103"])]
     assert [(drift["metric"].split()[-1], drift["direction"]) for drift in drifts] == [
         ("rate", "falls"),
         ("real", "rises"),
@@ -120,26 +120,28 @@ def test_a_drift_of_one_number_by_two_names_is_said_once_and_of_two_by_their_nam
 
 def test_the_exact_null_of_the_trend_is_counted_right():
     for x in ([1.0, 2, 3, 4, 5], [2.0, 1, 3, 5, 4], [5.0, 1, 4, 2, 3]):
-        assert trend([np.array(x)]).p == pytest.approx(scipy_stats.kendalltau(range(5), x, method="exact").pvalue)
+        assert estimate_trend([np.array(x)]).p == pytest.approx(
+            scipy_stats.kendalltau(range(5), x, method="exact").pvalue
+        )
 
 
 def test_the_null_of_two_series_together_is_that_of_all_orders():
     a, b = np.array([1.0, 2, 3]), np.array([1.0, 3, 2, 4])
-    score = trend([a, b]).s
+    score = estimate_trend([a, b]).s
     scores = [
-        trend([np.array(x, float), np.array(y, float)]).s
+        estimate_trend([np.array(x, float), np.array(y, float)]).s
         for x in itertools.permutations(range(3))
         for y in itertools.permutations(range(4))
     ]
-    assert trend([a, b]).p == pytest.approx(np.mean(np.abs(scores) >= abs(score)))
+    assert estimate_trend([a, b]).p == pytest.approx(np.mean(np.abs(scores) >= abs(score)))
 
 
 def test_ties_and_long_series_use_the_normal_approximation():
     rng = np.random.default_rng(4)
     x = np.round(rng.normal(size=100), 1)
     expected = scipy_stats.kendalltau(np.arange(100), x, method="asymptotic").pvalue
-    assert trend([x]).p == pytest.approx(expected, rel=0.05)
-    assert trend([np.ones(9)]) is None
+    assert estimate_trend([x]).p == pytest.approx(expected, rel=0.05)
+    assert estimate_trend([np.ones(9)]) is None
 
 
 @pytest.mark.parametrize(
@@ -152,7 +154,7 @@ def test_ties_and_long_series_use_the_normal_approximation():
     ],
 )
 def test_cache_suspicion_says_why(facts, reason):
-    assert list(s104_cache.reasons(facts)) == [reason]
+    assert list(s104_cache.list_cache_suspicions(facts)) == [reason]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +167,7 @@ def test_cache_suspicion_says_why(facts, reason):
     ],
 )
 def test_no_cache_suspicion_without_a_reason(facts):
-    assert s104_cache.reasons(facts) == {}
+    assert s104_cache.list_cache_suspicions(facts) == {}
 
 
 def read_run(**cache) -> dict:
@@ -176,7 +178,7 @@ def read_run(**cache) -> dict:
 
 def test_cache_suspicion_is_about_reads_only():
     runs = [read_run(state="warm", resident_bytes=10, bytes=10)]
-    (finding,) = checks.run(subject_of([], runs), ["S104"])
+    (finding,) = checks.run_checks(subject_of([], runs), ["S104"])
     assert_problem(finding.sentence, "cached-reads", operations="read_large")
     assert_problem(finding.sentence.values["reason"], "in-page-cache", percent=100.0)
 
@@ -201,7 +203,7 @@ def test_a_read_faster_than_the_network_is_suspicious(bits_per_s, kind, server, 
             "mount": {"type": kind, "server": server},
         }
     }
-    found = checks.run(subject_of([], [run]), ["S104"])
+    found = checks.run_checks(subject_of([], [run]), ["S104"])
     assert bool(found) == speaks
     if speaks:
         assert_problem(
@@ -230,17 +232,17 @@ def test_incomparable_clocks_tell_nothing_about_starts():
 
 def test_imbalance_names_the_rank_only_if_it_is_always_the_same():
     always = [phases(times=(1000, 1000, 1000, 1500))] * 6
-    (finding,) = checks.run(subject_of([], always), ["S106"])
+    (finding,) = checks.run_checks(subject_of([], always), ["S106"])
     assert "33.3 (33.3 to 33.3) % longer" in finding.sentence and "rank 3 on h3 in 6 of 6 trials" in finding.sentence
     turns = [phases(times=np.roll((1000, 1000, 1000, 1500), k).tolist()) for k in range(6)]
-    (finding,) = checks.run(subject_of([], turns), ["S106"])
+    (finding,) = checks.run_checks(subject_of([], turns), ["S106"])
     assert finding.sentence.values["rank"] == "" and finding.evidence["always_last"] == {}
 
 
 def test_the_index_of_the_client_tasks_has_an_interval_and_says_who_had_more_to_do():
     """4 ranks, the last takes 1.2, 1.3 and 1.4 times the mean; with twice the bytes of the others."""
     slow = [phases(times=(1000, 1000, 1000, 1000 * 3 * x / (4 - x))) for x in (1.2, 1.3, 1.4)]
-    (finding,) = checks.run(subject_of([], slow), ["S106"])
+    (finding,) = checks.run_checks(subject_of([], slow), ["S106"])
     (task,) = finding.evidence["tasks"]
     assert task["index"] == pytest.approx(1.3) and task["n"] == 3 and task["work"] is None
     half = scipy_stats.t.ppf(0.975, 2) * 0.1 / np.sqrt(3)
@@ -249,7 +251,7 @@ def test_the_index_of_the_client_tasks_has_an_interval_and_says_who_had_more_to_
     for run in slow:
         for rank in run["phases"][0]["ranks"]:
             rank["bytes"] = 200 if rank["rank"] == 3 else 100
-    (finding,) = checks.run(subject_of([], slow), ["S106"])
+    (finding,) = checks.run_checks(subject_of([], slow), ["S106"])
     assert finding.evidence["tasks"][0]["work"] == 1.6
     assert finding.sentence.values["excess"] == "30.0 (5.2 to 54.8) %"
     assert "60.0 (60.0 to 60.0) %" in finding.sentence.values["work"]
@@ -268,7 +270,7 @@ def test_how_much_more_the_slowest_has_to_do_is_known_over_trials_and_never_over
     for run, work in zip(runs, trials, strict=True):
         for rank in run["phases"][0]["ranks"]:
             rank["bytes"] = work if rank["rank"] == 3 else 100
-    (finding,) = checks.run(subject_of([], runs), ["S106"])
+    (finding,) = checks.run_checks(subject_of([], runs), ["S106"])
     (task,) = finding.evidence["tasks"]
     assert task["work_n"] == len(trials) and finding.sentence.endswith(said)
     indices = [4 * work / (300 + work) for work in trials]
@@ -285,14 +287,14 @@ def test_background_load_is_said_with_host_and_share():
         "id": "a",
         "facts": {"loads": [{"host": "h1", "background_share": 0.2}, {"node": 1, "background_share": 0.01}]},
     }
-    (finding,) = checks.run(subject_of([], [run]), ["S107"])
+    (finding,) = checks.run_checks(subject_of([], [run]), ["S107"])
     assert_problem(finding.sentence, "background-load", percent=20.0, host="h1")
 
 
 def test_an_outlier_is_named_with_its_place_and_kept():
     values = [100.0, 101, 99, 100.5, 99.5, 100.2, 60, 100.1]
     one = TrialCell({}, "rate", "", np.array(values), "read", None, tuple(f"run {i}" for i in range(8)))
-    (finding,) = checks.run(checks.Subject([one], 0.95), ["S108"])
+    (finding,) = checks.run_checks(checks.Subject([one], 0.95), ["S108"])
     assert "run 6" in finding.sentence and finding.sentence.endswith("kept")
 
 
@@ -300,27 +302,29 @@ def test_outliers_agree_with_grubbs_for_one_candidate():
     x = np.array([100.0, 101, 99, 100.5, 99.5, 108])
     g = np.max(np.abs(x - x.mean())) / x.std(ddof=1)
     t = scipy_stats.t.ppf(1 - 0.05 / 12, 4)
-    assert bool(outliers(x, 0.05)) == (g > 5 / np.sqrt(6) * np.sqrt(t**2 / (4 + t**2)))
+    assert bool(find_outliers(x, 0.05)) == (g > 5 / np.sqrt(6) * np.sqrt(t**2 / (4 + t**2)))
 
 
 @pytest.mark.parametrize("n", [modes.LEAST, 30, 100])
 def test_where_no_population_is_drawn_no_level_could_tell_two_modes(n):
     even = (np.arange(n) + 0.5) / n
-    assert float(modes._best_split(even[None, :])[0][0]) == pytest.approx(modes.UNIMODAL_SHARE, abs=0.01)
+    assert float(modes._find_best_split(even[None, :])[0][0]) == pytest.approx(modes.UNIMODAL_SHARE, abs=0.01)
     assert np.mean(modes._simulate_null(n) >= modes.UNIMODAL_SHARE) > 0.5
 
 
 def test_two_modes_are_seen_and_one_is_not():
     rng = np.random.default_rng(6)
-    split = two_modes(np.concatenate([rng.normal(100, 3, 8), rng.normal(150, 3, 12)]))
+    split = detect_two_modes(np.concatenate([rng.normal(100, 3, 8), rng.normal(150, 3, 12)]))
     assert split.p < 0.001 and split.n_low == 8
     assert (split.low_mean, split.high_mean) == (pytest.approx(100, abs=3), pytest.approx(150, abs=3))
-    assert two_modes(rng.normal(100, 3, 20)).p > 0.01
-    assert two_modes(rng.normal(100, 3, 9)) is None
+    assert detect_two_modes(rng.normal(100, 3, 20)).p > 0.01
+    assert detect_two_modes(rng.normal(100, 3, 9)) is None
 
 
 def test_hidden_factors_become_one_finding():
-    (finding,) = checks.run(checks.Subject([], 0.95, hidden={"version": ["a=1"], "fs": ["a=1", "a=2"]}), ["S110"])
+    (finding,) = checks.run_checks(
+        checks.Subject([], 0.95, hidden={"version": ["a=1"], "fs": ["a=1", "a=2"]}), ["S110"]
+    )
     assert_problem(finding.sentence, "hidden-factors", columns="version, fs", cells="a=1, a=2")
 
 
@@ -345,13 +349,13 @@ def hints(asked, took):
 def test_a_hint_that_did_not_take_is_said():
     ufs = {"romio_filesystem_type": "UFS: Generic ROMIO driver", "romio_ds_read": "enable", "striping_unit": "131072"}
     asked = {"romio_ds_read": "enable"}
-    assert checks.run(subject_of([], [hints(asked, ufs), {"id": "b", "phases": [{}]}]), ["S111"]) == []
+    assert checks.run_checks(subject_of([], [hints(asked, ufs), {"id": "b", "phases": [{}]}]), ["S111"]) == []
     for more, why in (
         ({"no_such": "1"}, "the MPI-IO hint no_such=1 is not in force: the library does not know it"),
         ({"romio_ds_read": "disable"}, "romio_ds_read=disable is not in force: the library uses enable"),
         ({"striping_unit": "131072"}, "ROMIO does not stripe on this file system (UFS)"),
     ):
-        (finding,) = checks.run(subject_of([], [hints(asked | more, ufs)]), ["S111"])
+        (finding,) = checks.run_checks(subject_of([], [hints(asked | more, ufs)]), ["S111"])
         assert why in finding.sentence and len(finding.evidence["hints"]) == 1
 
 
@@ -365,7 +369,7 @@ def test_single_equal_values_without_a_pattern_may_come_from_a_coarse_clock():
             for size in sizes
             for op, rate in rates.items()
         ]
-        return checks.run(checks.Subject(cells, 0.95), ["S121"])
+        return checks.run_checks(checks.Subject(cells, 0.95), ["S121"])
 
     (finding,) = found(str)
     assert finding.severity == "warning" and "clock" in finding.sentence
@@ -377,7 +381,7 @@ def test_single_values_that_all_come_again_at_one_level_are_copies():
     rng = np.random.default_rng(4)
     values = rng.lognormal(size=12)
     cells = [cell([value], size=i, buffer=buffer) for buffer in (1, 2) for i, value in enumerate(values)]
-    (finding,) = checks.run(checks.Subject(cells, 0.95), ["S121"])
+    (finding,) = checks.run_checks(checks.Subject(cells, 0.95), ["S121"])
     assert finding.severity == "error" and "all 12 cells" in finding.sentence
 
 
@@ -386,21 +390,21 @@ def test_output_that_nobody_reads_is_said_and_a_warning_where_other_trials_were_
         return {"phases": [{"operation": "copy", "unread": unread}], **more}
 
     never = [trial("no tool's output"), trial("no tool's output"), trial("", missing=["it died"])]
-    (finding,) = checks.run(subject_of([], never), ["S112"])
+    (finding,) = checks.run_checks(subject_of([], never), ["S112"])
     assert finding.severity == "info"
     assert_problem(finding.sentence, "unread-output", operation="copy", n=2, n_trials=2, reason="no tool's output")
-    (finding,) = checks.run(subject_of([], [*never, trial(None)]), ["S112"])
+    (finding,) = checks.run_checks(subject_of([], [*never, trial(None)]), ["S112"])
     assert finding.severity == "warning"
     assert_problem(finding.sentence, "unread-output", n=2, n_trials=3)
-    assert checks.run(subject_of([], [trial(None)]), ["S112"]) == []
+    assert checks.run_checks(subject_of([], [trial(None)]), ["S112"]) == []
 
 
 def test_percentiles_of_single_ranks_are_said_to_be_theirs():
     alone = {"phases": [{"of_ranks_alone": [["read", "latency_p99"]]}]}
-    (finding,) = checks.run(subject_of([], [{"id": "a", **alone}, {"id": "b", "phases": [{}]}]), ["S114"])
+    (finding,) = checks.run_checks(subject_of([], [{"id": "a", **alone}, {"id": "b", "phases": [{}]}]), ["S114"])
     assert finding.severity == "info"
     assert_problem(finding.sentence, "single-ranks", metrics="read latency_p99", n=1, n_trials=2)
-    assert checks.run(subject_of([], [{"phases": [{}]}, {"missing": ["x"], **alone}]), ["S114"]) == []
+    assert checks.run_checks(subject_of([], [{"phases": [{}]}, {"missing": ["x"], **alone}]), ["S114"]) == []
 
 
 @pytest.mark.parametrize("apart", [{"on": "each"}, {"on": "all", "stage": "set_up"}])
@@ -408,8 +412,8 @@ def test_what_ranks_do_in_turn_or_before_is_no_late_start_and_no_imbalance(apart
     ranks = [{"rank": 0, "started_ns": 1, "ended_ns": 10}, {"rank": 1, "started_ns": 50, "ended_ns": 100}]
     phase = {"operation": "look", "start_spread_ns": 49, "duration_ns": 99, "ranks": ranks}
     subject = [subject_of([], [{"phases": [phase | more]} for _ in range(6)]) for more in (apart, {})]
-    assert checks.run(subject[0], ["S105", "S106"]) == []
-    assert [finding.code for finding in checks.run(subject[1], ["S105", "S106"])] == ["S105", "S106"]
+    assert checks.run_checks(subject[0], ["S105", "S106"]) == []
+    assert [finding.code for finding in checks.run_checks(subject[1], ["S105", "S106"])] == ["S105", "S106"]
 
 
 def looked(number: int, health: str | None, before=(), after=()) -> dict:
@@ -427,7 +431,7 @@ def test_servers_that_were_down_are_named_with_trial_and_time():
         looked(3, "n2 down", ["n2 down"], ["n2 down"]),
         looked(4, None),
     ]
-    (finding,) = checks.run(subject_of([], runs), ["S117"])
+    (finding,) = checks.run_checks(subject_of([], runs), ["S117"])
     assert_problem(finding.sentence, "unhealthy", n=3, n_trials=4)
     first, second = finding.sentence.values["trials"].split("; ")
     assert first.startswith(later) and "r1 (T1b)" in first and "r2 (T2a)" in second and second.split()[-2] == "1"
@@ -442,7 +446,7 @@ def on(file_system: str, *phases: dict) -> dict:
 
 def test_writes_that_hdfs_may_have_dropped_are_named():
     shared = {"operation": "write", "shared": True, "counted_kind": "write"}
-    (finding,) = checks.run(
+    (finding,) = checks.run_checks(
         subject_of([], [on("fuse.hdfs", shared, {"operation": "ior", "command": "ior -w"})]), ["S120"]
     )
     assert_problem(finding.sentence, "written-once", operations="write, ior")
@@ -451,9 +455,9 @@ def test_writes_that_hdfs_may_have_dropped_are_named():
         on("fuse.hdfs", shared | {"counted_kind": "read"}),
         on("xfs", shared),
     ):
-        assert checks.run(subject_of([], [other]), ["S120"]) == []
+        assert checks.run_checks(subject_of([], [other]), ["S120"]) == []
 
 
 @pytest.mark.parametrize("runs", [[], [looked(0, "ok")], [looked(0, None), looked(1, None)]])
 def test_nothing_is_said_of_servers_that_are_well_or_of_which_nobody_knows(runs):
-    assert not checks.run(subject_of([], runs), ["S117"])
+    assert not checks.run_checks(subject_of([], runs), ["S117"])

@@ -9,22 +9,22 @@ import pytest
 
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.coarse import rounding, wider_ratio
-from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, compare, group
-from iosonde.stats.estimate.compare_words import sentence
-from iosonde.stats.estimate.within_cells import compare_within
-from iosonde.stats.overview.overview import overview_from_table
+from iosonde.stats.estimate.coarse import measure_rounding, widen_ratio
+from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, build_group, compare_groups
+from iosonde.stats.estimate.compare_words import describe_comparison
+from iosonde.stats.estimate.within_cells import compare_within_cells
+from iosonde.stats.overview.overview import build_overview_from_table
 from iosonde.stats.overview.types import OverviewRow
 from messages import assert_problem, codes, with_code
 
 
 def test_three_ticks_against_three_of_twice_as_long_are_not_sure_to_the_last_digit():
     """It was `2.000 (2.000 to 2.000)`."""
-    made = compare(group("a", [10.0] * 3), group("b", [20.0] * 3), 0.95, 0.02)
+    made = compare_groups(build_group("a", [10.0] * 3), build_group("b", [20.0] * 3), 0.95, 0.02)
     assert made.ratio.value == 2 and (made.ratio.low, made.ratio.high) == pytest.approx((15 / 15, 25 / 5))
     assert made.verdict == CANNOT_TELL and made.doubts == ("coarse-clock",) and made.n_needed is None
     assert (made.mean_a.low, made.mean_a.high) == (5, 15) and codes(made.warnings) == ["coarse-clock"]
-    assert "trials" not in sentence(made)
+    assert "trials" not in describe_comparison(made)
 
 
 @pytest.mark.long
@@ -37,7 +37,7 @@ def test_the_ratio_is_held_whatever_the_clock(ticks, n):
     for _ in range(400):
         mean = 100 + rng.uniform(0, 10)
         a, b = (np.round(rng.normal(m, 1, n) / ticks) * ticks for m in (mean, 1.3 * mean))
-        ratio = compare(group("a", a), group("b", b), 0.95, 0.02).ratio
+        ratio = compare_groups(build_group("a", a), build_group("b", b), 0.95, 0.02).ratio
         held += ratio.low <= 1.3 <= ratio.high
     assert held / 400 >= 0.93
 
@@ -47,21 +47,21 @@ def test_a_fine_clock_is_nothing_to_say():
     for n in (4, 6, 10):
         for digits in (1, 3, 15):
             sides = (np.round(rng.normal(m, 1, n), digits) for m in (100, 200))
-            made = compare(*(group(name, x) for name, x in zip("ab", sides, strict=True)), 0.95, 0.02)
+            made = compare_groups(*(build_group(name, x) for name, x in zip("ab", sides, strict=True)), 0.95, 0.02)
             assert made.verdict == DIFFERENT and made.doubts == () and made.warnings == ()
 
 
 def test_what_is_counted_is_exact():
-    a, b = (group(name, [n] * 4 + [n + 1]) for name, n in (("a", 10.0), ("b", 20.0)))
-    rounded, exact = compare(a, b, 0.95, 0.02), compare(replace(a, exact=True), b, 0.95, 0.02)
+    a, b = (build_group(name, [n] * 4 + [n + 1]) for name, n in (("a", 10.0), ("b", 20.0)))
+    rounded, exact = compare_groups(a, b, 0.95, 0.02), compare_groups(replace(a, exact=True), b, 0.95, 0.02)
     assert exact.doubts == () and exact.ratio.low > rounded.ratio.low and rounded.doubts == ("coarse-clock",)
-    same = compare(group("a", [10.0] * 4), group("b", [20.0] * 3 + [25.0]), 0.95, 0.02)
+    same = compare_groups(build_group("a", [10.0] * 4), build_group("b", [20.0] * 3 + [25.0]), 0.95, 0.02)
     assert same.doubts == ("coarse-clock",) and same.a.half_tick == 2.5 and same.b.half_tick == 0
 
 
 def test_cells_widen_by_half_a_tick_of_their_means():
     cells = [(np.full(3, x), np.full(3, 2 * x)) for x in (10.0, 20.0)]
-    made = compare_within(("a", "b"), cells, 0.95, 0.02, None)
+    made = compare_within_cells(("a", "b"), cells, 0.95, 0.02, None)
     slack = np.mean([-np.log1p(-5 / a) - np.log1p(-5 / b) for a, b in ((10, 20), (20, 40))])
     assert made.doubts == ("coarse-clock",) and made.ratio.high == pytest.approx(2 * np.exp(slack))
     assert (made.difference.low, made.difference.high) == (15 - 10, 15 + 10)
@@ -70,14 +70,14 @@ def test_cells_widen_by_half_a_tick_of_their_means():
 def groups(unit: str, *sides: list[float]) -> tuple[OverviewRow, ...]:
     names = [name for name, side in zip("ab", sides, strict=True) for _ in side]
     columns = (Column("fs", np.array(names, dtype=object)), Column("v", np.concatenate(sides), "v", unit))
-    return overview_from_table(Table({one.name: one for one in columns}), ["v"], ["fs"], 0.95).rows
+    return build_overview_from_table(Table({one.name: one for one in columns}), ["v"], ["fs"], 0.95).rows
 
 
 def test_a_summary_knows_a_mean_no_better_than_a_comparison():
     """It was `2.00 (2.00–2.00)`, and `compare` said 1.50–2.50."""
     sides = ([2.0] * 6, [2.0] * 5 + [3.0])
     found = groups("s", *sides)
-    made = compare(*(group(name, side) for name, side in zip("ab", sides, strict=True)), 0.95, 0.02)
+    made = compare_groups(*(build_group(name, side) for name, side in zip("ab", sides, strict=True)), 0.95, 0.02)
     for one, mean in zip(found, (made.mean_a, made.mean_b), strict=True):
         assert (one.mean.low, one.mean.high) == pytest.approx((mean.low, mean.high))
         assert one.median.low < one.median.high
@@ -99,9 +99,9 @@ def test_a_summary_of_counts_or_of_a_fine_clock_has_no_half_step():
 
 
 def test_a_mean_that_half_a_tick_may_take_away_has_no_ratio():
-    found = wider_ratio(Estimate(2.0, 1.9, 2.1, 0.95, 3), 1.0, 0.1)
+    found = widen_ratio(Estimate(2.0, 1.9, 2.1, 0.95, 3), 1.0, 0.1)
     assert found.value == 2 and found.low is None and found.warnings
-    assert not rounding(np.array([2.0, 2.0]), np.array([2.0, 2.0]), 0, 0)
+    assert not measure_rounding(np.array([2.0, 2.0]), np.array([2.0, 2.0]), 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_two_or_three_trials_against_many_are_not_believed(n, sd):
     rng = np.random.default_rng(7)
     false = 0
     for _ in range(600):
-        sides = [group(name, np.exp(rng.normal(0, s, m))) for name, m, s in zip("ab", n, sd, strict=True)]
-        made = compare(*sides, 0.95, 0.0)
+        sides = [build_group(name, np.exp(rng.normal(0, s, m))) for name, m, s in zip("ab", n, sd, strict=True)]
+        made = compare_groups(*sides, 0.95, 0.0)
         false += made.verdict == DIFFERENT
         assert made.doubts == ("few-trials",) and made.df == min(n) - 1
     assert false / 600 <= 0.065
@@ -122,5 +122,5 @@ def test_two_or_three_trials_against_many_are_not_believed(n, sd):
 
 def test_three_against_eleven_are_welch():
     rng = np.random.default_rng(8)
-    made = compare(group("a", rng.normal(10, 1, 3)), group("b", rng.normal(10, 1, 11)), 0.95, 0.02)
+    made = compare_groups(build_group("a", rng.normal(10, 1, 3)), build_group("b", rng.normal(10, 1, 11)), 0.95, 0.02)
     assert made.doubts == () and made.df > 2

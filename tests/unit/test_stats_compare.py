@@ -14,12 +14,12 @@ from scipy import stats as scipy_stats
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Better, Estimate, Metric
 from iosonde.stats.estimate import compare, rank_tests
-from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, group
-from iosonde.stats.estimate.compare_words import Wording, sentence
-from iosonde.stats.estimate.multiple import holm
-from iosonde.stats.estimate.published import PublishedSummary, published
-from iosonde.stats.estimate.ratio import ratio_of_means, side
-from iosonde.stats.estimate.within_cells import compare_within
+from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, build_group
+from iosonde.stats.estimate.compare_words import Wording, describe_comparison
+from iosonde.stats.estimate.multiple import adjust_by_holm
+from iosonde.stats.estimate.published import PublishedSummary, build_published_group
+from iosonde.stats.estimate.ratio import compute_moments, estimate_ratio_of_means
+from iosonde.stats.estimate.within_cells import compare_within_cells
 
 CP1 = [179.5, 193.2, 197.4, 231.8, 202.4, 180.3, 222.1, 186.2]
 CP3 = [178.0, 207.9, 202.0, 213.9, 218.2, 249.0, 207.6, 213.2]
@@ -28,7 +28,9 @@ positive = st.lists(st.floats(1, 1000), min_size=3, max_size=10)
 
 
 def test_a_published_interval_stands_in_for_one_side():
-    made = compare.compare(group("Ficus", CP1), published(PublishedSummary("UFS", **UFS)), 0.9, 0.02)
+    made = compare.compare_groups(
+        build_group("Ficus", CP1), build_published_group(PublishedSummary("UFS", **UFS)), 0.9, 0.02
+    )
     assert (made.overlap, made.mean_inside) == (True, False)
     assert (made.t, made.df, made.p) == (
         pytest.approx(2.618035, abs=1e-3),
@@ -40,7 +42,7 @@ def test_a_published_interval_stands_in_for_one_side():
 
 
 def test_an_interval_made_with_z_is_read_with_z():
-    one = published(PublishedSummary("x", mean=10, n=8, low=8, high=12, level=0.9, kind="z"))
+    one = build_published_group(PublishedSummary("x", mean=10, n=8, low=8, high=12, level=0.9, kind="z"))
     assert one.side.sd == pytest.approx(2 * math.sqrt(8) / 1.644854, rel=1e-5)
 
 
@@ -55,7 +57,7 @@ def test_an_interval_made_with_z_is_read_with_z():
 )
 def test_a_summary_that_cannot_be_is_refused(summary):
     with pytest.raises(InputError):
-        published(PublishedSummary("x", **summary))
+        build_published_group(PublishedSummary("x", **summary))
 
 
 @pytest.mark.parametrize(
@@ -71,15 +73,17 @@ def test_a_summary_that_cannot_be_is_refused(summary):
     ],
 )
 def test_the_interval_decides(low, high, said):
-    assert compare.verdict(Estimate(1.0, low, high, 0.95, 6), 0.02) == said
+    assert compare.judge_ratio(Estimate(1.0, low, high, 0.95, 6), 0.02) == said
 
 
 @settings(max_examples=30, deadline=None)
 @given(positive, positive, st.floats(0.01, 100))
 def test_exchanging_sides_and_scaling_units_keep_the_verdict(x, y, factor):
-    one = compare.compare(group("a", x), group("b", y), 0.95, 0.05)
-    swapped = compare.compare(group("b", y), group("a", x), 0.95, 0.05)
-    scaled = compare.compare(group("a", np.multiply(x, factor)), group("b", np.multiply(y, factor)), 0.95, 0.05)
+    one = compare.compare_groups(build_group("a", x), build_group("b", y), 0.95, 0.05)
+    swapped = compare.compare_groups(build_group("b", y), build_group("a", x), 0.95, 0.05)
+    scaled = compare.compare_groups(
+        build_group("a", np.multiply(x, factor)), build_group("b", np.multiply(y, factor)), 0.95, 0.05
+    )
     edges = [1 / 1.05, 1, 1.05]
     near = any(math.isclose(bound, edge, rel_tol=1e-6) for bound in (one.ratio.low, one.ratio.high) for edge in edges)
     if not near:
@@ -89,10 +93,10 @@ def test_exchanging_sides_and_scaling_units_keep_the_verdict(x, y, factor):
 
 
 def test_welch_and_paired_t_agree_with_scipy():
-    made = compare.compare(group("a", CP1), group("b", CP3), 0.95, 0.02)
+    made = compare.compare_groups(build_group("a", CP1), build_group("b", CP3), 0.95, 0.02)
     expected = scipy_stats.ttest_ind(CP1, CP3, equal_var=False)
     assert (made.t, made.p, made.df) == pytest.approx((expected.statistic, expected.pvalue, expected.df))
-    made = compare.compare(group("a", CP1), group("b", CP3), 0.95, 0.02, pairs=True)
+    made = compare.compare_groups(build_group("a", CP1), build_group("b", CP3), 0.95, 0.02, pairs=True)
     expected = scipy_stats.ttest_rel(CP1, CP3)
     assert (made.t, made.p, made.df) == pytest.approx((expected.statistic, expected.pvalue, 7))
 
@@ -100,19 +104,19 @@ def test_welch_and_paired_t_agree_with_scipy():
 def test_pairs_take_out_what_both_sides_share():
     rng = np.random.default_rng(3)
     shared = rng.lognormal(5, 0.5, 12)
-    a, b = group("a", shared), group("b", shared * 1.1 * np.exp(0.01 * rng.standard_normal(12)))
-    assert compare.compare(a, b, 0.95, 0.02).verdict == CANNOT_TELL
-    made = compare.compare(a, b, 0.95, 0.02, pairs=True)
+    a, b = build_group("a", shared), build_group("b", shared * 1.1 * np.exp(0.01 * rng.standard_normal(12)))
+    assert compare.compare_groups(a, b, 0.95, 0.02).verdict == CANNOT_TELL
+    made = compare.compare_groups(a, b, 0.95, 0.02, pairs=True)
     assert made.verdict == DIFFERENT and made.ratio.low < 1.1 < made.ratio.high
 
 
 def test_one_trial_is_refused():
     with pytest.raises(DataError):
-        group("a", [1.0])
+        build_group("a", [1.0])
 
 
 def test_holm_agrees_with_its_definition():
-    assert holm([0.01, 0.04, None, 0.03]) == [
+    assert adjust_by_holm([0.01, 0.04, None, 0.03]) == [
         pytest.approx(0.03),
         pytest.approx(0.06),
         None,
@@ -122,21 +126,23 @@ def test_holm_agrees_with_its_definition():
 
 def test_among_many_comparisons_a_lucky_one_is_said_to_be():
     rng = np.random.default_rng(1)
-    base = compare.compare(group("a", rng.normal(100, 2, 8)), group("b", rng.normal(102, 2, 8)), 0.95, 0.0)
+    base = compare.compare_groups(
+        build_group("a", rng.normal(100, 2, 8)), build_group("b", rng.normal(102, 2, 8)), 0.95, 0.0
+    )
     assert base.verdict == DIFFERENT and 0.005 < base.p < 0.05
-    made = compare.with_holm([base] * 12)
+    made = compare.apply_holm_correction([base] * 12)
     assert made[0].p_holm == pytest.approx(12 * base.p) and "12 comparisons" in made[0].warnings[-1]
 
 
 def test_a_disagreeing_test_is_a_warning():
     a = [100.0, 101, 102, 103, 104, 105, 106, 107]
     b = [108.0, 109, 110, 111, 112, 113, 114, 20]
-    made = compare.compare(group("a", a), group("b", b), 0.95, 0.02)
+    made = compare.compare_groups(build_group("a", a), build_group("b", b), 0.95, 0.02)
     assert made.verdict == CANNOT_TELL and any("Mann-Whitney" in w for w in made.warnings)
 
 
 def verdict_of(a: np.ndarray, b: np.ndarray, margin: float) -> str:
-    return compare.verdict(ratio_of_means(side(b), side(a), 0.95), margin)
+    return compare.judge_ratio(estimate_ratio_of_means(compute_moments(b), compute_moments(a), 0.95), margin)
 
 
 @pytest.mark.parametrize("spread", [0.02, 0.08])
@@ -147,8 +153,8 @@ def test_with_n_needed_trials_the_answer_is_never_cannot_tell(spread):
         a, b = np.exp(spread * rng.standard_normal((2, n)))
         return verdict_of(a, b * np.exp(shift), 0.05) == CANNOT_TELL
 
-    many = side(np.exp(spread * rng.standard_normal(2000)))
-    enough = compare.n_needed(many, many, 0.95, 0.05)
+    many = compute_moments(np.exp(spread * rng.standard_normal(2000)))
+    enough = compare.compute_trials_needed(many, many, 0.95, 0.05)
     assert np.mean([unsure(enough, shift) for shift in np.linspace(-0.08, 0.08, 60)]) < 0.1
     assert np.mean([unsure(max(3, enough // 4), 0.03) for _ in range(60)]) > 0.2
 
@@ -157,7 +163,8 @@ def test_n_needed_does_not_know_the_observed_difference():
     rng = np.random.default_rng(2)
     z = 0.05 * rng.standard_normal((2, 8))
     needed = {
-        compare.n_needed(side(np.exp(z[0])), side(shift * np.exp(z[1])), 0.95, 0.02) for shift in (1.0, 1.01, 3.0)
+        compare.compute_trials_needed(compute_moments(np.exp(z[0])), compute_moments(shift * np.exp(z[1])), 0.95, 0.02)
+        for shift in (1.0, 1.01, 3.0)
     }
     assert len(needed) == 1
 
@@ -176,13 +183,13 @@ def test_the_place_of_the_shifts_interval_is_that_of_all_orders(n, m):
         for chosen in itertools.combinations(range(n + m), n)
     ]
     for level in (0.8, 0.9, 0.95):
-        k = rank_tests._rank_of_pairs(n, m, level)
+        k = rank_tests._find_interval_rank_of_pairs(n, m, level)
         assert np.mean(np.array(scores) < k) <= (1 - level) / 2 + 1e-9 < np.mean(np.array(scores) < k + 1)
 
 
 def test_the_place_of_the_paired_interval_is_that_of_all_signs():
     scores = np.array([sum(i + 1 for i in range(7) if signs >> i & 1) for signs in range(2**7)])
-    k = rank_tests._rank_of_averages(7, 0.9)
+    k = rank_tests._find_interval_rank_of_averages(7, 0.9)
     assert np.mean(scores < k) <= 0.05 < np.mean(scores < k + 1)
 
 
@@ -191,19 +198,21 @@ def test_the_shift_covers():
     covered = []
     for _ in range(150):
         a, b = rng.exponential(1, 8), 3 + rng.exponential(1, 9)
-        shift = rank_tests.unpaired(a, b, 0.95).shift
+        shift = rank_tests.run_unpaired_test(a, b, 0.95).shift
         covered.append(shift.low <= 3 <= shift.high)
     assert np.mean(covered) > 0.92
 
 
 def test_sentences_can_be_quoted():
-    made = compare.compare(group("1", CP1), published(PublishedSummary("UFS", **UFS)), 0.9, 0.02)
+    made = compare.compare_groups(
+        build_group("1", CP1), build_published_group(PublishedSummary("UFS", **UFS)), 0.9, 0.02
+    )
     words = Wording(Metric("real", "s", Better.LOWER), "s", "replicas")
-    assert sentence(made, words) == (
+    assert describe_comparison(made, words) == (
         "UFS is faster than replicas=1 (the base): 0.889 (0.823 to 0.964) times the time; 199 → 177 s, n = 8 and 8."
     )
-    made = compare.compare(group("1", CP1), group("3", CP3), 0.95, 0.02)
-    assert sentence(made, words) == (
+    made = compare.compare_groups(build_group("1", CP1), build_group("3", CP3), 0.95, 0.02)
+    assert describe_comparison(made, words) == (
         "Inconclusive: replicas=3 may be slower or faster than replicas=1 (the base): 1.061 (0.959 to 1.174) times "
         "the time, which includes 1 and extends beyond ± 2.0 %; 199 → 211 s, n = 8 and 8. About 701 trials per side "
         "are needed: 693 more."
@@ -223,53 +232,59 @@ def test_sentences_can_be_quoted():
     ],
 )
 def test_the_words_follow_the_metric(metric, up, down):
-    few, many = group("a", [10.0, 10.1, 9.9]), group("b", [20.0, 20.1, 19.9])
-    made, back = compare.compare(few, many, 0.95, 0.02), compare.compare(many, few, 0.95, 0.02)
+    few, many = build_group("a", [10.0, 10.1, 9.9]), build_group("b", [20.0, 20.1, 19.9])
+    made, back = compare.compare_groups(few, many, 0.95, 0.02), compare.compare_groups(many, few, 0.95, 0.02)
     assert (Wording(metric).describe_verdict(made), Wording(metric).describe_verdict(back)) == (up, down)
-    assert f"b is {up} than a (the base)" in sentence(made, Wording(metric))
+    assert f"b is {up} than a (the base)" in describe_comparison(made, Wording(metric))
 
 
 def test_values_of_zero_and_logarithms_have_a_difference_and_no_ratio():
     """0 and 0.1 were 'nan times': the mean below the line may be 0."""
-    made = compare.compare(group("a", [0.0, 0.0, 1.0, 2.0]), group("b", [8.0, 9.0, 9.0, 10.0]), 0.95, 0.02)
+    made = compare.compare_groups(
+        build_group("a", [0.0, 0.0, 1.0, 2.0]), build_group("b", [8.0, 9.0, 9.0, 10.0]), 0.95, 0.02
+    )
     expected = scipy_stats.ttest_ind([8, 9, 9, 10], [0, 0, 1, 2], equal_var=False).confidence_interval()
     assert made.ratio is None and made.typical is None and made.decides == "difference" and made.verdict == DIFFERENT
     assert (made.difference.low, made.difference.high) == pytest.approx((expected.low, expected.high))
-    logs = compare.compare(group("a", np.log(CP1)), group("b", np.log(CP1) + 0.01), 0.95, 0.02, base=math.e)
+    logs = compare.compare_groups(
+        build_group("a", np.log(CP1)), build_group("b", np.log(CP1) + 0.01), 0.95, 0.02, base=math.e
+    )
     assert logs.ratio is None and logs.difference_margin == pytest.approx(math.log(1.02))
-    assert "by 0.0100 (" in sentence(logs)
-    same = compare.compare(group("a", [-1.0, 11.0] * 50), group("b", [-1.0, 11.0] * 50), 0.95, 0.02)
+    assert "by 0.0100 (" in describe_comparison(logs)
+    same = compare.compare_groups(build_group("a", [-1.0, 11.0] * 50), build_group("b", [-1.0, 11.0] * 50), 0.95, 0.02)
     assert same.verdict == CANNOT_TELL and same.n_needed > 100
 
 
 def test_the_ratio_of_geometric_means_is_a_number_of_its_own():
-    made = compare.compare(group("a", CP1), group("b", CP3), 0.95, 0.02).to_json()
+    made = compare.compare_groups(build_group("a", CP1), build_group("b", CP3), 0.95, 0.02).to_json()
     assert made["ratio_of_geometric_means"]["value"] == pytest.approx(scipy_stats.gmean(CP3) / scipy_stats.gmean(CP1))
     assert made["ratio"]["value"] == pytest.approx(np.mean(CP3) / np.mean(CP1)) and made["method"] == "logarithms"
 
 
 def test_the_interval_that_a_campaign_sealed_decides():
     sealed = Estimate(1.2, 1.1, 1.3, 0.95, 8)
-    made = compare.compare(group("a", CP1), group("b", CP3), 0.95, 0.02, sealed=sealed)
+    made = compare.compare_groups(build_group("a", CP1), build_group("b", CP3), 0.95, 0.02, sealed=sealed)
     assert made.ratio == sealed and made.verdict == DIFFERENT and made.method == compare.SEALED
 
 
 @given(st.lists(st.floats(1, 2), min_size=4, max_size=9), st.lists(st.floats(1, 2), min_size=4, max_size=9))
 def test_the_verdicts_at_other_levels_are_those_of_comparisons_at_them(x, y):
-    made = compare.compare(group("a", x), group("b", y), 0.8, 0.02)
+    made = compare.compare_groups(build_group("a", x), build_group("b", y), 0.8, 0.02)
     cells = [(np.array(x), np.array(y))]
-    inside = compare_within(("a", "b"), cells, 0.8, 0.02, None)
+    inside = compare_within_cells(("a", "b"), cells, 0.8, 0.02, None)
     for at, (level, said) in enumerate(made.by_level):
-        assert said == compare.compare(group("a", x), group("b", y), level, 0.02).verdict
-        assert inside.by_level[at] == (level, compare_within(("a", "b"), cells, level, 0.02, None).verdict)
+        assert said == compare.compare_groups(build_group("a", x), build_group("b", y), level, 0.02).verdict
+        assert inside.by_level[at] == (level, compare_within_cells(("a", "b"), cells, level, 0.02, None).verdict)
     assert [level for level, _ in made.by_level] == [0.9, 0.95, 0.99]
 
 
 def test_a_verdict_may_differ_from_level_to_level():
-    made = compare.compare(group("a", [10.0, 11.0, 10.5, 10.2]), group("b", [11.0, 11.9, 11.3, 10.9]), 0.95, 0.0)
+    made = compare.compare_groups(
+        build_group("a", [10.0, 11.0, 10.5, 10.2]), build_group("b", [11.0, 11.9, 11.3, 10.9]), 0.95, 0.0
+    )
     assert [said for _, said in made.by_level] == ["different", "different", "cannot tell"]
 
 
 def test_sides_that_never_vary_have_no_t():
-    made = compare.compare(group("a", [2.0] * 6), group("b", [2.0] * 6), 0.95, 0.02)
+    made = compare.compare_groups(build_group("a", [2.0] * 6), build_group("b", [2.0] * 6), 0.95, 0.02)
     assert made.t is None and made.verdict == EQUAL and "clock" in made.warnings[-1]

@@ -12,7 +12,7 @@ from csv_table import table_from
 from iosonde.core.table import build_table
 from iosonde.stats import checks
 from iosonde.stats.estimate import copies
-from iosonde.stats.estimate.coarse import chance_of_ties, decimals, tick
+from iosonde.stats.estimate.coarse import compute_expected_ties, count_decimals, find_tick
 from iosonde.stats.overview.cells import TrialCell
 from outside import published_table
 
@@ -77,7 +77,7 @@ def test_copied_rows_inside_a_cell_are_no_cells():
     rng = np.random.default_rng(1)
     x = rng.normal(100, 5, (4, 8))
     x[2, 5:] = x[2, :3]
-    found = copies.find(cells(x))
+    found = copies.find_copies(cells(x))
     assert not found.cells and len(found.trials) == 3
 
 
@@ -85,7 +85,7 @@ def test_a_whole_cell_of_trials_is_one_copy_in_any_order_of_its_trials():
     rng = np.random.default_rng(1)
     x = rng.normal(100, 5, (5, 6))
     x[4] = rng.permutation(x[1])
-    found = copies.find(cells(x))
+    found = copies.find_copies(cells(x))
     assert [(a.by["x"], b.by["x"]) for a, b in found.cells] == [(1, 4)] and not found.trials
 
 
@@ -93,12 +93,12 @@ def test_a_whole_cell_of_trials_is_one_copy_in_any_order_of_its_trials():
 def test_equal_values_of_a_coarse_clock_are_no_copies(digits):
     for seed in range(20):
         x = np.round(np.random.default_rng(seed).normal(100, 5, (20, 6)), digits)
-        assert copies.find(cells(x)) is None
+        assert copies.find_copies(cells(x)) is None
 
 
 def test_rates_of_equal_work_over_coarse_times_are_no_copies():
     seconds = np.round(np.random.default_rng(2).normal(1.5, 0.1, (20, 6)), 2)
-    assert copies.find(cells(64.0 / seconds)) is None
+    assert copies.find_copies(cells(64.0 / seconds)) is None
 
 
 ROUNDED = {
@@ -120,7 +120,7 @@ def test_what_was_computed_of_rounded_times_is_no_copy(how, n):
     for seed in range(30):
         seconds = 0.02 * work * np.exp(0.05 * np.random.default_rng(seed).standard_normal((6, n)))
         rows = [TrialCell({"x": float(2**i)}, "y", "", row) for i, row in enumerate(how(work, seconds))]
-        alarms += copies.find(rows) is not None
+        alarms += copies.find_copies(rows) is not None
     assert alarms <= 1
 
 
@@ -130,7 +130,7 @@ def test_rates_of_a_few_ticks_are_no_copies(ticks, shape):
     for seed in range(20):
         noise = np.random.default_rng(seed).standard_normal(shape)
         rates = np.round(1000 / np.maximum(1, np.round(ticks * (1 + 0.03 * noise))), 2)
-        assert copies.find(cells(rates)) is None
+        assert copies.find_copies(cells(rates)) is None
 
 
 @pytest.mark.parametrize("n", [3, 5])
@@ -138,7 +138,7 @@ def test_one_cell_beside_its_copy_is_found_however_few_values_there_are(n):
     missed = 0
     for seed in range(50):
         original = 1000 / np.random.default_rng(seed).lognormal(0, 0.05, n)
-        missed += copies.find(cells([original, original])) is None
+        missed += copies.find_copies(cells([original, original])) is None
     assert missed <= 6
 
 
@@ -165,16 +165,16 @@ def test_a_rate_that_comes_again_without_the_rest_of_its_run_was_rounded_and_no_
         )
 
     others = rng.random((4, 8))
-    assert copies.find(trials, copies.records_of(rows(others))) is None
+    assert copies.find_copies(trials, copies.group_numbers_by_run(rows(others))) is None
     others[2, 5:], others[3] = others[2, :3], others[1]
-    found = copies.find(trials, copies.records_of(rows(others)))
+    found = copies.find_copies(trials, copies.group_numbers_by_run(rows(others)))
     assert [(a.by["x"], b.by["x"]) for a, b in found.cells] == [(1, 3)] and len(found.trials) == 3
 
 
 def test_zeros_and_timeouts_are_no_copies():
     x = np.random.default_rng(2).normal(10, 1, (6, 6))
     x[:, 0], x[:, 1] = 0.0, 30.0
-    assert copies.find(cells(x)) is None
+    assert copies.find_copies(cells(x)) is None
 
 
 def test_a_copied_column_is_found():
@@ -185,10 +185,10 @@ def test_a_copied_column_is_found():
 
 
 def test_the_tick_is_the_greatest_common_divisor():
-    assert tick(np.array([0.25, 1.5, 3.0])) == 0.25
-    assert tick(np.array([10.0, 40.0])) == 10.0
-    assert tick(np.random.default_rng(1).random(5)) is None
-    assert decimals(np.array([1.0, 0.25, 1 / 3])).tolist() == [0, 2, 13]
+    assert find_tick(np.array([0.25, 1.5, 3.0])) == 0.25
+    assert find_tick(np.array([10.0, 40.0])) == 10.0
+    assert find_tick(np.random.default_rng(1).random(5)) is None
+    assert count_decimals(np.array([1.0, 0.25, 1 / 3])).tolist() == [0, 2, 13]
 
 
 def test_ties_are_expected_at_least_as_often_as_they_come_and_not_much_more():
@@ -197,7 +197,7 @@ def test_ties_are_expected_at_least_as_often_as_they_come_and_not_much_more():
     for _ in range(50):
         x = np.round(rng.normal(0, 10, 200), 1)
         seen += sum(n * (n - 1) // 2 for n in np.unique(x, return_counts=True)[1])
-        expected += chance_of_ties(x)
+        expected += compute_expected_ties(x)
     assert 0.9 * seen < expected < 4 * seen
 
 

@@ -50,12 +50,12 @@ def test_too_few_trials_give_no_interval_of_the_median():
 def test_where_the_mean_of_two_modes_is_not_covered_too_few_trials_are_reported():
     assert coverage("mean (t)", BIMODAL, 3, 0.95, SAMPLES) < 0.7
     cell = TrialCell({}, "y", "", BIMODAL.draw(np.random.default_rng(1), 3))
-    assert [f.code for f in checks.run(checks.Subject([cell], 0.95), ["S101"])]
+    assert [f.code for f in checks.run_checks(checks.Subject([cell], 0.95), ["S101"])]
 
 
 def test_a_rare_slow_mode_is_missed_as_often_as_the_pilot_of_a_rule_says():
-    missed = stopping.chance_to_miss(stopping.PILOT)
-    assert missed == pytest.approx(0.53, abs=0.005) and stopping.trials_to_see(0.95) == 29
+    missed = stopping.compute_miss_probability(stopping.PILOT)
+    assert missed == pytest.approx(0.53, abs=0.005) and stopping.compute_trials_to_see(0.95) == 29
     held = coverage("mean (Stein's rule)", RARELY_SLOW, stopping.PILOT, 0.95, SAMPLES)
     assert held == pytest.approx(1 - missed, abs=0.08)
     assert coverage("mean (t)", RARELY_SLOW, 29, 0.95, SAMPLES) > 0.85
@@ -71,5 +71,5 @@ def test_where_dependent_trials_are_not_covered_the_dependence_is_reported():
     seen = 0
     for seed in range(20):
         cell = TrialCell({}, "y", "", DEPENDENT.draw(np.random.default_rng(seed), 60), rows=np.arange(60))
-        seen += bool(checks.run(checks.Subject([cell], 0.95), ["S124"]))
+        seen += bool(checks.run_checks(checks.Subject([cell], 0.95), ["S124"]))
     assert seen >= 16

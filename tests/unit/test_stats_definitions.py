@@ -22,8 +22,8 @@ from iosonde.stats.definitions.clock import (
     SUM_OF_RANKS,
     SUM_UNTIL_FIRST,
     Clock,
-    rate,
-    work_of,
+    compute_rate,
+    select_phase_work,
 )
 
 MS = 1_000_000
@@ -44,7 +44,7 @@ def operations(*rows: tuple[int, str, int, int], size: int = MIB) -> np.ndarray:
 
 
 def work(*rows: tuple[int, str, int, int], **phase: object) -> clock.Work:
-    return work_of(StoredPhase({"index": 0, **phase}), operations(*rows), _native.KINDS)
+    return select_phase_work(StoredPhase({"index": 0, **phase}), operations(*rows), _native.KINDS)
 
 
 # Rank 0: open 0-10, writes 10-30 and 30-50, fsync 50-60, close 60-70 ms.
@@ -64,7 +64,7 @@ STAGGERED = (
 
 
 def test_ior_runs_from_the_first_open_to_the_last_close_and_its_parts_overlap():
-    (row,) = ior.rows(work(*STAGGERED))
+    (row,) = ior.build_ior_rows(work(*STAGGERED))
     assert row.bandwidth == pytest.approx(4 * MIB / 0.200)
     assert row.open_time == pytest.approx(0.040)
     assert row.access_time == pytest.approx(0.150)  # 10 to 160 ms: the fsync is inside
@@ -78,12 +78,12 @@ def test_ior_runs_from_the_first_open_to_the_last_close_and_its_parts_overlap():
 def test_ior_with_several_files_a_task_has_no_open_access_and_close_times():
     rows = operations(*STAGGERED)
     rows["file"][2:5] = 1
-    (row,) = ior.rows(work_of(StoredPhase({"index": 0}), rows, _native.KINDS))
+    (row,) = ior.build_ior_rows(select_phase_work(StoredPhase({"index": 0}), rows, _native.KINDS))
     assert row.bandwidth and (row.open_time, row.access_time, row.latency) == (None, None, None)
 
 
 def test_iozone_sums_each_process_until_the_first_is_done():
-    (row,) = iozone.rows(work(*STAGGERED))
+    (row,) = iozone.build_iozone_rows(work(*STAGGERED))
     # Rank 0: 2 MiB in 40 ms. At 50 ms rank 1 is in its first write, which then counts as time and not as work.
     assert row.children == pytest.approx(2 * MIB / 0.040)
     assert (row.minimum, row.maximum) == pytest.approx((0.0, 2 * MIB / 0.040))
@@ -95,25 +95,25 @@ def test_iozone_sums_each_process_until_the_first_is_done():
 
 def test_iozone_with_e_and_c_has_fsync_and_close_inside():
     # Rank 0's whole work ends at 70 ms; rank 1's first write ends at 80 ms and is in flight then.
-    (row,) = iozone.rows(work(*STAGGERED), frozenset({"fsync", "close"}))
+    (row,) = iozone.build_iozone_rows(work(*STAGGERED), frozenset({"fsync", "close"}))
     assert row.maximum == pytest.approx(2 * MIB / 0.060)
     assert row.parent == pytest.approx(2 * MIB / 0.190)
 
 
 def test_iozones_writers_do_not_flush_with_c_alone():
-    (row,) = iozone.rows(work(*STAGGERED), frozenset({"close"}))
+    (row,) = iozone.build_iozone_rows(work(*STAGGERED), frozenset({"close"}))
     assert row.parent == pytest.approx(2 * MIB / 0.150)  # the fsync of 40 ms is cut out
 
 
 def test_iozone_counts_the_record_in_flight_as_time_only():
     rows = ((0, "read", 0, 10), (0, "read", 10, 20), (1, "read", 0, 15), (1, "read", 15, 30))
-    (row,) = iozone.rows(work(*rows))
+    (row,) = iozone.build_iozone_rows(work(*rows))
     assert row.children == pytest.approx(2 * MIB / 0.020 + MIB / 0.030)
     assert row.parent == pytest.approx(3 * MIB / 0.030)
 
 
 def test_fio_takes_the_longest_jobs_own_time_in_whole_ms():
-    (row,) = fio.rows(work(*STAGGERED))
+    (row,) = fio.build_fio_rows(work(*STAGGERED))
     # Rank 1 from its open (20) to the end of its fsync (160): the close is outside, the late start is invisible.
     assert (row.shortest_ms, row.longest_ms) == (60, 140)
     assert row.bandwidth == pytest.approx(4 * MIB / 0.140)
@@ -127,12 +127,12 @@ def test_fio_takes_the_longest_jobs_own_time_in_whole_ms():
 def test_fio_rounds_its_time_up_to_the_ms():
     table = operations((0, "read", 0, 10))
     table["duration_ns"] += 1
-    (row,) = fio.rows(work_of(StoredPhase({"index": 0}), table, _native.KINDS))
+    (row,) = fio.build_fio_rows(select_phase_work(StoredPhase({"index": 0}), table, _native.KINDS))
     assert row.longest_ms == 11 and row.bandwidth == pytest.approx(MIB / 0.011)
 
 
 def test_elbencho_counts_whole_operations_until_the_first_and_until_the_last_worker():
-    (row,) = elbencho.rows(work(*STAGGERED), shared=False)
+    (row,) = elbencho.build_elbencho_rows(work(*STAGGERED), shared=False)
     # Without the fsync rank 0 closes at 60 ms, rank 1 at 160 ms; by 60 ms only rank 0 has written.
     assert row.target == "directory"
     assert row.first_done.seconds == pytest.approx(0.060)
@@ -144,7 +144,7 @@ def test_elbencho_counts_whole_operations_until_the_first_and_until_the_last_wor
 
 
 def test_elbencho_opens_a_shared_file_before_its_clock():
-    (row,) = elbencho.rows(work(*STAGGERED), shared=True)
+    (row,) = elbencho.build_elbencho_rows(work(*STAGGERED), shared=True)
     assert row.target == "file" and row.last_done.entries is None
     assert row.first_done.seconds == pytest.approx(0.040)  # 10 to 50 ms
     assert row.last_done.seconds == pytest.approx(0.110)  # 10 to 120 ms
@@ -160,16 +160,16 @@ def test_mdtest_takes_the_slowest_task_until_the_barrier():
         (1, "close", 50, 60),
     )
     made = work(*files)
-    assert mdtest.operation_of("create", made) == ("File creation", "create")
+    assert mdtest.find_mdtest_operation("create", made) == ("File creation", "create")
     # Rank 0: 2 items in 60 ms; rank 1: 1 in 50 ms, which is slower and counts for both.
-    assert mdtest.iteration(made, "create") == pytest.approx(2 * 1 / 0.050)
+    assert mdtest.compute_iteration_rate(made, "create") == pytest.approx(2 * 1 / 0.050)
 
 
 def test_mdtest_statistics_are_over_iterations_with_n_minus_1():
-    row = mdtest.summary("File stat", "stat", [100.0, 120.0])
+    row = mdtest.summarise_rates("File stat", "stat", [100.0, 120.0])
     assert (row.maximum, row.minimum, row.mean) == (120.0, 100.0, 110.0)
     assert row.standard_deviation == pytest.approx(200**0.5)
-    assert mdtest.summary("File stat", "stat", [100.0]).standard_deviation == 0
+    assert mdtest.summarise_rates("File stat", "stat", [100.0]).standard_deviation == 0
 
 
 @pytest.mark.parametrize(
@@ -184,11 +184,11 @@ def test_mdtest_statistics_are_over_iterations_with_n_minus_1():
     ],
 )
 def test_phases_get_mdtests_names(kind, name, title):
-    assert mdtest.operation_of(name, work((0, kind, 0, 1)))[0] == title
+    assert mdtest.find_mdtest_operation(name, work((0, kind, 0, 1)))[0] == title
 
 
 def test_a_file_of_many_transfers_is_none_of_mdtests():
-    assert mdtest.operation_of("write_large", work(*STAGGERED)) is None
+    assert mdtest.find_mdtest_operation("write_large", work(*STAGGERED)) is None
 
 
 @pytest.mark.parametrize(
@@ -205,39 +205,45 @@ def test_a_file_of_many_transfers_is_none_of_mdtests():
 )
 def test_every_end_of_the_clock(stops, expected):
     moved = (made := work(*STAGGERED)).bytes_of("write")
-    assert rate(made, moved, Clock(frozenset(), stops)) == pytest.approx(expected * MIB)
+    assert compute_rate(made, moved, Clock(frozenset(), stops)) == pytest.approx(expected * MIB)
 
 
 def test_an_open_between_two_accesses_is_cut_out_where_it_is_outside():
     rows = ((0, "open", 0, 5), (0, "read", 5, 10), (0, "close", 10, 20), (0, "open", 20, 40), (0, "read", 40, 50))
     made = work(*rows)
-    assert rate(made, made.bytes_of("read"), Clock(frozenset(), LAST_DONE)) == pytest.approx(2 * MIB / 0.015)
-    assert rate(made, made.bytes_of("read"), Clock(frozenset({"close"}), LAST_DONE)) == pytest.approx(2 * MIB / 0.025)
+    assert compute_rate(made, made.bytes_of("read"), Clock(frozenset(), LAST_DONE)) == pytest.approx(2 * MIB / 0.015)
+    assert compute_rate(made, made.bytes_of("read"), Clock(frozenset({"close"}), LAST_DONE)) == pytest.approx(
+        2 * MIB / 0.025
+    )
 
 
 def test_clock_offsets_of_the_ranks_nodes_are_taken_out():
     table = operations((0, "read", 0, 10), (1, "read", 500, 510))
     ranks = [{"rank": 0, "clock_offset_ns": 0}, {"rank": 1, "clock_offset_ns": 500 * MS}]
-    made = work_of(StoredPhase({"index": 0, "ranks": ranks}), table, _native.KINDS)
-    assert ior.rows(made)[0].bandwidth == pytest.approx(2 * MIB / 0.010)
+    made = select_phase_work(StoredPhase({"index": 0, "ranks": ranks}), table, _native.KINDS)
+    assert ior.build_ior_rows(made)[0].bandwidth == pytest.approx(2 * MIB / 0.010)
 
 
 def test_where_clocks_cannot_be_compared_only_own_times_give_a_number():
     made = work(*STAGGERED, clock_error_ns=50 * MS)
-    told = {stops for stops in STOPS if rate(made, made.bytes_of("write"), Clock(frozenset(), stops)) is not None}
+    told = {
+        stops for stops in STOPS if compute_rate(made, made.bytes_of("write"), Clock(frozenset(), stops)) is not None
+    }
     assert told == {SUM_OF_RANKS, LONGEST_RANK}
-    assert elbencho.rows(made, shared=False) == []
+    assert elbencho.build_elbencho_rows(made, shared=False) == []
 
 
 def test_failed_operations_are_time_and_no_work():
     table = operations((0, "read", 0, 10), (0, "read", 10, 20))
     table["status"][1] = 5
-    assert ior.rows(work_of(StoredPhase({"index": 0}), table, _native.KINDS))[0].bandwidth == pytest.approx(MIB / 0.020)
+    assert ior.build_ior_rows(select_phase_work(StoredPhase({"index": 0}), table, _native.KINDS))[
+        0
+    ].bandwidth == pytest.approx(MIB / 0.020)
 
 
 def test_a_phase_of_which_only_a_sample_was_kept_is_refused_in_words():
-    assert clock.why_not(StoredPhase({"recorded_all": False})).code == "sampled-operations"
-    assert clock.why_not(StoredPhase({"recorded_all": True})) == ""
+    assert clock.explain_not_recomputable(StoredPhase({"recorded_all": False})).code == "sampled-operations"
+    assert clock.explain_not_recomputable(StoredPhase({"recorded_all": True})) == ""
 
 
 @given(
@@ -262,11 +268,13 @@ def test_all_definitions_agree_when_ranks_start_and_end_together_and_open_and_cl
     made = work(*rows)
     expected = ranks * len(durations) * MIB / (ends[-1] / 1000)
     for stops in STOPS:
-        assert rate(made, made.bytes_of("read"), Clock(frozenset(inside), stops)) == pytest.approx(expected), stops
-    assert ior.rows(made)[0].bandwidth == pytest.approx(expected)
-    assert iozone.rows(made)[0].children == pytest.approx(expected)
-    assert fio.rows(made)[0].bandwidth == pytest.approx(expected)
-    assert elbencho.rows(made, shared=False)[0].first_done.bandwidth == pytest.approx(expected)
+        assert compute_rate(made, made.bytes_of("read"), Clock(frozenset(inside), stops)) == pytest.approx(expected), (
+            stops
+        )
+    assert ior.build_ior_rows(made)[0].bandwidth == pytest.approx(expected)
+    assert iozone.build_iozone_rows(made)[0].children == pytest.approx(expected)
+    assert fio.build_fio_rows(made)[0].bandwidth == pytest.approx(expected)
+    assert elbencho.build_elbencho_rows(made, shared=False)[0].first_done.bandwidth == pytest.approx(expected)
 
 
 @given(
@@ -286,18 +294,18 @@ def test_sums_are_never_below_the_span_and_more_inside_is_never_faster(rows, lat
     made = work(*laid)
     moved = made.bytes_of("write")
     for inside in (frozenset(PARTS), frozenset({"open"}), frozenset()):
-        whole = rate(made, moved, Clock(inside, LAST_DONE))
+        whole = compute_rate(made, moved, Clock(inside, LAST_DONE))
         if whole is None:
             continue
         for stops in (SUM_OF_RANKS, LONGEST_RANK):
-            assert rate(made, moved, Clock(inside, stops)) >= whole * (1 - 1e-9)
-        full = rate(made, moved, Clock(frozenset(PARTS), LONGEST_RANK))
-        assert rate(made, moved, Clock(inside, LONGEST_RANK)) >= full * (1 - 1e-9)
+            assert compute_rate(made, moved, Clock(inside, stops)) >= whole * (1 - 1e-9)
+        full = compute_rate(made, moved, Clock(frozenset(PARTS), LONGEST_RANK))
+        assert compute_rate(made, moved, Clock(inside, LONGEST_RANK)) >= full * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("start", STOPS)
 @pytest.mark.parametrize("end", STOPS)
 def test_from_one_end_of_the_clock_to_another_it_goes_by_single_changes(start, end):
-    way = clock.between(start, end)
+    way = clock.list_moments_between(start, end)
     assert (way[-1:] or [start]) == [end] and start not in way
-    assert all(len(clock.between(one, other)) == 1 for one, other in zip([start, *way], way, strict=False))
+    assert all(len(clock.list_moments_between(one, other)) == 1 for one, other in zip([start, *way], way, strict=False))

@@ -11,9 +11,9 @@ from stats_sample import examined
 
 from iosonde.core.table import Column, Table
 from iosonde.stats.density import histogram, kernel
-from iosonde.stats.density.hills import hills
-from iosonde.stats.density.mixture import normals
-from iosonde.stats.density.multimodal import silverman
+from iosonde.stats.density.hills import detect_hills
+from iosonde.stats.density.mixture import fit_normals
+from iosonde.stats.density.multimodal import run_silverman_test
 from messages import raises
 from outside import needed
 
@@ -27,7 +27,7 @@ def two_hills(n: int, share: float, seed: int = 0) -> np.ndarray:
 def test_the_estimate_is_the_sum_of_kernels():
     values = two_hills(300, 0.3)
     made = histogram.histogram_from_values(values).padded(1.0)
-    curve = kernel.densities(made.counts, [0.07])[0]
+    curve = kernel.smooth_counts(made.counts, [0.07])[0]
     at = np.log(made.value(np.arange(curve.size) + 0.5))
     direct = np.zeros(curve.size)
     for one in np.log(values):
@@ -67,18 +67,20 @@ def isj_written_out(values: np.ndarray, cells: int = 1024) -> float:
 def test_improved_sheather_jones_is_that_of_sums_written_out():
     for seed in range(3):
         values = two_hills(2000, 0.4, seed)
-        assert kernel.rule(histogram.histogram_from_values(values), kernel.ISJ) == pytest.approx(
+        assert kernel.compute_rule_bandwidth(histogram.histogram_from_values(values), kernel.ISJ) == pytest.approx(
             isj_written_out(values), rel=0.05
         )
 
 
 def test_of_one_normal_the_rules_agree_and_of_two_apart_isj_is_narrower():
     one = histogram.histogram_from_values(np.exp(np.random.default_rng(2).standard_normal(5000)))
-    assert kernel.rule(one, "isj") == pytest.approx(kernel.rule(one, "silverman"), rel=0.35)
+    assert kernel.compute_rule_bandwidth(one, "isj") == pytest.approx(
+        kernel.compute_rule_bandwidth(one, "silverman"), rel=0.35
+    )
     two = histogram.histogram_from_values(two_hills(5000, 0.5))
-    assert kernel.rule(two, "isj") < 0.3 * kernel.rule(two, "scott")
+    assert kernel.compute_rule_bandwidth(two, "isj") < 0.3 * kernel.compute_rule_bandwidth(two, "scott")
     with raises("unknown-option-value", bandwidth="wide"):
-        kernel.rule(two, "wide")
+        kernel.compute_rule_bandwidth(two, "wide")
 
 
 def test_histograms_of_parts_are_that_of_all():
@@ -87,7 +89,7 @@ def test_histograms_of_parts_are_that_of_all():
         histogram.histogram_from_values(values),
         [histogram.histogram_from_values(one) for one in np.array_split(values, 5)],
     )
-    together = histogram.merged(parts)
+    together = histogram.merge_histograms(parts)
     assert (together.first, together.counts.tolist()) == (whole.first, whole.counts.tolist())
     assert whole.quantile(0.5) == pytest.approx(np.median(values), rel=0.01)
     assert whole.total() == pytest.approx(values.sum(), rel=1e-3)
@@ -109,12 +111,12 @@ def test_one_hill_is_one_whatever_its_form(n):
             0.5 + rng.exponential(1, n),
             1 + rng.pareto(2, n),
         ):
-            assert len(hills(histogram.histogram_from_values(1e5 * values)).tops) == 1
+            assert len(detect_hills(histogram.histogram_from_values(1e5 * values)).tops) == 1
 
 
 def test_a_small_hill_is_seen_and_its_valley_lies_between():
     values = two_hills(10_000, 0.005)
-    found = hills(histogram.histogram_from_values(values))
+    found = detect_hills(histogram.histogram_from_values(values))
     assert found.tops == pytest.approx([2e4, 3e5], rel=0.1) and found.stability > 0.5
     assert 4e4 < found.valleys[0] < 1.5e5
 
@@ -122,10 +124,13 @@ def test_a_small_hill_is_seen_and_its_valley_lies_between():
 def test_ticks_of_a_clock_are_no_hills():
     rng = np.random.default_rng(1)
     coarse = np.round(rng.lognormal(0, 0.1, 20_000) * 200 / 41.67) * 41.67
-    assert histogram.tick(coarse) == pytest.approx(41.67)
-    assert len(hills(histogram.histogram_from_values(coarse)).tops) == 1
+    assert histogram.find_tick(coarse) == pytest.approx(41.67)
+    assert len(detect_hills(histogram.histogram_from_values(coarse)).tops) == 1
     assert (
-        len(hills(histogram.histogram_from_values((rng.lognormal(0, 0.1, 20_000) * 1000).astype(np.uint64))).tops) == 1
+        len(
+            detect_hills(histogram.histogram_from_values((rng.lognormal(0, 0.1, 20_000) * 1000).astype(np.uint64))).tops
+        )
+        == 1
     )
 
 
@@ -138,18 +143,19 @@ def test_what_is_below_the_clock_is_counted():
 
 
 def test_silverman_rejects_one_hill_where_there_are_two_and_seldom_where_not():
-    assert silverman(histogram.histogram_from_values(two_hills(400, 0.4))).p < 0.01
+    assert run_silverman_test(histogram.histogram_from_values(two_hills(400, 0.4))).p < 0.01
     rng = np.random.default_rng(7)
     tests = [
-        silverman(histogram.histogram_from_values(1e4 * np.exp(0.3 * rng.standard_normal(300)))).p for _ in range(40)
+        run_silverman_test(histogram.histogram_from_values(1e4 * np.exp(0.3 * rng.standard_normal(300)))).p
+        for _ in range(40)
     ]
     assert sum(one < 0.05 for one in tests) <= 6
-    assert silverman(histogram.histogram_from_values(two_hills(20, 0.4))) is None
+    assert run_silverman_test(histogram.histogram_from_values(two_hills(20, 0.4))) is None
 
 
 def test_the_mixture_is_that_of_a_library():
     values = two_hills(3000, 0.3)
-    made = normals(histogram.histogram_from_values(values), 0.05)
+    made = fit_normals(histogram.histogram_from_values(values), 0.05)
     peer = GaussianMixture(2, random_state=0).fit(np.log(values)[:, None])
     order = np.argsort(peer.means_[:, 0])
     assert made.hills == len(made.weights) == 2
@@ -157,7 +163,8 @@ def test_the_mixture_is_that_of_a_library():
     assert made.weights == pytest.approx(peer.weights_[order], abs=0.01)
     assert made.sds == pytest.approx(np.sqrt(peer.covariances_[order, 0, 0]), rel=0.05)
     assert (
-        normals(histogram.histogram_from_values(np.exp(np.random.default_rng(1).standard_normal(2000))), 0.1).hills == 1
+        fit_normals(histogram.histogram_from_values(np.exp(np.random.default_rng(1).standard_normal(2000))), 0.1).hills
+        == 1
     )
 
 
@@ -169,7 +176,7 @@ def three_hills(seed: int) -> np.ndarray:
 
 def test_the_classes_of_the_talks_simulation():
     file = needed("golden/fixtures/kde_1000.csv", "fixtures/kde_1000.csv")
-    found = hills(histogram.histogram_from_values(np.loadtxt(file, skiprows=1)))
+    found = detect_hills(histogram.histogram_from_values(np.loadtxt(file, skiprows=1)))
     assert found.tops == pytest.approx([19.602563, 69.627062, 160.984546], abs=3)
     assert found.valleys == pytest.approx([43.938806, 124.673326], abs=15)
     counts = np.bincount(np.searchsorted(found.valleys, np.loadtxt(file, skiprows=1)))

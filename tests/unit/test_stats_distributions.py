@@ -74,13 +74,13 @@ def samples(seed):
 @pytest.mark.parametrize("seed", range(200))
 def test_order_tests(seed):
     a, b, d = samples(seed)
-    found = rank_tests.unpaired(a, b, 0.95)
+    found = rank_tests.run_unpaired_test(a, b, 0.95)
     if found.name == "Brunner-Munzel":
         assert min(a.size, b.size) >= rank_tests.BRUNNER_MUNZEL_FROM
         assert found.p == pytest.approx(stats.brunnermunzel(a, b).pvalue, rel=1e-11)
     else:
         assert found.p == pytest.approx(mann_whitney(a, b), rel=1e-9)
-    assert rank_tests.paired(np.zeros_like(d), d, 0.95).p == pytest.approx(wilcoxon(d), rel=1e-9)
+    assert rank_tests.run_paired_test(np.zeros_like(d), d, 0.95).p == pytest.approx(wilcoxon(d), rel=1e-9)
 
 
 def mann_whitney(a, b):
@@ -131,10 +131,10 @@ def test_few_trials_with_ties_have_the_p_of_all_orders(a, b, p):
     sums = np.array([ranks[list(chosen)].sum() for chosen in itertools.combinations(range(both.size), len(a))])
     counted = 2 * min(np.mean(sums <= ranks[: len(a)].sum()), np.mean(sums >= ranks[: len(a)].sum()))
     assert min(1.0, counted) == pytest.approx(p)
-    assert rank_tests.unpaired(both[: len(a)], both[len(a) :], 0.95).p == pytest.approx(p)
+    assert rank_tests.run_unpaired_test(both[: len(a)], both[len(a) :], 0.95).p == pytest.approx(p)
 
 
 def test_order_tests_where_all_are_equal():
     same = np.ones(12)
-    assert rank_tests.unpaired(same, same, 0.95).p == 1.0
-    assert rank_tests.unpaired(same, same + 1, 0.95).p == pytest.approx(2 / math.comb(24, 12))
+    assert rank_tests.run_unpaired_test(same, same, 0.95).p == 1.0
+    assert rank_tests.run_unpaired_test(same, same + 1, 0.95).p == pytest.approx(2 / math.comb(24, 12))

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from iosonde.stats.estimate.clusters import Clustered, explained_by_levels, explained_by_number, share_of_members
+from iosonde.stats.estimate.clusters import (
+    Clustered,
+    estimate_explained_by_levels,
+    estimate_explained_by_number,
+    estimate_member_share,
+)
 
 
 def drawn(rng, clusters=30, largest=12):
@@ -61,7 +66,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
 def test_the_share_of_members_that_stand_alone_is_wilsons():
     """With n - 1 for the variance and Student's t; Newcombe, Statistics in Medicine 17, 1998, has the plain one."""
     hits = np.array([1.0] * 15 + [0.0] * 133)
-    made = share_of_members(hits, np.arange(148), 0.95)
+    made = estimate_member_share(hits, np.arange(148), 0.95)
     assert (made.low, made.high) == (pytest.approx(0.0624, abs=0.001), pytest.approx(0.1605, abs=0.001))
     assert made.value == 15 / 148 and made.n == 148
 
@@ -72,16 +77,16 @@ def test_members_of_one_cluster_are_no_repetitions_and_the_interval_holds_as_oft
     for _ in range(400):
         chance = rng.beta(0.6, 0.9, 30)  # most clusters have nearly all right, or nearly none
         hits = (rng.random(180) < chance[clusters]).astype(float)
-        made, alone = (share_of_members(hits, of, 0.95) for of in (clusters, np.arange(180)))
+        made, alone = (estimate_member_share(hits, of, 0.95) for of in (clusters, np.arange(180)))
         held += made.low <= 0.4 <= made.high
         narrow += alone.low <= 0.4 <= alone.high
     assert held / 400 > 0.93 > 0.85 > narrow / 400
 
 
 def test_all_alike_and_a_single_cluster():
-    made = share_of_members(np.ones(12), np.repeat(np.arange(4), 3), 0.95)
+    made = estimate_member_share(np.ones(12), np.repeat(np.arange(4), 3), 0.95)
     assert made.value == made.high == 1 and 0.2 < made.low < 0.6 and made.n == 4
-    assert share_of_members(np.ones(3), np.zeros(3, dtype=int), 0.95).low is None
+    assert estimate_member_share(np.ones(3), np.zeros(3, dtype=int), 0.95).low is None
 
 
 def test_few_clusters_say_so():
@@ -89,14 +94,14 @@ def test_few_clusters_say_so():
     assert one.share_below(1.5, 0.95).low is None and one.share_below(1.5, 0.95).warnings
     five = Clustered(np.arange(1.0, 6.0), np.arange(5))
     assert five.quantile(0.5, 0.95).low is None and "6 clusters" in five.quantile(0.5, 0.95).warnings[0]
-    assert explained_by_number(one, np.array([1.0, 2.0]), 0.95).share.value is None
+    assert estimate_explained_by_number(one, np.array([1.0, 2.0]), 0.95).share.value is None
 
 
 def test_what_a_number_explains_is_the_square_of_the_correlation():
     rng = np.random.default_rng(4)
     x = rng.normal(size=40)
     values = np.exp(2 * x + rng.normal(size=40))
-    found = explained_by_number(Clustered(values, np.arange(40)), x, 0.95)
+    found = estimate_explained_by_number(Clustered(values, np.arange(40)), x, 0.95)
     assert found.share.value == pytest.approx(np.corrcoef(x, np.log(values))[0, 1] ** 2)
     assert np.log(found.slope.value) == pytest.approx(np.polyfit(x, np.log(values), 1)[0])
     assert found.share.low < found.share.value < found.share.high
@@ -105,12 +110,12 @@ def test_what_a_number_explains_is_the_square_of_the_correlation():
 def test_one_cluster_far_out_decides_the_line_and_the_share_without_it_is_said():
     rng = np.random.default_rng(4)
     x, y = np.append(rng.normal(size=20), 1000.0), np.append(rng.normal(size=20), 50.0)
-    found = explained_by_number(Clustered(np.exp(y), np.arange(21)), x, 0.95)
+    found = estimate_explained_by_number(Clustered(np.exp(y), np.arange(21)), x, 0.95)
     hat = np.column_stack([np.ones(21), x])
     assert found.leverage == pytest.approx((hat @ np.linalg.inv(hat.T @ hat) @ hat.T).diagonal().max())
     assert found.share.value > 0.95 and found.without.value == pytest.approx(np.corrcoef(x[:-1], y[:-1])[0, 1] ** 2)
     assert found.without.n == 20
-    even = explained_by_number(Clustered(np.exp(y[:-1]), np.arange(20)), x[:-1], 0.95)
+    even = estimate_explained_by_number(Clustered(np.exp(y[:-1]), np.arange(20)), x[:-1], 0.95)
     assert even.leverage < 0.5 and even.without is None
 
 
@@ -118,11 +123,11 @@ def test_what_levels_explain_counts_clusters_and_leaves_rare_levels_out():
     rng = np.random.default_rng(5)
     levels = np.repeat([0, 1], 10)
     y = 3.0 * levels + rng.normal(size=20)
-    found = explained_by_levels(Clustered(np.exp(y), np.arange(20)), levels, 0.95)
+    found = estimate_explained_by_levels(Clustered(np.exp(y), np.arange(20)), levels, 0.95)
     between = 10 * np.sum((np.array([y[:10].mean(), y[10:].mean()]) - y.mean()) ** 2)
     assert found.share.value == pytest.approx(between / np.sum((y - y.mean()) ** 2)) and found.levels == 2
     tripled = Clustered(np.exp(np.repeat(y, 3)), np.repeat(np.arange(20), 3))
-    again = explained_by_levels(tripled, np.repeat(levels, 3), 0.95)
+    again = estimate_explained_by_levels(tripled, np.repeat(levels, 3), 0.95)
     assert (again.share.low, again.share.high) == pytest.approx((found.share.low, found.share.high))
     rare = Clustered(np.exp(np.append(y, 99.0)), np.arange(21))
-    assert explained_by_levels(rare, np.append(levels, 2), 0.95).levels == 2
+    assert estimate_explained_by_levels(rare, np.append(levels, 2), 0.95).levels == 2

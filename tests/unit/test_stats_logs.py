@@ -6,26 +6,26 @@ import numpy as np
 import pytest
 
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.compare import compare, group
-from iosonde.stats.estimate.logs import TOO_FAR, exp_of
-from iosonde.stats.estimate.summarise import geometric_mean
-from iosonde.stats.estimate.within_cells import compare_within
+from iosonde.stats.estimate.compare import build_group, compare_groups
+from iosonde.stats.estimate.logs import TOO_FAR, exp_estimate
+from iosonde.stats.estimate.summarise import estimate_geometric_mean
+from iosonde.stats.estimate.within_cells import compare_within_cells
 
 
 def test_logarithms_are_turned_back():
-    made = exp_of(Estimate(1.0, 0.0, 2.0, 0.9, 5, ("few",)))
+    made = exp_estimate(Estimate(1.0, 0.0, 2.0, 0.9, 5, ("few",)))
     assert (made.value, made.low, made.high, made.n) == (np.e, 1.0, pytest.approx(np.e**2), 5)
-    assert exp_of(Estimate(None, None, None, 0.9, 0)).value is None
-    far = exp_of(Estimate(710.0, 0.0, 1420.0, 0.9, 2))
+    assert exp_estimate(Estimate(None, None, None, 0.9, 0)).value is None
+    far = exp_estimate(Estimate(710.0, 0.0, 1420.0, 0.9, 2))
     assert (far.value, far.low, far.high, far.warnings) == (None, None, None, (TOO_FAR,))
 
 
 @pytest.mark.parametrize(
     "of",
     [
-        lambda a, b: geometric_mean(np.array([a[0], a[1]]), 0.999),
-        lambda a, b: compare(group("a", a), group("b", b), 0.999, 0.02, pairs=True).ratio,
-        lambda a, b: compare_within(("a", "b"), [(a[:1], b[:1]), (a[1:], b[1:])], 0.999, 0.02, None).ratio,
+        lambda a, b: estimate_geometric_mean(np.array([a[0], a[1]]), 0.999),
+        lambda a, b: compare_groups(build_group("a", a), build_group("b", b), 0.999, 0.02, pairs=True).ratio,
+        lambda a, b: compare_within_cells(("a", "b"), [(a[:1], b[:1]), (a[1:], b[1:])], 0.999, 0.02, None).ratio,
     ],
 )
 def test_one_spike_in_two_trials_is_no_error_and_no_interval(of):

@@ -6,7 +6,7 @@ from scipy import stats
 
 from iosonde.core.table import build_table
 from iosonde.stats.estimate import normality
-from iosonde.stats.regression.assumptions import brown_forsythe
+from iosonde.stats.regression.assumptions import compute_brown_forsythe_p
 from iosonde.stats.regression.regress import regress
 
 KINDS = {
@@ -35,15 +35,15 @@ def quantiles_of_as_111(p):
 def test_shapiro_and_wilk(n, kind, monkeypatch):
     values = KINDS[kind](np.random.default_rng(n), n)
     expected = stats.shapiro(values)
-    assert normality.shapiro_wilk(values) == pytest.approx(tuple(expected), rel=1e-6, abs=1e-9)
-    monkeypatch.setattr(normality, "normal_scores", quantiles_of_as_111)
-    assert normality.shapiro_wilk(values) == pytest.approx(tuple(expected), rel=1e-9, abs=1e-12)
+    assert normality.run_shapiro_wilk_test(values) == pytest.approx(tuple(expected), rel=1e-6, abs=1e-9)
+    monkeypatch.setattr(normality, "compute_normal_quantiles", quantiles_of_as_111)
+    assert normality.run_shapiro_wilk_test(values) == pytest.approx(tuple(expected), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("values", [[1, 2, 3], [1, 1, 2], [0, 0, 0, 0, 0, 0, 0, 1], [0] * 30 + [1]])
 def test_shapiro_and_wilk_at_its_ends(values):
     values = np.array(values, float)
-    assert normality.shapiro_wilk(values) == pytest.approx(tuple(stats.shapiro(values)), rel=1e-5, abs=1e-7)
+    assert normality.run_shapiro_wilk_test(values) == pytest.approx(tuple(stats.shapiro(values)), rel=1e-5, abs=1e-7)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -53,13 +53,15 @@ def test_brown_and_forsythe(kind):
     values = KINDS[kind](draw, cells.size) * (1 + cells)
     groups = [values[cells == cell] for cell in range(4)]  # the last has no 3
     expected = stats.levene(*groups, center="median").pvalue
-    assert brown_forsythe(values, cells) == pytest.approx(expected, rel=1e-10)
+    assert compute_brown_forsythe_p(values, cells) == pytest.approx(expected, rel=1e-10)
 
 
 def test_spread_that_never_varies_is_the_same_or_cannot_be_told():
     cells = np.repeat([0, 1], 4)
-    assert brown_forsythe(np.array([-1.0, -1, 1, 1, 4, 4, 6, 6]), cells) == 1.0
-    assert brown_forsythe(np.array([-1.0, -1, 1, 1, 3, 3, 7, 7]), cells) is None  # no error to hold that against
+    assert compute_brown_forsythe_p(np.array([-1.0, -1, 1, 1, 4, 4, 6, 6]), cells) == 1.0
+    assert (
+        compute_brown_forsythe_p(np.array([-1.0, -1, 1, 1, 3, 3, 7, 7]), cells) is None
+    )  # no error to hold that against
 
 
 def test_equal_distances_from_the_medians_are_no_difference():

@@ -7,8 +7,8 @@ import pytest
 
 from iosonde.core.schema import OPERATION
 from iosonde.core.stored import StoredPhase, StoredRun
-from iosonde.stats.overview.over_time import over_time
-from iosonde.stats.overview.slowest import slowest, unseen
+from iosonde.stats.overview.over_time import compute_over_time
+from iosonde.stats.overview.slowest import count_unseen_operations, select_slowest_operations
 
 KINDS = ("open", "write", "read")
 READ, OPEN = KINDS.index("read"), KINDS.index("open")
@@ -54,7 +54,7 @@ def by_hand(rows: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 def test_rates_are_those_of_every_operation_by_the_share_of_its_time_in_a_bin():
     rows = operations(2000)
-    made = over_time(phase(), rows, KINDS)
+    made = compute_over_time(phase(), rows, KINDS)
     edges = np.array([*made.starts_s, made.end_s]) * 1e9
     expected = by_hand(rows, edges) / np.diff(edges) * 1e9
     assert len(made.rate) >= 10 and made.rate == pytest.approx(expected, rel=1e-9)
@@ -66,7 +66,7 @@ def test_rates_are_those_of_every_operation_by_the_share_of_its_time_in_a_bin():
 
 def test_durations_are_of_what_began_in_a_bin_and_a_tail_that_few_show_is_none():
     rows = operations(3000)
-    made = over_time(phase(), rows, KINDS)
+    made = compute_over_time(phase(), rows, KINDS)
     start = (rows["start_ns"] - rows["start_ns"].min()) / 1e9
     cell = np.clip(np.searchsorted(made.starts_s, start, side="right") - 1, 0, None)
     for place in range(len(made.rate)):
@@ -82,23 +82,23 @@ def test_a_sample_is_scaled_to_all_that_was_made_and_failures_are_counted():
     rows = operations(2000)
     kept = rows[np.sort(np.random.default_rng(2).choice(len(rows), 1000, replace=False))]
     ranks = [{"rank": rank, "operations": 2000} for rank in range(2)]
-    whole = over_time(phase(), rows, KINDS)
-    made = over_time(phase(recorded_all=False, ranks=ranks), kept, KINDS)
+    whole = compute_over_time(phase(), rows, KINDS)
+    made = compute_over_time(phase(recorded_all=False, ranks=ranks), kept, KINDS)
     assert (made.recorded, made.n_operations) == (1000, 4000)
     edges = np.diff([*made.starts_s, made.end_s])
     assert np.sum(np.array(made.rate) * edges) == pytest.approx(4096 * 4000)
     assert np.mean(made.rate) == pytest.approx(np.mean(whole.rate), rel=0.2)
     kept["status"][:10] = 5
-    assert over_time(phase(), kept, KINDS).failed == 10
+    assert compute_over_time(phase(), kept, KINDS).failed == 10
     kept["status"] = 5
-    assert over_time(phase(), kept, KINDS) is None
+    assert compute_over_time(phase(), kept, KINDS) is None
 
 
 def test_clocks_that_cannot_be_compared_begin_with_each_rank():
     rows = operations(100)
     rows["start_ns"][rows["rank"] == 1] += 10**15
-    apart = over_time(phase(comparable=False), rows, KINDS)
-    shifted = over_time(phase(ranks=[{"rank": 1, "clock_offset_ns": 10**15}]), rows, KINDS)
+    apart = compute_over_time(phase(comparable=False), rows, KINDS)
+    shifted = compute_over_time(phase(ranks=[{"rank": 1, "clock_offset_ns": 10**15}]), rows, KINDS)
     assert apart.end_s < 10 and shifted.end_s < 10
 
 
@@ -107,9 +107,9 @@ def test_the_work_is_of_the_kind_that_the_phase_counts_and_the_durations_of_what
     opened = rows[:50].copy()
     opened["kind"], opened["size"] = OPEN, 0
     opened["duration_ns"] *= 100
-    made = over_time(phase(measures="rate"), np.concatenate([rows, opened]), KINDS)
+    made = compute_over_time(phase(measures="rate"), np.concatenate([rows, opened]), KINDS)
     assert (made.kind, made.unit, made.slow_kind) == ("read", "operations/s", "open")
-    few = over_time(phase(), np.concatenate([rows, opened[:3]]), KINDS)
+    few = compute_over_time(phase(), np.concatenate([rows, opened[:3]]), KINDS)
     assert few.slow_kind == "read", "three operations are no line over time"
 
 
@@ -123,7 +123,7 @@ def test_the_slowest_are_those_of_a_full_sort_with_their_place_in_the_phase():
     rows["offset"], rows["file"] = np.arange(len(rows)) * 4096, np.arange(len(rows)) % 7
     rows["status"][np.argmax(rows["duration_ns"])] = 5
     of_run = run([phase(), phase(index=3, name="q")], len(rows))
-    found = slowest(of_run, rows, KINDS, 9)
+    found = select_slowest_operations(of_run, rows, KINDS, 9)
     order = np.argsort(-rows["duration_ns"].astype(float), kind="stable")[:9]
     assert [one.duration_s for one in found] == pytest.approx(rows["duration_ns"][order] / 1e9)
     for one, at in zip(found, order, strict=True):
@@ -133,7 +133,7 @@ def test_the_slowest_are_those_of_a_full_sort_with_their_place_in_the_phase():
         assert one.start_s == pytest.approx((row["start_ns"] - first) / 1e9) and one.host == f"n{row['rank']}"
         assert one.operation == ("q" if row["phase"] == 3 else "p") and one.kind == "read"
     assert found[0].status == 5
-    assert len(slowest(of_run, rows[:3], KINDS, 9)) == 3
+    assert len(select_slowest_operations(of_run, rows[:3], KINDS, 9)) == 3
 
 
 def test_what_is_only_in_histograms_is_counted_with_the_end_of_its_last_bucket():
@@ -145,5 +145,5 @@ def test_what_is_only_in_histograms_is_counted_with_the_end_of_its_last_bucket()
         histograms={"read": [[5, 60], [200, 30]]},
         totals={"read": {"count": 90, "bytes": 1, "errors": 0}},
     )
-    assert unseen(run([whole], 10), edges) == (0, 0.0)
-    assert unseen(run([whole, sample], 30), edges) == (70, pytest.approx(edges[201] / 1e9))
+    assert count_unseen_operations(run([whole], 10), edges) == (0, 0.0)
+    assert count_unseen_operations(run([whole, sample], 30), edges) == (70, pytest.approx(edges[201] / 1e9))

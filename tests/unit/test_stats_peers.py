@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 
 from iosonde.core.table import build_table
 from iosonde.stats.estimate import multiple, rank_tests, ratio, summarise
-from iosonde.stats.regression.anova import anova
+from iosonde.stats.regression.anova import compute_anova
 from iosonde.stats.regression.regress import regress
 from messages import assert_problem, with_code
 
@@ -45,7 +45,7 @@ def table(data: pd.DataFrame):
 @given(seeds, st.sampled_from([1, 2, 3]))
 def test_anova_of_unbalanced_data(seed, kind):
     data = frame(seed)
-    made = anova(table(data), "y", ["disk*net"], 0.95, kind=kind)
+    made = compute_anova(table(data), "y", ["disk*net"], 0.95, kind=kind)
     coded = "C(disk, Sum) * C(net, Sum)" if kind == 3 else "C(disk) * C(net)"
     other = anova_lm(formula_ols(f"y ~ {coded}", data).fit(), typ=kind)
     other = other.drop(index="Intercept", errors="ignore")
@@ -61,7 +61,7 @@ def test_anova_of_unbalanced_data(seed, kind):
 @given(seeds)
 def test_anova_with_a_block(seed):
     data = frame(seed)
-    made = anova(table(data), "y", ["disk", "net"], 0.95, block="day")
+    made = compute_anova(table(data), "y", ["disk", "net"], 0.95, block="day")
     other = anova_lm(formula_ols("y ~ C(day) + C(disk) + C(net)", data).fit(), typ=2)
     assert [(s.name, s.block) for s in made.sources] == [("day", True), ("disk", False), ("net", False)]
     assert [s.f for s in made.sources] == pytest.approx(other["F"].tolist()[:3], rel=1e-6)
@@ -71,7 +71,7 @@ def test_anova_with_a_block(seed):
 @given(seeds)
 def test_contrasts_with_an_interaction_are_differences_of_marginal_means(seed):
     data = frame(seed)
-    made = anova(table(data), "y", ["disk*net"], 0.9, contrasts=["disk: ssd - 0.5*hdd - 0.5*nvme"]).contrasts[0]
+    made = compute_anova(table(data), "y", ["disk*net"], 0.9, contrasts=["disk: ssd - 0.5*hdd - 0.5*nvme"]).contrasts[0]
     cells = data.groupby(["disk", "net"]).y.agg(["mean", "count"])
     weights = np.array([{"ssd": 0.5, "hdd": -0.25, "nvme": -0.25}[disk] for disk, _ in cells.index])
     fit = formula_ols("y ~ C(disk) * C(net)", data).fit()
@@ -123,7 +123,7 @@ values = st.lists(st.floats(1, 100).map(lambda v: round(v, 1)), min_size=10, max
 @given(values, values)
 def test_rank_test_and_shift(a, b):
     x, y = np.array(a), np.array(b)
-    made = rank_tests.unpaired(x, y, 0.95)
+    made = rank_tests.run_unpaired_test(x, y, 0.95)
     differences = np.subtract.outer(y, x).ravel()
     assert made.shift.value == pytest.approx(np.median(differences), abs=1e-9)
     assert made.superiority == pytest.approx(np.mean(differences > 0) + np.mean(differences == 0) / 2)
@@ -137,10 +137,13 @@ def test_rank_test_and_shift(a, b):
 def test_the_shift_of_large_samples_is_that_of_all_pairs(seed):
     rng = np.random.default_rng(seed)
     x, y = rng.lognormal(size=70).round(2), rng.lognormal(0.3, size=90).round(2)
-    whole, pairs = rank_tests.unpaired(x, y, 0.95).shift, rank_tests.paired(x, y[:70], 0.95).shift
+    whole, pairs = rank_tests.run_unpaired_test(x, y, 0.95).shift, rank_tests.run_paired_test(x, y[:70], 0.95).shift
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rank_tests, "_MOST_PAIRS", 1)
-        counted, halves = rank_tests.unpaired(x, y, 0.95).shift, rank_tests.paired(x, y[:70], 0.95).shift
+        counted, halves = (
+            rank_tests.run_unpaired_test(x, y, 0.95).shift,
+            rank_tests.run_paired_test(x, y[:70], 0.95).shift,
+        )
     for one, other in ((whole, counted), (pairs, halves)):
         assert (other.value, other.low, other.high) == pytest.approx((one.value, one.low, one.high), abs=1e-9)
 
@@ -148,12 +151,12 @@ def test_the_shift_of_large_samples_is_that_of_all_pairs(seed):
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_holm(p):
-    assert multiple.holm(p) == pytest.approx(multipletests(p, method="holm")[1].tolist(), abs=1e-12)
+    assert multiple.adjust_by_holm(p) == pytest.approx(multipletests(p, method="holm")[1].tolist(), abs=1e-12)
 
 
 @given(st.lists(st.floats(0.1, 1e6), min_size=2, max_size=20))
 def test_harmonic_mean(rates):
-    assert summarise.harmonic_mean(rates, 0.95).value == pytest.approx(scipy_stats.hmean(rates))
+    assert summarise.estimate_harmonic_mean(rates, 0.95).value == pytest.approx(scipy_stats.hmean(rates))
 
 
 @settings(max_examples=10, deadline=None)
@@ -162,7 +165,7 @@ def test_fieller_by_the_bootstrap_of_its_pivot(seed):
     """From 20 trials: the interval's ends are the ratios at which the t test of a - ratio·b just speaks."""
     rng = np.random.default_rng(seed)
     a, b = rng.normal(100, 10, 40), rng.normal(80, 12, 30)
-    made = ratio.ratio_of_means(ratio.side(a), ratio.side(b), 0.95)
+    made = ratio.estimate_ratio_of_means(ratio.compute_moments(a), ratio.compute_moments(b), 0.95)
     for end in (made.low, made.high):
         test = scipy_stats.ttest_ind(a, end * b, equal_var=False)
         assert test.pvalue == pytest.approx(0.05, abs=2e-3)

@@ -56,13 +56,13 @@ def trial(duration_ns: float | None, n: int = 1000) -> TrialPercentiles:
 
 
 def test_n_counts_trials_and_seconds_come_out():
-    estimate = percentiles.over_trials([trial(1e6), trial(2e6), trial(4e6)], 0.99, 0.95)
+    estimate = percentiles.estimate_over_trials([trial(1e6), trial(2e6), trial(4e6)], 0.99, 0.95)
     assert (estimate.value, estimate.n) == (pytest.approx(2e-3), 3)
     assert estimate.low < 1e-3 and estimate.high > 4e-3
 
 
 def test_one_short_trial_hides_the_percentile_and_says_how_many_operations_it_needs():
-    estimate = percentiles.over_trials([trial(1e6), trial(None, 12)], 0.99, 0.95)
+    estimate = percentiles.estimate_over_trials([trial(1e6), trial(None, 12)], 0.99, 0.95)
     assert estimate.value is None
     assert_problem(estimate.warnings[0], "too-few-operations", least=299, fewest=12)
 
@@ -75,6 +75,6 @@ def test_the_interval_covers_where_trials_differ_and_pooling_all_operations_woul
         trials = [
             percentiles.percentiles_from_durations(1e5 * s * rng.lognormal(0, 0.5, 1000), (0.99,), 0.95) for s in shift
         ]
-        estimate = percentiles.over_trials([trial(found[0.99]) for found in trials], 0.99, 0.95)
+        estimate = percentiles.estimate_over_trials([trial(found[0.99]) for found in trials], 0.99, 0.95)
         covered.append(estimate.low <= 1e-4 * np.exp(0.5 * 2.3263) <= estimate.high)
     assert 0.92 < np.mean(covered) < 0.98

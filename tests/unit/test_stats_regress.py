@@ -148,7 +148,7 @@ def test_lack_of_fit_is_parted_from_pure_error():
 def test_residual_diagnostics_of_the_published_observations():
     made = regress(cp(), "real_s", ["replicas"], 0.9)
     residuals = made.fit.residuals
-    quantiles, _ = assumptions.qq_points(residuals)
+    quantiles, _ = assumptions.compute_qq_points(residuals)
     got = (
         residuals.sum(),
         residuals.min(),
@@ -171,9 +171,9 @@ def test_means_of_repeats_give_the_slope_and_a_false_r2_and_are_warned_of():
 
 
 def test_r2_by_its_definitions():
-    assert ols.adjusted_r2(0.8, 50, 9) == pytest.approx(0.755)
-    assert ols.r2_of_predictions([10, 20, 30, 40], [12, 18, 33, 44]) == pytest.approx(0.934)
-    assert ols.r2_of_predictions([10, 20, 30, 40], [40, 30, 20, 10]) == pytest.approx(-3.0)
+    assert ols.compute_adjusted_r2(0.8, 50, 9) == pytest.approx(0.755)
+    assert ols.compute_prediction_r2([10, 20, 30, 40], [12, 18, 33, 44]) == pytest.approx(0.934)
+    assert ols.compute_prediction_r2([10, 20, 30, 40], [40, 30, 20, 10]) == pytest.approx(-3.0)
 
 
 def dummies(table: Table) -> np.ndarray:
@@ -371,7 +371,7 @@ def test_robust_errors_silence_unequal_variance():
 @pytest.mark.long
 def test_findings_about_clean_data_are_rare():
     rng = np.random.default_rng(21)
-    alarms = dict.fromkeys(checks.modules(), 0)
+    alarms = dict.fromkeys(checks.list_check_modules(), 0)
     for _ in range(300):
         x = np.tile(np.arange(1.0, 7), 6)
         made = regress(
@@ -386,21 +386,21 @@ def test_the_ratio_of_two_fitted_points_has_the_interval_in_which_their_differen
     """By another road: ρ is in Fieller's interval where t of (a − ρb)'β is below the critical one."""
     rng = np.random.default_rng(3)
     x = np.repeat([1.0, 2.0, 3.0], 6)
-    model = ols.fit(x[:, None], 100 + 40 * x + rng.normal(0, 20, x.size), ["x"], 0.9)
+    model = ols.fit_ols(x[:, None], 100 + 40 * x + rng.normal(0, 20, x.size), ["x"], 0.9)
     a, b = np.array([1.0, 3.0]), np.array([1.0, 1.0])
-    found = ols.ratio(model, a, b)
+    found = ols.estimate_response_ratio(model, a, b)
     critical = scipy.stats.t.ppf(0.95, model.df)
     for end in (found.low, found.high):
         row = a - end * b
         assert abs(row @ model.beta) / np.sqrt(row @ model.covariance @ row) == pytest.approx(critical)
     assert found.low < found.value < found.high and found.value == pytest.approx(a @ model.beta / (b @ model.beta))
-    assert ols.ratio(model, b, b) == Estimate(1.0, 1.0, 1.0, 0.9, x.size)
+    assert ols.estimate_response_ratio(model, b, b) == Estimate(1.0, 1.0, 1.0, 0.9, x.size)
 
 
 def test_a_ratio_to_what_may_be_0_has_no_interval():
     x = np.arange(8.0)
-    model = ols.fit(x[:, None], x - 0.1 + 0.9 * (-1) ** np.arange(8), ["x"], 0.95)
-    found = ols.ratio(model, np.array([1.0, 7.0]), np.array([1.0, 0.0]))
+    model = ols.fit_ols(x[:, None], x - 0.1 + 0.9 * (-1) ** np.arange(8), ["x"], 0.95)
+    found = ols.estimate_response_ratio(model, np.array([1.0, 7.0]), np.array([1.0, 0.0]))
     assert found.low is None and found.high is None
     assert_problem(found.warnings[0], "denominator-near-zero")
 
@@ -408,15 +408,15 @@ def test_a_ratio_to_what_may_be_0_has_no_interval():
 def test_the_ratio_covers_what_it_says():
     rng, x, hits = np.random.default_rng(11), np.repeat([1.0, 2.0, 4.0], 4), 0
     for _ in range(400):
-        model = ols.fit(x[:, None], 50 + 10 * x + rng.normal(0, 15, x.size), ["x"], 0.9)
-        found = ols.ratio(model, np.array([1.0, 4.0]), np.array([1.0, 1.0]))
+        model = ols.fit_ols(x[:, None], 50 + 10 * x + rng.normal(0, 15, x.size), ["x"], 0.9)
+        found = ols.estimate_response_ratio(model, np.array([1.0, 4.0]), np.array([1.0, 1.0]))
         hits += found.low is not None and found.low <= 90 / 60 <= found.high
     assert 0.86 <= hits / 400 <= 0.94
 
 
 def test_f_is_judged_at_several_levels():
     x = np.array([1.0, 1, 2, 2, 3, 3])
-    model = ols.fit(x[:, None], np.array([1.0, 1.9, 2.1, 3.1, 2.6, 3.9]), ["x"], 0.95)
+    model = ols.fit_ols(x[:, None], np.array([1.0, 1.9, 2.1, 3.1, 2.6, 3.9]), ["x"], 0.95)
     told = model.by_level()
     assert told == {level: model.f_p < 1 - level for level in (0.9, 0.95, 0.99)} and len(set(told.values())) == 2
 

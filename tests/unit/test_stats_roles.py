@@ -20,7 +20,7 @@ NODES = ClusterNodes(
 def found(hosts, server="10.0.0.1", holding=None, cluster=NODES):
     machine = {"mount": {"server": server}, "filesystem": {"servers": holding} if holding else None}
     run = StoredRun({"id": "a", "experiment": "e", "facts": {"hosts": hosts, "cluster": cluster, "machine": machine}})
-    return checks.run(checks.Subject([], 0.95, [run]), ["S131"])
+    return checks.run_checks(checks.Subject([], 0.95, [run]), ["S131"])
 
 
 def test_what_fits_is_silent_and_so_is_who_has_no_cluster_file():

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iosonde.stats.sampling.quantiles import quantile
-from iosonde.stats.sampling.shares import DrawnSample, share
+from iosonde.stats.sampling.quantiles import estimate_weighted_quantile
+from iosonde.stats.sampling.shares import DrawnSample, estimate_share
 
 
 def asked(values, sample, q, level=0.95):
-    return quantile(values, sample.weights, q, level, lambda at: share(sample, np.asarray(values) <= at, level))
+    return estimate_weighted_quantile(
+        values, sample.weights, q, level, lambda at: estimate_share(sample, np.asarray(values) <= at, level)
+    )
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=40), st.floats(0.01, 0.99))

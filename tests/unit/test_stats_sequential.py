@@ -28,13 +28,13 @@ def test_the_boundary_is_where_the_bayes_factor_is_at_its_threshold():
     rng = np.random.default_rng(3)
     for n in (6, 11, 40, 100):
         logs = rng.normal(0, 1, n)
-        logs += sequential.critical(n, 0.95) * np.std(logs, ddof=1) / math.sqrt(n) - np.mean(logs)
-        assert math.log(factor(logs)) == pytest.approx(sequential.threshold(0.05), abs=1e-6)
+        logs += sequential.compute_critical_t(n, 0.95) * np.std(logs, ddof=1) / math.sqrt(n) - np.mean(logs)
+        assert math.log(factor(logs)) == pytest.approx(sequential.solve_log_threshold(0.05), abs=1e-6)
 
 
 @pytest.mark.parametrize("level", [0.9, 0.95, 0.999])
 def test_one_look_is_students_t(level):
-    assert sequential.critical(6, level, most=6) == pytest.approx(stats.t.ppf(0.5 + level / 2, 5), rel=2e-3)
+    assert sequential.compute_critical_t(6, level, most=6) == pytest.approx(stats.t.ppf(0.5 + level / 2, 5), rel=2e-3)
 
 
 def test_two_looks_are_the_integral_over_both():
@@ -56,7 +56,7 @@ def test_two_looks_are_the_integral_over_both():
         return float(stats.t.pdf(t, 5) * math.sqrt(5) * 6 / (6 - u**2) ** 1.5)
 
     inside, _ = integrate.quad(lambda u: density(u) * stays(u), 0, first, limit=400)
-    assert sequential.crossing(7, at) == pytest.approx(1 - 2 * inside, abs=1e-5)
+    assert sequential.compute_crossing_probability(7, at) == pytest.approx(1 - 2 * inside, abs=1e-5)
 
 
 @pytest.mark.long
@@ -69,7 +69,7 @@ def test_all_looks_together_miss_as_often_as_they_say(alpha, most):
 
 
 def test_the_threshold_is_below_villes_and_rises_with_the_looks():
-    found = [sequential.threshold(0.05, most) for most in (6, 10, 30, 100, 200)]
+    found = [sequential.solve_log_threshold(0.05, most) for most in (6, 10, 30, 100, 200)]
     assert found == sorted(found)
     assert found[-1] < math.log(20)
 
@@ -112,22 +112,22 @@ def test_five_per_cent_at_cv_three_take_half_of_a_fixed_plan():
 
 def test_the_interval_is_around_the_geometric_mean():
     logs = np.array([0.1, 0.2, 0.15, 0.05, 0.1, 0.12, 0.08])
-    found = sequential.interval(logs, 0.95, 30)
-    half = sequential.critical(7, 0.95, 30) * np.std(logs, ddof=1) / math.sqrt(7)
+    found = sequential.estimate_sequential_ratio(logs, 0.95, 30)
+    half = sequential.compute_critical_t(7, 0.95, 30) * np.std(logs, ddof=1) / math.sqrt(7)
     assert (found.value, found.n, found.level) == (pytest.approx(math.exp(np.mean(logs))), 7, 0.95)
     assert found.low == pytest.approx(math.exp(np.mean(logs) - half))
     assert found.high == pytest.approx(math.exp(np.mean(logs) + half))
 
 
 def test_fewer_than_six_pairs_have_no_interval_and_more_than_planned_are_refused():
-    few = sequential.interval([0.3] * 5, 0.95)
+    few = sequential.estimate_sequential_ratio([0.3] * 5, 0.95)
     assert (few.low, few.high, few.n) == (None, None, 5)
     assert_problem(few.warnings[0], "too-few-pairs", least=6)
-    assert sequential.interval([], 0.95).value is None
+    assert sequential.estimate_sequential_ratio([], 0.95).value is None
     with raises("too-many-pairs", limit=10):
-        sequential.interval([0.1] * 11, 0.95, 10)
+        sequential.estimate_sequential_ratio([0.1] * 11, 0.95, 10)
 
 
 def test_a_level_that_six_pairs_cannot_reach_is_said():
-    found = sequential.interval([0.1, 0.2, 0.3, 0.1, 0.2, 0.3], 0.999_99)
+    found = sequential.estimate_sequential_ratio([0.1, 0.2, 0.3, 0.1, 0.2, 0.3], 0.999_99)
     assert found.low is None and codes(found.warnings) == ["too-few-pairs"]

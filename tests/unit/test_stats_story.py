@@ -10,11 +10,11 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
 from iosonde.stats.overview.cells import TrialCell
-from iosonde.stats.overview.overview import row_of
+from iosonde.stats.overview.overview import build_overview_row
 from iosonde.stats.overview.probed_limits import ProbedLimits
-from iosonde.stats.overview.story import effects_of_cells, sentences, stories
-from iosonde.stats.regression.anova import anova
-from iosonde.stats.regression.effect_types import FactorEffect, correct
+from iosonde.stats.overview.story import build_stories, describe_stories, estimate_cell_effects
+from iosonde.stats.regression.anova import compute_anova
+from iosonde.stats.regression.effect_types import FactorEffect, correct_effects
 from messages import assert_problem, codes
 
 NOT_TESTED, NOT_SEPARABLE = "not tested", "not separable"
@@ -35,15 +35,15 @@ def cells(rng, effect=(0.0, 0.0), repeats=4, noise=0.05) -> list[TrialCell]:
 
 
 def told(found: list[TrialCell], beside: list[TrialCell] | None = None):
-    return stories([row_of(cell, 0.95) for cell in found], found, 0.95, beside or [])
+    return build_stories([build_overview_row(cell, 0.95) for cell in found], found, 0.95, beside or [])
 
 
 def said(found: list[TrialCell]) -> str:
-    return " ".join(sentences(told(found), {}))
+    return " ".join(describe_stories(told(found), {}))
 
 
 def judged(found: list[TrialCell]):
-    return correct([effects_of_cells(found, 0.95)])[0]
+    return correct_effects([estimate_cell_effects(found, 0.95)])[0]
 
 
 def states(found: list[TrialCell]) -> dict[tuple[str, ...], str]:
@@ -58,7 +58,7 @@ def table_of_cells(found: list[TrialCell]):
 
 def test_shares_are_those_of_the_analysis_of_variance():
     found = cells(np.random.default_rng(1), (0.3, 0.1))
-    sources = {one.name: one for one in anova(table_of_cells(found), "y", ["t", "n", "t:n"], 0.95).sources}
+    sources = {one.name: one for one in compute_anova(table_of_cells(found), "y", ["t", "n", "t:n"], 0.95).sources}
     for one in judged(found).effects:
         expected = sources[one.name].explained
         assert (one.explained.value, one.explained.low, one.explained.high) == pytest.approx(
@@ -132,7 +132,7 @@ def test_an_end_that_is_not_0_does_not_read_as_0(estimate, text):
 def test_what_matters_most_is_named_with_the_best_and_the_worst():
     (one,) = told(cells(np.random.default_rng(2), (0.5, 0.1)))
     assert (one.operation, one.best.by, one.worst.by) == ("write", {"t": "1m", "n": 2}, {"t": "4k", "n": 1})
-    (sentence,) = sentences([one], {})
+    (sentence,) = describe_stories([one], {})
     assert_problem(sentence, "significant", factors=["t"], matters_most=True, untested=[])
     assert "t=1m, n=2" in sentence and "t=4k, n=1" in sentence
     t, n = one.effects.significant
@@ -146,7 +146,7 @@ def test_two_factors_that_act_together_alone_matter_and_one_depends_on_the_other
     found = [TrialCell({"a": a, "b": b}, "y", "", rng.normal(10 + 5 * (a == b), 0.3, 5)) for a, b in np.ndindex(2, 2)]
     (effect,) = judged(found).significant
     assert effect.is_joint and effect.factors == ("a", "b")
-    assert_problem(sentences(told(found), {})[0], "significant", factors=["a+b"], matters_most=False)
+    assert_problem(describe_stories(told(found), {})[0], "significant", factors=["a+b"], matters_most=False)
     found = [
         TrialCell({"a": a, "b": b, "c": c}, "y", "", rng.normal(10 + 5 * (a ^ b ^ c), 0.3, 5))
         for a, b, c in np.ndindex(2, 2, 2)
@@ -161,7 +161,7 @@ def test_of_two_factors_that_matter_alike_none_is_said_to_matter_most():
         TrialCell({"a": a, "b": b, "c": c}, "y", "", rng.normal(10 + a + b + 0.4 * c, 0.3, 6))
         for a, b, c in np.ndindex(2, 2, 2)
     ]
-    (sentence,) = sentences(told(found), {})
+    (sentence,) = describe_stories(told(found), {})
     assert set(sentence.values["factors"]) == {"a", "b"} and sentence.values["matters_most"]
     assert [effect.name for effect in judged(found).significant][-1] == "c"
 
@@ -174,9 +174,9 @@ def test_less_is_better_of_a_time():
 @pytest.mark.long
 def test_noise_is_called_so_as_often_as_the_level_says():
     rng = np.random.default_rng(3)
-    false = sum(codes(sentences(told(cells(rng)), {})) == ["significant"] for _ in range(400))
+    false = sum(codes(describe_stories(told(cells(rng)), {})) == ["significant"] for _ in range(400))
     assert false <= 0.05 * 400 + 3 * np.sqrt(400 * 0.05 * 0.95)
-    (sentence,) = sentences(told(cells(np.random.default_rng(4))), {})
+    (sentence,) = describe_stories(told(cells(np.random.default_rng(4))), {})
     assert_problem(sentence, "not-significant", responses="write bandwidth", factors="t or n")
 
 
@@ -191,7 +191,7 @@ def test_one_trial_a_setting_that_leaves_nothing_over_is_not_tested():
     assert judged(found).untested and set(states(found).values()) == {NOT_TESTED}
     (one,) = told(found)
     assert [str(verdict.state) for verdict in one.verdicts({}) if verdict.question == "best"] == [NOT_TESTED]
-    assert codes(sentences([one], {})) == ["not-tested"]
+    assert codes(describe_stories([one], {})) == ["not-tested"]
 
 
 def factors_that_go_together(b: dict[tuple[int, int], str], effect: float = 1.0, repeats: int = 5) -> list[TrialCell]:
@@ -276,7 +276,7 @@ def test_many_responses_are_cut():
         for k in range(5)
         for one in cells(rng, (0.5, 0.0))
     ]
-    assert_problem(sentences(told(several), {})[-1], "more-responses", n=2)
+    assert_problem(describe_stories(told(several), {})[-1], "more-responses", n=2)
 
 
 def in_labs(repetitions: int) -> list[TrialCell]:
@@ -298,10 +298,10 @@ def in_labs(repetitions: int) -> list[TrialCell]:
 
 def test_a_factor_that_nothing_is_held_against_leaves_no_other_to_matter_most():
     """`nodes matters most: 12 %` was said where the network, of one lab a level, explained three times as much."""
-    (sentence,) = sentences(told(in_labs(1)), {})
+    (sentence,) = describe_stories(told(in_labs(1)), {})
     assert_problem(sentence, "significant", matters_most=False, untested=["net"])
     assert "net (9" in sentence
-    (sentence,) = sentences(told(in_labs(6)), {})
+    (sentence,) = describe_stories(told(in_labs(6)), {})
     assert_problem(sentence, "significant", factors=["net"], matters_most=True, untested=[])
 
 
@@ -364,7 +364,7 @@ def test_counts_that_are_exact_in_every_trial_are_told(shared):
     (one,) = judged(found).effects
     assert one.text == ("100 %" if shared else "100 % (100–100 %)")
     assert one.p < 1e-4
-    assert_problem(sentences(told(found), {})[0], "significant", factors=["replica"])
+    assert_problem(describe_stories(told(found), {})[0], "significant", factors=["replica"])
 
 
 def test_two_pairs_that_are_alike_may_be_so_by_chance():
@@ -392,12 +392,12 @@ def test_a_value_that_the_hardware_cannot_do_is_never_the_best():
     ]
     impossible = ProbedLimits((), 0.95).impossible(found, runs)
     assert impossible == found[:1]
-    (one,) = stories([row_of(cell, 0.95) for cell in found], found, 0.95, (), impossible)
+    (one,) = build_stories([build_overview_row(cell, 0.95) for cell in found], found, 0.95, (), impossible)
     (best,) = [verdict for verdict in one.verdicts({}) if verdict.question == "best"]
     assert (best.claim, str(best.state), best.doubts) == ("fs=fast", "different", ())
-    (text,) = sentences([one], {})
+    (text,) = describe_stories([one], {})
     assert "best 10.5" in text and "S127" in text
-    (only,) = stories([row_of(cell, 0.95) for cell in found], found, 0.95, (), found)
+    (only,) = build_stories([build_overview_row(cell, 0.95) for cell in found], found, 0.95, (), found)
     assert only.verdicts({})[-1].doubts == ("impossible",)
 
 

@@ -16,7 +16,7 @@ from statsmodels.formula.api import mixedlm
 from iosonde.core.errors import DataError
 from iosonde.core.table import Table, build_table
 from iosonde.stats.regression import mixed, strata
-from iosonde.stats.regression.anova import Anova, anova
+from iosonde.stats.regression.anova import Anova, compute_anova
 from messages import raises
 
 # Montgomery, Design and Analysis of Experiments, 8th ed., table 14.15: tensile strength of paper by day, cooking
@@ -65,7 +65,7 @@ def by_name(made: Anova) -> dict[str, tuple[float, float, float, float]]:
 
 
 def test_montgomerys_split_plot():
-    made = anova(pulp(), "y", ["method*temperature"], 0.95, block="day")
+    made = compute_anova(pulp(), "y", ["method*temperature"], 0.95, block="day")
     found = by_name(made)
     assert found["day"][:2] == pytest.approx((77.55, 2), abs=0.01)
     assert found["method"] == pytest.approx((128.39, 2, 7.08, 4), abs=0.01)
@@ -82,7 +82,7 @@ def test_montgomerys_split_plot():
 
 
 def test_the_corrosion_of_box_hunter_and_hunter():
-    made = anova(corrosion(), "y", ["temp*coating"], 0.95)
+    made = compute_anova(corrosion(), "y", ["temp*coating"], 0.95)
     found = by_name(made)
     assert found["temp"] == pytest.approx((26519, 2, 2.75, 3), rel=2e-3)
     assert found["coating"] == pytest.approx((4289, 3, 11.48, 9), rel=2e-3)
@@ -97,7 +97,7 @@ def test_the_corrosion_of_box_hunter_and_hunter():
 
 def test_of_one_bring_up_a_level_nothing_is_told_and_the_cure_is():
     once = corrosion().take(np.arange(12))
-    made = anova(once, "y", ["temp", "coating"], 0.95, contrasts=["temp: 370 - 360", "coating: c1 - c0"])
+    made = compute_anova(once, "y", ["temp", "coating"], 0.95, contrasts=["temp: 370 - 360", "coating: c1 - c0"])
     temp, coating = made.sources
     assert (temp.f, temp.p, temp.explained.low) == (None, None, None) and coating.p is not None
     assert [f.code for f in made.findings][0] == "S119" and "repetitions" in made.findings[0].action
@@ -108,7 +108,7 @@ def test_of_one_bring_up_a_level_nothing_is_told_and_the_cure_is():
 
 
 def test_a_contrast_of_what_is_set_once_counts_bring_ups():
-    whole, sub = anova(
+    whole, sub = compute_anova(
         corrosion(), "y", ["temp", "coating"], 0.95, contrasts=["temp: 380 - 360", "coating: c3 - c0"]
     ).contrasts
     means = {at: [np.mean(y) for t, y in CORROSION if t == at] for at in (360, 370, 380)}
@@ -122,13 +122,15 @@ def test_without_shared_bring_ups_it_is_the_ordinary_table():
     alone = corrosion()
     codes = build_table({"bring_up": list(map(float, range(24)))}).columns["bring_up"]
     apart = Table({**alone.columns, "bring_up": codes})
-    plain = anova(Table({k: v for k, v in alone.columns.items() if k != "bring_up"}), "y", ["temp*coating"], 0.95)
-    assert anova(apart, "y", ["temp*coating"], 0.95) == plain and not plain.strata
+    plain = compute_anova(
+        Table({k: v for k, v in alone.columns.items() if k != "bring_up"}), "y", ["temp*coating"], 0.95
+    )
+    assert compute_anova(apart, "y", ["temp*coating"], 0.95) == plain and not plain.strata
 
 
 def test_terms_that_leave_nothing_between_trials_of_a_bring_up_are_refused():
     with raises("no-degrees-of-freedom", DataError):
-        anova(corrosion().take(np.arange(8)), "y", ["temp*coating"], 0.95)
+        compute_anova(corrosion().take(np.arange(8)), "y", ["temp*coating"], 0.95)
 
 
 def split_split(rng: np.random.Generator, reps: int = 3) -> tuple[np.ndarray, ...]:
@@ -143,7 +145,7 @@ def test_bring_ups_inside_bring_ups_are_judged_by_means_of_theirs():
     """In a balanced design the F of each stratum is that of an ordinary table of the means of its units."""
     rows, outer, inner, y = split_split(np.random.default_rng(4))
     columns = {"a": rows[:, 1], "b": rows[:, 2], "c": rows[:, 3], "bring_up": outer, "bring_up_2": inner, "y": y}
-    made = anova(build_table({k: list(map(float, v)) for k, v in columns.items()}), "y", ["a*b", "c"], 0.95)
+    made = compute_anova(build_table({k: list(map(float, v)) for k, v in columns.items()}), "y", ["a*b", "c"], 0.95)
     f = {s.name: (s.f, s.df_error) for s in made.sources}
     frame = pd.DataFrame(columns)
 
@@ -153,7 +155,7 @@ def test_bring_ups_inside_bring_ups_are_judged_by_means_of_theirs():
             {k: means[k].astype(float).tolist() for k in frame if not k.startswith("bring")}
             | {"unit": means["bring_up"].tolist()}
         )
-        plain = anova(table, "y", on, 0.95, block=block, kind=1)
+        plain = compute_anova(table, "y", on, 0.95, block=block, kind=1)
         return {s.name: (s.f, s.df_error) for s in plain.sources}
 
     assert f["a"] == pytest.approx(of_means("bring_up", ["a"])["a"])
@@ -170,11 +172,11 @@ def test_balanced_strata_are_ordinary_tables_of_means_and_of_deviations(seed, le
     y = rng.normal(size=unit.max() + 1)[unit] * rng.choice([0.1, 1, 5]) + rng.normal(size=len(rows))
     data = {"a": rows[:, 0], "b": rows[:, 2], "bring_up": unit, "y": y}
     order = rng.permutation(len(rows))
-    made = anova(build_table({k: list(map(float, v[order])) for k, v in data.items()}), "y", ["a", "b"], 0.95)
+    made = compute_anova(build_table({k: list(map(float, v[order])) for k, v in data.items()}), "y", ["a", "b"], 0.95)
     frame = pd.DataFrame(data)
     means = frame.groupby("bring_up", as_index=False).mean()
-    whole = anova(build_table({k: means[k].tolist() for k in ("a", "y")}), "y", ["a"], 0.95).sources[0]
-    inner = anova(
+    whole = compute_anova(build_table({k: means[k].tolist() for k in ("a", "y")}), "y", ["a"], 0.95).sources[0]
+    inner = compute_anova(
         build_table(
             {
                 "unit": frame["bring_up"].astype(float).tolist(),
@@ -209,7 +211,7 @@ def test_unequal_bring_ups_agree_with_the_mixed_model_of_statsmodels():
     other = mixedlm("y ~ C(a) + C(b)", frame, groups=frame["bring_up"]).fit(reml=True)
     x = matrix(frame, "a", "b")
     units = strata.nest_units([frame["bring_up"].to_numpy()])
-    model = strata.strata(frame["y"].to_numpy(), x, units, 0.95).model
+    model = strata.build_strata(frame["y"].to_numpy(), x, units, 0.95).model
     assert model.theta == pytest.approx([other.cov_re.iloc[0, 0], other.scale], rel=1e-3)
     for place, name in enumerate(other.fe_params.index):
         found = model.value(x, np.eye(5)[place])
@@ -221,7 +223,7 @@ def test_satterthwaites_degrees_of_freedom_are_those_of_plain_matrices():
     """The same formulas on whole n × n matrices, with a numerical slope: Giesbrecht & Burns, Biometrics 41, 1985."""
     frame = unbalanced(5)
     y, x = frame["y"].to_numpy(), matrix(frame, "a", "b")
-    model = strata.strata(y, x, strata.nest_units([frame["bring_up"].to_numpy()]), 0.95).model
+    model = strata.build_strata(y, x, strata.nest_units([frame["bring_up"].to_numpy()]), 0.95).model
     z = pd.get_dummies(frame["bring_up"]).to_numpy(float)
     parts = [z @ z.T, np.eye(len(y))]
 
@@ -246,7 +248,7 @@ def test_satterthwaites_degrees_of_freedom_are_those_of_plain_matrices():
 def test_a_test_after_others_is_that_of_the_generalised_least_squares():
     frame = unbalanced(7)
     y, x = frame["y"].to_numpy(), matrix(frame, "a", "b")
-    made = strata.strata(y, x, strata.nest_units([frame["bring_up"].to_numpy()]), 0.95)
+    made = strata.build_strata(y, x, strata.nest_units([frame["bring_up"].to_numpy()]), 0.95)
     z = pd.get_dummies(frame["bring_up"]).to_numpy(float)
     root = np.linalg.inv(np.linalg.cholesky(made.model.theta[0] * z @ z.T + made.model.theta[1] * np.eye(len(y))))
 
@@ -268,7 +270,7 @@ def test_bring_ups_that_differ_less_than_chance_are_not_pooled():
     table = build_table(
         {"a": [float(i // 12) for i in range(24)], "bring_up": [float(i // 4) for i in range(24)], "y": y.tolist()}
     )
-    made = anova(table, "y", ["a"], 0.95)
+    made = compute_anova(table, "y", ["a"], 0.95)
     assert made.sources[0].df_error == 4
     between = made.strata[0].component
     assert (between.value, between.high, between.warnings) == (0, None, (strata.LESS,))
@@ -284,7 +286,7 @@ def alarms(simulations: int, unequal: bool, seed: int) -> tuple[float, float]:
         unit = np.repeat(np.arange(10), sizes)
         a, ones = (unit % 2).astype(float)[:, None], np.ones((unit.size, 1))
         y = rng.normal(size=10)[unit] + rng.normal(size=unit.size)
-        made = strata.strata(y, np.column_stack([ones, a]), strata.nest_units([unit]), 0.95)
+        made = strata.build_strata(y, np.column_stack([ones, a]), strata.nest_units([unit]), 0.95)
         naive = ttest_ind(y[unit % 2 == 0], y[unit % 2 == 1]).pvalue
         found += [made.test(ones, a, 0).p < 0.05, naive < 0.05]
     return tuple(found / simulations)
@@ -303,7 +305,7 @@ def test_the_interval_of_what_differs_between_bring_ups_holds_it():
     for _ in range(300):
         unit = np.repeat(np.arange(8), 4)
         y = 2 * rng.normal(size=8)[unit] + rng.normal(size=32)
-        made = strata.strata(y, np.ones((32, 1)), strata.nest_units([unit]), 0.95)
+        made = strata.build_strata(y, np.ones((32, 1)), strata.nest_units([unit]), 0.95)
         held += made.strata[0].component.low <= 4 <= made.strata[0].component.high
     assert held / 300 > 0.95 - 2.6 * np.sqrt(0.05 * 0.95 / 300)
 
@@ -321,7 +323,7 @@ def test_trials_of_a_bring_up_that_are_all_but_alike_still_tell_what_bring_ups_d
     mode = np.array([0.0, 1.0, 0.0] * 5)[:-1]
     y = 100 + 10 * (unit % 2) + 3 * unit + noise * np.random.default_rng(1).normal(size=unit.size)
     rows = {"bring_up": unit, "temp": unit % 2, "mode": mode, "y": y}
-    temp, other = anova(
+    temp, other = compute_anova(
         build_table({name: list(map(float, one)) for name, one in rows.items()}), "y", ["temp", "mode"], 0.95
     ).sources
     means = [[100 + 10 * side + 3 * one for one in range(5) if one % 2 == side] for side in (0, 1)]
@@ -337,7 +339,7 @@ def test_bring_ups_that_are_all_alike_leave_the_error_within_as_it_is():
         "bring_up": [0, 1, 0, 1, 2, 3, 2, 3],
         "y": [824.0, 824.0, 1647.0, 1647.0, 842.0, 842.0, 1666.0, 1666.0],
     }
-    found = by_name(anova(build_table(rows), "y", ["fs", "nodes"], 0.95))
+    found = by_name(compute_anova(build_table(rows), "y", ["fs", "nodes"], 0.95))
     assert found["nodes"] == pytest.approx((1356304.5, 1, 1356304.5 / (0.5 / 3), 3), rel=1e-4)
     assert found["fs"][2] > 1e6
 
@@ -357,14 +359,14 @@ def test_bring_ups_that_are_all_alike_have_the_same_degrees_of_freedom_in_every_
     for seed in range(8):
         fs, nodes, bring_up, y = zip(*random.Random(seed).sample(rows, len(rows)), strict=True)
         table = build_table({"fs": list(fs), "nodes": list(nodes), "bring_up": list(bring_up), "y": list(y)})
-        sources = by_name(anova(table, "y", ["fs", "nodes"], 0.95))
+        sources = by_name(compute_anova(table, "y", ["fs", "nodes"], 0.95))
         assert (sources["fs"][3], sources["nodes"][3]) == (2, 3)
 
 
 def of_bring_ups(y: list[float]) -> dict[str, tuple[float, int, float, float]]:
     """Two bring-ups of each file system, each of which runs on 1 and on 2 nodes."""
     rows = {"fs": list("aaaabbbb"), "nodes": ["1", "2"] * 4, "bring_up": [0, 0, 1, 1, 2, 2, 3, 3], "y": y}
-    return {one.name: one for one in anova(build_table(rows), "y", ["fs", "nodes", "fs:nodes"], 0.95).sources}
+    return {one.name: one for one in compute_anova(build_table(rows), "y", ["fs", "nodes", "fs:nodes"], 0.95).sources}
 
 
 def test_counts_that_are_the_same_in_every_repetition_leave_no_error_to_hold_a_term_against():
@@ -380,7 +382,7 @@ def test_the_error_between_bring_ups_that_are_all_alike_is_none():
     """A difference of two sums of squares is as large as their rounding."""
     y = np.array([824.0, 1647.0, 824.0, 1647.0, 842.0, 1666.0, 842.0, 1666.0])
     x = np.column_stack([np.ones(8), [0, 0, 0, 0, 1, 1, 1, 1], [0, 1] * 4])
-    made = strata.strata(y, x, strata.nest_units([np.repeat(np.arange(4), 2)]), 0.95)
+    made = strata.build_strata(y, x, strata.nest_units([np.repeat(np.arange(4), 2)]), 0.95)
     assert made.strata[0].error.ss == 0 and made.within.error.ss == pytest.approx(0.5)
 
 
@@ -390,6 +392,6 @@ def test_bring_ups_of_many_trials_that_are_all_but_alike_are_a_start(rows):
     unit, rng = np.repeat(np.arange(5), rows), np.random.default_rng(3)
     y = 1e9 * rng.normal(size=5)[unit] + 1e-3 * rng.normal(size=unit.size)
     x = np.column_stack([np.ones(unit.size), np.arange(unit.size) % 2])
-    made = strata.strata(y, x, strata.nest_units([unit]), 0.95)
+    made = strata.build_strata(y, x, strata.nest_units([unit]), 0.95)
     found = made.value(x, np.array([1.0, 0.0]))
     assert found.df == pytest.approx(4, rel=1e-3) and np.isfinite(found.error)

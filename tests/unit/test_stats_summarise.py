@@ -20,7 +20,7 @@ samples = st.lists(st.floats(1.0, 1e6), min_size=2, max_size=30)
 
 
 def test_mean_has_the_t_interval_and_not_the_normal_one():
-    estimate = summarise.mean(CP1, 0.9)
+    estimate = summarise.estimate_mean(CP1, 0.9)
     assert (estimate.value, estimate.n) == (pytest.approx(199.1125), 8)
     assert (estimate.low, estimate.high) == (pytest.approx(186.325626), pytest.approx(211.899374))
 
@@ -28,41 +28,41 @@ def test_mean_has_the_t_interval_and_not_the_normal_one():
 @pytest.mark.parametrize("level", [0.8, 0.9, 0.95, 0.99])
 def test_mean_agrees_with_scipy(level):
     expected = scipy_stats.ttest_1samp(CP1, 0).confidence_interval(level)
-    estimate = summarise.mean(CP1, level)
+    estimate = summarise.estimate_mean(CP1, level)
     assert (estimate.low, estimate.high) == (pytest.approx(expected.low), pytest.approx(expected.high))
 
 
 def test_one_trial_has_no_interval_and_says_the_cure():
-    estimate = summarise.mean([5.0], 0.95)
+    estimate = summarise.estimate_mean([5.0], 0.95)
     assert (estimate.value, estimate.low, estimate.high) == (5.0, None, None)
     assert "6 times" in estimate.warnings[0]
 
 
 def test_no_trial_has_no_value():
-    assert summarise.mean([], 0.95).value is None
-    assert summarise.median([], 0.95).value is None
+    assert summarise.estimate_mean([], 0.95).value is None
+    assert summarise.estimate_median([], 0.95).value is None
 
 
 @pytest.mark.parametrize(("level", "least"), [(0.9, 5), (0.95, 6), (0.99, 8), (0.999, 11)])
 def test_least_trials_for_a_median(level, least):
-    assert summarise.least_trials_for_median(level) == least
-    short = summarise.median(range(least - 1), level)
+    assert summarise.compute_least_n_for_median(level) == least
+    short = summarise.estimate_median(range(least - 1), level)
     assert short.low is None
     assert_problem(short.warnings[0], "too-few-trials", least=least, n=least - 1)
-    full = summarise.median(range(least), level)
+    full = summarise.estimate_median(range(least), level)
     assert (full.low, full.high) == (0, least - 1)
 
 
 @pytest.mark.parametrize(("p", "least"), [(0.5, 6), (0.99, 299), (0.999, 2995)])
 def test_least_operations_for_a_percentile(p, least):
-    assert summarise.least_n_for_quantile(p, 0.95) == least
+    assert summarise.compute_least_n_for_quantile(p, 0.95) == least
 
 
 @given(st.integers(6, 200), st.sampled_from([0.9, 0.95, 0.99]))
 def test_median_interval_covers_at_least_its_level_and_no_narrower_one_does(n, level):
-    if n < summarise.least_trials_for_median(level):
+    if n < summarise.compute_least_n_for_median(level):
         return
-    estimate = summarise.median(np.arange(1.0, n + 1), level)
+    estimate = summarise.estimate_median(np.arange(1.0, n + 1), level)
     k = int(estimate.low)
     assert estimate.high == n + 1 - k
     assert 1 - 2 * scipy_stats.binom.cdf(k - 1, n, 0.5) >= level - 1e-9
@@ -72,12 +72,12 @@ def test_median_interval_covers_at_least_its_level_and_no_narrower_one_does(n, l
 @pytest.mark.parametrize("p", [0.05, 0.1, 0.25, 0.5, 0.75, 0.9])
 @pytest.mark.parametrize("level", [0.9, 0.95])
 def test_quantile_interval_covers_at_least_its_level_and_the_next_narrower_one_does_not(p, level):
-    least = summarise.least_n_for_quantile(p, level)
-    none = summarise.quantile(np.arange(1.0, least), p, level)
+    least = summarise.compute_least_n_for_quantile(p, level)
+    none = summarise.estimate_quantile(np.arange(1.0, least), p, level)
     assert none.value is None and none.low is None
     assert_problem(none.warnings[0], "too-few-trials", least=least, n=least - 1)
     for n in (least, least + 1, 2 * least, 200):
-        made = summarise.quantile(np.arange(1.0, n + 1), p, level)
+        made = summarise.estimate_quantile(np.arange(1.0, n + 1), p, level)
         k, s = int(made.low), int(made.high)
         binomial = scipy_stats.binom(n, p)
         assert binomial.cdf(s - 1) - binomial.cdf(k - 1) >= level - 1e-9
@@ -87,7 +87,7 @@ def test_quantile_interval_covers_at_least_its_level_and_the_next_narrower_one_d
 
 
 def test_harmonic_mean_is_total_work_over_total_time():
-    estimate = summarise.harmonic_mean([60.0, 30.0, 20.0], 0.9)
+    estimate = summarise.estimate_harmonic_mean([60.0, 30.0, 20.0], 0.9)
     assert estimate.value == pytest.approx(3 * 1 / (1 / 60 + 1 / 30 + 1 / 20))
     assert estimate.low < estimate.value < estimate.high
 
@@ -109,25 +109,25 @@ def test_harmonic_mean_is_total_work_over_total_time():
 )
 def test_the_interval_of_the_harmonic_mean_is_never_shown_only_where_it_is_narrow(draw, truth, n, least):
     rng = np.random.default_rng(2)
-    made = [summarise.harmonic_mean(draw(rng, n), 0.95) for _ in range(1000)]
+    made = [summarise.estimate_harmonic_mean(draw(rng, n), 0.95) for _ in range(1000)]
     assert all(estimate.low is not None and estimate.high is not None for estimate in made)
     held = np.mean([estimate.low <= truth <= estimate.high for estimate in made])
     assert least <= held < 0.98
 
 
-@pytest.mark.parametrize("function", [summarise.geometric_mean, summarise.harmonic_mean])
+@pytest.mark.parametrize("function", [summarise.estimate_geometric_mean, summarise.estimate_harmonic_mean])
 def test_positive_means_refuse_zero(function):
     assert function([0.0, 1.0], 0.95).value is None
 
 
 def test_equal_values_have_no_spread_at_all():
-    assert summarise.standard_deviation([0.1] * 7) == 0.0
-    estimate = summarise.mean([0.1] * 7, 0.95)
+    assert summarise.compute_sd([0.1] * 7) == 0.0
+    estimate = summarise.estimate_mean([0.1] * 7, 0.95)
     assert estimate.low == estimate.value == estimate.high == 0.1
 
 
 def test_sd_interval_is_the_chi_square_one():
-    estimate = summarise.sd(CP1, 0.9)
+    estimate = summarise.estimate_sd(CP1, 0.9)
     s = np.std(CP1, ddof=1)
     assert estimate.value == pytest.approx(s)
     assert estimate.low == pytest.approx(s * math.sqrt(7 / scipy_stats.chi2.ppf(0.95, 7)))
@@ -135,19 +135,19 @@ def test_sd_interval_is_the_chi_square_one():
 
 
 def test_coefficient_of_variation_above_a_third_has_no_interval():
-    assert summarise.coefficient_of_variation([1.0, 9.0, 2.0], 0.95).low is None
+    assert summarise.estimate_variation_coefficient([1.0, 9.0, 2.0], 0.95).low is None
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_values_that_are_no_numbers_are_refused(bad):
     with pytest.raises(DataError):
-        summarise.mean([1.0, bad], 0.95)
+        summarise.estimate_mean([1.0, bad], 0.95)
 
 
 @pytest.mark.parametrize(("level", "hint"), [(0.0, "0.95"), (1.0, "0.95"), (95, "0.95"), (-1, "0.95")])
 def test_impossible_levels_are_refused_with_a_hint(level, hint):
     with pytest.raises(InputError) as refused:
-        summarise.mean([1.0, 2.0], level)
+        summarise.estimate_mean([1.0, 2.0], level)
     assert hint in refused.value.hint
 
 
@@ -155,7 +155,7 @@ def test_impossible_levels_are_refused_with_a_hint(level, hint):
 def test_scaling_and_permuting_change_nothing_else(values, factor, random):
     shuffled = [value * factor for value in values]
     random.shuffle(shuffled)
-    for function in (summarise.mean, summarise.median, summarise.geometric_mean):
+    for function in (summarise.estimate_mean, summarise.estimate_median, summarise.estimate_geometric_mean):
         one, other = function(values, 0.95), function(shuffled, 0.95)
         for name in ("value", "low", "high"):
             left, right = getattr(one, name), getattr(other, name)
@@ -167,7 +167,10 @@ def test_scaling_and_permuting_change_nothing_else(values, factor, random):
 
 @given(samples, st.floats(0, 1e6))
 def test_a_constant_moves_the_mean_and_not_its_width(values, constant):
-    one, other = summarise.mean(values, 0.9), summarise.mean([value + constant for value in values], 0.9)
+    one, other = (
+        summarise.estimate_mean(values, 0.9),
+        summarise.estimate_mean([value + constant for value in values], 0.9),
+    )
     assert other.value == pytest.approx(one.value + constant)
     assert other.high - other.low == pytest.approx(one.high - one.low, rel=1e-6, abs=1e-8 * (1e6 + constant))
 
@@ -175,12 +178,12 @@ def test_a_constant_moves_the_mean_and_not_its_width(values, constant):
 @pytest.mark.parametrize(
     ("function", "draw", "truth", "least"),
     [
-        (summarise.mean, lambda rng: rng.normal(10, 1, 6), 10.0, 0.935),
-        (summarise.median, lambda rng: rng.normal(10, 1, 6), 10.0, 0.955),
-        (summarise.median, lambda rng: rng.exponential(1, 11), math.log(2), 0.94),
-        (summarise.geometric_mean, lambda rng: np.exp(rng.normal(1, 0.5, 6)), math.e, 0.935),
-        (summarise.sd, lambda rng: rng.normal(10, 1, 10), 1.0, 0.935),
-        (summarise.coefficient_of_variation, lambda rng: rng.normal(10, 1, 6), 0.1, 0.935),
+        (summarise.estimate_mean, lambda rng: rng.normal(10, 1, 6), 10.0, 0.935),
+        (summarise.estimate_median, lambda rng: rng.normal(10, 1, 6), 10.0, 0.955),
+        (summarise.estimate_median, lambda rng: rng.exponential(1, 11), math.log(2), 0.94),
+        (summarise.estimate_geometric_mean, lambda rng: np.exp(rng.normal(1, 0.5, 6)), math.e, 0.935),
+        (summarise.estimate_sd, lambda rng: rng.normal(10, 1, 10), 1.0, 0.935),
+        (summarise.estimate_variation_coefficient, lambda rng: rng.normal(10, 1, 6), 0.1, 0.935),
     ],
 )
 def test_intervals_cover_what_they_say(function, draw, truth, least):
@@ -192,7 +195,7 @@ def test_intervals_cover_what_they_say(function, draw, truth, least):
 
 @given(st.lists(st.floats(0.1, 1e6), min_size=2, max_size=12))
 def test_coefficient_of_variation_never_fails_and_holds_its_value(values):
-    found = summarise.coefficient_of_variation(values, 0.95)
+    found = summarise.estimate_variation_coefficient(values, 0.95)
     if found.low is None:
         assert found.warnings
     else:
@@ -201,4 +204,4 @@ def test_coefficient_of_variation_never_fails_and_holds_its_value(values):
 
 def test_values_whose_squares_overflow_are_refused_in_words():
     with raises("value-too-large", DataError, largest="1e+308"):
-        summarise.mean([1.0, 1e308, -1e308], 0.95)
+        summarise.estimate_mean([1.0, 1e308, -1e308], 0.95)

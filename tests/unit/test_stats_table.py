@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from iosonde.core.column_units import is_rate, split_unit
 from iosonde.core.errors import DataError
 from iosonde.core.table import build_table
-from iosonde.stats.overview.cells import cells_of, hidden_factors
+from iosonde.stats.overview.cells import find_hidden_factors, group_into_cells
 from messages import raises
 
 
@@ -93,7 +93,7 @@ def test_a_bad_cell_is_named_with_its_row_and_cure():
 
 def test_cells_leave_missing_values_out():
     table = build_table({"x": [1.0, 1, 2], "y": [5.0, None, 7]})
-    cells = cells_of(table, ["y"], ["x"])
+    cells = group_into_cells(table, ["y"], ["x"])
     assert [(c.by, c.values.tolist()) for c in cells] == [({"x": 1}, [5.0]), ({"x": 2}, [7.0])]
 
 
@@ -104,12 +104,12 @@ def test_cells_leave_missing_values_out():
 )
 def test_cells_refuse_what_makes_no_sense(columns, by):
     with pytest.raises(DataError):
-        cells_of(build_table(columns), ["y"], by)
+        group_into_cells(build_table(columns), ["y"], by)
 
 
 def hidden(**columns) -> dict[str, list[str]]:
     table = build_table({"x": [1.0, 1, 1, 1, 2, 2, 2, 2], "y": np.linspace(1, 2, 8).tolist(), **columns})
-    return hidden_factors(table, cells_of(table, ["y"], ["x"]))
+    return find_hidden_factors(table, group_into_cells(table, ["y"], ["x"]))
 
 
 def test_a_setting_that_varies_inside_a_cell_is_hidden():

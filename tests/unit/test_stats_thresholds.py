@@ -8,7 +8,7 @@ import pytest
 from iosonde.stats import checks
 from iosonde.stats.checks import FAMILY_ALPHA
 from iosonde.stats.estimate.distributions import t_quantile
-from iosonde.stats.estimate.outliers import outliers
+from iosonde.stats.estimate.outliers import find_outliers
 from iosonde.stats.overview.cells import TrialCell
 
 N = 10
@@ -34,8 +34,8 @@ def grubbs(tail: float) -> float:
 
 def test_outliers_are_looked_for_on_both_sides():
     """Grubbs (1969, table 1): of ten values 2.290 at 5 %, two-sided; one-sided 2.176."""
-    assert outliers(sample_with_deviate(2.28), 0.05) == []
-    assert outliers(sample_with_deviate(2.30), 0.05) == [9]
+    assert find_outliers(sample_with_deviate(2.28), 0.05) == []
+    assert find_outliers(sample_with_deviate(2.30), 0.05) == [9]
 
 
 @pytest.mark.parametrize(("cells", "named"), [(1, True), (20, False)])
@@ -47,4 +47,4 @@ def test_outliers_of_many_cells_share_one_chance_of_a_false_alarm(cells, named):
         TrialCell({"cell": i}, "rate", "", first if not i else 100 + np.append(QUIET, 0.1), "read")
         for i in range(cells)
     ]
-    assert bool(checks.run(checks.Subject(trials, 0.95), ["S108"])) is named
+    assert bool(checks.run_checks(checks.Subject(trials, 0.95), ["S108"])) is named

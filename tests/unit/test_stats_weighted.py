@@ -10,7 +10,7 @@ from statsmodels.stats.anova import anova_lm
 
 from iosonde.core.errors import DataError
 from iosonde.core.table import Table, build_table
-from iosonde.stats.regression.anova import anova
+from iosonde.stats.regression.anova import compute_anova
 from iosonde.stats.regression.weighted import Block
 from messages import raises
 
@@ -44,7 +44,7 @@ def table(data) -> Table:
 
 def test_the_table_is_that_of_statsmodels_with_these_weights():
     data = campaigns(1, (30.0, 1.0, 0.5))
-    made = anova(table(data), "y", TERMS, 0.95, block=Block("campaign", True))
+    made = compute_anova(table(data), "y", TERMS, 0.95, block=Block("campaign", True))
     frame = pd.DataFrame(data)
     terms = "C(campaign) + C(net) + C(opened) + C(cache)"
     weight = {one.group: one.weight for one in made.weights}
@@ -59,7 +59,9 @@ def test_the_table_is_that_of_statsmodels_with_these_weights():
 def test_each_weight_is_that_of_a_fit_of_the_campaign_alone():
     """They share no factor, so the noise of each is what its own model leaves."""
     data = campaigns(2, (30.0, 1.0, 0.5))
-    made = {one.group: one for one in anova(table(data), "y", TERMS, 0.95, block=Block("campaign", True)).weights}
+    made = {
+        one.group: one for one in compute_anova(table(data), "y", TERMS, 0.95, block=Block("campaign", True)).weights
+    }
     frame = pd.DataFrame(data)
     for level, terms in (("hardware", "C(net)"), ("tunables", "C(opened) + C(cache)")):
         alone = ols(f"y ~ {terms}", frame[frame["campaign"] == level]).fit()
@@ -77,7 +79,7 @@ def test_weights_show_what_drowns_and_raise_no_alarm():
     for seed in range(500):
         data = table(campaigns(seed, (0.0, 1.5, 0.0)))
         for place, weighted in enumerate((False, True)):
-            made = anova(data, "y", TERMS, 0.95, block=Block("campaign", weighted))
+            made = compute_anova(data, "y", TERMS, 0.95, block=Block("campaign", weighted))
             found[place] += [one.p < 0.05 for one in made.sources if not one.block]
     (net, opened, cache), (net_w, opened_w, cache_w) = found / 500
     assert net > 0.15 and opened < 0.05 and cache < 0.01  # too sure of the loud one, blind for the quiet one
@@ -87,7 +89,7 @@ def test_weights_show_what_drowns_and_raise_no_alarm():
 def test_what_cannot_be_weighted_is_said():
     few = {name: values[20:] for name, values in campaigns(3, loud=24).items()}
     with raises("noise-not-estimable", DataError, block="campaign", level="hardware", n_rows=4):
-        anova(table(few), "y", TERMS, 0.95, block=Block("campaign", True))
+        compute_anova(table(few), "y", TERMS, 0.95, block=Block("campaign", True))
 
 
 def test_a_campaign_without_noise_is_refused_and_does_not_hide_the_other():
@@ -96,4 +98,4 @@ def test_a_campaign_without_noise_is_refused_and_does_not_hide_the_other():
     quiet = data["campaign"] == "tunables"
     data["y"][quiet] = 5.0 + 0.1 * data["opened"][quiet] + 1e-9 * (np.arange(quiet.sum()) == 3)
     with raises("noise-not-estimable", DataError, block="campaign", level="tunables"):
-        anova(table(data), "y", TERMS, 0.95, block=Block("campaign", True))
+        compute_anova(table(data), "y", TERMS, 0.95, block=Block("campaign", True))

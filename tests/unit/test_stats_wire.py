@@ -34,7 +34,10 @@ def runs(*phases):
 
 
 def said(*phases):
-    return [(found.severity, found.sentence) for found in checks.run(checks.Subject([], 0.95, runs(*phases)), ["S115"])]
+    return [
+        (found.severity, found.sentence)
+        for found in checks.run_checks(checks.Subject([], 0.95, runs(*phases)), ["S115"])
+    ]
 
 
 SERVED = {"reads": "served-by-cache", "received": 0.08}
@@ -82,25 +85,27 @@ def test_a_server_on_loopback_may_have_answered(loopback, idle, many):
 
 
 def test_the_sentence_is_of_all_bytes_and_names_the_range_and_the_servers():
-    assert wire.words(runs({"index": 0, "name": "read"})) == ""
-    assert wire.words(runs(phase(reads="came", received=1.05))).startswith("100 % ")
-    assert wire.words(runs(phase(reads="came", received=1.05))).endswith(f" {wire.SERVERS}")
+    assert wire.describe_network_traffic(runs({"index": 0, "name": "read"})) == ""
+    assert wire.describe_network_traffic(runs(phase(reads="came", received=1.05))).startswith("100 % ")
+    assert wire.describe_network_traffic(runs(phase(reads="came", received=1.05))).endswith(f" {wire.SERVERS}")
     # What is too much in one phase makes up for nothing in another.
-    both = wire.words(runs(phase(reads="unclear", received=1.4), phase(reads="served-by-cache", received=0.5)))
+    both = wire.describe_network_traffic(
+        runs(phase(reads="unclear", received=1.4), phase(reads="served-by-cache", received=0.5))
+    )
     assert re.match(r"75 % \(50 to 100 % by \w+\)", both)
-    assert wire.words(runs(phase(reads="came", received=0.999))).startswith("99 %")
+    assert wire.describe_network_traffic(runs(phase(reads="came", received=0.999))).startswith("99 %")
 
 
 def test_what_is_not_known_is_said_with_its_reason():
-    assert wire.words(runs(phase(reads="unknown", why="RDMA"))).endswith(": RDMA.")
-    assert wire.unknown(runs(phase(reads="came", received=1.0))) == ""
+    assert wire.describe_network_traffic(runs(phase(reads="unknown", why="RDMA"))).endswith(": RDMA.")
+    assert wire.explain_unknown_traffic(runs(phase(reads="came", received=1.0))) == ""
 
 
 def both_roles(*nodes, hosts=("n1", "n2")):
     """The findings S130 of a run on hosts; each of ``nodes`` is (rank, the server that it is or '')."""
     counted = [{"rank": rank, "node": rank} | ({"own_server": server} if server else {}) for rank, server in nodes]
     run = StoredRun({"id": "a", "missing": [], "facts": {"hosts": list(hosts)}, "phases": [phase(nodes=counted)]})
-    return checks.run(checks.Subject([], 0.95, [run]), ["S130"])
+    return checks.run_checks(checks.Subject([], 0.95, [run]), ["S130"])
 
 
 def test_a_client_that_is_a_server_is_named_with_its_address():
@@ -112,4 +117,7 @@ def test_a_client_that_is_a_server_is_named_with_its_address():
 
 def test_clients_that_serve_nothing_are_no_finding_nor_are_runs_without_a_network():
     assert both_roles((0, ""), (1, "")) == []
-    assert checks.run(checks.Subject([], 0.95, [StoredRun({"id": "a", "missing": [], "phases": []})]), ["S130"]) == []
+    assert (
+        checks.run_checks(checks.Subject([], 0.95, [StoredRun({"id": "a", "missing": [], "phases": []})]), ["S130"])
+        == []
+    )

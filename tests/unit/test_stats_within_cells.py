@@ -9,9 +9,9 @@ from scipy import stats
 from statsmodels.formula.api import ols
 from statsmodels.stats.oneway import anova_generic
 
-from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, compare, group
-from iosonde.stats.estimate.compare_words import sentence
-from iosonde.stats.estimate.within_cells import compare_within, within
+from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, build_group, compare_groups
+from iosonde.stats.estimate.compare_words import describe_comparison
+from iosonde.stats.estimate.within_cells import average_cell_differences, compare_within_cells
 from messages import assert_problem, codes, with_code
 
 
@@ -31,7 +31,7 @@ def test_the_difference_is_that_of_least_squares_and_the_error_has_a_variance_of
     data = cells(seed, 0.1, (2, 6))
     rows = [(place, side, y) for place, both in enumerate(data) for side, x in zip("ab", both, strict=True) for y in x]
     fitted = ols("y ~ C(cell) + side", pd.DataFrame(rows, columns=["cell", "side", "y"])).fit()
-    made = within(data)
+    made = average_cell_differences(data)
     total = sum(a.size * b.size / (a.size + b.size) for a, b in data)
     parts = [
         ((a.size * b.size / (a.size + b.size) / total) ** 2 * np.var(x, ddof=1) / x.size, x.size - 1)
@@ -47,10 +47,10 @@ def test_the_difference_is_that_of_least_squares_and_the_error_has_a_variance_of
 
 def test_of_one_cell_it_is_welch_and_of_unrepeated_cells_the_paired_t():
     ((a, b),) = cells(2, 0.1, (4, 9))[:1]
-    one, welch = within([(a, b)]), stats.ttest_ind(b, a, equal_var=False)
+    one, welch = average_cell_differences([(a, b)]), stats.ttest_ind(b, a, equal_var=False)
     assert (one.value / one.error, one.df) == pytest.approx((welch.statistic, welch.df))
     single = cells(2, 0.1, (1, 2))
-    made = within(single)
+    made = average_cell_differences(single)
     paired = stats.ttest_rel(*(np.concatenate(side) for side in zip(*[(b, a) for a, b in single], strict=True)))
     assert (made.value / made.error, made.df) == pytest.approx((paired.statistic, paired.df))
 
@@ -64,7 +64,7 @@ def test_cells_that_differ_are_tested_by_welch_where_their_spread_differs():
     df = variance**2 / np.array([a**2 / 4 + b**2 / 6 for a, b in of])
     known = anova_generic(means, variance * (df + 1), df + 1, use_var="unequal")
     # With one variance a side the noisy cell would be unlike the others.
-    assert within(data).p_same == pytest.approx(known.pvalue)
+    assert average_cell_differences(data).p_same == pytest.approx(known.pvalue)
 
 
 @pytest.mark.long
@@ -86,7 +86,7 @@ def test_unequal_trials_and_spreads_make_no_difference_where_there_is_none(k, n,
     false = unlike = 0
     for _ in range(1000):
         data = [tuple(10 * np.exp(rng.normal(0, s, m)) for m, s in zip(n, sd, strict=True)) for _ in range(k)]
-        made = compare_within(("a", "b"), data, 0.95, 0.0, None)
+        made = compare_within_cells(("a", "b"), data, 0.95, 0.0, None)
         false += made.verdict != CANNOT_TELL
         unlike += made.cells_differ
     assert false / 1000 <= 0.065 and unlike / 1000 <= 0.03
@@ -108,7 +108,9 @@ def test_unrepeated_cells_have_one_variance_and_no_degrees_of_freedom_of_their_o
     rng = np.random.default_rng(9)
     false = 0
     for _ in range(4000):
-        found = within([(rng.normal(0, 1, k), rng.normal(0, 1, o)) for k, o in zip(n, m, strict=True)])
+        found = average_cell_differences(
+            [(rng.normal(0, 1, k), rng.normal(0, 1, o)) for k, o in zip(n, m, strict=True)]
+        )
         false += not abs(found.value) <= found.interval(0.95, 3).high - found.value
     assert false / 4000 <= 0.065
 
@@ -128,7 +130,7 @@ def test_unrepeated_cells_have_one_variance_and_no_degrees_of_freedom_of_their_o
 def test_two_or_three_trials_a_cell_against_many_are_warned_of(n, m, few):
     rng = np.random.default_rng(10)
     data = [(rng.normal(10, 1, k), rng.normal(10, 1, o)) for k, o in zip(n, m, strict=True)]
-    made = compare_within(("a", "b"), data, 0.95, 0.02, None)
+    made = compare_within_cells(("a", "b"), data, 0.95, 0.02, None)
     assert ("few-trials" in made.doubts, "few-trials" in codes(made.warnings)) == (few, few)
     assert not few or made.df <= min(sum(n) - len(n), sum(m) - len(m))
 
@@ -141,7 +143,7 @@ def test_balanced_cells_keep_their_power(k, n, least):
     found = 0
     for _ in range(500):
         data = [(np.exp(rng.normal(0, 0.1, n)), np.exp(rng.normal(0.1, 0.1, n))) for _ in range(k)]
-        found += compare_within(("a", "b"), data, 0.95, 0.0, None).verdict != CANNOT_TELL
+        found += compare_within_cells(("a", "b"), data, 0.95, 0.0, None).verdict != CANNOT_TELL
     assert found / 500 >= least
 
 
@@ -149,8 +151,8 @@ def test_what_the_cells_differ_in_hides_no_difference():
     """Pooled, the same trials cannot tell."""
     positive = [(np.exp(a), np.exp(b)) for a, b in cells(3, 0.2, (4, 6))]
     a, b = (np.concatenate(side) for side in zip(*positive, strict=True))
-    assert compare(group("a", a), group("b", b), 0.95, 0.02).verdict == CANNOT_TELL
-    made = compare_within(("a", "b"), positive, 0.95, 0.02, None)
+    assert compare_groups(build_group("a", a), build_group("b", b), 0.95, 0.02).verdict == CANNOT_TELL
+    made = compare_within_cells(("a", "b"), positive, 0.95, 0.02, None)
     assert made.verdict == DIFFERENT and made.ratio.low < np.exp(0.2) < made.ratio.high and made.cells == 7
 
 
@@ -159,48 +161,54 @@ def test_what_the_cells_differ_in_hides_no_difference():
 def test_it_covers_also_unbalanced_and_unrepeated_cells(sizes):
     hits = []
     for seed in range(400):
-        found = within(cells(seed, 0.3, sizes)).interval(0.95, 7)
+        found = average_cell_differences(cells(seed, 0.3, sizes)).interval(0.95, 7)
         hits.append(found.low <= 0.3 <= found.high)
     assert 0.92 < np.mean(hits) < 0.98
 
 
 def test_cells_whose_ratios_differ_are_said_to():
     positive = [(np.exp(a), np.exp(b)) for a, b in cells(5, 0.2, (5, 6), interaction=0.5)]
-    made = compare_within(("a", "b"), positive, 0.95, 0.02, None)
+    made = compare_within_cells(("a", "b"), positive, 0.95, 0.02, None)
     warning = with_code(made.warnings, "cells-differ")
     assert_problem(warning, "cells-differ", effect="ratio")
     assert "--by" in warning
-    same = compare_within(("a", "b"), [(np.exp(a), np.exp(b)) for a, b in cells(5, 0.2, (5, 6))], 0.95, 0.02, None)
+    same = compare_within_cells(
+        ("a", "b"), [(np.exp(a), np.exp(b)) for a, b in cells(5, 0.2, (5, 6))], 0.95, 0.02, None
+    )
     assert not same.warnings
 
 
 def test_no_number_of_trials_is_promised_where_the_cells_disagree():
     def told(interaction):
         made = [(np.exp(a), np.exp(b)) for a, b in cells(5, 0.0, (5, 6), interaction=interaction)]
-        return compare_within(("a", "b"), made, 0.95, 0.001, None)
+        return compare_within_cells(("a", "b"), made, 0.95, 0.001, None)
 
     unlike, alike = told(0.5), told(0.0)
     assert unlike.verdict == alike.verdict == CANNOT_TELL
     assert unlike.n_needed is None and unlike.cells_differ and unlike.to_json()["cells_differ"]
-    assert "differ significantly" in sentence(unlike)
-    assert alike.n_needed and str(alike.n_needed) in sentence(alike) and "differ significantly" not in sentence(alike)
+    assert "differ significantly" in describe_comparison(unlike)
+    assert (
+        alike.n_needed
+        and str(alike.n_needed) in describe_comparison(alike)
+        and "differ significantly" not in describe_comparison(alike)
+    )
 
 
 def test_values_that_never_vary_inside_their_cells_are_doubted_as_they_are_without_cells():
     """`1.000 (1.000 to 1.000)`, and not a word."""
     same = [(np.full(3, 100.13), np.full(3, 100.13))] * 3
-    plain = compare(group("a", same[0][0]), group("b", same[0][1]), 0.95, 0.02)
+    plain = compare_groups(build_group("a", same[0][0]), build_group("b", same[0][1]), 0.95, 0.02)
     assert plain.doubts == ("coarse-clock",) and "varies" in plain.warnings[0]
     for data in (same, [(a[:1], b[:1]) for a, b in same], [(-a, -b) for a, b in same]):
-        made = compare_within(("a", "b"), data, 0.95, 0.02, None)
+        made = compare_within_cells(("a", "b"), data, 0.95, 0.02, None)
         assert made.t is None and (made.warnings, made.doubts) == (plain.warnings, plain.doubts)
 
 
 def test_values_of_zero_are_compared_by_their_difference():
-    made = compare_within(("a", "b"), [(x - 1, y - 1) for x, y in cells(3, 0.5, (4, 6))], 0.95, 0.02, None)
+    made = compare_within_cells(("a", "b"), [(x - 1, y - 1) for x, y in cells(3, 0.5, (4, 6))], 0.95, 0.02, None)
     assert made.ratio is None and made.difference.low < 0.5 < made.difference.high
 
 
 def test_one_trial_a_side_in_one_cell_shows_nothing():
-    made = compare_within(("a", "b"), [(np.array([1.0]), np.array([2.0]))], 0.95, 0.02, None)
+    made = compare_within_cells(("a", "b"), [(np.array([1.0]), np.array([2.0]))], 0.95, 0.02, None)
     assert made.verdict == CANNOT_TELL and "single-trial" in codes(made.warnings)

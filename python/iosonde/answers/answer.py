@@ -26,7 +26,7 @@ class Answer(ABC):
         """Return the content that ``--json`` prints, with null for missing numbers, and the verdicts."""
         claims = type(self).verdicts is not Answer.verdicts
         verdicts = {"verdicts": [verdict.to_json() for verdict in self.verdicts]} if claims else {}
-        return {"schema": self.schema, **finite({**self.content(), **verdicts})}
+        return {"schema": self.schema, **replace_nonfinite({**self.content(), **verdicts})}
 
     def records(self) -> list[dict[str, Any]]:
         """Return the rows of ``to_frame``, one flat dict each."""
@@ -38,7 +38,7 @@ class Answer(ABC):
         return False
 
 
-def level_columns(levels: Mapping[str, Any], row: Collection[str]) -> dict[str, Any]:
+def build_level_columns(levels: Mapping[str, Any], row: Collection[str]) -> dict[str, Any]:
     """Map factors to levels as extra columns of a ``row``. A factor whose name is taken becomes ``n (factor)``."""
     return {f"{name} (factor)" if name in row else name: level for name, level in levels.items()}
 
@@ -48,10 +48,10 @@ def join_sentences(sentences: Sequence[tuple[str, str]]) -> str:
     return sentences[0][1] if len(sentences) == 1 else " ".join(f"{what}: {sentence}" for what, sentence in sentences)
 
 
-def finite(value: Any) -> Any:
+def replace_nonfinite(value: Any) -> Any:
     """Replace infinite numbers (an F without residual) and NaN, which JSON lacks, by None."""
     if isinstance(value, Mapping):
-        return {key: finite(item) for key, item in value.items()}
+        return {key: replace_nonfinite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [finite(item) for item in value]
+        return [replace_nonfinite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -13,16 +13,16 @@ from iosonde.core.words import join_names
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.data.varying import list_other_varying
-from iosonde.stats.overview.cells import bring_ups_of
-from iosonde.stats.overview.measured_order import measured_order
-from iosonde.stats.overview.uneven_missing import uneven_missing
-from iosonde.stats.regression.formula import columns_of
-from iosonde.stats.regression.held import MOST_LEVELS, AdjustedTerm, hold
+from iosonde.stats.overview.cells import number_shared_bring_ups
+from iosonde.stats.overview.measured_order import find_measured_order
+from iosonde.stats.overview.uneven_missing import describe_uneven_missing
+from iosonde.stats.regression.formula import list_term_columns
+from iosonde.stats.regression.held import MOST_LEVELS, AdjustedTerm, adjust_terms_for_columns
 from iosonde.stats.regression.in_turn import DOUBTS as IN_TURN
-from iosonde.stats.regression.in_turn import DriftInTurn, drift_in_turn
+from iosonde.stats.regression.in_turn import DriftInTurn, detect_drift_in_turn
 from iosonde.stats.regression.regress import LinearModel, fit_table
 
-from .caveats import confounded, some
+from .caveats import build_confounded_warning, format_some_texts
 
 _PARTS = "Inconclusive: rows are single ranks, not repetitions: the error of a trial is unknown."
 _HALF = 0.5
@@ -55,13 +55,18 @@ class Besides:
             return []
         verb, pronoun = ("varies", "it") if len(self.names) == 1 else ("vary", "them")
         template = "{columns} {verb} besides: add {pronoun} to {option}, or hold {pronoun} with {spell.where}"
-        values = {"columns": some(self.names), "verb": verb, "pronoun": pronoun, "option": str(getattr(spell, option))}
+        values = {
+            "columns": format_some_texts(self.names),
+            "verb": verb,
+            "pronoun": pronoun,
+            "option": str(getattr(spell, option)),
+        }
         return [Message(VARIES_BESIDES, template, **values)]
 
     @property
     def sentence(self) -> str:
         """Return the effects that change when the columns are held fixed; empty if none does."""
-        sentences = [f"{confounded(column, twin)}." for twin, column in self.twins]
+        sentences = [f"{build_confounded_warning(column, twin)}." for twin, column in self.twins]
         sentences += [text for term in self.terms if (text := self._describe_term(term))]
         sentences += [f"{column} {drift.text}." for column, drift in self.drifts]
         sentences += [f"{self.missing}."] if self.missing else []
@@ -115,7 +120,7 @@ class Besides:
     def _describe_term(self, term: AdjustedTerm) -> str:
         columns = join_names(self.names) if len(self.names) < 4 else f"the {len(self.names)} columns that vary besides"
         if term.aliased:
-            return f"{confounded(term.name, columns)}."
+            return f"{build_confounded_warning(term.name, columns)}."
         if not self._is_significant(term.p):
             adjusted_significant = self._is_significant(term.p_adjusted)
             return f"With {columns} held the effect of {term.name} is significant." if adjusted_significant else ""
@@ -130,40 +135,40 @@ def _is_of(subject: Collection[str], column: str) -> bool:
     return any(name == column or name.startswith(f"{column}[") for name in subject)
 
 
-def besides(
+def adjust_for_columns(
     response: Response, terms: Sequence[str], names: Sequence[str], level: float, model: LinearModel | None = None
 ) -> Besides:
     """Adjust the ``terms`` for the columns ``names``. ``model``: the fitted model of these terms, if there is one."""
-    besides = besides_rows(response.rows, response.title, terms, names, level, model)
-    return with_response(besides, response, columns_of(terms, response.rows))
+    besides = adjust_rows_for_columns(response.rows, response.title, terms, names, level, model)
+    return add_response_drifts(besides, response, list_term_columns(terms, response.rows))
 
 
-def besides_rows(
+def adjust_rows_for_columns(
     rows: Table, title: str, terms: Sequence[str], names: Sequence[str], level: float, model: LinearModel | None = None
 ) -> Besides:
     """Adjust in the same way for rows of a table, whose response is the column ``title``."""
-    besides = _build_besides(rows, names, columns_of(terms, rows), level)
+    besides = _build_besides(rows, names, list_term_columns(terms, rows), level)
     if not besides.names:
         return besides
     try:
         fitted = fit_table(rows, title, terms, level)[0] if model is None else model
     except IosondeError:  # without a model, still name the columns
         return besides
-    return replace(besides, terms=hold(fitted, rows, besides.names))
+    return replace(besides, terms=adjust_terms_for_columns(fitted, rows, besides.names))
 
 
-def varying(response: Response, names: Sequence[str], columns: Sequence[str], level: float) -> Besides:
+def list_varying_columns(response: Response, names: Sequence[str], columns: Sequence[str], level: float) -> Besides:
     """List the columns ``names`` that do not follow from ``columns``, without adjusting for them."""
-    return with_response(_build_besides(response.rows, names, columns, level), response, columns)
+    return add_response_drifts(_build_besides(response.rows, names, columns, level), response, columns)
 
 
-def with_response(besides: Besides, response: Response, columns: Sequence[str]) -> Besides:
+def add_response_drifts(besides: Besides, response: Response, columns: Sequence[str]) -> Besides:
     """Add what the rows of a response say against claims about the columns ``columns``."""
     return replace(
         besides,
         are_parts=response.are_parts,
         drifts=tuple(_detect_drifts(response, columns, besides.level)),
-        missing=uneven_missing(response.rows, response.values, columns),
+        missing=describe_uneven_missing(response.rows, response.values, columns),
     )
 
 
@@ -178,15 +183,15 @@ def _detect_drifts(response: Response, columns: Sequence[str], level: float) -> 
     """Yield the drifting columns, each tested inside the cells of the others."""
     present = np.flatnonzero(~np.isnan(response.values))
     rows = response.rows.take(present)
-    if response.within_run or response.are_parts or bring_ups_of(rows) is not None:
+    if response.within_run or response.are_parts or number_shared_bring_ups(rows) is not None:
         return
-    order = measured_order(rows, (response.title, *columns))
+    order = find_measured_order(rows, (response.title, *columns))
     times = np.arange(len(rows), dtype=float) if order is None else order
     for column in columns:
         others = np.zeros(len(rows), dtype=np.intp)
         for number, (_, places) in enumerate(rows.groups([name for name in columns if name != column])):
             others[places] = number
-        drift = drift_in_turn(rows.column(column).codes()[0], response.values[present], others, times, level)
+        drift = detect_drift_in_turn(rows.column(column).codes()[0], response.values[present], others, times, level)
         if drift is not None:
             yield column, drift
 
@@ -195,14 +200,14 @@ def _are_twins(rows: Table, a: str, b: str) -> bool:
     return len(rows.groups([a, b])) == len(rows.groups([a])) == len(rows.groups([b]))
 
 
-def besides_factors(
+def adjust_for_other_factors(
     source: Source, response: Response, factors: Sequence[str], level: float, also: Sequence[str] = ()
 ) -> Besides:
     """Adjust for columns that vary besides ``factors``, taken by their levels, and besides the columns ``also``."""
-    terms = by_levels(response.rows, factors)
-    return besides(response, terms, list_other_varying(source, response, (*factors, *also)), level)
+    terms = list_level_terms(response.rows, factors)
+    return adjust_for_columns(response, terms, list_other_varying(source, response, (*factors, *also)), level)
 
 
-def by_levels(rows: Table, factors: Sequence[str]) -> list[str]:
+def list_level_terms(rows: Table, factors: Sequence[str]) -> list[str]:
     """Return terms that take factors by their levels, if these are few."""
     return [f"C({name})" if len(rows.columns[name].codes()[1]) <= MOST_LEVELS else name for name in factors]

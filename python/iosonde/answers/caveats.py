@@ -9,17 +9,17 @@ from iosonde.data.responses import Response, build_assumption_warning
 from iosonde.stats.checks import s311_shared_bring_ups as s311
 
 
-def caveats(response: Response, option: str = "on") -> list[str]:
+def list_caveats(response: Response, option: str = "on") -> list[str]:
     """Return the caveats: assumptions, repeats within one execution, confounded factors. ``option`` names factors, ''
     if there is none."""
-    messages = with_option(response.warnings, option)
+    messages = select_option_warnings(response.warnings, option)
     if response.within_run:
         template = "repeats are iterations within one run: variation between executions is not measured"
         messages.append(Message("within-run", template))
-    return [*messages, *(confounded(name, twin) for name, twin in response.confounded)]
+    return [*messages, *(build_confounded_warning(name, twin) for name, twin in response.confounded)]
 
 
-def with_option(warnings: Sequence[str], option: str) -> list[str]:
+def select_option_warnings(warnings: Sequence[str], option: str) -> list[str]:
     """Return the warnings of a response for a command whose ``option`` names factors."""
     return [
         build_assumption_warning(str(text.values["factors"]), str(text.values["excluded"]), option)
@@ -29,7 +29,7 @@ def with_option(warnings: Sequence[str], option: str) -> list[str]:
     ]
 
 
-def confounded(name: str, twin: str) -> Message:
+def build_confounded_warning(name: str, twin: str) -> Message:
     """Return the warning that two factors always change together."""
     template = "{factor} always changes with {twin}: nothing here tells them apart"
     return Message("confounded", template, factor=name, twin=twin)
@@ -40,7 +40,7 @@ def warn_single_trials(response: Response, names: Sequence[str], where: str = "h
     bring_ups = s311.find_shared_factors(response.rows, names)
     if bring_ups is None:
         return []
-    finding = s311.finding(bring_ups, where)
+    finding = s311.build_finding(bring_ups, where)
     template = "{finding} {sentence}: {action}"
     values = {
         "finding": finding.code,
@@ -67,7 +67,7 @@ def warn_confounded_cells(response: Response) -> list[str]:
     return messages
 
 
-def some(texts: Sequence[str], most: int = 4) -> str:
+def format_some_texts(texts: Sequence[str], most: int = 4) -> str:
     """List the first texts, and the number of others."""
     return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
 

@@ -29,12 +29,12 @@ class SettingConstraints:
     def over(self, examples: Examples) -> tuple[Broken, list[str]]:
         """Return (the check of settings, why a stored constraint is dropped). Raises InputError if a requested one does
         not concern these factors, or measurements break it."""
-        typed(self.requested, examples)
+        build_user_check(self.requested, examples)
         designed, dropped = collect_designed(self.source, examples) if self.source is not None else ([], [])
-        return check_of(tuple(dict.fromkeys((*self.requested, *designed))), examples.features), dropped
+        return build_constraint_check(tuple(dict.fromkeys((*self.requested, *designed))), examples.features), dropped
 
 
-def check_of(texts: Sequence[str], features: Sequence[Feature], where: str = "") -> Broken:
+def build_constraint_check(texts: Sequence[str], features: Sequence[Feature], where: str = "") -> Broken:
     """Build a check of settings that returns the first broken constraint, or None. Names are factors without their
     units. ``where``: source of the constraints, by default the option. Raises InputError for an invalid expression."""
     words = _strip_units(features)
@@ -47,9 +47,9 @@ def check_of(texts: Sequence[str], features: Sequence[Feature], where: str = "")
     return find_broken
 
 
-def typed(texts: Sequence[str], examples: Examples) -> Broken:
+def build_user_check(texts: Sequence[str], examples: Examples) -> Broken:
     """Check the user's constraints. Raises InputError if a measured setting breaks one."""
-    broken = check_of(texts, examples.features)
+    broken = build_constraint_check(texts, examples.features)
     if not texts:
         return broken
     if wrong := _find_violation(broken, examples):
@@ -93,14 +93,14 @@ def _substitute_factors(text: str, names: Sequence[str], source: Source, example
     expression = read(text, list(names), "the experiment")
     if not expression.names & model_names:
         return ""
-    values = {name: repr(_only_value(source, name)) for name in sorted(expression.names - model_names)}
+    values = {name: repr(_get_only_value(source, name)) for name in sorted(expression.names - model_names)}
     written = ast.unparse(expression.replace_names(values)) if values else expression.text
-    if _find_violation(check_of([written], examples.features, "the experiment"), examples):
+    if _find_violation(build_constraint_check([written], examples.features, "the experiment"), examples):
         raise InputError("constraint-violated", "trials that were measured break it")
     return written
 
 
-def _only_value(source: Source, name: str) -> Any:
+def _get_only_value(source: Source, name: str) -> Any:
     column = source.table.column(name)
     levels = [level for level in column.codes()[1] if level is not None]
     if len(levels) != 1:

@@ -16,7 +16,7 @@ from iosonde.model.fit.features import Examples, examples
 from iosonde.model.fit.folds import Groups
 from iosonde.model.fit.validate import Candidate
 
-from .caveats import caveats, warn_single_trials
+from .caveats import list_caveats, warn_single_trials
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class Learned:
         return replace(self.examples, warnings=(*self.examples.warnings, *notes))
 
 
-def learned(source: Source, query: ResponseQuery) -> Learned:
+def select_examples(source: Source, query: ResponseQuery) -> Learned:
     """Return the rows to learn from. Raises InputError if a table's response or factors are not named, DataError."""
     source.require_names(query)
     response = choose_response(source, query).with_scattered()
     names = list(source.apart(query.on)) or [
-        name for name in set_factors(response) if len(response.rows.column(name).codes()[1]) > 1
+        name for name in list_set_factors(response) if len(response.rows.column(name).codes()[1]) > 1
     ]
     if not names:
         raise DataError(
@@ -53,11 +53,11 @@ def learned(source: Source, query: ResponseQuery) -> Learned:
     features = tuple(
         replace(feature, unit=feature.unit or units.get(feature.name, "")) for feature in training_examples.features
     )
-    warnings = (*caveats(response), *training_examples.warnings)
+    warnings = (*list_caveats(response), *training_examples.warnings)
     return Learned(response, replace(training_examples, features=features, unit=response.unit, warnings=warnings))
 
 
-def set_factors(response: Response) -> list[str]:
+def list_set_factors(response: Response) -> list[str]:
     """Return the set factors, as the experiments declare; observed ones cannot be chosen."""
     return [factor.name for factor in response.factors if factor.role is Role.SET]
 
@@ -79,13 +79,13 @@ class Learning:
 
     def candidates(self, examples: Examples) -> list[Candidate]:
         """Return the models to try, simplest first. Raises InputError, or DataError for terms that do not exist."""
-        models = candidates(self.families, int(examples.cells.max()) + 1, self.terms)
+        models = build_candidates(self.families, int(examples.cells.max()) + 1, self.terms)
         for terms in dict.fromkeys(str(model.options["terms"]) for model in models if "terms" in model.options):
             columns_of(examples, terms)
         return models
 
 
-def candidates(texts: Sequence[str], n_settings: int, terms: str | None = None) -> list[Candidate]:
+def build_candidates(texts: Sequence[str], n_settings: int, terms: str | None = None) -> list[Candidate]:
     """Return the models of these texts, simplest first. Raises InputError."""
     models: list[Candidate] = []
     for text in texts or ("auto",):

@@ -34,35 +34,35 @@ def read_model(path: str) -> Model:
     return from_text(text, path)
 
 
-def setting(features: Sequence[Feature], texts: Mapping[str, Any]) -> dict[str, Any]:
+def parse_setting(features: Sequence[Feature], texts: Mapping[str, Any]) -> dict[str, Any]:
     """Convert texts to values of the factors; a name may lack its unit. Raises InputError."""
     feature_by_name = {feature.name: feature for feature in features}
     read: dict[str, Any] = {}
     for name, value in texts.items():
-        full = full_name(features, name)
+        full = complete_factor_name(features, name)
         if full in read:
             raise InputError("duplicate-factor", "{factor} is given twice", "give it once", factor=full)
         read[full] = (
-            _number(value, feature_by_name[full].unit)
+            _parse_number(value, feature_by_name[full].unit)
             if full in feature_by_name and feature_by_name[full].numeric
-            else _text(value)
+            else _format_cell(value)
         )
     return read
 
 
-def example(model: Model) -> dict[str, Any]:
+def build_example_setting(model: Model) -> dict[str, Any]:
     """Return a setting of the model, by short names."""
     return {split_unit(feature.name)[0]: feature.levels[0] for feature in model.features}
 
 
-def full_name(features: Sequence[Feature], name: str) -> str:
+def complete_factor_name(features: Sequence[Feature], name: str) -> str:
     """Complete ``size`` to ``size (KiB)``, if no factor is named ``size``."""
     if name in [feature.name for feature in features]:
         return name
     return next((feature.name for feature in features if split_unit(feature.name)[0] == name), name)
 
 
-def rows_of(model: Model, source: Source, measured: bool = False) -> tuple[list[dict[str, Any]], Table]:
+def rows_to_settings(model: Model, source: Source, measured: bool = False) -> tuple[list[dict[str, Any]], Table]:
     """Return every row of DATA as a setting of the model, and the rows. For a store these are rows of the model's
     response; ``measured``: for a table, too. Raises InputError, DataError for a missing cell."""
     table = source.table
@@ -87,7 +87,7 @@ def rows_of(model: Model, source: Source, measured: bool = False) -> tuple[list[
     return rows, table
 
 
-def _number(value: Any, unit: str) -> Any:
+def _parse_number(value: Any, unit: str) -> Any:
     """Convert a text to a number, in the factor's unit if it has its own (``4MiB`` of ``size (KiB)``). Other texts are
     returned as they are, for the model to refuse."""
     if isinstance(value, (int, float)):
@@ -107,5 +107,5 @@ def _convert_unit(text: str, unit: str) -> Any:
     return text
 
 
-def _text(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     return str(tidy_number(value)) if isinstance(value, float) else str(value)

@@ -26,7 +26,7 @@ class Visitor(Protocol):
         """Take a run with its operations, by rank and start; they are empty if only histograms were kept."""
 
 
-def visit(source: Source, visitors: Sequence[Visitor]) -> None:
+def visit_runs(source: Source, visitors: Sequence[Visitor]) -> None:
     """Pass each run of a store to all visitors that want it; the operations of one run are in memory at a time."""
     for run in source.runs:
         asking = [visitor for visitor in visitors if visitor.wants(run)]
@@ -65,8 +65,8 @@ class Percentiles:
         self.by_run[run.id] = trial_percentiles
 
 
-def latencies(source: Source, level: float) -> dict[str, list[TrialPercentiles]]:
+def compute_run_percentiles(source: Source, level: float) -> dict[str, list[TrialPercentiles]]:
     """Return the percentiles of each complete run shown, by run id; empty for a table."""
     visitor = Percentiles(source, level)
-    visit(source, [visitor])
+    visit_runs(source, [visitor])
     return visitor.by_run

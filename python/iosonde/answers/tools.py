@@ -22,7 +22,7 @@ def list_tool_clocks(source: Source, query: ResponseQuery) -> tuple[tuple[str, s
     return tuple((tool, next(iter(clocks)) if len(clocks) == 1 else "") for tool, clocks in inside.items())
 
 
-def own_clock(source: Source, query: ResponseQuery) -> str:
+def find_own_clock(source: Source, query: ResponseQuery) -> str:
     """Return the clock of our engine's rates; '' if none is shown, or metrics are named."""
     return "" if query.response or query.metric else source.own_clock(query.choice)
 

@@ -13,31 +13,31 @@ from iosonde.data.choice import column_to_texts
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
-from iosonde.stats.overview.cells import MeasuredCells, TrialCell, bring_ups_of
-from iosonde.stats.overview.measured_order import measured_order
-from iosonde.stats.overview.story import effects_of_cells
-from iosonde.stats.regression.effect_types import ResponseEffects, correct
+from iosonde.stats.overview.cells import MeasuredCells, TrialCell, number_shared_bring_ups
+from iosonde.stats.overview.measured_order import find_measured_order
+from iosonde.stats.overview.story import estimate_cell_effects
+from iosonde.stats.regression.effect_types import ResponseEffects, correct_effects
 
 from .caveats import warn_confounded_cells
 
 
-def measured(source: Source, query: ResponseQuery) -> MeasuredCells:
+def build_measured_cells(source: Source, query: ResponseQuery) -> MeasuredCells:
     """Return the trials of a store as cells of the known factors, or of ``query.on``."""
     trials = source.trials(query.choice)
     if not len(trials.rows) and not query.response:
         return MeasuredCells((), trials.rows, tuple(source.varying_factors.names), trials.warnings)
     candidates = build_responses(source, query)
     by = tuple(candidates[0].names) if candidates else tuple(source.varying_factors.names)
-    rows, at = (trials.rows, trials.at) if not query.response else _rows_of(source, candidates)
+    rows, at = (trials.rows, trials.at) if not query.response else _collect_response_rows(source, candidates)
     places = np.full(len(source.run_rows), -1, dtype=np.intp)
     places[at] = np.arange(len(at))
     messages = [text for response in candidates for text in (*response.warnings, *warn_confounded_cells(response))]
-    cells = tuple(cell for response in candidates for cell in cells_of(response, places))
+    cells = tuple(cell for response in candidates for cell in build_response_cells(response, places))
     warnings = tuple(dict.fromkeys([*([] if query.response else trials.warnings), *messages]))
     return MeasuredCells(cells, rows, by, warnings, candidates[0].together if candidates else {})
 
 
-def _rows_of(source: Source, candidates: Sequence[Response]) -> tuple[Table, npt.NDArray[np.intp]]:
+def _collect_response_rows(source: Source, candidates: Sequence[Response]) -> tuple[Table, npt.NDArray[np.intp]]:
     """Return the results behind these responses, by time, and their places in ``Source.whole``."""
     positions = [response.at for response in candidates if response.at is not None]
     at = np.unique(np.concatenate(positions)) if positions else np.empty(0, dtype=np.intp)
@@ -45,7 +45,7 @@ def _rows_of(source: Source, candidates: Sequence[Response]) -> tuple[Table, npt
     return source.run_rows.take(at), at
 
 
-def cells_of(response: Response, places: npt.NDArray[np.intp] | None = None) -> list[TrialCell]:
+def build_response_cells(response: Response, places: npt.NDArray[np.intp] | None = None) -> list[TrialCell]:
     """Return the trials of each setting, in order of measurement; ``places`` maps rows of ``Source.whole`` to numbers
     in the cells."""
     values, names = response.values, response.names
@@ -53,12 +53,14 @@ def cells_of(response: Response, places: npt.NDArray[np.intp] | None = None) -> 
     cells, units = [], response.rows.level_units(names)
     # A computed response is a metric of its own, distinct from its source.
     metric = response.title if response.measured else response.metric.name
-    shared = None if response.within_run else bring_ups_of(response.rows)
-    order = None if runs is not None else measured_order(response.rows, (response.title, *names))
+    shared = None if response.within_run else number_shared_bring_ups(response.rows)
+    order = None if runs is not None else find_measured_order(response.rows, (response.title, *names))
     for key, rows in response.rows.groups(names):
         rows = np.sort(rows)
         origins = (
-            _places(runs, rows) if runs is not None else tuple(response.rows.place(int(row)) for row in rows[:1000])
+            _format_places(runs, rows)
+            if runs is not None
+            else tuple(response.rows.place(int(row)) for row in rows[:1000])
         )
         at = None if response.within_run or response.at is None or places is None else places[response.at[rows]]
         cells.append(
@@ -79,11 +81,13 @@ def cells_of(response: Response, places: npt.NDArray[np.intp] | None = None) -> 
     return cells
 
 
-def _places(runs: npt.NDArray[Any], rows: npt.NDArray[np.intp]) -> tuple[str, ...]:
+def _format_places(runs: npt.NDArray[Any], rows: npt.NDArray[np.intp]) -> tuple[str, ...]:
     return tuple(f"run {runs[row]}" for row in rows)
 
 
-def with_computed(source: Source, table: Table, query: ResponseQuery, by: Sequence[str]) -> tuple[Table, list[str]]:
+def add_computed_columns(
+    source: Source, table: Table, query: ResponseQuery, by: Sequence[str]
+) -> tuple[Table, list[str]]:
     """Return the rows with a column for each of ``query.response``, and their names. A computed column has its own
     name. Raises InputError, DataError."""
     names = []
@@ -100,7 +104,7 @@ def with_computed(source: Source, table: Table, query: ResponseQuery, by: Sequen
 Prepared = tuple[Response, list[str], list[str]]
 
 
-def tested_effects(
+def estimate_tested_effects(
     source: Source, query: ResponseQuery, selected: Sequence[Response], prepare: Callable[[Response], Prepared]
 ) -> dict[str, ResponseEffects]:
     """Map the titles of the ``selected`` responses to the effects of their factors, corrected over these and the
@@ -109,13 +113,15 @@ def tested_effects(
     titles = {response.title for response in selected}
     family = [
         *selected,
-        *(headline for headline in headline_responses(source, query, factors) if headline.title not in titles),
+        *(headline for headline in select_headline_responses(source, query, factors) if headline.title not in titles),
     ]
     prepared = {response.title: prepare(response) for response in family}
     effects = {
-        title: _effects(response, names, query.level) for title, (response, names, _) in prepared.items() if names
+        title: _estimate_effects(response, names, query.level)
+        for title, (response, names, _) in prepared.items()
+        if names
     }
-    return dict(zip(effects, correct(list(effects.values())), strict=True))
+    return dict(zip(effects, correct_effects(list(effects.values())), strict=True))
 
 
 def collect_other_p_values(
@@ -124,22 +130,22 @@ def collect_other_p_values(
     """Return the p values of the effects of these factors on all headline responses other than ``response``."""
     others = [
         headline
-        for headline in headline_responses(source, replace(query, response=(response.title,)), factors)
+        for headline in select_headline_responses(source, replace(query, response=(response.title,)), factors)
         if headline.title != response.title
     ]
-    tests = [test for other in others for test in _effects(other, factors, query.level).tests]
+    tests = [test for other in others for test in _estimate_effects(other, factors, query.level).tests]
     return tuple(test.p for test in tests if test.p is not None)
 
 
-def _effects(response: Response, names: Sequence[str], level: float) -> ResponseEffects:
+def _estimate_effects(response: Response, names: Sequence[str], level: float) -> ResponseEffects:
     """Compute the effects from trials with values of all these factors."""
     valid = ~np.logical_or.reduce([np.isnan(response.values), *(response.rows.column(name).missing for name in names)])
     rows = response.rows.take(valid)
     chosen = replace(response, rows=rows, at=None if response.at is None else response.at[valid]).on(names)
-    return effects_of_cells(cells_of(chosen), level, chosen.together)
+    return estimate_cell_effects(build_response_cells(chosen), level, chosen.together)
 
 
-def headline_responses(source: Source, query: ResponseQuery, factors: Sequence[str]) -> list[Response]:
+def select_headline_responses(source: Source, query: ResponseQuery, factors: Sequence[str]) -> list[Response]:
     """Return the responses that an analysis takes by default, by these ``factors``. Empty if ``query`` names none
     either, since they are then shown anyway, or if DATA has none."""
     if not (query.response or query.metric) or not factors:

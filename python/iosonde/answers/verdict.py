@@ -9,7 +9,7 @@ FEWEST = 5  # settings: too few others to hold one out
 _PLAIN = (1.0, "")
 
 
-def verdict(choice: Choice, scale: tuple[float, str] = _PLAIN) -> str:
+def describe_choice(choice: Choice, scale: tuple[float, str] = _PLAIN) -> str:
     """Return the sentence; errors are divided by the first of ``scale`` and have the second as their unit."""
     judged = choice.tried[choice.chosen]
     if choice.groups.n < FEWEST:
@@ -18,61 +18,60 @@ def verdict(choice: Choice, scale: tuple[float, str] = _PLAIN) -> str:
             f"{choice.groups.n}. Measure {FEWEST} settings or more."
         )
     if judged.candidate.family == "mean" and len(choice.tried) > 1:
-        return _mean_is_taken(choice, scale)
+        return _describe_mean_choice(choice, scale)
     if len(choice.tried) == 1:
-        return f"{judged.candidate.short}: {_error(choice, judged, scale)}."
-    text = f"{judged.candidate.short} is taken, {_why(choice, judged)}: {_error(choice, judged, scale)}."
+        return f"{judged.candidate.short}: {_describe_error(choice, judged, scale)}."
+    reason, error = _explain_choice(choice, judged), _describe_error(choice, judged, scale)
+    text = f"{judged.candidate.short} is taken, {reason}: {error}."
     if choice.nested is not None:
         e = choice.nested
         rows = f", {choice.n_choice} rows" if choice.n_choice < choice.model.rows else ""
-        low, high = (_in_unit(end, (scale[0], "")) for end in (e.low, e.high))
+        low, high = (_format_in_unit(end, (scale[0], "")) for end in (e.low, e.high))
         spread = f"{low}–{high}: spread over nested folds{rows}, no confidence interval"
-        text += f" Choosing like this errs by {_in_unit(e.value, scale)} ({spread})."
+        text += f" Choosing like this errs by {_format_in_unit(e.value, scale)} ({spread})."
     return text
 
 
-def model_verdict(choice: Choice, response: str, factors: tuple[str, ...]) -> Verdict:
+def build_model_verdict(choice: Choice, response: str, factors: tuple[str, ...]) -> Verdict:
     """Return the verdict: DIFFERENT if the chosen model beats the overall mean by more than chance."""
     judged, gain = choice.tried[choice.chosen], choice.gain
     if choice.groups.n < FEWEST or gain is None or gain.low is None:
         state = VerdictState.NOT_TESTED
     else:
-        state = VerdictState.DIFFERENT if _beats_mean(choice) else VerdictState.INCONCLUSIVE
+        state = VerdictState.DIFFERENT if _is_better_than_mean(choice) else VerdictState.INCONCLUSIVE
     return Verdict("model", response, factors, state, None, judged.candidate.short, gain)
 
 
-def _beats_mean(choice: Choice) -> bool:
+def _is_better_than_mean(choice: Choice) -> bool:
     """Return whether the model's error is below that of the overall mean by more than chance."""
     gain = choice.gain
     is_mean = choice.tried[choice.chosen].candidate.family == "mean"
     return not is_mean and gain is not None and gain.low is not None and gain.low > 0
 
 
-def _mean_is_taken(choice: Choice, scale: tuple[float, str]) -> str:
+def _describe_mean_choice(choice: Choice, scale: tuple[float, str]) -> str:
     best = _find_best(choice)
     text = "The mean of everything is taken: no model is better"
     if best.candidate.family != "mean":
-        text += (
-            f" by more than one standard error ({best.candidate.short} errs by {_in_unit(best.mae.value, scale)}, "
-            f"the mean by {_in_unit(choice.baseline.mae.value, scale)})"
-        )
+        error, mean_error = (_format_in_unit(judged.mae.value, scale) for judged in (best, choice.baseline))
+        text += f" by more than one standard error ({best.candidate.short} errs by {error}, the mean by {mean_error})"
     return f"{text}. The effect of these factors on the response cannot be judged here."
 
 
-def _error(choice: Choice, judged: Judged, scale: tuple[float, str]) -> str:
+def _describe_error(choice: Choice, judged: Judged, scale: tuple[float, str]) -> str:
     baseline = choice.baseline.mae.value
     text = (
-        f"it errs by {_in_unit(judged.mae.value, scale)} on rows not seen, the mean of everything by "
-        f"{_in_unit(baseline, scale)}"
+        f"it errs by {_format_in_unit(judged.mae.value, scale)} on rows not seen, the mean of everything by "
+        f"{_format_in_unit(baseline, scale)}"
     )
     if judged.mae.value and baseline and judged.mae.value >= baseline and judged.candidate.family != "mean":
         text += ": it is not better than that mean"
-    elif judged.candidate.family != "mean" and choice.gain is not None and not _beats_mean(choice):
+    elif judged.candidate.family != "mean" and choice.gain is not None and not _is_better_than_mean(choice):
         text += ", which may be by chance"
     return text
 
 
-def _why(choice: Choice, judged: Judged) -> str:
+def _explain_choice(choice: Choice, judged: Judged) -> str:
     best = _find_best(choice)
     why = (
         "the smallest error"
@@ -91,5 +90,5 @@ def _find_best(choice: Choice) -> Judged:
     )
 
 
-def _in_unit(value: float | None, scale: tuple[float, str]) -> str:
+def _format_in_unit(value: float | None, scale: tuple[float, str]) -> str:
     return format_number(value) if value is None else f"{format_number(value / scale[0])} {scale[1]}".rstrip()

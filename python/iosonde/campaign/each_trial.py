@@ -39,7 +39,7 @@ class EachTrial:
     ) -> None:
         self._begun, self._benches, self._progress, self._done = begun, benches, progress, done
         store, campaign, experiment = begun.store, begun.campaign, begun.experiment
-        self._probes = hardware.stored(map(StoredRun, store.runs()))
+        self._probes = hardware.select_complete_probes(map(StoredRun, store.runs()))
         self._bring_ups = BringUps(campaign.spec, [run["factors"] for run in store.runs(experiment=experiment.id)])
         self._pace = Pace(partial(forecast_campaign, campaign), read_measured_trials(store, campaign), begun.say)
         self.breaks = Breaks(campaign.pacing, begun.hands.stop.check, begun.say)

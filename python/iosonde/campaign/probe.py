@@ -40,7 +40,7 @@ JSON_VERSION = 1
 @dataclass(frozen=True)
 class Probed:
     """Results over ``n`` complete repetitions. ``facts`` has an Estimate of everything
-    (``stats.overview.hardware.summarise``), ``slowest`` the value of the slowest link and node."""
+    (``stats.overview.hardware.summarise_probe``), ``slowest`` the value of the slowest link and node."""
 
     facts: Facts
     slowest: Mapping[str, float]
@@ -80,9 +80,13 @@ class Probed:
 
 def summarise_repetitions(repetitions: Sequence[Facts], level: float, mount: Facts | None = None) -> Probed:
     """Summarise the facts of complete repetitions; ``mount`` is that of the written directory, if any."""
-    facts = hardware.summarise(repetitions, level)
+    facts = hardware.summarise_probe(repetitions, level)
     return Probed(
-        facts, hardware.slowest(facts), tuple(list_probe_warnings(facts, mount or {})), len(repetitions), level
+        facts,
+        hardware.find_slowest_parts(facts),
+        tuple(list_probe_warnings(facts, mount or {})),
+        len(repetitions),
+        level,
     )
 
 
@@ -143,10 +147,10 @@ def _summarise_runs(probe_request: ProbeRequest, runs: Sequence[Run], mount: Fac
 def attach_probe(run: Run, probes: Sequence[StoredRun], level: float) -> Run:
     """Return the run with the known properties of its hardware: ``facts.probe``, and the slowest of everything as
     factors."""
-    probe_facts = hardware.newest(probes, run.facts["hosts"], level)
+    probe_facts = hardware.summarise_newest_probe(probes, run.facts["hosts"], level)
     if probe_facts:
         run.facts["probe"] = hardware.to_json(probe_facts)
-        run.factors |= {**hardware.slowest(probe_facts), **hardware.describe_servers(probe_facts)}
+        run.factors |= {**hardware.find_slowest_parts(probe_facts), **hardware.describe_servers(probe_facts)}
     return run
 
 

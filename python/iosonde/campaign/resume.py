@@ -10,7 +10,7 @@ from iosonde.core.pair_rule import PairRule, build_pair_rule
 from iosonde.core.types import Experiment, Run
 from iosonde.foreign.reach import check_reachable
 from iosonde.stats.estimate import stopping
-from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, others, paired_run, verdicts
+from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, build_paired_run, judge_pairs, list_cell_factors
 from iosonde.stats.estimate.sequential import LEAST
 from iosonde.store import Store
 
@@ -126,7 +126,7 @@ class Pairs:
 
     def __init__(self, rule: PairRule, experiment: Experiment, store: Store | None = None) -> None:
         self._rule = rule
-        self._others = others(rule, experiment.factors)
+        self._others = list_cell_factors(rule, experiment.factors)
         self._runs: list[PairedRun] = []
         if store:
             self._read_runs(store, experiment)
@@ -139,11 +139,11 @@ class Pairs:
                 for row in run.observations
                 if row.rank is None
             ]
-            self._runs.append(paired_run(self._rule, self._others, run.factors, select_clocked_values(rows)))
+            self._runs.append(build_paired_run(self._rule, self._others, run.factors, select_clocked_values(rows)))
 
     def verdicts(self) -> list[PairVerdict]:
         """Return the verdict of each cell."""
-        return verdicts(self._runs, self._rule)
+        return judge_pairs(self._runs, self._rule)
 
     def needed(self, experiment: Experiment) -> int:
         """Return the total number of pairs per cell: one more than now, until the verdict is clear."""
@@ -176,5 +176,7 @@ class Pairs:
         for run in store.runs(experiment=experiment.id):
             if not run["missing"]:
                 self._runs.append(
-                    paired_run(self._rule, self._others, run["factors"], select_clocked_values(rows.get(run["id"], ())))
+                    build_paired_run(
+                        self._rule, self._others, run["factors"], select_clocked_values(rows.get(run["id"], ()))
+                    )
                 )

@@ -120,10 +120,10 @@ class CampaignOutcome:
 
 def _warn_of_rare_modes(repetitions: int) -> list[Message]:
     """Warn about modes too rare for a number of trials derived from a pilot."""
-    enough = stopping.trials_to_see(_DETECTION_PROBABILITY)
+    enough = stopping.compute_trials_to_see(_DETECTION_PROBABILITY)
     if repetitions >= enough:
         return []
-    missed = 100 * stopping.chance_to_miss(repetitions)
+    missed = 100 * stopping.compute_miss_probability(repetitions)
     return [
         Message(
             "rare-mode",

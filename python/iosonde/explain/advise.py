@@ -206,7 +206,7 @@ def advise(
     random = (
         None
         if crossed is None
-        else _over_random(trial_instances, crossed, best, _compute_joint_level(trial_instances, level))
+        else _estimate_gain_over_random(trial_instances, crossed, best, _compute_joint_level(trial_instances, level))
     )
     at = {
         "advice": choices(tree, trial_instances.x, stop),
@@ -346,7 +346,7 @@ def _estimate_gain(
     )
 
 
-def _over_random(instances: Instances, crossed: Crossed, best: int, level: float) -> Estimate:
+def _estimate_gain_over_random(instances: Instances, crossed: Crossed, best: int, level: float) -> Estimate:
     """Estimate what the best default adds to the share of the best over the mean of all settings."""
     gain = crossed.gain("chosen", "random", level)
     if not crossed.by_repeat:

@@ -97,10 +97,10 @@ def bound_instance_share(estimate: Estimate, values: Array) -> Estimate:
         return cut(estimate)
     half = (estimate.high - p) / (p * (1.0 - p))
     odds = math.log(p / (1.0 - p))
-    return replace(estimate, low=_share_at(odds - half), high=_share_at(odds + half))
+    return replace(estimate, low=_odds_to_share(odds - half), high=_odds_to_share(odds + half))
 
 
-def _share_at(odds: float) -> float:
+def _odds_to_share(odds: float) -> float:
     return 1.0 / (1.0 + math.exp(-odds)) if odds > -700 else 0.0
 
 

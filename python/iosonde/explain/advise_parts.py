@@ -15,7 +15,7 @@ import numpy as np
 
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.logs import exp_of
+from iosonde.stats.estimate.logs import exp_estimate
 
 from .instances import Array, Instances, Rows
 
@@ -104,4 +104,4 @@ def mean_estimate(values: Array, level: float, group: Rows | None = None) -> Est
 
 def geometric(logs: Estimate) -> Estimate:
     """Convert a mean of logarithms to a geometric mean."""
-    return exp_of(logs)
+    return exp_estimate(logs)

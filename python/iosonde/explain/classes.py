@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.stats.density import kernel
-from iosonde.stats.density.hills import Hills, gathered, hills
+from iosonde.stats.density.hills import Hills, count_values_in_kernel, detect_hills
 from iosonde.stats.density.histogram import LogHistogram
-from iosonde.stats.density.mixture import Normals, normals
-from iosonde.stats.density.multimodal import Multimodality, silverman
+from iosonde.stats.density.mixture import Normals, fit_normals
+from iosonde.stats.density.multimodal import Multimodality, run_silverman_test
 
 SMALL = 0.05  # share of the operations: a last hill below it is unexpectedly slow
 STANDARD = 0.1  # a hill with less is not the reference of the others, however fast it is
@@ -58,7 +58,7 @@ class DensityClasses:
 
 def density_classes(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> DensityClasses:
     """Classify the durations (ns) of operations; ``bandwidth`` as in ``hills``."""
-    density_hills = hills(histogram, bandwidth)
+    density_hills = detect_hills(histogram, bandwidth)
     bounds = list(density_hills.valleys)
     beyond = _find_tail_cut(histogram, density_hills)
     last = histogram.recorded[histogram.below(bounds[-1]) if bounds else 0 :].sum() / histogram.n
@@ -77,8 +77,8 @@ def density_classes(histogram: LogHistogram, bandwidth: str | float = kernel.STA
         next((place for place, share in enumerate(shares) if share >= STANDARD), 0),
         len(bounds) if has_last else None,
         density_hills,
-        silverman(histogram),
-        normals(histogram, density_hills.bandwidth),
+        run_silverman_test(histogram),
+        fit_normals(histogram, density_hills.bandwidth),
     )
 
 
@@ -100,7 +100,7 @@ def _find_tail_cut(histogram: LogHistogram, density_hills: Hills) -> float | Non
     wide = max(_GAP, density_hills.bandwidth)
     padded = histogram.padded(5 * wide)
     last_top = padded.below(density_hills.tops[-1])
-    sparse = gathered(kernel.densities(padded.counts, [wide])[0], wide)[last_top:] < _ZERO
+    sparse = count_values_in_kernel(kernel.smooth_counts(padded.counts, [wide])[0], wide)[last_top:] < _ZERO
     if not sparse.any():
         return None
     cut = float(padded.value(last_top + int(sparse.argmax())))

@@ -59,11 +59,11 @@ def confirmation(
     if changed is None:
         experiment["repetitions"] = AGAIN
         expected = Message("same-again", "the same again: most of the trials have the finding, with the same numbers")
-        return Confirmation(experiment, (expected, *_servers_count(experiment, suspect)))
+        return Confirmation(experiment, (expected, *_enable_server_counters(experiment, suspect)))
     return Confirmation(experiment, tuple(changed))
 
 
-def _servers_count(experiment: dict[str, Any], suspect: Suspect) -> tuple[str, ...]:
+def _enable_server_counters(experiment: dict[str, Any], suspect: Suspect) -> tuple[str, ...]:
     """Enable server counters for files in a lab: they show which server it is, and whether it takes the time itself."""
     if "files" not in suspect.evidence or "lab" not in experiment:
         return ()
@@ -87,7 +87,7 @@ def _apply_change(experiment: dict[str, Any], what: str, kind: str, size: int, s
         return _request_size(experiment, what, kind, size, suspect)
     if suspect.code in _MORE:
         return _double_amount(experiment, suspect)
-    if suspect.code in _ORDER and _put_factor(experiment, _ORDERS, "order", kind, lambda old: [old, "seq"]):
+    if suspect.code in _ORDER and _replace_key_by_factor(experiment, _ORDERS, "order", kind, lambda old: [old, "seq"]):
         return [
             Message(
                 "sequential-order", "order seq: no operation is far from the one before it, and none of these is slow"
@@ -103,7 +103,9 @@ def _apply_change(experiment: dict[str, Any], what: str, kind: str, size: int, s
 
 def _request_size(experiment: dict[str, Any], what: str, kind: str, size: int, suspect: Suspect) -> list[str] | None:
     levels = [size // 2, size, 2 * size]
-    if not _put_factor(experiment, _SIZES, "request_size", kind, lambda old: levels if old == size else None, "bytes"):
+    if not _replace_key_by_factor(
+        experiment, _SIZES, "request_size", kind, lambda old: levels if old == size else None, "bytes"
+    ):
         if _LARGE not in what or any(step.get("workload") != _ENVELOPE for step in experiment["steps"]):
             return None
         for step in experiment["steps"]:
@@ -130,7 +132,7 @@ def _double_amount(experiment: dict[str, Any], suspect: Suspect) -> list[str] | 
             if isinstance(old := _read_level(experiment, node.get(name)), int | float):
                 node[name] = 2 * old
     if not any(
-        _put_factor(
+        _replace_key_by_factor(
             experiment, keys, "amount", None, lambda old: [old, 2 * old] if isinstance(old, int) else None, unit
         )
         for keys, unit in ((_BYTES, "bytes"), (_COUNTS, ""))
@@ -152,7 +154,7 @@ def _double_amount(experiment: dict[str, Any], suspect: Suspect) -> list[str] | 
     ]
 
 
-def _put_factor(
+def _replace_key_by_factor(
     experiment: dict[str, Any],
     keys: tuple[str, ...],
     factor: str,

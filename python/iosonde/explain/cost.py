@@ -20,7 +20,7 @@ import numpy.typing as npt
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import normal_quantile, t_quantile
-from iosonde.stats.estimate.summarise import mean
+from iosonde.stats.estimate.summarise import estimate_mean
 
 from .classes import DensityClasses
 from .operations import Operations
@@ -156,7 +156,7 @@ def cost_of(trials: Sequence[Account], classes: DensityClasses, level: float) ->
     cost_s = _estimate_over_trials(trials, sum_excess, level)
     return Cost(
         cost_s.within(0.0, longest_s),
-        mean([trial.elapsed_s for trial in trials], level),
+        estimate_mean([trial.elapsed_s for trial in trials], level),
         _estimate_over_trials(trials, compute_rate, level).within(0.0),
         _without_endless(_estimate_over_trials(trials, if_fast, level), cost_s, longest_s),
         "bytes/s" if trials[0].size else "operations/s",
@@ -188,7 +188,7 @@ def _estimate_over_trials(
         float(value(trial.counts.sum(axis=0)[None], trial.seconds.sum(axis=0)[None], trial)[0]) for trial in trials
     ]
     if len(values) > 1:
-        return mean(values, level)
+        return estimate_mean(values, level)
     single = trials[0]
     used = np.flatnonzero(single.counts.sum(axis=1))
     if single.counts.sum() < _FEWEST or used.size < BLOCKS // 4:

@@ -183,7 +183,7 @@ def _format_switch(key: str, text: str, on: str, off: str, other: str = "") -> s
     return word
 
 
-def _romio_value(key: str, text: str) -> str:
+def _format_romio_value(key: str, text: str) -> str:
     if key in ("romio_ds_read", "romio_ds_write", "romio_cb_read", "romio_cb_write", "romio_cb_alltoall"):
         return _format_switch(key, text, "enable", "disable", "automatic")
     if key == "romio_cb_pfr":
@@ -193,7 +193,7 @@ def _romio_value(key: str, text: str) -> str:
     return _format_bytes(text) if key in _ROMIO_BYTES else text
 
 
-def _lustre_value(key: str, text: str) -> str:
+def _format_lustre_value(key: str, text: str) -> str:
     if key in ("-S", "--stripe-size") and (size := parse_size(text)) % 65536:
         raise InputError(
             "not-a-multiple",
@@ -204,7 +204,7 @@ def _lustre_value(key: str, text: str) -> str:
     return _format_size(text)
 
 
-def _fio_value(key: str, text: str) -> str:
+def _format_fio_value(key: str, text: str) -> str:
     if text.lower() in _ON or text.lower() in _OFF:
         return "1" if text.lower() in _ON else "0"
     return _format_size(text)
@@ -215,7 +215,7 @@ def _escape_text(text: str) -> str:
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
-def _mount_word(key: str, value: str) -> str:
+def _format_mount_option(key: str, value: str) -> str:
     """Return ``noatime`` for on, ``atime`` for off, or the option's own opposite."""
     if value.isdigit() or value.lower() not in (*_ON, *_OFF):
         return f"{key}={value}"
@@ -283,7 +283,7 @@ SYSTEMS: dict[str, Hints] = {
         },
         lambda name: name in _ROMIO_OWN or name.startswith("romio_"),
         lambda pairs: [f"{key} {value}" for key, value in pairs],
-        _romio_value,
+        _format_romio_value,
     ),
     "lustre": Hints(
         ".sh",
@@ -295,7 +295,7 @@ SYSTEMS: dict[str, Hints] = {
         },
         lambda name: False,
         lambda pairs: ["lfs setstripe " + " ".join(f"{key} {shlex.quote(value)}" for key, value in pairs) + ' "$1"'],
-        _lustre_value,
+        _format_lustre_value,
     ),
     "gluster": Hints(
         ".sh",
@@ -308,7 +308,7 @@ SYSTEMS: dict[str, Hints] = {
         ".options",
         {"read_size": ("rsize",), "write_size": ("wsize",)},
         lambda name: bool(_SAFE.match(name)),
-        lambda pairs: [",".join(_mount_word(key, value) for key, value in pairs)],
+        lambda pairs: [",".join(_format_mount_option(key, value) for key, value in pairs)],
         lambda key, text: _format_bytes(text) if key in ("rsize", "wsize") else _format_size(text),
     ),
     "fio": Hints(
@@ -316,7 +316,7 @@ SYSTEMS: dict[str, Hints] = {
         {"block_size": ("bs",), "queue_depth": ("iodepth",), "engine": ("ioengine",), "jobs": ("numjobs",)},
         lambda name: bool(_SAFE.match(name)),
         lambda pairs: ["[global]", *(f"{key}={value}" for key, value in pairs)],
-        _fio_value,
+        _format_fio_value,
     ),
     "ior": Hints(
         ".flags",

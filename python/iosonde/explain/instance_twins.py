@@ -22,7 +22,7 @@ def twins(y: npt.NDArray[np.float64], cells: Rows) -> Rows:
         TrialCell({"cell": int(cells[rows[0]])}, "", "", y[rows], rows=rows, places=tuple(map(str, rows)))
         for rows in np.split(order, starts[1:])
     ]
-    duplicates, original = copies.find(parts), np.arange(len(y))
+    duplicates, original = copies.find_copies(parts), np.arange(len(y))
     if duplicates is None:
         return original
     for a, b in duplicates.cells:

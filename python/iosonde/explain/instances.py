@@ -15,7 +15,7 @@ from iosonde.core.level_text import format_level_word, levels_to_base
 from iosonde.core.message import Message
 from iosonde.core.table import Cell, Table, tidy_number
 from iosonde.model.fit.features import Feature
-from iosonde.stats.estimate.missing import missing_row_warnings
+from iosonde.stats.estimate.missing import build_missing_row_warnings
 
 from . import instance_twins
 
@@ -133,7 +133,7 @@ def instances(
             response=response,
             columns=", ".join([*chosen, *fixed]),
         )
-    warnings = missing_row_warnings(len(table) - int(usable.sum()), len(table))
+    warnings = build_missing_row_warnings(len(table) - int(usable.sum()), len(table))
     part, y = table.take(usable), y[usable]
     _check_values(part, measured.name, y, chosen)
     alone = [name for name in fixed if len(part.column(name).codes()[1]) < 2]
@@ -150,7 +150,7 @@ def instances(
     trials = _Trials(part, y, instance, setting, settings, original)
     renamed: Renamed = ()
     if trials.copied:
-        trials, renamed = _without_renamed(trials)
+        trials, renamed = _drop_duplicate_settings(trials)
     features = tuple(
         Feature(name, part.column(name).unit, tuple(part.column(name).codes()[1]), part.column(name).numeric)
         for name in fixed
@@ -165,7 +165,7 @@ def instances(
         lower=lower,
         renamed=renamed,
         units=part.level_units((*chosen, *fixed)),
-        warnings=(*warnings, *_twin_warnings(trials, renamed, instances.group)),
+        warnings=(*warnings, *_list_twin_warnings(trials, renamed, instances.group)),
     )
 
 
@@ -211,7 +211,7 @@ class _Trials:
         return int((self.original != np.arange(len(self.y))).sum())
 
 
-def _without_renamed(trials: _Trials) -> tuple[_Trials, Renamed]:
+def _drop_duplicate_settings(trials: _Trials) -> tuple[_Trials, Renamed]:
     """Return the trials without settings that duplicate another one, and these."""
     renamed = instance_twins.renamed(instance_twins.same_cells(trials.original, trials.instance, trials.setting))
     if not renamed:
@@ -244,7 +244,7 @@ def _without_renamed(trials: _Trials) -> tuple[_Trials, Renamed]:
     )
 
 
-def _twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[str]:
+def _list_twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[str]:
     messages: list[str] = [
         Message(
             "identical-settings",

@@ -2,7 +2,7 @@
 
 Some limits are physical. An operation no slower than a copy came from memory; one faster than the known path to the
 servers did not wait (``at_client``). A whole period of bytes faster than any link was a message about them, not their
-transfer (``_read_single``). Between clear cases there is no interpretation.
+transfer (``_explain_single_slow_operation``). Between clear cases there is no interpretation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -115,10 +115,12 @@ class Pass:
 def read_pass(operations: Pass) -> Reading | None:
     """Interpret all of them together: a server that itself took the lost time, or no optimisation that avoids waiting.
     None if neither is clear."""
-    return _in_a_server(operations) or _read_slow_server(operations) or _all_wait(operations)
+    return (
+        _explain_slow_disk(operations) or _explain_slow_server(operations) or _explain_missing_optimisation(operations)
+    )
 
 
-def _in_a_server(operations: Pass) -> Reading | None:
+def _explain_slow_disk(operations: Pass) -> Reading | None:
     slowest, excess_s = operations.servers.slowest, operations.servers.excess_s
     if slowest is None or operations.lost_s < _MATTERS * operations.took_s or excess_s < _ITSELF * operations.lost_s:
         return None
@@ -141,7 +143,7 @@ def _in_a_server(operations: Pass) -> Reading | None:
     )
 
 
-def _read_slow_server(operations: Pass) -> Reading | None:
+def _explain_slow_server(operations: Pass) -> Reading | None:
     """Interpret files whose operations at a server are all slow, scattered among the others, and as many as one server
     has. It is a server then: a cache hits or misses within a file, and a disturbance takes one moment."""
     files = operations.files
@@ -162,31 +164,33 @@ def _read_slow_server(operations: Pass) -> Reading | None:
         operation=operations.kind,
         others=format_rate(files.others_s, "s"),
     )
-    return _by_itself(words, holders, operations.servers, files.slow_s - files.others_s)
+    return _decide_by_server_counters(words, holders, operations.servers, files.slow_s - files.others_s)
 
 
-def _by_itself(words: str, holders: Sequence[str], servers: ServerTimes, longer_s: float) -> Reading:
+def _decide_by_server_counters(words: str, holders: Sequence[str], servers: ServerTimes, longer_s: float) -> Reading:
     """Decide by its own counters whether a slow server among ``holders`` takes the time itself, or the path to it."""
     shares = [servers.longer_s(name) / longer_s for name in holders]
     counted = ", ".join(f"{name} takes {format_rate(servers.by_server[name][1], 's')} itself" for name in holders)
     if min(shares) >= _ITSELF:
         template = "{slow_server}; in the server, its disk or its host: {times}"
         return Reading(
-            SLOW_DISK, Message("slow-disk", template, **{**_values(words), "slow_server": words, "times": counted})
+            SLOW_DISK,
+            Message("slow-disk", template, **{**_get_message_values(words), "slow_server": words, "times": counted}),
         )
     if max(shares) <= _NOT_ITSELF:
         template = "{slow_server}; not in the server, on the path to it: {times}"
         return Reading(
-            SLOW_LINK, Message("slow-link", template, **{**_values(words), "slow_server": words, "times": counted})
+            SLOW_LINK,
+            Message("slow-link", template, **{**_get_message_values(words), "slow_server": words, "times": counted}),
         )
     return Reading(SLOW_SERVER, words)
 
 
-def _values(words: str) -> Mapping[str, object]:
+def _get_message_values(words: str) -> Mapping[str, object]:
     return words.values if isinstance(words, Message) else {}
 
 
-def _all_wait(operations: Pass) -> Reading | None:
+def _explain_missing_optimisation(operations: Pass) -> Reading | None:
     if not operations.sequential or operations.is_synchronous or not 0 < operations.size <= _AHEAD:
         return None
     if operations.faster > _HARDLY or operations.sent < _EACH:
@@ -202,7 +206,7 @@ def _all_wait(operations: Pass) -> Reading | None:
 
 def reading(suspects: Sequence[Suspect], times: Times) -> Reading | None:
     """Interpret the first suspect with an interpretation, the best explanation first; None without any."""
-    return next((reading for suspect in suspects if (reading := _read_suspect(suspect, times)) is not None), None)
+    return next((reading for suspect in suspects if (reading := _explain_suspect(suspect, times)) is not None), None)
 
 
 def explanations(suspects: Sequence[Suspect], times: Times) -> tuple[str, ...]:
@@ -211,25 +215,25 @@ def explanations(suspects: Sequence[Suspect], times: Times) -> tuple[str, ...]:
     if not suspects:
         return ()
     rivals = [suspect for suspect in suspects if suspect.agreement.kappa >= NEARLY * suspects[0].agreement.kappa]
-    read = [_read_suspect(rival, times) for rival in rivals]
+    read = [_explain_suspect(rival, times) for rival in rivals]
     first = [suspects[0].cause] if read[0] is None else []
     return tuple(dict.fromkeys([*first, *(reading.mechanism for reading in read if reading is not None)]))
 
 
-def _read_suspect(suspect: Suspect, times: Times) -> Reading | None:
+def _explain_suspect(suspect: Suspect, times: Times) -> Reading | None:
     rules = {
-        "S401": _read_period,
-        "S402": _read_clock,
-        "S404": _from_when_on,
+        "S401": _explain_period,
+        "S402": _explain_periodic_wait,
+        "S404": _explain_full_write_behind,
         "S405": lambda *_: Reading(FIRST_TOUCH, "a cache hit from the second time on"),
-        "S406": _read_place,
-        "S407": _read_jump,
-        "S408": _read_files,
+        "S406": _explain_place,
+        "S407": _explain_jump,
+        "S408": _explain_slow_files,
         "S409": lambda _, times: Reading(
             LOCK, f"all wait for one thing: a lock, or a {'disk' if times.local else 'server'} that pauses"
         ),
-        "S411": _read_amount,
-        "S412": _read_chance,
+        "S411": _explain_amount,
+        "S412": _explain_chance,
     }
     rule = rules.get(suspect.code)
     reading = rule(suspect, times) if rule else None
@@ -248,21 +252,21 @@ def _refine_by_servers(reading: Reading, times: Times, share: float | None = Non
     if times.servers is None or times.servers.slowest is None or longer_s <= 0:
         return reading
     holders = [times.servers.slowest[0]] if share is None else times.servers.holders(share, files)
-    return _by_itself(reading.words, holders, times.servers, longer_s) if holders else reading
+    return _decide_by_server_counters(reading.words, holders, times.servers, longer_s) if holders else reading
 
 
-def _read_period(suspect: Suspect, times: Times) -> Reading | None:
+def _explain_period(suspect: Suspect, times: Times) -> Reading | None:
     """Interpret a period: a single slow operation fetches, flushes or locks for the others; several in a row belong to
     one server."""
     evidence = suspect.evidence
     if "period_bytes" not in evidence:
         return None
     if not times.at_client:
-        return _read_server_share(evidence["slow_bytes"], evidence["period_bytes"], times)
-    return _read_single(evidence["period_bytes"], times) if evidence["slow_operations"] == 1 else None
+        return _explain_server_share(evidence["slow_bytes"], evidence["period_bytes"], times)
+    return _explain_single_slow_operation(evidence["period_bytes"], times) if evidence["slow_operations"] == 1 else None
 
 
-def _read_single(n_bytes: int, times: Times) -> Reading | None:
+def _explain_single_slow_operation(n_bytes: int, times: Times) -> Reading | None:
     rate = n_bytes / max(times.slow_s - times.fast_s, 1e-9)
     if rate > _MESSAGE:
         return Reading(LOCK, f"a lock of each {format_size(n_bytes)}, or its allocation: too short to transfer them")
@@ -276,7 +280,7 @@ def _read_single(n_bytes: int, times: Times) -> Reading | None:
     return None
 
 
-def _read_amount(suspect: Suspect, times: Times) -> Reading | None:
+def _explain_amount(suspect: Suspect, times: Times) -> Reading | None:
     if "write" not in times.kind or not times.at_client:
         return None
     n_bytes = suspect.evidence["gap_bytes"]
@@ -287,7 +291,7 @@ def _read_amount(suspect: Suspect, times: Times) -> Reading | None:
     )
 
 
-def _from_when_on(suspect: Suspect, times: Times) -> Reading | None:
+def _explain_full_write_behind(suspect: Suspect, times: Times) -> Reading | None:
     if not suspect.evidence["late"]:
         return Reading(WARM_UP, "something is warmed up until then")
     if "write" not in times.kind:
@@ -295,20 +299,24 @@ def _from_when_on(suspect: Suspect, times: Times) -> Reading | None:
     return Reading(WRITE_BEHIND, f"write-behind, full after {format_size(suspect.evidence['bytes_before'])}")
 
 
-def _read_place(suspect: Suspect, times: Times) -> Reading | None:
+def _explain_place(suspect: Suspect, times: Times) -> Reading | None:
     evidence = suspect.evidence
     if evidence["crosses"]:
         return (
-            _read_single(evidence["unit_bytes"], times)
+            _explain_single_slow_operation(evidence["unit_bytes"], times)
             if times.at_client
             else Reading(ALIGNMENT, f"requests that are split at borders of {format_size(evidence['unit_bytes'])}")
         )
     if not times.at_client:
-        return _read_server_share(evidence["width_bytes"], evidence["unit_bytes"], times)
-    return _read_single(evidence["unit_bytes"], times) if evidence["width_bytes"] <= max(times.size, 1) else None
+        return _explain_server_share(evidence["width_bytes"], evidence["unit_bytes"], times)
+    return (
+        _explain_single_slow_operation(evidence["unit_bytes"], times)
+        if evidence["width_bytes"] <= max(times.size, 1)
+        else None
+    )
 
 
-def _read_server_share(part: int, total: int, times: Times) -> Reading | None:
+def _explain_server_share(part: int, total: int, times: Times) -> Reading | None:
     """Interpret a share of at most half as one of several servers (or disks, of a local file system)."""
     if 2 * part > total:
         return None
@@ -325,7 +333,7 @@ def _build_holder_reading(part: str, times: Times) -> Reading:
     return Reading(SLOW_SERVER, f"a slow server: it holds {part}")
 
 
-def _read_files(suspect: Suspect, times: Times) -> Reading | None:
+def _explain_slow_files(suspect: Suspect, times: Times) -> Reading | None:
     """Interpret two files or more, as a single one may be slow for any reason. All their operations must be slow: a
     disturbance would affect neighbouring files as well."""
     files = suspect.evidence.get("files", ())
@@ -334,12 +342,12 @@ def _read_files(suspect: Suspect, times: Times) -> Reading | None:
     return _build_holder_reading(f"{len(files)} of the {suspect.evidence['of']} files", times)
 
 
-def _read_clock(suspect: Suspect, times: Times) -> Reading:
+def _explain_periodic_wait(suspect: Suspect, times: Times) -> Reading:
     every = format_rate(suspect.evidence["period_s"], "s")
     return Reading(LOCK, f"another user takes the resource every {every}: a lock, a commit, another job")
 
 
-def _read_chance(suspect: Suspect, times: Times) -> Reading | None:
+def _explain_chance(suspect: Suspect, times: Times) -> Reading | None:
     share = suspect.evidence["probability"]
     if share < _RARE:
         return Reading(DISTURBANCE, "rare and by chance: an interrupt, another process, a retry")
@@ -350,7 +358,7 @@ def _read_chance(suspect: Suspect, times: Times) -> Reading | None:
     )
 
 
-def _read_jump(suspect: Suspect, times: Times) -> Reading:
+def _explain_jump(suspect: Suspect, times: Times) -> Reading:
     return Reading(
         SEEK,
         "a seek, or useless read-ahead"

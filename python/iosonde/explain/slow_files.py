@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.stats.estimate.rank_tests import too_few_runs_p
+from iosonde.stats.estimate.rank_tests import compute_too_few_runs_p
 
 from .operations import Operations
 
@@ -62,7 +62,7 @@ def slow_files(operations: Operations, least_s: float, sent: float) -> SlowFiles
         slow_s,
         others_s,
         many * (slow_s - others_s),
-        too_few_runs_p(slow[np.argsort(starts, kind="stable")]),
+        compute_too_few_runs_p(slow[np.argsort(starts, kind="stable")]),
     )
 
 

@@ -222,7 +222,7 @@ def _judge_candidate(
     cost, had, needs = _compute_cost(cluster, [candidate]), totals(cluster), totals(cluster, [candidate])
     added = None if had.watts is None or needs.watts is None else needs.watts - had.watts
     more = ceiling.s - after(cluster).s
-    model_gain, remarks = _by_model(cluster, candidate, gain, ceiling, predict, in_bytes)
+    model_gain, remarks = _predict_by_model(cluster, candidate, gain, ceiling, predict, in_bytes)
     trapped = (gain.value or 0.0) < NOTHING
     return UpgradeOption(
         candidate,
@@ -234,13 +234,13 @@ def _judge_candidate(
         more / cost if cost > 0 else None,
         more / added if added is not None and added > 0 else None,
         tuple(_list_broken_limits(cluster, [candidate], limits)),
-        _best_after(cluster, candidate, others) if trapped else None,
+        _find_best_predecessor(cluster, candidate, others) if trapped else None,
         model_gain,
         remarks,
     )
 
 
-def _best_after(
+def _find_best_predecessor(
     cluster: Cluster, candidate: UpgradeCandidate, others: Sequence[UpgradeCandidate]
 ) -> tuple[str, float] | None:
     """Return the change after which this one gains most; None if it never gains."""
@@ -253,7 +253,7 @@ def _best_after(
     return (best[1], best[0]) if best[0] >= NOTHING else None
 
 
-def _by_model(
+def _predict_by_model(
     cluster: Cluster,
     candidate: UpgradeCandidate,
     gain: Estimate,
@@ -330,11 +330,11 @@ def _build_system(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> Syst
         fields |= change.words
         for name, q in change.system.items():
             values[name] = values[name] * q.value if q.times else q.value
-    fields |= {name: _as_field(name, value) for name, value in values.items()}
+    fields |= {name: _convert_to_field(name, value) for name, value in values.items()}
     return System(**fields)
 
 
-def _as_field(name: str, value: float) -> float | int:
+def _convert_to_field(name: str, value: float) -> float | int:
     integer_fields = ("replicas", "data_chunks", "parity_chunks", "stripe_count", "files")
     return int(value) if name in integer_fields else value
 

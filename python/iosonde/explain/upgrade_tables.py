@@ -9,8 +9,8 @@ from typing import Any
 
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.ratio import ratio_of_means, side
-from iosonde.stats.estimate.summarise import mean
+from iosonde.stats.estimate.ratio import compute_moments, estimate_ratio_of_means
+from iosonde.stats.estimate.summarise import estimate_mean
 
 # The seven criteria of a file system's choice (Kumar, Modeling Storage Performance in a HPC System, 2013, §3.1).
 CRITERIA = {
@@ -84,7 +84,7 @@ def steps(configurations: Sequence[Configuration], level: float) -> list[Configu
             slow, fast = (a, b) if _compute_mean(a) >= _compute_mean(b) else (b, a)
             names = [name for name in slow.factors if slow.factors.get(name) != fast.factors.get(name)]
             names += [name for name in fast.factors if name not in slow.factors]
-            speedup = ratio_of_means(side(slow.seconds), side(fast.seconds), level)
+            speedup = estimate_ratio_of_means(compute_moments(slow.seconds), compute_moments(fast.seconds), level)
             steps.append(ConfigurationStep(slow.name, fast.name, tuple(names), speedup))
     return sorted(steps, key=lambda step: -(step.speedup.value or 0.0))
 
@@ -125,7 +125,7 @@ def _compute_mean(configuration: Configuration) -> float:
 
 def times(configurations: Sequence[Configuration], level: float) -> dict[str, Estimate]:
     """Estimate the mean time of each, s."""
-    return {configuration.name: mean(configuration.seconds, level) for configuration in configurations}
+    return {configuration.name: estimate_mean(configuration.seconds, level) for configuration in configurations}
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase
 from iosonde.core.types import Estimate
 from iosonde.model.bound.bound import Ceiling
-from iosonde.stats.estimate.summarise import mean
+from iosonde.stats.estimate.summarise import estimate_mean
 
 PARTS = ("bound", "late_start", "imbalance", "slow_operations", "tail", "calls", "fsync_close", "rest")
 TITLES = {
@@ -143,7 +143,7 @@ def compute_trial_losses(
     wait = sum(last - rank["ended_ns"] for rank in ranks) / n / 1e9
     own = sum(rank["ended_ns"] - rank["started_ns"] for rank in ranks) / n / 1e9
     seconds = _compute_covered_seconds(operations)
-    group = _group_of_kind(kinds)[operations["kind"]]
+    group = _map_kinds_to_groups(kinds)[operations["kind"]]
     data = seconds[group == _DATA]
     moved, tail = float(data.sum()) / n, _compute_tail(data) / n
     synced, called = (float(seconds[group == number].sum()) / n for number in (_SYNC, _CALL))
@@ -168,15 +168,15 @@ def together(
     operation: str, by: Mapping[str, Any], ceiling: Ceiling, trials: Sequence[TrialLosses], level: float
 ) -> Waterfall:
     """Average every part over the trials, with its t interval. The means add up as the trials do."""
-    parts = {name: mean([trial.parts[name] for trial in trials], level) for name in PARTS}
+    parts = {name: estimate_mean([trial.parts[name] for trial in trials], level) for name in PARTS}
     # A time is not negative; the cost of slow operations beyond the bound is a difference, which may be.
     parts = {name: e if name == "slow_operations" else e.within(low=0.0) for name, e in parts.items()}
-    delivered = mean([trial.delivered_s for trial in trials], level).within(low=0.0)
+    delivered = estimate_mean([trial.delivered_s for trial in trials], level).within(low=0.0)
     work, time = (sum(getattr(t, name) for t in trials) / len(trials) for name in ("work_excess", "time_excess"))
     return Waterfall(operation, dict(by), ceiling, parts, delivered, work, time)
 
 
-def _group_of_kind(kinds: Sequence[str]) -> npt.NDArray[np.uint8]:
+def _map_kinds_to_groups(kinds: Sequence[str]) -> npt.NDArray[np.uint8]:
     """Map the number of a kind to data, sync, another call, or the client's own work."""
     groups = dict.fromkeys(DATA_KINDS, _DATA) | dict.fromkeys(SYNC_KINDS, _SYNC) | dict.fromkeys(OWN_KINDS, _OWN)
     return np.array([groups.get(kind, _CALL) for kind in kinds], np.uint8)

@@ -263,6 +263,6 @@ def fit_line(
     name: str, sizes: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64], level: float
 ) -> ConditionLine:
     """Fit the times on the sizes of one condition by least squares. Raises DataError if that is not possible."""
-    regression = ols.fit(sizes[:, None], seconds, ["size"], level, robust=True)
+    regression = ols.fit_ols(sizes[:, None], seconds, ["size"], level, robust=True)
     fixed, per_byte = regression.coefficients()
     return ConditionLine(name, fixed, per_byte, regression.r2, regression.s_e, regression.n)

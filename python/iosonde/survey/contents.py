@@ -66,7 +66,9 @@ class LookOptions:
     every_piece: bool = False
 
 
-def look_at(root: int, walked_file: WalkedFile, options: LookOptions, calls: TreeCalls | None = None) -> Contents:
+def measure_contents(
+    root: int, walked_file: WalkedFile, options: LookOptions, calls: TreeCalls | None = None
+) -> Contents:
     """Measure one file. It is opened only if it has blocks; a file that changes while it is read counts as
     unreadable."""
     if not walked_file.size:

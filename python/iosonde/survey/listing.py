@@ -119,7 +119,7 @@ def _iter_records(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
 
 def _detect_form(first: bytes, starts: tuple[bytes, ...]) -> ListForm | None:
     """Return the form of the first line, or None."""
-    if (columns := _report_columns(first)) is not None:
+    if (columns := _parse_report_header(first)) is not None:
         return ListForm(_REPORT, True, _build_report_parser(columns))
     for form in (*_FORMS, ListForm("names", False, _build_name_parser(starts))):
         try:
@@ -134,7 +134,7 @@ def _detect_form(first: bytes, starts: tuple[bytes, ...]) -> ListForm | None:
 _REPORT = "rbh-report --csv"
 
 
-def _report_columns(first: bytes) -> list[bytes] | None:
+def _parse_report_header(first: bytes) -> list[bytes] | None:
     names = [cell.strip() for cell in first.split(b",")]
     return names if b"type" in names and b"size" in names and names[-1] == b"path" else None
 

@@ -97,7 +97,7 @@ class _Thread(threading.Thread):
         self._above, self._handle = b"", -1
 
 
-def look_up_all(root: int, names: Sequence[bytes], limit_s: float, on_look_up: OnLookUp) -> StatusTable:
+def look_up_files(root: int, names: Sequence[bytes], limit_s: float, on_look_up: OnLookUp) -> StatusTable:
     """Look up each name from the open directory ``root``. Raises WalkStalledError when no call answers any more."""
     step = max(_FEWEST, len(names) // THREADS + 1)
     threads = [_Thread(root, names[at : at + step]) for at in range(0, len(names), step)]

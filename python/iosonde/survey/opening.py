@@ -106,7 +106,7 @@ def open_drawn_file(root: int, walked_file: WalkedFile, calls: TreeCalls) -> Ite
         there = calls(os.open, name, _PASS, dir_fd=at)
         descriptors.append(there)
         _check_unchanged(walked_file, calls(os.fstat, there))
-        fd, touched = _for_reading(there, calls)
+        fd, touched = _reopen_for_reading(there, calls)
         descriptors.append(fd)
         yield Opened(fd, at, touched)
         if not walked_file.same(calls(os.fstat, fd)):
@@ -125,7 +125,7 @@ def _check_unchanged(walked_file: WalkedFile, now: os.stat_result) -> None:
         raise UnansweredError(RELEASED)
 
 
-def _for_reading(there: int, calls: TreeCalls) -> tuple[int, bool]:
+def _reopen_for_reading(there: int, calls: TreeCalls) -> tuple[int, bool]:
     """Reopen the same inode by the kernel's own link, without changing its access time where permitted."""
     link = f"/proc/self/fd/{there}"
     try:

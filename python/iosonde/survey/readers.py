@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .contents import Contents, LookOptions, look_at
+from .contents import Contents, LookOptions, measure_contents
 from .opening import HUNG, NOT_TRIED, TreeCalls, WalkedFile
 
 AT_ONCE = 8
@@ -28,7 +28,7 @@ class Patience:
     seconds: float | None = None
 
 
-def look_at_all(
+def measure_all_contents(
     root: int, files: Sequence[WalkedFile], options: LookOptions, patience: Patience, on_read: OnRead | None = None
 ) -> list[Contents]:
     """Return the contents of each file, read by several threads. ``root`` is an open directory. Files that do not
@@ -51,7 +51,7 @@ class _Reader(threading.Thread):
             self.place = place
             contents: Contents | BaseException
             try:
-                contents = look_at(readers.root, readers.files[place], readers.options, self.calls)
+                contents = measure_contents(readers.root, readers.files[place], readers.options, self.calls)
             except BaseException as error:
                 contents = error
             readers.answers.put((place, contents))

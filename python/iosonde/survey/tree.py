@@ -31,7 +31,7 @@ def _add_done(on_done: OnCount, before: int, done: int) -> None:
     on_done(before + done)
 
 
-def resolve(path: Path, limit_s: float = LIMIT_S) -> Path:
+def resolve_tree_path(path: Path, limit_s: float = LIMIT_S) -> Path:
     """Return the absolute path without links. Raises NoAnswerError."""
     with closing(Child("iosonde.survey.work", limit_s)) as child:
         return Path(child.call("resolve", str(path), f"finding {path}", path=os.path.abspath(path)))

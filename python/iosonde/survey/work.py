@@ -12,8 +12,8 @@ from iosonde.core.errors import InputError
 
 # Imported before a time limit counts: everything that the operations need.
 from .contents import LookOptions
-from .lookup import look_up_all
-from .readers import Patience, look_at_all
+from .lookup import look_up_files
+from .readers import Patience, measure_all_contents
 from .transfer import array_to_text, contents_to_rows, files_from_rows, name_from_text, name_to_text, walked_to_json
 from .walk import WalkOptions, WalkStalledError
 from .walk import walk_tree as walk_all
@@ -61,7 +61,7 @@ def walk(limit_s: float, **options: Any) -> dict[str, Any]:
 def look_up(names: list[str], limit_s: float) -> dict[str, Any]:
     """See ``survey.lookup``."""
     try:
-        table = look_up_all(
+        table = look_up_files(
             _root, list(map(name_from_text, names)), limit_s, lambda name, s: _report_progress(0, name, s)
         )
     except WalkStalledError as stall:
@@ -74,7 +74,7 @@ def look(
 ) -> list[list[Any]]:
     """See ``survey.readers``."""
     options, patience = LookOptions(codecs, seed, every_piece), Patience(limit_s, seconds)
-    return contents_to_rows(look_at_all(_root, files_from_rows(files), options, patience, _report_progress))
+    return contents_to_rows(measure_all_contents(_root, files_from_rows(files), options, patience, _report_progress))
 
 
 def progress() -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from iosonde.answers.answer import Answer, join_sentences
-from iosonde.answers.besides import Besides, varying
-from iosonde.answers.caveats import caveats, warn_logarithms, warn_single_trials
-from iosonde.answers.learned import set_factors
+from iosonde.answers.besides import Besides, list_varying_columns
+from iosonde.answers.caveats import list_caveats, warn_logarithms, warn_single_trials
+from iosonde.answers.learned import list_set_factors
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.verdict import Direction, Verdict, VerdictState
@@ -229,7 +229,9 @@ def _advise_on_response(
         find_initial_levels(source, response.rows, how.choose) if how.current is None else (how.current, "")
     )
     fixed = [response.rows.column(name).name for name in factors]
-    more = varying(response, list_other_varying(source, response, (*chosen, *fixed)), [*chosen, *fixed], query.level)
+    more = list_varying_columns(
+        response, list_other_varying(source, response, (*chosen, *fixed)), [*chosen, *fixed], query.level
+    )
     advice = compute_advice(response, replace(how, current=current), query.level)
     warnings = (
         *(text for text in (workload_note, setting_note) if text),
@@ -253,7 +255,7 @@ def compute_advice(response: Response, how: Advising, level: float) -> Advice:
     lower = response.lower_is_better if how.better is None else how.better == "lower"
     wish = Wish(response.unit, lower, how.depth, how.full, how.weigh, how.current)
     advice = advised(response.rows, response.title, how.choose, how.workload_columns or (), level, wish)
-    notes = (*caveats(response), *warn_single_trials(response, how.choose), *warn_logarithms(response))
+    notes = (*list_caveats(response), *warn_single_trials(response, how.choose), *warn_logarithms(response))
     return replace(advice, warnings=(*notes, *advice.warnings))
 
 
@@ -263,7 +265,7 @@ def _infer_workload(
     """Return the default columns of a workload, and for a table a line that names them. For a store they are the other
     set factors. For a table they are columns that look set, if nearly every workload was measured with each setting."""
     if source.knows_factors:
-        others = set_factors(choose_response(source, replace(query, on=())).with_scattered())
+        others = list_set_factors(choose_response(source, replace(query, on=())).with_scattered())
         return tuple(name for name in others if name not in chosen), ""
     factors: list[str] = []
     for name in list_other_varying(source, response, chosen):

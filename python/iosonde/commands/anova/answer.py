@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.answers.answer import Answer
-from iosonde.answers.besides import Besides, besides_factors
-from iosonde.answers.caveats import caveats
+from iosonde.answers.besides import Besides, adjust_for_other_factors
+from iosonde.answers.caveats import list_caveats
 from iosonde.answers.trials import collect_other_p_values
 from iosonde.commands.regress.answer import choose_response_and_terms
 from iosonde.core.errors import InputError
@@ -16,11 +16,11 @@ from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
-from iosonde.stats.estimate.multiple import holm
+from iosonde.stats.estimate.multiple import adjust_by_holm
 from iosonde.stats.regression import strata
 from iosonde.stats.regression.anova import Anova
-from iosonde.stats.regression.anova import anova as allocated
-from iosonde.stats.regression.formula import columns_of
+from iosonde.stats.regression.anova import compute_anova as allocated
+from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.weighted import Block
 
 
@@ -80,7 +80,10 @@ class AnalysisOfVariance(Answer):
 def correct_p_values(table: Anova, other_p_values: Sequence[float] = ()) -> dict[str, float | None]:
     """Map each term to its p, corrected (Holm) over all tested terms and ``other_p_values``."""
     terms = [term for term in table.sources if not term.block]
-    return {term.name: p for term, p in zip(terms, holm([*(term.p for term in terms), *other_p_values]), strict=False)}
+    return {
+        term.name: p
+        for term, p in zip(terms, adjust_by_holm([*(term.p for term in terms), *other_p_values]), strict=False)
+    }
 
 
 def _classify_effect(adjusted: float | None, level: float) -> VerdictState:
@@ -120,11 +123,11 @@ def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None
         )
     block = Block(how.block, how.weighted) if how.block else None
     table = allocated(rows, response.title, terms, query.level, block=block, kind=how.kind, contrasts=how.contrasts)
-    factors = columns_of(terms, rows)
+    factors = list_term_columns(terms, rows)
     plain = not how.block and not how.bring_ups and set(terms) == set(factors)
     other_p_values = collect_other_p_values(source, query, response, factors) if plain else ()
     more = _collect_other_varying_columns(source, response, terms, how, query) if query.on else Besides()
-    warnings = (*caveats(response), *more.warnings, *table.warnings)
+    warnings = (*list_caveats(response), *more.warnings, *table.warnings)
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values)
 
 
@@ -134,12 +137,12 @@ def _collect_other_varying_columns(
     """Return the varying columns that are neither terms nor blocks and do not number bring-ups."""
     rows = response.rows
     also = [rows.column(name).name for name in (how.block, *how.bring_ups) if name]
-    return besides_factors(source, response, columns_of(terms, rows), query.level, also)
+    return adjust_for_other_factors(source, response, list_term_columns(terms, rows), query.level, also)
 
 
 def _refuse_bring_up_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> None:
     """Raise InputError if a column numbers bring-ups and is a factor."""
-    factors = {*columns_of(terms, rows), *([rows.column(how.block).name] if how.block else [])}
+    factors = {*list_term_columns(terms, rows), *([rows.column(how.block).name] if how.block else [])}
     twice = [name for name in how.bring_ups if rows.column(name).name in factors]
     if twice:
         raise InputError(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.answers.answer import Answer, level_columns
+from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import format_assignments
@@ -23,7 +23,7 @@ from iosonde.model.bound import roofline, words
 from iosonde.model.bound.bound import Ceiling, ceiling
 from iosonde.model.bound.roofline import CeilingLines
 from iosonde.model.bound.shares import ABOVE, CURE, MeasuredShare, share_of
-from iosonde.stats.overview.roles import unlike, without_ranks
+from iosonde.stats.overview.roles import iterate_role_mismatches, list_clients_without_ranks
 
 from . import waterfall
 from . import words as bound_words
@@ -147,7 +147,7 @@ class Bounds(Answer):
         if self.alone:
             return [dict(term) for term in self.alone.to_json()["terms"]]
         rows = [{key: value for key, value in share.to_json().items() if key not in _NESTED} for share in self.shares]
-        return [{**row, **level_columns(share.by, row)} for row, share in zip(rows, self.shares, strict=True)]
+        return [{**row, **build_level_columns(share.by, row)} for row, share in zip(rows, self.shares, strict=True)]
 
     @property
     def _common_ceiling(self) -> Ceiling | None:
@@ -197,7 +197,12 @@ def compute_measured_shares(
         else:
             inputs = replace(inputs, columns=inputs.columns | {"clients": source.client_column})
     if inputs.nodes.nodes:
-        warnings |= dict.fromkeys([*unlike(inputs.nodes, source.runs), *without_ranks(inputs.nodes, source.runs)])
+        warnings |= dict.fromkeys(
+            [
+                *iterate_role_mismatches(inputs.nodes, source.runs),
+                *list_clients_without_ranks(inputs.nodes, source.runs),
+            ]
+        )
     shared, labs, layout = SharedFiles(source), LabTruths.from_source(source), OwnLayout(source)
     for response in build_responses(source, query):
         scale, doubt = _determine_scale(response.unit, how)

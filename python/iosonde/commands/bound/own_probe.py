@@ -111,7 +111,7 @@ def _select_newest_probe(source: Source) -> OwnProbe | None:
     attached = next((run.facts["probe"] for run in reversed(source.runs) if _has_probe(run)), None)
     if attached is not None:
         return OwnProbe(str(attached.get("target") or ""), bool(attached.get("servers")))
-    probes = hardware.stored(source.all_runs)
+    probes = hardware.select_complete_probes(source.all_runs)
     has_server_disks = any(probe.facts["probe"].get("servers") for probe in probes)
     clients = next((probe for probe in reversed(probes) if probe.facts["probe"].get("nodes")), None)
     hosts = {host for run in source.runs for host in run.facts.get("hosts") or ()}

@@ -17,7 +17,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate, format_size
 from iosonde.importers import Parsed, Row, read, understand
 from iosonde.model.bound.probed import Ends, ProbedSystem, probed_system
-from iosonde.stats.estimate.summarise import mean
+from iosonde.stats.estimate.summarise import estimate_mean
 from iosonde.stats.overview import hardware
 from iosonde.store import Store
 
@@ -58,7 +58,7 @@ def _read_network_rate(file: Path, tool: str, runs: Sequence[Parsed], level: flo
             "netperf -t TCP_STREAM -H HOST, or iperf3 --json -c HOST",
             file=file,
         )
-    rate = _compute_rate_ends(mean(rates, level).within(low=0.0), rates)
+    rate = _compute_rate_ends(estimate_mean(rates, level).within(low=0.0), rates)
     note = Message(
         "link-goodput",
         "{tool} moved {mb_per_s:.5g} MB/s ({kib_per_s:,.0f} KiB/s) over the link{streams}: the headers of its packets "
@@ -195,7 +195,10 @@ def _read_place(
 def _read_store_probe(place: str, level: float) -> Mapping[str, Any]:
     """Return the newest probe of the clients, and the newest of the servers: they may be separate."""
     every = [StoredRun(document) for document in Store.open(place).runs()]
-    probe = {**_read_attached_probe(every), **hardware.newest_parts(hardware.stored(every), level)}
+    probe = {
+        **_read_attached_probe(every),
+        **hardware.summarise_newest_parts(hardware.select_complete_probes(every), level),
+    }
     if not probe:
         raise DataError(
             "no-probe", "{path}: no run of this store has a probe", "iosonde probe --store {path}", path=place

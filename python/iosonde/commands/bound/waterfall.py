@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from iosonde.answers.operations import Operations, visit
+from iosonde.answers.operations import Operations, visit_runs
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
@@ -76,7 +76,7 @@ def build_waterfalls(
     InputError."""
     source.require_campaign("a waterfall needs the operations of a store", "give a store that 'iosonde run' made")
     losses = Losses(shares)
-    visit(source, [losses])
+    visit_runs(source, [losses])
     return losses.waterfalls(level)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.answers.answer import Answer
-from iosonde.answers.trials import measured, with_computed
+from iosonde.answers.trials import add_computed_columns, build_measured_cells
 from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
@@ -107,9 +107,13 @@ def _check_campaign(source: Source, query: ResponseQuery, bound: Carried) -> Che
             "missing-unit", "the bound {limit:g} has no unit", "write it like 117MB/s or 1Gbit/s", limit=bound.limit
         )
     observed = [factor.name for factor in source.varying_factors.factors if factor.role is Role.OBSERVED]
-    trials = measured(source, query)
+    trials = build_measured_cells(source, query)
     content = examine.StoreContent(
-        source.trial_runs, source.find_problems(), observed, hardware.stored(source.probes), source.run_rows
+        source.trial_runs,
+        source.find_problems(),
+        observed,
+        hardware.select_complete_probes(source.probes),
+        source.run_rows,
     )
     return Check(examine.examine_store(trials, query.level, content, bound.bytes_per_s), trials.warnings)
 
@@ -119,7 +123,7 @@ def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> t
     settings."""
     if not query.response:
         return source.table, roles.guess_roles(source.table, (), list(by) or None)
-    table, names = with_computed(source, source.table, query, by)
+    table, names = add_computed_columns(source, source.table, query, by)
     bases = [
         response.measured for response in build_responses(source, replace(query, on=tuple(by))) if response.measured
     ]
@@ -131,7 +135,9 @@ def noise(source: Source, query: ResponseQuery, by: Sequence[str] = ()) -> Noise
     """Measure how often a comparison of this very data gives a false alarm. Raises DataError without repeats."""
     if source.knows_factors:
         return Noise(
-            passports.passport_from_store(measured(source, replace(query, on=tuple(by))), source.table, query.level)
+            passports.compute_store_passport(
+                build_measured_cells(source, replace(query, on=tuple(by))), source.table, query.level
+            )
         )
     table, column_roles = _prepare_table(source, query, by)
-    return Noise(passports.passport_from_table(table, query.level, column_roles.responses, column_roles.settings))
+    return Noise(passports.compute_table_passport(table, query.level, column_roles.responses, column_roles.settings))

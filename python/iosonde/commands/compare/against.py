@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from iosonde.answers.answer import Answer, level_columns
+from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.core import decision
 from iosonde.core.deciding import Name, select_clocked_values
 from iosonde.core.errors import InputError
@@ -18,8 +18,8 @@ from iosonde.core.types import Experiment
 from iosonde.core.verdict import Verdict
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
-from iosonde.stats.estimate.pair_words import sentence, untold_limit
-from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, others, paired_run, verdicts
+from iosonde.stats.estimate.pair_words import describe_inconclusive_limits, describe_pair_verdict
+from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, build_paired_run, judge_pairs, list_cell_factors
 
 from .gated import gate_pairs, select_gated_pairs
 
@@ -53,7 +53,7 @@ class PairVerdicts(Answer):
         """The verdict of each cell."""
         if not self.items:
             return (f"It is inconclusive whether {self.rule.b} differs from {self.rule.a}: {self.lacking}.",)
-        return tuple(sentence(item) for item in self.primary)
+        return tuple(describe_pair_verdict(item) for item in self.primary)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -63,7 +63,7 @@ class PairVerdicts(Answer):
 
     def content(self) -> dict[str, Any]:
         """Return the content of ``iosonde compare --json``; a single primary verdict is repeated at the top."""
-        listed = [{**item.to_json(), "sentence": sentence(item)} for item in self.items]
+        listed = [{**item.to_json(), "sentence": describe_pair_verdict(item)} for item in self.items]
         only = listed[0] if len(self.primary) == 1 else {}
         only = only or {"sentence": " ".join(self.sentences)}
         return {
@@ -95,7 +95,7 @@ class PairVerdicts(Answer):
             "verdict": pair_verdict.verdict,
             "state": str(pair_verdict.state),
         }
-        return {**level_columns(pair_verdict.cell, row), **row}
+        return {**build_level_columns(pair_verdict.cell, row), **row}
 
 
 def find_sealed_experiments(source: Source, group: str | None, published: bool) -> list[Experiment]:
@@ -135,7 +135,7 @@ def judge_sealed_pairs(
     gate = gate or parse_gate(rule.fail_if, False)
     runs = list(_collect_runs(source, experiment, rule)) if len(source.table) else []
     chosen = _list_metric_names(source, query, experiment)
-    pair_verdicts = verdicts(runs, rule, chosen) if runs else []
+    pair_verdicts = judge_pairs(runs, rule, chosen) if runs else []
     warnings = tuple(_list_warnings(source, query, experiments, rule))
     commands = tuple(_list_single_side_commands(experiment, rule))
     if not pair_verdicts:
@@ -164,7 +164,9 @@ def judge_sealed_pairs(
         rest = [name for name in dict.fromkeys(usual) if name not in {pair_verdict.name for pair_verdict in gated}]
         judged = gate_pairs(gate, gated, rule, sealed, rest)
     warnings += tuple(
-        untold_limit(pair_verdict) for pair_verdict in selected if pair_verdict.primary and not pair_verdict.is_decided
+        describe_inconclusive_limits(pair_verdict)
+        for pair_verdict in selected
+        if pair_verdict.primary and not pair_verdict.is_decided
     )
     return PairVerdicts(tuple(selected), rule, experiment.id, commands, warnings, judged=judged)
 
@@ -183,7 +185,7 @@ def _list_single_side_commands(experiment: Experiment, rule: PairRule) -> list[t
 
 
 def _collect_runs(source: Source, experiment: Experiment, rule: PairRule) -> Iterator[PairedRun]:
-    cells = others(rule, experiment.factors)
+    cells = list_cell_factors(rule, experiment.factors)
     table = source.run_rows
     columns = [table.columns[name].values for name in ("run", "operation", "metric", "unit", "value", "includes")]
     rows = group_by_key(
@@ -192,7 +194,7 @@ def _collect_runs(source: Source, experiment: Experiment, rule: PairRule) -> Ite
     )
     for stored_run in source.runs:
         if stored_run.experiment == experiment.id and stored_run.id in rows:
-            yield paired_run(rule, cells, stored_run.factors, select_clocked_values(rows[stored_run.id]))
+            yield build_paired_run(rule, cells, stored_run.factors, select_clocked_values(rows[stored_run.id]))
 
 
 def _explain_missing_verdict(rule: PairRule, runs: Sequence[PairedRun]) -> str:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from iosonde.answers.caveats import some
-from iosonde.answers.trials import with_computed
+from iosonde.answers.caveats import format_some_texts
+from iosonde.answers.trials import add_computed_columns
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
@@ -23,7 +23,7 @@ from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import list_columns_in
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Comparison
-from iosonde.stats.estimate.within_cells import compare_within
+from iosonde.stats.estimate.within_cells import compare_within_cells
 
 from .against import PairVerdicts, find_sealed_experiments, judge_sealed_pairs
 from .caveat import Caveat
@@ -151,7 +151,7 @@ def _describe_unmatched_cells(parts: Sequence[ComparedPart], sides: Sides) -> tu
         column = part.rows.column(sides.group)
         there = ", ".join(format_level(level, column.level_unit) for level in column.codes()[1])
         cells_by_side.setdefault(f"{sides.group}={there}", []).append(part.label)
-    return tuple(describe_exclusive_cells(who, some(cells)) for who, cells in cells_by_side.items())
+    return tuple(describe_exclusive_cells(who, format_some_texts(cells)) for who, cells in cells_by_side.items())
 
 
 def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterator[SidePair]:
@@ -166,7 +166,7 @@ def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterato
     by = [source.table.column(name).name for name in sides.by]
     trials = average_trials(source.table, list_columns_in(source.table, columns), by)
     source = replace(source, table=trials.rows)
-    table, names = with_computed(source, source.table, replace(query, response=columns), sides.by)
+    table, names = add_computed_columns(source, source.table, replace(query, response=columns), sides.by)
     published = [build_published_side(group) for group in sides.published]
     first = build_responses(source, replace(query, response=columns[:1], on=sides.by or tuple(source.table.names[:1])))[
         0
@@ -192,7 +192,7 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
             "more repetitions: each brings everything up anew",
             cell=_describe_single_trial(ready[0]),
         )
-    comparisons = estimates.with_holm([_compare_cell(matched, query, sides) for matched in ready])
+    comparisons = estimates.apply_holm_correction([_compare_cell(matched, query, sides) for matched in ready])
     items = tuple(
         _build_cell(matched, comparison, sides, plan) for matched, comparison in zip(ready, comparisons, strict=True)
     )
@@ -291,7 +291,7 @@ def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compa
     pair = matched.pair
     part = pair.part
     if matched.cells:
-        return compare_within(
+        return compare_within_cells(
             (pair.a.name, pair.b.name),
             matched.cells,
             query.level,
@@ -301,7 +301,7 @@ def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compa
             exact=is_count(part.metric),
         )
     a, b = (replace(side.group(), exact=is_count(part.metric)) for side in (pair.a, pair.b))
-    comparison = estimates.compare(
+    comparison = estimates.compare_groups(
         a,
         b,
         query.level,

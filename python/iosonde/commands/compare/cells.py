@@ -6,14 +6,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.answers.caveats import some
+from iosonde.answers.caveats import format_some_texts
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import format_assignments
 from iosonde.core.message import Message
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
-from iosonde.stats.overview.shared_bring_ups import AVERAGED_BRING_UPS, InEach, Key, each_once, repeats
-from iosonde.stats.overview.shared_bring_ups import in_bring_ups as averaged
+from iosonde.stats.overview.shared_bring_ups import (
+    AVERAGED_BRING_UPS,
+    InEach,
+    Key,
+    average_by_bring_up,
+    has_repeated_bring_ups,
+)
+from iosonde.stats.overview.shared_bring_ups import group_means_by_bring_up as averaged
 
 from .caveat import Caveat
 from .parts import ComparedPart
@@ -77,18 +83,21 @@ def describe_exclusive_cells(side: str, cells: str) -> Message:
 
 def average_within_bring_ups(matched: InCells) -> InCells:
     """Average trials that share a bring-up into one value. Positive values are averaged as logs over cells, as
-    ``compare_within`` takes them."""
+    ``compare_within_cells`` takes them."""
     a, b = matched.pair.a, matched.pair.b
     units = (a.bring_ups, b.bring_ups)
-    if not any(repeats(each) for each in units):
+    if not any(has_repeated_bring_ups(each) for each in units):
         return matched
     if not matched.names:
-        a, b = (replace(x, values=each_once(x.values, x.bring_ups), bring_ups=()) if x.bring_ups else x for x in (a, b))
+        a, b = (
+            replace(x, values=average_by_bring_up(x.values, x.bring_ups), bring_ups=()) if x.bring_ups else x
+            for x in (a, b)
+        )
         return replace(
             matched, pair=replace(matched.pair, a=a, b=b), shared=(*matched.shared, Caveat(AVERAGED_BRING_UPS))
         )
     if min(len(set(each)) for each in units) < 2:
-        a, b = (replace(x, values=each_once(x.values, x.bring_ups)) for x in (a, b))
+        a, b = (replace(x, values=average_by_bring_up(x.values, x.bring_ups)) for x in (a, b))
         return replace(matched, pair=replace(matched.pair, a=a, b=b), names=(), cells=())
     both, cells = (a.values, b.values), (a.cells, b.cells)
     plain = averaged(both, cells, units)
@@ -134,4 +143,6 @@ def _select_cells(side: SideTrials, cells: set[Key]) -> SideTrials:
 
 def format_cells(names: Sequence[str], cells: Sequence[Key], units: Mapping[str, str]) -> str:
     """List a few cells of the columns ``names`` in words."""
-    return some(["/".join(format_assignments(dict(zip(names, cell, strict=True)), units)) for cell in cells])
+    return format_some_texts(
+        ["/".join(format_assignments(dict(zip(names, cell, strict=True)), units)) for cell in cells]
+    )

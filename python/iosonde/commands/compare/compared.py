@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from iosonde.answers.answer import Answer, level_columns
+from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.core.gate import GateVerdict
 from iosonde.core.headlines import format_metric
 from iosonde.core.level_text import format_assignments
@@ -13,7 +13,7 @@ from iosonde.core.table import format_cell
 from iosonde.core.types import Metric
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison
-from iosonde.stats.estimate.compare_words import Wording, overridden_sentence, sentence
+from iosonde.stats.estimate.compare_words import Wording, describe_comparison, describe_overridden_verdict
 
 from .caveat import Caveat, build_difference_verdict, determine_state, find_overriding_caveat, list_doubt_codes
 from .overall import Overall
@@ -92,8 +92,8 @@ class ComparedCell:
         """Describe the result by the interval that decides."""
         caveat = self.overridden
         if caveat is not None:
-            return overridden_sentence(self.comparison, self.words, caveat.why, caveat.instead)
-        return sentence(self.comparison, self.words)
+            return describe_overridden_verdict(self.comparison, self.words, caveat.why, caveat.instead)
+        return describe_comparison(self.comparison, self.words)
 
     @property
     def verdict_word(self) -> str:
@@ -216,4 +216,4 @@ def _build_record(compared_cell: ComparedCell) -> dict[str, Any]:
         "said": compared_cell.verdict_word,
         "state": str(compared_cell.state),
     }
-    return {**level_columns(compared_cell.cell, row), **row}
+    return {**build_level_columns(compared_cell.cell, row), **row}

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.answers.caveats import confounded as together
+from iosonde.answers.caveats import build_confounded_warning as together
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.stored import strip_factor_prefix
@@ -19,12 +19,12 @@ from iosonde.stats.estimate.compare import DIFFERENT, Comparison
 from iosonde.stats.estimate.order_effect import (
     OrderedTrials,
     OrderEffect,
-    explains,
-    order_effect,
-    ordered,
-    still_excludes,
+    estimate_order_effect,
+    is_excluding_when_discounted,
+    is_explained_by_drift,
+    sort_trials,
 )
-from iosonde.stats.overview.measured_order import measured_order
+from iosonde.stats.overview.measured_order import find_measured_order
 
 from .caveat import Caveat
 from .cells import InCells
@@ -96,7 +96,7 @@ def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows:
     if alone or comparison.paired or min(a.values.size, b.values.size) < _LEAST:
         return []
     rows, names = _collect_rows_of_sides(matched, group)
-    order = measured_order(rows, (matched.pair.part.column, group, *matched.names))
+    order = find_measured_order(rows, (matched.pair.part.column, group, *matched.names))
     if order is None and not by_rows:
         return []
     trials = _order_trials(matched, rows, [name == b.name for name in names], order)
@@ -108,7 +108,7 @@ def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows:
         f"{strip_factor_prefix(group)} was measured one after the other "
         f"({order_text}{'' if order is not None else ', by the rows'})"
     )
-    caveats = list(_build_order_caveats(order_effect(trials, comparison.decided.level), comparison, turn))
+    caveats = list(_build_order_caveats(estimate_order_effect(trials, comparison.decided.level), comparison, turn))
     if caveats or order is None or not by_rows:  # a store's campaign has one caveat for all
         return caveats
     return [Caveat(describe_measured_in_turn(turn), "order")]
@@ -133,14 +133,14 @@ def _order_trials(matched: InCells, rows: Table, is_b: list[bool], order: Array 
     columns = [rows.column(name).values.tolist() for name in matched.names]
     cells: list[object] = list(zip(*columns, strict=True)) if columns else [()] * len(rows)
     places = np.arange(len(rows), dtype=float) if order is None else order
-    return ordered(rows.numbers(matched.pair.part.column), is_b, cells, places)
+    return sort_trials(rows.numbers(matched.pair.part.column), is_b, cells, places)
 
 
 def _build_order_caveats(effect: OrderEffect, comparison: Comparison, turn: str) -> Iterator[Caveat]:
     """Yield a drift, else a dependence, and whether it overrides the claim."""
     if effect.drift is not None:
         gone = (
-            explains(effect, comparison.above)
+            is_explained_by_drift(effect, comparison.above)
             if comparison.verdict == DIFFERENT
             else abs(effect.drift) > comparison.margin
         )
@@ -160,7 +160,9 @@ def _build_order_caveats(effect: OrderEffect, comparison: Comparison, turn: str)
         yield Caveat(text, "drift", VerdictState.INCONCLUSIVE if gone else None, why)
     elif effect.worth < 1:
         nothing = 1.0 if comparison.ratio is not None else 0.0
-        gone = comparison.verdict == DIFFERENT and not still_excludes(comparison.decided, nothing, effect.worth)
+        gone = comparison.verdict == DIFFERENT and not is_excluding_when_discounted(
+            comparison.decided, nothing, effect.worth
+        )
         template = "neighbouring trials resemble each other, so that each is worth {worth:.2g}"
         why = Message("dependent-trials", template, worth=effect.worth)
         text = Message("dependent-trials", "{turn}, and {reason}", turn=turn, reason=why, worth=effect.worth)

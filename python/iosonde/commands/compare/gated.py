@@ -8,7 +8,7 @@ from iosonde.core.metrics import build_metric
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.verdict import VerdictState
 from iosonde.data.query import ResponseQuery
-from iosonde.stats.estimate.pair_words import gate_name
+from iosonde.stats.estimate.pair_words import format_gate_name
 from iosonde.stats.estimate.pairs import PairVerdict
 
 from .compared import ComparedCell
@@ -23,7 +23,7 @@ def gate_pairs(
     another. ``others``: metrics of both sides that are not selected."""
     items = [
         GateItem(
-            gate_name(pair.name, pair.cell),
+            format_gate_name(pair.name, pair.cell),
             pair,
             build_metric(*pair.name[1:]),
             rule.level,
@@ -32,7 +32,7 @@ def gate_pairs(
         )
         for pair in pairs
     ]
-    return gate.judge(items, sealed, [(gate_name(name), _NOT_REQUESTED) for name in others])
+    return gate.judge(items, sealed, [(format_gate_name(name), _NOT_REQUESTED) for name in others])
 
 
 def select_gated_pairs(

@@ -17,11 +17,11 @@ from iosonde.core.types import Better, Estimate
 from iosonde.core.units import format_ratio
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import format_count, join_names
-from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, NEGLIGIBLE, verdict
-from iosonde.stats.estimate.compare_words import called, inseparable
-from iosonde.stats.estimate.ratio import ratio_of_geometric_means, side
-from iosonde.stats.estimate.within_cells import compare_within
-from iosonde.stats.overview.shared_bring_ups import Key, in_bring_ups, repeats
+from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, NEGLIGIBLE, judge_ratio
+from iosonde.stats.estimate.compare_words import describe_inseparable_factors, format_side_name
+from iosonde.stats.estimate.ratio import compute_moments, estimate_geometric_ratio
+from iosonde.stats.estimate.within_cells import compare_within_cells
+from iosonde.stats.overview.shared_bring_ups import Key, group_means_by_bring_up, has_repeated_bring_ups
 
 from .caveat import Caveat, build_difference_verdict, determine_state, find_overriding_caveat, list_doubt_codes
 from .samples import SidePair
@@ -51,7 +51,7 @@ class Overall:
     @property
     def verdict(self) -> str:
         """Return the verdict, as of a comparison."""
-        return verdict(self.speed, self.margin)
+        return judge_ratio(self.speed, self.margin)
 
     @property
     def overridden(self) -> Caveat | None:
@@ -61,7 +61,7 @@ class Overall:
     @property
     def sides(self) -> tuple[str, str]:
         """Return the display names of A and B."""
-        return called(self.a, self.group, self.unit), called(self.b, self.group, self.unit)
+        return format_side_name(self.a, self.group, self.unit), format_side_name(self.b, self.group, self.unit)
 
     @property
     def claim(self) -> Verdict:
@@ -98,7 +98,7 @@ class Overall:
         a, b = self.sides
         claim = f"{b} {_format_relation(self.verdict_word)} {a}"
         if (caveat := self.overridden) is not None and self.verdict_word != CANNOT_TELL:
-            claim = inseparable(self.group, caveat.why, self.verdict_word, a, b)
+            claim = describe_inseparable_factors(self.group, caveat.why, self.verdict_word, a, b)
         return (
             f"Geometric mean of {over}, each trial's own: {claim}, "
             f"{format_ratio(e.value)} ({interval}) times the speed{within}, n = {self.n_a} and {self.n_b}{gone}."
@@ -155,9 +155,11 @@ def _compute_overall_ratio(
         return None
     a, b = (np.concatenate([cell[side] for cell in cells]) for side in (0, 1))
     if len(cells) == 1:
-        speed, differ = ratio_of_geometric_means(side(np.exp(b)), side(np.exp(a)), level), False
+        speed, differ = estimate_geometric_ratio(compute_moments(np.exp(b)), compute_moments(np.exp(a)), level), False
     else:
-        comparison = compare_within(sides, [(np.exp(x), np.exp(y)) for x, y in cells], level, margin, None, exact=True)
+        comparison = compare_within_cells(
+            sides, [(np.exp(x), np.exp(y)) for x, y in cells], level, margin, None, exact=True
+        )
         assert comparison.ratio is not None
         speed, differ = comparison.ratio, comparison.cells_differ
     gone = dict.fromkeys(_get_operation(pair) for pair in pairs if _get_operation(pair) not in operations)
@@ -222,10 +224,12 @@ def _average_cells(pairs: Sequence[SidePair], n_operations: int) -> tuple[list[t
         for side_logs in logs
     ]
     units = [[bring_ups[key] for key in side] for side in complete]
-    if any(map(repeats, units)):
+    if any(map(has_repeated_bring_ups, units)):
         values = tuple(np.array(list(side.values())) for side in complete)
         cells = tuple([setting for setting, _ in side] for side in complete)
-        return in_bring_ups((values[0], values[1]), (cells[0], cells[1]), (units[0], units[1])), sum(map(len, complete))
+        return group_means_by_bring_up((values[0], values[1]), (cells[0], cells[1]), (units[0], units[1])), sum(
+            map(len, complete)
+        )
     a, b = (group_by_key((setting_key, value) for (setting_key, _), value in mine.items()) for mine in complete)
     both = [(np.array(values), np.array(b[key])) for key, values in a.items() if key in b]
     return both, sum(x.size + y.size for x, y in both)

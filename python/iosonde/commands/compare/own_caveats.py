@@ -12,9 +12,9 @@ from iosonde.core.types import Better, Metric
 from iosonde.core.units import format_ratio, format_significant
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import format_count
-from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison, compare, group
-from iosonde.stats.estimate.compare_words import called
-from iosonde.stats.estimate.missing import fisher_exact, worst_case
+from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison, build_group, compare_groups
+from iosonde.stats.estimate.compare_words import format_side_name
+from iosonde.stats.estimate.missing import compute_fisher_exact_p, compute_worst_case
 from iosonde.stats.estimate.selection import Selection, detect_selection
 from iosonde.stats.overview.shared_bring_ups import Key
 
@@ -56,8 +56,8 @@ def _list_covariate_caveats(matched: InCells, side_column: str) -> list[Caveat]:
         ]
         if min(x.size for x in sides) < 2:
             continue
-        a, b = (group(side.name, x) for side, x in zip((matched.pair.a, matched.pair.b), sides, strict=True))
-        p = compare(a, b, 0.95, 0.0, base=2).p  # base: their difference
+        a, b = (build_group(side.name, x) for side, x in zip((matched.pair.a, matched.pair.b), sides, strict=True))
+        p = compare_groups(a, b, 0.95, 0.0, base=2).p  # base: their difference
         if p is None or p < _COVARIATE_ALPHA / len(part.covariates):
             means = f"{format_significant(a.side.mean)} in {a.name}, {format_significant(b.side.mean)} in {b.name}"
             template = "{covariate} differs between the sides, too ({means}): regress adjusts for it"
@@ -75,7 +75,7 @@ def list_missing_value_caveats(matched: InCells, comparison: Comparison, group: 
     gone, n = zip(*(_count_missing(matched, side, group) for side in sides), strict=True)
     if not any(gone):
         return []
-    p = fisher_exact(gone[0], n[0], gone[1], n[1])
+    p = compute_fisher_exact_p(gone[0], n[0], gone[1], n[1])
     counts = " and ".join(f"{k} of {m} of {side.name}" for k, m, side in zip(gone, n, sides, strict=True))
     if gone[0] * n[1] == gone[1] * n[0]:
         template = "values are missing: {counts}; the remaining values are compared"
@@ -113,7 +113,7 @@ def _describe_worst_case(metric: Metric, sides: tuple[SideTrials, SideTrials], g
         return ""
     above = metric.better is Better.LOWER
     a, b = sides
-    worst = worst_case(a.values, gone[0], b.values, gone[1], above)
+    worst = compute_worst_case(a.values, gone[0], b.values, gone[1], above)
     if worst is None:
         return ""
     end, what = ("at least", "the time") if above else ("at most", "the rate")
@@ -132,7 +132,7 @@ def list_selection_caveats(cells: InCells, comparison: Comparison, group: str, p
         paired, partners, unpaired = _split_by_partner(values[own], values[other])
         selection = detect_selection(paired, partners, unpaired)
         if selection is not None and abs(selection.regression) >= _get_equality_margin(comparison):
-            side = names[own] if group == DATA else called(names[own], group, part.units.get(group, ""))
+            side = names[own] if group == DATA else format_side_name(names[own], group, part.units.get(group, ""))
             yield _build_selection_caveat(selection, comparison, side, (paired, unpaired), is_of_b=own == 1)
 
 

@@ -20,8 +20,8 @@ from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.source import Source
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Group
-from iosonde.stats.overview.cells import means_of
-from iosonde.stats.overview.shared_bring_ups import Key, numbered, shared_by
+from iosonde.stats.overview.cells import compute_group_means
+from iosonde.stats.overview.shared_bring_ups import Key, number_bring_ups, number_bring_ups_by_group
 
 from .parts import DATA, ROW, ComparedPart
 from .sides import Sides
@@ -44,7 +44,7 @@ class SideTrials:
 
     def group(self) -> Group:
         """Return the estimators' input. Raises DataError below two trials."""
-        return self.published or estimates.group(self.name, self.values)
+        return self.published or estimates.build_group(self.name, self.values)
 
     def by_cell(self) -> dict[Key, npt.NDArray[np.float64]]:
         """Map cells to their values."""
@@ -184,7 +184,7 @@ def pair_levels(part: ComparedPart, levels: Sequence[Cell], sides: Sides) -> Ite
             levels=", ".join(gone),
         )
     by_name = {str(level): rows for level, rows in zip(levels, parts, strict=True) if len(rows)}
-    keys = shared_by(part.rows, name, (EXPERIMENT, DATA))
+    keys = number_bring_ups_by_group(part.rows, name, (EXPERIMENT, DATA))
     bring_ups = (
         {str(level): [keys[row] for row in rows] for level, rows in zip(levels, chosen, strict=True)} if keys else {}
     )
@@ -274,9 +274,9 @@ def _average_pairs(
     units = [
         {key: bring_ups[side_trials.name][int(at[0])] for key, at in groups[side_trials.name]} for side_trials in both
     ]
-    of = numbered([(*units[0][key], *units[1][key]) for key in common])
+    of = number_bring_ups([(*units[0][key], *units[1][key]) for key in common])
     a, b = (
-        SideTrials(side_trials.name, means_of(np.array([side[key] for key in common]), of))
+        SideTrials(side_trials.name, compute_group_means(np.array([side[key] for key in common]), of))
         for side_trials, side in zip(both, keyed, strict=True)
     )
     return a, b

@@ -10,7 +10,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.gate import Gate
 from iosonde.data.source import Source
 from iosonde.stats.estimate.compare import Group
-from iosonde.stats.estimate.published import PublishedSummary, published
+from iosonde.stats.estimate.published import PublishedSummary, build_published_group
 
 SideT = TypeVar("SideT")
 _KEYS = ("mean", "n", "sd", "low", "high", "level", "kind", "name")
@@ -69,7 +69,7 @@ def parse_published_side(texts: Mapping[str, str], name: str) -> Group:
     n = numbers.pop("n")
     if n != int(n):
         raise InputError("not-an-integer", "n={n:g} is not a whole number", EXAMPLE, n=n)
-    return published(PublishedSummary(label, numbers.pop("mean"), int(n), kind=kind, **numbers))
+    return build_published_group(PublishedSummary(label, numbers.pop("mean"), int(n), kind=kind, **numbers))
 
 
 def _parse_number(key: str, text: str) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.answers.caveats import some
+from iosonde.answers.caveats import format_some_texts
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
@@ -68,7 +68,7 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
     settings = [name for name in settings if name not in sides.pair]
     responses_a, responses_b = (_collect_responses(source, query) for source in (a, b))
     excluded: list[str] = [
-        describe_exclusive_cells(name, some(gone))
+        describe_exclusive_cells(name, format_some_texts(gone))
         for name, gone in (
             (names[0], [t for t in responses_a if t not in responses_b]),
             (names[1], [t for t in responses_b if t not in responses_a]),

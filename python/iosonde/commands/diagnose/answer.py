@@ -27,8 +27,8 @@ from iosonde.explain.seen.drawn import DrawnOperations
 from iosonde.explain.seen.group import OperationGroup, OperationTrials, TrialLook, TrialOperations
 from iosonde.explain.seen.in_memory import Reason, reasons
 from iosonde.stats.density import kernel
-from iosonde.stats.density.histogram import LogHistogram, merged
-from iosonde.stats.estimate.summarise import mean
+from iosonde.stats.density.histogram import LogHistogram, merge_histograms
+from iosonde.stats.estimate.summarise import estimate_mean
 
 from .operation_class import OperationClass, get_class_label
 from .table import TableTrials
@@ -211,7 +211,7 @@ def _diagnose_groups(
         counted.setdefault(group, []).append(histogram)
     trials.check(counted)
     longest = sorted(counted, key=lambda candidate: -sum(part.total() for part in counted[candidate]))
-    density_by_group = {group: density_classes(merged(counted[group]), bandwidth) for group in longest[:most]}
+    density_by_group = {group: density_classes(merge_histograms(counted[group]), bandwidth) for group in longest[:most]}
     looks_by_group: dict[OperationGroup, list[TrialLook]] = {group: [] for group in density_by_group}
     for group, look in trials.looks(density_by_group):
         looks_by_group[group].append(look)
@@ -287,7 +287,7 @@ def _diagnose_group(
         density,
         cost_of(accounts, density, level),
         drift(accounts, density.fast, level),
-        mean([histogram.slowest(TAIL) for histogram in histograms], level).within(0.0, 1.0),
+        estimate_mean([histogram.slowest(TAIL) for histogram in histograms], level).within(0.0, 1.0),
         looks[-1].drawn,
         max(look.step_s for look in looks),
         tuple(dict.fromkeys(note for look in looks for note in look.notes)),

@@ -19,7 +19,7 @@ from iosonde.stats.definitions.clock import (
     SUM_OF_RANKS,
     SUM_UNTIL_FIRST,
 )
-from iosonde.stats.definitions.difference import REST, STEP, STOPS, UNITS, DifferencePart, Side, Split, split
+from iosonde.stats.definitions.difference import REST, STEP, STOPS, UNITS, DifferencePart, Side, Split, split_difference
 
 from .sides import REQUIRED_SETTINGS, read_sides
 
@@ -189,7 +189,7 @@ def explain_difference(a: str, b: str, store: str | None = None, operation: str 
     """Split the difference between the numbers that ``a`` and ``b`` name (see :mod:`.sides`). ``operation``: which, as
     ``A`` or ``A,B``. Raises InputError, DataError."""
     pairs = _pair_sides(read_sides(a, store), read_sides(b, store), operation)
-    return Differences(tuple(Difference(split(first, other, REQUIRED_SETTINGS)) for first, other in pairs))
+    return Differences(tuple(Difference(split_difference(first, other, REQUIRED_SETTINGS)) for first, other in pairs))
 
 
 def _pair_sides(

@@ -16,7 +16,7 @@ from iosonde.core.types import Run
 from iosonde.foreign.guarded import detect_path_kind, forget_silence
 from iosonde.importers.runs import build_runs
 from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
-from iosonde.stats.definitions.clock import FIRST_DONE, LAST_DONE, PARTS, Clock, Work, rate
+from iosonde.stats.definitions.clock import FIRST_DONE, LAST_DONE, PARTS, Clock, Work, compute_rate
 from iosonde.stats.definitions.difference import Side
 from iosonde.store import Store
 
@@ -150,14 +150,14 @@ def _measure_phases(store: Store, run: StoredRun, definition: str) -> dict[str, 
         if work is None:
             continue
         name = phase.name
-        counted = mdtest.operation_of(name, work) if phase.measures == "rate" else None
+        counted = mdtest.find_mdtest_operation(name, work) if phase.measures == "rate" else None
         clock = _select_clock(definition, phase, work, get_iozone_clock_parts(run))
         if clock is None or (counted is None and not work.directions()):
             continue
         done = work.count_of(counted[1]) if counted else work.bytes_of(work.directions()[0])
 
         def at(other_clock: Clock, work: Work = work, done: Any = done) -> float | None:
-            return rate(work, done, other_clock)
+            return compute_rate(work, done, other_clock)
 
         value = at(clock)
         if value is not None:
@@ -181,13 +181,16 @@ def _select_clock(definition: str, phase: StoredPhase, work: Work, flags: frozen
     if tool == "iosonde":
         return Clock(frozenset(PARTS), LAST_DONE)
     if tool == "mdtest":
-        return mdtest.CLOCK if mdtest.operation_of(phase.name, work) else None
+        return mdtest.CLOCK if mdtest.find_mdtest_operation(phase.name, work) else None
     if not compute_tool_rows(tool, phase, work, flags)[0]:
         return None
     if tool == "iozone":
-        return iozone.parent_clock(flags) if variant else Clock(flags, iozone.CLOCK.stops)
+        return iozone.build_parent_clock(flags) if variant else Clock(flags, iozone.CLOCK.stops)
     if tool == "elbencho":
-        return Clock(elbencho.INSIDE[elbencho.rows(work, phase.shared)[0].target], FIRST_DONE if variant else LAST_DONE)
+        return Clock(
+            elbencho.INSIDE[elbencho.build_elbencho_rows(work, phase.shared)[0].target],
+            FIRST_DONE if variant else LAST_DONE,
+        )
     return ior.CLOCK if tool == "ior" else fio.CLOCK
 
 

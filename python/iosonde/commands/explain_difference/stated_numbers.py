@@ -131,7 +131,7 @@ def _build_clock_table(
     if tool == "iozone" and "bandwidth_sum_of_ranks" in metrics:
         table = [(Clock(inside, SUM_UNTIL_FIRST), metrics["bandwidth_sum_of_ranks"])]
         if "bandwidth_last_done" in metrics:
-            table.append((iozone.parent_clock(inside), metrics["bandwidth_last_done"]))
+            table.append((iozone.build_parent_clock(inside), metrics["bandwidth_last_done"]))
         return table, frozenset()
     if tool == "iozone" and "bandwidth_last_done" in metrics:
         return [(Clock(inside, LAST_DONE), metrics["bandwidth_last_done"])], frozenset()

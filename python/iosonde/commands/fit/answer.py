@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.answers.answer import Answer
-from iosonde.answers.besides import Besides, varying
-from iosonde.answers.constraints import Broken, check_of, collect_designed, typed
-from iosonde.answers.learned import Learning, learned
-from iosonde.answers.model_file import full_name, setting
-from iosonde.answers.verdict import model_verdict, verdict
+from iosonde.answers.besides import Besides, list_varying_columns
+from iosonde.answers.constraints import Broken, build_constraint_check, build_user_check, collect_designed
+from iosonde.answers.learned import Learning, select_examples
+from iosonde.answers.model_file import complete_factor_name, parse_setting
+from iosonde.answers.verdict import build_model_verdict, describe_choice
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.table import Table
 from iosonde.core.units import choose_human_scale
@@ -28,7 +28,7 @@ from iosonde.model.fit.fitted import negative_share, train
 from iosonde.model.fit.folds import groups
 from iosonde.model.fit.unseen import UnseenAgainst, UnseenClasses, unseen_against, unseen_classes
 from iosonde.model.fit.validate import Judged
-from iosonde.stats.regression.formula import columns_of
+from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.regress import Regression, regress
 
 
@@ -54,7 +54,9 @@ class UnseenRows:
                 )
             return None
         features = self.examples.features
-        return unseen_against(self.examples, self.judged, full_name(features, factor), setting(features, at))
+        return unseen_against(
+            self.examples, self.judged, complete_factor_name(features, factor), parse_setting(features, at)
+        )
 
 
 @dataclass(frozen=True)
@@ -94,14 +96,16 @@ class Fitted(Answer):
     @property
     def sentence(self) -> str:
         """Describe the chosen model, the reason, and its error."""
-        text = verdict(self.choice, choose_human_scale(abs(self.choice.baseline.mae.value or 1.0), self.examples.unit))
+        text = describe_choice(
+            self.choice, choose_human_scale(abs(self.choice.baseline.mae.value or 1.0), self.examples.unit)
+        )
         return f"{text} {self.besides.sentence}".rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return whether the chosen model beats the overall mean on unseen rows."""
         names = tuple(feature.name for feature in self.examples.features)
-        return (self.besides.judge(model_verdict(self.choice, self.examples.response, names)),)
+        return (self.besides.judge(build_model_verdict(self.choice, self.examples.response, names)),)
 
     @property
     def rules(self) -> list[TreeRule] | None:
@@ -130,16 +134,18 @@ def fit(
     addition to those of a store's experiments. ``progress`` is called with the current step and the share done. Raises
     InputError, DataError."""
     how = how or Learning()
-    training = learned(source, query)
+    training = select_examples(source, query)
     more = Besides()
     if query.on:
-        names = columns_of(query.on, training.response.rows)
-        more = varying(training.response, list_other_varying(source, training.response, names), names, query.level)
+        names = list_term_columns(query.on, training.response.rows)
+        more = list_varying_columns(
+            training.response, list_other_varying(source, training.response, names), names, query.level
+        )
         more = replace(more, twins=())  # a model of one predicts as well as one of the other
     together = groups(training.examples, how.together)
     examples = training.judged_by(together)
     candidates = how.candidates(examples)
-    typed(constraints, examples)
+    build_user_check(constraints, examples)
     designed, notes = collect_designed(source, examples)
     active_constraints = tuple(dict.fromkeys((*constraints, *designed)))
     choice = choose(examples, candidates, together, how.n_folds, query.level, how.seed, progress)
@@ -150,7 +156,7 @@ def fit(
         ),
     )
     below = _find_negative_predictions(
-        examples, choice, check_of(active_constraints, examples.features) if active_constraints else None
+        examples, choice, build_constraint_check(active_constraints, examples.features) if active_constraints else None
     )
     linear = _regress_linear(training.response.rows, examples, choice, query.level)
     return Fitted(examples, choice, linear, below, how.together, query.level, more)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
-from iosonde.answers.answer import Answer, level_columns
+from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.core.errors import DataError, InputError
 from iosonde.foreign.guarded import begin_of, open_checked
 from iosonde.foreign.mounts import find_waiting_mount
@@ -51,7 +51,7 @@ class Parse(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per number, with its factors and its line."""
-        return [{**level_columns(row.pop("factors"), row), **row} for row in self._iterate_results()]
+        return [{**build_level_columns(row.pop("factors"), row), **row} for row in self._iterate_results()]
 
     def _iterate_results(self) -> Iterator[dict[str, Any]]:
         return (

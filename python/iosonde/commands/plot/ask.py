@@ -15,7 +15,7 @@ from iosonde.core.plugins import load_plugin
 from iosonde.data.query import LAST_DONE, ResponseQuery
 from iosonde.data.source import Source, separate_last_experiment
 from iosonde.page.tables import Section
-from iosonde.stats.estimate.summarise import mean
+from iosonde.stats.estimate.summarise import estimate_mean
 
 from .content import Bars, Cell, Drawn
 from .layout import PlotRoles
@@ -213,7 +213,7 @@ def build_bars(results: dict[int, dict[str, Any]], level: float) -> list[Bars]:
         unit = units.get(name, "")
         scale, base = (1024.0, "bytes/s") if unit == KB_PER_S else (1.0, unit)
         cells = [
-            Cell(nodes, mean(trials, level), trials if len(trials) > 1 else ())
+            Cell(nodes, estimate_mean(trials, level), trials if len(trials) > 1 else ())
             for nodes, values in by_count.items()
             for trials in [tuple(value * scale for value in values)]
         ]

@@ -23,11 +23,11 @@ from iosonde.stats.regression.regress import Regression, regress
 from iosonde.stats.regression.slopes import (
     STEPS,
     AdjustedSlope,
-    adjusted_slopes,
+    choose_slope_step,
     describe_adjusted_slope,
     describe_levels,
     describe_slope,
-    step_of,
+    estimate_adjusted_slopes,
 )
 
 from .content import FactorPanel, PanelSeries
@@ -68,7 +68,7 @@ def build_factor_panels(source: Source, query: ResponseQuery, together: bool = F
     for response in responses_of(source, replace(query, on=tuple(columns))):
         try:
             varying = [name for name in others if len(response.rows.column(name).codes()[1]) > 1]
-            adjusted = adjusted_slopes(response.rows, response.title, [*on, *varying], level)
+            adjusted = estimate_adjusted_slopes(response.rows, response.title, [*on, *varying], level)
             rows.append(
                 [_build_panel(response.rows, response.title, term, units, level, adjusted.get(term)) for term in on]
             )
@@ -160,11 +160,11 @@ def _build_panel(
     x = [places[cell] for cell in cells.tolist()]
     unit = "" if regression.model.response.transform else measured.unit
     least = get_lowest_mean(unit, bool((y > 0).all()))
-    means = [(places[cell], stats.mean(y[cells == cell], level).within(low=least)) for cell in places]
+    means = [(places[cell], stats.estimate_mean(y[cells == cell], level).within(low=least)) for cell in places]
     divisor, display_unit = choose_human_scale(max(abs(mean.value or 0.0) for _, mean in means), unit)
     numeric = factor.levels is None
     sizes, label = units.get(factor.column) == "bytes", table.column(factor.column).label
-    step, step_text = step_of(factor, label, max(x), sizes)
+    step, step_text = choose_slope_step(factor, label, max(x), sizes)
     sentence = (
         describe_slope(regression, step_text, divisor / step, display_unit) if numeric else describe_levels(regression)
     )

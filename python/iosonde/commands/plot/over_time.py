@@ -19,8 +19,8 @@ from iosonde.engine import _native
 from iosonde.explain import sizes
 from iosonde.explain.operations import split
 from iosonde.explain.seen.group import OperationGroup, TrialOperations
-from iosonde.stats.overview.fault_effect import FaultMark, marks
-from iosonde.stats.overview.over_time import OverTime, PhaseRows, in_bins, phase_rows
+from iosonde.stats.overview.fault_effect import FaultMark, list_fault_marks
+from iosonde.stats.overview.over_time import OverTime, PhaseRows, bin_phase_rows, select_phase_rows
 
 _LEVEL = 0.95
 MOST_PHASES = 12
@@ -152,7 +152,7 @@ def build_run_plot(source: Source, run: StoredRun, of: int, names: Sequence[str]
             phases=_list_operations(run.phases),
         )
     rows_by_phase = [
-        (phase, phase_rows(phase, operations, _native.KINDS))
+        (phase, select_phase_rows(phase, operations, _native.KINDS))
         for phase in sorted(chosen, key=lambda phase: get_operation_sort_key(phase.operation))
     ]
     there = [(phase, rows) for phase, rows in rows_by_phase if rows is not None]
@@ -161,8 +161,8 @@ def build_run_plot(source: Source, run: StoredRun, of: int, names: Sequence[str]
             phase.operation,
             title(phase.operation),
             phase.comparable,
-            in_bins(rows),
-            marks(run, rows) if phase.comparable else (),
+            bin_phase_rows(rows),
+            list_fault_marks(run, rows) if phase.comparable else (),
             classify_over_time(run, phase, operations, rows),
         )
         for phase, rows in there[:MOST_PHASES]

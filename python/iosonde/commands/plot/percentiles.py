@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from iosonde.answers.operations import latencies
+from iosonde.answers.operations import compute_run_percentiles
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.factor_levels import PERCENTILE
 from iosonde.core.table import Column, Table
@@ -74,7 +74,7 @@ def _collect_recorded(source: Source, every: Sequence[Response], level: float) -
     rows = source.trials().rows
     row_by_run = {str(run): at for at, run in reversed(list(enumerate(rows.columns["run"].values)))}
     samples: dict[tuple[str, str], _PercentileSample] = {}
-    for run, trial in latencies(source, level).items():
+    for run, trial in compute_run_percentiles(source, level).items():
         for entry in trial if run in row_by_run else ():
             for share, ns in entry.duration_ns.items():
                 if ns is not None:

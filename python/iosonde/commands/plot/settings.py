@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from iosonde.answers.caveats import caveats
-from iosonde.answers.trials import cells_of, headline_responses
+from iosonde.answers.caveats import list_caveats
+from iosonde.answers.trials import build_response_cells, select_headline_responses
 from iosonde.commands.report.axis import title as operation_title
 from iosonde.commands.summary.answer import count_pilot_trials
 from iosonde.core.factor_levels import NAMES, PERCENTILE, FactorLevels, collect_factor_levels
@@ -21,10 +21,10 @@ from iosonde.data.query import ALL, ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.overview.cells import TrialCell
-from iosonde.stats.overview.coarse_cells import half_ticks_of
-from iosonde.stats.overview.overview import mean_of, rows_of
+from iosonde.stats.overview.coarse_cells import compute_cell_half_ticks
+from iosonde.stats.overview.overview import build_overview_rows, estimate_cell_mean
 from iosonde.stats.overview.probed_limits import ProbedLimits
-from iosonde.stats.overview.story import sentences, stories
+from iosonde.stats.overview.story import build_stories, describe_stories
 from iosonde.stats.overview.types import ResponseStory
 
 from .chosen import resolve_role_names, select_experiment, select_responses
@@ -63,7 +63,7 @@ def build_settings_plot(
     DataError."""
     source, newest = select_experiment(source, roles or PlotRoles())
     responses = select_responses(source, query, roles or PlotRoles())
-    family = headline_responses(source, replace(query, metric=(ALL,)), responses[0].names)
+    family = select_headline_responses(source, replace(query, metric=(ALL,)), responses[0].names)
     plot = plot_responses(
         source, responses, query, resolve_role_names(responses, roles or PlotRoles()), fits or Fits(), family=family
     )
@@ -81,7 +81,7 @@ def plot_responses(
 ) -> SettingsPlot:
     """Plot these responses. ``compared`` selects the points that compete for best and worst, by default all.
     ``family``: responses in the family of tests, shown or not."""
-    cells = [cells_of(response) for response in responses]
+    cells = [build_response_cells(response) for response in responses]
     levels = _collect_factor_levels(responses, roles.factors)
     settings = [cell.by for response_cells in cells for cell in response_cells]
     places = lay_out_factors(levels, settings, roles, fits.hues, fits.shades)
@@ -92,7 +92,7 @@ def plot_responses(
             *_format_names(response),
             tuple(
                 (cell, _build_point(cell, levels, places, query.level, pilot, half))
-                for cell, half in zip(response_cells, half_ticks_of(response_cells), strict=True)
+                for cell, half in zip(response_cells, compute_cell_half_ticks(response_cells), strict=True)
             ),
         )
         for response, response_cells in zip(responses, cells, strict=True)
@@ -103,7 +103,7 @@ def plot_responses(
         else (_build_operation_panels(measurements), 0, [])
     )
     response_stories = () if compared else _build_stories(source, responses, cells, query.level, family)
-    texts = list(sentences(response_stories, source.units())) or [
+    texts = list(describe_stories(response_stories, source.units())) or [
         describe_best_and_worst(
             measurement.name,
             measurement.metric,
@@ -136,9 +136,11 @@ def _build_stories(
     family: Sequence[Response],
 ) -> tuple[ResponseStory, ...]:
     every, pilot = [cell for response_cells in cells for cell in response_cells], count_pilot_trials(source)
-    family_cells = [cell for response in family for cell in cells_of(response)]
+    family_cells = [cell for response in family for cell in build_response_cells(response)]
     impossible = ProbedLimits((), level).impossible(every, source.runs)
-    return stories(rows_of(every, level, pilot), every, level, family_cells, impossible, responses[0].together)
+    return build_stories(
+        build_overview_rows(every, level, pilot), every, level, family_cells, impossible, responses[0].together
+    )
 
 
 # Factors
@@ -173,7 +175,7 @@ def _build_point(
     order = dict.fromkeys([*(name for name in (places.x, places.color, *places.panels) if name), *levels])
     parts = [levels[name].describe_level(at(name)) for name in order]
     label = ", ".join([*parts[:_MAX_FACTORS], *(["…"] if len(parts) > _MAX_FACTORS else [])])
-    mean = mean_of(cell, level, pilot, half_tick)
+    mean = estimate_cell_mean(cell, level, pilot, half_tick)
     return SettingPoint(at(places.x), at(places.color), dict(cell.by), label, mean, tuple(cell.values.tolist()))
 
 
@@ -328,7 +330,7 @@ def _list_notes(source: Source, measurements: Sequence[_Measured]) -> list[str]:
         template = "{n_single} of {n_points} points are of one trial and have no interval"
         notes.append(Message("single-trials", template, n_single=single, n_points=every))
     for measurement in measurements:
-        notes += caveats(measurement.response, option="")
+        notes += list_caveats(measurement.response, option="")
     return notes
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from iosonde.answers.answer import Answer, level_columns
+from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.core.estimate_text import format_estimate
 from iosonde.core.factor_levels import FactorLevels
 from iosonde.core.table import Cell
@@ -111,7 +111,7 @@ class SettingsPlot(Answer):
     def records(self) -> list[dict[str, Any]]:
         """Return one row per point."""
         return [
-            {**of, **level_columns(point.setting, {**of, **numbers}), **numbers}
+            {**of, **build_level_columns(point.setting, {**of, **numbers}), **numbers}
             for panel in self.panels
             for of in [{"panel": panel.title, "setting": panel.setting, "metric": panel.metric, "unit": panel.unit}]
             for point in panel.points

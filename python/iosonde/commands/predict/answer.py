@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from iosonde.answers.answer import Answer, level_columns
-from iosonde.answers.constraints import check_of
-from iosonde.answers.model_file import rows_of, setting
+from iosonde.answers.answer import Answer, build_level_columns
+from iosonde.answers.constraints import build_constraint_check
+from iosonde.answers.model_file import parse_setting, rows_to_settings
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.data.source import Source
 from iosonde.model.fit.describe import Description, describe
@@ -38,7 +38,8 @@ class Predictions(Answer):
             {**prediction.value.flat("fit"), "extrapolated": prediction.extrapolated} for prediction in self.predictions
         ]
         return [
-            {**level_columns(prediction.at, row), **row} for row, prediction in zip(rows, self.predictions, strict=True)
+            {**build_level_columns(prediction.at, row), **row}
+            for row, prediction in zip(rows, self.predictions, strict=True)
         ]
 
 
@@ -73,18 +74,18 @@ class Described(Answer):
 def predict(model: Model, values: Mapping[str, Any], level: float = 0.95) -> Predictions:
     """Predict one setting: factor → its value, numbers as text with or without a unit. Raises InputError if the model
     has no prediction: far outside the tried range, or a constraint is broken."""
-    return _predict_settings(model, [setting(model.features, values)], level, lambda _: "")
+    return _predict_settings(model, [parse_setting(model.features, values)], level, lambda _: "")
 
 
 def predict_rows(model: Model, source: Source, level: float = 0.95) -> Predictions:
     """Predict every row of DATA. Raises InputError for the first without a prediction, DataError."""
-    rows, table = rows_of(model, source)
+    rows, table = rows_to_settings(model, source)
     return _predict_settings(model, rows, level, table.place)
 
 
 def describe_model(model: Model, name: str) -> Described:
     """Describe a model from the file ``name``, and the factors that it follows. Raises InputError, DataError."""
-    broken = check_of(model.constraints, model.features, name)
+    broken = build_constraint_check(model.constraints, model.features, name)
     return Described(model, describe(model, (lambda at: broken(at) is None) if model.constraints else None))
 
 
@@ -92,7 +93,7 @@ def _predict_settings(
     model: Model, settings: Sequence[dict[str, Any]], level: float, place: Callable[[int], str]
 ) -> Predictions:
     """Predict settings; ``place`` names the place of a setting in error messages."""
-    broken = check_of(model.constraints, model.features, "the model")
+    broken = build_constraint_check(model.constraints, model.features, "the model")
     predictions: list[Prediction] = []
     for number, (at, prediction) in enumerate(zip(settings, ask_all(model, settings, level), strict=True)):
         where = place(number)

@@ -100,7 +100,7 @@ def _describe(options: FittedModelOptions) -> Result[Described]:
 
 
 def _predict(options: PredictOptions, usage: Callable[[Mapping[str, object]], str]) -> Result[Predictions]:
-    from iosonde.answers.model_file import example
+    from iosonde.answers.model_file import build_example_setting
 
     from . import answer
     from .text import lines
@@ -110,7 +110,7 @@ def _predict(options: PredictOptions, usage: Callable[[Mapping[str, object]], st
         return Result(answer.predict(model, options.at, options.level), lines)
     if options.at is None and options.data is not None:
         return Result(answer.predict_rows(model, RowOptions().open(options.data), options.level), lines)
-    raise _build_setting_error(options, usage(example(model)))
+    raise _build_setting_error(options, usage(build_example_setting(model)))
 
 
 def _build_setting_error(options: PredictOptions, usage: str) -> InputError:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from iosonde.answers.answer import Answer, join_sentences
-from iosonde.answers.besides import Besides, besides_factors, with_response
-from iosonde.answers.caveats import caveats, warn_single_trials
-from iosonde.answers.trials import tested_effects
+from iosonde.answers.besides import Besides, add_response_drifts, adjust_for_other_factors
+from iosonde.answers.caveats import list_caveats, warn_single_trials
+from iosonde.answers.trials import estimate_tested_effects
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.transforms import LOGARITHMS
@@ -21,7 +21,7 @@ from iosonde.model.fit.features import examples
 from iosonde.model.sensitivity.rank import rank as ranked
 from iosonde.model.sensitivity.ranking import Ranking
 from iosonde.model.sensitivity.warnings import sentence
-from iosonde.stats.regression.effect_types import ResponseEffects, effect_verdicts
+from iosonde.stats.regression.effect_types import ResponseEffects, list_verdicts
 
 _UNSAID = 0.5  # of the trials
 _SHARES = "in the intervals of S1 and ST: these are too narrow"
@@ -58,7 +58,7 @@ class Rankings(Answer):
         return tuple(
             more.judge(verdict)
             for ranking, more in zip(self.rankings, self.besides or [Besides()] * len(self.rankings), strict=True)
-            for verdict in effect_verdicts(ranking.response, ranking.effects)
+            for verdict in list_verdicts(ranking.response, ranking.effects)
         )
 
     def records(self) -> list[dict[str, Any]]:
@@ -97,7 +97,9 @@ def rank(source: Source, query: ResponseQuery, how: Ranked | None = None) -> Ran
         )
     factors = query.on or tuple(name for chosen in how.blocks.values() for name in chosen)
     candidates = build_responses(source, replace(query, on=factors))
-    effects = tested_effects(source, query, candidates, lambda response: _select_factors(response, bool(factors)))
+    effects = estimate_tested_effects(
+        source, query, candidates, lambda response: _select_factors(response, bool(factors))
+    )
     rankings, more, exclusions = _rank_responses(source, candidates, effects, bool(factors), query, how)
     return Rankings(rankings, len(query.response) == 1, not source.knows_factors and not factors, exclusions, more)
 
@@ -119,9 +121,9 @@ def _rank_responses(
     for response in candidates:
         try:
             rest = (
-                besides_factors(source, response, response.names, query.level)
+                adjust_for_other_factors(source, response, response.names, query.level)
                 if explicit
-                else (with_response(Besides(level=query.level), response, response.names))
+                else (add_response_drifts(Besides(level=query.level), response, response.names))
             )
             rest = replace(rest, drifts=())  # the effects of a ranking include factors measured in turn
             ranking = _rank_response(response, effects.get(response.title), explicit, query.level, how)
@@ -140,7 +142,7 @@ def _rank_responses(
 
 def add_other_columns(ranking: Ranking, rest: Besides) -> Ranking:
     """Add what varies besides, and drop effects that this overrides."""
-    taken = rest.taken(effect_verdicts(ranking.response, ranking.effects))
+    taken = rest.taken(list_verdicts(ranking.response, ranking.effects))
     text = f"{sentence(ranking, taken)} {rest.sentence}".strip()
     return replace(ranking, sentence=text, warnings=(*rest.warnings, *ranking.warnings))
 
@@ -186,10 +188,10 @@ def _rank_response(
 
 def _collect_warnings(response: Response) -> list[str]:
     if not response.transform:
-        return list(caveats(response))
+        return list(list_caveats(response))
     ratio_note = ": ratios count, not differences; the means shown are geometric"
     template = "shares are of the variance of {response}" + (ratio_note if response.transform in LOGARITHMS else "")
-    return [Message("transformed-response", template, response=response.title), *caveats(response)]
+    return [Message("transformed-response", template, response=response.title), *list_caveats(response)]
 
 
 def _create_reporter(response: Response, n_rows: int, n_factors: int, how: Ranked) -> Callable[[str], None]:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from iosonde.answers.besides import Besides, besides_rows, by_levels
+from iosonde.answers.besides import Besides, adjust_rows_for_columns, list_level_terms
 from iosonde.answers.constraints import SettingConstraints
-from iosonde.answers.learned import candidates
-from iosonde.answers.verdict import verdict
+from iosonde.answers.learned import build_candidates
+from iosonde.answers.verdict import describe_choice
 from iosonde.commands.report.terms import select_metric, select_varying_terms
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
@@ -137,7 +137,7 @@ def _build_influence(request: _InfluenceRequest, names: Sequence[str], options: 
     ranking = _run_or_report(
         lambda: _rank_factors(data, tested, _collect_covariates(request, names, options)), "No ranking", missing
     )
-    models = candidates(_FAMILIES, int(data.cells.max()) + 1)
+    models = build_candidates(_FAMILIES, int(data.cells.max()) + 1)
     choice = _run_or_report(lambda: choose(data, models, groups(data), None, level, _SEED), "No model", missing)
     if choice is None:
         return content.Influence(request.title, data.unit, ranking, None, None, None, tuple(missing))
@@ -162,7 +162,9 @@ def _run_or_report(make: Callable[[], _Result], what: str, missing: list[str]) -
 
 def _collect_covariates(request: _InfluenceRequest, names: Sequence[str], options: InfluenceOptions) -> Besides:
     others = [name for name in options.besides if name not in names]
-    return besides_rows(request.table, request.response, by_levels(request.table, names), others, options.level)
+    return adjust_rows_for_columns(
+        request.table, request.response, list_level_terms(request.table, names), others, options.level
+    )
 
 
 def _rank_factors(data: Examples, effects: ResponseEffects | None, besides: Besides) -> content.ResponseRanking:
@@ -201,9 +203,9 @@ def _format_sentence(data: Examples, choice: Choice) -> str:
     """Return the sentence of ``iosonde fit`` in the unit of the page, and the spread of repeats."""
     scale = choose_human_scale(abs(choice.tried[choice.chosen].mae.value or 1.0), data.unit)
     if choice.noise is None:
-        return verdict(choice, scale)
+        return describe_choice(choice, scale)
     noise = f"{format_significant(choice.noise.mae / scale[0])} {scale[1]}".rstrip()
-    return f"{verdict(choice, scale)} Repeats differ from their own mean by {noise}."
+    return f"{describe_choice(choice, scale)} Repeats differ from their own mean by {noise}."
 
 
 def _compute_learning_curve(data: Examples, choice: Choice, level: float) -> tuple[content.LearningPoint, ...]:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from iosonde.answers.answer import Answer
-from iosonde.answers.besides import Besides, besides
-from iosonde.answers.caveats import caveats
+from iosonde.answers.besides import Besides, adjust_for_columns
+from iosonde.answers.caveats import list_caveats
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
@@ -21,8 +21,8 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import VALUE, Response, choose_response
 from iosonde.data.source import Source
 from iosonde.data.varying import list_other_varying
-from iosonde.stats.regression.formula import columns_of
-from iosonde.stats.regression.model_plots import plot_data
+from iosonde.stats.regression.formula import list_term_columns
+from iosonde.stats.regression.model_plots import build_plot_data
 from iosonde.stats.regression.ols import Coefficient
 from iosonde.stats.regression.regress import Regression
 from iosonde.stats.regression.regress import regress as regressed
@@ -87,7 +87,7 @@ class LeastSquares(Answer):
         """Return the data of the four diagnostic plots. Raises InputError if only sums are known."""
         if self.regression.model is None:
             raise InputError("conflicting-options", "sums hold no points to plot", "give DATA instead of {spell.sums}")
-        return plot_data(self.regression.model, self.regression.response)
+        return build_plot_data(self.regression.model, self.regression.response)
 
 
 @dataclass(frozen=True)
@@ -121,10 +121,10 @@ def regress(
 
     regression = fitted_to(response.rows)
     reduced_fit = _fit_without_rows(response.rows, regression, without, fitted_to) if without else None
-    rest = list_other_varying(source, response, columns_of(terms, response.rows)) if query.on else ()
-    more = besides(response, terms, rest, query.level, regression.model)
+    rest = list_other_varying(source, response, list_term_columns(terms, response.rows)) if query.on else ()
+    more = adjust_for_columns(response, terms, rest, query.level, regression.model)
     return LeastSquares(
-        replace(regression, warnings=(*caveats(response), *more.warnings, *regression.warnings)),
+        replace(regression, warnings=(*list_caveats(response), *more.warnings, *regression.warnings)),
         reduced_fit,
         "" if response.transform else response.unit,
         more,
@@ -175,7 +175,9 @@ def choose_response_and_terms(
     only a line can separate. ``extra_columns`` are further columns of the analysis. Raises InputError, DataError."""
     source.require_names(query)
     table = source.table
-    columns = [*columns_of(query.on, table), *(table.column(name).name for name in extra_columns)] if query.on else []
+    columns = (
+        [*list_term_columns(query.on, table), *(table.column(name).name for name in extra_columns)] if query.on else []
+    )
     response = choose_response(source, replace(query, on=tuple(columns)))
     if {response.measured or response.title, response.title, *([VALUE] if response.operation else [])} & set(columns):
         raise InputError(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from iosonde.answers.besides import besides_rows, by_levels
+from iosonde.answers.besides import adjust_rows_for_columns, list_level_terms
 from iosonde.commands.anova.answer import AnalysisOfVariance
 from iosonde.commands.report.terms import LEAST_DF, select_default_terms, select_metric
 from iosonde.core.errors import IosondeError
@@ -14,10 +14,10 @@ from iosonde.core.units import choose_human_scale, format_significant
 from iosonde.page.tables import Section
 from iosonde.page.words import describe_missing_part, warning_to_sentence
 from iosonde.stats.overview.types import Overview
-from iosonde.stats.regression.anova import Anova, anova
+from iosonde.stats.regression.anova import Anova, compute_anova
 from iosonde.stats.regression.assumptions import Assumptions
-from iosonde.stats.regression.formula import columns_of
-from iosonde.stats.regression.model_plots import plot_data
+from iosonde.stats.regression.formula import list_term_columns
+from iosonde.stats.regression.model_plots import build_plot_data
 from iosonde.stats.regression.regress import Regression, regress
 
 from .answer import LeastSquares
@@ -36,7 +36,7 @@ class PageTerms:
 
     def list_extra_settings(self, table: Table) -> list[str]:
         """Return the settings that are in no term."""
-        return [name for name in self.besides if name not in columns_of(self.terms, table)]
+        return [name for name in self.besides if name not in list_term_columns(self.terms, table)]
 
 
 def build_table_models(
@@ -94,7 +94,9 @@ def _fit_model(
         CoefficientRow(c.name, Estimate(c.estimate, c.low, c.high, level, regression.fit.n), c.std_error, c.t, c.p)
         for c in regression.fit.coefficients()
     )
-    answer = LeastSquares(regression, besides=besides_rows(table, response, on.terms, names, level, regression.model))
+    answer = LeastSquares(
+        regression, besides=adjust_rows_for_columns(table, response, on.terms, names, level, regression.model)
+    )
     text = answer.format_sentence(lambda value: f"{format_significant(value / divisor)} {name}".rstrip())
     warning_text = " ".join(map(warning_to_sentence, regression.warnings))
     return ResponseRegression(
@@ -107,7 +109,7 @@ def _fit_model(
         _list_facts(regression, regression.assumptions, divisor, name),
         terms,
         regression.findings,
-        ModelPlots(**plot_data(regression.model, response, _MOST_POINTS)),
+        ModelPlots(**build_plot_data(regression.model, response, _MOST_POINTS)),
         variation,
         why,
     )
@@ -130,10 +132,10 @@ def _analyse_variation(
     terms = list(dict.fromkeys(":".join(factor.column for factor in term.factors) for term in regression.model.terms))
     pairs = _pair_terms(terms, levels, n)
     try:
-        table_of = anova(table, response, [*terms, *pairs], level)
+        table_of = compute_anova(table, response, [*terms, *pairs], level)
     except IosondeError as error:
         return (), describe_missing_part("No allocation by levels", error)
-    more = besides_rows(table, response, by_levels(table, list(factors)), names, level)
+    more = adjust_rows_for_columns(table, response, list_level_terms(table, list(factors)), names, level)
     answer = AnalysisOfVariance(table_of, besides=more, other_p_values=tuple(other_p_values))
     return _list_variation_rows(table_of), " ".join([answer.sentence, *map(warning_to_sentence, table_of.warnings)])
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from iosonde.answers.operations import visit
-from iosonde.answers.trials import with_computed
+from iosonde.answers.operations import visit_runs
+from iosonde.answers.trials import add_computed_columns
 from iosonde.commands.advise.for_page import Choosing
 from iosonde.commands.bound.for_page import start_bound
 from iosonde.commands.corpus.answer import corpus
@@ -158,7 +158,7 @@ def _build_table_page(options: ReportQuery, opened: Opener) -> Page:
         options.bound,
         ResponseQuery(options.response, options.by or (), options.clock, options.level, options.metric),
     )
-    visit(source, [bounding.losses])
+    visit_runs(source, [bounding.losses])
     settings = build_page_settings_plot(source, ResponseQuery(options.response, (), options.clock, options.level))
     return replace(page, bound=bounding.section(), settings=settings)
 
@@ -172,7 +172,7 @@ def _select_rows_and_columns(source: Source, options: ReportQuery) -> tuple[Tabl
     query = ResponseQuery(options.response, options.by or (), options.clock, options.level, options.metric)
     if not columns.issuperset(options.response):
         if source.has_response_columns:
-            table, names = with_computed(source, rows, query, options.by or ())
+            table, names = add_computed_columns(source, rows, query, options.by or ())
             return table, names, options.by
         response = choose_response(source, query)
         by = options.by if options.by is not None or options.on else response.names

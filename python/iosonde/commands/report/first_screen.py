@@ -13,7 +13,7 @@ from iosonde.core.units import format_seconds, format_size, parse_suffixed_size
 from iosonde.core.words import format_count, join_names, pluralize
 from iosonde.page.tables import FirstScreen
 from iosonde.stats.overview import wire
-from iosonde.stats.overview.story import sentences
+from iosonde.stats.overview.story import describe_stories
 from iosonde.stats.overview.types import Overview
 
 from .axis import Axis
@@ -42,7 +42,9 @@ def build_first_screen(
     return FirstScreen(
         headline=format_headline(target, format_tools(runs), runs, overview, axis),
         what=(*describe_measurement(runs, overview, axis, chosen.seed), *([chosen.note] if chosen.note else [])),
-        fast=" ".join(filter(None, (_describe_sizes(runs, clock), wire.words(runs)))) if overview.rows else "",
+        fast=" ".join(filter(None, (_describe_sizes(runs, clock), wire.describe_network_traffic(runs))))
+        if overview.rows
+        else "",
         sure=(describe_interval(overview),) if overview.rows else (),
         wrong=format_finding_counts(findings, bool(runs)),
         sentence=overview.sentence,
@@ -54,7 +56,7 @@ def describe_metrics(overview: Overview, metrics: Collection[str]) -> str:
     selected = [story for story in overview.stories if {story.operation, story.response, story.title} & set(metrics)]
     if not selected:
         return overview.sentence
-    return " ".join(filter(None, (*sentences(selected, overview.units), overview.closing)))
+    return " ".join(filter(None, (*describe_stories(selected, overview.units), overview.closing)))
 
 
 def describe_clock(clock: str, tool_clocks: ToolClocks) -> str:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from iosonde.answers.constraints import SettingConstraints
-from iosonde.answers.operations import Percentiles, visit
-from iosonde.answers.tools import list_tool_clocks, own_clock
-from iosonde.answers.trials import measured
+from iosonde.answers.operations import Percentiles, visit_runs
+from iosonde.answers.tools import find_own_clock, list_tool_clocks
+from iosonde.answers.trials import build_measured_cells
 from iosonde.commands.bound.for_page import start_bound
 from iosonde.commands.plot.content import Bars, Latency, Timeline
 from iosonde.commands.plot.over_time import OverTimePlot, build_run_plot
@@ -25,7 +25,7 @@ from iosonde.data.source import Source
 from iosonde.page.tables import DataTable, Section, Value
 from iosonde.stats.overview.fault_effect import UNDONE, WELL
 from iosonde.stats.overview.types import Overview
-from iosonde.stats.regression.formula import columns_of
+from iosonde.stats.regression.formula import list_term_columns
 
 from .axis import Axis, choose_axis, get_operation_sort_key, is_part_of_another, map_metric_titles
 from .charts import Shapes, build_bars, build_bars_section, build_clock_table, build_latencies
@@ -54,10 +54,10 @@ def build_store_page(
     terms of the regressions. ``bound`` is the value of ``--bound``; ``constraints`` add to those of the experiment. The
     operations of each run are read once."""
     runs, level = source.runs, query.level
-    percentiles, shapes = Percentiles(source, level), Shapes(measured(source, query).by)
+    percentiles, shapes = Percentiles(source, level), Shapes(build_measured_cells(source, query).by)
     bounding = start_bound(source, bound, query)
     hit = FaultEffects(level)
-    visit(source, [percentiles, shapes, bounding.losses, hit])
+    visit_runs(source, [percentiles, shapes, bounding.losses, hit])
     overview = build_store_overview(source, query, percentiles.by_run)
     axis = choose_axis(overview.by, runs)
     bars = build_bars(overview, source, axis)
@@ -69,7 +69,7 @@ def build_store_page(
     target = get_target(runs, source.name)
     latencies, others = build_latencies(overview, shapes.by_key, axis)
     lines, chosen_trial = build_timelines(runs, axis)
-    clock = describe_clock(own_clock(source, query), tool_clocks)
+    clock = describe_clock(find_own_clock(source, query), tool_clocks)
     first = build_first_screen(
         find_experiment_name(source.experiments) or target, runs, overview, findings, axis, chosen, clock
     )
@@ -100,7 +100,7 @@ def build_store_page(
         models=models,
         influences=build_store_influences(
             trials,
-            columns_of(on, trials) if on else _list_scattered(source, trials, overview.by),
+            list_term_columns(on, trials) if on else _list_scattered(source, trials, overview.by),
             titles,
             InfluenceOptions(
                 level, SettingConstraints(constraints, source), overview.effects, overview.by if on else ()
@@ -164,9 +164,9 @@ class StoreFigures:
 
 def build_store_figures(source: Source, query: ResponseQuery, kinds: Sequence[str]) -> StoreFigures:
     """Return the figures of ``kinds``; the others are empty and not computed."""
-    percentiles, shapes = Percentiles(source, query.level), Shapes(measured(source, query).by)
+    percentiles, shapes = Percentiles(source, query.level), Shapes(build_measured_cells(source, query).by)
     if "latency" in kinds:
-        visit(source, [percentiles, shapes])
+        visit_runs(source, [percentiles, shapes])
     overview = build_store_overview(source, query, percentiles.by_run)
     axis = choose_axis(overview.by, source.runs)
     return StoreFigures(

@@ -23,10 +23,10 @@ from iosonde.data.roles import Roles, guess_roles
 from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import list_other_settings
 from iosonde.page.tables import FirstScreen, Reproduce, Section
-from iosonde.stats.checks import examine, worst_first
+from iosonde.stats.checks import examine, sort_by_severity
 from iosonde.stats.overview import overview
 from iosonde.stats.overview.types import Overview
-from iosonde.stats.regression.formula import columns_of
+from iosonde.stats.regression.formula import list_term_columns
 
 from .content import Page, build_summaries
 from .findings import findings_from_warnings, format_finding_counts, select_top_findings
@@ -52,13 +52,13 @@ class TableOptions:
 def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
     """Build the page; roles that are not given are guessed as ``check`` does. Raises InputError, DataError."""
     responses, by, on, level = options.responses, options.by, options.on, options.level
-    grouped = by if by is not None else columns_of(on, table) if on else None
+    grouped = by if by is not None else list_term_columns(on, table) if on else None
     roles = guess_roles(table, responses, grouped)
-    _refuse_predicted_responses(roles, columns_of(on, table))
+    _refuse_predicted_responses(roles, list_term_columns(on, table))
     trials = average_trials(table, roles.responses, grouped or ())
     rows = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
     cells = list(roles.settings) if grouped is not None else _coarsen_settings(table, roles.settings)
-    survey = overview.overview_from_table(
+    survey = overview.build_overview_from_table(
         rows, roles.responses, cells, level, _list_headlines(table, roles.responses, cells)
     )
     besides = list_other_settings(rows, roles.responses, cells) if grouped is not None else ()
@@ -68,7 +68,7 @@ def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
     checked = examine.examine_table(table, level, roles.responses, roles.settings, (*roles.numbering, *roles.remarks))
     hidden = [finding for finding in survey.findings if finding.code == "S110"]
     every = [*checked.findings, *hidden, *select_top_findings(explained), *findings_from_warnings(survey.warnings)]
-    findings = tuple(worst_first(list({(finding.code, finding.sentence): finding for finding in every}.values())))
+    findings = tuple(sort_by_severity(list({(finding.code, finding.sentence): finding for finding in every}.values())))
     return Page(
         title=f"iosonde report: {path}",
         target=path,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.answers.answer import Answer, level_columns
-from iosonde.answers.caveats import caveats, warn_logarithms, warn_single_trials
+from iosonde.answers.answer import Answer, build_level_columns
+from iosonde.answers.caveats import list_caveats, warn_logarithms, warn_single_trials
 from iosonde.core.column_units import is_rate
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.estimate_text import format_estimate_or_end
@@ -143,7 +143,9 @@ class ScalingLaws(Answer):
             for size in item.scaling.sizes
         ]
         names = {"response", "unit"}.union(*(row for _, row in pairs))
-        return [{"response": of.response, "unit": of.unit, **level_columns(of.by, names), **row} for of, row in pairs]
+        return [
+            {"response": of.response, "unit": of.unit, **build_level_columns(of.by, names), **row} for of, row in pairs
+        ]
 
 
 @dataclass(frozen=True)
@@ -232,7 +234,7 @@ def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Serie
         part, more = series_of(response.rows, response.title, how.on, settings, how.is_duration)
         collection.series += part
         twins, strata = (
-            caveats(replace(response, confounded=_find_confounded(response, how.on))),
+            list_caveats(replace(response, confounded=_find_confounded(response, how.on))),
             warn_single_trials(response, [how.on]),
         )
         pooled = _find_pooled_settings(source, response, (how.on, *settings))

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
-from iosonde.answers.answer import Answer, level_columns
+from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.core.errors import InputError
 from iosonde.core.schema import RESULT_COLUMNS, ROW_COLUMNS
 from iosonde.core.stored import StoredPhase, StoredRun
@@ -92,7 +92,8 @@ class Listing(Answer):
         """Return one row per run, with its factors."""
         chosen = [key for key in _OF_RUN if key not in ("missing", "factors")]
         return [
-            {**{key: run.document[key] for key in chosen}, **level_columns(run.factors, chosen)} for run in self.runs
+            {**{key: run.document[key] for key in chosen}, **build_level_columns(run.factors, chosen)}
+            for run in self.runs
         ]
 
 

@@ -10,8 +10,8 @@ from iosonde.core.message import Message
 from iosonde.core.schema import BRING_UPS, OBSERVED_FACTORS
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
-from iosonde.stats.definitions.clock import Work, why_not, work_of
-from iosonde.stats.definitions.many_task import document
+from iosonde.stats.definitions.clock import Work, explain_not_recomputable, select_phase_work
+from iosonde.stats.definitions.many_task import build_document
 from iosonde.store import Store
 
 from .answer import ChosenRuns
@@ -107,8 +107,8 @@ def _recompute_setting(store: Store, tool: str, runs: Sequence[StoredRun]) -> Re
         for phase, work, why in iterate_phase_work(store, run):
             name = phase.name
             if work is not None and tool == "mdtest":
-                operation = mdtest.operation_of(name, work)
-                value = mdtest.iteration(work, operation[1]) if operation else None
+                operation = mdtest.find_mdtest_operation(name, work)
+                value = mdtest.compute_iteration_rate(work, operation[1]) if operation else None
                 if operation and value is not None:
                     rates.setdefault((operation[0], name), []).append(value)
                 why = "" if value is not None else _INCOMPARABLE if operation else _NOT_OF_MDTEST
@@ -119,7 +119,7 @@ def _recompute_setting(store: Store, tool: str, runs: Sequence[StoredRun]) -> Re
                 recomputed.exclusion_reasons[name] = why
     order = [title for title, _, _ in mdtest.OPERATIONS]
     by_title = sorted(rates.items(), key=lambda item: order.index(item[0][0]))
-    recomputed.summary += [mdtest.summary(title, name, values) for (title, name), values in by_title]
+    recomputed.summary += [mdtest.summarise_rates(title, name, values) for (title, name), values in by_title]
     return recomputed
 
 
@@ -129,8 +129,8 @@ def iterate_phase_work(store: Store, run: StoredRun) -> Iterator[tuple[StoredPha
 
     operations = store.operations(run.id)
     for phase in run.phases:
-        why = why_not(phase)
-        work = None if why else work_of(phase, operations, _native.KINDS)
+        why = explain_not_recomputable(phase)
+        work = None if why else select_phase_work(phase, operations, _native.KINDS)
         yield phase, work if work is not None and work.ranks else None, why
 
 
@@ -146,10 +146,10 @@ def compute_tool_rows(tool: str, phase: StoredPhase, work: Work, inside: frozens
     if not work.comparable and tool in ("iozone", "elbencho"):
         return [], _INCOMPARABLE
     if tool == "ior":
-        return list(ior.rows(work)), ""
+        return list(ior.build_ior_rows(work)), ""
     if tool == "iozone":
-        return list(iozone.rows(work, inside)), ""
-    return list(fio.rows(work) if tool == "fio" else elbencho.rows(work, phase.shared)), ""
+        return list(iozone.build_iozone_rows(work, inside)), ""
+    return list(fio.build_fio_rows(work) if tool == "fio" else elbencho.build_elbencho_rows(work, phase.shared)), ""
 
 
 def get_workload_settings(run: StoredRun) -> Mapping[str, Any]:
@@ -174,7 +174,7 @@ def build_thesis_document(chosen: ChosenRuns) -> dict[str, Any]:
     runs = [run for run in runs if run.experiment == experiment]
     results = store.results(experiment=experiment, where=chosen.conditions).to_pylist()
     iozone = [run.id for run in runs if any("iozone" in phase.tools for phase in run.phases)]
-    result = document(_select_operations(results, runs), iozone, _find_varying_factors(runs))
+    result = build_document(_select_operations(results, runs), iozone, _find_varying_factors(runs))
     if not result:
         raise DataError(
             "no-rate",

@@ -11,7 +11,7 @@ from iosonde.core.message import Message
 from iosonde.core.units import format_rate
 from iosonde.core.words import format_count
 from iosonde.engine import _native
-from iosonde.stats.overview.slowest import SlowOperation, slowest, unseen
+from iosonde.stats.overview.slowest import SlowOperation, count_unseen_operations, select_slowest_operations
 
 from .answer import ChosenRuns
 
@@ -57,7 +57,9 @@ def find_slowest_operations(chosen: ChosenRuns, count: int = USUAL) -> Slowest:
             path=chosen.store.path,
         )
     operations = (
-        operation for run in runs for operation in slowest(run, chosen.store.operations(run.id), _native.KINDS, count)
+        operation
+        for run in runs
+        for operation in select_slowest_operations(run, chosen.store.operations(run.id), _native.KINDS, count)
     )
     longest = tuple(nlargest(count, operations, key=lambda operation: operation.duration_s))
     recorded = sum(run.n_operations or 0 for run in runs)
@@ -67,7 +69,7 @@ def find_slowest_operations(chosen: ChosenRuns, count: int = USUAL) -> Slowest:
 def _describe_missing_operations(chosen: ChosenRuns, least: float) -> Iterator[str]:
     """Describe operations that may be missing: those kept only as a sample or a histogram."""
     edges = _native.bucket_edges_ns()
-    gone = [(run, *unseen(run, edges)) for run in chosen.runs]
+    gone = [(run, *count_unseen_operations(run, edges)) for run in chosen.runs]
     some = [(run, missing, end) for run, missing, end in gone if missing]
     if some:
         lost = format_count(sum(missing for _, missing, _ in some), "operation")

@@ -4,12 +4,17 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
-from iosonde.answers.answer import Answer, level_columns
+from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.answers.besides import Besides
-from iosonde.answers.caveats import with_option
-from iosonde.answers.operations import latencies
-from iosonde.answers.tools import list_tool_clocks, own_clock
-from iosonde.answers.trials import cells_of, headline_responses, measured, with_computed
+from iosonde.answers.caveats import select_option_warnings
+from iosonde.answers.operations import compute_run_percentiles
+from iosonde.answers.tools import find_own_clock, list_tool_clocks
+from iosonde.answers.trials import (
+    add_computed_columns,
+    build_measured_cells,
+    build_response_cells,
+    select_headline_responses,
+)
 from iosonde.commands.survey.stored import SEE_PAGE, are_surveys
 from iosonde.core.column_units import is_rate
 from iosonde.core.table import Table
@@ -22,8 +27,8 @@ from iosonde.data.varying import list_columns_in, list_other_settings
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
 from iosonde.stats.overview import hardware, overview
-from iosonde.stats.overview.calls import PhaseCalls, calls
-from iosonde.stats.overview.spread import Spread, spread_of
+from iosonde.stats.overview.calls import PhaseCalls, estimate_phase_calls
+from iosonde.stats.overview.spread import Spread, compute_spread
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .faults import FaultEffect, compute_fault_effects
@@ -83,14 +88,14 @@ class Summary(Answer):
 def _build_record(row: OverviewRow, more: dict[str, float | None], names: Set[str]) -> dict[str, Any]:
     """Build a row. ``more``: the spread of this row; ``names``: keys of all rows' spreads."""
     numbers = {key: value for key, value in row.to_json().items() if key not in ("by", "warnings")}
-    return {**numbers, **level_columns(row.by, {*numbers, *names}), **more}
+    return {**numbers, **build_level_columns(row.by, {*numbers, *names}), **more}
 
 
 def _collect_server_calls(
     source: Source, query: ResponseQuery, operations: Sequence[str] | None
 ) -> tuple[PhaseCalls, ...]:
     """Return the server calls of the selected operations, by default of all."""
-    phase_calls = calls(source.runs, query.level)
+    phase_calls = estimate_phase_calls(source.runs, query.level)
     return phase_calls if operations is None else tuple(phase for phase in phase_calls if phase.operation in operations)
 
 
@@ -100,14 +105,16 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
     InputError, DataError."""
     columns = [name for name in query.response if name in source.table.columns]
     if not columns and not source.has_response_columns:
-        cell_overview = build_store_overview(source, replace(query, on=tuple(by or ())), latencies(source, query.level))
+        cell_overview = build_store_overview(
+            source, replace(query, on=tuple(by or ())), compute_run_percentiles(source, query.level)
+        )
         faults = compute_fault_effects(source, cell_overview.by, query.level)
         if are_surveys(source.runs):
             cell_overview = replace(cell_overview, warnings=(*cell_overview.warnings, SEE_PAGE))
         operations = [row.operation for row in cell_overview.rows] if query.response else None
         return Summary(
             cell_overview,
-            own_clock(source, query),
+            find_own_clock(source, query),
             list_tool_clocks(source, query),
             faults,
             _collect_server_calls(source, query, operations),
@@ -125,7 +132,7 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
     candidates = build_responses(source, replace(query, on=tuple(by or ())))
     titles, names = tuple(response.title for response in candidates), by or candidates[0].names
     table = _summarise_columns(source, replace(query, response=titles), names)
-    messages = [text for response in candidates for text in with_option(response.warnings, "by")]
+    messages = [text for response in candidates for text in select_option_warnings(response.warnings, "by")]
     table = replace(table, warnings=(*table.warnings, *dict.fromkeys(messages)))
     return _add_pooled_factors(source, table, replace(query, response=titles))
 
@@ -164,18 +171,24 @@ def select_cell_columns(source: Source, query: ResponseQuery) -> tuple[str, ...]
 
 def add_spread(answer: Summary) -> Summary:
     """Add quantiles and the geometric mean of each cell."""
-    return replace(answer, spread=tuple(spread_of(row.values, answer.overview.level) for row in answer.overview.rows))
+    return replace(
+        answer, spread=tuple(compute_spread(row.values, answer.overview.level) for row in answer.overview.rows)
+    )
 
 
 def build_store_overview(source: Source, query: ResponseQuery, percentiles: Latencies) -> Overview:
     """Return the overview of a store's trials by the known factors, or by ``query.on``. ``percentiles``: of the
     operations of each run."""
-    trials = measured(source, query)
-    extra_cells = [cell for response in headline_responses(source, query, trials.by) for cell in cells_of(response)]
+    trials = build_measured_cells(source, query)
+    extra_cells = [
+        cell
+        for response in select_headline_responses(source, query, trials.by)
+        for cell in build_response_cells(response)
+    ]
     speeds = {cell.operation for cell in trials.cells if is_rate(cell.unit)}
     if query.response and (speeds or all(cell.metric.startswith(NETWORK) for cell in trials.cells)):
         percentiles = _select_speeds(percentiles, speeds)
-    probes = hardware.stored(source.probes)
+    probes = hardware.select_complete_probes(source.probes)
     background = overview.StoreBackground(
         source.trial_runs,
         source.experiments,
@@ -185,7 +198,7 @@ def build_store_overview(source: Source, query: ResponseQuery, percentiles: Late
         source.units(),
         extra_cells,
     )
-    return overview.overview_from_store(trials, query.level, background)
+    return overview.build_overview_from_store(trials, query.level, background)
 
 
 def _select_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
@@ -207,9 +220,9 @@ def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) 
     """Summarise columns as they are; computed ones under their own name. Rows of single ranks only if requested."""
     by = source.apart(by)
     if source.selects_ranks(by):
-        return overview.overview_from_table(source.table, query.response, by, query.level)
-    table, names = with_computed(source, source.run_rows, query, by)
-    family = headline_responses(source, query, by) if source.has_response_columns else []
+        return overview.build_overview_from_table(source.table, query.response, by, query.level)
+    table, names = add_computed_columns(source, source.run_rows, query, by)
+    family = select_headline_responses(source, query, by) if source.has_response_columns else []
     trials = source.average_parts(table, names, by)
     table = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
-    return overview.overview_from_table(table, names, by, query.level, [response.title for response in family])
+    return overview.build_overview_from_table(table, names, by, query.level, [response.title for response in family])

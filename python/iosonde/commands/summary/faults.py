@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.answers.operations import Operations, visit
+from iosonde.answers.operations import Operations, visit_runs
 from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_setting
 from iosonde.core.schema import BRING_UP
@@ -17,8 +17,8 @@ from iosonde.core.units import format_rate
 from iosonde.core.words import format_count
 from iosonde.data.source import Source
 from iosonde.engine import _native
-from iosonde.stats.estimate.summarise import geometric_mean, mean
-from iosonde.stats.overview.fault_effect import AFTER, BEFORE, DURING, HEALING, PhaseEffect, effects
+from iosonde.stats.estimate.summarise import estimate_geometric_mean, estimate_mean
+from iosonde.stats.overview.fault_effect import AFTER, BEFORE, DURING, HEALING, PhaseEffect, measure_fault_effects
 
 _NOTHING = Estimate(None, None, None, 0.95, 0)
 _STALLED = 3.0  # times the longest pause before the fault
@@ -128,7 +128,9 @@ class FaultEffects:
 
     def take(self, run: StoredRun, operations: Operations) -> None:
         """Cut the run's phases at the moments of its faults."""
-        self._effects += [(run, effect) for effect in effects(run, operations, _native.KINDS, self._level)]
+        self._effects += [
+            (run, effect) for effect in measure_fault_effects(run, operations, _native.KINDS, self._level)
+        ]
 
     def estimate_effects(self, by: Sequence[str], units: Mapping[str, str]) -> tuple[FaultEffect, ...]:
         """Return the effects by fault, phase and setting."""
@@ -175,7 +177,7 @@ class FaultEffects:
         for quantiles in ([(at, part.p50) for at, part in of], [(at, part.p99) for at, part in of]):
             available = [(at, value) for at, value in quantiles if value is not None]
             estimates.append(
-                self._estimate_over_units(geometric_mean, available) if len(available) == len(of) else None
+                self._estimate_over_units(estimate_geometric_mean, available) if len(available) == len(of) else None
             )
         return FaultPart(
             name,
@@ -185,7 +187,7 @@ class FaultEffects:
         )
 
     def _estimate_mean(self, values: Sequence[tuple[int, float]]) -> Estimate:
-        return self._estimate_over_units(mean, values).within(low=0.0)
+        return self._estimate_over_units(estimate_mean, values).within(low=0.0)
 
     def _estimate_over_units(
         self, estimate: Callable[[Sequence[float], float], Estimate], values: Sequence[tuple[int, float]]
@@ -214,5 +216,5 @@ def compute_fault_effects(source: Source, by: Sequence[str], level: float) -> tu
     if not any(run.faults for run in source.runs):
         return ()
     collector = FaultEffects(level)
-    visit(source, [collector])
+    visit_runs(source, [collector])
     return collector.estimate_effects(by, source.units())

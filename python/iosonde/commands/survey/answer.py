@@ -18,7 +18,7 @@ from iosonde.engine._native import give_way
 from iosonde.foreign.child import LIMIT_S, OnWait
 from iosonde.stats.sampling.population import CAPACITY, COUNT
 from iosonde.stats.sampling.shares import PopulationEstimate
-from iosonde.stats.sampling.stopping import StopRule, sample_size
+from iosonde.stats.sampling.stopping import StopRule, compute_sample_size
 from iosonde.survey.codecs import normalize_codec_name
 from iosonde.survey.contents import LookOptions
 from iosonde.survey.from_list import walk_list
@@ -97,7 +97,7 @@ class SurveyQuery:
         """Return the maximum number of draws by count, and by size. Raises InputError."""
         if self.files is None:
             timed = self.seconds is not None and self.until is None
-            draws = _DRAWS_IN_TIME if timed else sample_size(self.margin, self.level)
+            draws = _DRAWS_IN_TIME if timed else compute_sample_size(self.margin, self.level)
         elif self.files < 2:
             raise InputError(
                 "too-few-draws",
@@ -309,7 +309,7 @@ def survey_open_tree(
 def _draw_files(options: SurveyQuery, walked: Walked) -> dict[Drawn, DrawnFiles]:
     by_count = options.draws
     if options.files is None and options.seconds is None:  # of a small tree fewer are enough
-        by_count = sample_size(options.margin, options.level, population=walked.files)
+        by_count = compute_sample_size(options.margin, options.level, population=walked.files)
     if not options.by:
         return {(COUNT, ""): walked.by_count.first(by_count), (CAPACITY, ""): walked.by_size}
     sizes = "allocated_bytes" if options.allocated else "bytes"

@@ -6,7 +6,7 @@ from typing import Any
 from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
-from iosonde.stats.sampling.stopping import sample_size
+from iosonde.stats.sampling.stopping import compute_sample_size
 from iosonde.survey.contents import FULL_READ_BYTES
 
 USUAL = (0.1, 0.05, 0.02, 0.01)
@@ -91,7 +91,7 @@ def plan_survey(
         )
     rows = []
     for precision in precisions:
-        draws = sample_size(precision, level, population=population)
+        draws = compute_sample_size(precision, level, population=population)
         files = min(population, 2 * draws)
         read_bytes = min(files * FULL_READ_BYTES, capacity)
         seconds = read_bytes / rate

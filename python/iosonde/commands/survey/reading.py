@@ -10,8 +10,8 @@ from typing import Any
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.words import format_share
-from iosonde.stats.estimate.summarise import geometric_mean
-from iosonde.stats.sampling.stopping import StopRule, narrow
+from iosonde.stats.estimate.summarise import estimate_geometric_mean
+from iosonde.stats.sampling.stopping import StopRule, is_narrow_enough
 from iosonde.survey.contents import Contents
 from iosonde.survey.opening import NOT_TRIED, WalkedFile
 from iosonde.survey.readers import AT_ONCE
@@ -81,7 +81,7 @@ def estimate_read_speeds(contents: Iterable[Contents], level: float) -> tuple[Re
         ReadSpeed(
             kind,
             state,
-            geometric_mean([size / seconds for size, seconds in files], level),
+            estimate_geometric_mean([size / seconds for size, seconds in files], level),
             sum(size for size, _ in files),
         )
         for (kind, state), files in groups.items()
@@ -130,7 +130,7 @@ def read_in_order(
         if any(content.why == NOT_TRIED for content in looked):
             why = STALLED
             break
-        if rule.until is not None and narrow(list(shares(some, contents)), rule.until):
+        if rule.until is not None and is_narrow_enough(list(shares(some, contents)), rule.until):
             why = PRECISE
             break
     return ReadInOrder(some, contents, why)

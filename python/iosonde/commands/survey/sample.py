@@ -8,8 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.stats.sampling.population import COUNT
-from iosonde.stats.sampling.quantiles import quantile
-from iosonde.stats.sampling.shares import PopulationEstimate, mean, sample_by_count, sample_by_size, share
+from iosonde.stats.sampling.quantiles import estimate_weighted_quantile
+from iosonde.stats.sampling.shares import (
+    PopulationEstimate,
+    estimate_mean,
+    estimate_share,
+    sample_by_count,
+    sample_by_size,
+)
 from iosonde.stats.sampling.strata import StratumValues
 from iosonde.survey.contents import Contents, Piece
 from iosonde.survey.opening import WalkedFile
@@ -74,7 +80,7 @@ class FileSample:
     def share(self, where: Where, level: float) -> PopulationEstimate:
         """Estimate the share of the mass in files that ``where`` selects."""
         stratum = self.are(where)
-        return share(stratum.sample, stratum.values, level, stratum.answered)
+        return estimate_share(stratum.sample, stratum.values, level, stratum.answered)
 
     def are(self, where: Where) -> StratumValues:
         """Return which files ``where`` selects."""
@@ -87,7 +93,9 @@ class FileSample:
         """Estimate the mean over the mass of ``of`` each piece (0 to 1; not ``bounded``: always small). Files that
         ``where`` does not select have ``outside``."""
         stratum = self.average_pieces(of, where, outside)
-        return mean(stratum.sample, stratum.values, level, stratum.answered, stratum.within, bounded, stratum.pieces)
+        return estimate_mean(
+            stratum.sample, stratum.values, level, stratum.answered, stratum.within, bounded, stratum.pieces
+        )
 
     def average_pieces(self, of: OfPiece, where: Where | None = None, outside: float = 0.0) -> StratumValues:
         """Return the mean of each file's pieces, and the variance of that mean if they are not the whole file."""
@@ -113,7 +121,9 @@ class FileSample:
     def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> PopulationEstimate:
         """Estimate a quantile of a quantity that the walk has for every drawn file."""
         values = self.evaluate_files(of)
-        return quantile(values, self.drawn.weights, q, level, lambda at: share(self.drawn, values <= at, level))
+        return estimate_weighted_quantile(
+            values, self.drawn.weights, q, level, lambda at: estimate_share(self.drawn, values <= at, level)
+        )
 
     def evaluate_files(self, of: Callable[[WalkedFile], float]) -> Floats:
         """Return the quantity for each drawn file."""
@@ -121,7 +131,7 @@ class FileSample:
 
     def missing(self, level: float) -> PopulationEstimate:
         """Estimate the share of files without an answer."""
-        return share(self.drawn, ~self.answered, level)
+        return estimate_share(self.drawn, ~self.answered, level)
 
     def silent(self) -> StratumValues:
         """Return which files gave no answer."""

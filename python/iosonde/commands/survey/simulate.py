@@ -12,8 +12,8 @@ from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.foreign.child import LIMIT_S, OnWait
 from iosonde.stats.sampling.population import Population
-from iosonde.stats.sampling.resampling import DrawnAgain, SimulatedEstimate, resampled
-from iosonde.stats.sampling.stopping import sample_size
+from iosonde.stats.sampling.resampling import DrawnAgain, SimulatedEstimate, simulate_estimates
+from iosonde.stats.sampling.stopping import compute_sample_size
 from iosonde.survey.codecs import normalize_codec_name
 from iosonde.survey.scan import TreeScan, load_scan, scan_tree
 from iosonde.survey.tree import SurveyedTree
@@ -72,7 +72,7 @@ class SimulationQuery:
     @property
     def resampled(self) -> DrawnAgain:
         """Return the way of drawing files. Raises InputError."""
-        sizes = self.draws if self.until is None else (sample_size(self.until, self.level),)
+        sizes = self.draws if self.until is None else (compute_sample_size(self.until, self.level),)
         return DrawnAgain(self.repetitions, self.seed, self.level, sorted(sizes), self.by is not None, self.until)
 
 
@@ -136,7 +136,7 @@ def simulate(
             "name a tree with more files",
             path=options.path,
         )
-    shares = tuple(resampled(Population(scan), how))
+    shares = tuple(simulate_estimates(Population(scan), how))
     return Simulation(
         options, len(scan.sizes), int(scan.sizes.sum()), scan.n_omitted, shares, time.monotonic() - began, hangs
     )

@@ -18,7 +18,7 @@ from iosonde.foreign.child import LIMIT_S
 from iosonde.page.tables import DataTable
 from iosonde.stats.sampling.shares import PopulationEstimate
 from iosonde.store import Store
-from iosonde.survey.tree import resolve
+from iosonde.survey.tree import resolve_tree_path
 
 from .answer import Survey, SurveyQuery, SurveySample
 from .content import BlocksRead
@@ -51,7 +51,7 @@ class SurveyStore:
     def check(self, tree: str, limit_s: float = LIMIT_S) -> None:
         """Check before the walk that the place may be a store, and is not in the tree. Raises InputError,
         NoAnswerError."""
-        if resolve(self.path, limit_s).is_relative_to(resolve(Path(tree), limit_s)):
+        if resolve_tree_path(self.path, limit_s).is_relative_to(resolve_tree_path(Path(tree), limit_s)):
             raise InputError(
                 "store-inside-tree",
                 "cannot write to {path}: it is in the surveyed tree",

@@ -8,9 +8,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from iosonde.core.errors import InputError
-from iosonde.stats.sampling.quantiles import quantile
+from iosonde.stats.sampling.quantiles import estimate_weighted_quantile
 from iosonde.stats.sampling.shares import DrawnSample, PopulationEstimate
-from iosonde.stats.sampling.strata import StratumValues, allocate, stratified_mean, stratified_share
+from iosonde.stats.sampling.strata import (
+    StratumValues,
+    allocate_by_mass,
+    estimate_stratified_mean,
+    estimate_stratified_share,
+)
 from iosonde.survey.contents import Contents
 from iosonde.survey.opening import WalkedFile
 from iosonde.survey.walk import DrawnFiles, Walked
@@ -105,32 +110,34 @@ class StratifiedSample:
 
     def share(self, where: Where, level: float) -> PopulationEstimate:
         """Estimate the share of the mass in files that ``where`` selects."""
-        return stratified_share([part.are(where) for part in self.parts], level)
+        return estimate_stratified_share([part.are(where) for part in self.parts], level)
 
     def mean(
         self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0, bounded: bool = True
     ) -> PopulationEstimate:
         """Estimate the mean over the mass of ``of`` each piece (0 to 1; not ``bounded``: always small). Files that
         ``where`` does not select have ``outside``."""
-        return stratified_mean([part.average_pieces(of, where, outside) for part in self.parts], level, bounded)
+        return estimate_stratified_mean(
+            [part.average_pieces(of, where, outside) for part in self.parts], level, bounded
+        )
 
     def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> PopulationEstimate:
         """Estimate a quantile of a quantity that the walk has for every drawn file."""
         if not self.parts:
-            return quantile([], [], q, level, lambda _: stratified_share([], level))
+            return estimate_weighted_quantile([], [], q, level, lambda _: estimate_stratified_share([], level))
         values = [part.evaluate_files(of) for part in self.parts]
         weights = np.concatenate([part.drawn.weights for part in self.parts])
 
         def below(at: float) -> PopulationEstimate:
-            return stratified_share(
+            return estimate_stratified_share(
                 [StratumValues(part.drawn, mine <= at) for part, mine in zip(self.parts, values, strict=True)], level
             )
 
-        return quantile(np.concatenate(values), weights, q, level, below)
+        return estimate_weighted_quantile(np.concatenate(values), weights, q, level, below)
 
     def missing(self, level: float) -> PopulationEstimate:
         """Estimate the share of files without an answer."""
-        return stratified_share([part.silent() for part in self.parts], level)
+        return estimate_stratified_share([part.silent() for part in self.parts], level)
 
 
 def allocate_draws(
@@ -142,5 +149,5 @@ def allocate_draws(
     for by, count in draws.items():
         yield from (
             (by, name, (stratum.by_count if by == "files" else stratum.by_size).first(n_draws))
-            for (name, stratum), n_draws in zip(strata.items(), allocate(count, masses[by], files), strict=True)
+            for (name, stratum), n_draws in zip(strata.items(), allocate_by_mass(count, masses[by], files), strict=True)
         )

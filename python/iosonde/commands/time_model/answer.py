@@ -24,7 +24,7 @@ from iosonde.explain.waterfall import DATA_KINDS
 from iosonde.model import time_model as times
 from iosonde.model.time_model import Classified, ConditionLine, Diagnosis, Mixture, TimeCondition, TimePart
 from iosonde.stats.estimate.distributions import binomial_interval
-from iosonde.stats.estimate.summarise import mean
+from iosonde.stats.estimate.summarise import estimate_mean
 
 Array = npt.NDArray[np.float64]
 
@@ -313,6 +313,8 @@ def _format_setting(run: StoredRun, by: Sequence[str]) -> list[str]:
 
 
 def _estimate_group_shares(name: str, trials: Sequence[Classified], level: float) -> ConditionShares:
-    shares = {key: mean([trial.shares[key] for trial in trials], level).within(0.0, 1.0) for key in trials[0].shares}
-    lost, beyond = (mean([getattr(trial, what) for trial in trials], level) for what in ("lost", "beyond"))
+    shares = {
+        key: estimate_mean([trial.shares[key] for trial in trials], level).within(0.0, 1.0) for key in trials[0].shares
+    }
+    lost, beyond = (estimate_mean([getattr(trial, what) for trial in trials], level) for what in ("lost", "beyond"))
     return ConditionShares(name, sum(trial.n for trial in trials), shares, lost, beyond.within(0.0, 1.0))

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from iosonde.answers.answer import Answer
-from iosonde.answers.model_file import read_model, setting
+from iosonde.answers.model_file import parse_setting, read_model
 from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.metrics import TIMES
@@ -172,11 +172,11 @@ def _create_predictor(path: str, cluster_file: ClusterFile, cluster: Cluster, le
         )
     # A wrong name, an unseen level, or a factor missing from today is an error in the file.
     for change in cluster_file.candidates:
-        encode(model.features, setting(model.features, {**cluster.model, **change.model}))
+        encode(model.features, parse_setting(model.features, {**cluster.model, **change.model}))
 
     def predict(at: Mapping[str, Any]) -> Estimate:
         try:
-            return _convert_to_rate(ask(model, setting(model.features, at), level).value, model.unit)
+            return _convert_to_rate(ask(model, parse_setting(model.features, at), level).value, model.unit)
         except IosondeError as error:
             # Far outside the measured range: skip this change, but predict the others.
             return Estimate(None, None, None, level, 0, (error.message,))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.answers.answer import Answer
-from iosonde.answers.learned import Learning, learned
-from iosonde.answers.model_file import full_name
+from iosonde.answers.learned import Learning, select_examples
+from iosonde.answers.model_file import complete_factor_name
 from iosonde.commands.fit.answer import UnseenRows
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
@@ -126,7 +126,7 @@ def validate(
             "{spell.inverse}, {spell.split} and {spell.leave_out} are three ways to fold",
             "take one",
         )
-    training = learned(source, query)
+    training = select_examples(source, query)
     groups = validation.groups_for(training.examples, how.together, how.n_folds or 2)
     examples = training.judged_by(groups)
     chosen = how.candidates(examples)
@@ -145,7 +145,7 @@ def _build_folds(examples: Examples, groups: Groups, how: Learning, folding: Fol
         template = "learned from {percent:g} % of the rows, at random"
         return fold_list, Message("random-split", template, percent=100 * folding.share)
     if folding.leave_out is not None:
-        fold_list = folds.leave_out(examples, full_name(examples.features, folding.leave_out))
+        fold_list = folds.leave_out(examples, complete_factor_name(examples.features, folding.leave_out))
         template = "{n_folds} folds: each level of {factor} predicted without having seen it"
         return fold_list, Message("leave-level-out", template, n_folds=len(fold_list), factor=folding.leave_out)
     fold_list = choose.standard_folds(groups, how.n_folds, how.seed)

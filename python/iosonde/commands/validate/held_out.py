@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from iosonde.answers.answer import Answer
-from iosonde.answers.model_file import rows_of
+from iosonde.answers.model_file import rows_to_settings
 from iosonde.core.errors import DataError, IosondeError
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.data.source import Source
 from iosonde.model.fit.errors_of import Errors, errors_of, grouped_mean
 from iosonde.model.fit.fitted import Model, ask_all
-from iosonde.stats.estimate.clusters import share_of_members
+from iosonde.stats.estimate.clusters import estimate_member_share
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class HoldoutAnswer(Answer):
 
 def judge_held_out(model: Model, source: Source, level: float = 0.95) -> HoldoutAnswer:
     """Judge the model on every row of DATA that has its response. Raises DataError if it predicts none."""
-    rows, table = rows_of(model, source, measured=True)
+    rows, table = rows_to_settings(model, source, measured=True)
     y = table.numbers(model.response)
     values, inside, ends, refused = [], [], [], []
     for row, (prediction, observed) in enumerate(zip(ask_all(model, rows, level), y, strict=True)):
@@ -109,7 +109,7 @@ def judge_held_out(model: Model, source: Source, level: float = 0.95) -> Holdout
         grouped_mean(np.abs(predicted - observed), settings, level),
         int(has_interval.sum()),
         int(covered.sum()),
-        share_of_members(covered.astype(float), settings[has_interval], level),
+        estimate_member_share(covered.astype(float), settings[has_interval], level),
         len(refused),
         tuple(warnings),
         level,

@@ -126,10 +126,10 @@ def _validate(options: ValidateOptions) -> Result[Validation]:
 
 
 def _judge(model: Model, options: HeldOutOptions | ValidateCommandOptions) -> Result[HoldoutAnswer]:
-    from iosonde.answers.model_file import example
+    from iosonde.answers.model_file import build_example_setting
 
     from .held_out import judge_held_out as answer
     from .text import format_unseen_error
 
-    source = select_last_experiment(options.open(options.data), tuple(example(model)))
+    source = select_last_experiment(options.open(options.data), tuple(build_example_setting(model)))
     return Result(answer(model, source, options.level), format_unseen_error)

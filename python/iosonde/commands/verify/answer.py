@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.answers.answer import Answer
-from iosonde.answers.trials import measured
+from iosonde.answers.trials import build_measured_cells
 from iosonde.commands.summary.answer import count_pilot_trials
 from iosonde.core.types import Finding
 from iosonde.data.query import ALL, ResponseQuery
@@ -51,7 +51,7 @@ def verify(source: Source, level: float = 0.95) -> Verification:
     )
     result = numbers.verify_store(
         source.table,
-        measured(source, ResponseQuery(clock=ALL, level=level)),
+        build_measured_cells(source, ResponseQuery(clock=ALL, level=level)),
         ((run, source.operations(run.id)) for run in source.runs),
         list(_native.KINDS),
         [experiment for experiment in source.all_experiments if source.experiment in (None, experiment.id)],

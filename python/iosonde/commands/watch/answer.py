@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from iosonde.answers.answer import Answer, level_columns
+from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.metrics import describe_change
@@ -14,8 +14,8 @@ from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.words import format_count, format_decimals
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
-from iosonde.stats.changes.facts import FactChange, changed_facts
-from iosonde.stats.changes.find import BeforeAfter, Break, Search, find, levels, needed
+from iosonde.stats.changes.facts import FactChange, find_changed_facts
+from iosonde.stats.changes.find import BeforeAfter, Break, Search, compute_least_values, estimate_levels, find_changes
 
 from .series import WatchedSeries, collect_series
 
@@ -161,7 +161,7 @@ class SeriesChange:
             "new": self.new,
             "open": self.open,
         }
-        return {**of, **level_columns(by, {**of, **row}), **row}
+        return {**of, **build_level_columns(by, {**of, **row}), **row}
 
 
 @dataclass(frozen=True)
@@ -305,7 +305,7 @@ def watch(source: Source, query: ResponseQuery, watching: Watching) -> Watch:
     series = collect_series(source, query)
     start = _determine_start(source.runs, watching.since)
     search, changes = watching.search, []
-    for history, breaks in zip(series, find([item.values for item in series], watching.search), strict=True):
+    for history, breaks in zip(series, find_changes([item.values for item in series], watching.search), strict=True):
         changes += _build_changes(history, breaks, search, start, query.level)
     changes.sort(key=lambda change: change.first_after.started_at, reverse=True)
     n_incomplete = sum(not run.counts for run in source.runs)
@@ -316,7 +316,13 @@ def watch(source: Source, query: ResponseQuery, watching: Watching) -> Watch:
         else []
     )
     return Watch(
-        source.name, series, tuple(changes), watching, needed(search, max(1, len(series))), n_incomplete, (*messages,)
+        source.name,
+        series,
+        tuple(changes),
+        watching,
+        compute_least_values(search, max(1, len(series))),
+        n_incomplete,
+        (*messages,),
     )
 
 
@@ -327,10 +333,10 @@ def _build_changes(
     changes = []
     for place, each in enumerate(breaks, 1):
         before, after = slice(ends[place - 1], each.at), slice(each.at, ends[place + 1])
-        comparison = levels(series.values[before], series.values[after], each.correlation, level)
+        comparison = estimate_levels(series.values[before], series.values[after], each.correlation, level)
         new = series.runs[each.at].started_at >= start if start else each.at >= series.values.size - search.newest
         runs = series.runs
-        facts = changed_facts(runs[ends[place - 1] : each.first], runs[each.last : ends[place + 1]])
+        facts = find_changed_facts(runs[ends[place - 1] : each.first], runs[each.last : ends[place + 1]])
         changes.append(
             SeriesChange(
                 series,

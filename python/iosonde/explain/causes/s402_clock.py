@@ -73,7 +73,7 @@ def _iter_periods(target: Target) -> Iterator[tuple[Agreement, float]]:
     for length in lengths(starts, elapsed):
         if length < _OPERATIONS * apart:
             continue
-        for agreement in (_fold_starts(target, length), *_after_moments(target, length)):
+        for agreement in (_fold_starts(target, length), *_judge_after_moments(target, length)):
             yield agreement, length
 
 
@@ -83,7 +83,7 @@ def _fold_starts(target: Target, length: float) -> Agreement:
     return fold(slots[0], slots[1], _SLOTS, target.prevalence, _BINS).agreement
 
 
-def _after_moments(target: Target, length: float) -> list[Agreement]:
+def _judge_after_moments(target: Target, length: float) -> list[Agreement]:
     """Judge the operations that begin first after each moment, within a usual operation, and those under way then.
     Later ones are unrelated to the clock: moments of a filling buffer vary by more than that."""
     operations = target.operations

@@ -36,8 +36,8 @@ def find(target: Target) -> list[Suspect]:
         return []
     kinds: dict[str, Rows] = {"of its rank": np.array([begin for _, begin, _ in operations.ranks], np.intp)}
     if operations.placed:
-        kinds |= {"on its file": _first_on_file(target)}
-        if (places := _first_on_place(target)) is not None:
+        kinds |= {"on its file": _find_first_on_file(target)}
+        if (places := _find_first_on_place(target)) is not None:
             kinds["on its place in the file"] = places
     agreements = {what: target.judge_rows(rows, len(kinds)) for what, rows in kinds.items() if rows.size >= LEAST}
     candidates = {what: agreement for what, agreement in agreements.items() if agreement.is_significant}
@@ -62,7 +62,7 @@ def find(target: Target) -> list[Suspect]:
     ]
 
 
-def _first_on_file(target: Target) -> Rows:
+def _find_first_on_file(target: Target) -> Rows:
     """Return the first operations on a file other than the one before."""
     operations = target.operations
     changed = np.flatnonzero(operations.file[1:] != operations.file[:-1]) + 1
@@ -77,7 +77,7 @@ def _first_on_file(target: Target) -> Rows:
     return np.sort(begins[order[first]])
 
 
-def _first_on_place(target: Target) -> Rows | None:
+def _find_first_on_place(target: Target) -> Rows | None:
     """Return the first operations at each offset; None if nearly every offset occurs once."""
     operations = target.operations
     if operations.sequential or len(operations) > _MOST:

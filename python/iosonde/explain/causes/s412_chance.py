@@ -45,8 +45,8 @@ def find(target: Target) -> list[Suspect]:
     n_slow, n_other = target.rows.size, len(operations) - target.rows.size
     if not operations.in_order or min(n_slow, n_other) < _LEAST:
         return []
-    p = min(_gaps_p(target), _parts_p(target))
-    relation, error = _after_slow(target)
+    p = min(_compute_gaps_p(target), _compute_dispersion_p(target))
+    relation, error = _correlate_with_previous(target)
     most = abs(relation) + _Z * error
     if p < _ALPHA or abs(relation) > 3.3 * error or most > _MOST_RELATION:
         return []
@@ -69,7 +69,7 @@ def find(target: Target) -> list[Suspect]:
     ]
 
 
-def _gaps_p(target: Target) -> float:
+def _compute_gaps_p(target: Target) -> float:
     """Return p of geometric gaps by Kolmogorov's distribution, which is conservative for whole numbers. The parameter
     is estimated from all gaps, which makes it more so."""
     gaps = np.sort(
@@ -83,7 +83,7 @@ def _gaps_p(target: Target) -> float:
     return float(min(1.0, 2 * sum((-1) ** (k - 1) * math.exp(-2 * (k * scaled) ** 2) for k in range(1, 101))))
 
 
-def _parts_p(target: Target) -> float:
+def _compute_dispersion_p(target: Target) -> float:
     """Return p of equal numbers in every part of the run: the dispersion, by Wilson and Hilferty's normal."""
     edges = np.linspace(0, len(target.operations), _PARTS + 1).astype(np.intp)
     share, many = target.prevalence, np.diff(edges)
@@ -94,7 +94,7 @@ def _parts_p(target: Target) -> float:
     return math.erfc(z / math.sqrt(2)) / 2
 
 
-def _after_slow(target: Target) -> tuple[float, float]:
+def _correlate_with_previous(target: Target) -> tuple[float, float]:
     """Return phi of "slow" with "slow" of the operation before, and its standard error."""
     before, after = target.slow[:-1], target.slow[1:]
     share = target.prevalence

@@ -30,7 +30,7 @@ import numpy as np
 from iosonde.core.types import Estimate
 from iosonde.core.words import format_share
 from iosonde.stats.estimate.distributions import normal_quantile
-from iosonde.stats.estimate.summarise import mean
+from iosonde.stats.estimate.summarise import estimate_mean
 
 from ..cost import Account
 
@@ -64,7 +64,7 @@ def drift(trials: Sequence[Account], fast: int, level: float) -> FastDrift | Non
     if not drifts or 2 * len(drifts) < len(trials):
         return None
     changes = [drift.change.value or 0.0 for drift in drifts]
-    change = drifts[0].change if len(drifts) == 1 else mean(changes, level)
+    change = drifts[0].change if len(drifts) == 1 else estimate_mean(changes, level)
     p = float(np.median([drift.p for drift in drifts]))
     sure = change.low is not None and change.high is not None and change.low * change.high > 0
     return FastDrift(change, p) if p < _ALPHA and sure and abs(change.value or 0.0) >= _LEAST else None

@@ -18,7 +18,7 @@ from iosonde.explain.operations import Operations
 from iosonde.explain.places import places
 from iosonde.explain.readings import Pass
 from iosonde.explain.slow_files import slow_files
-from iosonde.stats.density.histogram import LogHistogram, clock_step, histogram_from_values
+from iosonde.stats.density.histogram import LogHistogram, find_clock_step, histogram_from_values
 
 from .drawn import drawn, rows_of
 from .group import OperationGroup, TrialLook, TrialOperations
@@ -56,7 +56,7 @@ def _build_look(trial: TrialOperations, group: OperationGroup, classes: DensityC
         trial_suspects(operations, of, classes),
         drawn(rows, classes, full_account, longest, operations.placed),
         trial.failed,
-        clock_step(operations.duration_ns) / 1e9,
+        find_clock_step(operations.duration_ns) / 1e9,
         trial.notes,
         trial.path,
         trial.servers,

@@ -18,7 +18,7 @@ from iosonde.explain.cost import AccountSums
 from iosonde.explain.operations import Columns, build_operations, rank_parts, stand_for
 from iosonde.explain.places import PlaceSums
 from iosonde.explain.stretches import SEED, Stretches
-from iosonde.stats.density.histogram import LogHistogram, clock_step, histogram_from_values, merged
+from iosonde.stats.density.histogram import LogHistogram, find_clock_step, histogram_from_values, merge_histograms
 
 from .drawn import EVERY, DrawnRows, drawn
 from .group import TrialLook
@@ -76,10 +76,10 @@ class Span:
             self.counts[rank] = self.counts.get(rank, 0) + end - begin
         if self.placed:
             self._reach = max(self._reach, int(columns["offset"].max(initial=0)))
-        self.step_ns = int(np.gcd(self.step_ns, clock_step(took)))
+        self.step_ns = int(np.gcd(self.step_ns, find_clock_step(took)))
         histogram = histogram_from_values(took)
         if histogram is not None:
-            self.histogram = histogram if self.histogram is None else merged([self.histogram, histogram])
+            self.histogram = histogram if self.histogram is None else merge_histograms([self.histogram, histogram])
 
     def after_first(self, columns: Columns, parts: list[tuple[int, int, int]]) -> npt.NDArray[np.int64]:
         """Return ns of each start after the first one, or after that of its rank if clocks are not comparable."""

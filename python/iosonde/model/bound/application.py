@@ -11,7 +11,7 @@ from typing import Any
 
 from iosonde.core.arrays import Array
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.summarise import mean
+from iosonde.stats.estimate.summarise import estimate_mean
 
 from .balance import by_chance
 from .bound import ceiling
@@ -74,7 +74,7 @@ def predict(
 
 def against(times: Array, predicted: Estimate, level: float) -> tuple[Estimate, Estimate]:
     """(mean of the trials, mean ÷ predicted): the ratio's interval is that of the mean over both ends of T."""
-    measured = mean(times, level).within(low=0.0)
+    measured = estimate_mean(times, level).within(low=0.0)
     value, low, high = (
         of / by if of is not None and by else None
         for of, by in (

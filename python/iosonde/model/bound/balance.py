@@ -90,7 +90,9 @@ def random_share(files: int, stripes: int, servers: int, level: float = 0.95) ->
         return 1.0, 1.0, 1.0
     size = files * servers
     if size * _LEAST_DRAWS > _WORK:
-        mean, high, low = (files * stripes / servers / load for load in _busiest_of_many(files, stripes, servers))
+        mean, high, low = (
+            files * stripes / servers / load for load in _approximate_busiest_load(files, stripes, servers)
+        )
         return mean, high, low
     draws = max(_LEAST_DRAWS, min(_DRAWS, _WORK // size))
     rng = np.random.default_rng(_SEED)
@@ -105,7 +107,7 @@ def random_share(files: int, stripes: int, servers: int, level: float = 0.95) ->
     return float(shares.mean()), float(np.quantile(shares, tail)), float(np.quantile(shares, 1 - tail))
 
 
-def _busiest_of_many(files: int, stripes: int, servers: int) -> tuple[float, float, float]:
+def _approximate_busiest_load(files: int, stripes: int, servers: int) -> tuple[float, float, float]:
     """Return (mean, 97.5 %, 2.5 %) of the largest of ``servers`` binomial loads, taken as independent (an approximation
     for many files)."""
     import numpy as np

@@ -6,7 +6,7 @@ from typing import Any
 
 from iosonde.core.arrays import Array
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.summarise import mean
+from iosonde.stats.estimate.summarise import estimate_mean
 
 from .balance import best_case
 from .bound import Ceiling, ceiling
@@ -72,7 +72,7 @@ def share_of(
     """Return (mean, share, verdict) of trials in bytes/s. ``low`` and ``high`` are the ends of S if its inputs are
     measured. The share's interval is then that of the mean over both (not narrower than ``level``). Under random
     placement S is a mean that luck may exceed: only rates beyond the best case are above the bound."""
-    measured = mean(values, level).within(low=0.0)
+    measured = estimate_mean(values, level).within(low=0.0)
     share = _divide_estimate(
         measured, system_ceiling.s, system_ceiling.s if low is None else low, system_ceiling.s if high is None else high
     )

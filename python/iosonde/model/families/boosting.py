@@ -38,7 +38,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         "rate": float(chosen["rate"]),
         "factors": factors,
         "trees": [
-            nodes.read_out(
+            nodes.tree_to_nodes(
                 estimator.tree_, factors, matrix, [{"value": float(value)} for value in estimator.tree_.value[:, 0, 0]]
             )
             for (estimator,) in grown.estimators_
@@ -50,5 +50,5 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
     """Start + rate × the sum of the trees."""
     total = np.zeros(len(x))
     for tree in form["trees"]:
-        total += nodes.predict(tree, form["factors"], x)
+        total += nodes.predict_by_leaf(tree, form["factors"], x)
     return float(form["start"]) + float(form["rate"]) * total

@@ -47,7 +47,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     return {
         "bounds": bounds.tolist(),
         "factors": factors,
-        "nodes": nodes.read_out(
+        "nodes": nodes.tree_to_nodes(
             grown.tree_,
             factors,
             matrix,
@@ -109,4 +109,4 @@ def _build_leaf(counts: Any, numbers: Any, middles: Array, names: list[str]) -> 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:
     """Return the middle of the class of each row's leaf."""
-    return nodes.predict(form["nodes"], form["factors"], x)
+    return nodes.predict_by_leaf(form["nodes"], form["factors"], x)

@@ -34,7 +34,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     return {
         "factors": factors,
         "trees": [
-            nodes.read_out(
+            nodes.tree_to_nodes(
                 estimator.tree_, factors, matrix, [{"value": float(value)} for value in estimator.tree_.value[:, 0, 0]]
             )
             for estimator in grown.estimators_
@@ -44,5 +44,5 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:
     """The mean of the trees' predictions."""
-    total: Array = np.sum([nodes.predict(tree, form["factors"], x) for tree in form["trees"]], axis=0)
+    total: Array = np.sum([nodes.predict_by_leaf(tree, form["factors"], x) for tree in form["trees"]], axis=0)
     return total / len(form["trees"])

@@ -35,7 +35,9 @@ def fit_to(examples: Examples, y: Array, options: Mapping[str, Any]) -> dict[str
     """Fit another response on these rows."""
     factors, level = factors_json(examples.features), float(options.get("level", LEVEL))
     columns = columns_of(examples, str(options.get("terms") or ""))
-    regression = ols.fit(np.column_stack([values for *_, values in columns]), y, [name for name, *_ in columns], level)
+    regression = ols.fit_ols(
+        np.column_stack([values for *_, values in columns]), y, [name for name, *_ in columns], level
+    )
     first, *rest = regression.coefficients()
     return {
         "factors": factors,
@@ -61,7 +63,7 @@ def columns_of(examples: Examples, terms: str) -> list[tuple[str, list[dict[str,
     table = _build_table(examples)
     columns: list[tuple[str, list[dict[str, Any]], Array]] = []
     for term in formula.parse_terms(expand_terms(terms) or table.names, table):
-        raw = {factor.column: formula.column_values(table, factor) for factor in term.factors}
+        raw = {factor.column: formula.get_factor_values(table, factor) for factor in term.factors}
         products = itertools.product(*[_list_parts(factor) for factor in term.factors])
         for (name, values), product in zip(term.columns(raw), products, strict=True):
             # A level or a combination that these rows lack has no effect that could be estimated.

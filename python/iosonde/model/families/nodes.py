@@ -31,7 +31,7 @@ class RankedMatrix:
     levels: tuple[Array, ...]
 
 
-def ranked(matrix: Array) -> RankedMatrix:
+def rank_columns(matrix: Array) -> RankedMatrix:
     """Each value as its place among the distinct values of its column."""
     columns = [np.unique(column, return_inverse=True) for column in matrix.T]
     return RankedMatrix(
@@ -39,7 +39,7 @@ def ranked(matrix: Array) -> RankedMatrix:
     )
 
 
-def read_out(tree: Any, factors: Factors, matrix: RankedMatrix, leaves: Sequence[Node]) -> list[Node]:
+def tree_to_nodes(tree: Any, factors: Factors, matrix: RankedMatrix, leaves: Sequence[Node]) -> list[Node]:
     """Convert a scikit-learn ``tree_`` that learned from ``matrix.ranks`` to nodes. ``leaves`` holds a leaf's content
     for every node number. scikit-learn numbers depth first, so children come after their parent."""
     columns = coded_columns([dict(factor) for factor in factors])
@@ -82,7 +82,7 @@ def _interpolate_levels(levels: Array, ranks: Array) -> Array:
     return np.where((low <= short) & (short < high), short, exact)
 
 
-def leaf_of(nodes: Sequence[Node], factors: Factors, x: Array) -> npt.NDArray[np.intp]:
+def find_leaves(nodes: Sequence[Node], factors: Factors, x: Array) -> npt.NDArray[np.intp]:
     """The place of the leaf that each row ends in. Raises ValueError where the nodes are not a tree."""
     places = {factor["name"]: index for index, factor in enumerate(factors)}
     n = len(nodes)
@@ -110,9 +110,9 @@ def leaf_of(nodes: Sequence[Node], factors: Factors, x: Array) -> npt.NDArray[np
     return at
 
 
-def predict(nodes: Sequence[Node], factors: Factors, x: Array) -> Array:
+def predict_by_leaf(nodes: Sequence[Node], factors: Factors, x: Array) -> Array:
     """The value of the leaf that each row ends in."""
-    return np.array([node.get("value", np.nan) for node in nodes], dtype=float)[leaf_of(nodes, factors, x)]
+    return np.array([node.get("value", np.nan) for node in nodes], dtype=float)[find_leaves(nodes, factors, x)]
 
 
 def depth(nodes: Sequence[Node]) -> int:
@@ -185,4 +185,4 @@ def _format_number(value: float) -> str:
 def matrix_of(factors: Factors, x: Array) -> tuple[RankedMatrix, list[Coded]]:
     """Return the training matrix of a tree: the coded columns by ranks."""
     columns = coded_columns([dict(factor) for factor in factors])
-    return ranked(np.column_stack([column.values(x) for column in columns])), columns
+    return rank_columns(np.column_stack([column.values(x) for column in columns])), columns

@@ -43,8 +43,8 @@ class Levels:
 
 @dataclass
 class GrownTree:
-    """The attributes of a tree that ``nodes.read_out`` reads, named as in scikit-learn; numbered depth first, no child
-    is -1."""
+    """The attributes of a tree that ``nodes.tree_to_nodes`` reads, named as in scikit-learn; numbered depth first, no
+    child is -1."""
 
     feature: Any = field(default_factory=list)
     threshold: Any = field(default_factory=list)

@@ -25,7 +25,9 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     tree = _grow_tree(matrix.ranks, examples.y, limits(options, len(examples)), seed)
     return {
         "factors": factors,
-        "nodes": nodes.read_out(tree, factors, matrix, [{"value": value} for value in tree.value.ravel().tolist()]),
+        "nodes": nodes.tree_to_nodes(
+            tree, factors, matrix, [{"value": value} for value in tree.value.ravel().tolist()]
+        ),
     }
 
 
@@ -47,4 +49,4 @@ def limits(options: Mapping[str, Any], n: int) -> dict[str, Any]:
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:
     """The mean of the leaf that a row ends in."""
-    return nodes.predict(form["nodes"], form["factors"], x)
+    return nodes.predict_by_leaf(form["nodes"], form["factors"], x)

@@ -13,9 +13,9 @@ from iosonde.core.arrays import Indices
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.clusters import share_of_members
+from iosonde.stats.estimate.clusters import estimate_member_share
 from iosonde.stats.estimate.distributions import t_critical
-from iosonde.stats.regression.ols import r2_of_predictions
+from iosonde.stats.regression.ols import compute_prediction_r2
 
 from . import speed_classes
 from .features import Array, Examples
@@ -45,7 +45,7 @@ def errors_of(observed: Array, predicted: Array, bounds: Array | None) -> Errors
     off = np.abs(predicted - observed)
     there = observed != 0
     with np.errstate(over="ignore"):
-        r2 = r2_of_predictions(observed, predicted) if observed.size > 1 and np.ptp(observed) > 0 else None
+        r2 = compute_prediction_r2(observed, predicted) if observed.size > 1 and np.ptp(observed) > 0 else None
         relative = float(np.mean(off[there] / np.abs(observed[there]))) if there.any() else None
     if r2 is not None and not math.isfinite(r2) or relative is not None and not math.isfinite(relative):
         raise DataError("prediction-not-finite", "its errors on unseen rows overflow", "use another family")
@@ -74,7 +74,9 @@ class ClassErrors:
 def class_errors(observed: Array, predicted: Array, bounds: Array, group: Indices, level: float) -> ClassErrors:
     """Compute the class errors of rows in independent ``group``s."""
     steps = np.abs(speed_classes.classify(predicted, bounds) - speed_classes.classify(observed, bounds)).astype(float)
-    return ClassErrors(grouped_mean(steps, group, level), share_of_members((steps == 0).astype(float), group, level))
+    return ClassErrors(
+        grouped_mean(steps, group, level), estimate_member_share((steps == 0).astype(float), group, level)
+    )
 
 
 def class_bounds(y: Array, reading: str = "width") -> Array | None:

@@ -18,7 +18,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Cell, Table, is_number, tidy_number
-from iosonde.stats.estimate.missing import missing_row_warnings
+from iosonde.stats.estimate.missing import build_missing_row_warnings
 from iosonde.stats.regression import strata
 
 Array = npt.NDArray[np.float64]
@@ -141,7 +141,7 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
         ]
     ).astype(float)
     _, cells = np.unique(x, axis=0, return_inverse=True)
-    warnings = missing_row_warnings(len(table) - n_usable, len(table))
+    warnings = build_missing_row_warnings(len(table) - n_usable, len(table))
     warnings += [message for feature in features if (message := _nearly_numbers(feature))]
     return Examples(
         features,
@@ -188,7 +188,7 @@ def _single_level(table: Table, response: str, name: str) -> DataError:
 
 def _bring_ups(table: Table, names: Sequence[str]) -> npt.NDArray[np.intp] | None:
     """Return the outermost bring-ups, unless a factor is about them."""
-    units = [] if set(names) & set(BRING_UPS) else strata.units_of(table)
+    units = [] if set(names) & set(BRING_UPS) else strata.list_nested_units(table)
     return units[0] if units else None
 
 

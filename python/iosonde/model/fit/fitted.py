@@ -165,7 +165,7 @@ def _list_between(features: Sequence[Feature], row: Array) -> list[Feature]:
     ]
 
 
-def _never_tried(model: Model, row: Array) -> list[Feature]:
+def _list_untried_factors(model: Model, row: Array) -> list[Feature]:
     """List the factors whose number is untried here, though others of them were tried often."""
     return [feature for feature in _list_between(model.features, row) if 2 * len(feature.levels) <= model.settings]
 
@@ -249,7 +249,7 @@ def _build_prediction(
         )
     at = {feature.name: setting[feature.name] for feature in model.features}
     beyond = outside(model.features, row)
-    why = _no_interval(model, row, beyond, level)
+    why = _explain_missing_interval(model, row, beyond, level)
     own = model.repeats_at.get(tuple(row.tolist()))
     if own is not None and (why or own.n >= ENOUGH):
         return Prediction(at, _estimate_from_repeats(value, own, model.low >= 0, level), False, n_alike, own)
@@ -276,7 +276,7 @@ def _estimate_from_repeats(value: float, own: Repeats, floor: bool, level: float
 def _n_alike(model: Model, rows: Array) -> Sequence[int | None]:
     if "nodes" not in model.form:
         return [None] * len(rows)
-    leaves = nodes.leaf_of(model.form["nodes"], model.form["factors"], rows)
+    leaves = nodes.find_leaves(model.form["nodes"], model.form["factors"], rows)
     return [int(model.form["nodes"][leaf]["n"]) for leaf in leaves]
 
 
@@ -297,7 +297,7 @@ def _refuse_far(features: Sequence[Feature], row: Array) -> None:
             )
 
 
-def _no_interval(model: Model, row: Array, beyond: Sequence[str], level: float) -> tuple[str, ...]:
+def _explain_missing_interval(model: Model, row: Array, beyond: Sequence[str], level: float) -> tuple[str, ...]:
     """Explain why an interval is missing, with the remedy; empty if there is one."""
     if beyond:
         return (
@@ -306,7 +306,7 @@ def _no_interval(model: Model, row: Array, beyond: Sequence[str], level: float) 
                 "no interval: errors within the tried range say nothing about the outside; measure there",
             ),
         )
-    if between := [feature.name for feature in _never_tried(model, row)]:
+    if between := [feature.name for feature in _list_untried_factors(model, row)]:
         return (
             Message(
                 "untested-level",

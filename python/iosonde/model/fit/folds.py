@@ -120,7 +120,7 @@ def _find_twins(examples: Examples) -> list[tuple[int, int]]:
     for rows in np.split(order, np.flatnonzero(np.diff(examples.cells[order], prepend=-1))[1:]):
         number = str(examples.cells[rows[0]])
         cells.append(TrialCell({"cell": number}, "", "", examples.y[rows], places=(number,) * rows.size))
-    duplicates = copies.find(cells)
+    duplicates = copies.find_copies(cells)
     if duplicates is None:
         return []
     cell_pairs = [(str(a.by["cell"]), str(b.by["cell"])) for a, b in duplicates.cells]

@@ -9,8 +9,8 @@ import numpy as np
 
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.scaling import efficiencies
-from iosonde.stats.estimate.summarise import mean
+from iosonde.stats.estimate.scaling import estimate_efficiencies
+from iosonde.stats.estimate.summarise import estimate_mean
 
 from . import laws as words
 from .comparison import LINEAR, FittedLaw, LawComparison, Regime, compare_laws
@@ -109,8 +109,10 @@ def _detect_limit(regime: Regime, trials: Trials, level: float) -> Limit:
 
 
 def _measure_sizes(trials: Trials, level: float) -> tuple[MeasuredSize, ...]:
-    efficiency = efficiencies(trials, level)
-    rates = {size: mean(np.asarray(trials[size], dtype=float), level).within(low=0.0) for size in sorted(trials)}
+    efficiency = estimate_efficiencies(trials, level)
+    rates = {
+        size: estimate_mean(np.asarray(trials[size], dtype=float), level).within(low=0.0) for size in sorted(trials)
+    }
     return tuple(MeasuredSize(size, rate, efficiency.get(size)) for size, rate in rates.items())
 
 

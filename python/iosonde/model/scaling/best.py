@@ -10,8 +10,8 @@ from typing import Any
 
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.compare import DIFFERENT, NEGLIGIBLE, compare, group
-from iosonde.stats.estimate.summarise import mean
+from iosonde.stats.estimate.compare import DIFFERENT, NEGLIGIBLE, build_group, compare_groups
+from iosonde.stats.estimate.summarise import estimate_mean
 
 from .series import Series
 
@@ -60,11 +60,11 @@ def best_settings(series: Sequence[Series], level: float) -> list[BestSetting]:
 def _select_best(there: Sequence[Series], size: float, level: float) -> BestSetting:
     best = max(there, key=lambda curve: sum(curve.trials[size]) / len(curve.trials[size]))
     others = [curve.trials[size] for curve in there if curve is not best]
-    each = mean([rate / size for rate in best.trials[size]], level).within(low=0.0)
+    each = estimate_mean([rate / size for rate in best.trials[size]], level).within(low=0.0)
     alike = None
     if all(len(rates) > 1 for rates in (best.trials[size], *others)):
         strict = 1 - (1 - level) / len(others)
-        best_rates = group("best", best.trials[size])
-        comparisons = [compare(best_rates, group("other", rates), strict, 0.0) for rates in others]
+        best_rates = build_group("best", best.trials[size])
+        comparisons = [compare_groups(best_rates, build_group("other", rates), strict, 0.0) for rates in others]
         alike = sum(comparison.verdict not in (DIFFERENT, NEGLIGIBLE) for comparison in comparisons)
     return BestSetting(best.response, best.unit, size, best.by, each, len(there), alike, best.units)

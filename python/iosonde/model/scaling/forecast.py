@@ -51,7 +51,7 @@ def forecast(regime: Regime, points: Points, size: float, level: float) -> SizeP
     inside = regime.low <= size <= regime.high
     kind = "scenario" if size > SCENARIO * regime.high else "inside" if inside else "extrapolated"
     value = next(iter(by_law.values()), None)
-    why = _why_no_interval(regime, kind)
+    why = _explain_missing_interval(regime, kind)
     if why:
         return SizePrediction(size, Estimate(value, None, None, level, regime.n, (why,)), kind, by_law)
     ends = [profile_interval(law.fit, points, "", level, size) for law in regime.possible if law.fit]
@@ -75,7 +75,7 @@ def forecast(regime: Regime, points: Points, size: float, level: float) -> SizeP
     )
 
 
-def _why_no_interval(regime: Regime, kind: str) -> str:
+def _explain_missing_interval(regime: Regime, kind: str) -> str:
     if not regime.possible:
         is_fitted = any(law.fit for law in regime.laws)
         return "no law falls like the rates" if is_fitted else "no law: measure at more sizes"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import VerdictState
-from iosonde.stats.estimate.ratio import ratio_of_means, side
-from iosonde.stats.estimate.scaling import efficiencies
+from iosonde.stats.estimate.ratio import compute_moments, estimate_ratio_of_means
+from iosonde.stats.estimate.scaling import estimate_efficiencies
 
 _LEAST_DROP = 0.9  # of the highest rate: a single trial must be below this to hint at a fall
 _NEARLY_LINEAR = 0.9  # an efficiency significantly above this excludes a limit
@@ -48,7 +48,9 @@ def detect_limit(trials: Trials, level: float, linear: bool | None, contention_h
     """Detect the limit of one regime. ``linear``: the linear law is ruled out (False), fits best (True), or is one of
     several (None). ``contention_high`` is the upper end of Amdahl's α: it bounds the efficiency as the trials do."""
     sizes = sorted(trials)
-    efficiency = efficiencies(trials, level)[sizes[-1]] if len(sizes) > 1 else Estimate(None, None, None, level, 0)
+    efficiency = (
+        estimate_efficiencies(trials, level)[sizes[-1]] if len(sizes) > 1 else Estimate(None, None, None, level, 0)
+    )
     fall = detect_fall(trials, level)
     falls = fall is not None and fall.is_significant
     if linear is False or falls or (efficiency.high is not None and efficiency.high < 1):
@@ -64,9 +66,9 @@ def detect_fall(trials: Trials, level: float) -> Fall | None:
     sizes = sorted(trials)
     if len(sizes) < 3:
         return None
-    sides = {size: side(trials[size]) for size in sizes}
+    sides = {size: compute_moments(trials[size]) for size in sizes}
     peak, last = max(sizes, key=lambda size: sides[size].mean), sizes[-1]
-    ratio = ratio_of_means(sides[last], sides[peak], 1 - (1 - level) / (len(sizes) - 1))
+    ratio = estimate_ratio_of_means(sides[last], sides[peak], 1 - (1 - level) / (len(sizes) - 1))
     fall = Fall(peak, last, ratio)
     is_hint = ratio.high is None and ratio.value is not None and ratio.value < _LEAST_DROP
     return fall if peak != last and (fall.is_significant or is_hint) else None

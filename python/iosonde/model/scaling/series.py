@@ -9,7 +9,7 @@ import numpy as np
 from iosonde.core.column_units import TIME_UNITS
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Cell, Table, tidy_number
-from iosonde.stats.estimate.missing import missing_row_warnings
+from iosonde.stats.estimate.missing import build_missing_row_warnings
 
 _MOST = 10**7
 
@@ -86,7 +86,7 @@ def series_of(
                 table.level_units(names),
             )
         )
-    return series, missing_row_warnings(int((~complete).sum()), len(table))
+    return series, build_missing_row_warnings(int((~complete).sum()), len(table))
 
 
 def _check_rows(table: Table, sizes: Any, rates: Any, complete: Any, response: str, on: str) -> None:

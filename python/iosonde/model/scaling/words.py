@@ -35,11 +35,11 @@ def messages(scaling: Scaling, on: str, rate: Number) -> list[Message]:
 
 def _build_conclusion(scaling: Scaling, on: str, rate: Number) -> list[Message]:
     """Return the conclusion of the last regime; ``scaling.limit.state`` decides whether it reports a limit."""
-    limit = _limit(scaling, on)
-    return [*([] if limit is None else [limit]), *_laws(scaling, on, rate)]
+    limit = _describe_limit(scaling, on)
+    return [*([] if limit is None else [limit]), *_describe_laws(scaling, on, rate)]
 
 
-def _limit(scaling: Scaling, on: str) -> Message | None:
+def _describe_limit(scaling: Scaling, on: str) -> Message | None:
     """Return the limit in the rates themselves; None if the sentence of the best law covers it."""
     regime, limit = scaling.regimes[-1], scaling.limit
     has_peak = bool(regime.possible) and laws.PEAK in regime.possible[0].parameters
@@ -102,7 +102,7 @@ def _describe_change(change: Change, on: str) -> Message:
     )
 
 
-def _laws(scaling: Scaling, on: str, rate: Number) -> list[Message]:
+def _describe_laws(scaling: Scaling, on: str, rate: Number) -> list[Message]:
     regime = scaling.regimes[-1]
     span = f"{regime.low:g} to {regime.high:g} {on}"
     if not regime.possible:
@@ -118,7 +118,7 @@ def _laws(scaling: Scaling, on: str, rate: Number) -> list[Message]:
                 "laws-not-compared",
                 "There is too little data from {span} to compare the laws ({laws}): " + cure + ".",
                 span=span,
-                laws=_titles(regime.possible),
+                laws=_join_titles(regime.possible),
             )
         ]
     if best.law.name == LINEAR:
@@ -128,11 +128,11 @@ def _laws(scaling: Scaling, on: str, rate: Number) -> list[Message]:
         if scaling.limit.is_detected and not _is_bent(regime)
         else _SAY[best.law.name](best, regime, on, rate)
     )
-    also = Message("other-laws", "Not ruled out either: {laws}.", laws=_titles(others))
+    also = Message("other-laws", "Not ruled out either: {laws}.", laws=_join_titles(others))
     return [conclusion, also] if others else [conclusion]
 
 
-def _titles(laws: Iterable[FittedLaw]) -> str:
+def _join_titles(laws: Iterable[FittedLaw]) -> str:
     return ", ".join(TITLES[law.law.name] for law in laws)
 
 
@@ -187,7 +187,7 @@ def _describe_amdahl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> 
         "Contention: {share} of the work is serial (Amdahl), "
         + ("so that no number of {unit} gets beyond" if is_alone else "with a ceiling of")
         + " {ceiling}.",
-        share=_percent_of(alpha),
+        share=_format_percent_interval(alpha),
         unit=on,
         ceiling=ceiling,
         is_only_law=is_alone,
@@ -196,7 +196,11 @@ def _describe_amdahl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> 
 
 def _describe_usl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
     alpha, peak = best.parameters[laws.ALPHA], best.parameters.get(laws.PEAK)
-    serial = f"{_percent_of(alpha)} serial" if alpha.low else f"contention at most {_format_percent(alpha.high)}"
+    serial = (
+        f"{_format_percent_interval(alpha)} serial"
+        if alpha.low
+        else f"contention at most {_format_percent(alpha.high)}"
+    )
     if peak is None or peak.value is None:
         return Message(
             "coherency-inconclusive",
@@ -220,7 +224,7 @@ def _describe_usl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Mes
 def _describe_min(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
     knee, ceiling = best.parameters[laws.KNEE], rate(best.parameters[laws.CEILING])
     if knee.high is None or (knee.value or 0.0) > regime.high:
-        return _not_reached("Linear", regime, on)
+        return _describe_unreached_ceiling("Linear", regime, on)
     if (knee.low or 0.0) <= regime.low:
         return Message(
             "at-ceiling",
@@ -241,18 +245,18 @@ def _describe_min(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Mes
 
 def _describe_queue(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
     if best.parameters[laws.CEILING].high is None:
-        return _not_reached("Nearly linear", regime, on)
+        return _describe_unreached_ceiling("Nearly linear", regime, on)
     return Message(
         "queue",
         "As {unit} that wait for one server: its ceiling is {ceiling}, and one alone keeps it busy for {share} of the "
         "time.",
         unit=on,
         ceiling=rate(best.parameters[laws.CEILING]),
-        share=_percent_of(best.parameters[laws.SHARE]),
+        share=_format_percent_interval(best.parameters[laws.SHARE]),
     )
 
 
-def _not_reached(shape: str, regime: Regime, on: str) -> Message:
+def _describe_unreached_ceiling(shape: str, regime: Regime, on: str) -> Message:
     return Message(
         "ceiling-not-reached",
         "{shape} up to {high:g} {unit}: a ceiling, if there is one, is not reached.",
@@ -269,7 +273,7 @@ def _format_percent(value: float | None, digits: int = 2) -> str:
     return "~" if value is None else f"{format_significant(100 * value, digits)} %"
 
 
-def _percent_of(estimate: Estimate) -> str:
+def _format_percent_interval(estimate: Estimate) -> str:
     value, low, high = (_format_percent(end, 3) for end in (estimate.value, estimate.low, estimate.high))
     return f"{value} ({low} to {high})"
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import LEAST_P, f_upper_p, t_critical
-from iosonde.stats.estimate.variance_share import LEAST_DF, NO_NOISE, SumOfSquares, clamp_share, share_limits
+from iosonde.stats.estimate.variance_share import LEAST_DF, NO_NOISE, SumOfSquares, clamp_share, compute_share_limits
 
 from .additive import residuals
 from .design import SCATTERED, Design
@@ -52,7 +52,7 @@ class Scale:
         if self.noise.df < LEAST_DF:
             share = Estimate(value, None, None, self.level, self.n, (NO_NOISE,))
             return VariancePart(share, value, effect.df, None, None)
-        limits = share_limits(
+        limits = compute_share_limits(
             effect,
             SumOfSquares(max(0.0, total - effect.ss - self.residual_ss), self.effects_df - effect.df - before.df),
             self.noise,

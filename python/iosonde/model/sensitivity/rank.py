@@ -14,7 +14,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.core.message import spell
 from iosonde.model.fit.features import Examples
-from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects, correct
+from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects, correct_effects
 
 from . import factorial, scattered, warnings
 from .adjusted import Adjusted, adjusted, ranks_by_adjusted
@@ -197,7 +197,7 @@ def rank(
     ordered = _index_blocks(blocks or {}, names)
     rng = np.random.default_rng(seed)
     estimates = _estimate_all(
-        design, fixed_factors, level, rng, progress, effects or correct([effects_of_examples(data, level)])[0]
+        design, fixed_factors, level, rng, progress, effects or correct_effects([effects_of_examples(data, level)])[0]
     )
     progress("the effect of each level")
     factors, r2 = _build_factors(estimates, fixed_factors)

@@ -7,8 +7,8 @@ from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Examples
 from iosonde.stats.regression import ols
-from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects, correct
-from iosonde.stats.regression.effects import effects_of
+from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects, correct_effects
+from iosonde.stats.regression.effects import estimate_effects
 
 from .design import Design
 from .permutation import Null
@@ -32,7 +32,9 @@ def slopes(design: Design, level: float) -> tuple[list[Slope | None], float | No
     if not columns:
         return [None] * len(design.features), None
     try:
-        fitted = ols.fit(np.column_stack(columns), design.y, [str(i) for i in range(len(columns))], level, robust=True)
+        fitted = ols.fit_ols(
+            np.column_stack(columns), design.y, [str(i) for i in range(len(columns))], level, robust=True
+        )
     except DataError:
         return [None] * len(design.features), None
     coefficients = fitted.coefficients()[1:]
@@ -56,7 +58,7 @@ def effects_of_examples(data: Examples, level: float) -> ResponseEffects:
     """Test the effects of all factors by their levels; not yet corrected."""
     order = np.argsort(data.cells, kind="stable")
     _, starts = np.unique(data.cells[order], return_index=True)
-    return effects_of(
+    return estimate_effects(
         {feature.name: data.x[order][starts, place].tolist() for place, feature in enumerate(data.features)},
         np.split(data.y[order], starts[1:]),
         None if data.bring_ups is None else data.bring_ups[order][:, None],
@@ -73,4 +75,4 @@ def effects_of_bins(design: Design, nulls: list[Null], shares: list[Estimate]) -
     )
     if all(effect.p is None for effect in effects):
         return ResponseEffects(names, (), Message("no-error-term", "no data to estimate the noise"), False)
-    return correct([ResponseEffects(names, effects, "", design.df_repeats > 0)])[0]
+    return correct_effects([ResponseEffects(names, effects, "", design.df_repeats > 0)])[0]

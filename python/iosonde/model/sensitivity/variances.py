@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.variance_share import NO_NOISE, SumOfSquares, clamp_share, share_limits
+from iosonde.stats.estimate.variance_share import NO_NOISE, SumOfSquares, clamp_share, compute_share_limits
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,9 @@ class Resampled:
         effect = self.sum_of_squares(share)
         rest = self.n * (float(self.observed.total) - float(self.observed.plain[share.within])) - noise - effect.ss
         rest_df = self.n - self.noise_df - self.groups[share.within] - effect.df
-        return share_limits(effect, SumOfSquares(rest, rest_df), SumOfSquares(noise, self.noise_df), self.n, level)
+        return compute_share_limits(
+            effect, SumOfSquares(rest, rest_df), SumOfSquares(noise, self.noise_df), self.n, level
+        )
 
     def noise(self, level: float, n: int) -> Estimate:
         """Estimate the share of the noise in V(Y)."""
@@ -166,7 +168,7 @@ class Resampled:
                 self.n * float(self.observed.total) - self.noise_df * float(self.observed.noise),
                 self.n - self.noise_df - 1,
             )
-            low, high = share_limits(
+            low, high = compute_share_limits(
                 signal,
                 SumOfSquares(0.0, 0),
                 SumOfSquares(self.noise_df * float(self.observed.noise), self.noise_df),

@@ -6,7 +6,7 @@ import numpy as np
 
 from iosonde.core.message import Message, restore_message
 from iosonde.core.words import join_names
-from iosonde.stats.regression.effect_types import FactorEffect, block_sentences, drift_sentences
+from iosonde.stats.regression.effect_types import FactorEffect, describe_blocks, describe_drifts
 
 from .adjusted import Adjusted
 from .aliases import MOST_FACTORS, format_aliases
@@ -27,11 +27,11 @@ def sentence(ranking: Ranking, taken: Collection[str] = ()) -> str:
     """Describe the ranking of the factors that are not ``taken``, with its uncertainty. Empty if nothing is left to
     report."""
     if not ranking.order:
-        return _no_effect(ranking)
+        return _describe_no_effect(ranking)
     order, order_within = _remove_names(ranking.order, taken), _remove_names(ranking.order_within, taken)
     parts = [ranked_text(_merge_units(ranking, order), _format_numbers(ranking))] if order else []
-    parts += block_sentences([effect for effect in ranking.effects.significant if not set(effect.factors) & set(taken)])
-    parts += drift_sentences(ranking.effects)
+    parts += describe_blocks([effect for effect in ranking.effects.significant if not set(effect.factors) & set(taken)])
+    parts += describe_drifts(ranking.effects)
     parts += [
         f"the effect of {factor.name} is confounded with {format_aliases(full_aliases)} unless "
         f"{'that interaction is' if len(full_aliases) == 1 else 'these interactions are'} absent"
@@ -72,9 +72,9 @@ def _capitalise_parts(parts: Sequence[str], has_name: bool) -> Iterator[str]:
         yield part if has_name and not place else f"{part[:1].upper()}{part[1:]}"
 
 
-def _no_effect(ranking: Ranking) -> str:
+def _describe_no_effect(ranking: Ranking) -> str:
     effects = ranking.effects
-    if drifts := drift_sentences(effects):
+    if drifts := describe_drifts(effects):
         return f"No effect is significant: {'; '.join(drifts)}."
     if effects.untested:
         return f"The effect of {' or '.join(effects.factors)} on {ranking.response} is not tested: {effects.untested}."
@@ -104,13 +104,13 @@ def _format_numbers(ranking: Ranking) -> dict[str, str]:
         st = {factor.name: total_text(factor.over_all) for factor in ranking.factors}
         first = ranking.effects.effect_of(ranking.order[0][0])
         numbers |= {
-            effect.name: f"{_share_text(effect, effect is first)}{st.get(effect.name, '')}"
+            effect.name: f"{_format_effect_share(effect, effect is first)}{st.get(effect.name, '')}"
             for effect in ranking.effects.effects
         }
     return numbers
 
 
-def _share_text(effect: FactorEffect, is_first: bool) -> str:
+def _format_effect_share(effect: FactorEffect, is_first: bool) -> str:
     """``55 % of the variation, 49–60 %``."""
     value, _, interval = effect.text.partition(" (")
     text = f"{value} of the variation" if is_first else value

@@ -12,7 +12,7 @@ import numpy as np
 
 from iosonde.core.errors import DataError
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.variance_share import LEAST_DF, NO_NOISE, SumOfSquares, clamp_share, share_limits
+from iosonde.stats.estimate.variance_share import LEAST_DF, NO_NOISE, SumOfSquares, clamp_share, compute_share_limits
 
 from . import scattered
 from .additive import basis, joint_columns, residuals
@@ -67,5 +67,8 @@ def _fixed_share(design: Design, residual_design: Design, df: int, level: float)
     if noise.df < LEAST_DF:
         return Estimate(min(max(effect.ss / total, 0.0), 1.0), None, None, level, design.n, (NO_NOISE,))
     return clamp_share(
-        effect.ss / total, share_limits(effect, SumOfSquares(0.0, 0), noise, design.n_cells, level), level, design.n
+        effect.ss / total,
+        compute_share_limits(effect, SumOfSquares(0.0, 0), noise, design.n_cells, level),
+        level,
+        design.n,
     )

@@ -41,7 +41,7 @@ class RankSplit:
     last: int
 
 
-def best_split(values: Array, least: int, correlated: float = 0.0) -> RankSplit | None:
+def find_best_split(values: Array, least: int, correlated: float = 0.0) -> RankSplit | None:
     """Return the most significant place with at least ``least`` values on either side, or None if there is none or no
     spread.
 
@@ -50,7 +50,7 @@ def best_split(values: Array, least: int, correlated: float = 0.0) -> RankSplit 
     n = values.size
     if n < 2 * least or np.ptp(values) == 0:
         return None
-    scores = normal_scores(values)
+    scores = compute_normal_scores(values)
     before = np.arange(least, n - least + 1)
     sums = np.cumsum(scores)[before - 1]
     apart = -sums / (n - before) - sums / before  # difference of the means: the scores add up to 0
@@ -60,7 +60,7 @@ def best_split(values: Array, least: int, correlated: float = 0.0) -> RankSplit 
     if square <= 1e-12 * n:
         return RankSplit(at, math.copysign(math.inf, apart[at - least]), 0.0, at, at)
     correlation = max(correlated, _estimate_correlation(rest, square))
-    worth = times_as_uncertain(correlation, n)
+    worth = compute_variance_inflation(correlation, n)
     variance = square / max(1.0, n - worth[at] - worth[n - at])
     errors = np.sqrt(variance * (worth[before] / before + worth[n - before] / (n - before)))
     telling = apart / errors
@@ -68,14 +68,14 @@ def best_split(values: Array, least: int, correlated: float = 0.0) -> RankSplit 
     near = before[telling**2 >= telling[place] ** 2 - 2 * _NEARLY]
     return RankSplit(
         int(before[place]),
-        _as_normal(float(telling[place]), max(1.0, (n - 2) * (1 - correlation**2) / 2)),
+        _t_to_normal_deviate(float(telling[place]), max(1.0, (n - 2) * (1 - correlation**2) / 2)),
         correlation,
         int(near[0]),
         int(near[-1]),
     )
 
 
-def normal_scores(values: Array) -> Array:
+def compute_normal_scores(values: Array) -> Array:
     """Φ⁻¹((rank - 3/8) / (n + 1/4)) (Blom 1958); equal values have the mean of their scores."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.concatenate([[0.0], np.cumsum(_compute_expected_scores(values.size))])
@@ -98,16 +98,16 @@ def _estimate_correlation(rest: Array, square: float) -> float:
     return min(max((uncorrected + 2 / n) / max(0.1, 1 - 4 / n), 0.0), _MOST_CORRELATED)
 
 
-def lasting_correlation(values: Array) -> float:
+def estimate_lasting_correlation(values: Array) -> float:
     """Estimate the correlation of neighbours in a series whose level may change a few times. A few changes hardly
     affect the mean squares of differences over one and two steps: 2σ²(1-ρ) and 2σ²(1-ρ²) of a first-order
     autoregressive series."""
-    scores = normal_scores(values)
+    scores = compute_normal_scores(values)
     lag1_square, two = (float(np.mean(np.square(scores[lag:] - scores[:-lag]))) for lag in (1, 2))
     return min(max(two / lag1_square - 1, 0.0), _MOST_CORRELATED) if lag1_square > 0 else 0.0
 
 
-def times_as_uncertain(correlation: float, most: int) -> Array:
+def compute_variance_inflation(correlation: float, most: int) -> Array:
     """Return, for each number of neighbours up to ``most``, the variance of their mean relative to independent
     values."""
     n = np.arange(1, most + 1)
@@ -116,13 +116,13 @@ def times_as_uncertain(correlation: float, most: int) -> Array:
     return np.concatenate([[1.0], ratios])
 
 
-def _as_normal(t: float, df: float) -> float:
+def _t_to_normal_deviate(t: float, df: float) -> float:
     """Return the normal deviate with the tail of this t."""
     p = t_two_sided_p(abs(t), df)
     return math.copysign(-normal_quantile(p / 2) if p > 0 else math.inf, t)
 
 
-def chance(z: float, looks: int, least: int, longest: int) -> float:
+def compute_split_p(z: float, looks: int, least: int, longest: int) -> float:
     """Return the p-value of a split this significant, up or down, at any of ``looks`` looks at a series without a
     change. Each look searches for ``least`` to ``longest`` values after the split."""
     if z < 1:

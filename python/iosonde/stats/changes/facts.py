@@ -26,7 +26,7 @@ class FactChange:
         return {"name": self.name, "before": self.before, "after": self.after}
 
 
-def changed_facts(before: Sequence[StoredRun], after: Sequence[StoredRun]) -> tuple[FactChange, ...]:
+def find_changed_facts(before: Sequence[StoredRun], after: Sequence[StoredRun]) -> tuple[FactChange, ...]:
     """Return the facts that are constant in the runs next to the change on each side, but differ between the sides."""
     sides = [[dict(_list_facts(run)) for run in runs] for runs in (before[-_NEAR:], after[:_NEAR])]
     if not all(sides):
@@ -50,18 +50,18 @@ def _list_facts(run: StoredRun) -> Iterator[tuple[str, str]]:
     yield "hosts", ", ".join(map(str, run.facts.get("hosts") or ()))
     if "kernel" in run.facts:
         yield "kernel", str(run.facts["kernel"])
-    for name, value in _leaves(run.facts.get("machine") or {}):
+    for name, value in _iterate_leaves(run.facts.get("machine") or {}):
         if not name.startswith(_NOT_OF_THE_SYSTEM):
             yield name, value
 
 
-def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+def _iterate_leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """Iterate over every text and number of a document with its path: ``mount.options``."""
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _leaves(item, f"{name}.{key}" if name else str(key))
+            yield from _iterate_leaves(item, f"{name}.{key}" if name else str(key))
     elif isinstance(value, list) and not all(isinstance(element, (str, int, float)) for element in value):
         for place, item in enumerate(value):
-            yield from _leaves(item, f"{name}.{place}")
+            yield from _iterate_leaves(item, f"{name}.{place}")
     else:
         yield name, ", ".join(map(str, value)) if isinstance(value, list) else str(value)

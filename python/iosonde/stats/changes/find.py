@@ -14,10 +14,10 @@ from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import t_critical
-from iosonde.stats.estimate.multiple import discovered_up_to
-from iosonde.stats.estimate.ratio import Moments, ratio_of_means, side
+from iosonde.stats.estimate.multiple import find_discovery_p_limit
+from iosonde.stats.estimate.ratio import Moments, compute_moments, estimate_ratio_of_means
 
-from .evidence import best_split, chance, lasting_correlation, times_as_uncertain
+from .evidence import compute_split_p, compute_variance_inflation, estimate_lasting_correlation, find_best_split
 
 _MANY = 1000
 LEAST = 5  # values on either side of a change
@@ -55,7 +55,7 @@ class Break:
     n_until_detected: int = 0
 
 
-def find(series: Sequence[Array], search: Search) -> list[tuple[Break, ...]]:
+def find_changes(series: Sequence[Array], search: Search) -> list[tuple[Break, ...]]:
     """Return the changes of each series in order of time. Values are finite and in order of time.
 
     The newest values are judged among themselves: an old change in another series must not make an alarm today
@@ -79,7 +79,7 @@ def find(series: Sequence[Array], search: Search) -> list[tuple[Break, ...]]:
 
 
 def _compute_p_limit(breaks: Sequence[Break | None], search: Search) -> float:
-    return discovered_up_to([1.0 if change is None else change.p for change in breaks], search.rate)
+    return find_discovery_p_limit([1.0 if change is None else change.p for change in breaks], search.rate)
 
 
 def _is_new(change: Break, values: Array, search: Search) -> bool:
@@ -110,7 +110,8 @@ def _split_segment(
 def _find_strongest(values: Array, begin: int, end: int, search: Search, most: float) -> Break | None:
     """Return the most significant change in a segment that is large enough to count, or None."""
     candidates = (
-        _find_break(values, begin + low, begin + high, search) for low, high in seeded(end - begin, 4 * search.least)
+        _find_break(values, begin + low, begin + high, search)
+        for low, high in list_seeded_ranges(end - begin, 4 * search.least)
     )
     return min(
         (candidate for candidate in candidates if candidate and candidate.p <= most),
@@ -122,7 +123,9 @@ def _find_strongest(values: Array, begin: int, end: int, search: Search, most: f
 def _find_break(values: Array, begin: int, end: int, search: Search) -> Break | None:
     part = values[begin:end]
     # A short stretch of a series that wanders looks like two levels and is too short to estimate its correlation.
-    split = best_split(part, search.least, 0.0 if part.size == values.size else _compute_correlation(values.tobytes()))
+    split = find_best_split(
+        part, search.least, 0.0 if part.size == values.size else _compute_correlation(values.tobytes())
+    )
     if split is None:
         return None
     before, after = float(part[: split.at].mean()), float(part[split.at :].mean())
@@ -132,7 +135,7 @@ def _find_break(values: Array, begin: int, end: int, search: Search) -> Break | 
         begin,
         end,
         begin + split.at,
-        chance(abs(split.z), search.looks, search.least, search.newest),
+        compute_split_p(abs(split.z), search.looks, search.least, search.newest),
         split.correlation,
         begin + split.first,
         begin + split.last,
@@ -141,7 +144,7 @@ def _find_break(values: Array, begin: int, end: int, search: Search) -> Break | 
 
 @lru_cache(64)
 def _compute_correlation(values: bytes) -> float:
-    return lasting_correlation(np.frombuffer(values))
+    return estimate_lasting_correlation(np.frombuffer(values))
 
 
 def _measure_delay(values: Array, change: Break, search: Search, most: float) -> int:
@@ -153,7 +156,7 @@ def _measure_delay(values: Array, change: Break, search: Search, most: float) ->
     return change.end - change.at
 
 
-def needed(search: Search, series: int) -> int:
+def compute_least_values(search: Search, series: int) -> int:
     """Return the fewest values of a series in which a change of any size can be detected, among ``series`` series."""
     return next(n for n in range(2 * search.least, _MANY) if _is_detectable(n, search, series))
 
@@ -162,12 +165,15 @@ def needed(search: Search, series: int) -> int:
 def _is_detectable(n: int, search: Search, series: int) -> bool:
     """Return whether a large change is detectable in ``n`` values with perfectly even noise."""
     noise = np.modf(np.arange(n) * 0.6180339887)[0]
-    split = best_split(noise + 100.0 * (np.arange(n) >= n - n // 2), search.least)
-    return split is not None and chance(abs(split.z), search.looks, search.least, search.newest) <= search.rate / series
+    split = find_best_split(noise + 100.0 * (np.arange(n) >= n - n // 2), search.least)
+    return (
+        split is not None
+        and compute_split_p(abs(split.z), search.looks, search.least, search.newest) <= search.rate / series
+    )
 
 
 @lru_cache(4096)
-def seeded(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
+def list_seeded_ranges(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
     """Return the whole range, and halves, quarters … that overlap by half, the last of each ending at ``n``."""
     intervals, length = [(0, n)], n / 2
     while length >= shortest:
@@ -179,11 +185,13 @@ def seeded(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
     return tuple(intervals)
 
 
-def newest_chance(values: Array, search: Search) -> float:
+def compute_newest_p(values: Array, search: Search) -> float:
     """Return the p-value of the most significant change among the newest values of a series, or 1 if there is none. It
-    is that of :func:`find` for one series in the segments that end with it."""
+    is that of :func:`find_changes` for one series in the segments that end with it."""
     n = values.size
-    ends = [_find_break(values, begin, end, search) for begin, end in seeded(n, 4 * search.least) if end == n]
+    ends = [
+        _find_break(values, begin, end, search) for begin, end in list_seeded_ranges(n, 4 * search.least) if end == n
+    ]
     return min((candidate.p for candidate in ends if candidate and _is_new(candidate, values, search)), default=1.0)
 
 
@@ -196,20 +204,20 @@ class BeforeAfter:
     ratio: Estimate
 
 
-def levels(before: Array, after: Array, correlation: float, level: float) -> BeforeAfter:
+def estimate_levels(before: Array, after: Array, correlation: float, level: float) -> BeforeAfter:
     """Estimate the levels of two segments of a series with this ``correlation`` of neighbours.
 
     The standard deviation is scaled by the square root of the variance that the correlation adds to a mean. The
     interval is Student's, and that of the ratio is that of ``compare``. The largest of many possible changes is, in a
     series with few or noisy values, overestimated.
     """
-    sides = [_widen_by_correlation(side(part), correlation) for part in (before, after)]
+    sides = [_widen_by_correlation(compute_moments(part), correlation) for part in (before, after)]
     means = [_estimate_mean(moments, level) for moments in sides]
-    return BeforeAfter(means[0], means[1], ratio_of_means(sides[1], sides[0], level))
+    return BeforeAfter(means[0], means[1], estimate_ratio_of_means(sides[1], sides[0], level))
 
 
 def _widen_by_correlation(of: Moments, correlation: float) -> Moments:
-    times = math.sqrt(times_as_uncertain(correlation, of.n)[of.n])
+    times = math.sqrt(compute_variance_inflation(correlation, of.n)[of.n])
     return replace(of, sd=of.sd * times, log_sd=None if of.log_sd is None else of.log_sd * times)
 
 

@@ -84,7 +84,7 @@ class Subject:
         return [cell for cell in self.cells if cell.values.size > 1]
 
 
-def modules() -> dict[str, str]:
+def list_check_modules() -> dict[str, str]:
     """Return code → name of the module, without importing the modules."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     return {
@@ -93,45 +93,45 @@ def modules() -> dict[str, str]:
 
 
 # Findings shown by a summary, and findings about data shown by `check`.
-SUMMARY = tuple(code for code in modules() if code <= "S120" or code in ("S127", "S130", "S131"))
-CHECK = tuple(code for code in modules() if code < "S300")
+SUMMARY = tuple(code for code in list_check_modules() if code <= "S120" or code in ("S127", "S130", "S131"))
+CHECK = tuple(code for code in list_check_modules() if code < "S300")
 
 
 def needs_runs(code: str) -> bool:
     """Return whether a check reads run.json, which a plain table lacks."""
-    return getattr(importlib.import_module(modules()[code]), "NEEDS_RUNS", False)
+    return getattr(importlib.import_module(list_check_modules()[code]), "NEEDS_RUNS", False)
 
 
-def page(code: str) -> str | None:
+def find_manual_page(code: str) -> str | None:
     """Return the manual page of a finding, or None for an unknown code."""
-    name = modules().get(code.upper())
+    name = list_check_modules().get(code.upper())
     return None if name is None else importlib.import_module(name).__doc__
 
 
-def run(subject: Subject, codes: Sequence[str] | None = None) -> list[Finding]:
+def run_checks(subject: Subject, codes: Sequence[str] | None = None) -> list[Finding]:
     """Return all findings (or only those of ``codes``), errors first."""
-    return worst_first([finding for check in _load_checks("check", codes) for finding in check(subject)])
+    return sort_by_severity([finding for check in _load_checks("check", codes) for finding in check(subject)])
 
 
-def run_fit(subject: FitSubject) -> list[Finding]:
+def run_fit_checks(subject: FitSubject) -> list[Finding]:
     """Return all findings about a regression, errors first."""
-    return worst_first([finding for check in _load_checks("check_fit") for finding in check(subject)])
+    return sort_by_severity([finding for check in _load_checks("check_fit") for finding in check(subject)])
 
 
 def _load_checks(name: str, codes: Sequence[str] | None = None) -> Iterator[Any]:
-    for code, module in modules().items():
+    for code, module in list_check_modules().items():
         if codes is None or code in codes:
             function = getattr(importlib.import_module(module), name, None)
             if function:
                 yield function
 
 
-def worst_first(findings: Sequence[Finding]) -> list[Finding]:
+def sort_by_severity(findings: Sequence[Finding]) -> list[Finding]:
     """Sort findings: errors, then warnings, then information."""
     order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
     return sorted(findings, key=lambda finding: order.index(finding.severity))
 
 
-def some(names: Sequence[str]) -> str:
+def format_some_names(names: Sequence[str]) -> str:
     """Return a few names as text: ``a, b and 7 more``."""
     return ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2} more"

@@ -19,8 +19,8 @@ from iosonde.core.types import Finding, Severity
 from .. import checks
 from ..estimate import autocorrelation, copies, modes, outliers
 from ..overview import wire
-from ..overview.cells import MeasuredCells, cells_of, hidden_factors
-from ..overview.overview import hidden_in_store
+from ..overview.cells import MeasuredCells, find_hidden_factors, group_into_cells
+from ..overview.overview import find_hidden_in_store
 
 
 @dataclass(frozen=True)
@@ -80,13 +80,13 @@ def examine_table(
             "give a table with at least one measurement",
             source=table.source or "the table",
         )
-    ordered = _in_time(table, ignored)
-    cells = [cell for cell in cells_of(ordered, responses, by) if cell.values.size]
+    ordered = _sort_by_time(table, ignored)
+    cells = [cell for cell in group_into_cells(ordered, responses, by) if cell.values.size]
     subject = checks.Subject(
         cells,
         level,
         table=ordered,
-        hidden=hidden_factors(ordered, cells, [*responses, *ignored]),
+        hidden=find_hidden_factors(ordered, cells, [*responses, *ignored]),
         bound=bound,
         limit=limit,
     )
@@ -114,11 +114,11 @@ def examine_store(
         level,
         content.runs,
         measured.rows,
-        hidden_in_store(measured),
+        find_hidden_in_store(measured),
         bound,
         observed=content.observed,
         probes=content.probes,
-        records=None if content.all_results is None else copies.records_of(content.all_results),
+        records=None if content.all_results is None else copies.group_numbers_by_run(content.all_results),
     )
     return _run_examination(
         subject,
@@ -139,7 +139,7 @@ def _run_examination(
     codes = [code for code in checks.CHECK if subject.runs or not checks.needs_runs(code)]
     sizes = [cell.n for cell in subject.cells if cell.values.size]
     return Examination(
-        tuple(checks.worst_first([*problems, *checks.run(subject, codes)])),
+        tuple(checks.sort_by_severity([*problems, *checks.run_checks(subject, codes)])),
         tuple(_list_blind_spots(subject, sizes)),
         tuple(responses),
         tuple(settings),
@@ -177,11 +177,11 @@ def _list_unchecked_limits(subject: checks.Subject) -> Iterator[str]:
         yield Message("missing-bound", "values above the hardware limit need {spell.bound}")
     if not subject.runs:
         yield Message("unknown-machines", "caches, loads and clocks of a table's machines are unknown")
-    if why := wire.unknown(subject.runs):
+    if why := wire.explain_unknown_traffic(subject.runs):
         yield Message("unknown-traffic", "network traffic: {reason}", reason=why)
 
 
-def _in_time(table: Table, names: Sequence[str]) -> Table:
+def _sort_by_time(table: Table, names: Sequence[str]) -> Table:
     dated = next((name for name in names if not table.column(name).numeric), None)
     if dated is None:
         return table

@@ -9,7 +9,7 @@ from iosonde.core.stored import StoredPhase, StoredRun
 _HERE = ("localhost", "127.", "::1", "[::1")
 
 
-def together_by_setting(runs: Sequence[StoredRun]) -> dict[str, list[StoredPhase]]:
+def group_phases_by_setting(runs: Sequence[StoredRun]) -> dict[str, list[StoredPhase]]:
     """Group phases of complete runs by setting: ``operation, nodes=2``. Phases that ranks run in turn, and setup or
     teardown, are left out."""
     phases_by_setting: dict[str, list[StoredPhase]] = {}
@@ -24,8 +24,8 @@ def together_by_setting(runs: Sequence[StoredRun]) -> dict[str, list[StoredPhase
     return phases_by_setting
 
 
-def read_facts(run: StoredRun) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Iterate over (operation, facts for ``s104_cache.reasons``) of every phase that reads."""
+def iterate_read_facts(run: StoredRun) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Iterate over (operation, facts for ``s104_cache.list_cache_suspicions``) of every phase that reads."""
     machine = run.facts.get("machine") or {}
     mount, memory = machine.get("mount") or {}, machine.get("memory") or {}
     for phase in run.phases:
@@ -35,7 +35,7 @@ def read_facts(run: StoredRun) -> Iterator[tuple[str, dict[str, Any]]]:
         facts["in_memory"] = mount.get("type") in MEMORY_TYPES
         facts["memory_bytes"] = memory.get("usable_bytes")
         if not machine.get("infiniband"):  # its ports do not report their speed in bits
-            facts |= _network_facts(phase, mount, machine.get("network") or ())
+            facts |= _collect_network_facts(phase, mount, machine.get("network") or ())
         yield phase.operation, facts
 
 
@@ -46,7 +46,7 @@ def _is_elsewhere(mount: Mapping[str, Any]) -> bool:
     return is_network(kind, str(mount.get("source") or "")) and not server.startswith(_HERE)
 
 
-def _network_facts(
+def _collect_network_facts(
     phase: StoredPhase, mount: Mapping[str, Any], interfaces: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Return the fastest node's rate and the speed of its interfaces, if the file system's server is elsewhere."""

@@ -21,13 +21,13 @@ What to do
 
 from iosonde.core.types import Finding, Severity
 
-from ..estimate.summarise import least_trials_for_median
-from . import MAX_LISTED, Subject, some
+from ..estimate.summarise import compute_least_n_for_median
+from . import MAX_LISTED, Subject, format_some_names
 
 
 def check(subject: Subject) -> list[Finding]:
     """Cells with fewer trials than the median's interval needs."""
-    least = least_trials_for_median(subject.level)
+    least = compute_least_n_for_median(subject.level)
     few = [cell for cell in subject.cells if cell.n < least]
     if not few:
         return []
@@ -35,7 +35,7 @@ def check(subject: Subject) -> list[Finding]:
     every = len(few) == len(subject.cells)
     names = [cell.name for cell in (few[:MAX_LISTED] if every else few)]
     which = "all cells have" if every else f"{len(few)} of {len(subject.cells)} cells have"
-    listing = "" if every else f": {some(list(dict.fromkeys(names)))}"
+    listing = "" if every else f": {format_some_names(list(dict.fromkeys(names)))}"
     return [
         Finding(
             "S101",

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 
-from ..estimate.trend import trend
+from ..estimate.trend import estimate_trend
 from . import FAMILY_ALPHA, MAX_LISTED, Subject
 
 
@@ -37,7 +37,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     by_kind = subject.families
     reported: set[tuple[str, int, float]] = set()
     for (operation, metric), cells in by_kind.items():
-        drift = trend([cell.values for cell in cells])
+        drift = estimate_trend([cell.values for cell in cells])
         if drift is None or drift.p >= FAMILY_ALPHA / len(by_kind):
             continue
         # The rate and the bandwidth of operations of one size drift alike: report them once.

@@ -29,7 +29,7 @@ from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_rate, format_size
 
 from . import MAX_LISTED, Subject
-from .runs import read_facts
+from .runs import iterate_read_facts
 
 NEEDS_RUNS = True
 
@@ -38,8 +38,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Report one finding per reason, with its operations."""
     by_reason: dict[str, dict[str, str]] = {}
     for run in subject.runs:
-        for operation, facts in read_facts(run):
-            for reason, words in reasons(facts).items():
+        for operation, facts in iterate_read_facts(run):
+            for reason, words in list_cache_suspicions(facts).items():
                 by_reason.setdefault(reason, {}).setdefault(operation, words)
     for reason, operations in by_reason.items():
         names = list(operations)
@@ -57,7 +57,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def reasons(facts: Mapping[str, Any]) -> dict[str, str]:
+def list_cache_suspicions(facts: Mapping[str, Any]) -> dict[str, str]:
     """Return why a read is suspicious: name of the reason → text. Facts that are absent or None are ignored.
 
     Keys: ``state`` (cold-verified, cold-requested, warm), ``resident_bytes``, ``bytes`` (of the files read on a node),

@@ -24,7 +24,7 @@ from iosonde.core.arrays import compute_median
 from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
-from .runs import together_by_setting
+from .runs import group_phases_by_setting
 
 NEEDS_RUNS = True
 SHARE = 0.01
@@ -33,7 +33,7 @@ SHARE = 0.01
 def check(subject: Subject) -> list[Finding]:
     """Report operations whose ranks typically start more than 1 % of the phase apart."""
     late = {}
-    for name, phases in together_by_setting(subject.runs).items():
+    for name, phases in group_phases_by_setting(subject.runs).items():
         shares = [
             phase.start_spread_ns / phase.duration_ns
             for phase in phases

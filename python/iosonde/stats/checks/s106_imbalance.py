@@ -38,9 +38,9 @@ from iosonde.core.types import Estimate, Finding, Severity
 from iosonde.core.words import format_share_interval
 
 from ..estimate.distributions import binomial_cdf
-from ..estimate.summarise import mean
+from ..estimate.summarise import estimate_mean
 from . import FAMILY_ALPHA, MAX_LISTED, Subject
-from .runs import together_by_setting
+from .runs import group_phases_by_setting
 
 NEEDS_RUNS = True
 EXCESS = 0.10
@@ -48,20 +48,24 @@ EXCESS = 0.10
 
 def check(subject: Subject) -> list[Finding]:
     """Report phases whose slowest rank takes more than 10 % longer than the mean."""
-    settings = together_by_setting(subject.runs)
+    settings = group_phases_by_setting(subject.runs)
     uneven: dict[str, tuple[Estimate, Estimate, str]] = {}
     for name, phases in settings.items():
         times = [_compute_times(phase) for phase in phases]
         indices = [max(each.values()) / _compute_mean(each.values()) for each in times if len(each) > 1]
         if indices and _compute_mean(indices) > 1 + EXCESS:
             uneven[name] = (
-                _over_trials(indices, 1.0, subject.level),
-                _over_trials(
-                    [_work_of_slowest(phase, each) for phase, each in zip(phases, times, strict=True) if len(each) > 1],
+                _estimate_over_trials(indices, 1.0, subject.level),
+                _estimate_over_trials(
+                    [
+                        _compute_work_of_slowest(phase, each)
+                        for phase, each in zip(phases, times, strict=True)
+                        if len(each) > 1
+                    ],
                     0.0,
                     subject.level,
                 ),
-                _always_last(phases, times, FAMILY_ALPHA / len(settings)),
+                _describe_frequent_last_rank(phases, times, FAMILY_ALPHA / len(settings)),
             )
     if not uneven:
         return []
@@ -74,10 +78,10 @@ def check(subject: Subject) -> list[Finding]:
             Message(
                 "slow-rank",
                 "the slowest rank takes {excess} longer than the average in {phase}{rank}{work}{more}",
-                excess=_above_even(index),
+                excess=_format_excess(index),
                 phase=worst,
                 rank=always,
-                work=_to_do(work_of_worst),
+                work=_describe_extra_work(work_of_worst),
                 more=f" ({len(uneven)} phases in all)" if len(uneven) > 1 else "",
             ),
             {
@@ -97,7 +101,7 @@ def _compute_times(phase: StoredPhase) -> dict[int, int]:
     }
 
 
-def _work_of_slowest(phase: StoredPhase, times: Mapping[int, int]) -> float | None:
+def _compute_work_of_slowest(phase: StoredPhase, times: Mapping[int, int]) -> float | None:
     """Return the work of the slowest rank relative to the mean of all; None if the store does not record it."""
     for kind in ("bytes", "operations"):
         work = {rank["rank"]: int(rank.get(kind) or 0) for rank in phase.ranks if rank["rank"] in times}
@@ -106,22 +110,22 @@ def _work_of_slowest(phase: StoredPhase, times: Mapping[int, int]) -> float | No
     return None
 
 
-def _over_trials(values: Sequence[float | None], least: float, level: float) -> Estimate:
+def _estimate_over_trials(values: Sequence[float | None], least: float, level: float) -> Estimate:
     present = [value for value in values if value is not None]
-    return mean(present, level).within(low=least) if present else Estimate(None, None, None, level, 0)
+    return estimate_mean(present, level).within(low=least) if present else Estimate(None, None, None, level, 0)
 
 
-def _above_even(index: Estimate) -> str:
+def _format_excess(index: Estimate) -> str:
     """Return how far an index is above 1: ``30.0 (21.2 to 38.8) %``."""
     value, low, high = (None if bound is None else bound - 1 for bound in (index.value, index.low, index.high))
     return format_share_interval(replace(index, value=value, low=low, high=high))
 
 
-def _to_do(work: Estimate) -> str:
+def _describe_extra_work(work: Estimate) -> str:
     """Describe by how much the slowest rank had more work, and how certain this is."""
     if work.value is None or work.value <= 1 + EXCESS / 2:
         return ""
-    text = f": it has {_above_even(work)} more work"
+    text = f": it has {_format_excess(work)} more work"
     if work.low is None:
         return f"{text} in a single trial: inconclusive"
     return text if work.low > 1 else f"{text}: not significant"
@@ -138,7 +142,9 @@ def _flatten_row(name: str, index: Estimate, work: Estimate) -> dict[str, Any]:
     }
 
 
-def _always_last(phases: Sequence[StoredPhase], times: Sequence[Mapping[int, int]], alpha: float) -> str:
+def _describe_frequent_last_rank(
+    phases: Sequence[StoredPhase], times: Sequence[Mapping[int, int]], alpha: float
+) -> str:
     last = Counter(max(each, key=lambda rank: each[rank]) for each in times if len(each) > 1)
     rank, often = last.most_common(1)[0]
     ranks, trials = max(len(each) for each in times), sum(last.values())

@@ -26,7 +26,7 @@ What to do
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_significant
 
-from ..estimate.outliers import far_off
+from ..estimate.outliers import find_far_values
 from . import FAMILY_ALPHA, MAX_LISTED, Subject
 
 
@@ -34,7 +34,7 @@ def check(subject: Subject) -> list[Finding]:
     """Report trials that lie far from their cell."""
     outliers = []
     for cell in subject.repeated:
-        for position in far_off(cell.values, FAMILY_ALPHA / max(1, len(subject.cells))):
+        for position in find_far_values(cell.values, FAMILY_ALPHA / max(1, len(subject.cells))):
             rest = sorted(cell.values.tolist())
             outliers.append(
                 {

@@ -36,8 +36,8 @@ from iosonde.core.units import format_significant
 from iosonde.core.words import join_names
 
 from ..density import histogram
-from ..density.hills import hills
-from ..estimate.modes import two_modes
+from ..density.hills import detect_hills
+from ..estimate.modes import detect_two_modes
 from ..overview.cells import TrialCell
 from . import FAMILY_ALPHA, MAX_LISTED, Subject
 
@@ -80,7 +80,7 @@ def check(subject: Subject) -> list[Finding]:
 
 def _find_two_modes(subject: Subject) -> list[tuple[TrialCell, _Groups]]:
     """Find two groups by the best split, for few trials or values that are not all positive."""
-    tested = [(cell, two_modes(cell.values)) for cell in subject.repeated if not _is_countable(cell)]
+    tested = [(cell, detect_two_modes(cell.values)) for cell in subject.repeated if not _is_countable(cell)]
     splits = [(cell, split) for cell, split in tested if split is not None]
     return [
         (cell, _Groups(((split.low_mean, split.n_low), (split.high_mean, cell.values.size - split.n_low)), split.p))
@@ -94,7 +94,7 @@ def _find_several_modes(subject: Subject) -> Iterator[tuple[TrialCell, _Groups]]
         log_histogram = histogram.histogram_from_values(cell.values) if _is_countable(cell) else None
         if log_histogram is None or log_histogram.counts.size < 2:
             continue
-        of = np.searchsorted(hills(log_histogram).valleys, cell.values)
+        of = np.searchsorted(detect_hills(log_histogram).valleys, cell.values)
         sizes = np.bincount(of)
         if (sizes >= _LARGE * cell.values.size).sum() > 1:
             groups = [(float(cell.values[of == place].mean()), int(n)) for place, n in enumerate(sizes) if n]

@@ -22,7 +22,7 @@ What to do
 from iosonde.core.message import Message, spell
 from iosonde.core.types import Finding, Severity
 
-from . import MAX_LISTED, Subject, some
+from . import MAX_LISTED, Subject, format_some_names
 
 
 def check(subject: Subject) -> list[Finding]:
@@ -39,7 +39,7 @@ def check(subject: Subject) -> list[Finding]:
                 "hidden-factors",
                 "trials of one cell differ in {columns} ({cells})",
                 columns=", ".join(columns),
-                cells=some(cells),
+                cells=format_some_names(cells),
             ),
             {
                 "columns": columns[:MAX_LISTED],

@@ -37,7 +37,7 @@ def check(subject: Subject) -> list[Finding]:
     ignored: dict[str, str] = {}
     for run in subject.runs:
         for phase in run.phases:
-            ignored |= dict(_not_taken(phase.hints))
+            ignored |= dict(_list_ignored_hints(phase.hints))
     if not ignored:
         return []
     first, why = next(iter(ignored.items()))
@@ -53,7 +53,7 @@ def check(subject: Subject) -> list[Finding]:
     ]
 
 
-def _not_taken(hints: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _list_ignored_hints(hints: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     requested, took = hints.get("asked") or {}, hints.get("took") or {}
     if not took:
         return

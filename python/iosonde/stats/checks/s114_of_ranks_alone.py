@@ -22,7 +22,7 @@ What to do
 from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 
-from . import MAX_LISTED, Subject, some
+from . import MAX_LISTED, Subject, format_some_names
 
 NEEDS_RUNS = True
 
@@ -43,7 +43,7 @@ def check(subject: Subject) -> list[Finding]:
                     "single-ranks",
                     "{metrics} {are} known per rank only in {n} of {n_trials} trials: percentiles of several "
                     "ranks cannot be combined",
-                    metrics=some(sorted(trials)),
+                    metrics=format_some_names(sorted(trials)),
                     are="are" if len(trials) > 1 else "is",
                     n=max(trials.values()),
                     n_trials=len(runs),

@@ -41,7 +41,7 @@ from iosonde.core.units import format_size
 from iosonde.core.wire import BUFFERED, FLUSH, PREPARING, SERVED_BY_CACHE, TIMED
 
 from ..overview import wire
-from . import MAX_LISTED, Subject, some
+from . import MAX_LISTED, Subject, format_some_names
 
 NEEDS_RUNS = True
 # Smallest share of the data read before the clock ran that is reported.
@@ -56,17 +56,17 @@ Phases = Mapping[str, Sequence[StoredPhase]]
 def check(subject: Subject) -> list[Finding]:
     """Report one finding about reads, one about writes, one about metadata."""
     cached, buffered, quiet = (dict[str, list[StoredPhase]]() for _ in range(3))
-    for phase in wire.phases(subject.runs):
+    for phase in wire.iterate_network_phases(subject.runs):
         if phase.network.get("reads") == SERVED_BY_CACHE and phase.cache.get("state") != "warm":
-            cached.setdefault(_name_step(phase), []).append(phase)
+            cached.setdefault(_format_step_name(phase), []).append(phase)
         if phase.network.get("writes") == BUFFERED:
-            buffered.setdefault(_name_step(phase), []).append(phase)
+            buffered.setdefault(_format_step_name(phase), []).append(phase)
         if _is_quiet(phase):
-            quiet.setdefault(_name_step(phase), []).append(phase)
-    return [*_report_cached(cached), *_report_buffered(buffered), *_report_quiet(quiet)]
+            quiet.setdefault(_format_step_name(phase), []).append(phase)
+    return [*_report_cached_reads(cached), *_report_buffered_writes(buffered), *_report_cached_metadata(quiet)]
 
 
-def _report_cached(of: Phases) -> Iterator[Finding]:
+def _report_cached_reads(of: Phases) -> Iterator[Finding]:
     every = [phase for several in of.values() for phase in several]
     if every:
         yield Finding(
@@ -75,16 +75,16 @@ def _report_cached(of: Phases) -> Iterator[Finding]:
             Message(
                 "cached-reads",
                 "a client cache served {operations}: {share} of the data read came over the network{early}",
-                operations=some(list(of)),
+                operations=format_some_names(list(of)),
                 share=_format_range(every, "share_received"),
-                early=_describe_early(every),
+                early=_describe_early_reads(every),
             ),
             {"operations": _build_evidence(of, "share_received")},
             "remount before the reads, or turn the client's cache off; else report them as cached reads",
         )
 
 
-def _report_buffered(of: Phases) -> Iterator[Finding]:
+def _report_buffered_writes(of: Phases) -> Iterator[Finding]:
     every = [phase for several in of.values() for phase in several]
     if every:
         yield Finding(
@@ -94,16 +94,16 @@ def _report_buffered(of: Phases) -> Iterator[Finding]:
                 "buffered-writes",
                 "the client still held data of {operations} when the clock stopped: {share} of the data "
                 "written had been sent{flushed}",
-                operations=some(list(of)),
+                operations=format_some_names(list(of)),
                 share=_format_range(every, "share_sent"),
-                flushed=_describe_flushed(every),
+                flushed=_describe_flushed_bytes(every),
             ),
             {"operations": _build_evidence(of, "share_sent")},
             "use the rates that include fsync for the servers",
         )
 
 
-def _report_quiet(of: Phases) -> Iterator[Finding]:
+def _report_cached_metadata(of: Phases) -> Iterator[Finding]:
     if of:
         yield Finding(
             "S115",
@@ -112,7 +112,7 @@ def _report_quiet(of: Phases) -> Iterator[Finding]:
                 "cached-metadata",
                 "the client answered {operations} by itself: at most {packets:.2g} packets per operation "
                 "went over the network",
-                operations=some(list(of)),
+                operations=format_some_names(list(of)),
                 packets=max(phase.network["packets_per_operation"] for several in of.values() for phase in several),
             ),
             {"operations": _build_evidence(of, "packets_per_operation")},
@@ -123,16 +123,18 @@ def _report_quiet(of: Phases) -> Iterator[Finding]:
 def _is_quiet(phase: StoredPhase) -> bool:
     """Return whether hardly a packet was sent for the metadata operations of a phase."""
     packets, moved = phase.network.get("packets_per_operation"), sum(total["bytes"] for total in phase.totals.values())
-    return packets is not None and packets < _QUIET and not moved and not _may_be_on_loopback(phase)
+    return packets is not None and packets < _QUIET and not moved and not _is_possibly_on_loopback(phase)
 
 
-def _may_be_on_loopback(phase: StoredPhase) -> bool:
+def _is_possibly_on_loopback(phase: StoredPhase) -> bool:
     """Return whether loopback carried enough bytes for the requests to go to a server on the same node."""
     operations = max((total["count"] for total in phase.totals.values()), default=0)
-    return sum(map(_loopback_bytes, phase.network.get("nodes") or ())) >= _QUESTION_BYTES * _QUIET * operations > 0
+    return (
+        sum(map(_compute_loopback_bytes, phase.network.get("nodes") or ())) >= _QUESTION_BYTES * _QUIET * operations > 0
+    )
 
 
-def _loopback_bytes(node: Mapping[str, Any]) -> float:
+def _compute_loopback_bytes(node: Mapping[str, Any]) -> float:
     """Return the loopback bytes of the timed part, less idle traffic."""
     timed, idle = node.get(TIMED) or {}, node.get("idle") or {}
     rate = idle.get("loopback_bytes", 0) / idle["seconds"] if idle.get("seconds") else 0.0
@@ -141,18 +143,18 @@ def _loopback_bytes(node: Mapping[str, Any]) -> float:
 
 def _format_range(phases: Sequence[StoredPhase], name: str) -> str:
     shares = [float(phase.network[name]) for phase in phases]
-    low, high = wire.floor_percent(min(shares)), wire.floor_percent(max(shares))
+    low, high = wire.format_floored_percent(min(shares)), wire.format_floored_percent(max(shares))
     return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
-def _describe_early(phases: Sequence[StoredPhase]) -> str:
+def _describe_early_reads(phases: Sequence[StoredPhase]) -> str:
     """Describe data read before the clock ran: opening a file may bring it into the client."""
     came = sum(_read_bytes(phase.network, PREPARING, "received_bytes") for phase in phases)
     expected = sum(float(phase.network["expected_received_bytes"]) for phase in phases)
     return f" ({format_size(int(came))} before the clock ran)" if came > _EARLY * expected else ""
 
 
-def _describe_flushed(phases: Sequence[StoredPhase]) -> str:
+def _describe_flushed_bytes(phases: Sequence[StoredPhase]) -> str:
     """Describe data sent by the flush. A client may hold data back even then (syncfs does not reach all of them)."""
     later = sum(_read_bytes(phase.network, FLUSH, "sent_bytes") for phase in phases if FLUSH in phase.network)
     rest = sum(
@@ -165,7 +167,7 @@ def _describe_flushed(phases: Sequence[StoredPhase]) -> str:
     return f"; {format_size(int(later))} of {format_size(int(rest))} were sent by the flush after it"
 
 
-def _name_step(phase: StoredPhase) -> str:
+def _format_step_name(phase: StoredPhase) -> str:
     return f"{', '.join(phase.tools)} ({phase.operation})" if phase.tools else phase.operation
 
 

@@ -37,11 +37,11 @@ def check(subject: Subject) -> list[Finding]:
     if "run" in table.columns:  # a store has one row per metric of a trial
         table = table.take(np.sort(np.unique(table.columns["run"].values.astype(str), return_index=True)[1]))
     names = [name for name in subject.cells[0].by if name in table.columns]
-    units = strata.units_of(table)
-    return finding(strata.once(table, names, units)) if units else []
+    units = strata.list_nested_units(table)
+    return build_finding(strata.find_levels_brought_up_once(table, names, units)) if units else []
 
 
-def finding(once: Mapping[str, Sequence[str]]) -> list[Finding]:
+def build_finding(once: Mapping[str, Sequence[str]]) -> list[Finding]:
     """Return a finding for these levels by factor; empty without levels."""
     if not once:
         return []

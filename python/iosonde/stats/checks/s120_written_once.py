@@ -22,7 +22,7 @@ from iosonde.core.filesystems import WRITTEN_ONCE
 from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 
-from . import Subject, some
+from . import Subject, format_some_names
 
 NEEDS_RUNS = True
 
@@ -48,7 +48,7 @@ def check(subject: Subject) -> list[Finding]:
                 "{filesystem} only supports writing a file once, from beginning to end: data that {operations} wrote "
                 "inside a file may have been silently dropped",
                 filesystem=next(iter(filesystems.values())),
-                operations=some(names),
+                operations=format_some_names(names),
             ),
             {"operations": names},
             "use a file per rank, written in order; read back the data (verify: true)",

@@ -38,7 +38,7 @@ from iosonde.core.level_text import format_setting
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 
-from ..estimate.copies import Copies, Pattern, find
+from ..estimate.copies import Copies, Pattern, find_copies
 from ..overview.cells import TrialCell
 from . import MAX_LISTED, Subject
 
@@ -50,15 +50,19 @@ _LEAST_SINGLES = 4
 def check(subject: Subject) -> Iterator[Finding]:
     """Report copied cells and rows of each metric, then columns that repeat another."""
     for (operation, metric), cells in subject.families.items():
-        copies = find(cells, subject.records)
+        copies = find_copies(cells, subject.records)
         if copies is not None:
             name = f"{operation} {metric}".strip()
-            yield from [finding for finding in (_report_cells(copies, name), _report_trials(copies, name)) if finding]
+            yield from [
+                finding
+                for finding in (_report_copied_cells(copies, name), _report_copied_trials(copies, name))
+                if finding
+            ]
     if subject.table is not None and not subject.runs:
-        yield from _report_columns(subject.table, subject.cells)
+        yield from _report_repeated_columns(subject.table, subject.cells)
 
 
-def _report_cells(copies: Copies, name: str) -> Finding | None:
+def _report_copied_cells(copies: Copies, name: str) -> Finding | None:
     if not copies.cells:
         return None
     n = len(copies.cells)
@@ -68,7 +72,7 @@ def _report_cells(copies: Copies, name: str) -> Finding | None:
         what = "one setting has" if n == 1 else f"{n} settings have"
         what = f"{what} the same single value as another, by copying or by a coarse clock,"
     example, twin = copies.cells[0]
-    where = _in_words(copies.pattern, twin.units) if copies.pattern else f"{twin.name} equals {example.name}"
+    where = _describe_pattern(copies.pattern, twin.units) if copies.pattern else f"{twin.name} equals {example.name}"
     pairs = [
         {
             "original": a.name,
@@ -105,7 +109,7 @@ def _is_sure(copies: Copies) -> bool:
     return pattern is not None and pattern.n >= _LEAST_SINGLES and 2 * pattern.n > pattern.of
 
 
-def _in_words(pattern: Pattern, units: Mapping[str, str]) -> str:
+def _describe_pattern(pattern: Pattern, units: Mapping[str, str]) -> str:
     at = format_setting(pattern.fixed, units)
     here = format_setting({name: copy for name, _, copy in pattern.changed}, units)
     there = format_setting({name: original for name, original, _ in pattern.changed}, units)
@@ -113,7 +117,7 @@ def _in_words(pattern: Pattern, units: Mapping[str, str]) -> str:
     return f"{share} cells at {here} equal those at {there}{f' ({at})' if at else ''}"
 
 
-def _report_trials(copies: Copies, name: str) -> Finding | None:
+def _report_copied_trials(copies: Copies, name: str) -> Finding | None:
     if not copies.trials:
         return None
     n = len(copies.trials)
@@ -133,7 +137,7 @@ def _report_trials(copies: Copies, name: str) -> Finding | None:
     )
 
 
-def _report_columns(table: Table, cells: Sequence[TrialCell]) -> Iterator[Finding]:
+def _report_repeated_columns(table: Table, cells: Sequence[TrialCell]) -> Iterator[Finding]:
     names = list(dict.fromkeys(cell.metric for cell in cells))
     for place, name in enumerate(names):
         for other in names[:place]:

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from iosonde.core.types import Finding, Severity
 
-from ..estimate.copies import find
+from ..estimate.copies import find_copies
 from . import Subject
 
 FOLDS = (2, 4, 8)
@@ -33,7 +33,7 @@ FOLDS = (2, 4, 8)
 def check(subject: Subject) -> Iterator[Finding]:
     """Report, for each metric with copies, how many rows would be tested on training values."""
     for (operation, metric), cells in subject.families.items():
-        copies = find(cells, subject.records)
+        copies = find_copies(cells, subject.records)
         if copies is None:
             continue
         name = f"{operation} {metric}".strip()

@@ -35,8 +35,8 @@ from iosonde.core.table import Cell as Level
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 
-from ..overview.cells import TrialCell, find_shared_grid, missing_values
-from . import MAX_LISTED, Subject, some
+from ..overview.cells import TrialCell, find_shared_grid, list_missing_values
+from . import MAX_LISTED, Subject, format_some_names
 
 _MOST_CELLS = 100_000
 _GRID_SHARE = 0.5
@@ -58,10 +58,10 @@ def check(subject: Subject) -> list[Finding]:
         # Avoids a pass over possibly a million cells.
         decidable = levels and (_is_sparse(len(cells), levels) or len(cells) == math.prod(levels))
         if levels and decidable and _is_balanced([cell.values.size for cell in cells]):
-            findings += [_no_grid(name, len(cells), levels)] if _is_sparse(len(cells), levels) else []
+            findings += [_report_sparse_grid(name, len(cells), levels)] if _is_sparse(len(cells), levels) else []
             continue
         sizes = _count_trials(cells, subject.observed)
-        findings += _report_holes(name, sizes, cells[0].units) + _report_unbalanced(name, sizes, cells[0].units)
+        findings += _report_missing_cells(name, sizes, cells[0].units) + _report_unbalanced(name, sizes, cells[0].units)
     return _merge_duplicates(findings)
 
 
@@ -98,7 +98,7 @@ def _count_trials(cells: Sequence[TrialCell], observed: Sequence[str]) -> Sizes:
 
 def _report_missing_values(table: Table, cells: Sequence[TrialCell]) -> Iterator[Finding]:
     for name in dict.fromkeys(cell.metric for cell in cells):
-        absent = missing_values(table, name)
+        absent = list_missing_values(table, name)
         if absent:
             more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
             yield Finding(
@@ -110,7 +110,7 @@ def _report_missing_values(table: Table, cells: Sequence[TrialCell]) -> Iterator
             )
 
 
-def _report_holes(name: str, sizes: Sizes, units: Units) -> list[Finding]:
+def _report_missing_cells(name: str, sizes: Sizes, units: Units) -> list[Finding]:
     levels: dict[str, dict[Any, None]] = {}
     for key in sizes:
         for setting, level in key:
@@ -121,23 +121,23 @@ def _report_holes(name: str, sizes: Sizes, units: Units) -> list[Finding]:
     if len(levels) < 2 or len(there) >= n_combinations:
         return []
     if _is_sparse(len(there), counts):
-        return [_no_grid(name, len(there), counts)]
+        return [_report_sparse_grid(name, len(there), counts)]
     evidence: dict[str, Any] = {"metric": name, "n_cells": len(there), "n_combinations": n_combinations}
     holes = [key for key in product(*levels.values()) if key not in there]
-    names = [_name_cell(tuple(zip(levels, key, strict=True)), units) for key in holes]
+    names = [_format_cell_name(tuple(zip(levels, key, strict=True)), units) for key in holes]
     evidence["missing"] = names[:MAX_LISTED]
     return [
         Finding(
             "S123",
             Severity.WARNING,
-            f"{len(holes)} of {n_combinations} cells of {name} are missing: {some(names)}",
+            f"{len(holes)} of {n_combinations} cells of {name} are missing: {format_some_names(names)}",
             evidence,
             ACTION,
         )
     ]
 
 
-def _no_grid(name: str, n_there: int, levels: Sequence[int]) -> Finding:
+def _report_sparse_grid(name: str, n_there: int, levels: Sequence[int]) -> Finding:
     n_combinations = math.prod(levels)
     counted = n_combinations if n_combinations <= _COUNTABLE else None
     of = n_combinations if counted else f"about 10^{round(sum(map(math.log10, levels)))}"
@@ -155,7 +155,7 @@ def _report_unbalanced(name: str, sizes_by_key: Sizes, units: Units) -> list[Fin
     if _is_balanced(sizes.values()):
         return []
     least, largest = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
-    fewest, most = _name_cell(least, units), _name_cell(largest, units)
+    fewest, most = _format_cell_name(least, units), _format_cell_name(largest, units)
     return [
         Finding(
             "S123",
@@ -167,7 +167,7 @@ def _report_unbalanced(name: str, sizes_by_key: Sizes, units: Units) -> list[Fin
     ]
 
 
-def _name_cell(key: Key, units: Units) -> str:
+def _format_cell_name(key: Key, units: Units) -> str:
     return format_setting(dict(key), units) or "the only cell"
 
 

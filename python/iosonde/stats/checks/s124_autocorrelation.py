@@ -29,7 +29,7 @@ import numpy as np
 
 from iosonde.core.types import Finding, Severity
 
-from ..estimate.autocorrelation import autocorrelation
+from ..estimate.autocorrelation import estimate_autocorrelation
 from . import FAMILY_ALPHA, Subject
 
 _IN_ORDER = "let more time pass between trials, or put the cells in random order"
@@ -40,7 +40,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Report metrics whose neighbouring trials resemble each other."""
     by_kind = subject.families
     for (operation, metric), cells in by_kind.items():
-        dependence = autocorrelation(
+        dependence = estimate_autocorrelation(
             [cell.values for cell in cells],
             [np.arange(cell.values.size) if cell.rows is None else cell.rows for cell in cells],
         )

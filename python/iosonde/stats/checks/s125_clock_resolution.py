@@ -28,8 +28,8 @@ from iosonde.core.message import spell
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_significant
 
-from ..estimate.coarse import tick
-from ..overview.cells import TrialCell, median_of
+from ..estimate.coarse import find_tick
+from ..overview.cells import TrialCell, compute_sample_median
 from . import MAX_LISTED, Subject
 
 _COARSE = 0.01
@@ -40,7 +40,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Report metrics written in steps that hide their value or their spread."""
     for (operation, metric), cells in subject.families.items():
         if _is_constant(cells):
-            yield _no_spread(subject.name(operation, metric), cells)
+            yield _report_constant_values(subject.name(operation, metric), cells)
             continue
         resolution = _measure_coarseness(cells)
         if resolution is None:
@@ -75,7 +75,7 @@ def _is_constant(cells: Sequence[TrialCell]) -> bool:
     return values.size >= _LEAST and np.ptp(values) == 0 and max(cell.values.size for cell in cells) >= 3
 
 
-def _no_spread(name: str, cells: Sequence[TrialCell]) -> Finding:
+def _report_constant_values(name: str, cells: Sequence[TrialCell]) -> Finding:
     n, value = (
         sum(cell.values.size for cell in cells),
         next(float(cell.values[0]) for cell in cells if cell.values.size),
@@ -92,10 +92,10 @@ def _no_spread(name: str, cells: Sequence[TrialCell]) -> Finding:
 def _measure_coarseness(cells: Sequence[TrialCell]) -> tuple[float, float, list[TrialCell]] | None:
     used = [cell for cell in cells if cell.values.size]
     values = np.concatenate([cell.values for cell in used]) if used else np.empty(0)
-    step = tick(values) if values.size >= _LEAST else None
+    step = find_tick(values) if values.size >= _LEAST else None
     if step is None:
         return None
-    medians = [abs(median_of(cell.values)) for cell in used]
+    medians = [abs(compute_sample_median(cell.values)) for cell in used]
     smallest = min((median for median in medians if median > 0), default=0.0)
     error = 0.5 * step / smallest if smallest else 0.0
     repeated = [cell for cell in used if cell.values.size >= 3]

@@ -35,7 +35,7 @@ from iosonde.core.table import Cell, Table, number_combinations
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_significant
 
-from ..overview.cells import TrialCell, find_shared_grid, median_of
+from ..overview.cells import TrialCell, compute_sample_median, find_shared_grid
 from . import MAX_LISTED, Subject
 
 ACTION = "check where these rows came from, and write the unit into the column's name"
@@ -50,13 +50,13 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Report groups of values, levels and columns that differ by a factor between units."""
     for (operation, metric), cells in subject.families.items():
         name = subject.name(operation, metric)
-        yield from [*_in_cells(name, cells), *_between_levels(name, cells)]
+        yield from [*_report_mixed_cells(name, cells), *_report_mixed_levels(name, cells)]
     if subject.table is not None and not subject.runs:
-        yield from _compare_columns(subject.table, list(dict.fromkeys(cell.metric for cell in subject.cells)))
+        yield from _report_mixed_columns(subject.table, list(dict.fromkeys(cell.metric for cell in subject.cells)))
 
 
-def _in_cells(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
-    hits = [(cell, *groups) for cell in cells for groups in [_split_groups(cell.values)] if groups]
+def _report_mixed_cells(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
+    hits = [(cell, *groups) for cell in cells for groups in [_find_unit_gap(cell.values)] if groups]
     if not hits:
         return
     cell, factor, cut = hits[0]
@@ -78,7 +78,7 @@ def _in_cells(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
     )
 
 
-def _split_groups(values: npt.NDArray[np.float64]) -> tuple[str, int] | None:
+def _find_unit_gap(values: npt.NDArray[np.float64]) -> tuple[str, int] | None:
     """Return (factor, size of the lower group) of the widest gap in the logs, if it is a factor between units."""
     if values.size < 3 or np.any(values <= 0):
         return None
@@ -99,12 +99,12 @@ def _match_factor(distance: float, factors: dict[str, float], tolerance: float, 
     return (name, cut) if abs(distance - math.log(factors[name])) <= tolerance else None
 
 
-def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
+def _report_mixed_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
     units = cells[0].units if cells else {}
     for setting in _list_text_settings(cells):
         by_rest: dict[tuple[Cell, ...], dict[Cell, float]] = {}
         for cell in _select_comparable(cells, setting):
-            if cell.values.size and (median := median_of(cell.values)) > 0:
+            if cell.values.size and (median := compute_sample_median(cell.values)) > 0:
                 by_rest.setdefault(tuple(level for other, level in cell.by.items() if other != setting), {})[
                     cell.by[setting]
                 ] = median
@@ -165,7 +165,7 @@ def _select_comparable(cells: Sequence[TrialCell], setting: str) -> Sequence[Tri
     return [cells[at] for at in np.flatnonzero(counts[first] > 1).tolist()]
 
 
-def _compare_columns(table: Table, names: Sequence[str]) -> Iterator[Finding]:
+def _report_mixed_columns(table: Table, names: Sequence[str]) -> Iterator[Finding]:
     for a, b in combinations(names, 2):
         x, y = table.numbers(a), table.numbers(b)
         both = ~(np.isnan(x) | np.isnan(y))

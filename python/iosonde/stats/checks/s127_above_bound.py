@@ -42,9 +42,9 @@ from . import MAX_LISTED, Subject
 
 def check(subject: Subject) -> list[Finding]:
     """Report metrics with values above ``subject.limit``, and rates above ``subject.bound`` or far above the probe."""
-    findings = _above_probe(subject) if subject.bound is None else []
+    findings = _report_rates_above_probe(subject) if subject.bound is None else []
     for (operation, metric), cells in subject.families.items():
-        findings += _above_limit(subject.name(operation, metric), cells, subject.limit)
+        findings += _report_values_above_limit(subject.name(operation, metric), cells, subject.limit)
         readings = unit_to_bytes_per_s(cells[0].unit)
         if subject.bound is None or not readings:
             continue
@@ -81,7 +81,7 @@ def check(subject: Subject) -> list[Finding]:
     return findings
 
 
-def _above_limit(name: str, cells: Sequence[TrialCell], limit: float | None) -> list[Finding]:
+def _report_values_above_limit(name: str, cells: Sequence[TrialCell], limit: float | None) -> list[Finding]:
     above = [(cell, i) for cell in cells for i in np.flatnonzero(cell.values > limit)] if limit is not None else []
     if limit is None or not above:
         return []
@@ -107,17 +107,17 @@ def _above_limit(name: str, cells: Sequence[TrialCell], limit: float | None) -> 
     ]
 
 
-def _above_probe(subject: Subject) -> list[Finding]:
+def _report_rates_above_probe(subject: Subject) -> list[Finding]:
     """Report one finding for each metric with rates far above the probe of the same nodes."""
     limits, runs, findings = ProbedLimits(subject.probes, subject.level), {run.id: run for run in subject.runs}, []
     for (operation, metric), cells in subject.families.items():
         above = [excess for cell in cells for excess in limits.beyond(cell, runs)]
         if above:
-            findings.append(_far_above(operation, metric, above, sum(cell.values.size for cell in cells)))
+            findings.append(_build_probe_finding(operation, metric, above, sum(cell.values.size for cell in cells)))
     return findings
 
 
-def _far_above(operation: str, metric: str, above: Sequence[BeyondLimit], n: int) -> Finding:
+def _build_probe_finding(operation: str, metric: str, above: Sequence[BeyondLimit], n: int) -> Finding:
     worst = max(above, key=lambda excess: excess.bytes_per_s / excess.limit.bytes_per_s)
     value, carried, place = worst.bytes_per_s, worst.limit, worst.place
     times = value / carried.bytes_per_s

@@ -29,7 +29,7 @@ import numpy as np
 
 from iosonde.core.types import Finding, Severity
 
-from ..estimate.coarse import ENDLESS, decimals
+from ..estimate.coarse import ENDLESS, count_decimals
 from ..overview.cells import TrialCell
 from . import Subject
 
@@ -49,7 +49,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     for (_, metric), cells in subject.families.items():
         single = max(cell.values.size for cell in cells) == 1
         has_center_name = bool(_split_words(subject.table.column(metric).label) & _CENTERS)
-        of = _mean_of(cells) if single else None
+        of = _find_averaged_count(cells) if single else None
         reasons = [f"its name says so ('{metric}')"] if has_center_name else []
         reasons += [f"one row per setting, with a column '{spreads[0]}'"] if single and spreads else []
         reasons += [f"every value times {of} needs a decimal less"] if of else []
@@ -67,16 +67,16 @@ def _split_words(label: str) -> frozenset[str]:
     return frozenset(re.split(r"[\W_\d]+", label.lower()))
 
 
-def _mean_of(cells: Sequence[TrialCell]) -> int | None:
+def _find_averaged_count(cells: Sequence[TrialCell]) -> int | None:
     """Return the smallest k for which k·x needs a decimal less than x, for nearly all values with the most decimals.
 
     Values with fewer decimals (a trailing 0 is not written) are ignored, and so are a few means of another k.
     """
     values = np.unique(np.concatenate([cell.values for cell in cells]))
-    own = decimals(values)
+    own = count_decimals(values)
     longest = next(places for places in range(ENDLESS + 1) if np.mean(own <= places) >= _SHARE)
     informative = values[own == longest]
     if informative.size < _LEAST or longest == 0:
         return None
     enough = _FEW if longest == ENDLESS else longest - 1
-    return next((k for k in _MEANS_OF if np.mean(decimals(informative * k) <= enough) >= _SHARE), None)
+    return next((k for k in _MEANS_OF if np.mean(count_decimals(informative * k) <= enough) >= _SHARE), None)

@@ -37,7 +37,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         chances = [1 / cell.values.size for cell in used]
         for way, extreme in (("lowest", np.argmin), ("highest", np.argmax)):
             hit = [cell for cell in used if extreme(cell.values) == 0]
-            p = at_least(len(hit), chances)
+            p = compute_p_at_least(len(hit), chances)
             if p >= FAMILY_ALPHA / 2 / len(by_kind):
                 continue
             change = float(np.median([cell.values[0] / np.median(cell.values[1:]) - 1 for cell in hit]))
@@ -60,7 +60,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def at_least(count: int, chances: Sequence[float]) -> float:
+def compute_p_at_least(count: int, chances: Sequence[float]) -> float:
     """Return P(at least ``count`` of independent events with these chances)."""
     exactly = np.ones(1)
     for chance in chances:

@@ -26,7 +26,7 @@ from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
 
-from ..overview.roles import cluster_of, unlike, without_ranks
+from ..overview.roles import get_declared_cluster, iterate_role_mismatches, list_clients_without_ranks
 from . import MAX_LISTED, Subject
 
 NEEDS_RUNS = True
@@ -35,13 +35,13 @@ NEEDS_RUNS = True
 def check(subject: Subject) -> Iterator[Finding]:
     """Report one finding for each experiment that has a cluster file, with all differences."""
     experiments: dict[str, list[StoredRun]] = {}
-    for run in subject.runs if any(map(cluster_of, subject.runs)) else ():
+    for run in subject.runs if any(map(get_declared_cluster, subject.runs)) else ():
         experiments.setdefault(run.experiment, []).append(run)
     for name, runs in experiments.items():
-        cluster = cluster_of(runs[0])
+        cluster = get_declared_cluster(runs[0])
         if cluster is None:
             continue
-        wrong, absent = list(unlike(cluster, runs)), without_ranks(cluster, runs)
+        wrong, absent = list(iterate_role_mismatches(cluster, runs)), list_clients_without_ranks(cluster, runs)
         if texts := [*wrong, *absent]:
             yield Finding(
                 "S131",

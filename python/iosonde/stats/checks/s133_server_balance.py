@@ -26,7 +26,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 from iosonde.core.words import format_share_interval
 
-from ..overview.balance import ServerBalance, balances
+from ..overview.balance import ServerBalance, estimate_server_balances
 from . import MAX_LISTED, Subject
 
 NEEDS_RUNS = True
@@ -35,7 +35,7 @@ LEAST = 1.1
 
 def check(subject: Subject) -> list[Finding]:
     """Report one finding about the most uneven setting, with all others in the evidence."""
-    uneven = [balance for balance in balances(subject.runs, subject.level) if _is_uneven(balance)]
+    uneven = [balance for balance in estimate_server_balances(subject.runs, subject.level) if _is_uneven(balance)]
     if not uneven:
         return []
     worst = max(uneven, key=lambda balance: balance.index.value or 0.0)

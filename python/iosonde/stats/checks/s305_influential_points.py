@@ -21,7 +21,7 @@ What to do
 from iosonde.core.types import Finding, Severity
 
 from ..regression.types import FitSubject
-from . import some
+from . import format_some_names
 
 
 def check_fit(subject: FitSubject) -> list[Finding]:
@@ -36,7 +36,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
         Finding(
             "S305",
             Severity.WARNING,
-            f"single rows determine the line or do not belong to it: {some(places)}",
+            f"single rows determine the line or do not belong to it: {format_some_names(places)}",
             {
                 "rows": places,
                 "largest_cook": assumptions.largest_cook,
@@ -58,7 +58,7 @@ def _report_deciding(subject: FitSubject) -> list[Finding]:
         Finding(
             "S305",
             Severity.WARNING,
-            f"{some(names)} {rests} on one row alone: {some(list(subject.deciding))}",
+            f"{format_some_names(names)} {rests} on one row alone: {format_some_names(list(subject.deciding))}",
             {"rows": list(subject.deciding), "terms": names, "leverage": 1.0},
             "measure more trials there; the error of a single trial is unknown",
         )

@@ -34,17 +34,17 @@ from ..regression.types import BringUpFactors, FitSubject
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Report predictors that are set once for several trials."""
-    return [] if subject.bring_up_factors is None else [finding(subject.bring_up_factors)]
+    return [] if subject.bring_up_factors is None else [build_finding(subject.bring_up_factors)]
 
 
 def find_shared_factors(table: Table, names: Sequence[str]) -> BringUpFactors | None:
     """Return those of the columns ``names`` that are set once for several rows; None if there are none."""
-    units = strata.units_of(table)
+    units = strata.list_nested_units(table)
     shared = tuple(name for name in names if name in table.columns and _is_shared(table, name, units))
     return BringUpFactors(shared, int(units[0].max()) + 1, len(table)) if shared else None
 
 
-def finding(factors: BringUpFactors, where: str = "here: too sure of that") -> Finding:
+def build_finding(factors: BringUpFactors, where: str = "here: too sure of that") -> Finding:
     """Return the finding about an analysis of single trials on such factors. ``where`` completes its sentence."""
     return Finding(
         "S311",
@@ -59,4 +59,4 @@ def finding(factors: BringUpFactors, where: str = "here: too sure of that") -> F
 
 def _is_shared(table: Table, name: str, units: Sequence[Indices]) -> bool:
     codes, levels = table.column(name).codes()
-    return len(levels) > 1 and strata.depth_of(codes[:, None].astype(float), units) < len(units)
+    return len(levels) > 1 and strata.find_stratum_depth(codes[:, None].astype(float), units) < len(units)

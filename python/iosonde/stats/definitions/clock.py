@@ -49,7 +49,7 @@ class Clock:
     step_ns: int = 0
 
 
-def between(start: str, end: str) -> list[str]:
+def list_moments_between(start: str, end: str) -> list[str]:
     """Return the moments (of STOPS) that lead from one to the other, each a single change; ``end`` is the last."""
     up, down = [start], [end]
     while up[-1] in _NEXT:
@@ -119,7 +119,7 @@ class Work:
         return int(np.bincount(pairs).max()) if pairs.size else 0
 
 
-def work_of(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> Work:
+def select_phase_work(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> Work:
     """Select the operations of this phase from those of its run."""
     rows = operations[operations["phase"] == phase.index]
     ranks, of = np.unique(rows["rank"], return_inverse=True)
@@ -142,7 +142,7 @@ def work_of(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[st
     )
 
 
-def why_not(phase: StoredPhase) -> str:
+def explain_not_recomputable(phase: StoredPhase) -> str:
     """Return why nothing can be recomputed for this phase; '' if it can."""
     return (
         ""
@@ -165,7 +165,7 @@ class RecordedTimeline:
     ended: npt.NDArray[np.int64]
 
 
-def timeline(work: Work, inside: frozenset[str], done: npt.NDArray[np.float64]) -> RecordedTimeline:
+def build_timeline(work: Work, inside: frozenset[str], done: npt.NDArray[np.float64]) -> RecordedTimeline:
     """Cut out operations that are not inside; ``done`` is the work of each operation (bytes, or 1). All ranks must have
     some."""
     outside = work.is_kind(*(name for part in PARTS if part not in inside for name in KINDS[part]))
@@ -180,7 +180,7 @@ def timeline(work: Work, inside: frozenset[str], done: npt.NDArray[np.float64]) 
     return RecordedTimeline(of, start, end, done[retained], start[first], np.maximum.reduceat(end, first))
 
 
-def rate(work: Work, done: npt.NDArray[np.float64], clock: Clock) -> float | None:
+def compute_rate(work: Work, done: npt.NDArray[np.float64], clock: Clock) -> float | None:
     """Return the work per second under ``clock``; None if the record does not determine it (no time inside, or the
     ranks' clocks cannot be compared)."""
     if not done.any() or (not work.comparable and clock.stops not in OWN_TIMES):
@@ -188,7 +188,7 @@ def rate(work: Work, done: npt.NDArray[np.float64], clock: Clock) -> float | Non
     outside = work.is_kind(*(name for part in PARTS if part not in clock.inside for name in KINDS[part]))
     if np.unique(work.of[~outside]).size < work.ranks:
         return None  # a rank without operations inside has no time
-    line = timeline(work, clock.inside, done)
+    line = build_timeline(work, clock.inside, done)
     own = np.bincount(line.of, line.done, work.ranks).astype(np.float64, copy=False)
     if clock.stops == SUM_OF_RANKS:
         return _sum_rates(own, line.ended - line.began, clock)
@@ -205,10 +205,10 @@ def rate(work: Work, done: npt.NDArray[np.float64], clock: Clock) -> float | Non
         return _divide_by_span(early, first_end - int(line.began.min()), clock)
     if clock.stops == PARENT:
         return _divide_by_span(early, span, clock)
-    return _sum_until(line, work.ranks, first_end, clock)
+    return _sum_rates_until(line, work.ranks, first_end, clock)
 
 
-def _sum_until(line: RecordedTimeline, ranks: int, first_end: int, clock: Clock) -> float | None:
+def _sum_rates_until(line: RecordedTimeline, ranks: int, first_end: int, clock: Clock) -> float | None:
     """Sum the rates of the ranks, each until its operation in flight at ``first_end`` is done, which counts as time but
     not as work."""
     early = line.end <= first_end

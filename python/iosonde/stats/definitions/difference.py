@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .clock import PARTS, Clock, between
+from .clock import PARTS, Clock, list_moments_between
 
 UNITS, STOPS, STEP, REST = "units", "stops", "step", "rest"
 ORDER = (UNITS, *PARTS, STOPS, STEP)
@@ -75,7 +75,7 @@ class Split:
         return (self.b.value / self.b.prefix) / (self.a.value / self.a.prefix)
 
 
-def split(a: Side, b: Side, required: Sequence[str] = ()) -> Split:
+def split_difference(a: Side, b: Side, required: Sequence[str] = ()) -> Split:
     """Split the difference in ORDER from A; ``required`` are settings that should be known and are listed if they are
     not."""
     front: list[DifferencePart] = []
@@ -95,10 +95,10 @@ def split(a: Side, b: Side, required: Sequence[str] = ()) -> Split:
             back.insert(0, DifferencePart((name,), value * scale, high * scale, "b", there))
             there, high = clock, value
     # A text may give attributes together that it does not give separately: IOR prints the time without open and close.
-    if (near := _find_nearer(a, here, there, unknown)) and (number := a.at(near)) is not None:
+    if (near := _find_nearer_clock(a, here, there, unknown)) and (number := a.at(near)) is not None:
         front.append(DifferencePart(_list_changes(here, near), low * scale, number * scale, "a", near))
         here, low = near, number
-    if (near := _find_nearer(b, there, here, unknown)) and (number := b.at(near)) is not None:
+    if (near := _find_nearer_clock(b, there, here, unknown)) and (number := b.at(near)) is not None:
         back.insert(0, DifferencePart(_list_changes(there, near), number * scale, high * scale, "b", there))
         there, high = near, number
     unresolved = tuple(
@@ -118,7 +118,7 @@ def split(a: Side, b: Side, required: Sequence[str] = ()) -> Split:
     return Split(a, b, (*front, *between_them, *back), unresolved, (here, there), differ, unsaid)
 
 
-def _find_nearer(side: Side, clock: Clock, like: Clock, unknown: frozenset[str]) -> Clock | None:
+def _find_nearer_clock(side: Side, clock: Clock, like: Clock, unknown: frozenset[str]) -> Clock | None:
     """Return the published clock that is nearest to ``like``; None if ``clock`` is as near."""
     best = min(side.published_clocks, key=lambda candidate: _count_changes(candidate, like, unknown), default=clock)
     return best if _count_changes(best, like, unknown) < _count_changes(clock, like, unknown) else None
@@ -126,7 +126,7 @@ def _find_nearer(side: Side, clock: Clock, like: Clock, unknown: frozenset[str])
 
 def _count_changes(clock: Clock, other: Clock, unknown: frozenset[str]) -> int:
     names = [name for name in _list_changes(clock, other) if name not in unknown]
-    return len(names) + (len(between(clock.stops, other.stops)) - 1 if STOPS in names else 0)
+    return len(names) + (len(list_moments_between(clock.stops, other.stops)) - 1 if STOPS in names else 0)
 
 
 def _list_changes(clock: Clock, other: Clock) -> tuple[str, ...]:
@@ -140,7 +140,7 @@ def _walk_steps(side: Side, clock: Clock, like: Clock, name: str) -> list[tuple[
         target = _set_attribute(clock, like, name)
         value = None if target == clock else side.at(target)
         return [] if value is None else [(target, value)]
-    way = [replace(clock, stops=stops) for stops in between(clock.stops, like.stops)]
+    way = [replace(clock, stops=stops) for stops in list_moments_between(clock.stops, like.stops)]
     steps = [(step, value) for step in way if (value := side.at(step)) is not None]
     return steps if len(steps) == len(way) else steps[-1:]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .clock import CLOSE, FIRST_DONE, LAST_DONE, OPEN, Clock, Work, rate, timeline
+from .clock import CLOSE, FIRST_DONE, LAST_DONE, OPEN, Clock, Work, build_timeline, compute_rate
 
 DIRECTORY, FILE = "directory", "file"
 INSIDE = {DIRECTORY: frozenset({OPEN, CLOSE}), FILE: frozenset[str]()}
@@ -41,7 +41,7 @@ class ElbenchoRow:
     last_done: ElbenchoColumn
 
 
-def rows(work: Work, shared: bool) -> list[ElbenchoRow]:
+def build_elbencho_rows(work: Work, shared: bool) -> list[ElbenchoRow]:
     """Return a row for each direction; ``shared``: all ranks work on the same files."""
     if not work.comparable:
         return []
@@ -52,7 +52,7 @@ def rows(work: Work, shared: bool) -> list[ElbenchoRow]:
 def _build_row(work: Work, direction: str, target: str) -> ElbenchoRow | None:
     moved = work.bytes_of(direction)
     inside = INSIDE[target]
-    if rate(work, moved, Clock(inside, FIRST_DONE)) is None:
+    if compute_rate(work, moved, Clock(inside, FIRST_DONE)) is None:
         return None
     entries = work.count_of("close") if target == DIRECTORY else None
     first, last = (_build_column(work, moved, entries, inside, stops) for stops in (FIRST_DONE, LAST_DONE))
@@ -62,12 +62,12 @@ def _build_row(work: Work, direction: str, target: str) -> ElbenchoRow | None:
 def _build_column(
     work: Work, moved: np.ndarray, entries: np.ndarray | None, inside: frozenset[str], stops: str
 ) -> ElbenchoColumn:
-    line = timeline(work, inside, moved)
+    line = build_timeline(work, inside, moved)
     until = int(line.ended.min() if stops == FIRST_DONE else line.ended.max())
     seconds = (until - int(line.began.min())) / 1e9
 
     def sum_done(each: np.ndarray) -> float:
-        part = timeline(work, inside, each)
+        part = build_timeline(work, inside, each)
         return float(part.done[part.end <= until].sum())
 
     number = None if entries is None else sum_done(entries)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .clock import FSYNC, LONGEST_RANK, OPEN, Clock, Work, rate, timeline
+from .clock import FSYNC, LONGEST_RANK, OPEN, Clock, Work, build_timeline, compute_rate
 
 STEP_NS = 1_000_000
 CLOCK = Clock(frozenset({OPEN, FSYNC}), LONGEST_RANK, STEP_NS)
@@ -38,18 +38,18 @@ class FioRow:
     percentiles_ns: dict[str, int]
 
 
-def rows(work: Work) -> list[FioRow]:
+def build_fio_rows(work: Work) -> list[FioRow]:
     """Return a row for each direction."""
     return [row for way in work.directions() if (row := _build_row(work, way))]
 
 
 def _build_row(work: Work, direction: str) -> FioRow | None:
     moved = work.bytes_of(direction)
-    bandwidth = rate(work, moved, CLOCK)
-    iops = rate(work, (moved > 0).astype(float), CLOCK)
+    bandwidth = compute_rate(work, moved, CLOCK)
+    iops = compute_rate(work, (moved > 0).astype(float), CLOCK)
     if bandwidth is None or iops is None:
         return None
-    line = timeline(work, CLOCK.inside, moved)
+    line = build_timeline(work, CLOCK.inside, moved)
     runtime = np.ceil((line.ended - line.began) / STEP_NS).astype(int)
     own = np.bincount(line.of, line.done, work.ranks) / runtime * 1000
     took = np.sort((work.end - work.start)[moved > 0])

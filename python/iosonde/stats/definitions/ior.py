@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .clock import CLOSE, DATA, FSYNC, KINDS, LAST_DONE, OPEN, Clock, Work, rate
+from .clock import CLOSE, DATA, FSYNC, KINDS, LAST_DONE, OPEN, Clock, Work, compute_rate
 
 CLOCK = Clock(frozenset({OPEN, FSYNC, CLOSE}), LAST_DONE)
 
@@ -33,7 +33,7 @@ class IorRow:
     tasks: int
 
 
-def rows(work: Work) -> list[IorRow]:
+def build_ior_rows(work: Work) -> list[IorRow]:
     """Return a row for each direction in which data moved."""
     return [_build_row(work, direction) for direction in work.directions()]
 
@@ -46,7 +46,7 @@ def _build_row(work: Work, direction: str) -> IorRow:
     accesses = work.is_kind(*DATA[direction], *KINDS[FSYNC])
     return IorRow(
         access=direction,
-        bandwidth=rate(work, moved, CLOCK),
+        bandwidth=compute_rate(work, moved, CLOCK),
         iops=_divide_by_seconds(float(moved.sum()) / transfer, _measure_span(work, accesses))
         if is_single_file
         else None,

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .clock import CLOSE, FSYNC, PARENT, PARTS, SUM_UNTIL_FIRST, Clock, Work, rate, timeline
+from .clock import CLOSE, FSYNC, PARENT, PARTS, SUM_UNTIL_FIRST, Clock, Work, build_timeline, compute_rate
 
 CLOCK = Clock(frozenset(), SUM_UNTIL_FIRST)
 
 
-def parent_clock(inside: frozenset[str]) -> Clock:
+def build_parent_clock(inside: frozenset[str]) -> Clock:
     """Return the clock of the parent; ``inside``: the parts that -e and -c include in the children's clock."""
     return Clock(frozenset({CLOSE}) if inside == {CLOSE} else frozenset({FSYNC, CLOSE}), PARENT)
 
@@ -37,7 +37,7 @@ class IozoneRow:
     minimum_transferred: int
 
 
-def rows(work: Work, inside: frozenset[str] = frozenset()) -> list[IozoneRow]:
+def build_iozone_rows(work: Work, inside: frozenset[str] = frozenset()) -> list[IozoneRow]:
     """Return a block for each direction; ``inside`` may contain FSYNC (``-e``) and CLOSE (``-c``)."""
     assert inside <= set(PARTS)
     return [row for way in work.directions() if (row := _build_row(work, way, inside))]
@@ -45,10 +45,10 @@ def rows(work: Work, inside: frozenset[str] = frozenset()) -> list[IozoneRow]:
 
 def _build_row(work: Work, direction: str, inside: frozenset[str]) -> IozoneRow | None:
     moved = work.bytes_of(direction)
-    children = rate(work, moved, Clock(inside, CLOCK.stops))
+    children = compute_rate(work, moved, Clock(inside, CLOCK.stops))
     if children is None:
         return None
-    line = timeline(work, inside, moved)
+    line = build_timeline(work, inside, moved)
     own, done = [], []
     first_end = int(line.ended.min())
     for place in range(work.ranks):
@@ -61,7 +61,7 @@ def _build_row(work: Work, direction: str, inside: frozenset[str]) -> IozoneRow 
         direction,
         work.ranks,
         children,
-        rate(work, moved, parent_clock(inside)),
+        compute_rate(work, moved, build_parent_clock(inside)),
         min(own),
         max(own),
         float(np.mean(own)),

@@ -11,7 +11,7 @@ _TOTAL, _OWN = "_sum_of_ranks", "_own"
 _SINGLE = ("_last_done", "_mean")
 
 
-def document(rows: Sequence[Mapping[str, Any]], iozone: Iterable[str], varying: Sequence[str]) -> dict[str, Any]:
+def build_document(rows: Sequence[Mapping[str, Any]], iozone: Iterable[str], varying: Sequence[str]) -> dict[str, Any]:
     """Return the file's content from rows of results (with ``run``, ``nodes`` and the other factors as columns).
 
     ``iozone`` are the runs with output of IOzone; ``varying`` the factors except ``nodes`` whose levels must be in a
@@ -71,18 +71,18 @@ def _merge_cells(cells: list[list[dict[str, Any]]]) -> dict[str, Any]:
     """Merge the cells of a node count: the means over the repetitions of each cell, all cells side by side, and the
     repetitions."""
     most = max(len(cell) for cell in cells)
-    repetitions = [_side_by_side([cell[turn] for cell in cells if turn < len(cell)]) for turn in range(most)]
+    repetitions = [_merge_entries([cell[turn] for cell in cells if turn < len(cell)]) for turn in range(most)]
     return (
         repetitions[0]
         if most == 1
         else {
-            **_side_by_side([_average_entries(cell) for cell in cells]),
+            **_merge_entries([_average_entries(cell) for cell in cells]),
             "repetitions": [{key: repetition[key] for key in ("total", "individual")} for repetition in repetitions],
         }
     )
 
 
-def _side_by_side(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _merge_entries(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     ranks = max(len(entry["individual"]) for entry in entries)
     merged: dict[str, Any] = {"total": {}, "individual": [{} for _ in range(ranks)], "units": {}}
     for entry in entries:

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .clock import CLOSE, DATA, FSYNC, OPEN, SLOWEST_RANK, Clock, Work, rate
+from .clock import CLOSE, DATA, FSYNC, OPEN, SLOWEST_RANK, Clock, Work, compute_rate
 
 CLOCK = Clock(frozenset({OPEN, FSYNC, CLOSE}), SLOWEST_RANK)
 # In the order of mdtest's summary; (name, counted kind, of directories).
@@ -40,7 +40,7 @@ class MdtestRow:
     iterations: int
 
 
-def operation_of(name: str, work: Work) -> tuple[str, str] | None:
+def find_mdtest_operation(name: str, work: Work) -> tuple[str, str] | None:
     """Return (mdtest's name, the counted kind) of a phase called ``name``; None for phases that mdtest does not have.
 
     stat and rename are of directories if the phase's name says so. Files written in several transfers are excluded:
@@ -62,12 +62,12 @@ def operation_of(name: str, work: Work) -> tuple[str, str] | None:
     )
 
 
-def iteration(work: Work, kind: str) -> float | None:
+def compute_iteration_rate(work: Work, kind: str) -> float | None:
     """Return the rate of an iteration, operations/s."""
-    return rate(work, work.count_of(kind), CLOCK)
+    return compute_rate(work, work.count_of(kind), CLOCK)
 
 
-def summary(operation: str, phase: str, rates: Sequence[float]) -> MdtestRow:
+def summarise_rates(operation: str, phase: str, rates: Sequence[float]) -> MdtestRow:
     """Return the line over all iterations."""
     return MdtestRow(
         operation,

@@ -64,22 +64,22 @@ class Hills:
         )
 
 
-def hills(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> Hills:
+def detect_hills(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> Hills:
     """Detect the hills of a histogram with at least two values. ``bandwidth``: a rule of ``kernel.RULES``, or a
     number."""
     sd, iqr = histogram.spread()
     widest = max(_WIDEST, _OVERSMOOTHED * (min(sd, iqr / 1.34) if iqr > 0 else sd))
     tried = np.geomspace(FINEST, widest, _BANDWIDTHS)
     padded = histogram.padded(_SIDES * max(widest, bandwidth if isinstance(bandwidth, float) else 0.0))
-    curves = kernel.densities(padded.counts, tried.tolist())
+    curves = kernel.smooth_counts(padded.counts, tried.tolist())
     many = [len(_locate_hills(curve, candidate)[0]) for curve, candidate in zip(curves, tried, strict=True)]
     if bandwidth == kernel.STABLE:
-        first, last = _find_longest(many)
+        first, last = _find_longest_equal_run(many)
         chosen = math.sqrt(float(tried[first] * tried[last]))
     else:
-        chosen = bandwidth if isinstance(bandwidth, float) else kernel.rule(histogram, str(bandwidth))
-        first, last = _part_of(many, int(np.abs(np.log(tried / chosen)).argmin()))
-    curve = kernel.densities(padded.counts, [chosen])[0]
+        chosen = bandwidth if isinstance(bandwidth, float) else kernel.compute_rule_bandwidth(histogram, str(bandwidth))
+        first, last = _find_equal_run(many, int(np.abs(np.log(tried / chosen)).argmin()))
+    curve = kernel.smooth_counts(padded.counts, [chosen])[0]
     tops, valleys = _locate_hills(curve, chosen)
     return Hills(
         tuple(padded.value(np.array(tops) + 0.5).tolist()),
@@ -95,18 +95,18 @@ def hills(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> Hi
     )
 
 
-def hills_of(curve: Array, bandwidth: float) -> tuple[list[int], list[int]]:
+def locate_stable_hills(curve: Array, bandwidth: float) -> tuple[list[int], list[int]]:
     """Return (bins of the tops, bins of the valleys between them) of a density of counts per natural logarithm."""
     return _locate_hills(curve, bandwidth)
 
 
-def gathered(curve: Array, bandwidth: float) -> Array:
+def count_values_in_kernel(curve: Array, bandwidth: float) -> Array:
     """Return M: the number of values that a kernel gathers at each place."""
     return curve * (bandwidth * 2 * math.sqrt(math.pi))
 
 
 def _locate_hills(curve: Array, bandwidth: float) -> tuple[list[int], list[int]]:
-    roots = np.sqrt(gathered(curve, bandwidth))
+    roots = np.sqrt(count_values_in_kernel(curve, bandwidth))
     places = max(2.0, curve.size * WIDTH / bandwidth)
     deep = normal_quantile(1 - _ALPHA / places) / math.sqrt(2)
     rises = np.diff(curve, prepend=0.0, append=0.0)
@@ -137,18 +137,18 @@ def _merge_shallow(tops: list[int], valleys: list[int], roots: Array, deep: floa
     return tops, valleys
 
 
-def _find_longest(many: Sequence[int]) -> tuple[int, int]:
+def _find_longest_equal_run(many: Sequence[int]) -> tuple[int, int]:
     """Return the longest run with one number of hills; on a tie the one with more hills."""
     parts = []
     at = 0
     while at < len(many):
-        first, last = _part_of(many, at)
+        first, last = _find_equal_run(many, at)
         parts.append((last - first, many[at], first, last))
         at = last + 1
     return max(parts)[2:]
 
 
-def _part_of(many: Sequence[int], at: int) -> tuple[int, int]:
+def _find_equal_run(many: Sequence[int], at: int) -> tuple[int, int]:
     first = last = at
     while first > 0 and many[first - 1] == many[at]:
         first -= 1

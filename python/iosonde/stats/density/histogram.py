@@ -90,7 +90,7 @@ def histogram_from_values(values: npt.NDArray[Any]) -> LogHistogram | None:
     Values that are multiples of a relatively large tick are spread evenly over it, with a fixed seed. Otherwise every
     tick would be a hill of its own.
     """
-    step = tick(values)
+    step = find_tick(values)
     low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
     if not high > 0:
         return None
@@ -106,9 +106,9 @@ def histogram_from_values(values: npt.NDArray[Any]) -> LogHistogram | None:
     for at in range(0, values.size, _BLOCK):
         part = np.maximum(values[at : at + _BLOCK].astype(np.float32), np.float32(least))
         if unspread is not None:
-            unspread += _counts_by_bin(part.copy(), first, counts.size)
+            unspread += _count_by_bin(part.copy(), first, counts.size)
             part = _spread_over_tick(part, np.float32(spread), rng)
-        counts += _counts_by_bin(part, first, counts.size)
+        counts += _count_by_bin(part, first, counts.size)
     filled = np.flatnonzero(counts if unspread is None else counts + unspread)
     span = slice(int(filled[0]), int(filled[-1]) + 1)
     return LogHistogram(first + span.start, counts[span], None if unspread is None else unspread[span])
@@ -123,7 +123,7 @@ def _spread_over_tick(
     return spread
 
 
-def _counts_by_bin(values: npt.NDArray[np.float32], first: int, size: int) -> Integers:
+def _count_by_bin(values: npt.NDArray[np.float32], first: int, size: int) -> Integers:
     """Count the values of each bin; overwrites the values."""
     np.log2(values, out=values)
     values *= PER_OCTAVE
@@ -149,7 +149,7 @@ def histogram_from_buckets(edges: npt.NDArray[Any], pairs: Iterable[Sequence[int
     return LogHistogram(first + int(filled[0]), counts[filled[0] : filled[-1] + 1])
 
 
-def merged(parts: Iterable[LogHistogram]) -> LogHistogram:
+def merge_histograms(parts: Iterable[LogHistogram]) -> LogHistogram:
     """Merge at least one histogram into one."""
     several = list(parts)
     first = min(part.first for part in several)
@@ -162,12 +162,12 @@ def merged(parts: Iterable[LogHistogram]) -> LogHistogram:
     return LogHistogram(first, counts, recorded)
 
 
-def clock_step(values: npt.NDArray[Any]) -> int:
+def find_clock_step(values: npt.NDArray[Any]) -> int:
     """Return the greatest step of which all values are whole multiples; 0 if none is above 0."""
     return int(np.gcd.reduce(values[:: max(1, values.size // _SAMPLE)].astype(np.int64), initial=0))
 
 
-def tick(values: npt.NDArray[Any]) -> float:
+def find_tick(values: npt.NDArray[Any]) -> float:
     """Return the clock step of a sample, or 0 if its values do not count in steps. It is the distance from the most
     frequent value to the next, where few distinct values recur. Rare values, such as a long tail, lie further apart
     than a step."""

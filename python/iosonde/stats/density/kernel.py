@@ -20,7 +20,7 @@ _NOISE = 1e-12  # rounding error of the transform, relative to its maximum
 Array = npt.NDArray[np.float64]
 
 
-def densities(counts: npt.NDArray[np.generic], bandwidths: Sequence[float], width: float = WIDTH) -> list[Array]:
+def smooth_counts(counts: npt.NDArray[np.generic], bandwidths: Sequence[float], width: float = WIDTH) -> list[Array]:
     """Return counts per natural logarithm, smoothed by each bandwidth; zeros where there is nothing but rounding.
 
     ``counts``: bins of equal ``width``, 0 outside. The transform is padded to twice the length, to prevent wrap-around.
@@ -35,7 +35,7 @@ def densities(counts: npt.NDArray[np.generic], bandwidths: Sequence[float], widt
     return curves
 
 
-def rule(histogram: LogHistogram, name: str) -> float:
+def compute_rule_bandwidth(histogram: LogHistogram, name: str) -> float:
     """Return the bandwidth by a rule of ``RULES`` other than ``stable``. Raises InputError for another name."""
     sd, iqr = histogram.spread()
     narrow = min(sd, iqr / 1.34) if iqr > 0 else sd
@@ -44,7 +44,7 @@ def rule(histogram: LogHistogram, name: str) -> float:
     if name == SCOTT:  # Scott (1992), Multivariate Density Estimation, eq. 6.42
         return max(1.06 * sd * math.pow(histogram.n, -0.2), WIDTH)
     if name == ISJ:
-        return improved_sheather_jones(histogram)
+        return compute_sheather_jones_bandwidth(histogram)
     raise InputError(
         "unknown-option-value",
         "unknown bandwidth '{bandwidth}'",
@@ -54,7 +54,7 @@ def rule(histogram: LogHistogram, name: str) -> float:
     )
 
 
-def improved_sheather_jones(histogram: LogHistogram) -> float:
+def compute_sheather_jones_bandwidth(histogram: LogHistogram) -> float:
     """Return the bandwidth of Botev, Grotowski and Kroese (2010), Kernel density estimation via diffusion, Annals of
     Statistics 38, 2916-2957: the fixed point of eq. (26) with l = 7 on the cosine transform of the histogram. It
     assumes no normal hill. Without a fixed point, return Silverman's rule."""
@@ -67,16 +67,16 @@ def improved_sheather_jones(histogram: LogHistogram) -> float:
     squares = (dct(share, type=2)[1:] / 2) ** 2
     order = np.arange(1, share.size, dtype=float) ** 2
     grid = np.geomspace(1e-12, 0.1, 120)
-    residuals = np.array([_fixed_point(candidate, histogram.n, order, squares) for candidate in grid])
+    residuals = np.array([_compute_fixed_point_error(candidate, histogram.n, order, squares) for candidate in grid])
     crossing = np.flatnonzero((residuals[:-1] < 0) & (residuals[1:] >= 0) & np.isfinite(residuals[1:]))
     if not crossing.size:
-        return rule(histogram, SILVERMAN)
+        return compute_rule_bandwidth(histogram, SILVERMAN)
     first = int(crossing[0])
-    t = brentq(_fixed_point, grid[first], grid[first + 1], args=(histogram.n, order, squares))
+    t = brentq(_compute_fixed_point_error, grid[first], grid[first + 1], args=(histogram.n, order, squares))
     return max(math.sqrt(t) * log_range, WIDTH)
 
 
-def _fixed_point(t: float, n: int, order: Array, squares: Array) -> float:
+def _compute_fixed_point_error(t: float, n: int, order: Array, squares: Array) -> float:
     """Return t − ξγ^[7](t)."""
     stage = 7
     norm = 2 * math.pi ** (2 * stage) * float(np.sum(order**stage * squares * np.exp(-order * math.pi**2 * t)))

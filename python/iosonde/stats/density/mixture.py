@@ -13,7 +13,7 @@ import numpy as np
 
 from iosonde.core.arrays import Array
 
-from .hills import hills_of
+from .hills import locate_stable_hills
 from .histogram import WIDTH, LogHistogram
 
 MOST = 6
@@ -35,7 +35,7 @@ class Normals:
     bic: float
 
 
-def normals(histogram: LogHistogram, bandwidth: float) -> Normals:
+def fit_normals(histogram: LogHistogram, bandwidth: float) -> Normals:
     """Fit the mixture of 1 to 6 components with the least BIC. ``bandwidth``: the one at which its hills are
     counted."""
     step = max(1, math.ceil(histogram.counts.size / _BINS))
@@ -95,7 +95,7 @@ def _build_normals(
     curve = np.zeros(at.size)
     for weight, middle, width in zip(share, mean, np.sqrt(sd**2 + bandwidth**2), strict=True):
         curve += histogram.n * weight * np.exp(-(((at - middle) / width) ** 2) / 2) / (width * math.sqrt(2 * math.pi))
-    tops, _ = hills_of(curve, bandwidth)
+    tops, _ = locate_stable_hills(curve, bandwidth)
     return Normals(
         tuple(share.tolist()), tuple(histogram.value(mean / WIDTH).tolist()), tuple(sd.tolist()), len(tops), bic
     )

@@ -36,7 +36,7 @@ class Multimodality:
     p: float
 
 
-def silverman(histogram: LogHistogram) -> Multimodality | None:
+def run_silverman_test(histogram: LogHistogram) -> Multimodality | None:
     """Test one hill against more; None below 30 values or if all are equal."""
     n, (sd, _) = histogram.n, histogram.spread()
     if n < LEAST or sd == 0:
@@ -64,7 +64,7 @@ def _coarsen_histogram(histogram: LogHistogram, sd: float) -> tuple[npt.NDArray[
 
 
 def _count_modes(counts: npt.NDArray[np.generic], bandwidth: float, width: float, inside: slice) -> int:
-    curve = kernel.densities(counts, [bandwidth], width)[0]
+    curve = kernel.smooth_counts(counts, [bandwidth], width)[0]
     rises = np.sign(np.diff(curve[max(0, inside.start - 1) : inside.stop + 1]))
     turns = rises[rises != 0]
     return int(((turns[:-1] > 0) & (turns[1:] < 0)).sum()) + int(turns.size == 0)
@@ -72,7 +72,7 @@ def _count_modes(counts: npt.NDArray[np.generic], bandwidth: float, width: float
 
 def _simulate_p(counts: npt.NDArray[np.int64], critical: float, width: float, inside: slice, sd: float) -> float:
     """Return the share of samples of the smoothed estimate, scaled to the variance of the data, with several modes."""
-    curve = kernel.densities(counts, [critical], width)[0]
+    curve = kernel.smooth_counts(counts, [critical], width)[0]
     at = np.arange(curve.size, dtype=float)
     middle = float(at @ counts) / counts.sum()
     scaled = np.interp(middle + (at - middle) * math.sqrt(1 + (critical / sd) ** 2), at, curve, 0.0, 0.0)

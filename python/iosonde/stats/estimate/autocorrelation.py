@@ -36,7 +36,7 @@ class Autocorrelation:
         return 1.0 if self.lag1 <= 0 else (1 - self.lag1) / (1 + self.lag1)
 
 
-def autocorrelation(
+def estimate_autocorrelation(
     values: Sequence[npt.NDArray[np.float64]], order: Sequence[npt.NDArray[np.int64]]
 ) -> Autocorrelation | None:
     """Test the cells' ``values`` for autocorrelation; ``order`` numbers each trial in the common series. Return None

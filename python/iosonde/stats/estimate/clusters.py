@@ -17,7 +17,7 @@ from iosonde.core.types import Estimate
 
 from . import summarise
 from .distributions import t_critical
-from .logs import exp_of
+from .logs import exp_estimate
 from .variance_share import LEAST_DF, SumOfSquares, Variation
 
 Array = npt.NDArray[np.float64]
@@ -53,7 +53,7 @@ class Clustered:
 
     def geometric_mean(self, level: float) -> Estimate:
         """Estimate the geometric mean of the clusters' geometric means, with Student's t interval on logs."""
-        return summarise.geometric_mean(np.exp(self.log_means), level)
+        return summarise.estimate_geometric_mean(np.exp(self.log_means), level)
 
     def share_below(self, limit: float, level: float) -> Estimate:
         """Estimate the share below ``limit``; equal values count half.
@@ -72,7 +72,7 @@ class Clustered:
         """Estimate the quantile of the share ``p`` with Woodruff's interval (JASA 47, 1952, 635-646): the values at the
         ends of the interval of that share. Empty if the clusters are too few to enclose it."""
         value = self._find_quantile(p)
-        needed = summarise.least_n_for_quantile(p, level)
+        needed = summarise.compute_least_n_for_quantile(p, level)
         if self.n < needed:
             warning = Message(
                 "too-few-clusters",
@@ -102,7 +102,7 @@ class Clustered:
         )
 
 
-def share_of_members(hits: Array, clusters: npt.NDArray[np.intp], level: float) -> Estimate:
+def estimate_member_share(hits: Array, clusters: npt.NDArray[np.intp], level: float) -> Estimate:
     """Estimate the share of ``hits`` (0 or 1) among all values, each with equal weight; ``n`` counts clusters.
 
     It is a ratio over clusters, with their linearised variance (Cochran, Sampling Techniques, 1977, §6.3). The interval
@@ -151,7 +151,7 @@ class Explained:
     without: Estimate | None = None
 
 
-def explained_by_number(values: Clustered, x: Array, level: float) -> Explained:
+def estimate_explained_by_number(values: Clustered, x: Array, level: float) -> Explained:
     """Estimate the share explained by a line over a number: one point per cluster, the means of its logs and of its
     ``x``. A cluster with a leverage above a half alone determines the line (Huber, Robust Statistics, 1981, section
     7.2). The share without it is then returned, too."""
@@ -182,12 +182,14 @@ def _fit_line(xs: Array, ys: Array, level: float) -> Explained:
     half = t_critical(level, n - 2) * math.sqrt(rest / (n - 2) / spread)
     return Explained(
         Variation(total, SumOfSquares(rest, n - 2), n).explained_by(SumOfSquares(total - rest, 1), level),
-        exp_of(Estimate(slope, slope - half, slope + half, level, n)),
+        exp_estimate(Estimate(slope, slope - half, slope + half, level, n)),
         n,
     )
 
 
-def explained_by_levels(values: Clustered, levels: npt.NDArray[np.intp], level: float, least: int = 3) -> Explained:
+def estimate_explained_by_levels(
+    values: Clustered, levels: npt.NDArray[np.intp], level: float, least: int = 3
+) -> Explained:
     """Estimate the share explained by the means of levels: one point for each cluster at each level. Levels of fewer
     than ``least`` clusters are left out. Degrees of freedom are those of the clusters, even if one has points at
     several levels."""

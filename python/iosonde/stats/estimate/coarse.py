@@ -23,7 +23,7 @@ _ROUNDING = 2e-15  # relative: a few units of a float's last place
 ENDLESS = _MOST_DECIMALS + 1
 
 
-def decimals(values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+def count_decimals(values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """Return the fewest decimals that write each value exactly; ENDLESS: more than 12, or more than 13 digits in
     all."""
     counts = np.full(values.size, ENDLESS)
@@ -35,13 +35,13 @@ def decimals(values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     return counts
 
 
-def tick(values: npt.NDArray[np.float64]) -> float | None:
+def find_tick(values: npt.NDArray[np.float64]) -> float | None:
     """Return the largest step of which all values are multiples; None if they are not written in steps.
 
     It is the greatest common divisor of the values as integers of their last decimal.
     """
     finite = values[np.isfinite(values)]
-    places = int(decimals(finite).max(initial=0))
+    places = int(count_decimals(finite).max(initial=0))
     if places == ENDLESS or not finite.size:
         return None
     scaled = np.abs(np.round(finite * 10.0**places))
@@ -51,7 +51,7 @@ def tick(values: npt.NDArray[np.float64]) -> float | None:
     return step / 10.0**places if step else None
 
 
-def chance_of_ties(values: npt.NDArray[np.float64], coarsest: float = 0.0) -> float:
+def compute_expected_ties(values: npt.NDArray[np.float64], coarsest: float = 0.0) -> float:
     """Return the number of equal pairs expected for a smooth distribution of the same precision as these values.
 
     ``coarsest``: a larger tick that some of the values have.
@@ -64,20 +64,20 @@ def chance_of_ties(values: npt.NDArray[np.float64], coarsest: float = 0.0) -> fl
     x = np.unique(values[np.isfinite(values)])
     if x.size < 2:
         return float("inf")
-    step = max(coarsest, tick(values) or float(np.spacing(np.abs(x).max())))
+    step = max(coarsest, find_tick(values) or float(np.spacing(np.abs(x).max())))
     window = int(np.clip(0.01 * float(np.std(x)) / step, 10, 1e9))
     counts = np.unique(values[np.isfinite(values)], return_counts=True)[1]
     before = np.concatenate([[0], np.cumsum(counts)])
     pairs = float((counts * (before[np.searchsorted(x, x + (window + 0.5) * step, "right")] - before[1:])).sum())
     even = values.size * (values.size - 1) / 2 * step / float(np.ptp(x))
-    return max((pairs + 0.5) / window, even, _by_significant_digits(values))
+    return max((pairs + 0.5) / window, even, _compute_ties_by_digits(values))
 
 
-def _by_significant_digits(values: npt.NDArray[np.float64]) -> float:
+def _compute_ties_by_digits(values: npt.NDArray[np.float64]) -> float:
     """Return the same for values with a fixed number of significant digits (0.29, 54), spread evenly over their
     logs."""
     x = np.abs(values[values != 0])
-    places = decimals(x)
+    places = count_decimals(x)
     if x.size < 2 or np.ptp(x) == 0 or np.median(places) == ENDLESS:
         return 0.0
     digits = float(np.median(places + np.floor(np.log10(x)) + 1))
@@ -102,21 +102,21 @@ class Rounding:
         return 2 * max(self.a, self.b)
 
 
-def rounding(a: Array, b: Array, sd_a: float, sd_b: float) -> Rounding:
+def measure_rounding(a: Array, b: Array, sd_a: float, sd_b: float) -> Rounding:
     """Return the rounding of two sides measured by the same clock; ``sd_a``, ``sd_b``: standard deviations inside their
     cells."""
-    return Rounding(*half_ticks([a, b], [sd_a, sd_b]))
+    return Rounding(*compute_half_ticks([a, b], [sd_a, sd_b]))
 
 
-def half_ticks(samples: Sequence[Array], sds: Sequence[float]) -> list[float]:
+def compute_half_ticks(samples: Sequence[Array], sds: Sequence[float]) -> list[float]:
     """Return half a tick for the mean of each sample, all by the same clock; 0 if its sd is spread over ticks."""
     values = np.concatenate(samples)
-    step = tick(values) if values.size and np.ptp(values) else None
+    step = find_tick(values) if values.size and np.ptp(values) else None
     half = 0.0 if step is None else step / 2
     return [half if sd < half * (1 - 1e-9) else 0.0 for sd in sds]
 
 
-def coarse_text(step: float) -> str:
+def build_coarse_clock_warning(step: float) -> str:
     """Return the warning about a clock that is coarser than the spread."""
     return Message(
         "coarse-clock",
@@ -125,7 +125,7 @@ def coarse_text(step: float) -> str:
     )
 
 
-def wider_ratio(estimate: Estimate, slack_a: float, slack_b: float) -> Estimate:
+def widen_ratio(estimate: Estimate, slack_a: float, slack_b: float) -> Estimate:
     """Widen the interval of B ÷ A for means that may be off by these shares; no interval if a mean may be 0."""
     if estimate.low is None or estimate.high is None or not (slack_a or slack_b):
         return estimate
@@ -139,7 +139,7 @@ def wider_ratio(estimate: Estimate, slack_a: float, slack_b: float) -> Estimate:
     )
 
 
-def wider(estimate: Estimate, by: float) -> Estimate:
+def widen_estimate(estimate: Estimate, by: float) -> Estimate:
     """The interval with so much more on either side."""
     return (
         estimate

@@ -19,13 +19,20 @@ from iosonde.core.levels import check_level
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
-from .coarse import coarse_text, rounding, wider, wider_ratio
+from .coarse import build_coarse_clock_warning, measure_rounding, widen_estimate, widen_ratio
 from .distributions import normal_quantile, t_critical, t_two_sided_p
-from .logs import exp_of
-from .multiple import holm
-from .rank_tests import RankTest, paired, unpaired
-from .ratio import Moments, few_trials, ratio_and_method, ratio_of_geometric_means, side, welch_df
-from .summarise import mean, standard_deviation
+from .logs import exp_estimate
+from .multiple import adjust_by_holm
+from .rank_tests import RankTest, run_paired_test, run_unpaired_test
+from .ratio import (
+    Moments,
+    compute_moments,
+    compute_welch_df,
+    estimate_geometric_ratio,
+    estimate_ratio_and_method,
+    has_too_few_trials,
+)
+from .summarise import compute_sd, estimate_mean
 
 DIFFERENT = "different"
 NEGLIGIBLE = "different but negligible"
@@ -56,7 +63,7 @@ class Group:
     def interval(self, level: float) -> Estimate:
         """Estimate the mean with its t interval."""
         if self.values is not None:
-            return wider(mean(self.values, level), self.half_tick)
+            return widen_estimate(estimate_mean(self.values, level), self.half_tick)
         half = t_critical(level, self.side.n - 1) * self.side.sd / math.sqrt(self.side.n)
         return Estimate(self.side.mean, self.side.mean - half, self.side.mean + half, level, self.side.n)
 
@@ -134,8 +141,8 @@ class Comparison:
         """Return the stable JSON form of one comparison."""
         rank, more = self.rank_test, self.n_more or (None, None)
         return {
-            "a": _side_json(self.a, self.mean_a, more[0]),
-            "b": _side_json(self.b, self.mean_b, more[1]),
+            "a": _side_to_json(self.a, self.mean_a, more[0]),
+            "b": _side_to_json(self.b, self.mean_b, more[1]),
             "paired": self.paired,
             "cells": self.cells,
             "cells_differ": self.cells_differ,
@@ -161,7 +168,7 @@ class Comparison:
         }
 
 
-def group(name: str, values: npt.ArrayLike) -> Group:
+def build_group(name: str, values: npt.ArrayLike) -> Group:
     """Build a side from its trials. Raises DataError below two of them."""
     x = np.asarray(values, dtype=float)
     if x.size < 2:
@@ -173,10 +180,10 @@ def group(name: str, values: npt.ArrayLike) -> Group:
             side=name,
             n=n,
         )
-    return Group(name, side(x), x)
+    return Group(name, compute_moments(x), x)
 
 
-def compare(
+def compare_groups(
     a: Group,
     b: Group,
     level: float,
@@ -190,13 +197,13 @@ def compare(
     ``base``: the values are logarithms to this base, and have no ratio. ``sealed``: the interval of the ratio of a
     campaign of A against B that used it as stopping rule; it decides instead of the interval computed here."""
     check_margin(level, margin)
-    a, b = (a, b) if base is not None else _with_ticks(a, b)
+    a, b = (a, b) if base is not None else _add_half_ticks(a, b)
     ratio, method = _estimate_ratio(a, b, level, pairs=pairs, base=base) if sealed is None else (sealed, SEALED)
     as_pairs = pairs and (ratio is None or method == PAIRS)
-    t, df = _paired_t(a, b) if as_pairs else _compute_welch_t(a.side, b.side)
+    t, df = _compute_paired_t(a, b) if as_pairs else _compute_welch_t(a.side, b.side)
     mean_a, mean_b = a.interval(level), b.interval(level)
     difference = _estimate_difference(a, b, level, as_pairs)
-    wide = margin_of_difference(a.side.mean, b.side.mean, margin, base)
+    wide = compute_difference_margin(a.side.mean, b.side.mean, margin, base)
     alone = a.values is None or b.values is None or as_pairs or ratio is None
     ratio_at = partial(_estimate_ratio_at, a, b, pairs, base)
     comparison = Comparison(
@@ -210,11 +217,11 @@ def compare(
         df=df,
         p=None if t is None else t_two_sided_p(t, df),
         ratio=ratio,
-        typical=None if alone else ratio_of_geometric_means(b.side, a.side, level),
+        typical=None if alone else estimate_geometric_ratio(b.side, a.side, level),
         difference=difference,
         method=method,
-        rank_test=_rank_test(a, b, level, as_pairs),
-        effect_size=_hedges_g(a.side, b.side),
+        rank_test=_run_rank_test(a, b, level, as_pairs),
+        effect_size=_compute_hedges_g(a.side, b.side),
         margin=margin,
         difference_margin=wide,
         verdict=_decide_verdict(ratio, difference, margin, wide),
@@ -223,7 +230,7 @@ def compare(
         warnings=(),
         by_level=()
         if sealed is not None
-        else at_levels(
+        else list_verdicts_by_level(
             lambda other: _decide_verdict(ratio_at(other), _estimate_difference(a, b, other, as_pairs), margin, wide)
         ),
         at=None if sealed is not None else ratio_at,
@@ -232,7 +239,7 @@ def compare(
         comparison,
         n_needed=_compute_n_needed(comparison),
         warnings=_list_warnings(comparison),
-        doubts=_list_doubts(comparison),
+        doubts=_list_doubt_codes(comparison),
     )
 
 
@@ -246,13 +253,13 @@ def _contains(interval: Estimate, low: float | None, high: float | None = None) 
     return low <= interval.high and interval.low <= (low if high is None else high)
 
 
-def at_levels(verdict_at: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
+def list_verdicts_by_level(verdict_at: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
     """Return the verdict at each of LEVELS."""
     return tuple((level, verdict_at(level)) for level in LEVELS)
 
 
 def _decide_verdict(ratio: Estimate | None, difference: Estimate, margin: float, wide: float) -> str:
-    return verdict_of_difference(difference, wide) if ratio is None else verdict(ratio, margin)
+    return judge_difference(difference, wide) if ratio is None else judge_ratio(ratio, margin)
 
 
 def check_margin(level: float, margin: float) -> None:
@@ -270,14 +277,16 @@ def _estimate_ratio(
         raise InputError("unpaired-trials", "pairs need trials, as many on either side", "remove {spell.pair}")
     if base is not None or not (_is_positive(a) and _is_positive(b)):
         return None, "paired t" if pairs else WELCH
-    estimate, method = (_paired_ratio(a, b, level), PAIRS) if pairs else ratio_and_method(b.side, a.side, level)
-    return wider_ratio(estimate, a.half_tick / a.side.mean, b.half_tick / b.side.mean), method
+    estimate, method = (
+        (_estimate_paired_ratio(a, b, level), PAIRS) if pairs else estimate_ratio_and_method(b.side, a.side, level)
+    )
+    return widen_ratio(estimate, a.half_tick / a.side.mean, b.half_tick / b.side.mean), method
 
 
-def _with_ticks(a: Group, b: Group) -> tuple[Group, Group]:
+def _add_half_ticks(a: Group, b: Group) -> tuple[Group, Group]:
     if a.values is None or b.values is None or a.exact or b.exact:
         return a, b
-    ticks = rounding(a.values, b.values, a.side.sd, b.side.sd)
+    ticks = measure_rounding(a.values, b.values, a.side.sd, b.side.sd)
     return replace(a, half_tick=ticks.a), replace(b, half_tick=ticks.b)
 
 
@@ -289,21 +298,21 @@ def _estimate_difference(a: Group, b: Group, level: float, pairs: bool) -> Estim
     slack = a.half_tick + b.half_tick
     if pairs:
         assert a.values is not None and b.values is not None
-        return wider(mean(b.values - a.values, level), slack)
+        return widen_estimate(estimate_mean(b.values - a.values, level), slack)
     center, n = b.side.mean - a.side.mean, min(a.side.n, b.side.n)
-    half = t_critical(level, welch_df(a.side.sd**2, a.side.n, b.side.sd**2, b.side.n)) * math.sqrt(
+    half = t_critical(level, compute_welch_df(a.side.sd**2, a.side.n, b.side.sd**2, b.side.n)) * math.sqrt(
         a.side.sd**2 / a.side.n + b.side.sd**2 / b.side.n
     )
     return Estimate(center, center - half - slack, center + half + slack, level, n)
 
 
-def margin_of_difference(mean_a: float, mean_b: float, margin: float, base: float | None) -> float:
+def compute_difference_margin(mean_a: float, mean_b: float, margin: float, base: float | None) -> float:
     """Return the margin of practical equality in the values' unit: this share of the larger mean or, for logarithms, of
     the ratio behind them."""
     return math.log1p(margin) / math.log(base) if base is not None else margin * max(abs(mean_a), abs(mean_b))
 
 
-def verdict(ratio: Estimate, margin: float) -> str:
+def judge_ratio(ratio: Estimate, margin: float) -> str:
     """Judge the interval of a ratio against 1 and the margin [1/(1+margin), 1+margin].
 
     The margin is symmetric in logs, so exchanging A and B never changes the verdict.
@@ -311,7 +320,7 @@ def verdict(ratio: Estimate, margin: float) -> str:
     return _judge_interval(ratio, 1.0, (1 / (1 + margin), 1 + margin))
 
 
-def verdict_of_difference(difference: Estimate, margin: float) -> str:
+def judge_difference(difference: Estimate, margin: float) -> str:
     """Judge the interval of a difference against 0 and ± the margin, in the unit of the difference."""
     return _judge_interval(difference, 0.0, (-margin, margin))
 
@@ -326,17 +335,17 @@ def _judge_interval(estimate: Estimate, nothing: float, equal: tuple[float, floa
 
 
 def _compute_n_needed(comparison: Comparison) -> int | None:
-    if comparison.verdict != CANNOT_TELL or _half_tick(comparison):
+    if comparison.verdict != CANNOT_TELL or _get_half_tick(comparison):
         return None
     a, b, level = comparison.a.side, comparison.b.side, comparison.decided.level
     return (
-        enough(a.sd**2 + b.sd**2, comparison.difference_margin / 2, level)
+        find_least_n(a.sd**2 + b.sd**2, comparison.difference_margin / 2, level)
         if comparison.ratio is None
-        else n_needed(a, b, level, comparison.margin)
+        else compute_trials_needed(a, b, level, comparison.margin)
     )
 
 
-def n_needed(a: Moments, b: Moments, level: float, margin: float) -> int | None:
+def compute_trials_needed(a: Moments, b: Moments, level: float, margin: float) -> int | None:
     """Return the trials per side that rule out an inconclusive result, from the spread and the margin alone.
 
     An interval of log(B/A) with half-width h holds 0 and extends beyond the margin m only if h > m/2. So n is the least
@@ -345,13 +354,13 @@ def n_needed(a: Moments, b: Moments, level: float, margin: float) -> int | None:
     return (
         None
         if a.log_sd is None or b.log_sd is None
-        else enough(
+        else find_least_n(
             max(a.log_sd, a.sd / a.mean) ** 2 + max(b.log_sd, b.sd / b.mean) ** 2, math.log1p(margin) / 2, level
         )
     )
 
 
-def enough(variance: float, half: float, level: float) -> int | None:
+def find_least_n(variance: float, half: float, level: float) -> int | None:
     """Return the least n per side with t(level; 2n-2)·√(variance/n) ≤ half; None if there is none."""
     if half <= 0:
         return None
@@ -361,10 +370,10 @@ def enough(variance: float, half: float, level: float) -> int | None:
     return math.ceil(n)
 
 
-def with_holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
+def apply_holm_correction(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Return the comparisons with ``p_holm`` over all of them, and a warning if one is no longer significant."""
     adjusted = []
-    for comparison, p in zip(comparisons, holm([c.p for c in comparisons]), strict=True):
+    for comparison, p in zip(comparisons, adjust_by_holm([c.p for c in comparisons]), strict=True):
         warnings = comparison.warnings
         lost = p is not None and comparison.verdict in (DIFFERENT, NEGLIGIBLE) and p > 1 - comparison.decided.level
         if lost and len(comparisons) > 1:
@@ -383,29 +392,29 @@ def with_holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 def _compute_welch_t(a: Moments, b: Moments) -> tuple[float | None, float]:
     error = math.sqrt(a.sd**2 / a.n + b.sd**2 / b.n)
-    return None if error == 0 else (a.mean - b.mean) / error, welch_df(a.sd**2, a.n, b.sd**2, b.n)
+    return None if error == 0 else (a.mean - b.mean) / error, compute_welch_df(a.sd**2, a.n, b.sd**2, b.n)
 
 
-def _paired_t(a: Group, b: Group) -> tuple[float | None, float]:
+def _compute_paired_t(a: Group, b: Group) -> tuple[float | None, float]:
     assert a.values is not None and b.values is not None
     d = a.values - b.values
-    error = standard_deviation(d) / math.sqrt(d.size)
+    error = compute_sd(d) / math.sqrt(d.size)
     return None if error == 0 else float(np.mean(d)) / error, float(d.size - 1)
 
 
-def _paired_ratio(a: Group, b: Group, level: float) -> Estimate:
+def _estimate_paired_ratio(a: Group, b: Group, level: float) -> Estimate:
     """Estimate the geometric mean of the pairs' ratios with its t interval."""
     assert a.values is not None and b.values is not None
-    return exp_of(mean(np.log(b.values) - np.log(a.values), level))
+    return exp_estimate(estimate_mean(np.log(b.values) - np.log(a.values), level))
 
 
-def _rank_test(a: Group, b: Group, level: float, pairs: bool) -> RankTest | None:
+def _run_rank_test(a: Group, b: Group, level: float, pairs: bool) -> RankTest | None:
     if a.values is None or b.values is None:
         return None
-    return paired(a.values, b.values, level) if pairs else unpaired(a.values, b.values, level)
+    return run_paired_test(a.values, b.values, level) if pairs else run_unpaired_test(a.values, b.values, level)
 
 
-def _hedges_g(a: Moments, b: Moments) -> float | None:
+def _compute_hedges_g(a: Moments, b: Moments) -> float | None:
     """Return (mean B - mean A) ÷ pooled sd, corrected for few trials (Hedges 1981)."""
     df = a.n + b.n - 2
     pooled = math.sqrt(((a.n - 1) * a.sd**2 + (b.n - 1) * b.sd**2) / df)
@@ -414,12 +423,12 @@ def _hedges_g(a: Moments, b: Moments) -> float | None:
 
 def _list_warnings(comparison: Comparison) -> tuple[str, ...]:
     warnings = list(comparison.decided.warnings)
-    if step := 2 * _half_tick(comparison):
-        warnings.append(coarse_text(step))
+    if step := 2 * _get_half_tick(comparison):
+        warnings.append(build_coarse_clock_warning(step))
     elif comparison.t is None:
         warnings.append(NO_SPREAD)
-    if few_trials(comparison.a.side.n, comparison.b.side.n):
-        warnings.append(few_trials_text(comparison.a.side.n, comparison.b.side.n))
+    if has_too_few_trials(comparison.a.side.n, comparison.b.side.n):
+        warnings.append(build_few_trials_warning(comparison.a.side.n, comparison.b.side.n))
     return (
         (*warnings, *_list_disagreements(comparison))
         if comparison.decided.low is not None and not step
@@ -432,7 +441,7 @@ def _list_disagreements(comparison: Comparison) -> Iterator[str]:
     decided = comparison.verdict in (DIFFERENT, NEGLIGIBLE)
     nothing = 0 if comparison.ratio is None else 1
     at_the_edge = nothing in (comparison.decided.low, comparison.decided.high)
-    few = few_trials(comparison.a.side.n, comparison.b.side.n)
+    few = has_too_few_trials(comparison.a.side.n, comparison.b.side.n)
     if comparison.p is not None and (comparison.p < alpha) != decided and not at_the_edge:
         yield Message(
             "tests-disagree",
@@ -450,19 +459,19 @@ def _list_disagreements(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _list_doubts(comparison: Comparison) -> tuple[str, ...]:
+def _list_doubt_codes(comparison: Comparison) -> tuple[str, ...]:
     doubts = {
-        "coarse-clock": _half_tick(comparison) > 0 or comparison.t is None,
-        "few-trials": few_trials(comparison.a.side.n, comparison.b.side.n),
+        "coarse-clock": _get_half_tick(comparison) > 0 or comparison.t is None,
+        "few-trials": has_too_few_trials(comparison.a.side.n, comparison.b.side.n),
     }
     return tuple(code for code, there in doubts.items() if there)
 
 
-def _half_tick(comparison: Comparison) -> float:
+def _get_half_tick(comparison: Comparison) -> float:
     return max(comparison.a.half_tick, comparison.b.half_tick)
 
 
-def few_trials_text(n_a: int, n_b: int) -> str:
+def build_few_trials_warning(n_a: int, n_b: int) -> str:
     """Return the warning about two or three trials against many."""
     return Message(
         "few-trials",
@@ -480,7 +489,7 @@ def _can_reject(comparison: Comparison, alpha: float) -> bool:
     return least < alpha
 
 
-def _side_json(group: Group, interval: Estimate, more: int | None) -> dict[str, Any]:
+def _side_to_json(group: Group, interval: Estimate, more: int | None) -> dict[str, Any]:
     return {
         "name": group.name,
         "n": group.side.n,

@@ -31,7 +31,7 @@ class Wording:
 
     def called(self, name: str) -> str:
         """Return the display name of a side."""
-        return called(name, self.factor, self.level_unit)
+        return format_side_name(name, self.factor, self.level_unit)
 
     def way(self, comparison: Comparison) -> str:
         """Return ``faster``, ``slower``, ``more`` or ``less`` for B."""
@@ -46,7 +46,7 @@ class Wording:
         return way + (f" ({NOT_SIGNIFICANT})" if comparison.by_chance else "")
 
 
-def called(name: str, factor: str | None, unit: str = "") -> str:
+def format_side_name(name: str, factor: str | None, unit: str = "") -> str:
     """Return the display name of a side: ``before``, but ``replicas=1`` if the name is a number, ``t=64 KiB`` for
     bytes."""
     if factor and unit == "bytes":
@@ -54,7 +54,7 @@ def called(name: str, factor: str | None, unit: str = "") -> str:
     return f"{factor}={name}" if factor and name.replace(".", "", 1).lstrip("-").isdigit() else format_cell(name)
 
 
-def sentence(comparison: Comparison, words: Wording | None = None) -> str:
+def describe_comparison(comparison: Comparison, words: Wording | None = None) -> str:
     """Return the result of the deciding interval, with the base, the numbers and the trials."""
     words = words or Wording()
     a, b = words.called(comparison.a.name), words.called(comparison.b.name)
@@ -68,7 +68,7 @@ def sentence(comparison: Comparison, words: Wording | None = None) -> str:
         nothing = 0 if comparison.ratio is None else 1
         return (
             f"Inconclusive: {b} may be {either} than {a} (the base): {amount}, which includes {nothing} and extends "
-            f"beyond {margin}; {trials}.{_suggest_cure(comparison)}"
+            f"beyond {margin}; {trials}.{_suggest_trials_needed(comparison)}"
         )
     if comparison.verdict == EQUAL:
         return f"{b} and {a} (the base) are practically equal: {amount}, within {margin}; {trials}."
@@ -81,17 +81,18 @@ def sentence(comparison: Comparison, words: Wording | None = None) -> str:
     return f"{b} is {words.way(comparison)} than {a} (the base){but}: {amount}; {trials}."
 
 
-def overridden_sentence(comparison: Comparison, words: Wording, why: str, state: VerdictState | None) -> str:
+def describe_overridden_verdict(comparison: Comparison, words: Wording, why: str, state: VerdictState | None) -> str:
     """Return the sentence for an interval that excludes 1 although the claim does not follow, because of ``why``."""
     a, b = words.called(comparison.a.name), words.called(comparison.b.name)
     numbers = f"{_format_amount(comparison, words)}; {_describe_trials(comparison, words)}"
     if state is VerdictState.NOT_SEPARABLE:
-        return f"{inseparable(words.factor, why, words.way(comparison), f'{a} (the base)', b)}: {numbers}."
+        text = describe_inseparable_factors(words.factor, why, words.way(comparison), f"{a} (the base)", b)
+        return f"{text}: {numbers}."
     either = f"{describe_change(words.metric, True)} or {describe_change(words.metric, False)}"
     return f"Inconclusive: {b} may be {either} than {a} (the base): {why}; {numbers}."
 
 
-def inseparable(factor: str | None, other: str, way: str, a: str, b: str) -> str:
+def describe_inseparable_factors(factor: str | None, other: str, way: str, a: str, b: str) -> str:
     """Return the sentence on a difference that the factor of the sides or another column causes: neither is claimed."""
     return f"{factor or 'the sides'} and {other} cannot be separated; one or both make {b} {way} than {a}"
 
@@ -148,7 +149,7 @@ def _format_margin(comparison: Comparison, words: Wording) -> str:
     return f"{format_significant(comparison.difference_margin / divisor)} {unit}".rstrip()
 
 
-def _suggest_cure(comparison: Comparison) -> str:
+def _suggest_trials_needed(comparison: Comparison) -> str:
     if comparison.cells_differ:
         return f" Its cells differ significantly, which more trials would not change: compare each with {spell.by}."
     if comparison.n_needed is None:

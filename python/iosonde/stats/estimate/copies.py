@@ -1,8 +1,8 @@
 """Copied values: duplicate rows, and cells copied as a whole.
 
 Equal values are no proof: a clock counts in ticks. So equal pairs are counted and compared with the number for a smooth
-distribution of the same precision (``ticks.chance_of_ties``). If more is known of a trial than this value, such as
-times and latencies of a tool's run, a copy repeats all of it: a rate that recurs alone was rounded.
+distribution of the same precision (``coarse.compute_expected_ties``). If more is known of a trial than this value, such
+as times and latencies of a tool's run, a copy repeats all of it: a rate that recurs alone was rounded.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from iosonde.core.table import Cell as Level
 from iosonde.core.table import Table
 
 from ..overview.cells import TrialCell
-from .coarse import chance_of_ties, tick
+from .coarse import compute_expected_ties, find_tick
 from .distributions import poisson_upper_p
 
 ALPHA = 0.001
@@ -59,7 +59,7 @@ class Copies:
         return sum(sizes.values()) + len({place for pair in self.trials for place in pair})
 
 
-def records_of(rows: Table) -> Records:
+def group_numbers_by_run(rows: Table) -> Records:
     """Return all numbers of each run and operation, from the results of a store."""
     columns = [rows.columns[name].values for name in ("run", "operation", "metric", "iteration", "value")]
     numbers_by_place: dict[tuple[str, str], set[Hashable]] = {}
@@ -68,7 +68,7 @@ def records_of(rows: Table) -> Records:
     return {place: hash(frozenset(numbers)) for place, numbers in numbers_by_place.items()}
 
 
-def find(cells: Sequence[TrialCell], records: Records | None = None) -> Copies | None:
+def find_copies(cells: Sequence[TrialCell], records: Records | None = None) -> Copies | None:
     """Find copies among the cells of one metric; None if equal values are explained by chance.
 
     ``records``: other numbers of a trial; equal values with different ones are not copies.
@@ -89,16 +89,16 @@ def find(cells: Sequence[TrialCell], records: Records | None = None) -> Copies |
     if not repeats:
         return None
     # Cells may have ticks of their own, such as operations/s × size: the coarsest limits the resolution.
-    ticks = [tick(cell.values) or 0.0 for cell in used if cell.values.size >= 3 <= np.unique(cell.values).size]
+    ticks = [find_tick(cell.values) or 0.0 for cell in used if cell.values.size >= 3 <= np.unique(cell.values).size]
     free = ~np.isin(values, limits)
     of = np.repeat(np.arange(len(used)), [cell.values.size for cell in used])
-    by_digits = _expect_ties(values[free], of[free], max(ticks, default=0.0))
-    expected = max(by_digits, _by_rounding(used, values, free, of))
+    by_digits = _compute_expected_ties(values[free], of[free], max(ticks, default=0.0))
+    expected = max(by_digits, _compute_ties_by_rounding(used, values, free, of))
     if poisson_upper_p(repeats, expected) >= ALPHA:
         return None
     cell_pairs = list(_find_equal_cells(used, limits, records or {}))
     inside = {id(cell) for pair in cell_pairs for cell in pair}
-    trials = _single_trials([cell for cell in used if id(cell) not in inside], limits, records or {})
+    trials = _find_copied_trials([cell for cell in used if id(cell) not in inside], limits, records or {})
     return Copies(tuple(cell_pairs), tuple(trials), repeats, expected, _find_pattern(cell_pairs, used))
 
 
@@ -116,15 +116,21 @@ def _list_observations(cell: TrialCell, records: Records) -> list[tuple[float, H
     )
 
 
-def _expect_ties(values: np.ndarray, of: np.ndarray, coarsest: float = 0.0) -> float:
+def _compute_expected_ties(values: np.ndarray, of: np.ndarray, coarsest: float = 0.0) -> float:
     """Return the equal pairs expected by chance, over all cells or, if larger, inside each: cells may lie far apart.
     ``of`` numbers the cell of each value."""
     parts = np.split(values, np.cumsum(np.bincount(of, minlength=1))[:-1])
-    inside = [chance_of_ties(part, max(coarsest, tick(values) or 0.0)) for part in parts if np.unique(part).size >= 3]
-    return max(chance_of_ties(values, coarsest), sum(inside))
+    inside = [
+        compute_expected_ties(part, max(coarsest, find_tick(values) or 0.0))
+        for part in parts
+        if np.unique(part).size >= 3
+    ]
+    return max(compute_expected_ties(values, coarsest), sum(inside))
 
 
-def _by_rounding(cells: Sequence[TrialCell], values: np.ndarray, free: np.ndarray, of: np.ndarray) -> float:
+def _compute_ties_by_rounding(
+    cells: Sequence[TrialCell], values: np.ndarray, free: np.ndarray, of: np.ndarray
+) -> float:
     """Return the equal pairs expected by chance if the values were computed from rounded ones without visible digits,
     else 0.
 
@@ -140,7 +146,7 @@ def _by_rounding(cells: Sequence[TrialCell], values: np.ndarray, free: np.ndarra
         x = values[mask]
         if np.all(x > 0):
             grids = [_place_on_grid(view) for view in (x, 1 / x, *(work[mask] / x for work in works))]
-            chances += [_expect_ties(grid[free[mask]], of[free]) for grid in grids if grid is not None]
+            chances += [_compute_expected_ties(grid[free[mask]], of[free]) for grid in grids if grid is not None]
     return max(chances)
 
 
@@ -193,7 +199,7 @@ def _find_equal_cells(
             first[key] = cell
 
 
-def _single_trials(cells: Sequence[TrialCell], limits: np.ndarray, records: Records) -> Iterator[tuple[str, str]]:
+def _find_copied_trials(cells: Sequence[TrialCell], limits: np.ndarray, records: Records) -> Iterator[tuple[str, str]]:
     first: dict[tuple[float, Hashable], str] = {}
     for cell in cells:
         for number, observation in enumerate(_list_observations(cell, records)):

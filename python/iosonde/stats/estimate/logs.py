@@ -10,7 +10,7 @@ LARGEST_LOG = 700.0  # exp of more is infinite
 TOO_FAR = Message("spread-too-large", "the spread of the trials is too large to compute an interval")
 
 
-def exp_of(logs: Estimate) -> Estimate:
+def exp_estimate(logs: Estimate) -> Estimate:
     """Return exp of the value and of both ends. An overflow of an end leaves no interval, one of the value no value."""
     value = None if logs.value is None or abs(logs.value) > LARGEST_LOG else math.exp(logs.value)
     if logs.low is None or logs.high is None:

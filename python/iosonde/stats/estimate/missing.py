@@ -7,12 +7,12 @@ import numpy as np
 from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 
-from .rank_tests import unpaired
+from .rank_tests import run_unpaired_test
 
 _ALIKE = 1e-7  # relative: tables whose probabilities differ by less are equally likely
 
 
-def missing_row_warnings(n_missing: int, n_rows: int) -> list[str]:
+def build_missing_row_warnings(n_missing: int, n_rows: int) -> list[str]:
     """Return a warning with the number of rows that lack a value; none if no row does."""
     if not n_missing:
         return []
@@ -26,7 +26,7 @@ def missing_row_warnings(n_missing: int, n_rows: int) -> list[str]:
     ]
 
 
-def fisher_exact(missing_a: int, n_a: int, missing_b: int, n_b: int) -> float:
+def compute_fisher_exact_p(missing_a: int, n_a: int, missing_b: int, n_b: int) -> float:
     """Return Fisher's two-sided p-value of equal shares of missing values on both sides (Fisher 1935, Journal of the
     Royal Statistical Society 98, 39-54): the sum over all tables that are no likelier."""
     from scipy.special import gammaln
@@ -52,7 +52,7 @@ class WorstCase:
     ratio: float | None
 
 
-def worst_case(a: Array, missing_a: int, b: Array, missing_b: int, above: bool) -> WorstCase | None:
+def compute_worst_case(a: Array, missing_a: int, b: Array, missing_b: int, above: bool) -> WorstCase | None:
     """Compute the worst case; ``above``: missing values rank above all others, else below. None if a side has no
     values."""
     if not a.size or not b.size:
@@ -60,7 +60,7 @@ def worst_case(a: Array, missing_a: int, b: Array, missing_b: int, above: bool) 
     observed = np.concatenate([a, b])
     edge = float(observed.max() if above else observed.min())
     beyond = edge + (1 if above else -1) * (float(np.ptp(observed)) or 1.0)
-    test = unpaired(_fill_missing(a, missing_a, beyond), _fill_missing(b, missing_b, beyond), 0.95)
+    test = run_unpaired_test(_fill_missing(a, missing_a, beyond), _fill_missing(b, missing_b, beyond), 0.95)
     # The edge bounds the effect of B's missing values on the ratio; that of A's is unbounded.
     base = float(np.median(_fill_missing(a, missing_a, edge)))
     is_bounded = missing_a < a.size and base > 0

@@ -30,24 +30,24 @@ class TwoModes:
     p: float
 
 
-def two_modes(values: npt.NDArray[np.float64]) -> TwoModes | None:
+def detect_two_modes(values: npt.NDArray[np.float64]) -> TwoModes | None:
     """Return the split if each side holds at least a fifth (and 3) of the trials; None below 10 trials."""
     x = np.sort(np.asarray(values, dtype=float))
     if x.size < LEAST or np.ptp(x) == 0:
         return None
     if x.size > _LARGEST:
         x = np.quantile(x, np.linspace(0, 1, _LARGEST))
-    ratio, cut = _best_split(x[None, :])
+    ratio, cut = _find_best_split(x[None, :])
     share = float(ratio[0])
     if x[0] > 0:
-        share = min(share, float(_best_split(np.log(x)[None, :])[0][0]))
+        share = min(share, float(_find_best_split(np.log(x)[None, :])[0][0]))
     at = int(cut[0])
     return TwoModes(
         float(x[:at].mean()), float(x[at:].mean()), round(at / x.size * len(values)), _compute_p(share, x.size)
     )
 
 
-def _best_split(samples: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]:
+def _find_best_split(samples: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]:
     """Return (largest share of the sum of squares that a split explains, its position) for each sorted row."""
     n = samples.shape[1]
     least = max(3, n // 5)
@@ -63,7 +63,7 @@ def _best_split(samples: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float6
 @cache
 def _simulate_null(n: int) -> npt.NDArray[np.float64]:
     draws = np.sort(np.random.default_rng(1969).random((_DRAWS, n)), axis=1)
-    return np.sort(_best_split(draws)[0])
+    return np.sort(_find_best_split(draws)[0])
 
 
 def _compute_p(share: float, n: int) -> float:

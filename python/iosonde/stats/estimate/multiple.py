@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
+def adjust_by_holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Return Holm's adjusted p-values (Scandinavian Journal of Statistics 6, 1979, 65-70); None stays None and does not
     count."""
     ranked = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
@@ -15,7 +15,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def discovered_up_to(p_values: Sequence[float], rate: float) -> float:
+def find_discovery_p_limit(p_values: Sequence[float], rate: float) -> float:
     """Return the p-value up to which a test is a discovery at a false discovery rate of at most ``rate`` (Benjamini &
     Hochberg, JRSS B 57, 1995, 289-300).
 

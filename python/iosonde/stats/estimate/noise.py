@@ -19,10 +19,10 @@ from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 
-from ..overview.cells import MeasuredCells, TrialCell, cells_of
-from ..regression.components import Components, components
+from ..overview.cells import MeasuredCells, TrialCell, group_into_cells
+from ..regression.components import Components, estimate_components
 from .distributions import binomial_interval, chi2_quantile, t_critical
-from .ratio import ratio_of_means, side
+from .ratio import compute_moments, estimate_ratio_of_means
 
 SIZES = (6, 10, 20, 50)
 POWER = 0.8
@@ -102,17 +102,17 @@ class Passport:
         }
 
 
-def passport_from_table(table: Table, level: float, responses: Sequence[str], by: Sequence[str]) -> Passport:
+def compute_table_passport(table: Table, level: float, responses: Sequence[str], by: Sequence[str]) -> Passport:
     """Compute the passport of a plain table."""
-    return passport(cells_of(table, responses, by), level, {})
+    return compute_passport(group_into_cells(table, responses, by), level, {})
 
 
-def passport_from_store(measured: MeasuredCells, results: Table, level: float) -> Passport:
+def compute_store_passport(measured: MeasuredCells, results: Table, level: float) -> Passport:
     """Compute the passport of a store, with the ranks' own rates from ``results`` as the values inside a trial."""
-    return passport(measured.cells, level, _own_rates(results, measured.rows, measured.cells))
+    return compute_passport(measured.cells, level, _group_rank_rates(results, measured.rows, measured.cells))
 
 
-def passport(cells: Sequence[TrialCell], level: float, inside: dict[int, list[Array]]) -> Passport:
+def compute_passport(cells: Sequence[TrialCell], level: float, inside: dict[int, list[Array]]) -> Passport:
     """Compute the passport. ``inside``: id of a cell → for each of its trials the values inside. Raises DataError
     without repetitions."""
     positive = [cell for cell in cells if cell.values.size and np.all(cell.values > 0)]
@@ -128,7 +128,7 @@ def passport(cells: Sequence[TrialCell], level: float, inside: dict[int, list[Ar
     enough = [cell.values for cell in positive if cell.values.size >= LEAST and np.ptp(cell.values) > 0]
     return Passport(
         level,
-        _random_splits(enough, level),
+        _estimate_split_false_alarms(enough, level),
         _estimate_share([_is_different(x[::2], x[1::2], level) for x in enough], level),
         _estimate_share([_is_different(x[: x.size // 2], x[x.size // 2 :], level) for x in enough], level),
         tuple(_measure_metric(name, family, level, inside) for name, family in families.items()),
@@ -137,11 +137,11 @@ def passport(cells: Sequence[TrialCell], level: float, inside: dict[int, list[Ar
 
 def _is_different(a: Array, b: Array, level: float) -> bool:
     """Return whether the deciding interval of ``compare`` excludes 1."""
-    ratio = ratio_of_means(side(b), side(a), level)
+    ratio = estimate_ratio_of_means(compute_moments(b), compute_moments(a), level)
     return ratio.low is not None and ratio.high is not None and not ratio.low <= 1 <= ratio.high
 
 
-def _random_splits(samples: Sequence[Array], level: float) -> Estimate:
+def _estimate_split_false_alarms(samples: Sequence[Array], level: float) -> Estimate:
     """Estimate the mean over cells of each cell's false alarm rate. Splits of one cell are not independent, cells are:
     the limits are those of a binary outcome per cell, which is conservative."""
     rng = np.random.default_rng(1)
@@ -182,12 +182,14 @@ def _measure_metric(
         len(cells),
         sum(cell.values.size for cell in cells),
         variance**0.5 if df else None,
-        components([[np.log(ranks) for ranks in inside[id(cell)]] for cell in cells if id(cell) in inside], level),
-        {n: smallest_difference(variance**0.5, df, n, level, POWER) for n in SIZES} if df and variance else {},
+        estimate_components(
+            [[np.log(ranks) for ranks in inside[id(cell)]] for cell in cells if id(cell) in inside], level
+        ),
+        {n: estimate_smallest_difference(variance**0.5, df, n, level, POWER) for n in SIZES} if df and variance else {},
     )
 
 
-def _own_rates(results: Table, rows: Table, cells: Sequence[TrialCell]) -> dict[int, list[Array]]:
+def _group_rank_rates(results: Table, rows: Table, cells: Sequence[TrialCell]) -> dict[int, list[Array]]:
     """Return cell → for each of its trials the rates of its ranks (metric ``rate_own``, ``bandwidth_own``)."""
     if "rank" not in results.columns:
         return {}
@@ -212,7 +214,7 @@ def _own_rates(results: Table, rows: Table, cells: Sequence[TrialCell]) -> dict[
 _LARGEST_LOG = 50.0  # larger relative differences are useless
 
 
-def detectable_effect(n: int, level: float, power: float) -> float:
+def compute_detectable_effect(n: int, level: float, power: float) -> float:
     """Return the difference, in standard deviations, that a two-sided t test of n trials per side detects with
     ``power``.
 
@@ -243,13 +245,13 @@ def detectable_effect(n: int, level: float, power: float) -> float:
     return float(brentq(compute_shortfall, 0.0, 8 * critical + 10, xtol=1e-10)) / math.sqrt(n / 2)
 
 
-def smallest_difference(sd_log: float, df: int, n: int, level: float, power: float) -> Estimate:
+def estimate_smallest_difference(sd_log: float, df: int, n: int, level: float, power: float) -> Estimate:
     """Return the least relative difference (0.05: 5 % more) that n trials per side detect, from the sd of the log
     trials.
 
     The interval at ``level`` is that of the sd, known with ``df`` degrees of freedom (chi-square).
     """
-    effect = detectable_effect(n, level, power)
+    effect = compute_detectable_effect(n, level, power)
     low, high = (sd_log * math.sqrt(df / chi2_quantile(p, df)) for p in (0.5 + level / 2, 0.5 - level / 2))
     if effect * high > _LARGEST_LOG:
         return Estimate(None, None, None, level, df + 1, (Message("spread-too-large", "the trials differ too much"),))

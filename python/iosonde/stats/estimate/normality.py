@@ -26,14 +26,14 @@ _FEW_END, _FEW_MEAN, _FEW_SD = (
 _MANY_MEAN, _MANY_SD = (0.0038915, -0.083751, -0.31082, -1.5861), (0.0030302, -0.082676, -0.4803)
 
 
-def normal_scores(p: Array) -> Array:
+def compute_normal_quantiles(p: Array) -> Array:
     """Return the quantiles of the standard normal distribution."""
     from scipy.special import ndtri
 
     return np.asarray(ndtri(p))
 
 
-def shapiro_wilk(values: Array) -> tuple[float, float]:
+def run_shapiro_wilk_test(values: Array) -> tuple[float, float]:
     """Return (W, p) of 3 to :data:`MOST` values that differ. W is the share of their variance that normal order
     statistics explain (Shapiro & Wilk, Biometrika 52, 1965), weights and p after Royston."""
     n = values.size
@@ -66,7 +66,7 @@ def _compute_weights(n: int) -> Array:
     """Return the weights of the sorted values: antisymmetric, of length 1."""
     if n == 3:
         return np.array([-math.sqrt(0.5), 0.0, math.sqrt(0.5)])
-    expected = normal_scores((np.arange(1, n + 1, dtype=float) - 0.375) / (n + 0.25))
+    expected = compute_normal_quantiles((np.arange(1, n + 1, dtype=float) - 0.375) / (n + 0.25))
     length, own = math.sqrt(float(expected @ expected)), 1 if n <= 5 else 2
     ends = [
         _evaluate_polynomial(of, 1 / math.sqrt(n)) + expected[-1 - at] / length

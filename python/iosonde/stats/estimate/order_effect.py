@@ -9,9 +9,9 @@ import numpy as np
 from iosonde.core.arrays import Array, Flags, Indices
 from iosonde.core.types import Estimate
 
-from .autocorrelation import autocorrelation
+from .autocorrelation import estimate_autocorrelation
 from .distributions import t_critical
-from .trend import trend
+from .trend import estimate_trend
 
 ALPHA = 0.01  # of a drift, and of an autocorrelation
 
@@ -42,7 +42,7 @@ class OrderedTrials:
         return bool(np.count_nonzero(np.diff(self.is_b)) == 1)
 
 
-def order_effect(trials: OrderedTrials, level: float) -> OrderEffect:
+def estimate_order_effect(trials: OrderedTrials, level: float) -> OrderEffect:
     """Estimate the effect of the order of trials whose sides were measured one after the other.
 
     A drift is a common trend of both sides, or one of a side alone (Kendall's tests, at 1 and twice 0.5 in 100). The
@@ -54,7 +54,7 @@ def order_effect(trials: OrderedTrials, level: float) -> OrderEffect:
     at = [np.flatnonzero((trials.is_b == side) & (trials.cells == cell)) for side, cell in keys]
     series = {key: trials.values[rows] for key, rows in zip(keys, at, strict=True) if rows.size}
     trends = [
-        (trend([x for key, x in series.items() if key[0] in sides]), share)
+        (estimate_trend([x for key, x in series.items() if key[0] in sides]), share)
         for sides, share in (((False, True), 1.0), ((False,), 2.0), ((True,), 2.0))
     ]
     best = min(
@@ -62,7 +62,7 @@ def order_effect(trials: OrderedTrials, level: float) -> OrderEffect:
         key=lambda each: each[0],
         default=None,
     )
-    related = autocorrelation(list(series.values()), [places[rows] for rows in at if rows.size])
+    related = estimate_autocorrelation(list(series.values()), [places[rows] for rows in at if rows.size])
     worth = related.effective_share if related is not None and related.p < ALPHA else 1.0
     return (
         OrderEffect(None, 1.0 if best is None else min(1.0, best[0]), None, worth)
@@ -88,7 +88,7 @@ def _estimate_step(y: Array, trials: OrderedTrials, level: float) -> Estimate | 
     return Estimate(value, value - half, value + half, level, int(y.size))
 
 
-def explains(effect: OrderEffect, above: bool) -> bool:
+def is_explained_by_drift(effect: OrderEffect, above: bool) -> bool:
     """Return whether the drift explains a difference: there is no step at the border in its direction."""
     step = effect.step
     if effect.drift is None:
@@ -98,7 +98,7 @@ def explains(effect: OrderEffect, above: bool) -> bool:
     return step.low <= 0 if above else step.high >= 0
 
 
-def still_excludes(estimate: Estimate, nothing: float, worth: float) -> bool:
+def is_excluding_when_discounted(estimate: Estimate, nothing: float, worth: float) -> bool:
     """Return whether an interval excludes ``nothing`` if each trial is only ``worth`` a fraction of an independent
     one."""
     if estimate.value is None or estimate.low is None or estimate.high is None:
@@ -112,7 +112,7 @@ def still_excludes(estimate: Estimate, nothing: float, worth: float) -> bool:
     return value - (value - low) * wider > 0 or value + (high - value) * wider < 0
 
 
-def ordered(values: Array, is_b: Sequence[bool], cells: Sequence[object], order: Array) -> OrderedTrials:
+def sort_trials(values: Array, is_b: Sequence[bool], cells: Sequence[object], order: Array) -> OrderedTrials:
     """Sort the trials by ``order``; ties keep their sequence."""
     places = np.argsort(order, kind="stable")
     codes: dict[object, int] = {}

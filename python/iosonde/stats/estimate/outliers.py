@@ -6,13 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .distributions import t_quantile
-from .summarise import standard_deviation
+from .summarise import compute_sd
 
 LEAST = 6
 MOST = 20
 
 
-def outliers(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
+def find_outliers(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
     """Return the positions of the outliers, worst first; at most one value in five, and 20, are tested. Empty below 6
     values.
 
@@ -23,7 +23,7 @@ def outliers(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
         return []
     remaining, removed, n_outliers = np.arange(n), [], 0
     for i in range(1, min(MOST, max(1, n // 5)) + 1):
-        spread = standard_deviation(x[remaining])
+        spread = compute_sd(x[remaining])
         if not spread > 0:
             break
         deviations = np.abs(x[remaining] - np.mean(x[remaining])) / spread
@@ -35,14 +35,14 @@ def outliers(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
     return removed[:n_outliers]
 
 
-def far_off(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
+def find_far_values(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
     """Return the values that are outliers on their own scale and, if all are positive, on that of their logs, too.
 
     A right-skewed population has outliers on the first scale and none on the second: these are its tail.
     """
-    positions = outliers(values, alpha)
+    positions = find_outliers(values, alpha)
     if positions and np.all(np.asarray(values) > 0):
-        also = outliers(np.log(values), alpha)
+        also = find_outliers(np.log(values), alpha)
         return [position for position in positions if position in also]
     return positions
 

@@ -8,16 +8,16 @@ from iosonde.core.types import FactorValue
 from iosonde.core.units import choose_human_scale, format_percent, format_ratio, format_significant
 
 from .compare import CANNOT_TELL, DIFFERENT, EQUAL
-from .compare_words import called
+from .compare_words import format_side_name
 from .pairs import PairVerdict
 from .sequential import LEAST
 
 _TWICE = 2.0  # from this ratio on, write "2.5 times" instead of a percentage
 
 
-def sentence(pair_verdict: PairVerdict) -> str:
+def describe_pair_verdict(pair_verdict: PairVerdict) -> str:
     """Return the result of the interval of the ratio, with its numbers, the level, and the number of pairs."""
-    a, b, margin = *sides(pair_verdict), f"± {format_percent(pair_verdict.rule.margin)}"
+    a, b, margin = *format_side_names(pair_verdict), f"± {format_percent(pair_verdict.rule.margin)}"
     e = pair_verdict.ratio
     unclear = f"Inconclusive: {b} may differ from {a} or not"
     pairs, alone = _format_pairs(pair_verdict), _describe_unpaired(pair_verdict)
@@ -32,42 +32,42 @@ def sentence(pair_verdict: PairVerdict) -> str:
     interval = f"{format_ratio(e.low)} to {format_ratio(e.high)}"
     ratio = f"ratio {format_ratio(e.value)}, {interval}; {basis}"
     if pair_verdict.verdict == CANNOT_TELL:
-        ended = "" if pair_verdict.limits else _describe_end(pair_verdict)
+        ended = "" if pair_verdict.limits else _describe_stop_reason(pair_verdict)
         return (
-            f"{unclear}: the ratio of {what(pair_verdict)} may be {interval}, which includes 1 and "
+            f"{unclear}: the ratio of {format_metric_name(pair_verdict)} may be {interval}, which includes 1 and "
             f"extends beyond {margin} ({basis}{ended})."
         )
     if pair_verdict.verdict == EQUAL:
-        return f"{b} and {a} are practically equal in {what(pair_verdict)}, within {margin} ({ratio})."
+        return f"{b} and {a} are practically equal in {format_metric_name(pair_verdict)}, within {margin} ({ratio})."
     caveat = "" if pair_verdict.verdict == DIFFERENT else f", which is within the margin of {margin}"
     direction, typical = _describe_direction(pair_verdict, e.value), _format_typical(pair_verdict)
-    return f"{b} {direction} {a}{caveat}: {what(pair_verdict)} {typical} ({ratio})."
+    return f"{b} {direction} {a}{caveat}: {format_metric_name(pair_verdict)} {typical} ({ratio})."
 
 
-def untold_limit(pair_verdict: PairVerdict) -> str:
+def describe_inconclusive_limits(pair_verdict: PairVerdict) -> str:
     """Return the sentence on sealed conditions that are inconclusive."""
     conditions = " or ".join(f"'{each}'" for each in pair_verdict.untold)
     return (
-        f"{conditions} of {what(pair_verdict)} is inconclusive with {_format_pairs(pair_verdict)}"
-        f"{_describe_end(pair_verdict)}"
+        f"{conditions} of {format_metric_name(pair_verdict)} is inconclusive with {_format_pairs(pair_verdict)}"
+        f"{_describe_stop_reason(pair_verdict)}"
     )
 
 
-def sides(pair_verdict: PairVerdict) -> tuple[str, str]:
+def format_side_names(pair_verdict: PairVerdict) -> tuple[str, str]:
     """Return the display names of A and B, with the setting of the other factors at B."""
-    a, b = (called(name, pair_verdict.rule.factor) for name in (pair_verdict.rule.a, pair_verdict.rule.b))
+    a, b = (format_side_name(name, pair_verdict.rule.factor) for name in (pair_verdict.rule.a, pair_verdict.rule.b))
     setting = ", ".join(f"{name}={level}" for name, level in pair_verdict.cell.items())
     return a, f"{b} (at {setting})" if setting else b
 
 
-def what(pair_verdict: PairVerdict) -> str:
+def format_metric_name(pair_verdict: PairVerdict) -> str:
     """Return ``write bandwidth``; for a step with a duration only, ``time``."""
     operation, metric, _ = pair_verdict.name
     plain = metric.removesuffix("_last_done").removesuffix("_sum_of_ranks")
     return "time" if plain == "seconds" else f"{operation} {plain}"
 
 
-def gate_name(name: Name, cell: Mapping[str, FactorValue] | None = None) -> str:
+def format_gate_name(name: Name, cell: Mapping[str, FactorValue] | None = None) -> str:
     """Return the metric and cell that a gate judges: ``write bandwidth, nodes=2``."""
     operation, metric, _ = name
     plain = metric.removesuffix("_last_done").removesuffix("_sum_of_ranks")
@@ -87,7 +87,7 @@ def _describe_direction(pair_verdict: PairVerdict, ratio: float) -> str:
     return (
         f"is {'slower' if ratio > 1 else 'faster'}: it takes {many} time {other}"
         if pair_verdict.name[1] == "seconds"
-        else f"has {many} {what(pair_verdict)} {other}"
+        else f"has {many} {format_metric_name(pair_verdict)} {other}"
     )
 
 
@@ -100,7 +100,7 @@ def _format_typical(pair_verdict: PairVerdict) -> str:
     return f"{b} against {a}"
 
 
-def _describe_end(pair_verdict: PairVerdict) -> str:
+def _describe_stop_reason(pair_verdict: PairVerdict) -> str:
     """Describe why there are no more pairs, if the maximum is reached, and the sufficient number."""
     most = ", the planned maximum" if pair_verdict.n + pair_verdict.alone >= pair_verdict.rule.most else ""
     return f"{most}; about {needed} are needed" if (needed := pair_verdict.n_needed()) else most

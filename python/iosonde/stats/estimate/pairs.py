@@ -17,9 +17,9 @@ from iosonde.core.types import Better, Estimate, Factor, FactorValue, level_text
 from iosonde.core.verdict import Direction, Verdict, VerdictState
 
 from . import sequential
-from .compare import CANNOT_TELL, DIFFERENT, verdict
-from .logs import exp_of
-from .summarise import mean, standard_deviation
+from .compare import CANNOT_TELL, DIFFERENT, judge_ratio
+from .logs import exp_estimate
+from .summarise import compute_sd, estimate_mean
 
 Row = tuple[str, str, str, float]  # operation, metric, unit, value
 Cell = tuple[tuple[str, FactorValue], ...]
@@ -58,7 +58,7 @@ class PairVerdict:
     @property
     def verdict(self) -> str:
         """Return the verdict of the interval against 1 and the margin."""
-        return verdict(self.ratio, self.rule.margin)
+        return judge_ratio(self.ratio, self.rule.margin)
 
     @property
     def gated_ratio(self) -> Estimate | None:
@@ -72,7 +72,11 @@ class PairVerdict:
         if self.ratio.value is None or self.n < sequential.LEAST:
             return self.ratio
         logs = np.log(self.b) - np.log(self.a)
-        return sequential.interval(logs, level, self.rule.most) if self.primary else exp_of(mean(logs, level))
+        return (
+            sequential.estimate_sequential_ratio(logs, level, self.rule.most)
+            if self.primary
+            else exp_estimate(estimate_mean(logs, level))
+        )
 
     @property
     def state(self) -> VerdictState:
@@ -126,8 +130,8 @@ class PairVerdict:
         apart = min((self._measure_distance(limit) for limit in self.untold), default=math.log1p(self.rule.margin) / 2)
         if not apart:
             return None
-        critical = sequential.critical(self.rule.most, self.ratio.level, self.rule.most)
-        return math.ceil((critical * standard_deviation(np.log(self.b) - np.log(self.a)) / apart) ** 2)
+        critical = sequential.compute_critical_t(self.rule.most, self.ratio.level, self.rule.most)
+        return math.ceil((critical * compute_sd(np.log(self.b) - np.log(self.a)) / apart) ** 2)
 
     def _measure_distance(self, limit: Threshold) -> float:
         """Return the distance between the logarithms of the ratio and of a limit, the nearer one if there are two."""
@@ -169,12 +173,12 @@ class PairVerdict:
         }
 
 
-def others(rule: PairRule, factors: Iterable[Factor]) -> list[str]:
+def list_cell_factors(rule: PairRule, factors: Iterable[Factor]) -> list[str]:
     """Return the factors that define the cells: those that vary, except the one that separates the sides."""
     return [factor.name for factor in factors if len(factor.levels) > 1 and factor.name != rule.factor]
 
 
-def paired_run(
+def build_paired_run(
     rule: PairRule, others: Sequence[str], factors: Mapping[str, FactorValue], rows: Iterable[Row]
 ) -> PairedRun:
     """Build a complete run from its factors and its metrics; a tool's own iterations are averaged."""
@@ -189,7 +193,7 @@ def paired_run(
     )
 
 
-def verdicts(runs: Iterable[PairedRun], rule: PairRule, others: Sequence[Name] = ()) -> list[PairVerdict]:
+def judge_pairs(runs: Iterable[PairedRun], rule: PairRule, others: Sequence[Name] = ()) -> list[PairVerdict]:
     """Return the verdicts on the deciding metric by cell, then on the ``others``, which share alpha among them. Empty
     before the first pair."""
     cells: dict[Cell, dict[int, dict[str, PairedRun]]] = {}
@@ -210,11 +214,11 @@ def verdicts(runs: Iterable[PairedRun], rule: PairRule, others: Sequence[Name] =
             sum(len(pair) == 1 for pair in cells[cell].values()),
         )
         for name, metrics in names
-        for cell, pairs in sorted(both.items(), key=lambda item: [_order_level(level) for _, level in item[0]])
+        for cell, pairs in sorted(both.items(), key=lambda item: [_make_level_sort_key(level) for _, level in item[0]])
     ]
 
 
-def _order_level(level: FactorValue) -> tuple[bool, float, str]:
+def _make_level_sort_key(level: FactorValue) -> tuple[bool, float, str]:
     """Return a sort key: numbers by size, before texts."""
     text = isinstance(level, str) or level is None
     return text, 0.0 if text else float(level or 0), str(level)
@@ -244,7 +248,7 @@ def _judge_cell(
             None, None, None, level, int(a.size), (Message("nonpositive-value", "values of 0 or below have no ratio"),)
         )
         if a.size and min(a.min(), b.min()) <= 0
-        else sequential.interval(np.log(b) - np.log(a), level, rule.most)
+        else sequential.estimate_sequential_ratio(np.log(b) - np.log(a), level, rule.most)
     )
     return PairVerdict(dict(cell), name, primary, rule, a, b, ratio, alone)
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
-from .summarise import geometric_mean, least_n_for_quantile
+from .summarise import compute_least_n_for_quantile, estimate_geometric_mean
 
 PERCENTILES = (0.5, 0.99, 0.999)
 
@@ -36,10 +36,10 @@ def percentiles_from_durations(
     """Return the percentiles of one trial's durations, each an observed one (the inverse of the empirical
     distribution).
 
-    A percentile is None below :func:`least_n_for_quantile` operations, which are too few to show the tail.
+    A percentile is None below :func:`compute_least_n_for_quantile` operations, which are too few to show the tail.
     """
     x = np.asarray(durations_ns)
-    supported = [p for p in percentiles if x.size >= least_n_for_quantile(p, level)]
+    supported = [p for p in percentiles if x.size >= compute_least_n_for_quantile(p, level)]
     values: dict[float, float | None] = dict.fromkeys(percentiles)
     if supported:
         ranks = [max(0, int(np.ceil(p * x.size - 1e-9)) - 1) for p in supported]
@@ -59,7 +59,7 @@ def percentiles_from_histogram(
     total = int(cumulated[-1]) if cumulated.size else 0
     values: dict[float, float | None] = dict.fromkeys(percentiles)
     for p in percentiles:
-        if total and total >= least_n_for_quantile(p, level):
+        if total and total >= compute_least_n_for_quantile(p, level):
             bucket = int(np.searchsorted(cumulated, max(1.0, p * total)))
             before = int(cumulated[bucket - 1]) if bucket else 0
             share = (p * total - before) / (int(cumulated[bucket]) - before)
@@ -93,7 +93,7 @@ def percentiles_from_trial(
     return summaries
 
 
-def over_trials(trials: Iterable[TrialPercentiles], percentile: float, level: float) -> Estimate:
+def estimate_over_trials(trials: Iterable[TrialPercentiles], percentile: float, level: float) -> Estimate:
     """Estimate a percentile over trials, in seconds: geometric mean with t interval on logs; None if trials were too
     short."""
     members = list(trials)
@@ -103,13 +103,13 @@ def over_trials(trials: Iterable[TrialPercentiles], percentile: float, level: fl
         warning = Message(
             "too-few-operations",
             "p{percentile:g} needs at least {least} operations per trial, the shortest trial has {fewest}",
-            least=least_n_for_quantile(percentile, level),
+            least=compute_least_n_for_quantile(percentile, level),
             percentile=100 * percentile,
             fewest=min((trial.n_operations for trial in members), default=0),
         )
         return Estimate(None, None, None, level, len(members), (warning,))
     # A duration of 0 ns is below the clock's resolution; 0.5 ns stands for it so that its log exists.
-    return geometric_mean([max(value, 0.5e-9) for value in seconds], level)
+    return estimate_geometric_mean([max(value, 0.5e-9) for value in seconds], level)
 
 
 def percentiles_from_buckets(

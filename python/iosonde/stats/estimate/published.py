@@ -8,7 +8,7 @@ from iosonde.core.levels import check_level
 
 from .compare import Group
 from .distributions import normal_quantile, t_critical
-from .ratio import side_of_summary
+from .ratio import moments_from_summary
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,6 @@ class PublishedSummary:
         return (self.high - self.low) / 2 * math.sqrt(self.n) / critical
 
 
-def published(summary: PublishedSummary) -> Group:
+def build_published_group(summary: PublishedSummary) -> Group:
     """Build a side from a summary. Raises InputError."""
-    return Group(summary.name, side_of_summary(summary.mean, summary.spread(), summary.n))
+    return Group(summary.name, moments_from_summary(summary.mean, summary.spread(), summary.n))

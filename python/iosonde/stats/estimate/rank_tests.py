@@ -34,7 +34,7 @@ class RankTest:
     superiority: float  # P(B > A) + P(B = A) / 2, over all pairs
 
 
-def unpaired(a: Array, b: Array, level: float) -> RankTest:
+def run_unpaired_test(a: Array, b: Array, level: float) -> RankTest:
     """Run the Brunner-Munzel test from 10 trials per side (allows unequal spreads), below it the Mann-Whitney test.
 
     Brunner & Munzel, Biometrical Journal 42, 2000, 17-25: its t approximation needs 10. The Mann-Whitney null
@@ -43,10 +43,10 @@ def unpaired(a: Array, b: Array, level: float) -> RankTest:
     superiority = _compute_superiority(a, b)
     name, p = "Brunner-Munzel", nan
     if min(a.size, b.size) >= BRUNNER_MUNZEL_FROM and 0 < superiority < 1:
-        p = _brunner_munzel_p(a, b, superiority)
+        p = _compute_brunner_munzel_p(a, b, superiority)
     if np.isnan(p):
-        name, p = "Mann-Whitney", _mann_whitney_p(a, b, superiority)
-    rank = _rank_of_pairs(a.size, b.size, level)
+        name, p = "Mann-Whitney", _compute_mann_whitney_p(a, b, superiority)
+    rank = _find_interval_rank_of_pairs(a.size, b.size, level)
     pick = (
         _build_picker(np.subtract.outer(b, a).ravel())
         if a.size * b.size <= _MOST_PAIRS
@@ -55,11 +55,11 @@ def unpaired(a: Array, b: Array, level: float) -> RankTest:
     return RankTest(name, p, _estimate_shift(pick, a.size * b.size, rank, level, min(a.size, b.size)), superiority)
 
 
-def paired(a: Array, b: Array, level: float) -> RankTest:
+def run_paired_test(a: Array, b: Array, level: float) -> RankTest:
     """Run Wilcoxon's signed-rank test of B - A; the shift is the median of the Walsh averages."""
     d = b - a
     superiority = float(np.mean(d > 0) + np.mean(d == 0) / 2)
-    p = _wilcoxon_p(d) if np.any(d != 0) else 1.0
+    p = _compute_wilcoxon_p(d) if np.any(d != 0) else 1.0
     count = d.size * (d.size + 1) // 2
     if count <= _MOST_PAIRS:
         rows, columns = np.triu_indices(d.size)
@@ -68,11 +68,14 @@ def paired(a: Array, b: Array, level: float) -> RankTest:
         halves = np.sort(d / 2)
         pick = _build_sum_picker(halves, halves, folded=True)
     return RankTest(
-        "Wilcoxon", p, _estimate_shift(pick, count, _rank_of_averages(d.size, level), level, d.size), superiority
+        "Wilcoxon",
+        p,
+        _estimate_shift(pick, count, _find_interval_rank_of_averages(d.size, level), level, d.size),
+        superiority,
     )
 
 
-def too_few_runs_p(marks: npt.NDArray[np.bool_]) -> float:
+def compute_too_few_runs_p(marks: npt.NDArray[np.bool_]) -> float:
     """Return the p-value of as few runs, or fewer, of these marks in random order; 1 if all are alike.
 
     Wald & Wolfowitz, Annals of Math. Statistics 11, 1940, 147-162: exact up to 200 marks, else normal.
@@ -93,7 +96,7 @@ def too_few_runs_p(marks: npt.NDArray[np.bool_]) -> float:
     return erfc((usual - runs - 0.5) / spread / sqrt(2)) / 2
 
 
-def _brunner_munzel_p(a: Array, b: Array, superiority: float) -> float:
+def _compute_brunner_munzel_p(a: Array, b: Array, superiority: float) -> float:
     """Return the p-value; NaN if ties leave no variance."""
     spread_a, spread_b = a.size * np.var(_count_below(a, b), ddof=1), b.size * np.var(_count_below(b, a), ddof=1)
     spread = float(spread_a + spread_b)
@@ -109,17 +112,17 @@ def _count_below(values: Array, others: Array) -> Array:
     return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / 2
 
 
-def _mann_whitney_p(a: Array, b: Array, superiority: float) -> float:
+def _compute_mann_whitney_p(a: Array, b: Array, superiority: float) -> float:
     """Return the p-value: exact for few trials, else normal with correction for continuity and ties."""
     pairs = a.size * b.size
     larger = round(2 * pairs * max(superiority, 1 - superiority)) / 2  # the larger of both U
     both = np.concatenate([a, b] if a.size <= b.size else [b, a])
-    ties = _count_ties(both)
+    ties = _sum_tie_cubes(both)
     if pairs <= _EXACT_PAIRS and (not ties or both.size <= _EXACT_TIED):
         return (
-            _permutation_p(_twice_ranks(both), min(a.size, b.size))
+            _compute_permutation_p(_compute_twice_ranks(both), min(a.size, b.size))
             if ties
-            else min(1.0, 2 * float(_mann_whitney_null(a.size, b.size)[int(larger) :].sum()))
+            else min(1.0, 2 * float(_build_mann_whitney_null(a.size, b.size)[int(larger) :].sum()))
         )
     n = a.size + b.size
     variance = pairs / 12 * (n + 1 - ties / (n * (n - 1)))
@@ -127,7 +130,7 @@ def _mann_whitney_p(a: Array, b: Array, superiority: float) -> float:
     return normal_two_sided_p(off / sqrt(variance)) if off > 0 and variance > 0 else 1.0
 
 
-def _permutation_p(twice_ranks: npt.NDArray[np.int_], n_a: int) -> float:
+def _compute_permutation_p(twice_ranks: npt.NDArray[np.int_], n_a: int) -> float:
     """Return twice the smaller tail of the rank sum of the first ``n_a``, over all choices of ``n_a`` ranks.
 
     Equal trials share the mean of their ranks, so the sums are exact with ties, too (Lehmann, Nonparametrics, 1975,
@@ -143,24 +146,24 @@ def _permutation_p(twice_ranks: npt.NDArray[np.int_], n_a: int) -> float:
     return min(1.0, 2 * float(min(null[: observed + 1].sum(), null[observed:].sum())))
 
 
-def _wilcoxon_p(d: Array) -> float:
+def _compute_wilcoxon_p(d: Array) -> float:
     """Return the p-value: exact for few differences, with ties, too; else normal. Zeros are left out."""
     sizes = np.abs(d[d != 0])
-    twice_ranks = _twice_ranks(sizes)
+    twice_ranks = _compute_twice_ranks(sizes)
     plus, n = int(twice_ranks[d[d != 0] > 0].sum()), sizes.size
     if n <= _EXACT_SIGNS:
-        null = _signed_rank_null(twice_ranks.tolist())
+        null = _build_signed_rank_null(twice_ranks.tolist())
         return min(1.0, 2 * float(min(null[: plus + 1].sum(), null[plus:].sum())))
     off = plus / 2 - n * (n + 1) / 4
-    return normal_two_sided_p(off / sqrt((n * (n + 1) * (2 * n + 1) - _count_ties(sizes) / 2) / 24))
+    return normal_two_sided_p(off / sqrt((n * (n + 1) * (2 * n + 1) - _sum_tie_cubes(sizes) / 2) / 24))
 
 
-def _twice_ranks(values: Array) -> npt.NDArray[np.int_]:
+def _compute_twice_ranks(values: Array) -> npt.NDArray[np.int_]:
     """Return twice the rank of each, so that mean ranks of ties are whole numbers, too."""
     return np.rint(2 * _count_below(values, values) + 1).astype(int)
 
 
-def _count_ties(values: Array) -> int:
+def _sum_tie_cubes(values: Array) -> int:
     """Return the sum of t³ - t over groups of t equal values; 0 without ties."""
     sizes = np.unique(values, return_counts=True)[1]
     return int((sizes**3 - sizes).sum())
@@ -213,17 +216,17 @@ def _build_sum_picker(x: Array, y: Array, folded: bool = False) -> Callable[[int
 
 
 @cache
-def _rank_of_pairs(n_a: int, n_b: int, level: float) -> int:
+def _find_interval_rank_of_pairs(n_a: int, n_b: int, level: float) -> int:
     """Return the largest k with P(U < k) <= alpha/2 under the Mann-Whitney null: the interval's rank from either
     end."""
     if n_a * n_b > _EXACT_PAIRS:
         mean, sd = n_a * n_b / 2, np.sqrt(n_a * n_b * (n_a + n_b + 1) / 12)
         return int(np.floor(mean - normal_quantile(0.5 + level / 2) * sd))
-    return _rank_of(_mann_whitney_null(n_a, n_b), level)
+    return _find_rank(_build_mann_whitney_null(n_a, n_b), level)
 
 
 @cache
-def _mann_whitney_null(n_a: int, n_b: int) -> Array:
+def _build_mann_whitney_null(n_a: int, n_b: int) -> Array:
     """Return the probability of each U if both sides are alike."""
     # Orders of m and n trials with U = u: those that end in an A (above all n B), and those that end in a B.
     orders = [np.zeros(n_a * n_b + 1) for _ in range(n_a + 1)]
@@ -237,15 +240,15 @@ def _mann_whitney_null(n_a: int, n_b: int) -> Array:
 
 
 @cache
-def _rank_of_averages(n: int, level: float) -> int:
+def _find_interval_rank_of_averages(n: int, level: float) -> int:
     """Return the interval's rank for the signed-rank statistic."""
     if n > 50:
         mean, sd = n * (n + 1) / 4, np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
         return int(np.floor(mean - normal_quantile(0.5 + level / 2) * sd))
-    return _rank_of(_signed_rank_null(range(1, n + 1)), level)
+    return _find_rank(_build_signed_rank_null(range(1, n + 1)), level)
 
 
-def _signed_rank_null(ranks: Sequence[int]) -> Array:
+def _build_signed_rank_null(ranks: Sequence[int]) -> Array:
     """Return the probability of each sum of positive ranks, each positive with probability 1/2."""
     chances = np.zeros(sum(ranks) + 1)
     chances[0] = 1.0
@@ -255,5 +258,5 @@ def _signed_rank_null(ranks: Sequence[int]) -> Array:
     return chances
 
 
-def _rank_of(chances: Array, level: float) -> int:
+def _find_rank(chances: Array, level: float) -> int:
     return int(np.searchsorted(np.cumsum(chances), (1 - level) / 2 + 1e-12, side="right"))

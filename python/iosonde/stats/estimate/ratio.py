@@ -14,8 +14,8 @@ from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .distributions import t_critical
-from .logs import LARGEST_LOG, TOO_FAR, exp_of
-from .summarise import Values, standard_deviation
+from .logs import LARGEST_LOG, TOO_FAR, exp_estimate
+from .summarise import Values, compute_sd
 
 FIELLER_FROM = 20
 _FEW, _MANY_TIMES = 3, 4
@@ -33,34 +33,34 @@ class Moments:
     log_sd: float | None
 
 
-def side(values: Values) -> Moments:
+def compute_moments(values: Values) -> Moments:
     """Compute the moments of these trials."""
     x = np.asarray(values, dtype=float)
     logs = np.log(x) if x.size and np.all(x > 0) else None
     return Moments(
         mean=float(np.mean(x)),
-        sd=standard_deviation(x),
+        sd=compute_sd(x),
         n=int(x.size),
         log_mean=None if logs is None else float(np.mean(logs)),
-        log_sd=None if logs is None else standard_deviation(logs),
+        log_sd=None if logs is None else compute_sd(logs),
     )
 
 
-def side_of_summary(mean: float, sd: float, n: int) -> Moments:
+def moments_from_summary(mean: float, sd: float, n: int) -> Moments:
     """Build a side from mean, sd and n: its logs by the delta method (sd of logs ≈ sd ÷ mean)."""
     return Moments(mean, sd, n, None, None) if mean <= 0 else Moments(mean, sd, n, math.log(mean), sd / mean)
 
 
-def ratio_of_means(numerator: Moments, denominator: Moments, level: float) -> Estimate:
+def estimate_ratio_of_means(numerator: Moments, denominator: Moments, level: float) -> Estimate:
     """Return numerator.mean ÷ denominator.mean with an interval that includes it; ``n`` is the smaller side's.
 
     From 20 trials per side Fieller's interval (Fieller 1954, JRSS B 16, 175-185) with Welch-Satterthwaite degrees of
     freedom. Below, or if Fieller's would reach 0 although every trial is above it, on logarithms.
     """
-    return ratio_and_method(numerator, denominator, level)[0]
+    return estimate_ratio_and_method(numerator, denominator, level)[0]
 
 
-def ratio_and_method(numerator: Moments, denominator: Moments, level: float) -> tuple[Estimate, str]:
+def estimate_ratio_and_method(numerator: Moments, denominator: Moments, level: float) -> tuple[Estimate, str]:
     """Return the ratio of the means, and FIELLER or LOGARITHMS; '' without an interval."""
     check_level(level)
     n = min(numerator.n, denominator.n)
@@ -74,16 +74,16 @@ def ratio_and_method(numerator: Moments, denominator: Moments, level: float) -> 
         return Estimate(value, None, None, level, n, (few,)), ""
     positive = numerator.log_sd is not None and denominator.log_sd is not None
     if n < FIELLER_FROM and positive:
-        return _on_logs(numerator, denominator, value, level, n), LOGARITHMS
+        return _estimate_on_logs(numerator, denominator, value, level, n), LOGARITHMS
     estimate = _estimate_fieller(numerator, denominator, value, level, n)
     return (
-        (_on_logs(numerator, denominator, value, level, n), LOGARITHMS)
+        (_estimate_on_logs(numerator, denominator, value, level, n), LOGARITHMS)
         if positive and (estimate.low is None or estimate.low <= 0)
         else (estimate, FIELLER)
     )
 
 
-def ratio_of_geometric_means(numerator: Moments, denominator: Moments, level: float) -> Estimate:
+def estimate_geometric_ratio(numerator: Moments, denominator: Moments, level: float) -> Estimate:
     """Return the ratio of the geometric means: exp of Welch's interval for the difference of the mean logs. Empty if a
     value is not above 0."""
     check_level(level)
@@ -94,12 +94,12 @@ def ratio_of_geometric_means(numerator: Moments, denominator: Moments, level: fl
         )
     center = numerator.log_mean - denominator.log_mean
     if n < 2:
-        return exp_of(Estimate(center, None, None, level, n))
-    half = _half_of_logs(numerator, denominator, level)
-    return exp_of(Estimate(center, center - half, center + half, level, n))
+        return exp_estimate(Estimate(center, None, None, level, n))
+    half = _compute_log_half_width(numerator, denominator, level)
+    return exp_estimate(Estimate(center, center - half, center + half, level, n))
 
 
-def welch_df(variance_a: float, n_a: int, variance_b: float, n_b: int) -> float:
+def compute_welch_df(variance_a: float, n_a: int, variance_b: float, n_b: int) -> float:
     """Return the Welch-Satterthwaite degrees of freedom of a difference of two means (Welch 1947, Biometrika 34,
     28-35).
 
@@ -107,7 +107,7 @@ def welch_df(variance_a: float, n_a: int, variance_b: float, n_b: int) -> float:
     Brown 1966, Annals of Mathematical Statistics 37, 639-642). If the few lie close by chance, Welch's would be those
     of the many, and 7 to 13 of 100 equal sides would be called different.
     """
-    if few_trials(n_a, n_b):
+    if has_too_few_trials(n_a, n_b):
         return float(min(n_a, n_b) - 1)
     a, b = variance_a / n_a, variance_b / n_b
     if a + b == 0:
@@ -116,13 +116,13 @@ def welch_df(variance_a: float, n_a: int, variance_b: float, n_b: int) -> float:
     return 1 / (a * a / (n_a - 1) + b * b / (n_b - 1))
 
 
-def few_trials(n_a: float, n_b: float) -> bool:
+def has_too_few_trials(n_a: float, n_b: float) -> bool:
     """Return whether two or three trials are compared with at least four times as many."""
     few, many = sorted((n_a, n_b))
     return few <= _FEW and many >= _MANY_TIMES * few
 
 
-def _on_logs(a: Moments, b: Moments, value: float, level: float, n: int) -> Estimate:
+def _estimate_on_logs(a: Moments, b: Moments, value: float, level: float, n: int) -> Estimate:
     """Return the union of two intervals that agree if the trials are near-normal or alike in shape.
 
     Welch's for the difference of the mean logs is right for skewed trials of one shape, and is around the ratio of
@@ -130,8 +130,10 @@ def _on_logs(a: Moments, b: Moments, value: float, level: float, n: int) -> Esti
     the sides differ in shape. Each undercovers where the other is right (docs/method/coverage.md).
     """
     cv_a, cv_b = a.sd / a.mean, b.sd / b.mean
-    half = t_critical(level, welch_df(cv_a**2, a.n, cv_b**2, b.n)) * math.hypot(cv_a / a.n**0.5, cv_b / b.n**0.5)
-    typical = ratio_of_geometric_means(a, b, level)
+    half = t_critical(level, compute_welch_df(cv_a**2, a.n, cv_b**2, b.n)) * math.hypot(
+        cv_a / a.n**0.5, cv_b / b.n**0.5
+    )
+    typical = estimate_geometric_ratio(a, b, level)
     if half > LARGEST_LOG or typical.low is None or typical.high is None:
         return Estimate(value, None, None, level, n, (TOO_FAR,))
     outside = value < typical.low * (1 - 1e-12) or value > typical.high * (1 + 1e-12)
@@ -146,9 +148,9 @@ def _on_logs(a: Moments, b: Moments, value: float, level: float, n: int) -> Esti
     return Estimate(value, low, high, level, n, warnings if outside else ())
 
 
-def _half_of_logs(a: Moments, b: Moments, level: float) -> float:
+def _compute_log_half_width(a: Moments, b: Moments, level: float) -> float:
     assert a.log_sd is not None and b.log_sd is not None
-    return t_critical(level, welch_df(a.log_sd**2, a.n, b.log_sd**2, b.n)) * math.hypot(
+    return t_critical(level, compute_welch_df(a.log_sd**2, a.n, b.log_sd**2, b.n)) * math.hypot(
         a.log_sd / a.n**0.5, b.log_sd / b.n**0.5
     )
 
@@ -156,7 +158,7 @@ def _half_of_logs(a: Moments, b: Moments, level: float) -> float:
 def _estimate_fieller(a: Moments, b: Moments, value: float, level: float, n: int) -> Estimate:
     variance_a, variance_b = a.sd**2 / a.n, b.sd**2 / b.n
     # The pivot a.mean - ratio·b.mean has this variance at the observed ratio: its degrees of freedom follow Welch.
-    t = t_critical(level, welch_df(a.sd**2, a.n, value**2 * b.sd**2, b.n))
+    t = t_critical(level, compute_welch_df(a.sd**2, a.n, value**2 * b.sd**2, b.n))
     g = t * t * variance_b / b.mean**2
     if g >= 1:
         warning = Message(

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 
 from iosonde.core.types import Estimate
 
-from .ratio import ratio_of_means, side
+from .ratio import compute_moments, estimate_ratio_of_means
 
 
-def efficiencies(trials_by_size: Mapping[float, Sequence[float]], level: float) -> dict[float, Estimate]:
+def estimate_efficiencies(trials_by_size: Mapping[float, Sequence[float]], level: float) -> dict[float, Estimate]:
     """Return E(k) for every k but the smallest, which is the base: ``trials_by_size`` maps k to the rates of its
     trials.
 
@@ -20,9 +20,11 @@ def efficiencies(trials_by_size: Mapping[float, Sequence[float]], level: float) 
     sizes = sorted(trials_by_size)
     if len(sizes) < 2 or not sizes[0] > 0:
         return {}
-    base = side(trials_by_size[sizes[0]])
+    base = compute_moments(trials_by_size[sizes[0]])
     return {
-        size: _scale_estimate(ratio_of_means(side(trials_by_size[size]), base, level), sizes[0] / size)
+        size: _scale_estimate(
+            estimate_ratio_of_means(compute_moments(trials_by_size[size]), base, level), sizes[0] / size
+        )
         for size in sizes[1:]
     }
 
@@ -31,7 +33,7 @@ SOME = ("linear", "more than linear", "less than linear")  # verdicts with a sig
 _NEARLY = 1.1  # smallest relevant speedup
 
 
-def verdict(efficiency: Estimate, size: float, base: float = 1) -> str:
+def judge_efficiency(efficiency: Estimate, size: float, base: float = 1) -> str:
     """Return the verdict on an efficiency: ``linear``, ``adds nothing`` …, or ``cannot tell``. If adding nothing is
     possible but half of linear scaling is excluded, it is ``adds little or nothing``."""
     if efficiency.low is None or efficiency.high is None:

@@ -10,7 +10,7 @@ import numpy as np
 from iosonde.core.arrays import Array
 
 from .distributions import chi2_quantile
-from .rank_tests import unpaired
+from .rank_tests import run_unpaired_test
 
 ALPHA = 0.01  # of the rank test of paired against unpaired values
 MIN_UNPAIRED = 4
@@ -41,7 +41,7 @@ def detect_selection(paired: Array, partners: Array, unpaired_values: Array) -> 
     """
     if unpaired_values.size < MIN_UNPAIRED or paired.size < 2:
         return None
-    p = unpaired(paired, unpaired_values, 0.95).p
+    p = run_unpaired_test(paired, unpaired_values, 0.95).p
     if not p < ALPHA:
         return None
     everything = np.concatenate([paired, unpaired_values])

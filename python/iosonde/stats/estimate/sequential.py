@@ -9,7 +9,7 @@ A pair is the logarithm of B ÷ A. The boundary has the form of the sequential t
 one standard deviation of a pair. The Bayes factor of N(0, 1) against 0 for mean ÷ sd, with the right Haar prior of the
 sd, is a test martingale (Lai 1976, Annals of Statistics 4, 265-280; Wang & Ramdas 2023, arXiv:2310.03722; Pérez-Ortiz
 et al. 2024, Annals of Statistics 52, 1410-1432). Ville's inequality would put it at 1 ÷ alpha, which also pays for
-looks that nobody takes. ``threshold`` computes it for the looks that are taken, as Jennison & Turnbull do for
+looks that nobody takes. ``solve_log_threshold`` computes it for the looks that are taken, as Jennison & Turnbull do for
 sequential t tests (1991, Biometrika 78, 133-141). docs/method/against.md has simulations.
 """
 
@@ -26,8 +26,8 @@ from iosonde.core.levels import check_level
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
-from .logs import exp_of
-from .summarise import Values, standard_deviation
+from .logs import exp_estimate
+from .summarise import Values, compute_sd
 
 LEAST = 6  # pairs before the first look
 MOST = 100  # pairs by default
@@ -41,7 +41,7 @@ _FAR = 7.0  # standard deviations, beyond which the density is negligible
 _SETTLED = 1e-3  # share of alpha
 
 
-def interval(logs: Values, level: float, most: int = MOST) -> Estimate:
+def estimate_sequential_ratio(logs: Values, level: float, most: int = MOST) -> Estimate:
     """Return the geometric mean of the pairs' ratios, with an interval that is valid at every look up to ``most``
     pairs.
 
@@ -75,41 +75,41 @@ def interval(logs: Values, level: float, most: int = MOST) -> Estimate:
                 ),
             ),
         )
-    half = critical(n, level, most) * standard_deviation(x) / math.sqrt(n)
+    half = compute_critical_t(n, level, most) * compute_sd(x) / math.sqrt(n)
     if not math.isfinite(half):
         return Estimate(
             value, None, None, level, n, (Message("too-few-pairs", "too few pairs for an interval at this level"),)
         )
     center = float(np.mean(x))
-    return exp_of(Estimate(center, center - half, center + half, level, n))
+    return exp_estimate(Estimate(center, center - half, center + half, level, n))
 
 
-def critical(n: int, level: float, most: int = MOST) -> float:
+def compute_critical_t(n: int, level: float, most: int = MOST) -> float:
     """Return the critical value of Student's t at the look after ``n`` pairs; infinite if no pairs can reach it."""
-    u2 = _compute_boundary(n, threshold(1 - level, most)) ** 2
+    u2 = _compute_boundary(n, solve_log_threshold(1 - level, most)) ** 2
     return math.inf if u2 >= n * (1 - 1e-12) else math.sqrt((n - 1) * u2 / (n - u2))
 
 
 @lru_cache(256)
-def threshold(alpha: float, most: int = MOST) -> float:
+def solve_log_threshold(alpha: float, most: int = MOST) -> float:
     """Return the threshold of the log Bayes factor that looks after LEAST … ``most`` pairs cross with total probability
     ``alpha`` without a difference. Ville's bound, log(1 ÷ alpha), is its upper limit."""
     low, high = 0.0, math.log(1 / alpha)
-    p_low, p_high = crossing(most, low), crossing(most, high)
+    p_low, p_high = compute_crossing_probability(most, low), compute_crossing_probability(most, high)
     if p_low <= alpha:
         return low
     for _ in range(40):
         # log p is nearly linear; the limits of the share make it bisect elsewhere.
         share = math.log(p_low / alpha) / math.log(p_low / p_high)
         at = low + (high - low) * min(max(share, 0.02), 0.98)
-        p = crossing(most, at)
+        p = compute_crossing_probability(most, at)
         if abs(p / alpha - 1) < _SETTLED:
             break
         low, high, p_low, p_high = (at, high, p, p_high) if p > alpha else (low, at, p_low, p)
     return at
 
 
-def crossing(most: int, log_factor: float) -> float:
+def compute_crossing_probability(most: int, log_factor: float) -> float:
     """Return the probability that normal pairs without a difference cross the boundary at any look up to ``most``.
 
     u = Σx ÷ √Σx² is a Markov chain. The next one is u·cos φ + sin φ, φ being the angle between the previous pairs and

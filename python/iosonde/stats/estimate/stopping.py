@@ -15,13 +15,13 @@ from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 
 from .distributions import t_critical
-from .summarise import Values, standard_deviation
+from .summarise import Values, compute_sd
 
 PILOT = 6
 RARE_SHARE = 0.1  # of trials: a rare slow mode, as is common in storage
 
 
-def stein(pilot: Values, relative_half_width: float, level: float) -> int:
+def compute_stein_trials(pilot: Values, relative_half_width: float, level: float) -> int:
     """Return the total trials, pilot included, for a half-width ≤ ``relative_half_width`` × |mean| at ``level``.
 
     n = max(n₀, ⌈(t(1-α/2; n₀-1)·s₀ ÷ d)²⌉) with d = ``relative_half_width`` × |pilot mean| (Stein 1945, Annals of
@@ -41,7 +41,7 @@ def stein(pilot: Values, relative_half_width: float, level: float) -> int:
     if not relative_half_width > 0:
         raise InputError("out-of-range", "the half-width must be above 0", "write it as ci<5%")
     half_width = relative_half_width * abs(float(np.mean(x)))
-    s = standard_deviation(x)
+    s = compute_sd(x)
     if s == 0:
         return int(x.size)
     if half_width == 0:
@@ -53,7 +53,7 @@ def stein(pilot: Values, relative_half_width: float, level: float) -> int:
     return max(int(x.size), math.ceil((t_critical(level, x.size - 1) * s / half_width) ** 2 - 1e-9))
 
 
-def stein_interval(values: Values, n_pilot: int, level: float) -> Estimate:
+def estimate_stein_interval(values: Values, n_pilot: int, level: float) -> Estimate:
     """Return the mean of all trials with the interval of Stein's rule: x̄ ± t(1-α/2; n₀-1)·s₀/√n."""
     check_level(level)
     x = np.asarray(values, dtype=float)
@@ -65,17 +65,17 @@ def stein_interval(values: Values, n_pilot: int, level: float) -> Estimate:
             n_pilot=n_pilot,
             n_trials=x.size,
         )
-    half = t_critical(level, n_pilot - 1) * standard_deviation(x[:n_pilot]) / math.sqrt(x.size)
+    half = t_critical(level, n_pilot - 1) * compute_sd(x[:n_pilot]) / math.sqrt(x.size)
     center = float(np.mean(x))
     return Estimate(center, center - half, center + half, level, int(x.size))
 
 
-def chance_to_miss(n: int, share: float = RARE_SHARE) -> float:
+def compute_miss_probability(n: int, share: float = RARE_SHARE) -> float:
     """Return the probability that n trials miss a mode that has this ``share`` of all trials."""
     return (1 - share) ** n
 
 
-def trials_to_see(level: float, share: float = RARE_SHARE) -> int:
+def compute_trials_to_see(level: float, share: float = RARE_SHARE) -> int:
     """Return the fewest trials that show such a mode with probability ``level``: 29 for one trial in ten and 0.95."""
     check_level(level)
     return math.ceil(math.log(1 - level) / math.log(1 - share) - 1e-9)
@@ -84,7 +84,7 @@ def trials_to_see(level: float, share: float = RARE_SHARE) -> int:
 def repetitions_needed(
     values_by_metric: Mapping[str, Sequence[float]], relative_half_width: float, level: float, pilot: int = PILOT
 ) -> int:
-    """Return the total trials that every metric of a cell needs: the largest of their :func:`stein` numbers.
+    """Return the total trials that every metric of a cell needs: the largest of :func:`compute_stein_trials`.
 
     Only the first ``pilot`` values of each metric are used, so a later call returns the same number and is not peeking.
     A metric with an incomplete pilot needs ``pilot`` trials. Each metric keeps its own level.
@@ -92,5 +92,5 @@ def repetitions_needed(
     needed = pilot
     for values in values_by_metric.values():
         if len(values) >= pilot:
-            needed = max(needed, stein(list(values)[:pilot], relative_half_width, level))
+            needed = max(needed, compute_stein_trials(list(values)[:pilot], relative_half_width, level))
     return needed

@@ -17,13 +17,13 @@ from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .distributions import binomial_cdf, chi2_quantile, t_critical
-from .logs import exp_of
+from .logs import exp_estimate
 
 _LARGEST = 1e140  # sums of a million squares stay finite
 Values = Sequence[float] | Array
 
 
-def mean(values: Values, level: float) -> Estimate:
+def estimate_mean(values: Values, level: float) -> Estimate:
     """Estimate the arithmetic mean with Student's t interval: x̄ ± t(1-α/2; n-1)·s/√n (Jain 1991, §13.2).
 
     With 6 trials, the normal instead of the t quantile would make the interval 24 % too narrow. A single trial has no
@@ -31,17 +31,17 @@ def mean(values: Values, level: float) -> Estimate:
     """
     x = _check_finite(values, level)
     if x.size < 2:
-        return _without_interval(x, level, float(x[0]) if x.size else None)
-    center, half = _compute_mean(x), t_critical(level, x.size - 1) * standard_deviation(x) / math.sqrt(x.size)
+        return _build_without_interval(x, level, float(x[0]) if x.size else None)
+    center, half = _compute_mean(x), t_critical(level, x.size - 1) * compute_sd(x) / math.sqrt(x.size)
     return Estimate(center, center - half, center + half, level, x.size)
 
 
-def least_trials_for_median(level: float) -> int:
+def compute_least_n_for_median(level: float) -> int:
     """Return the fewest trials whose smallest and largest value enclose the median with ``level``: 6 for 0.95."""
-    return least_n_for_quantile(0.5, level)
+    return compute_least_n_for_quantile(0.5, level)
 
 
-def least_n_for_quantile(p: float, level: float) -> int:
+def compute_least_n_for_quantile(p: float, level: float) -> int:
     """Return the fewest values whose smallest and largest enclose the p-quantile with ``level``.
 
     P(min < q_p < max) = 1 - pⁿ - (1-p)ⁿ for any continuous distribution (David & Nagaraja 2003, §7.1).
@@ -53,17 +53,17 @@ def least_n_for_quantile(p: float, level: float) -> int:
     return n
 
 
-def median(values: Values, level: float) -> Estimate:
+def estimate_median(values: Values, level: float) -> Estimate:
     """Estimate the median with the exact order-statistic interval [x(k), x(n+1-k)].
 
     k is the largest rank with P(Binomial(n, 1/2) < k) ≤ α/2, so the interval covers at least ``level`` for any
     continuous distribution (David & Nagaraja 2003, §7.1; Le Boudec 2010, §2.2). There is none below
-    :func:`least_trials_for_median`.
+    :func:`compute_least_n_for_median`.
     """
     x = np.sort(_check_finite(values, level))
     if x.size == 0:
-        return _without_interval(x, level, None)
-    center, least = compute_median(x), least_trials_for_median(level)
+        return _build_without_interval(x, level, None)
+    center, least = compute_median(x), compute_least_n_for_median(level)
     if x.size < least:
         warning = Message(
             "too-few-trials",
@@ -79,16 +79,16 @@ def median(values: Values, level: float) -> Estimate:
     return Estimate(center, float(x[k - 1]), float(x[x.size - k]), level, x.size)
 
 
-def quantile(values: Values, p: float, level: float) -> Estimate:
+def estimate_quantile(values: Values, p: float, level: float) -> Estimate:
     """Estimate the p-quantile, the inverse of the empirical distribution, with an order-statistic interval [x(k),
     x(s)].
 
     It covers F(s - 1) - F(k - 1) ≥ ``level`` for any continuous distribution, F that of Binomial(n, p) (David &
     Nagaraja 2003, §7.1). Both tails are equal given enough values; else the nearer end is the outermost value. Below
-    :func:`least_n_for_quantile` there is no estimate: the values do not show the tail.
+    :func:`compute_least_n_for_quantile` there is no estimate: the values do not show the tail.
     """
     x = np.sort(_check_finite(values, level))
-    least = least_n_for_quantile(p, level)
+    least = compute_least_n_for_quantile(p, level)
     if x.size < least:
         warning = Message(
             "too-few-trials",
@@ -107,14 +107,18 @@ def quantile(values: Values, p: float, level: float) -> Estimate:
     return Estimate(center, min(float(x[low]), center), max(float(x[high]), center), level, x.size)
 
 
-def geometric_mean(values: Values, level: float) -> Estimate:
+def estimate_geometric_mean(values: Values, level: float) -> Estimate:
     """Estimate exp of the mean of logs with its t interval: the typical value of ratios and of right-skewed positive
     data."""
     x = _check_finite(values, level)
-    return _not_positive(x, level, "geometric") if x.size and np.any(x <= 0) else exp_of(mean(np.log(x), level))
+    return (
+        _refuse_nonpositive_mean(x, level, "geometric")
+        if x.size and np.any(x <= 0)
+        else exp_estimate(estimate_mean(np.log(x), level))
+    )
 
 
-def harmonic_mean(values: Values, level: float) -> Estimate:
+def estimate_harmonic_mean(values: Values, level: float) -> Estimate:
     """Estimate n ÷ Σ(1/x) with an interval on its logarithm.
 
     It is the right mean of rates over equal work (every trial moves the same bytes): it equals total work ÷ total time.
@@ -126,17 +130,17 @@ def harmonic_mean(values: Values, level: float) -> Estimate:
     """
     x = _check_finite(values, level)
     if x.size and np.any(x <= 0):
-        return _not_positive(x, level, "harmonic")
+        return _refuse_nonpositive_mean(x, level, "harmonic")
     inverse = 1 / x
     if x.size < 2:
-        return _without_interval(x, level, float(x[0]) if x.size else None)
+        return _build_without_interval(x, level, float(x[0]) if x.size else None)
     center = _compute_mean(inverse)
-    spread = max(standard_deviation(inverse) / center, standard_deviation(np.log(x)))
+    spread = max(compute_sd(inverse) / center, compute_sd(np.log(x)))
     half = t_critical(level, x.size - 1) * spread / math.sqrt(x.size)
-    return exp_of(Estimate(-math.log(center), -math.log(center) - half, -math.log(center) + half, level, x.size))
+    return exp_estimate(Estimate(-math.log(center), -math.log(center) - half, -math.log(center) + half, level, x.size))
 
 
-def standard_deviation(values: Values) -> float:
+def compute_sd(values: Values) -> float:
     """Return s with n - 1 in the denominator; exactly 0 for equal values, NaN below two."""
     x = np.asarray(values, dtype=float)
     if x.size < 2:
@@ -144,30 +148,30 @@ def standard_deviation(values: Values) -> float:
     return 0.0 if np.ptp(x) == 0 else float(np.std(x, ddof=1))
 
 
-def sd(values: Values, level: float) -> Estimate:
+def estimate_sd(values: Values, level: float) -> Estimate:
     """Estimate the standard deviation with the chi-square interval, which holds for near-normal trials only."""
     x = _check_finite(values, level)
     if x.size < 2:
-        return _without_interval(x, level, None)
-    s, df = standard_deviation(x), x.size - 1
+        return _build_without_interval(x, level, None)
+    s, df = compute_sd(x), x.size - 1
     low, high = (s * math.sqrt(df / chi2_quantile(p, df)) for p in (0.5 + level / 2, 0.5 - level / 2))
     return Estimate(s, low, high, level, x.size)
 
 
-def coefficient_of_variation(values: Values, level: float) -> Estimate:
+def estimate_variation_coefficient(values: Values, level: float) -> Estimate:
     """Estimate s ÷ |x̄| as a fraction, with Vangel's interval (The American Statistician 50(1), 1996, 21-26).
 
     The interval is for near-normal trials and coefficients below 1/3; above, only the value is returned.
     """
     x = _check_finite(values, level)
     if x.size < 2:
-        return _without_interval(x, level, None)
+        return _build_without_interval(x, level, None)
     center, n, df = abs(_compute_mean(x)), x.size, x.size - 1
     if center == 0:
         return Estimate(
             None, None, None, level, n, (Message("zero-mean", "a mean of 0 has no coefficient of variation"),)
         )
-    k = standard_deviation(x) / center
+    k = compute_sd(x) / center
     if k >= 1 / 3:
         return Estimate(
             k,
@@ -213,7 +217,7 @@ def _check_finite(values: Values, level: float) -> Array:
     return x
 
 
-def _without_interval(x: Array, level: float, value: float | None) -> Estimate:
+def _build_without_interval(x: Array, level: float, value: float | None) -> Estimate:
     return (
         Estimate(None, None, None, level, 0, (Message("no-values", "no values"),))
         if x.size == 0
@@ -228,7 +232,7 @@ def _without_interval(x: Array, level: float, value: float | None) -> Estimate:
     )
 
 
-def _not_positive(x: Array, level: float, name: str) -> Estimate:
+def _refuse_nonpositive_mean(x: Array, level: float, name: str) -> Estimate:
     return Estimate(
         None,
         None,

@@ -33,7 +33,7 @@ class Trend:
     n: int
 
 
-def trend(series: Sequence[Array]) -> Trend | None:
+def estimate_trend(series: Sequence[Array]) -> Trend | None:
     """Return the common trend of several series, each in its own order; None if no series has 3 distinct values.
 
     ``relative_change`` is the median of all pairwise slopes (Theil-Sen; Sen 1968, JASA 63, 1379-1389), each over its
@@ -46,7 +46,11 @@ def trend(series: Sequence[Array]) -> Trend | None:
     s = sum(_compute_score(x) for x in used)
     pairs = sum(x.size * (x.size - 1) // 2 for x in used)
     tied = any(count_distinct(x) < x.size for x in used)
-    p = _exact_p(s, [x.size for x in used]) if not tied and pairs <= _EXACT_PAIRS else _normal_p(s, used)
+    p = (
+        _compute_exact_p(s, [x.size for x in used])
+        if not tied and pairs <= _EXACT_PAIRS
+        else _compute_normal_p(s, used)
+    )
     slopes = np.concatenate([_compute_slopes(x) / abs(float(np.mean(x)) or 1.0) for x in used])
     longest = max(x.size for x in used)
     return Trend(s, s / pairs, p, compute_median(slopes) * (longest - 1), sum(x.size for x in used))
@@ -78,7 +82,7 @@ def _compute_slopes(x: Array) -> Array:
     return slopes
 
 
-def _exact_p(s: int, sizes: list[int]) -> float:
+def _compute_exact_p(s: int, sizes: list[int]) -> float:
     """Return P(|S| >= |s|) if every order within every series is equally likely (counted by convolution)."""
     inversions = np.ones(1)
     for size in sizes:
@@ -88,7 +92,7 @@ def _exact_p(s: int, sizes: list[int]) -> float:
     return float(min(1.0, inversions[np.abs(scores) >= abs(s)].sum()))
 
 
-def _normal_p(s: int, series: list[Array]) -> float:
+def _compute_normal_p(s: int, series: list[Array]) -> float:
     variance = 0.0
     for x in series:
         n, ties = x.size, np.unique(x, return_counts=True)[1]

@@ -64,7 +64,7 @@ class Variation:
         others = SumOfSquares(
             max(0.0, self.total - self.noise.ss - effect.ss), max(0, self.n - 1 - self.noise.df - effect.df)
         )
-        return clamp_share(value, share_limits(effect, others, self.noise, self.n, level), level, self.n)
+        return clamp_share(value, compute_share_limits(effect, others, self.noise, self.n, level), level, self.n)
 
 
 def clamp_share(value: float, limits: tuple[float, float], level: float, n: int) -> Estimate:
@@ -73,7 +73,7 @@ def clamp_share(value: float, limits: tuple[float, float], level: float, n: int)
     return Estimate(value, min(low, value), max(high, value), level, n)
 
 
-def share_limits(
+def compute_share_limits(
     effect: SumOfSquares, others: SumOfSquares, noise: SumOfSquares, n: float, level: float
 ) -> tuple[float, float]:
     """Return (low, high) of the effect's share of all three, over ``n`` rows."""
@@ -88,7 +88,7 @@ def share_limits(
     mine, rest = fixed.limits(effect, exact), fixed.limits(others)
     below = _Limits(n + rest.value, n + rest.low, n + rest.high)
     weight = (effect.df + mine.value * max(0.0, n - others.df) / below.value) / (effect.df + mine.value)
-    low, high = _lowest_ratio(mine, exact, below, weight), _highest_ratio(mine, exact, below, weight)
+    low, high = _combine_lower_limits(mine, exact, below, weight), _combine_upper_limits(mine, exact, below, weight)
     return low / (1 + low), high / (1 + high)
 
 
@@ -128,10 +128,14 @@ def _compute_exact(effect: SumOfSquares, noise: SumOfSquares, level: float) -> _
         down = math.hypot(math.log(x / (near.low + df)), math.log(chi2_quantile(tail, noise.df) / noise.df))
         up = math.hypot(math.log((near.high + df) / x), math.log(chi2_quantile(1 - tail, noise.df) / noise.df))
         return _Limits(value, max(0.0, x * math.exp(-down) - df), x * math.exp(up) - df)
-    return _Limits(value, _solve_f(x, effect.df, noise.df, 1 - tail), _solve_f(x, effect.df, noise.df, tail))
+    return _Limits(
+        value,
+        _solve_noncentrality_of_f(x, effect.df, noise.df, 1 - tail),
+        _solve_noncentrality_of_f(x, effect.df, noise.df, tail),
+    )
 
 
-def _lowest_ratio(top: _Limits, exact: _Limits, below: _Limits, weight: float) -> float:
+def _combine_lower_limits(top: _Limits, exact: _Limits, below: _Limits, weight: float) -> float:
     """Combine the limits on a log scale: the upper limit of the noise may be many times its estimate (few
     repetitions)."""
     if exact.low <= 0 or top.value <= 0:
@@ -150,7 +154,7 @@ def _lowest_ratio(top: _Limits, exact: _Limits, below: _Limits, weight: float) -
     )
 
 
-def _highest_ratio(top: _Limits, exact: _Limits, below: _Limits, weight: float) -> float:
+def _combine_upper_limits(top: _Limits, exact: _Limits, below: _Limits, weight: float) -> float:
     """Combine the limits as Donner & Zou do, which allows a top of 0."""
     effect_error, total_error = top.high - top.value, max(0.0, exact.high - top.value)
     a, b, end_a = (
@@ -170,19 +174,19 @@ def _solve_noncentrality(x: float, df: int, p: float) -> float:
     return (
         float(max(0.0, math.sqrt(max(0.0, x - df + 1)) - normal_quantile(p)) ** 2)
         if x > _LARGE
-        else _solve_falling(lambda noncentrality: float(chndtr(x, df, noncentrality)) - p, x)
+        else _find_root_of_falling(lambda noncentrality: float(chndtr(x, df, noncentrality)) - p, x)
     )
 
 
-def _solve_f(x: float, df: int, noise_df: int, p: float) -> float:
+def _solve_noncentrality_of_f(x: float, df: int, noise_df: int, p: float) -> float:
     """Return the same for x/df as the noncentral F."""
     from scipy.special import ncfdtr
 
     f = x / df
-    return _solve_falling(lambda noncentrality: float(ncfdtr(df, noise_df, noncentrality, f)) - p, x)
+    return _find_root_of_falling(lambda noncentrality: float(ncfdtr(df, noise_df, noncentrality, f)) - p, x)
 
 
-def _solve_falling(excess: Callable[[float], float], start: float) -> float:
+def _find_root_of_falling(excess: Callable[[float], float], start: float) -> float:
     """Return the λ >= 0 at which a falling function is 0; 0 if it is nowhere positive."""
     if not excess(0.0) > 0:
         return 0.0

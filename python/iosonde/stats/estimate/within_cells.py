@@ -15,23 +15,23 @@ from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
-from .coarse import Rounding, coarse_text, rounding
+from .coarse import Rounding, build_coarse_clock_warning, measure_rounding
 from .compare import (
     CANNOT_TELL,
     NO_SPREAD,
     Comparison,
     Group,
-    at_levels,
+    build_few_trials_warning,
     check_margin,
-    enough,
-    few_trials_text,
-    margin_of_difference,
-    verdict,
+    compute_difference_margin,
+    find_least_n,
+    judge_ratio,
+    list_verdicts_by_level,
 )
-from .compare import verdict_of_difference as verdict_of
+from .compare import judge_difference as verdict_of
 from .distributions import f_upper_p, t_critical, t_two_sided_p
-from .logs import exp_of
-from .ratio import few_trials, side
+from .logs import exp_estimate
+from .ratio import compute_moments, has_too_few_trials
 
 METHOD = "differences within cells"
 _OWN_SPREAD = 3  # trials per cell and side for a separate variance
@@ -95,7 +95,7 @@ class _SideOfCells:
         return self.squares[repeated] * (share[repeated] ** 2 / self.n[repeated] / df + single_share / self.df), df
 
 
-def within(cells: Cells) -> CellEffect:
+def average_cell_differences(cells: Cells) -> CellEffect:
     """Average the cells' differences, a cell of n and m trials weighing nm ÷ (n + m), with a separate variance of each
     side (Welch's, inside each cell): se² = Σ w² (s_A² ÷ n + s_B² ÷ m).
 
@@ -103,32 +103,34 @@ def within(cells: Cells) -> CellEffect:
     trials than cells, the differences themselves are the repetition: their jackknife over cells, without any repetition
     the paired t.
     """
-    a, b = (_side_of([cell[place] for cell in cells]) for place in (0, 1))
+    a, b = (_summarise_side([cell[place] for cell in cells]) for place in (0, 1))
     weights = a.n * b.n / (a.n + b.n)
     each = b.mean - a.mean
     value = float(weights @ each / weights.sum())
     spread = (float(each.min()), float(each.max()))
     if min(a.df, b.df) < max(1, len(cells) - 1):
-        variance = _jackknife_variance(each, weights)
+        variance = _compute_jackknife_variance(each, weights)
         return CellEffect(value, math.sqrt(variance), len(cells) - 1, 2 * variance * float(weights.sum()), spread, None)
     share = weights / weights.sum()
     parts, dfs = (np.concatenate(both) for both in zip(a.parts(share), b.parts(share), strict=True))
     error, variance, few = math.sqrt(float(parts.sum())), a.variance + b.variance, _has_few_trials(a, b)
-    df = satterthwaite(parts, dfs)
+    df = compute_satterthwaite_df(parts, dfs)
     df = min(df, a.df, b.df) if few else df
-    return CellEffect(value, error, df, variance, spread, _p_same(each, a, b), few=few)
+    return CellEffect(value, error, df, variance, spread, _compute_equal_difference_p(each, a, b), few=few)
 
 
 def _has_few_trials(a: _SideOfCells, b: _SideOfCells) -> bool:
     """Return whether the degrees of freedom are those of the side with few trials (as in ``welch_df``). They are if all
     cells together have so few repetitions, or if few cells have two or three trials against many each."""
-    if few_trials(a.df + 1, b.df + 1):
+    if has_too_few_trials(a.df + 1, b.df + 1):
         return True
     few, many = (a, b) if a.df < b.df else (b, a)
-    return few.df < _MIN_SPREAD_DF and all(n < m and few_trials(n, m) for n, m in zip(few.n, many.n, strict=True))
+    return few.df < _MIN_SPREAD_DF and all(
+        n < m and has_too_few_trials(n, m) for n, m in zip(few.n, many.n, strict=True)
+    )
 
 
-def satterthwaite(parts: Array, df: Array) -> float:
+def compute_satterthwaite_df(parts: Array, df: Array) -> float:
     """Return the degrees of freedom of a sum of variances (Satterthwaite 1946, Biometrics Bulletin 2, 110-114).
 
     For more than two variances, ν + 2 replaces ν and 2 is subtracted at the end (as Jain 1991, §13.4.2): E[s⁴] is σ⁴(ν
@@ -141,7 +143,7 @@ def satterthwaite(parts: Array, df: Array) -> float:
     return float(total**2 / (parts**2 / (df + more)).sum() - more)
 
 
-def _side_of(cells: Sequence[Array]) -> _SideOfCells:
+def _summarise_side(cells: Sequence[Array]) -> _SideOfCells:
     return _SideOfCells(
         np.array([float(x.size) for x in cells]),
         np.array([x.mean() for x in cells]),
@@ -149,7 +151,7 @@ def _side_of(cells: Sequence[Array]) -> _SideOfCells:
     )
 
 
-def _jackknife_variance(each: Array, weights: Array) -> float:
+def _compute_jackknife_variance(each: Array, weights: Array) -> float:
     """Return the variance of the weighted mean by leaving out each cell (Efron 1982, chapter 3)."""
     k = each.size
     if k < 2:
@@ -158,7 +160,7 @@ def _jackknife_variance(each: Array, weights: Array) -> float:
     return float((k - 1) / k * ((without - without.mean()) ** 2).sum())
 
 
-def _p_same(each: Array, a: _SideOfCells, b: _SideOfCells) -> float | None:
+def _compute_equal_difference_p(each: Array, a: _SideOfCells, b: _SideOfCells) -> float | None:
     """Return the p-value of one difference in all cells, weighed by their variances.
 
     A pooled variance per side rejects too often if the cells' spread differs; Welch's test (1951, Biometrika 38,
@@ -170,7 +172,7 @@ def _p_same(each: Array, a: _SideOfCells, b: _SideOfCells) -> float | None:
     pooled = (np.array([a.variance * (1 / a.n).mean(), b.variance * (1 / b.n).mean()]), np.array([a.df, b.df]))
     if not pooled[0].sum():
         return None
-    p = _p_of(each, a.variance / a.n + b.variance / b.n, satterthwaite(*pooled))
+    p = _compute_common_mean_p(each, a.variance / a.n + b.variance / b.n, compute_satterthwaite_df(*pooled))
     if min(a.n.min(), b.n.min()) < _OWN_SPREAD:
         return p
     variance_a, variance_b = (group.squares / (group.n - 1) / group.n for group in (a, b))
@@ -178,10 +180,10 @@ def _p_same(each: Array, a: _SideOfCells, b: _SideOfCells) -> float | None:
     if not np.all(variances > 0):
         return p
     own = variances**2 / (variance_a**2 / (a.n - 1) + variance_b**2 / (b.n - 1))
-    return max(p, _p_of(each, variances, own))
+    return max(p, _compute_common_mean_p(each, variances, own))
 
 
-def _p_of(each: Array, variances: Array, df: Array | float) -> float:
+def _compute_common_mean_p(each: Array, variances: Array, df: Array | float) -> float:
     """Return the p-value of Welch's test of a common mean; with a scalar ``df`` the variances are known up to a common
     factor."""
     k, precision = each.size, 1 / variances
@@ -193,7 +195,7 @@ def _p_of(each: Array, variances: Array, df: Array | float) -> float:
     return f_upper_p(f / (1 + 2 * (k - 2) / (k**2 - 1) * unsure), k - 1, (k**2 - 1) / (3 * unsure))
 
 
-def compare_within(
+def compare_within_cells(
     names: tuple[str, str],
     cells: Cells,
     level: float,
@@ -209,27 +211,31 @@ def compare_within(
     display_cells = cells if display_cells is None else display_cells
     sides = [np.concatenate([cell[place] for cell in display_cells]) for place in (0, 1)]
     logs = base is None and all(np.all(x > 0) for cell in cells for x in cell)
-    effect = within([(np.log(a), np.log(b)) for a, b in cells] if logs else cells)
+    effect = average_cell_differences([(np.log(a), np.log(b)) for a, b in cells] if logs else cells)
     ticks = Rounding() if exact or base is not None else _measure_rounding(display_cells)
     effect = replace(effect, slack=_compute_slack(cells, ticks) if logs else ticks.a + ticks.b)
     n = min(x.size for x in sides)
     estimate = effect.interval(level, n)
-    plain = replace(within(display_cells), slack=ticks.a + ticks.b).interval(level, n) if logs else estimate
-    a, b = (Group(name, side(x), x) for name, x in zip(names, sides, strict=True))
-    ratio = exp_of(estimate) if logs else None
-    wide = margin_of_difference(a.side.mean, b.side.mean, margin, base)
+    plain = (
+        replace(average_cell_differences(display_cells), slack=ticks.a + ticks.b).interval(level, n)
+        if logs
+        else estimate
+    )
+    a, b = (Group(name, compute_moments(x), x) for name, x in zip(names, sides, strict=True))
+    ratio = exp_estimate(estimate) if logs else None
+    wide = compute_difference_margin(a.side.mean, b.side.mean, margin, base)
 
     def verdict_at(other: float) -> str:
         interval = effect.interval(other, n)
-        return verdict(exp_of(interval), margin) if logs else verdict_of(interval, wide)
+        return judge_ratio(exp_estimate(interval), margin) if logs else verdict_of(interval, wide)
 
     outcome = verdict_at(level)
     still = effect.df >= 1 and effect.error <= _STILL * (1 if logs else max(float(np.abs(x).max()) for x in sides))
     t = None if still or effect.df < 1 else -effect.value / effect.error
     half = math.log1p(margin) / 2 if logs else wide / 2
     unlike = _describe_disagreement(effect, logs)
-    coarse = (coarse_text(ticks.step),) if ticks else (NO_SPREAD,) if still else ()
-    few = (few_trials_text(a.side.n, b.side.n),) if effect.few else ()
+    coarse = (build_coarse_clock_warning(ticks.step),) if ticks else (NO_SPREAD,) if still else ()
+    few = (build_few_trials_warning(a.side.n, b.side.n),) if effect.few else ()
     open_to_trials = outcome == CANNOT_TELL and not unlike and not ticks
     return Comparison(
         a,
@@ -251,34 +257,36 @@ def compare_within(
         difference_margin=wide,
         verdict=outcome,
         paired=False,
-        n_needed=enough(effect.variance, half, level) if open_to_trials else None,
+        n_needed=find_least_n(effect.variance, half, level) if open_to_trials else None,
         warnings=(*estimate.warnings, *unlike, *coarse, *few),
         cells=len(cells),
         cells_differ=bool(unlike),
-        by_level=at_levels(verdict_at),
+        by_level=list_verdicts_by_level(verdict_at),
         doubts=tuple(
             code for code, there in (("cells-differ", unlike), ("coarse-clock", coarse), ("few-trials", few)) if there
         ),
-        at=(lambda other: exp_of(effect.interval(other, n))) if logs else None,
+        at=(lambda other: exp_estimate(effect.interval(other, n))) if logs else None,
     )
 
 
 def _measure_rounding(cells: Cells) -> Rounding:
-    a, b = (_side_of([cell[place] for cell in cells]) for place in (0, 1))
+    a, b = (_summarise_side([cell[place] for cell in cells]) for place in (0, 1))
     if min(a.df, b.df) < 1:
         return Rounding()
     sides = [np.concatenate([cell[place] for cell in cells]) for place in (0, 1)]
-    return rounding(sides[0], sides[1], math.sqrt(a.variance), math.sqrt(b.variance))
+    return measure_rounding(sides[0], sides[1], math.sqrt(a.variance), math.sqrt(b.variance))
 
 
 def _compute_slack(cells: Cells, ticks: Rounding) -> float:
     """Return the possible error of the mean of the log differences."""
     weights = np.array([a.size * b.size / (a.size + b.size) for a, b in cells])
-    each = np.array([_log_slack(ticks.a / a.mean()) + _log_slack(ticks.b / b.mean()) for a, b in cells])
+    each = np.array(
+        [_share_to_log_slack(ticks.a / a.mean()) + _share_to_log_slack(ticks.b / b.mean()) for a, b in cells]
+    )
     return float(weights @ each / weights.sum())
 
 
-def _log_slack(share: float) -> float:
+def _share_to_log_slack(share: float) -> float:
     return -math.log1p(-min(share, 0.999))
 
 

@@ -9,7 +9,7 @@ from iosonde.core.schema import BRING_UP, CENTRE, OBSERVED_FACTORS, PROBE_FACTOR
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 
-from ..estimate.summarise import mean
+from ..estimate.summarise import estimate_mean
 
 # Key of a server's counters → the word for it.
 KINDS = {"written_bytes": "written", "read_bytes": "read"}
@@ -33,10 +33,10 @@ class ServerBalance:
     busiest: Counter[str]
 
 
-def balances(runs: Sequence[StoredRun], level: float) -> list[ServerBalance]:
+def estimate_server_balances(runs: Sequence[StoredRun], level: float) -> list[ServerBalance]:
     """Return the balance of each setting of each experiment, from complete trials with counts of several servers."""
     cells: dict[tuple[str, str, str], list[dict[str, int]]] = {}
-    for run, setting in zip(runs, settings_of(runs), strict=True):
+    for run, setting in zip(runs, describe_run_settings(runs), strict=True):
         profile = (run.facts.get("servers") or {}).get("profile") or {}
         for key, what in KINDS.items():
             moved = {
@@ -47,14 +47,14 @@ def balances(runs: Sequence[StoredRun], level: float) -> list[ServerBalance]:
     return [_estimate_balance(what, setting, trials, level) for (_, setting, what), trials in cells.items()]
 
 
-def busiest_by_mean(counts: Sequence[float]) -> float:
+def compute_imbalance_index(counts: Sequence[float]) -> float:
     """Return the index: the largest count ÷ the mean of all; 1 is even."""
     return max(counts) * len(counts) / sum(counts)
 
 
 def _estimate_balance(what: str, setting: str, trials: Sequence[dict[str, int]], level: float) -> ServerBalance:
-    indices = [busiest_by_mean(list(trial.values())) for trial in trials]
-    index = mean(indices, level).within(low=1.0)
+    indices = [compute_imbalance_index(list(trial.values())) for trial in trials]
+    index = estimate_mean(indices, level).within(low=1.0)
     lost = replace(
         index, value=_compute_loss(index.value), low=_compute_loss(index.low), high=_compute_loss(index.high)
     )
@@ -73,7 +73,7 @@ def _compute_loss(index: float | None) -> float | None:
     return None if index is None else 1 - 1 / index
 
 
-def settings_of(runs: Sequence[StoredRun]) -> list[str]:
+def describe_run_settings(runs: Sequence[StoredRun]) -> list[str]:
     """Describe the setting of each run: the levels of factors that vary in its experiment, except those that only
     separate trials."""
     levels: dict[tuple[str, str], set[str]] = {}

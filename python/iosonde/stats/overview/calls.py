@@ -8,8 +8,8 @@ from iosonde.core.schema import BRING_UP
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Estimate
 
-from ..estimate.summarise import mean
-from .balance import settings_of
+from ..estimate.summarise import estimate_mean
+from .balance import describe_run_settings
 
 
 @dataclass(frozen=True)
@@ -40,22 +40,22 @@ class PhaseCalls:
         }
 
 
-def calls(runs: Sequence[StoredRun], level: float) -> tuple[PhaseCalls, ...]:
+def estimate_phase_calls(runs: Sequence[StoredRun], level: float) -> tuple[PhaseCalls, ...]:
     """Return the calls of each phase at each setting, from complete trials whose servers counted in it. Trials that
     share a bring-up are averaged."""
     cells: dict[tuple[str, str, str], dict[Hashable, list[StoredPhase]]] = {}
-    for run, setting in zip(runs, settings_of(runs), strict=True):
+    for run, setting in zip(runs, describe_run_settings(runs), strict=True):
         for phase in run.phases if run.counts else ():
             if phase.server_calls is not None and _count_operations(phase):
                 cell = cells.setdefault((run.experiment, phase.operation, setting), {})
                 cell.setdefault(run.factors.get(BRING_UP, run.id), []).append(phase)
     return tuple(
-        _estimate_phase_calls(operation, setting, list(units.values()), level)
+        _build_phase_calls(operation, setting, list(units.values()), level)
         for (_, operation, setting), units in cells.items()
     )
 
 
-def _estimate_phase_calls(
+def _build_phase_calls(
     operation: str, setting: str, units: Sequence[Sequence[StoredPhase]], level: float
 ) -> PhaseCalls:
     done = [
@@ -77,15 +77,15 @@ def _estimate_phase_calls(
         operation,
         setting,
         str(units[0][0].counted_kind),
-        _estimate_each(done, level),
-        _estimate_each(served, level),
-        _in_all(served, level),
-        _in_all(done, level),
+        _estimate_by_kind(done, level),
+        _estimate_by_kind(served, level),
+        _estimate_total(served, level),
+        _estimate_total(done, level),
     )
 
 
-def _in_all(units: Sequence[Mapping[str, float]], level: float) -> Estimate:
-    return mean([sum(unit.values()) for unit in units], level).within(low=0.0)
+def _estimate_total(units: Sequence[Mapping[str, float]], level: float) -> Estimate:
+    return estimate_mean([sum(unit.values()) for unit in units], level).within(low=0.0)
 
 
 def _average_counts(counters: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -93,9 +93,9 @@ def _average_counts(counters: Sequence[Mapping[str, float]]) -> dict[str, float]
     return {kind: sum(counter.get(kind, 0.0) for counter in counters) / len(counters) for kind in kinds}
 
 
-def _estimate_each(units: Sequence[Mapping[str, float]], level: float) -> dict[str, Estimate]:
+def _estimate_by_kind(units: Sequence[Mapping[str, float]], level: float) -> dict[str, Estimate]:
     kinds = dict.fromkeys(kind for unit in units for kind in unit)
-    estimates = {kind: mean([unit.get(kind, 0.0) for unit in units], level).within(low=0.0) for kind in kinds}
+    estimates = {kind: estimate_mean([unit.get(kind, 0.0) for unit in units], level).within(low=0.0) for kind in kinds}
     return dict(sorted(estimates.items(), key=lambda item: -(item[1].value or 0.0)))
 
 

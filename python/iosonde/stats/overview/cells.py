@@ -18,7 +18,7 @@ from iosonde.core.table import Cell as Level
 from iosonde.core.table import Table, group_rows
 
 from ..regression import strata
-from .measured_order import measured_order
+from .measured_order import find_measured_order
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class TrialCell:
 
     def averaged(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Average numbers of its trials in each bring-up, in the order of their first."""
-        return values if self.bring_ups is None else means_of(values, self.bring_ups[:, 0])
+        return values if self.bring_ups is None else compute_group_means(values, self.bring_ups[:, 0])
 
     @property
     def name(self) -> str:
@@ -128,12 +128,12 @@ class MeasuredCells:
     together: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def median_of(values: npt.NDArray[np.float64]) -> float:
+def compute_sample_median(values: npt.NDArray[np.float64]) -> float:
     """Return the median; fast for a single trial, as a table may have a million such cells."""
     return float(values[0]) if values.size == 1 else compute_median(values)
 
 
-def means_of(values: npt.NDArray[np.float64], groups: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+def compute_group_means(values: npt.NDArray[np.float64], groups: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
     """Return the mean of each group, in the order of first occurrence."""
     _, first, of = np.unique(groups, return_index=True, return_inverse=True)
     return (
@@ -143,7 +143,7 @@ def means_of(values: npt.NDArray[np.float64], groups: npt.NDArray[np.intp]) -> n
     )
 
 
-def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[TrialCell]:
+def group_into_cells(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[TrialCell]:
     """Return a cell per group and response; missing responses are left out (and listed by :func:`missing_values`).
 
     Raises DataError for an empty table, a response that is not numeric, or a response that is a grouping column.
@@ -158,7 +158,7 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
     grid = Grid({column.name: column.codes() for column in map(table.column, by)})
     units = table.level_units(grid.columns)
     groups = group_rows([(codes, len(levels)) for codes, levels in grid.columns.values()], len(table))
-    shared = bring_ups_of(table)
+    shared = number_shared_bring_ups(table)
     cells = []
     for response in responses:
         column, values = table.column(response), table.numbers(response)
@@ -177,7 +177,7 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
                 source=table.source or "the table",
                 column=column.name,
             )
-        is_present, order = ~np.isnan(values), measured_order(table, (column.name, *grid.columns))
+        is_present, order = ~np.isnan(values), find_measured_order(table, (column.name, *grid.columns))
         complete = bool(is_present.all())
         for rows in groups:
             present = rows if complete else rows[is_present[rows]]
@@ -198,11 +198,11 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
     return cells
 
 
-def bring_ups_of(table: Table) -> npt.NDArray[np.intp] | None:
+def number_shared_bring_ups(table: Table) -> npt.NDArray[np.intp] | None:
     """Return the bring-ups that rows share, one row per trial, as in ``TrialCell``."""
     if not any(name in table.columns for name in BRING_UPS):
         return None
-    units = strata.units_of(table)
+    units = strata.list_nested_units(table)
     return np.column_stack(units) if units else None
 
 
@@ -214,12 +214,14 @@ def find_shared_grid(cells: Sequence[TrialCell]) -> tuple[Grid, npt.NDArray[np.i
     return settings[0].grid, np.array([setting.row for setting in settings], dtype=np.intp)
 
 
-def missing_values(table: Table, response: str) -> list[str]:
+def list_missing_values(table: Table, response: str) -> list[str]:
     """Return the rows without a value of a response."""
     return [table.place(int(row)) for row in np.flatnonzero(np.isnan(table.numbers(response)))]
 
 
-def hidden_factors(table: Table, cells: Sequence[TrialCell], leave_out: Sequence[str] = ()) -> dict[str, list[str]]:
+def find_hidden_factors(
+    table: Table, cells: Sequence[TrialCell], leave_out: Sequence[str] = ()
+) -> dict[str, list[str]]:
     """Find columns that are not grouping columns but vary inside a cell: column → names of the cells.
 
     A column that only numbers the trials of a cell (all values distinct inside every cell), or that is another

@@ -8,12 +8,12 @@ import numpy as np
 from iosonde.core.metrics import build_metric, is_count
 from iosonde.core.types import Estimate
 
-from ..estimate.coarse import coarse_text, half_ticks, wider
-from ..estimate.summarise import standard_deviation
+from ..estimate.coarse import build_coarse_clock_warning, compute_half_ticks, widen_estimate
+from ..estimate.summarise import compute_sd
 from .cells import TrialCell
 
 
-def half_ticks_of(cells: Sequence[TrialCell]) -> list[float]:
+def compute_cell_half_ticks(cells: Sequence[TrialCell]) -> list[float]:
     """Return the possible error of the mean of each cell; 0 for counts, which are exact, and for cells spread over
     ticks. Each metric of an operation has its own clock."""
     errors = [0.0] * len(cells)
@@ -25,17 +25,19 @@ def half_ticks_of(cells: Sequence[TrialCell]) -> list[float]:
         if not repeated or is_count(build_metric(metric, unit)):
             continue
         spreads = dict.fromkeys(places, np.inf)
-        spreads.update((place, standard_deviation(cells[place].independent)) for place in repeated)
-        halves = half_ticks([cells[place].values for place in places], list(spreads.values()))
+        spreads.update((place, compute_sd(cells[place].independent)) for place in repeated)
+        halves = compute_half_ticks([cells[place].values for place in places], list(spreads.values()))
         for place, half in zip(places, halves, strict=True):
             errors[place] = half
     return errors
 
 
-def with_half_tick(estimate: Estimate, half: float) -> Estimate:
+def widen_by_half_tick(estimate: Estimate, half: float) -> Estimate:
     """Return the estimate with half a tick added to its interval, and a warning."""
     return (
         estimate
         if not half or estimate.low is None
-        else replace(wider(estimate, half), warnings=(*estimate.warnings, coarse_text(2 * half)))
+        else replace(
+            widen_estimate(estimate, half), warnings=(*estimate.warnings, build_coarse_clock_warning(2 * half))
+        )
     )

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.stats.estimate.multiple import holm
+from iosonde.stats.estimate.multiple import adjust_by_holm
 
-from .balance import busiest_by_mean
+from .balance import compute_imbalance_index
 
 _SEED = 20_133
 _DRAWS, _LEAST_DRAWS, _NUMBERS = 1_999, 199, 4e7  # most draws, least draws, most random numbers
@@ -57,7 +57,7 @@ class Evenness:
         }
 
 
-def places_of(
+def list_placement_places(
     holders: Sequence[frozenset[str]], servers: Sequence[str], in_groups: bool
 ) -> tuple[list[Hashable], int] | None:
     """Return (places among which random placement chooses, number of places per file). ``in_groups``: the file system
@@ -76,7 +76,7 @@ def places_of(
     return [*holder_sets, *(frozenset(empty[at : at + size]) for at in range(0, len(empty), size))], 1
 
 
-def evenness(
+def test_evenness(
     placements: Sequence[Sequence[int]], sizes: Sequence[int], n_places: int, level: float
 ) -> tuple[Evenness, Evenness]:
     """Test files and bytes. ``placements``: the places (by number) of each file, equally many for each; ``sizes``:
@@ -85,13 +85,13 @@ def evenness(
     counted = np.zeros((n_places, 2))
     for places, weight in zip(placements, weights, strict=True):
         counted[list(places)] += weight
-    drawn = _draw_indices(weights, n_places, len(placements[0]), level)
-    indices = [busiest_by_mean(counted[:, kind].tolist()) for kind in (0, 1)]
+    drawn = _simulate_indices(weights, n_places, len(placements[0]), level)
+    indices = [compute_imbalance_index(counted[:, kind].tolist()) for kind in (0, 1)]
     p = [
         (1 + int((drawn[:, kind] >= index * (1 - 1e-12)).sum())) / (1 + len(drawn))
         for kind, index in enumerate(indices)
     ]
-    corrected = holm(p)
+    corrected = adjust_by_holm(p)
     files, n_bytes = (
         Evenness(
             what,
@@ -107,7 +107,7 @@ def evenness(
     return files, n_bytes
 
 
-def _draw_indices(weights: np.ndarray, n_places: int, copies: int, level: float) -> np.ndarray:
+def _simulate_indices(weights: np.ndarray, n_places: int, copies: int, level: float) -> np.ndarray:
     """Return the index of (files, bytes) in every draw. The number of draws allows a p below 1 − level."""
     rng, n_files = np.random.default_rng(_SEED), len(weights)
     draws = int(min(_DRAWS, max(_LEAST_DRAWS, _NUMBERS / (n_files * n_places))))
@@ -117,14 +117,14 @@ def _draw_indices(weights: np.ndarray, n_places: int, copies: int, level: float)
         sums = np.zeros((n_places, 2))
         for at in range(0, n_files, step := max(1, int(_PIECE / n_places))):
             some = weights[at : at + step]
-            places = _throw_files(rng, len(some), n_places, copies)
+            places = _draw_file_places(rng, len(some), n_places, copies)
             for kind in (0, 1):
                 sums[:, kind] += np.bincount(places, weights=np.repeat(some[:, kind], copies), minlength=n_places)
         indices.append(sums.max(axis=0) / sums.mean(axis=0))
     return np.array(indices)
 
 
-def _throw_files(rng: np.random.Generator, n_files: int, n_places: int, copies: int) -> np.ndarray:
+def _draw_file_places(rng: np.random.Generator, n_files: int, n_places: int, copies: int) -> np.ndarray:
     """Draw the places of each file's copies, distinct per file, file after file."""
     return (
         rng.integers(n_places, size=n_files)

@@ -17,7 +17,7 @@ from iosonde.core.faults import FaultDone
 from iosonde.core.stored import StoredPhase, StoredRun
 
 from ..estimate.percentiles import percentiles_from_durations
-from .over_time import PhaseRows, phase_rows
+from .over_time import PhaseRows, select_phase_rows
 
 BEFORE, DURING, HEALING, AFTER = "before", "during", "healing", "after"
 UNDONE, WELL = "undone", "well"  # marks that are not faults
@@ -61,17 +61,19 @@ class PhaseEffect:
     heal_s: float | None
 
 
-def effects(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], level: float) -> Iterator[PhaseEffect]:
+def measure_fault_effects(
+    run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], level: float
+) -> Iterator[PhaseEffect]:
     """Return the effect of every fault of a trial on every phase that it fell into; none if the clocks cannot be
     compared."""
     for several in _group_faults(run.faults):
         for phase in run.phases:
-            rows = phase_rows(phase, operations, kinds) if phase.comparable else None
+            rows = select_phase_rows(phase, operations, kinds) if phase.comparable else None
             if rows is not None and (effect := _measure_effect(several, phase, rows, level)):
                 yield effect
 
 
-def marks(run: StoredRun, rows: PhaseRows) -> tuple[FaultMark, ...]:
+def list_fault_marks(run: StoredRun, rows: PhaseRows) -> tuple[FaultMark, ...]:
     """Return the moments of all faults that lie within a phase."""
     end_s = float((rows.start + rows.duration).max()) / 1e9
     all_marks = []
@@ -92,7 +94,7 @@ def _group_faults(faults: Sequence[FaultDone]) -> list[list[FaultDone]]:
 
 def _measure_effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRows, level: float) -> PhaseEffect | None:
     end = float((rows.start + rows.duration).max())
-    begun, undone, healed = _find_moments(several, rows.zero_ns, end)
+    begun, undone, healed = _find_fault_moments(several, rows.zero_ns, end)
     if begun >= end or healed <= 0:
         return None
     cuts = [(BEFORE, 0.0, begun), (DURING, begun, undone), (HEALING, undone, healed), (AFTER, healed, end)]
@@ -121,7 +123,7 @@ def _measure_effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRow
     )
 
 
-def _find_moments(several: list[FaultDone], zero_ns: int, end: float) -> tuple[float, float, float]:
+def _find_fault_moments(several: list[FaultDone], zero_ns: int, end: float) -> tuple[float, float, float]:
     """Return when it began, was undone, and all was well, in ns after the phase's start; missing moments are after its
     end."""
     begun = min(fault.inflicting_ns or 0 for fault in several) - zero_ns

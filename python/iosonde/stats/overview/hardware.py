@@ -23,7 +23,7 @@ _OF_NODE: dict[str, Callable[[Facts], float]] = {
 _ONLY_WITH_TARGET = ("disk_write", "disk_read", "cpu_write", "cpu_read")
 
 
-def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
+def summarise_probe(repetitions: Sequence[Facts], level: float) -> Facts:
     """Return ``pairs``, ``tcp``, ``nodes`` and ``servers`` with Estimates over a probe's complete repetitions.
     ``tcp_error``: why TCP was not measured; ``filesystem``: type of the target's file system; ``own_disk``: whether
     that is a disk of each node, not behind a network, nor in memory."""
@@ -45,13 +45,13 @@ def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
     }
 
 
-def stored(runs: Iterable[StoredRun]) -> list[StoredRun]:
+def select_complete_probes(runs: Iterable[StoredRun]) -> list[StoredRun]:
     """Return all complete repetitions of probes among a store's runs, the oldest first."""
     return [run for run in runs if run.source == SOURCE and run.complete and run.facts.get("probe")]
 
 
-def newest(probes: Sequence[StoredRun], hosts: Sequence[str], level: float) -> Facts | None:
-    """Summarise the newest of the ``stored`` probes of these hosts, for these hosts only; None if there is none.
+def summarise_newest_probe(probes: Sequence[StoredRun], hosts: Sequence[str], level: float) -> Facts | None:
+    """Summarise the newest of the complete ``probes`` of these hosts, for these hosts only; None if there is none.
 
     A probe of more hosts is sufficient. ``pairs`` and ``nodes`` contain Estimates.
     """
@@ -60,7 +60,7 @@ def newest(probes: Sequence[StoredRun], hosts: Sequence[str], level: float) -> F
     if not fitting:
         return None
     last = fitting[-1]
-    facts = summarise([dict(run.facts) for run in fitting if run.experiment == last.experiment], level)
+    facts = summarise_probe([dict(run.facts) for run in fitting if run.experiment == last.experiment], level)
     return {
         "experiment": last.experiment,
         "started_at": last.started_at,
@@ -75,20 +75,20 @@ def newest(probes: Sequence[StoredRun], hosts: Sequence[str], level: float) -> F
     }
 
 
-def newest_parts(probes: Sequence[StoredRun], level: float) -> Facts:
-    """Summarise the newest of the ``stored`` probes that measured clients, with the servers of the newest that measured
-    servers, as plain JSON, whatever their hosts. Empty if there is none."""
+def summarise_newest_parts(probes: Sequence[StoredRun], level: float) -> Facts:
+    """Summarise the newest of the complete ``probes`` that measured clients, with the servers of the newest that
+    measured servers, as plain JSON, whatever their hosts. Empty if there is none."""
     facts: Facts = {}
     for part in ("servers", "nodes"):
         last = next((run for run in reversed(probes) if run.facts["probe"].get(part)), None)
         if last is not None:
-            summary = summarise([dict(run.facts) for run in probes if run.experiment == last.experiment], level)
+            summary = summarise_probe([dict(run.facts) for run in probes if run.experiment == last.experiment], level)
             client_part = summary if part == "nodes" else {"pairs": [], "nodes": [], "own_disk": None}
             facts = {**facts, **to_json(client_part), "servers": facts.get("servers") or to_json(summary["servers"])}
     return facts
 
 
-def slowest(facts: Facts) -> dict[str, float]:
+def find_slowest_parts(facts: Facts) -> dict[str, float]:
     """Return the known values of ``schema.PROBE_FACTORS``: the slowest link, the slowest node, the slowest disk. Disks
     are those of the servers if probed; rates through a mounted file system are left out."""
     pairs, nodes = facts["pairs"], facts["nodes"]
@@ -201,4 +201,4 @@ def _summarise_servers(repetitions: Sequence[Sequence[Facts]], level: float) -> 
 
 def _estimate_mean(values: list[float], level: float) -> Estimate:
     # Rates and times are never negative, however wide the interval of few repetitions is.
-    return means.mean(values, level).within(low=0.0)
+    return means.estimate_mean(values, level).within(low=0.0)

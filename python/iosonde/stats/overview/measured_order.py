@@ -16,7 +16,7 @@ _CLOCKS = ("started_at", "start", "started", "timestamp", "epoch")
 _ORDERS = ("order", "block")
 
 
-def measured_order(rows: Table, used: Collection[str]) -> Array | None:
+def find_measured_order(rows: Table, used: Collection[str]) -> Array | None:
     """Return a number for each trial that rises with time, from a date, a clock, or a column that numbers them; else
     None. Columns that are ``used``, as the response or as factors, are ignored."""
     columns = [column for name, column in rows.columns.items() if name not in used and not column.missing.any()]
@@ -30,7 +30,7 @@ def measured_order(rows: Table, used: Collection[str]) -> Array | None:
 
 
 def _is_called(column: Column, words: Collection[str]) -> bool:
-    return column.name in words or _last_word(column) in words
+    return column.name in words or _get_last_word(column) in words
 
 
 def _is_counting(values: npt.NDArray[Any]) -> bool:
@@ -47,6 +47,6 @@ def _parse_times(column: Column) -> Array | None:
         return None
 
 
-def _last_word(column: Column) -> str:
+def _get_last_word(column: Column) -> str:
     words = split_column_name(column.label)
     return words[-1] if words else ""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from iosonde.core.stored import StoredPhase
 
 from ..estimate.percentiles import percentiles_from_durations
-from ..estimate.summarise import least_n_for_quantile
+from ..estimate.summarise import compute_least_n_for_quantile
 
 MOST_RANKS = 16  # the lines of more ranks are indistinguishable
 _FEWEST, _MOST = 20, 100  # bins
@@ -119,7 +119,7 @@ class PhaseRows:
     n_operations: int
 
 
-def phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> PhaseRows | None:
+def select_phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> PhaseRows | None:
     """Select the rows of a phase from the ``operations`` of its trial; None if none succeeded. ``kinds`` names their
     kinds."""
     mine = _take_rows(operations, operations["phase"] == phase.index)
@@ -150,14 +150,14 @@ def phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence
     )
 
 
-def over_time(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> OverTime | None:
+def compute_over_time(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> OverTime | None:
     """Compute a phase over time from the ``operations`` of its trial; None if none succeeded. ``kinds`` names their
     kinds."""
-    rows = phase_rows(phase, operations, kinds)
-    return None if rows is None else in_bins(rows)
+    rows = select_phase_rows(phase, operations, kinds)
+    return None if rows is None else bin_phase_rows(rows)
 
 
-def in_bins(rows: PhaseRows) -> OverTime:
+def bin_phase_rows(rows: PhaseRows) -> OverTime:
     """Compute the same from selected rows."""
     start, duration, ranks = rows.start, rows.duration, rows.ranks
     bins = _choose_bins(start.size, float((start + duration).max()))
@@ -187,7 +187,7 @@ def _take_rows(rows: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArr
     return rows if mask.all() else rows[mask]
 
 
-def starts_ns(phase: StoredPhase, rows: npt.NDArray[Any]) -> Array:
+def compute_start_ns(phase: StoredPhase, rows: npt.NDArray[Any]) -> Array:
     """Return ns after the first start: by the clock of rank 0 or, if clocks cannot be compared, by each rank's own."""
     return _compute_starts(phase, rows)[0]
 
@@ -208,7 +208,9 @@ def _compute_starts(phase: StoredPhase, rows: npt.NDArray[Any]) -> tuple[Array, 
 
 def _choose_bins(operations: int, end: float) -> _Bins:
     """Choose bins of a round width, most of which have enough operations for a 99th percentile."""
-    count = min(max(operations // least_n_for_quantile(_PERCENTILES[-1], _LEVEL), min(_FEWEST, operations)), _MOST)
+    count = min(
+        max(operations // compute_least_n_for_quantile(_PERCENTILES[-1], _LEVEL), min(_FEWEST, operations)), _MOST
+    )
     exact = max(end, 1.0) / count
     power = 10.0 ** math.floor(math.log10(exact))
     width = next(step * power for step in _STEPS if step * power >= exact * (1 - 1e-9))

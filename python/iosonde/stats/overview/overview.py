@@ -20,17 +20,23 @@ from iosonde.core.table import Table
 from iosonde.core.types import Estimate, Experiment
 
 from .. import checks
-from ..estimate.percentiles import PERCENTILES, TrialPercentiles, over_trials
-from ..estimate.scaling import efficiencies
-from ..estimate.stopping import stein_interval
-from ..estimate.summarise import coefficient_of_variation, harmonic_mean, mean, median, standard_deviation
+from ..estimate.percentiles import PERCENTILES, TrialPercentiles, estimate_over_trials
+from ..estimate.scaling import estimate_efficiencies
+from ..estimate.stopping import estimate_stein_interval
+from ..estimate.summarise import (
+    compute_sd,
+    estimate_harmonic_mean,
+    estimate_mean,
+    estimate_median,
+    estimate_variation_coefficient,
+)
 from . import words
-from .cells import MeasuredCells, TrialCell, cells_of, hidden_factors, missing_values
-from .coarse_cells import half_ticks_of, with_half_tick
+from .cells import MeasuredCells, TrialCell, find_hidden_factors, group_into_cells, list_missing_values
+from .coarse_cells import compute_cell_half_ticks, widen_by_half_tick
 from .probed_limits import ProbedLimits
-from .story import sentences, stories
+from .story import build_stories, describe_stories
 from .types import Efficiency, Overview, OverviewLatency, OverviewRow, ResponseStory
-from .uneven_missing import uneven_missing
+from .uneven_missing import describe_uneven_missing
 
 # Columns that identify a trial or describe the row; never a setting to group by.
 _BOOKKEEPING = (
@@ -57,15 +63,15 @@ _BOOKKEEPING = (
 _SIZES = ("nodes", "ranks")
 
 
-def overview_from_table(
+def build_overview_from_table(
     table: Table, responses: Sequence[str], by: Sequence[str], level: float, headlines: Sequence[str] = ()
 ) -> Overview:
     """Build the overview of a plain table: every response in every group of the columns ``by``. ``headlines``:
     responses of the family of tests, shown or not. Raises DataError."""
-    cells = [cell for cell in cells_of(table, responses, by) if cell.values.size]
+    cells = [cell for cell in group_into_cells(table, responses, by) if cell.values.size]
     warnings = list(table.warnings)
     for response in responses:
-        absent = missing_values(table, response)
+        absent = list_missing_values(table, response)
         if absent:
             warnings.append(
                 Message(
@@ -84,11 +90,13 @@ def overview_from_table(
         warnings,
         units={column.name: "bytes" for column in columns if column.level_unit == "bytes"},
     )
-    missing = {table.column(name).name: uneven_missing(table, table.numbers(name), by) for name in responses}
-    response_stories = stories(overview.rows, cells, level, cells_of(table, headlines, by), missing=missing)
+    missing = {table.column(name).name: describe_uneven_missing(table, table.numbers(name), by) for name in responses}
+    response_stories = build_stories(
+        overview.rows, cells, level, group_into_cells(table, headlines, by), missing=missing
+    )
     in_stories = {story.metric for story in response_stories}
     alone = [prepend_place(text, name) for name, text in missing.items() if text and name not in in_stories]
-    return _with_story(replace(overview, warnings=(*overview.warnings, *alone)), response_stories)
+    return _insert_story(replace(overview, warnings=(*overview.warnings, *alone)), response_stories)
 
 
 @dataclass(frozen=True)
@@ -108,10 +116,10 @@ class StoreBackground:
     extra_cells: Sequence[TrialCell] = ()
 
 
-def overview_from_store(measured: MeasuredCells, level: float, background: StoreBackground) -> Overview:
+def build_overview_from_store(measured: MeasuredCells, level: float, background: StoreBackground) -> Overview:
     """Build the overview of a store's trials."""
     overview = _build_overview(
-        checks.Subject(measured.cells, level, background.runs, measured.rows, hidden_in_store(measured)),
+        checks.Subject(measured.cells, level, background.runs, measured.rows, find_hidden_in_store(measured)),
         measured.by,
         measured.warnings,
         list(_build_latency(background.runs, background.latencies, measured.by, level)),
@@ -119,9 +127,9 @@ def overview_from_store(measured: MeasuredCells, level: float, background: Store
         {name: unit for name, unit in background.units.items() if unit and name in measured.by},
         background.experiments,
     )
-    return _with_story(
+    return _insert_story(
         overview,
-        stories(
+        build_stories(
             overview.rows,
             measured.cells,
             level,
@@ -132,13 +140,13 @@ def overview_from_store(measured: MeasuredCells, level: float, background: Store
     )
 
 
-def _with_story(overview: Overview, response_stories: tuple[ResponseStory, ...]) -> Overview:
+def _insert_story(overview: Overview, response_stories: tuple[ResponseStory, ...]) -> Overview:
     """Insert the sentences about the settings before those about precision."""
-    parts = [*sentences(response_stories, overview.units), *([overview.sentence] if overview.sentence else [])]
+    parts = [*describe_stories(response_stories, overview.units), *([overview.sentence] if overview.sentence else [])]
     return replace(overview, sentence=" ".join(parts), stories=response_stories, closing=overview.sentence)
 
 
-def hidden_in_store(measured: MeasuredCells) -> dict[str, list[str]]:
+def find_hidden_in_store(measured: MeasuredCells) -> dict[str, list[str]]:
     """Find columns that vary inside the cells of a store's trials without being grouped by: column → names of cells."""
     return _find_hidden(measured.rows, measured.cells, _list_observed(measured.rows))
 
@@ -153,12 +161,12 @@ def _build_overview(
     experiments: Sequence[Experiment] = (),
 ) -> Overview:
     cells, level = subject.cells, subject.level
-    rows = rows_of(cells, level, pilot)
+    rows = build_overview_rows(cells, level, pilot)
     apart, why = find_without_efficiency(subject.runs, experiments)
     efficiency = tuple(_build_efficiency([cell for cell in cells if cell.operation not in apart], level))
     if any(cell.operation in apart for cell in cells):
         warnings = [*warnings, *why]
-    findings = checks.run(subject, checks.SUMMARY)
+    findings = checks.run_checks(subject, checks.SUMMARY)
     averaged = any(cell.independent.size < cell.values.size for cell in cells)
     if averaged:
         warnings = [
@@ -170,7 +178,7 @@ def _build_overview(
         tuple(latency),
         efficiency,
         tuple(findings),
-        words.closing(rows, efficiency, units or {}),
+        words.describe_precision_and_scaling(rows, efficiency, units or {}),
         level,
         tuple(by),
         tuple(warnings),
@@ -179,12 +187,15 @@ def _build_overview(
     )
 
 
-def rows_of(cells: Sequence[TrialCell], level: float, pilot: int | None = None) -> tuple[OverviewRow, ...]:
+def build_overview_rows(cells: Sequence[TrialCell], level: float, pilot: int | None = None) -> tuple[OverviewRow, ...]:
     """Compute the statistics of each cell, with half a tick of its clock if that is as large as the spread."""
-    return tuple(row_of(cell, level, pilot, half) for cell, half in zip(cells, half_ticks_of(cells), strict=True))
+    return tuple(
+        build_overview_row(cell, level, pilot, half)
+        for cell, half in zip(cells, compute_cell_half_ticks(cells), strict=True)
+    )
 
 
-def row_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: float = 0.0) -> OverviewRow:
+def build_overview_row(cell: TrialCell, level: float, pilot: int | None = None, half_tick: float = 0.0) -> OverviewRow:
     """Compute the statistics of one cell; beyond a ``pilot`` that fixed n the mean's interval is Stein's.
     ``half_tick``: their possible error."""
     x = cell.independent
@@ -195,28 +206,30 @@ def row_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: f
         cell.unit,
         dict(cell.by),
         cell.n,
-        mean_of(cell, level, pilot, half_tick),
-        _mark_within_run(with_half_tick(median(x, level), half_tick), cell),
-        sd=standard_deviation(x) if x.size > 1 else None,
-        cv=coefficient_of_variation(x, level).value if x.size > 1 else None,
-        harmonic_mean=_mark_within_run(with_half_tick(harmonic_mean(x, level), half_tick), cell) if rate else None,
+        estimate_cell_mean(cell, level, pilot, half_tick),
+        _mark_within_run(widen_by_half_tick(estimate_median(x, level), half_tick), cell),
+        sd=compute_sd(x) if x.size > 1 else None,
+        cv=estimate_variation_coefficient(x, level).value if x.size > 1 else None,
+        harmonic_mean=_mark_within_run(widen_by_half_tick(estimate_harmonic_mean(x, level), half_tick), cell)
+        if rate
+        else None,
         values=() if cell.within_run else tuple(map(float, x)),
     )
 
 
-def mean_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: float = 0.0) -> Estimate:
-    """Estimate the mean of one cell as every answer shows it; ``pilot`` and ``half_tick`` as for ``row_of``."""
+def estimate_cell_mean(cell: TrialCell, level: float, pilot: int | None = None, half_tick: float = 0.0) -> Estimate:
+    """Estimate the mean of one cell as every answer shows it; parameters as for ``build_overview_row``."""
     x = cell.independent
     staged = pilot is not None and x.size > pilot
     return _mark_within_run(
-        with_half_tick(stein_interval(x, pilot, level) if staged and pilot else mean(x, level), half_tick).within(
-            low=lowest_mean(cell)
-        ),
+        widen_by_half_tick(
+            estimate_stein_interval(x, pilot, level) if staged and pilot else estimate_mean(x, level), half_tick
+        ).within(low=find_lower_mean_limit(cell)),
         cell,
     )
 
 
-def lowest_mean(cell: TrialCell) -> float | None:
+def find_lower_mean_limit(cell: TrialCell) -> float | None:
     """Return the lower limit of the mean of these trials; None if there is none."""
     return get_lowest_mean(cell.unit, bool(np.all(cell.values > 0)))
 
@@ -238,7 +251,7 @@ def _find_hidden(table: Table, cells: Sequence[TrialCell], leave_out: Sequence[s
     """Find columns that vary inside cells; reading nodes and cache states matter to reads alone."""
     reads = {cell.name for cell in cells if cell.operation.startswith("read")}
     hidden = {}
-    for name, where in hidden_factors(table, cells, leave_out).items():
+    for name, where in find_hidden_factors(table, cells, leave_out).items():
         affected = [cell for cell in where if cell in reads] if name in READ_FACTORS else where
         if affected:
             hidden[name] = affected
@@ -267,7 +280,7 @@ def _build_latency(
                 dict(zip(by, key[2:], strict=True)),
                 percentile,
                 fewest,
-                over_trials(trials, percentile, level),
+                estimate_over_trials(trials, percentile, level),
             )
 
 
@@ -281,7 +294,7 @@ def _build_efficiency(cells: Sequence[TrialCell], level: float) -> Iterator[Effi
         rest = tuple((name, value) for name, value in cell.by.items() if name != factor)
         families.setdefault((cell.operation, cell.metric, factor, rest), {})[float(size)] = cell.independent
     for (operation, metric, factor, rest), trials in families.items():
-        for size, estimate in efficiencies(trials, level).items():
+        for size, estimate in estimate_efficiencies(trials, level).items():
             yield Efficiency(operation, metric, dict(rest), factor, min(trials), size, estimate)
 
 

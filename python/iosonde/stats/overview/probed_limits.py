@@ -52,14 +52,14 @@ class ProbedLimits:
         that target was probed. If the file system is unknown, it is the larger of the two. In a lab, it is that of its
         links as measured at its bring-up.
         """
-        if lab_limit := _links_of_lab(run):
+        if lab_limit := _find_lab_link_limit(run):
             return lab_limit
         hosts = set(run.facts.get("hosts") or ())
         last = next((probe for probe in reversed(self._probes) if hosts and hosts <= set(probe.facts["hosts"])), None)
         if last is None or run.filesystem in MEMORY_TYPES:
             return None
         summary = self._summarise_experiment(last.experiment)
-        links, disks = _limit_by_links(summary, hosts), _limit_by_disks(summary, hosts, direction)
+        links, disks = _sum_link_limits(summary, hosts), _sum_disk_limits(summary, hosts, direction)
         if run.filesystem is None:
             return max((limit for limit in (links, disks) if limit), key=lambda limit: limit.bytes_per_s, default=None)
         if not is_on_own_disk(run.filesystem):
@@ -86,13 +86,13 @@ class ProbedLimits:
 
     def _summarise_experiment(self, experiment: str) -> Mapping[str, Any]:
         if experiment not in self._summaries:
-            self._summaries[experiment] = hardware.summarise(
+            self._summaries[experiment] = hardware.summarise_probe(
                 [dict(run.facts) for run in self._probes if run.experiment == experiment], self._level
             )
         return self._summaries[experiment]
 
 
-def _limit_by_links(summary: Mapping[str, Any], hosts: set[str]) -> ProbedLimit | None:
+def _sum_link_limits(summary: Mapping[str, Any], hosts: set[str]) -> ProbedLimit | None:
     """Sum the links of the nodes, each with the rate of its best pair."""
     best = dict.fromkeys(hosts, 0.0)
     for pair in (*summary["pairs"], *summary["tcp"]):
@@ -101,7 +101,7 @@ def _limit_by_links(summary: Mapping[str, Any], hosts: set[str]) -> ProbedLimit 
     return ProbedLimit(sum(best.values()), LINKS) if all(best.values()) else None
 
 
-def _links_of_lab(run: StoredRun) -> ProbedLimit | None:
+def _find_lab_link_limit(run: StoredRun) -> ProbedLimit | None:
     """Return the limit of the links in a lab with servers of its own, where each node is behind a link."""
     lab = (run.facts.get("machine") or {}).get("lab") or {}
     measured = [link["bytes_per_s"] for link in (lab.get("emulated") or {}).get("links") or ()]
@@ -110,7 +110,7 @@ def _links_of_lab(run: StoredRun) -> ProbedLimit | None:
     return ProbedLimit(len(set(run.facts.get("hosts") or ())) * max(measured), LINKS_OF_LAB)
 
 
-def _limit_by_disks(summary: Mapping[str, Any], hosts: set[str], direction: str) -> ProbedLimit | None:
+def _sum_disk_limits(summary: Mapping[str, Any], hosts: set[str], direction: str) -> ProbedLimit | None:
     nodes = [node for node in summary["nodes"] if node["host"] in hosts and f"disk_{direction}" in node]
     return (
         None

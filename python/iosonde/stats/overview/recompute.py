@@ -18,7 +18,7 @@ _WRITER = "_writer_node"
 Key = tuple[str, str, int | None]  # operation, metric, rank (None: the whole)
 
 
-def rates(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str]) -> dict[Key, float]:
+def recompute_rates(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str]) -> dict[Key, float]:
     """Recompute every rate of a run's phases with completely recorded operations."""
     rates_by_key: dict[Key, float] = {}
     for phase in run.phases:
@@ -35,7 +35,7 @@ def _split_series(
     """Iterate over (operation, its rows, the counted kind). A shared read is that of the nodes which did not write,
     unless nothing of the file was in the writer's cache."""
     operation, present = phase.operation, [kinds[kind] for kind in np.unique(rows["kind"])]
-    counted = phase.counted_kind or _choose_counted(str(phase.measures), operation, present)
+    counted = phase.counted_kind or _choose_counted_kind(str(phase.measures), operation, present)
     if counted is None:
         return
     nodes = run.facts.get("nodes") or []
@@ -48,7 +48,7 @@ def _split_series(
         yield operation, rows, kind
 
 
-def _choose_counted(measures: str, operation: str, present: Sequence[str]) -> str | None:
+def _choose_counted_kind(measures: str, operation: str, present: Sequence[str]) -> str | None:
     """Choose the kind that a phase counts if the store does not give it: data kinds for bandwidth; for a rate the kind
     that names the phase, else whole files, by their close."""
     candidates = ("write", "read") if measures == "bandwidth" else (operation, "close")

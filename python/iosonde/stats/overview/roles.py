@@ -8,13 +8,13 @@ from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 
 
-def cluster_of(run: StoredRun) -> ClusterNodes | None:
+def get_declared_cluster(run: StoredRun) -> ClusterNodes | None:
     """Return the nodes of the experiment's cluster file; None without one."""
     rows = run.facts.get(CLUSTER)
     return ClusterNodes.from_json(rows) if rows else None
 
 
-def without_ranks(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> list[str]:
+def list_clients_without_ranks(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> list[str]:
     """Return a sentence if no rank ran on some of its clients, provided it is known where ranks ran."""
     hosts = _list_hosts(runs)
     absent = cluster.absent(hosts) if hosts else []
@@ -32,13 +32,13 @@ def without_ranks(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> list[str]
     )
 
 
-def unlike(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> Iterator[str]:
+def iterate_role_mismatches(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> Iterator[str]:
     """Iterate over a sentence for each mismatch: where ranks ran, which nodes served, which servers were missing."""
     yield from cluster.misplaced(_list_hosts(runs))
     if not cluster.list_names(SERVERS):
         return
-    reported = _list_unique(_get_machine_part(run, "filesystem").get("servers") or () for run in runs)
-    mounted = _list_unique(str(_get_machine_part(run, "mount").get("server") or "").split(",") for run in runs)
+    reported = _list_unique_names(_get_machine_part(run, "filesystem").get("servers") or () for run in runs)
+    mounted = _list_unique_names(str(_get_machine_part(run, "mount").get("server") or "").split(",") for run in runs)
     if others := cluster.no_servers([*reported, *mounted]):
         yield Message(
             "unlisted-server",
@@ -62,7 +62,7 @@ def unlike(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> Iterator[str]:
 
 
 def _list_hosts(runs: Sequence[StoredRun]) -> list[str]:
-    return _list_unique(run.facts.get("hosts") or () for run in runs)
+    return _list_unique_names(run.facts.get("hosts") or () for run in runs)
 
 
 def _get_machine_part(run: StoredRun, part: str) -> Mapping[str, Any]:
@@ -70,7 +70,7 @@ def _get_machine_part(run: StoredRun, part: str) -> Mapping[str, Any]:
     return facts if isinstance(facts, Mapping) else {}
 
 
-def _list_unique(several: Any) -> list[str]:
+def _list_unique_names(several: Any) -> list[str]:
     return list(dict.fromkeys(str(name) for names in several for name in names if name))
 
 

@@ -13,7 +13,7 @@ from iosonde.core.arrays import Array, Indices
 from iosonde.core.message import Message
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Cell, Table
-from iosonde.stats.overview.cells import means_of
+from iosonde.stats.overview.cells import compute_group_means
 
 Key = tuple[Cell, ...]
 InEach = list[tuple[Array, Array]]
@@ -21,7 +21,7 @@ InEach = list[tuple[Array, Array]]
 AVERAGED_BRING_UPS = Message("averaged-bring-ups", "n counts bring-ups: the trials that share one are averaged first")
 
 
-def shared_by(rows: Table, group: str, campaign_columns: Sequence[str]) -> tuple[Key, ...]:
+def number_bring_ups_by_group(rows: Table, group: str, campaign_columns: Sequence[str]) -> tuple[Key, ...]:
     """Return, for each row, the bring-up that holds the level of ``group`` constant; empty if it changes inside all of
     them. ``campaign_columns``: columns that separate rows of different campaigns."""
     columns = [name for name in BRING_UPS if name in rows.columns]
@@ -39,23 +39,23 @@ def shared_by(rows: Table, group: str, campaign_columns: Sequence[str]) -> tuple
     return ()
 
 
-def repeats(units: Sequence[Key]) -> bool:
+def has_repeated_bring_ups(units: Sequence[Key]) -> bool:
     """Return whether some bring-up has several trials."""
     return len(set(units)) < len(units)
 
 
-def each_once(values: Array, units: Sequence[Key]) -> Array:
+def average_by_bring_up(values: Array, units: Sequence[Key]) -> Array:
     """Return the mean of each bring-up."""
-    return means_of(values, numbered(units))
+    return compute_group_means(values, number_bring_ups(units))
 
 
-def numbered(units: Sequence[Key]) -> Indices:
+def number_bring_ups(units: Sequence[Key]) -> Indices:
     """Return a number for each bring-up, in the order of first occurrence."""
     places: dict[Key, int] = {}
     return np.array([places.setdefault(unit, len(places)) for unit in units], dtype=np.intp)
 
 
-def in_bring_ups(
+def group_means_by_bring_up(
     values: tuple[Array, Array], cells: tuple[Sequence[Key], Sequence[Key]], units: tuple[Sequence[Key], Sequence[Key]]
 ) -> InEach:
     """Return (means of bring-ups of A, of B) in each cell of the factors that are constant inside bring-ups."""
@@ -95,8 +95,8 @@ def _average_bring_ups(
         for side in (0, 1)
         for row in rows[side]
     ]
-    of = numbered([(side, *units[side][row]) for side in (0, 1) for row in rows[side]])
-    cell = numbered(inner)
+    of = number_bring_ups([(side, *units[side][row]) for side in (0, 1) for row in rows[side]])
+    cell = number_bring_ups(inner)
     n_units, n_cells = int(of.max()) + 1, int(cell.max()) + 1
     x = np.column_stack([np.eye(n_units)[of], np.eye(n_cells)[cell][:, 1:]])
     beta = np.linalg.lstsq(x, y, rcond=None)[0]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from iosonde.core.stored import StoredPhase, StoredRun
 
-from .over_time import starts_ns
+from .over_time import compute_start_ns
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,9 @@ class SlowOperation:
     path: str = ""
 
 
-def slowest(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], count: int) -> list[SlowOperation]:
+def select_slowest_operations(
+    run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], count: int
+) -> list[SlowOperation]:
     """Return the ``count`` longest of the recorded operations of a run, failed ones included, the longest first."""
     durations = operations["duration_ns"]
     fewer = max(0, durations.size - count)
@@ -41,7 +43,9 @@ def slowest(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], 
     starts: dict[int, float] = {}
     for index in np.unique(operations["phase"][at]).tolist():
         rows = np.flatnonzero(operations["phase"] == index)
-        row_starts = starts_ns(phases[index], operations[rows]) if index in phases else np.full(rows.size, np.nan)
+        row_starts = (
+            compute_start_ns(phases[index], operations[rows]) if index in phases else np.full(rows.size, np.nan)
+        )
         mine = at[operations["phase"][at] == index]
         starts |= dict(zip(mine.tolist(), row_starts[np.searchsorted(rows, mine)].tolist(), strict=True))
     return [
@@ -71,7 +75,7 @@ def _build_operation(
     )
 
 
-def unseen(run: StoredRun, edges_ns: npt.NDArray[np.float64]) -> tuple[int, float]:
+def count_unseen_operations(run: StoredRun, edges_ns: npt.NDArray[np.float64]) -> tuple[int, float]:
     """Return (number of operations that are not in the record, end of the last bucket (s) of the histograms that count
     them all; 0 without them)."""
     sampled = sum(

@@ -8,7 +8,7 @@ import numpy as np
 
 from iosonde.core.types import Estimate
 
-from ..estimate.summarise import geometric_mean, quantile
+from ..estimate.summarise import estimate_geometric_mean, estimate_quantile
 
 SHARES = (0.1, 0.25, 0.75, 0.9)  # the median is already shown with the mean
 
@@ -38,10 +38,10 @@ class Spread:
         }
 
 
-def spread_of(values: Sequence[float], level: float) -> Spread:
+def compute_spread(values: Sequence[float], level: float) -> Spread:
     """Compute the spread of independent trials."""
     return Spread(
-        {share: quantile(values, share, level) for share in SHARES},
-        geometric_mean(values, level),
+        {share: estimate_quantile(values, share, level) for share in SHARES},
+        estimate_geometric_mean(values, level),
         tuple(map(float, np.sort(values))),
     )

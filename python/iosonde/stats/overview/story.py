@@ -19,9 +19,9 @@ from iosonde.core.types import Better
 from iosonde.core.units import format_percent
 from iosonde.core.words import join_names
 
-from ..regression.effect_types import FactorEffect, ResponseEffects, block_sentences, correct, drift_sentences
-from ..regression.effects import SINGLE_RUN, effects_of
-from ..regression.in_turn import DriftInTurn, drift_in_turn
+from ..regression.effect_types import FactorEffect, ResponseEffects, correct_effects, describe_blocks, describe_drifts
+from ..regression.effects import SINGLE_RUN, estimate_effects
+from ..regression.in_turn import DriftInTurn, detect_drift_in_turn
 from .cells import TrialCell
 from .types import OverviewRow, ResponseStory
 
@@ -31,7 +31,7 @@ _MOST_FACTORS = 4  # listed by name
 _MIN_SHARE = 0.05  # smallest reported share without a test
 
 
-def stories(
+def build_stories(
     rows: Sequence[OverviewRow],
     cells: Sequence[TrialCell],
     level: float,
@@ -45,9 +45,9 @@ def stories(
     whether shown or not; ``impossible``: those of ``cells`` beyond the hardware limit; ``together``: factor → the
     columns that always change with it; ``missing``: response → the setting that lacks more values than the others."""
     rows_by_response = {key: list(some) for key, some in groupby(rows, key=lambda row: (row.operation, row.metric))}
-    displayed, others = _by_response(cells), _by_response(headline_cells)
-    family = {key: effects_of_cells(some, level, together) for key, some in (others | displayed).items()}
-    effects = dict(zip(family, correct(list(family.values())), strict=True))
+    displayed, others = _group_by_response(cells), _group_by_response(headline_cells)
+    family = {key: estimate_cell_effects(some, level, together) for key, some in (others | displayed).items()}
+    effects = dict(zip(family, correct_effects(list(family.values())), strict=True))
     beyond = {(cell.operation, cell.metric, *cell.by.items()) for cell in impossible}
     response_stories = []
     for key, its in rows_by_response.items():
@@ -63,14 +63,14 @@ def stories(
     return tuple(response_stories)
 
 
-def _by_response(cells: Sequence[TrialCell]) -> dict[tuple[str, str], list[TrialCell]]:
+def _group_by_response(cells: Sequence[TrialCell]) -> dict[tuple[str, str], list[TrialCell]]:
     cells_by_response: dict[tuple[str, str], list[TrialCell]] = {}
     for cell in cells:
         cells_by_response.setdefault((cell.operation, cell.metric), []).append(cell)
     return cells_by_response
 
 
-def effects_of_cells(
+def estimate_cell_effects(
     cells: Sequence[TrialCell], level: float, together: Mapping[str, Sequence[str]] | None = None
 ) -> ResponseEffects:
     """Estimate the effects of the factors of these cells on their one response, not yet corrected."""
@@ -86,11 +86,11 @@ def effects_of_cells(
     for name in names:
         levels: list[object] = [cell.by[name] for cell in trials]
         settings |= dict.fromkeys((name, *(together or {}).get(name, ())), levels)
-    effects = effects_of(settings, [cell.values for cell in trials], bring_ups, level)
-    return effects if bring_ups is not None else _with_drifts(effects, trials, level)
+    effects = estimate_effects(settings, [cell.values for cell in trials], bring_ups, level)
+    return effects if bring_ups is not None else _add_drifts(effects, trials, level)
 
 
-def _with_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: float) -> ResponseEffects:
+def _add_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: float) -> ResponseEffects:
     """Add the drift of values inside the levels of factors that were measured in turn."""
     alone = [effect for effect in effects.effects if effect.p is not None and effect.p < 1 - level]
     times = [cell.times for cell in cells if cell.times is not None]
@@ -107,7 +107,7 @@ def _with_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: fl
     def drift_of(names: Sequence[str], block: Sequence[str]) -> DriftInTurn | None:
         own = [name for name in cells[0].by if name in names]
         others = encode_levels([name for name in cells[0].by if name not in block])
-        return drift_in_turn(encode_levels(own), values, others, when, level) if own else None
+        return detect_drift_in_turn(encode_levels(own), values, others, when, level) if own else None
 
     def with_drift(effect: FactorEffect) -> FactorEffect:
         if effect not in alone:
@@ -121,13 +121,13 @@ def _with_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: fl
     return replace(effects, effects=tuple(map(with_drift, effects.effects)))
 
 
-def sentences(response_stories: Sequence[ResponseStory], units: Mapping[str, str]) -> tuple[str, ...]:
+def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[str, str]) -> tuple[str, ...]:
     """Return a sentence for each of the first responses with a significant effect, and for all others together."""
     sure = [story for story in response_stories if story.is_significant]
-    texts = [_significant(story, units) for story in sure[:_MOST]]
+    texts = [_describe_significant_story(story, units) for story in sure[:_MOST]]
     more = [Message("more-responses", "{n} more: see the table.", n=len(sure) - _MOST)] if len(sure) > _MOST else []
     missing = [f"{story.title}: {story.missing}." for story in response_stories if story.missing]
-    drifts = [f"{story.title}: {text}." for story in response_stories for text in drift_sentences(story.effects)]
+    drifts = [f"{story.title}: {text}." for story in response_stories for text in describe_drifts(story.effects)]
     open_ = [story for story in response_stories if not story.is_significant and not story.effects.drifting]
     return (*texts, *more, *drifts[:_MOST], *missing[:_MOST], *_describe_unsure(open_))
 
@@ -192,7 +192,7 @@ def _join_factors(factors: Sequence[str]) -> str:
     return " or ".join(factors) if len(factors) <= _MOST_FACTORS else f"any of {len(factors)} factors"
 
 
-def _significant(story: ResponseStory, units: Mapping[str, str]) -> Message:
+def _describe_significant_story(story: ResponseStory, units: Mapping[str, str]) -> Message:
     """Describe the most important factor, with those whose intervals overlap its own, then the others."""
     effects = story.effects
     significant_effects = effects.significant
@@ -216,7 +216,7 @@ def _significant(story: ResponseStory, units: Mapping[str, str]) -> Message:
         "{extremes}; {effects}.",
         extremes=_describe_extremes(story, units),
         effects="; ".join(
-            [text, *block_sentences(significant_effects), *([_describe_untested(open_)] if open_ else [])]
+            [text, *describe_blocks(significant_effects), *([_describe_untested(open_)] if open_ else [])]
         ),
         factors=[effect.name for effect in first],
         matters_most=most,

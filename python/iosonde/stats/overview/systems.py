@@ -13,8 +13,8 @@ from iosonde.core.table import Cell as Level
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 
-from ..estimate.clusters import Clustered, Explained, explained_by_levels, explained_by_number
-from ..estimate.outliers import outliers
+from ..estimate.clusters import Clustered, Explained, estimate_explained_by_levels, estimate_explained_by_number
+from ..estimate.outliers import find_outliers
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 LEAST = 3  # systems per level, and per reported number
@@ -176,7 +176,7 @@ class Systems:
         return (
             corpus_phase
             if own is None
-            else replace(corpus_phase, placed=_place_value(corpus_phase, clustered, own, per, self.level))
+            else replace(corpus_phase, placed=_place_own_value(corpus_phase, clustered, own, per, self.level))
         )
 
     def _explain_by(self, name: str, clustered: Clustered, at: npt.NDArray[np.intp]) -> Explained:
@@ -190,8 +190,10 @@ class Systems:
                 0,
             )
         if column.numeric:
-            return explained_by_number(part, _scale_values(column.values[at][present].astype(float)), self.level)
-        return explained_by_levels(part, column.codes()[0][at][present], self.level, LEAST)
+            return estimate_explained_by_number(
+                part, _scale_values(column.values[at][present].astype(float)), self.level
+            )
+        return estimate_explained_by_levels(part, column.codes()[0][at][present], self.level, LEAST)
 
     def _describe_setting(self, name: str, clustered: Clustered, at: npt.NDArray[np.intp]) -> BySetting:
         column = self.rows.columns[name]
@@ -215,7 +217,7 @@ class Systems:
         logs = clustered.log_means
         names = {int(cluster): str(name) for cluster, name in zip(clustered.clusters, self.names[at], strict=True)}
         numbers = np.unique(clustered.clusters)
-        far = outliers(logs, _ALPHA)
+        far = find_outliers(logs, _ALPHA)
         middle = float(np.median(logs))
         return tuple(StandingOut(names[int(numbers[i])], float(np.exp(logs[i] - middle))) for i in far)
 
@@ -241,7 +243,7 @@ class Systems:
             TwoScores(str(name[of]), float(x), float(y))
             for x, y, of in zip(bandwidth, rate, clustered.clusters, strict=True)
         )
-        return explained_by_number(clustered, np.log(bandwidth), self.level), tuple(scores)
+        return estimate_explained_by_number(clustered, np.log(bandwidth), self.level), tuple(scores)
 
 
 def _scale_values(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -253,7 +255,9 @@ def _is_far(x: npt.NDArray[np.float64]) -> bool:
     return bool(x.min() > 0 and x.max() >= _FOURFOLD * x.min())
 
 
-def _place_value(corpus_phase: CorpusPhase, clustered: Clustered, own: Table, per: str, level: float) -> Placed | None:
+def _place_own_value(
+    corpus_phase: CorpusPhase, clustered: Clustered, own: Table, per: str, level: float
+) -> Placed | None:
     rows = own.take(
         (own.columns["operation"].values == corpus_phase.operation)
         & (own.columns["metric"].values == corpus_phase.metric)

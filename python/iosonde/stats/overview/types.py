@@ -11,7 +11,7 @@ from iosonde.core.table import Cell as Level
 from iosonde.core.types import Estimate, Finding
 from iosonde.core.verdict import Verdict, VerdictState
 
-from ..regression.effect_types import ResponseEffects, effect_verdicts
+from ..regression.effect_types import ResponseEffects, list_verdicts
 
 _FEW = 4  # with more factors, those without a level are omitted from a name
 
@@ -153,7 +153,7 @@ class ResponseStory:
         doubts += ("missing-values",) if self.missing else ()
         best = Verdict("best", self.response, (), state, claim=claim, estimate=self.best.mean, doubts=doubts)
         gaps = ("missing-values",) if self.missing else ()
-        effects = effect_verdicts(self.response, self.effects)
+        effects = list_verdicts(self.response, self.effects)
         return (*(replace(effect, doubts=(*effect.doubts, *gaps)) for effect in effects), best)
 
 

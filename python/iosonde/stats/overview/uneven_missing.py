@@ -9,13 +9,13 @@ from iosonde.core.level_text import format_assignments
 from iosonde.core.message import Message
 from iosonde.core.table import Table
 
-from ..estimate.missing import fisher_exact
+from ..estimate.missing import compute_fisher_exact_p
 
 _ALPHA = 0.05
 _MOST_SETTINGS = 200  # more are not tested
 
 
-def uneven_missing(table: Table, values: npt.NDArray[np.float64], by: Sequence[str]) -> str:
+def describe_uneven_missing(table: Table, values: npt.NDArray[np.float64], by: Sequence[str]) -> str:
     """Return a sentence on the setting that lacks more ``values`` than the others, by Fisher's test of each against the
     rest (Bonferroni); '' if none is significant."""
     gone = np.isnan(values)
@@ -30,7 +30,7 @@ def uneven_missing(table: Table, values: npt.NDArray[np.float64], by: Sequence[s
         here = int(gone[rows].sum())
         if here * len(table) <= total * rows.size:  # no more than elsewhere
             return 1.0
-        return fisher_exact(here, rows.size, total - here, len(table) - rows.size)
+        return compute_fisher_exact_p(here, rows.size, total - here, len(table) - rows.size)
 
     tests = len(groups) if len(groups) > 2 else 1  # with two settings both tests are the same
     p, key, rows = min(((p_of(rows), key, rows) for key, rows in groups), key=lambda each: each[0])

@@ -16,8 +16,8 @@ from iosonde.core.types import Estimate, Experiment
 
 from ..estimate.distributions import t_critical
 from .cells import MeasuredCells
-from .overview import lowest_mean, row_of
-from .recompute import Key, rates
+from .overview import build_overview_row, find_lower_mean_limit
+from .recompute import Key, recompute_rates
 
 TOLERANCE = 1e-9  # relative
 
@@ -81,7 +81,7 @@ def verify_store(
 ) -> Verified:
     """Verify a store. ``results``: as stored; ``measured``: its trials of every clock; ``runs``: with their operations,
     one in memory at a time."""
-    verified, values, by_run = Verified(), results.numbers("value"), _rows_of(results)
+    verified, values, by_run = Verified(), results.numbers("value"), _group_rows_by_run(results)
     again = values.copy()
     first_trial: dict[str, str] = {}
     for run, operations in runs:
@@ -91,14 +91,14 @@ def verify_store(
             _count_unverified(verified, Message("incomplete-runs", "incomplete runs"), 1)
             continue
         verified.n_runs += 1
-        computed = rates(run, operations, kinds)
+        computed = recompute_rates(run, operations, kinds)
         for row, key in by_run.get(run.id, ()):
             if key in computed:
                 again[row] = computed.pop(key)
                 verified.n_results += 1
                 _compare_numbers(verified, f"run {run.id}: {_format_key(key)}", float(values[row]), float(again[row]))
             else:
-                _count_unverified(verified, _why_not(run, key), 1)
+                _count_unverified(verified, _explain_unverified(run, key), 1)
         verified.different += [
             ChangedNumber(f"run {run.id}: {_format_key(key)}", None, v) for key, v in computed.items()
         ]
@@ -112,7 +112,7 @@ def verify_store(
     return verified
 
 
-def _rows_of(results: Table) -> dict[str, list[tuple[int, Key]]]:
+def _group_rows_by_run(results: Table) -> dict[str, list[tuple[int, Key]]]:
     columns = {name: results.columns[name].values for name in ("run", "operation", "metric", "rank")}
     missing = results.columns["rank"].missing
     rows_by_run: dict[str, list[tuple[int, Key]]] = {}
@@ -123,7 +123,7 @@ def _rows_of(results: Table) -> dict[str, list[tuple[int, Key]]]:
     return rows_by_run
 
 
-def _why_not(run: StoredRun, key: Key) -> str:
+def _explain_unverified(run: StoredRun, key: Key) -> str:
     phases = {phase.operation: phase for phase in run.phases}
     phase = phases.get(key[0]) or phases.get(key[0].replace("write_buffered", "write", 1).removesuffix("_buffered"))
     if phase is None or phase.is_command:
@@ -142,7 +142,7 @@ def _verify_summary(
     if "run" not in results.columns or not len(results):
         return
     places: dict[tuple[str, Key], list[int]] = {}
-    for run, rows in _rows_of(results).items():
+    for run, rows in _group_rows_by_run(results).items():
         for row, key in rows:
             places.setdefault((run, key), []).append(row)
     run_of = measured.rows.columns["run"].values
@@ -152,7 +152,7 @@ def _verify_summary(
         total_key = (cell.operation, cell.metric, None)
         trials = [math.fsum(again[at]) / len(at) for at in (places[str(run_of[row]), total_key] for row in cell.rows)]
         trials = cell.averaged(np.array(trials)).tolist()
-        overview_row, n = row_of(cell, level, pilot), len(trials)
+        overview_row, n = build_overview_row(cell, level, pilot), len(trials)
         center = math.fsum(trials) / n
         numbers: dict[str, tuple[float | None, float]] = {
             "mean": (overview_row.mean.value, center),
@@ -162,7 +162,7 @@ def _verify_summary(
             numbers["sd"] = (overview_row.sd, statistics.stdev(trials))
         if n > 1 and (pilot is None or n <= pilot):
             half = t_critical(level, n - 1) * statistics.stdev(trials) / math.sqrt(n)
-            mean = Estimate(center, center - half, center + half, level, n).within(low=lowest_mean(cell))
+            mean = Estimate(center, center - half, center + half, level, n).within(low=find_lower_mean_limit(cell))
             for number, stored, recomputed in (
                 ("mean_low", overview_row.mean.low, mean.low),
                 ("mean_high", overview_row.mean.high, mean.high),

@@ -12,13 +12,13 @@ from iosonde.core.wire import UNKNOWN
 SERVERS = "The servers' caches are not covered."
 
 
-def phases(runs: Sequence[StoredRun]) -> Iterator[StoredPhase]:
+def iterate_network_phases(runs: Sequence[StoredRun]) -> Iterator[StoredPhase]:
     """Iterate over the phases with counted network traffic."""
     for run in runs:
         yield from (phase for phase in run.phases if phase.network and phase.is_step)
 
 
-def words(runs: Sequence[StoredRun]) -> str:
+def describe_network_traffic(runs: Sequence[StoredRun]) -> str:
     """Return sentences about all runs; '' if the target has no server, or nothing was counted."""
     sentences = []
     if text := _describe_shares(runs, "received"):
@@ -28,7 +28,7 @@ def words(runs: Sequence[StoredRun]) -> str:
             Message("sent-before-end", "{share} of the data written had been sent when the clock stopped.", share=text)
         )
     parts = [*sentences, SERVERS] if sentences else []
-    if why := unknown(runs):
+    if why := explain_unknown_traffic(runs):
         parts.append(
             Message(
                 "unknown-traffic",
@@ -39,10 +39,14 @@ def words(runs: Sequence[StoredRun]) -> str:
     return " ".join(parts)
 
 
-def unknown(runs: Sequence[StoredRun]) -> str:
+def explain_unknown_traffic(runs: Sequence[StoredRun]) -> str:
     """Return the first reason why network traffic is unknown; '' if it is known."""
     return next(
-        (str(phase.network["why"]) for phase in phases(runs) if UNKNOWN in map(phase.network.get, ("reads", "writes"))),
+        (
+            str(phase.network["why"])
+            for phase in iterate_network_phases(runs)
+            if UNKNOWN in map(phase.network.get, ("reads", "writes"))
+        ),
         "",
     )
 
@@ -50,16 +54,20 @@ def unknown(runs: Sequence[StoredRun]) -> str:
 def _describe_shares(runs: Sequence[StoredRun], direction: str) -> str:
     """Return a share such as ``92 % (80 to 100 % by phase)``. More than all is headers and messages, and does not
     compensate for other phases."""
-    of = [phase.network for phase in phases(runs) if phase.network.get(f"share_{direction}") is not None]
+    of = [
+        phase.network for phase in iterate_network_phases(runs) if phase.network.get(f"share_{direction}") is not None
+    ]
     if not of:
         return ""
     shares = [min(1.0, float(network[f"share_{direction}"])) for network in of]
     expected = [float(network[f"expected_{direction}_bytes"]) for network in of]
     total_share = sum(share * size for share, size in zip(shares, expected, strict=True)) / sum(expected)
-    low, high = floor_percent(min(shares)), floor_percent(max(shares))
-    return floor_percent(total_share) + ("" if low == high else f" ({low.removesuffix(' %')} to {high} by phase)")
+    low, high = format_floored_percent(min(shares)), format_floored_percent(max(shares))
+    return format_floored_percent(total_share) + (
+        "" if low == high else f" ({low.removesuffix(' %')} to {high} by phase)"
+    )
 
 
-def floor_percent(share: float) -> str:
+def format_floored_percent(share: float) -> str:
     """Return a rounded-down percentage: ``92 %``; 99.9 % is not all."""
     return f"{int(100 * share + 1e-9)} %"

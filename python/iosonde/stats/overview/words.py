@@ -11,7 +11,7 @@ from iosonde.core.message import spell
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_percent, format_significant
 
-from ..estimate.scaling import SOME, verdict
+from ..estimate.scaling import SOME, judge_efficiency
 
 if TYPE_CHECKING:
     from .types import Efficiency, OverviewRow
@@ -20,12 +20,14 @@ _SMALL = 0.1  # an efficiency
 _WIDE = 0.25  # relative half-width above which more trials are recommended
 
 
-def closing(rows: Sequence[OverviewRow], efficiency: Sequence[Efficiency], units: Mapping[str, str]) -> str:
+def describe_precision_and_scaling(
+    rows: Sequence[OverviewRow], efficiency: Sequence[Efficiency], units: Mapping[str, str]
+) -> str:
     """Return sentences on the precision of the means, then on scaling. ``units``: of the factors that have one."""
     return " ".join(part for part in (_describe_precision(rows, units), _describe_scaling(efficiency, units)) if part)
 
 
-def relative_half_width(estimate: Estimate) -> float | None:
+def compute_relative_half_width(estimate: Estimate) -> float | None:
     """Return (high - low) ÷ 2 ÷ |value|; None without an interval or if the value is 0."""
     return (
         None
@@ -37,7 +39,7 @@ def relative_half_width(estimate: Estimate) -> float | None:
 def _describe_precision(rows: Sequence[OverviewRow], units: Mapping[str, str]) -> str:
     if not rows:
         return f"Nothing to summarise: no complete trial ({spell.incomplete} includes the others)."
-    widths = [(relative_half_width(row.mean), row) for row in rows]
+    widths = [(compute_relative_half_width(row.mean), row) for row in rows]
     measured = [(width, row) for width, row in widths if width is not None]
     unsure = len(rows) - len(measured)
     if not measured:
@@ -78,7 +80,7 @@ def _describe_scaling(efficiency: Sequence[Efficiency], units: Mapping[str, str]
 
 
 def _judge_item(item: Efficiency) -> str:
-    return verdict(item.efficiency, item.size, item.base)
+    return judge_efficiency(item.efficiency, item.size, item.base)
 
 
 def _name_item(item: Efficiency, among: Sequence[Efficiency], units: Mapping[str, str]) -> str:

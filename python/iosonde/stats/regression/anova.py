@@ -31,14 +31,14 @@ from ..checks import s119_one_bring_up as s119
 from ..estimate.distributions import f_quantile, f_upper_p
 from ..estimate.variance_share import NO_NOISE, SumOfSquares, Variation
 from . import ols, strata
-from .assumptions import Assumptions, look
-from .contrasts import CellMeans, Contrast, contrast, plain_judge
+from .assumptions import Assumptions, check_assumptions
+from .contrasts import CellMeans, Contrast, build_independent_judge, estimate_contrast
 from .formula import Term, TermFactor
-from .rounding import NO_ERROR, alike, beyond_rounding
-from .shared_errors import SharedErrors, cells_by_row, shared_errors, unequal
+from .rounding import NO_ERROR, describe_equal_rows, zero_if_rounding
+from .shared_errors import SharedErrors, build_shared_errors, list_levels_by_row, list_unequal_warnings
 from .strata import Stratum
 from .types import FitSubject
-from .weighted import Block, GroupWeight, by_noise
+from .weighted import Block, GroupWeight, weight_by_noise
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Anova:
         }
 
 
-def anova(
+def compute_anova(
     table: Table,
     response: str,
     on: Sequence[str],
@@ -160,13 +160,13 @@ def anova(
             kind=kind,
         )
     query = _read_query(table, response, on, block, (level, kind))
-    data, pure = _compress_cells(query.taken, query.y, list(query.factors))
+    data, pure = _group_into_cells(query.taken, query.y, list(query.factors))
     balanced, warnings = _check_balance(data, query.factors, kind)
     weights: tuple[GroupWeight, ...] = ()
     if query.weighted:
-        data, weights = by_noise(data, pure, query.terms, query.block)
+        data, weights = weight_by_noise(data, pure, query.terms, query.block)
     residual = _compute_residual(data, query.terms, query.y)
-    shared = shared_errors(query.taken, query.y, query.terms, level)
+    shared = build_shared_errors(query.taken, query.y, query.terms, level)
     if weights and shared is not None:
         raise InputError(
             "conflicting-options",
@@ -174,9 +174,9 @@ def anova(
             "remove the weights",
         )
     judged = (
-        _by_trials(query, data, residual, contrasts)
+        _test_by_trials(query, data, residual, contrasts)
         if shared is None
-        else _by_strata(query, data, residual.total, shared, contrasts)
+        else _test_by_strata(query, data, residual.total, shared, contrasts)
     )
     assumptions, findings = (
         (None, [])
@@ -265,7 +265,7 @@ def _read_query(
         )
     y = table.numbers(response)
     rows = np.flatnonzero(~np.any([np.isnan(y), *(table.column(name).missing for name in factors)], axis=0))
-    if same := alike(y[rows]):
+    if same := describe_equal_rows(y[rows]):
         where = f"{table.source}: " if table.source else ""
         raise DataError(
             "constant-response",
@@ -297,30 +297,34 @@ def _compute_residual(data: CellMeans, terms: Sequence[Term], y: Array) -> _Resi
             "the terms use all degrees of freedom: none is left for the error",
             "repeat the measurements, or remove the highest interaction",
         )
-    return _Residual(beyond_rounding(sse, y), data.n - rank, data.explained([])[0], data.n)
+    return _Residual(zero_if_rounding(sse, y), data.n - rank, data.explained([])[0], data.n)
 
 
-def _by_trials(query: _Query, data: CellMeans, residual: _Residual, contrasts: Sequence[str]) -> _Judged:
+def _test_by_trials(query: _Query, data: CellMeans, residual: _Residual, contrasts: Sequence[str]) -> _Judged:
     sources = tuple(
-        _build_source(term, _compute_added(data, query.terms, place, query.kind), residual, query.level, query.blocks)
+        _build_source(
+            term, _compute_added_ss(data, query.terms, place, query.kind), residual, query.level, query.blocks
+        )
         for place, term in enumerate(query.terms)
     )
-    judge = plain_judge(data, query.terms, residual.mean_square, residual.df)
+    judge = build_independent_judge(data, query.terms, residual.mean_square, residual.df)
     return _Judged(
         sources,
         SumOfSquares(residual.ss, residual.df),
-        tuple(contrast(text, query.terms, query.factors, data, judge, query.level) for text in contrasts),
+        tuple(estimate_contrast(text, query.terms, query.factors, data, judge, query.level) for text in contrasts),
         warnings=() if residual.ss else (NO_ERROR,),
     )
 
 
-def _by_strata(query: _Query, data: CellMeans, total: float, shared: SharedErrors, contrasts: Sequence[str]) -> _Judged:
+def _test_by_strata(
+    query: _Query, data: CellMeans, total: float, shared: SharedErrors, contrasts: Sequence[str]
+) -> _Judged:
     """Test every term against the error of its stratum, if trials share bring-ups."""
     terms, kind = query.terms, query.kind
     sources = tuple(
-        _in_stratum(
+        _build_stratum_source(
             term,
-            _compute_added(data, terms, place, kind),
+            _compute_added_ss(data, terms, place, kind),
             shared,
             _split_columns(shared, terms, place, kind),
             query.level,
@@ -330,15 +334,15 @@ def _by_strata(query: _Query, data: CellMeans, total: float, shared: SharedError
         for place, term in enumerate(terms)
     )
     judge = shared.judge(terms)
-    lost = strata.once(
+    lost = strata.find_levels_brought_up_once(
         query.taken, [name for name in query.factors if not shared.has_error(query.factors[name])], shared.strata.units
     )
     return _Judged(
         sources,
         shared.strata.within.error,
-        tuple(contrast(text, terms, query.factors, shared.rows, judge, query.level) for text in contrasts),
-        tuple(s119.finding(lost)),
-        (*unequal(shared.strata), *([NO_ERROR] if shared.strata.exact(0) else [])),
+        tuple(estimate_contrast(text, terms, query.factors, shared.rows, judge, query.level) for text in contrasts),
+        tuple(s119.build_finding(lost)),
+        (*list_unequal_warnings(shared.strata), *([NO_ERROR] if shared.strata.exact(0) else [])),
         shared.strata.strata,
     )
 
@@ -366,7 +370,7 @@ def _split_columns(shared: SharedErrors, terms: Sequence[Term], place: int, kind
     return both[:, :width], both[:, width:]
 
 
-def _in_stratum(
+def _build_stratum_source(
     term: Term,
     added: tuple[float, int],
     shared: SharedErrors,
@@ -408,7 +412,7 @@ def _in_stratum(
     )
 
 
-def _compute_added(data: CellMeans, terms: Sequence[Term], place: int, kind: int) -> tuple[float, int]:
+def _compute_added_ss(data: CellMeans, terms: Sequence[Term], place: int, kind: int) -> tuple[float, int]:
     """Return the sum of squares that a term adds to the terms before it, and its degrees of freedom. Raises DataError
     for an aliased term."""
     base = _select_base_terms(terms, place, kind)
@@ -517,7 +521,7 @@ def _build_factor(table: Table, name: str) -> TermFactor:
     return TermFactor(name, "", levels)
 
 
-def _compress_cells(table: Table, y: Array, names: list[str]) -> tuple[CellMeans, Array]:
+def _group_into_cells(table: Table, y: Array, names: list[str]) -> tuple[CellMeans, Array]:
     """Return the cells, and the sum of squares inside each."""
     if y.size < 2:
         raise DataError("too-few-rows", "fewer than two rows have all of these values", "choose other columns")
@@ -545,24 +549,24 @@ def _check_assumptions(
 ) -> tuple[Assumptions | None, list[Finding]]:
     """Check the assumptions on the residuals, within bring-ups if trials share them. Return None for the assumptions if
     combinations are missing, because the matrix then has no full rank."""
-    values = cells_by_row(table.take(rows), factors)
+    values = list_levels_by_row(table.take(rows), factors)
     if shared is None:
         columns = [column for term in terms for column in term.columns(values)]
     else:
         inside = [
             term for term in terms if shared.strata.depth(shared.columns([term])[:, 1:]) == len(shared.strata.units)
         ]
-        units = strata.indicators(shared.strata.units[-1])[:, 1:]
+        units = strata.build_unit_indicators(shared.strata.units[-1])[:, 1:]
         columns = [column for term in inside for column in term.columns(values)]
         columns += [(f"bring-up {place}", indicator) for place, indicator in enumerate(units.T, 1)]
     try:
-        fit = ols.fit(
+        fit = ols.fit_ols(
             np.column_stack([x for _, x in columns]), table.numbers(response)[rows], [n for n, _ in columns], level
         )
     except DataError:
         return None, []
-    assumptions = look(fit, values)
-    findings = checks.run_fit(
+    assumptions = check_assumptions(fit, values)
+    findings = checks.run_fit_checks(
         FitSubject(
             fit, assumptions, level, (), response, [table.place(int(rows[row])) for row in assumptions.influential_rows]
         )

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..estimate.distributions import chi2_upper_p, f_quantile, f_upper_p, normal_two_sided_p, t_two_sided_p
-from ..estimate.normality import MOST, normal_scores, shapiro_wilk
-from ..estimate.trend import trend
+from ..estimate.normality import MOST, compute_normal_quantiles, run_shapiro_wilk_test
+from ..estimate.trend import estimate_trend
 from .ols import Fit
-from .rounding import beyond_rounding
+from .rounding import zero_if_rounding
 
 Array = npt.NDArray[np.float64]
 _OUTLIER_P = 0.01
@@ -78,7 +78,7 @@ class Assumptions:
         return {**asdict(self), "deciding_rows": {str(row): list(names) for row, names in self.deciding_rows.items()}}
 
 
-def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions:
+def check_assumptions(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions:
     """Run every check of one fit; ``values`` are the raw predictors, which identify repeats."""
     residuals, cells = fit.residuals, _number_settings(values, fit.n)
     scale = float(np.sqrt(fit.sse / fit.n))
@@ -92,20 +92,20 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
     influential = [int(i) for i in above[np.argsort(-cook[above])][:5]]
     if outlier_p < _OUTLIER_P and int(np.abs(studentized).argmax()) not in influential:
         influential.append(int(np.abs(studentized).argmax()))
-    w, w_p = (None, None) if blind or not 3 <= fit.n <= MOST else shapiro_wilk(residuals)
+    w, w_p = (None, None) if blind or not 3 <= fit.n <= MOST else run_shapiro_wilk_test(residuals)
     r1, r1_p = _estimate_autocorrelation(fit, blind)
     triangle = fit.triangle
     assert triangle is not None  # None only for a fit of sums
-    drift = None if blind else trend([residuals[:: max(1, fit.n // _TREND_MOST)]])
+    drift = None if blind else estimate_trend([residuals[:: max(1, fit.n // _TREND_MOST)]])
     return Assumptions(
-        lack_of_fit=_lack_of_fit(fit, cells, exact),
+        lack_of_fit=_test_lack_of_fit(fit, cells, exact),
         repeats=bool(cells.max() + 1 < fit.n),
-        design_like=_design_like(values, cells, fit.n),
+        design_like=_is_design_like(values, cells, fit.n),
         shapiro_w=w,
         shapiro_p=w_p,
-        qq_correlation=qq_correlation(residuals),
-        breusch_pagan_p=1.0 if blind else _breusch_pagan(fit, residuals),
-        brown_forsythe_p=None if exact else brown_forsythe(residuals, cells),
+        qq_correlation=compute_qq_correlation(residuals),
+        breusch_pagan_p=1.0 if blind else _compute_breusch_pagan_p(fit, residuals),
+        brown_forsythe_p=None if exact else compute_brown_forsythe_p(residuals, cells),
         autocorrelation=r1,
         autocorrelation_p=r1_p,
         trend_tau=None if drift is None else drift.tau,
@@ -122,15 +122,15 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
     )
 
 
-def qq_points(residuals: Array) -> tuple[Array, Array]:
+def compute_qq_points(residuals: Array) -> tuple[Array, Array]:
     """Return (normal quantiles at (i - 0.5)/n, sorted residuals): the Q-Q plot (Jain 1991, §14.7)."""
     n = residuals.size
-    return normal_scores((np.arange(1, n + 1) - 0.5) / n), np.sort(residuals)
+    return compute_normal_quantiles((np.arange(1, n + 1) - 0.5) / n), np.sort(residuals)
 
 
-def qq_correlation(residuals: Array) -> float:
+def compute_qq_correlation(residuals: Array) -> float:
     """Return the straightness of the Q-Q plot; 1 for normal residuals."""
-    quantiles, ordered = qq_points(residuals)
+    quantiles, ordered = compute_qq_points(residuals)
     return float(np.corrcoef(quantiles, ordered)[0, 1]) if np.ptp(ordered) > 0 else 1.0
 
 
@@ -153,7 +153,7 @@ def _encode_objects(column: npt.NDArray[np.generic]) -> npt.NDArray[np.uint64]:
     return np.fromiter((codes.setdefault(cell, len(codes)) for cell in column), np.uint64, len(column))
 
 
-def _design_like(values: Mapping[str, npt.NDArray[np.generic]], cells: npt.NDArray[np.intp], n: int) -> bool:
+def _is_design_like(values: Mapping[str, npt.NDArray[np.generic]], cells: npt.NDArray[np.intp], n: int) -> bool:
     if cells.max() + 1 < n:
         return False
     if len(values) == 1:
@@ -164,20 +164,20 @@ def _design_like(values: Mapping[str, npt.NDArray[np.generic]], cells: npt.NDArr
     )
 
 
-def _lack_of_fit(fit: Fit, cells: npt.NDArray[np.intp], exact: bool) -> LackOfFit | None:
+def _test_lack_of_fit(fit: Fit, cells: npt.NDArray[np.intp], exact: bool) -> LackOfFit | None:
     assert fit.y is not None
     sizes = np.bincount(cells)
     df_pure, df_lack = fit.n - sizes.size, sizes.size - len(fit.names)
     if df_pure < 1 or df_lack < 1 or exact:
         return None
     means = np.bincount(cells, fit.y) / sizes
-    pure = beyond_rounding(float(np.sum((fit.y - means[cells]) ** 2)), fit.y)
+    pure = zero_if_rounding(float(np.sum((fit.y - means[cells]) ** 2)), fit.y)
     lack = max(0.0, fit.sse - pure)
     f = lack / df_lack / (pure / df_pure) if pure > 0 else None
     return LackOfFit(lack, pure, df_lack, df_pure, f, None if f is None else f_upper_p(f, df_lack, df_pure))
 
 
-def _breusch_pagan(fit: Fit, residuals: Array) -> float:
+def _compute_breusch_pagan_p(fit: Fit, residuals: Array) -> float:
     """Return p of Koenker's studentised form (J. Econometrics 17, 1981): n·R² of the squared residuals on the
     predictors."""
     assert fit.x is not None
@@ -188,7 +188,7 @@ def _breusch_pagan(fit: Fit, residuals: Array) -> float:
     return chi2_upper_p(fit.n * max(0.0, r2), fit.k)
 
 
-def brown_forsythe(residuals: Array, cells: npt.NDArray[np.intp]) -> float | None:
+def compute_brown_forsythe_p(residuals: Array, cells: npt.NDArray[np.intp]) -> float | None:
     """Return p of Levene's test about the medians (Brown & Forsythe, JASA 69, 1974), over settings with at least 3
     repeats."""
     groups = [residuals[cells == cell] for cell in np.flatnonzero(np.bincount(cells) >= 3)[:200]]

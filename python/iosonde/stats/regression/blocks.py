@@ -19,7 +19,7 @@ _ZERO = 1e-6
 _MOST_COLUMNS = 1000  # with more columns only pairs are tested
 
 
-def orthonormal(parts: Sequence[Array], weights: Array) -> Array:
+def build_orthonormal_basis(parts: Sequence[Array], weights: Array) -> Array:
     """Return an orthonormal basis, in √weight of the rows, of all columns without their means."""
     root = np.sqrt(weights)
     if not parts:
@@ -33,11 +33,11 @@ def orthonormal(parts: Sequence[Array], weights: Array) -> Array:
     return np.asarray(u[:, values > _RANK * values.max()])
 
 
-def blocks_of(columns: Mapping[str, Array], weights: Array) -> tuple[tuple[str, ...], ...]:
+def group_confounded_factors(columns: Mapping[str, Array], weights: Array) -> tuple[tuple[str, ...], ...]:
     """Group the factors into blocks, in their order; a factor confounded with no other is alone. ``columns``: of each
     factor by row, with the ``weights`` of the rows."""
     names = list(columns)
-    bases = [orthonormal([columns[name]], weights) for name in names]
+    bases = [build_orthonormal_basis([columns[name]], weights) for name in names]
     links = [(i, j) for i, j in combinations(range(len(names)), 2) if _compute_cramers_v(bases[i], bases[j]) >= NEARLY]
     links += _find_dependent(bases)
     block = list(range(len(names)))

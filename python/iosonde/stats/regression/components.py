@@ -24,7 +24,7 @@ class Components:
     share: Estimate
 
 
-def components(cells: Sequence[Trials], level: float) -> Components | None:
+def estimate_components(cells: Sequence[Trials], level: float) -> Components | None:
     """Estimate the components from cells → trials → log values of the ranks; None without repeated trials of several
     ranks.
 

@@ -98,7 +98,7 @@ class ContrastSum:
 Judge = Callable[[Array, TermFactor], ContrastSum | None]
 
 
-def plain_judge(data: CellMeans, terms: Sequence[Term], mse: float, df: int) -> Judge:
+def build_independent_judge(data: CellMeans, terms: Sequence[Term], mse: float, df: int) -> Judge:
     """Return the judge for independent errors of variance ``mse`` with ``df`` degrees of freedom."""
     x = data.matrix(terms) * np.sqrt(data.counts)[:, None]
     inverse = np.linalg.pinv(x.T @ x, rcond=1e-10)
@@ -106,14 +106,15 @@ def plain_judge(data: CellMeans, terms: Sequence[Term], mse: float, df: int) -> 
     return lambda row, _: ContrastSum(float(row @ beta), math.sqrt(max(0.0, mse * float(row @ inverse @ row))), df)
 
 
-def contrast(
+def estimate_contrast(
     text: str, terms: list[Term], factors: Mapping[str, TermFactor], data: CellMeans, judge: Judge, level: float
 ) -> Contrast:
     """Estimate a contrast of least-squares means, such as ``version: after - before``: the model's mean of a level,
     averaged equally over all levels of the other factors."""
     name, weights = _parse_weights(text, factors)
     row = sum(
-        (weight * _mean_row(name, chosen, terms, factors) for chosen, weight in weights.items()), start=np.zeros(1)
+        (weight * _build_mean_row(name, chosen, terms, factors) for chosen, weight in weights.items()),
+        start=np.zeros(1),
     )
     judged = judge(row, factors[name])
     if judged is None:
@@ -129,7 +130,7 @@ def contrast(
     )
 
 
-def _mean_row(name: str, chosen: Cell, terms: list[Term], factors: Mapping[str, TermFactor]) -> Array:
+def _build_mean_row(name: str, chosen: Cell, terms: list[Term], factors: Mapping[str, TermFactor]) -> Array:
     """Return the design row of a level, averaged over every combination of the other factors' levels."""
     others = [factor for factor in factors.values() if factor.column != name]
     grid = np.meshgrid(*[np.arange(len(factor.levels or ())) for factor in others], indexing="ij")

@@ -1,8 +1,8 @@
 """Effects of factors, or of blocks of confounded factors, on a response; their family-wise correction.
 
-``correct`` applies Holm's correction to all tests of a family. If no effect of a response is significant although its
-settings clearly differ, the factors interact: the effect of one depends on the others.
-``effect_verdicts`` says the state of each factor and block, for all commands.
+``correct_effects`` applies Holm's correction to all tests of a family. If no effect of a response is significant
+although its settings clearly differ, the factors interact: the effect of one depends on the others.
+``list_verdicts`` says the state of each factor and block, for all commands.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from iosonde.core.units import format_percent
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import join_names
 
-from ..estimate.multiple import holm
+from ..estimate.multiple import adjust_by_holm
 from .in_turn import DOUBTS, DriftInTurn
 
 NEGLIGIBLE_SHARE = 0.01  # of the variation
@@ -27,9 +27,9 @@ class FactorEffect:
     """The effect of a factor, or of several confounded ones (a block): the share of the variation that it explains
     beyond all others, and the p-value of no effect. ``p`` is None without an error to test against, if the factor is
     set once for several trials. ``own``: effects of single members of a block beyond all other factors, if separable.
-    ``adjusted``: p corrected over the ``family`` of tests, None before ``correct``. ``by_chance``: the share that noise
-    alone explains on average. ``is_joint``: the difference of all settings, if no single factor has an effect.
-    ``drift``: of values inside its levels, if these were measured one after the other."""
+    ``adjusted``: p corrected over the ``family`` of tests, None before ``correct_effects``. ``by_chance``: the share
+    that noise alone explains on average. ``is_joint``: the difference of all settings, if no single factor has an
+    effect. ``drift``: of values inside its levels, if these were measured one after the other."""
 
     factors: tuple[str, ...]
     explained: Estimate
@@ -89,7 +89,7 @@ class FactorEffect:
 class ResponseEffects:
     """The effects of all ``factors`` on one response. ``untested``: why there is no test at all, '' if there is one.
     ``repeated``: whether any setting has several trials. ``joint``: the difference of all settings, interactions
-    included; among the ``effects`` only if ``correct`` leaves no other."""
+    included; among the ``effects`` only if ``correct_effects`` leaves no other."""
 
     factors: tuple[str, ...]
     effects: tuple[FactorEffect, ...] = ()
@@ -121,10 +121,10 @@ class ResponseEffects:
         return next((effect for effect in self.effects if factor in effect.factors), None)
 
 
-def correct(family: Sequence[ResponseEffects]) -> list[ResponseEffects]:
+def correct_effects(family: Sequence[ResponseEffects]) -> list[ResponseEffects]:
     """Return the effects with family-wise corrected p-values."""
     tests = [test.p for response in family for test in response.tests]
-    adjusted, count = iter(holm(tests)), sum(p is not None for p in tests)
+    adjusted, count = iter(adjust_by_holm(tests)), sum(p is not None for p in tests)
 
     def correct_effect(effect: FactorEffect) -> FactorEffect:
         return replace(
@@ -134,10 +134,10 @@ def correct(family: Sequence[ResponseEffects]) -> list[ResponseEffects]:
     responses = [
         replace(response, effects=tuple(correct_effect(effect) for effect in response.effects)) for response in family
     ]
-    return [_with_joint(response, len(family)) for response in responses]
+    return [_add_joint_effect(response, len(family)) for response in responses]
 
 
-def _with_joint(response: ResponseEffects, responses: int) -> ResponseEffects:
+def _add_joint_effect(response: ResponseEffects, responses: int) -> ResponseEffects:
     """Add the joint effect if no other is significant, at a tenth of alpha, because it is an additional test of each
     response."""
     joint = response.joint
@@ -151,7 +151,7 @@ TOGETHER = ("goes-together",)
 _MOST_FACTORS = 4  # listed by name
 
 
-def effect_verdicts(response: str, effects: ResponseEffects) -> tuple[Verdict, ...]:
+def list_verdicts(response: str, effects: ResponseEffects) -> tuple[Verdict, ...]:
     """Return a verdict for each factor and each block of factors."""
     if effects.untested:
         return tuple(Verdict("effect", response, (name,), VerdictState.NOT_TESTED) for name in effects.factors)
@@ -191,7 +191,7 @@ def _build_verdict(response: str, effect: FactorEffect, state: VerdictState, dou
     )
 
 
-def block_sentences(effects: Sequence[FactorEffect]) -> Iterator[str]:
+def describe_blocks(effects: Sequence[FactorEffect]) -> Iterator[str]:
     """Describe which members of each block can be separated, and which cannot."""
     for block in (effect for effect in effects if effect.is_block):
         few = len(block.factors) <= _MOST_FACTORS
@@ -207,6 +207,6 @@ def block_sentences(effects: Sequence[FactorEffect]) -> Iterator[str]:
             yield f"the effects of {names} cannot be separated"
 
 
-def drift_sentences(effects: ResponseEffects) -> list[str]:
+def describe_drifts(effects: ResponseEffects) -> list[str]:
     """Describe the drift behind each effect that would otherwise be significant."""
     return [f"{effect.name} {effect.drift.text}" for effect in effects.drifting if effect.drift is not None]

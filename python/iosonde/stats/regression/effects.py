@@ -23,7 +23,7 @@ from iosonde.core.types import Estimate
 from ..estimate.distributions import f_upper_p
 from ..estimate.variance_share import LEAST_DF, SumOfSquares, Variation
 from . import strata
-from .blocks import blocks_of, orthonormal
+from .blocks import build_orthonormal_basis, group_confounded_factors
 from .effect_types import NEGLIGIBLE_SHARE, FactorEffect, ResponseEffects
 
 SINGLE_TRIAL = Message("single-trial", "one trial per setting")
@@ -34,7 +34,7 @@ _MOST_CELLS = 100  # for a model of all settings in strata
 _NOTHING = 1e-12  # share of the variation below which noise is rounding
 
 
-def effects_of(
+def estimate_effects(
     settings: Mapping[str, Sequence[object]], values: Sequence[Array], shared: Indices | None, level: float
 ) -> ResponseEffects:
     """Estimate the effects of the factors ``settings`` (the level of each cell), not yet corrected. ``values``: the
@@ -47,7 +47,7 @@ def effects_of(
     if data.total <= 0:
         same = Estimate(0.0, None, None, level, data.y.size)
         return ResponseEffects(names, tuple(FactorEffect((name,), same, 1.0) for name in names))
-    return _by_trials(data) if shared is None else _by_strata(data, shared)
+    return _estimate_by_trials(data) if shared is None else _estimate_by_strata(data, shared)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class _Data:
         cell = np.repeat(np.arange(sizes.size), sizes)
         counts = sizes.astype(float)
         means = np.bincount(cell, y, sizes.size) / counts
-        return cls(y, cell, counts, means, columns, blocks_of(columns, counts), level)
+        return cls(y, cell, counts, means, columns, group_confounded_factors(columns, counts), level)
 
     @property
     def total(self) -> float:
@@ -84,7 +84,7 @@ class _Data:
 
     def explained(self, names: Sequence[str]) -> SumOfSquares:
         """Return the variation explained by the main effects of these factors."""
-        basis = orthonormal([self.columns[name] for name in names], self.counts)
+        basis = build_orthonormal_basis([self.columns[name] for name in names], self.counts)
         along = basis.T @ (np.sqrt(self.counts) * self.means)
         return SumOfSquares(float(along @ along), basis.shape[1])
 
@@ -108,7 +108,7 @@ class _Data:
         return ResponseEffects(tuple(self.columns), (), why, self.is_repeated)
 
 
-def _by_trials(data: _Data) -> ResponseEffects:
+def _estimate_by_trials(data: _Data) -> ResponseEffects:
     noise = _choose_noise(data)
     if noise.df < 1:
         return data.untested(SINGLE_TRIAL)
@@ -128,7 +128,7 @@ def _by_trials(data: _Data) -> ResponseEffects:
             by_chance=1.0 if interact else added.df * noise.ss / noise.df / data.total,
         )
 
-    return replace(_with_members(data, estimate_effect), joint=_estimate_joint(data))
+    return replace(_build_effects_with_members(data, estimate_effect), joint=_estimate_joint(data))
 
 
 def _estimate_joint(data: _Data) -> FactorEffect | None:
@@ -158,12 +158,12 @@ def _is_exact_by_luck(noise: SumOfSquares, total: float) -> bool:
     return noise.ss <= _NOTHING * total and noise.df < LEAST_DF
 
 
-def _by_strata(data: _Data, shared: Indices) -> ResponseEffects:
+def _estimate_by_strata(data: _Data, shared: Indices) -> ResponseEffects:
     """Test effects if trials share bring-ups. Factors that are set once for several trials are tested against the error
     between bring-ups, or not at all without one."""
     rows = {name: columns[data.cell] for name, columns in data.columns.items()}
     ones = np.ones(data.y.size)
-    model_strata = strata.strata(
+    model_strata = strata.build_strata(
         data.y, np.column_stack([ones, *rows.values()]), strata.nest_units(list(shared.T)), data.level
     )
     if model_strata is None:
@@ -178,7 +178,7 @@ def _by_strata(data: _Data, shared: Indices) -> ResponseEffects:
         depth = min(model_strata.depth(rows[name]) for name in names)
         others = [columns for name, columns in rows.items() if name not in names]
         test = model_strata.test(
-            np.column_stack([ones, *others]), orthonormal([rows[name] for name in names], ones), depth
+            np.column_stack([ones, *others]), build_orthonormal_basis([rows[name] for name in names], ones), depth
         )
         if test is None:
             return FactorEffect(names, Estimate(added.ss / data.total, None, None, data.level, data.y.size), None)
@@ -190,17 +190,17 @@ def _by_strata(data: _Data, shared: Indices) -> ResponseEffects:
             by_chance=added.df * error.ss / error.df / data.total if error.df else 1.0,
         )
 
-    return replace(_with_members(data, estimate_effect), joint=_joint_in_strata(data, shared))
+    return replace(_build_effects_with_members(data, estimate_effect), joint=_estimate_joint_in_strata(data, shared))
 
 
-def _joint_in_strata(data: _Data, shared: Indices) -> FactorEffect | None:
+def _estimate_joint_in_strata(data: _Data, shared: Indices) -> FactorEffect | None:
     """Estimate the joint effect as ``_estimate_joint``, by generalised least squares over the strata. Differences of
     settings between bring-ups have the error of bring-ups."""
     if len(data.columns) < 2 or not 2 < data.counts.size <= _MOST_CELLS or data.within.df < LEAST_DF:
         return None
     ones = np.ones((data.y.size, 1))
-    settings = strata.indicators(data.cell)[:, 1:]
-    model_strata = strata.strata(
+    settings = strata.build_unit_indicators(data.cell)[:, 1:]
+    model_strata = strata.build_strata(
         data.y, np.column_stack([ones, settings]), strata.nest_units(list(shared.T)), data.level
     )
     test = None if model_strata is None else model_strata.test(ones, settings, len(model_strata.units))
@@ -214,7 +214,9 @@ def _joint_in_strata(data: _Data, shared: Indices) -> FactorEffect | None:
     )
 
 
-def _with_members(data: _Data, effect: Callable[[tuple[str, ...]], FactorEffect | None]) -> ResponseEffects:
+def _build_effects_with_members(
+    data: _Data, effect: Callable[[tuple[str, ...]], FactorEffect | None]
+) -> ResponseEffects:
     """Return the effect of each block, and of its members as far as separable."""
     effects = []
     for names in data.units:

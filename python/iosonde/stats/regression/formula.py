@@ -84,7 +84,7 @@ def parse_terms(texts: Sequence[str], table: Table) -> list[Term]:
     return terms
 
 
-def columns_of(texts: Sequence[str], table: Table) -> list[str]:
+def list_term_columns(texts: Sequence[str], table: Table) -> list[str]:
     """Return the columns in terms, each once; also for ``a*b``, as in an analysis of variance. Raises InputError,
     DataError (with the nearest names)."""
     names = {
@@ -109,7 +109,7 @@ def parse_response(text: str, table: Table) -> TermFactor:
     return factor
 
 
-def column_values(table: Table, factor: TermFactor) -> npt.NDArray[np.generic]:
+def get_factor_values(table: Table, factor: TermFactor) -> npt.NDArray[np.generic]:
     """Return a factor's raw cells: numbers, or levels as shown."""
     if factor.levels is None:
         return table.numbers(factor.column)

@@ -13,7 +13,7 @@ from iosonde.core.arrays import Array, Indices
 from iosonde.core.table import Column, Table
 
 from ..estimate.distributions import f_upper_p
-from .mixed import basis_of
+from .mixed import compute_column_basis
 from .regress import LinearModel
 
 MOST_LEVELS = 12  # of a number that is held as categories; with more it is held as a line
@@ -41,7 +41,7 @@ class AdjustedTerm:
     p_same: float | None = None
 
 
-def hold(model: LinearModel, table: Table, besides: Sequence[str]) -> tuple[AdjustedTerm, ...]:
+def adjust_terms_for_columns(model: LinearModel, table: Table, besides: Sequence[str]) -> tuple[AdjustedTerm, ...]:
     """Test each term of the ``model`` with the columns ``besides`` held; empty if too few rows are left."""
     x, y = model.fit.x, model.fit.y
     if x is None or y is None or y.size > _MOST_ROWS:
@@ -50,7 +50,7 @@ def hold(model: LinearModel, table: Table, besides: Sequence[str]) -> tuple[Adju
     columns = [part for name in besides if (part := _encode_column(rows.column(name))) is not None]
     if not columns:
         return ()
-    base = basis_of(np.column_stack([np.ones(y.size), *columns]))
+    base = compute_column_basis(np.column_stack([np.ones(y.size), *columns]))
     x_residual, y_residual = _residualise(x[:, 1:], base), _residualise(y, base)
     df = y.size - base.shape[1] - int(np.linalg.matrix_rank(x_residual)) if x_residual.size else 0
     if df < 1:
@@ -74,7 +74,9 @@ def _adjust_term(
 ) -> AdjustedTerm:
     x, y = plain[0] - plain[0].mean(axis=0), plain[1] - plain[1].mean()
     p, effect = _test_columns(x, y, own, y.size - 1 - x.shape[1])
-    length = np.linalg.norm(_residualise(residual[0][:, own], basis_of(np.delete(residual[0], own, axis=1))), axis=0)
+    length = np.linalg.norm(
+        _residualise(residual[0][:, own], compute_column_basis(np.delete(residual[0], own, axis=1))), axis=0
+    )
     if np.all(length <= _ALIASED * np.linalg.norm(x[:, own], axis=0)):
         return AdjustedTerm(name, tuple(names), p, None, aliased=True)
     p_adjusted, effect_adjusted = _test_columns(*residual, own, df)

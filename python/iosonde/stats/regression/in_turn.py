@@ -7,7 +7,7 @@ import numpy as np
 from iosonde.core.arrays import Array, Indices
 from iosonde.core.units import format_percent
 
-from ..estimate.order_effect import ALPHA, OrderedTrials, OrderEffect, explains, order_effect
+from ..estimate.order_effect import ALPHA, OrderedTrials, OrderEffect, estimate_order_effect, is_explained_by_drift
 
 DOUBTS = ("order", "drift")
 _FEWEST = 4  # trials per level: fewer may be in turn by chance, and show no drift
@@ -31,10 +31,12 @@ class DriftInTurn:
         return f"was measured one level after the other, and {how} (p = {self.p:.2g}){gone}"
 
 
-def drift_in_turn(levels: Indices, values: Array, cells: Indices, times: Array, level: float) -> DriftInTurn | None:
+def detect_drift_in_turn(
+    levels: Indices, values: Array, cells: Indices, times: Array, level: float
+) -> DriftInTurn | None:
     """Return the drift inside the ``levels`` of a factor; None if not significant, or if they were not measured in
     turn. ``cells``: the setting of all other factors of each trial; ``times`` rise with time. Each level is compared
-    with the next (:func:`order_effect`), with Bonferroni's correction."""
+    with the next (:func:`estimate_order_effect`), with Bonferroni's correction."""
     order = np.argsort(times, kind="stable")
     levels, values, cells = levels[order], values[order], cells[order]
     turns = [run[0] for run in np.split(levels, np.flatnonzero(np.diff(levels)) + 1) if run.size]
@@ -46,7 +48,7 @@ def drift_in_turn(levels: Indices, values: Array, cells: Indices, times: Array, 
         is_second = levels[pair] == second
         shared = np.intersect1d(cells[pair][is_second], cells[pair][~is_second])
         # If all other settings change with the level, none is held: the step includes both.
-        effect = order_effect(
+        effect = estimate_order_effect(
             OrderedTrials(
                 values[pair], is_second, cells[pair] if shared.size else np.zeros(is_second.size, dtype=np.intp)
             ),
@@ -62,5 +64,5 @@ def drift_in_turn(levels: Indices, values: Array, cells: Indices, times: Array, 
     return (
         None
         if worst is None or worst.drift is None or p >= ALPHA
-        else DriftInTurn(worst.drift, p, all(explains(effect, above) for effect, above in effects))
+        else DriftInTurn(worst.drift, p, all(is_explained_by_drift(effect, above) for effect, above in effects))
     )

@@ -58,9 +58,9 @@ class MixedModel:
 
     def test(self, base: Array, more: Array) -> MixedTest | None:
         """Test the columns ``more`` in addition to ``base``; None if they add no dimension."""
-        own = basis_of(_project_out(more, basis_of(base)))
+        own = compute_column_basis(_project_out(more, compute_column_basis(base)))
         old, new = self._whiten_columns(base), self._whiten_columns(own)
-        u, values, _ = np.linalg.svd(_project_out(new, basis_of(old)), full_matrices=False)
+        u, values, _ = np.linalg.svd(_project_out(new, compute_column_basis(old)), full_matrices=False)
         contrasts = u[
             :, values > 1e-8 * max(np.linalg.norm(new, axis=0).max(initial=0.0), 1e-300)
         ].T  # weights of whitened rows: uncorrelated, of variance 1
@@ -103,14 +103,14 @@ class MixedModel:
         return float(round(df)) if abs(df - round(df)) < _DF_TOLERANCE * df else df
 
 
-def fit(y: Array, x: Array, units: Sequence[Indices], start: Sequence[float]) -> MixedModel:
+def fit_mixed_model(y: Array, x: Array, units: Sequence[Indices], start: Sequence[float]) -> MixedModel:
     """Fit ``y`` on the columns of ``x``, with an error shared by the rows of a unit. ``units`` number those of each
     random effect; ``start`` are starting variances, that of single rows last.
 
     By Fisher scoring on the restricted likelihood (Searle, Casella & McCulloch, Variance Components, 1992, §6.6).
     """
     blocks = [np.eye(int(of.max()) + 1)[of] for of in units]
-    basis = basis_of(np.column_stack([x, *blocks]))
+    basis = compute_column_basis(np.column_stack([x, *blocks]))
     inside = [basis.T @ block for block in blocks]
     parts = (*(block @ block.T for block in inside), np.eye(basis.shape[1]))
     within = basis.T @ y
@@ -119,7 +119,7 @@ def fit(y: Array, x: Array, units: Sequence[Indices], start: Sequence[float]) ->
         within,
         basis.T @ x,
         parts,
-        _OutsideBasis(float(rest @ rest), y.size - basis.shape[1], least_variance(y)),
+        _OutsideBasis(float(rest @ rest), y.size - basis.shape[1], compute_rounding_variance(y)),
         np.array(start, dtype=float),
     )
     return MixedModel(basis, within, parts, theta, spread)
@@ -135,7 +135,7 @@ class _OutsideBasis:
     least: float
 
 
-def least_variance(y: Array) -> float:
+def compute_rounding_variance(y: Array) -> float:
     """Return the variance of rows that differ by rounding alone."""
     return max(1e-30 * float(np.mean(y**2)), 1e-150)
 
@@ -205,7 +205,7 @@ def _build_covariance(parts: Sequence[Array], theta: Array) -> Array:
     return np.asarray(sum(value * part for value, part in zip(theta, parts, strict=True)))
 
 
-def basis_of(x: Array) -> Array:
+def compute_column_basis(x: Array) -> Array:
     """Return an orthonormal basis of the columns."""
     if not x.shape[1]:
         return x

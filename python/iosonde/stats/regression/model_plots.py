@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from . import ols
-from .assumptions import qq_points
+from .assumptions import compute_qq_points
 from .regress import LinearModel
 
 _MOST_POINTS = 5000
 _LINE_POINTS = 100
 
 
-def plot_data(model: LinearModel, response: str, most: int = _MOST_POINTS) -> dict[str, Any]:
+def build_plot_data(model: LinearModel, response: str, most: int = _MOST_POINTS) -> dict[str, Any]:
     """Return plain arrays by name; more than ``most`` points are thinned evenly, in the order of the rows.
 
     ``x``, ``line_x``, ``line``, ``mean_low`` … are of the predictor if there is a single numeric one, else of the
@@ -23,7 +23,7 @@ def plot_data(model: LinearModel, response: str, most: int = _MOST_POINTS) -> di
     assert fit.x is not None and fit.y is not None
     predicted, residuals = fit.x @ fit.beta, fit.residuals
     rows = np.linspace(0, fit.n - 1, min(fit.n, most)).astype(int)
-    quantiles, ordered = qq_points(residuals)
+    quantiles, ordered = compute_qq_points(residuals)
     data = {
         "response": response,
         "level": fit.level,
@@ -36,7 +36,7 @@ def plot_data(model: LinearModel, response: str, most: int = _MOST_POINTS) -> di
         "quantiles": quantiles[rows],
         "ordered_residuals": ordered[rows],
     }
-    return data | (_build_line(model, rows) or _observed_by_predicted(predicted, rows))
+    return data | (_build_line(model, rows) or _build_observed_by_predicted(predicted, rows))
 
 
 def _build_line(model: LinearModel, rows: np.ndarray[Any, np.dtype[np.intp]]) -> dict[str, Any] | None:
@@ -48,7 +48,7 @@ def _build_line(model: LinearModel, rows: np.ndarray[Any, np.dtype[np.intp]]) ->
     observed = model.values[name].astype(float)
     at = np.linspace(observed.min(), observed.max(), _LINE_POINTS)
     points = np.column_stack([np.ones(at.size), *(v for term in model.terms for _, v in term.columns({name: at}))])
-    predictions = [ols.predict(model.fit, point) for point in points]
+    predictions = [ols.predict_response(model.fit, point) for point in points]
     return {
         "x_name": name,
         "x": observed[rows],
@@ -61,7 +61,7 @@ def _build_line(model: LinearModel, rows: np.ndarray[Any, np.dtype[np.intp]]) ->
     }
 
 
-def _observed_by_predicted(
+def _build_observed_by_predicted(
     predicted: np.ndarray[Any, np.dtype[np.float64]], rows: np.ndarray[Any, np.dtype[np.intp]]
 ) -> dict[str, Any]:
     ends = np.array([predicted.min(), predicted.max()])

@@ -17,7 +17,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from ..estimate.distributions import f_quantile, f_upper_p, t_critical, t_two_sided_p
-from .rounding import alike, beyond_rounding
+from .rounding import describe_equal_rows, zero_if_rounding
 
 Array = npt.NDArray[np.float64]
 LEVELS = (0.90, 0.95, 0.99)  # additional levels at which a verdict is reported
@@ -75,7 +75,7 @@ class Fit:
     @property
     def adjusted_r2(self) -> float:
         """Return 1 - (n - 1)/(n - k - 1)·(1 - R²)."""
-        return adjusted_r2(self.r2, self.n, self.k)
+        return compute_adjusted_r2(self.r2, self.n, self.k)
 
     @property
     def mse(self) -> float:
@@ -150,7 +150,7 @@ class PointPrediction:
     leverage: float
 
 
-def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = False) -> Fit:
+def fit_ols(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = False) -> Fit:
     """Fit y on the columns of x (the intercept is added). Raises DataError if that is impossible or meaningless."""
     n = y.size
     matrix = np.column_stack([np.ones(n), x])
@@ -164,7 +164,7 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
             rows=rows,
             n_parameters=matrix.shape[1],
         )
-    if how := alike(y):
+    if how := describe_equal_rows(y):
         raise DataError(
             "constant-response",
             "the response {variation} in all {n_rows} rows: nothing to explain",
@@ -174,7 +174,7 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
         )
     lengths = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
     triangle = _compute_triangle(matrix, np.where(lengths > 0, lengths, 1.0))
-    _refuse_dependent(triangle, lengths, labels)
+    _refuse_dependent_columns(triangle, lengths, labels)
     inverse = np.linalg.inv(triangle) / lengths[:, None]
     unscaled = inverse @ inverse.T
     beta = unscaled @ (matrix.T @ y)
@@ -183,10 +183,10 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
     projected = matrix @ inverse
     residuals, leverage = y - matrix @ beta, np.einsum("ij,ij->i", projected, projected)
     mean_y = float(np.mean(y))
-    sse, sst = beyond_rounding(float(residuals @ residuals), y), float(np.sum((y - mean_y) ** 2))
+    sse, sst = zero_if_rounding(float(residuals @ residuals), y), float(np.sum((y - mean_y) ** 2))
     if not sse:  # a coefficient that explains as little is rounding, too
         own = (beta**2 / np.diag(unscaled)).tolist()
-        beta = np.array([b if beyond_rounding(ss, y) else 0.0 for b, ss in zip(beta.tolist(), own, strict=True)])
+        beta = np.array([b if zero_if_rounding(ss, y) else 0.0 for b, ss in zip(beta.tolist(), own, strict=True)])
         residuals = np.zeros(n)
     df = n - matrix.shape[1]
     covariance = unscaled * (sse / df)
@@ -212,7 +212,7 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
     )
 
 
-def ratio(model: Fit, numerator: Array, denominator: Array) -> Estimate:
+def estimate_response_ratio(model: Fit, numerator: Array, denominator: Array) -> Estimate:
     """Return the mean response at one point ÷ that at another, rows of the design matrix as in :func:`predict`. The
     interval is Fieller's (1954, JRSS B 16, 175-185) with their covariance: both come from the same coefficients. Empty
     if the denominator's own interval includes 0."""
@@ -231,7 +231,7 @@ def ratio(model: Fit, numerator: Array, denominator: Array) -> Estimate:
     return Estimate(a / b, (middle - half) / square, (middle + half) / square, model.level, model.n)
 
 
-def predict(model: Fit, point: Array, m: int = 1) -> PointPrediction:
+def predict_response(model: Fit, point: Array, m: int = 1) -> PointPrediction:
     """Predict the response at ``point`` (a row of the design matrix, the 1 of the intercept first) with Student's t on
     df.
 
@@ -253,12 +253,12 @@ def predict(model: Fit, point: Array, m: int = 1) -> PointPrediction:
     )
 
 
-def adjusted_r2(r2: float, n: int, k: int) -> float:
+def compute_adjusted_r2(r2: float, n: int, k: int) -> float:
     """Return 1 - (n - 1)/(n - k - 1)·(1 - R²) for k predictors."""
     return 1 - (n - 1) / (n - k - 1) * (1 - r2)
 
 
-def r2_of_predictions(y: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
+def compute_prediction_r2(y: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     """Return 1 - SSE/SST of predictions that were not fitted to y; below 0 they are worse than the mean of y."""
     observed, guessed = np.asarray(y, dtype=float), np.asarray(predicted, dtype=float)
     return float(1 - np.sum((observed - guessed) ** 2) / np.sum((observed - observed.mean()) ** 2))
@@ -268,20 +268,20 @@ def _compute_triangle(matrix: Array, lengths: Array) -> Array:
     """Compute R of the QR of the scaled matrix, by blocks of rows (Demmel et al. 2012): cache-friendly, and without
     Q."""
     if len(matrix) <= _BLOCK:
-        return _compute_r(matrix / lengths)
+        return _compute_qr_triangle(matrix / lengths)
     from threadpoolctl import threadpool_limits
 
     # Threads that share such a small block wait longer than they work.
     with threadpool_limits(1, "blas"):
-        rows = [_compute_r(matrix[at : at + _BLOCK] / lengths) for at in range(0, len(matrix), _BLOCK)]
-    return _compute_r(np.vstack(rows))
+        rows = [_compute_qr_triangle(matrix[at : at + _BLOCK] / lengths) for at in range(0, len(matrix), _BLOCK)]
+    return _compute_qr_triangle(np.vstack(rows))
 
 
-def _compute_r(matrix: Array) -> Array:
+def _compute_qr_triangle(matrix: Array) -> Array:
     return np.linalg.qr(matrix, mode="r")  # type: ignore[return-value]  # NumPy's stubs cover the default mode only
 
 
-def _refuse_dependent(triangle: Array, lengths: Array, names: Sequence[str]) -> None:
+def _refuse_dependent_columns(triangle: Array, lengths: Array, names: Sequence[str]) -> None:
     """Check for columns that are constant or combinations of others. Raises DataError with their names."""
     centered = triangle[1:, 1:]  # the intercept is first, so the rest is the R of the centred columns
     spread = np.linalg.norm(centered, axis=0)

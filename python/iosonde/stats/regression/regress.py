@@ -18,9 +18,9 @@ from iosonde.core.types import Estimate, Finding
 from .. import checks
 from ..checks import s311_shared_bring_ups as s311
 from . import ols
-from .assumptions import Assumptions, look
-from .formula import Term, TermFactor, column_values, parse_response, parse_terms
-from .rounding import NO_ERROR, alike
+from .assumptions import Assumptions, check_assumptions
+from .formula import Term, TermFactor, get_factor_values, parse_response, parse_terms
+from .rounding import NO_ERROR, describe_equal_rows
 from .types import FitSubject, Point
 
 
@@ -51,7 +51,7 @@ class Regression:
             return []
         first, *rest = self.points or (None,)
         return [
-            (point, ols.ratio(self.fit, point.row, first.row), _times_as_wide(point, first))
+            (point, ols.estimate_response_ratio(self.fit, point.row, first.row), _compute_width_ratio(point, first))
             for point in rest
             if first is not None and first.row is not None and point.row is not None
         ]
@@ -121,7 +121,7 @@ class LinearModel:
                 name=unknown[0],
                 predictors=", ".join(read),
             )
-        cells = {name: _make_cell(value) for name, value in read.items()}
+        cells = {name: _build_single_cell(value) for name, value in read.items()}
         return np.array([1.0, *[values[0] for term in self.terms for _, values in term.columns(cells)]]), read
 
     def factors(self) -> list[TermFactor]:
@@ -142,7 +142,7 @@ def fit_table(
             "leave it out of {spell.on}",
             response=response,
         )
-    raw = {name: column_values(table, factor) for name, factor in factors.items()}
+    raw = {name: get_factor_values(table, factor) for name, factor in factors.items()}
     y = apply_transform(y_factor.transform, table.numbers(y_factor.column), y_factor.column)
     rows = np.flatnonzero(~np.any([np.isnan(y), *(table.column(name).missing for name in factors)], axis=0))
     warnings: list[str] = (
@@ -164,7 +164,7 @@ def fit_table(
             "choose other columns",
             source=table.source or "the table",
         )
-    if (how := alike(y[rows])) and rows.size > 1:
+    if (how := describe_equal_rows(y[rows])) and rows.size > 1:
         where = f"{table.source}: " if table.source else ""
         raise DataError(
             "constant-response",
@@ -178,7 +178,7 @@ def fit_table(
     values = {name: cells[rows] for name, cells in raw.items()}
     columns = [column for term in terms for column in term.columns(values)]
     return LinearModel(
-        ols.fit(
+        ols.fit_ols(
             np.column_stack([values for _, values in columns]), y[rows], [name for name, _ in columns], level, robust
         ),
         tuple(terms),
@@ -203,9 +203,9 @@ def regress(
     points = []
     for point in at:
         row, read = model.row(point)
-        prediction = ols.predict(model.fit, row, m)
+        prediction = ols.predict_response(model.fit, row, m)
         points.append(Point(read, prediction, _is_extrapolated(model, read, prediction), row))
-    assumptions = look(model.fit, model.values)
+    assumptions = check_assumptions(model.fit, model.values)
     places = (
         [table.place(int(row)) for row in model.rows[assumptions.influential_rows]]
         if assumptions.influential_rows
@@ -221,14 +221,14 @@ def regress(
         model.fit,
         tuple(points),
         assumptions,
-        tuple(checks.run_fit(subject)),
+        tuple(checks.run_fit_checks(subject)),
         tuple(warnings),
         model,
         deciding,
     )
 
 
-def _times_as_wide(point: Point, other: Point) -> float | None:
+def _compute_width_ratio(point: Point, other: Point) -> float | None:
     wide = other.prediction.std_error_mean
     return point.prediction.std_error_mean / wide if wide > 0 else None
 
@@ -269,7 +269,7 @@ def _parse_value(factor: TermFactor, text: str) -> Any:
         ) from None
 
 
-def _make_cell(value: Any) -> npt.NDArray[np.generic]:
+def _build_single_cell(value: Any) -> npt.NDArray[np.generic]:
     cells = np.empty(1, dtype=float if isinstance(value, float) else object)
     cells[0] = value
     return cells

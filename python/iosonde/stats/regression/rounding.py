@@ -16,19 +16,19 @@ NO_ERROR = Message(
 _ROUNDING = 2e-15  # relative to the largest number: a few times its last bit
 
 
-def beyond_rounding(ss: float, y: Array) -> float:
+def zero_if_rounding(ss: float, y: Array) -> float:
     """Return a sum of squares of residuals of ``y``; 0 if it is rounding."""
-    return ss if ss > y.size * least_spread(y) ** 2 else 0.0
+    return ss if ss > y.size * compute_rounding_sd(y) ** 2 else 0.0
 
 
-def alike(y: Array) -> str:
+def describe_equal_rows(y: Array) -> str:
     """Describe how all rows are the same: ``is the same``; '' if they differ."""
     spread = float(np.ptp(y)) if y.size else 0.0
-    if spread > least_spread(y):
+    if spread > compute_rounding_sd(y):
         return ""
     return "differs by no more than rounding" if spread else "is the same"
 
 
-def least_spread(y: Array) -> float:
+def compute_rounding_sd(y: Array) -> float:
     """Return a standard deviation of ``y`` that may be rounding."""
     return _ROUNDING * float(np.abs(y).max(initial=0.0))

@@ -54,15 +54,15 @@ class SharedErrors:
         return estimate_sum
 
 
-def shared_errors(table: Table, y: Array, terms: Sequence[Term], level: float) -> SharedErrors | None:
+def build_shared_errors(table: Table, y: Array, terms: Sequence[Term], level: float) -> SharedErrors | None:
     """Return the strata of these rows of ``y``, whose bring-ups the columns BRING_UPS number. None if no rows share
     one, or a term is about bring-ups themselves. Raises DataError."""
     names = {factor.column for term in terms for factor in term.factors}
-    units = [] if names & set(BRING_UPS) else strata.units_of(table)
+    units = [] if names & set(BRING_UPS) else strata.list_nested_units(table)
     if not units:
         return None
-    raw = CellMeans(cells_by_row(table, names), np.ones(y.size), y, 0.0, y.size)
-    model_strata = strata.strata(y, raw.matrix(terms), units, level)
+    raw = CellMeans(list_levels_by_row(table, names), np.ones(y.size), y, 0.0, y.size)
+    model_strata = strata.build_strata(y, raw.matrix(terms), units, level)
     if model_strata is None:
         raise DataError(
             "no-degrees-of-freedom",
@@ -72,7 +72,7 @@ def shared_errors(table: Table, y: Array, terms: Sequence[Term], level: float) -
     return SharedErrors(raw, model_strata)
 
 
-def cells_by_row(table: Table, names: Iterable[str]) -> dict[str, npt.NDArray[np.generic]]:
+def list_levels_by_row(table: Table, names: Iterable[str]) -> dict[str, npt.NDArray[np.generic]]:
     """Return the levels of these factors in each row."""
     values: dict[str, npt.NDArray[np.generic]] = {}
     for name in names:
@@ -83,7 +83,7 @@ def cells_by_row(table: Table, names: Iterable[str]) -> dict[str, npt.NDArray[np
     return values
 
 
-def unequal(model_strata: Strata) -> list[str]:
+def list_unequal_warnings(model_strata: Strata) -> list[str]:
     """Return the warning about bring-ups with unequal numbers of trials."""
     return (
         []

@@ -31,7 +31,9 @@ class AdjustedSlope:
     others: tuple[str, ...]
 
 
-def adjusted_slopes(table: Table, response: str, terms: Sequence[str], level: float) -> dict[str, AdjustedSlope]:
+def estimate_adjusted_slopes(
+    table: Table, response: str, terms: Sequence[str], level: float
+) -> dict[str, AdjustedSlope]:
     """Return term → its slope with all other terms held, and their names, for numeric terms; empty with a single term,
     or if a regression on all of them is impossible."""
     if len(terms) < 2:
@@ -52,7 +54,7 @@ def adjusted_slopes(table: Table, response: str, terms: Sequence[str], level: fl
     }
 
 
-def step_of(factor: TermFactor, label: str, largest: float, in_bytes: bool) -> tuple[float, str]:
+def choose_slope_step(factor: TermFactor, label: str, largest: float, in_bytes: bool) -> tuple[float, str]:
     """Return (the step of a factor to which its slope refers, its text): for sizes a unit that suits the ``largest``,
     such as a MiB instead of a byte."""
     if in_bytes and not factor.transform:
@@ -79,12 +81,12 @@ def describe_adjusted_slope(alone: Estimate, adjusted: AdjustedSlope, divisor: f
         ", ".join(adjusted.others) if len(adjusted.others) <= _MAX_NAMES else f"{len(adjusted.others)} other factors"
     )
     texts = [f"{format_significant(slope.value / divisor)} ({ends}) {unit}".rstrip() + f" with {names} held"]
-    if differ(alone, slope):
+    if has_disjoint_intervals(alone, slope):
         texts.append("the line includes effects of factors that changed with it")
     return texts
 
 
-def differ(alone: Estimate, adjusted: Estimate) -> bool:
+def has_disjoint_intervals(alone: Estimate, adjusted: Estimate) -> bool:
     """Return whether the intervals of the two slopes do not overlap."""
     assert alone.low is not None and alone.high is not None and adjusted.low is not None and adjusted.high is not None
     return alone.high < adjusted.low or adjusted.high < alone.low

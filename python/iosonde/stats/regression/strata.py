@@ -25,7 +25,7 @@ from ..estimate.distributions import chi2_quantile, f_quantile
 from ..estimate.variance_share import SumOfSquares
 from . import mixed
 from .mixed import MixedModel
-from .rounding import beyond_rounding
+from .rounding import zero_if_rounding
 
 LESS = Message(
     "negative-variance",
@@ -78,7 +78,7 @@ def nest_units(units: Sequence[Indices]) -> list[Indices]:
     return [of for of in groupings if int(of.max(initial=-1)) + 1 < rows]
 
 
-def units_of(table: Table) -> list[Indices]:
+def list_nested_units(table: Table) -> list[Indices]:
     """Return the groupings of ``nest_units``, by the columns BRING_UPS. A row without a number shares nothing;
     experiments share none."""
     coded = []
@@ -111,12 +111,12 @@ def rename_bring_ups(table: Table, columns: Sequence[str]) -> Table:
     return replace(table, columns=renamed)
 
 
-def once(table: Table, names: Sequence[str], units: Sequence[Indices]) -> dict[str, list[str]]:
+def find_levels_brought_up_once(table: Table, names: Sequence[str], units: Sequence[Indices]) -> dict[str, list[str]]:
     """Return factor → its levels that were brought up once, for factors that are constant in each bring-up."""
     single_levels: dict[str, list[str]] = {}
     for name in names:
         codes, levels = table.column(name).codes()
-        depth = depth_of(codes[:, None].astype(float), units)
+        depth = find_stratum_depth(codes[:, None].astype(float), units)
         if depth == len(units) or len(levels) < 2:
             continue
         pairs = np.unique(np.column_stack([codes, units[depth]]), axis=0)
@@ -127,7 +127,7 @@ def once(table: Table, names: Sequence[str], units: Sequence[Indices]) -> dict[s
     return single_levels
 
 
-def depth_of(columns: Array, units: Sequence[Indices]) -> int:
+def find_stratum_depth(columns: Array, units: Sequence[Indices]) -> int:
     """Return the stratum of columns: the first in whose units they are constant; else the last."""
     for place, of in enumerate(units):
         sizes = np.bincount(of)
@@ -155,7 +155,7 @@ class Strata:
 
     def depth(self, columns: Array) -> int:
         """Return the stratum of a term's columns."""
-        return depth_of(columns, self.units)
+        return find_stratum_depth(columns, self.units)
 
     def has_error(self, depth: int) -> bool:
         """Return whether a term of this stratum can be tested: there is an error between its units."""
@@ -176,14 +176,14 @@ class Strata:
         return self.model.value(np.column_stack([x, self.fixed]), np.append(row, np.zeros(self.fixed.shape[1])))
 
 
-def strata(y: Array, x: Array, units: Sequence[Indices], level: float) -> Strata | None:
+def build_strata(y: Array, x: Array, units: Sequence[Indices], level: float) -> Strata | None:
     """Return the strata of ``y`` under a model with the columns ``x`` (the intercept among them). ``units``: from
     ``nest_units``. None without degrees of freedom between the trials of one bring-up."""
     errors: list[SumOfSquares] = []
     centred = y - y.mean()
     every, (rest, rank) = x, _residualise(centred, x)
     for of in units:
-        every = np.column_stack([every, indicators(of)])
+        every = np.column_stack([every, build_unit_indicators(of)])
         rest_with, rank_with = _residualise(centred, every)
         errors.append(_build_error(rest - rest_with, rank_with - rank, y))
         rest, rank = rest_with, rank_with
@@ -197,31 +197,31 @@ def strata(y: Array, x: Array, units: Sequence[Indices], level: float) -> Strata
         for place, (count, error, each) in enumerate(zip(counts, errors, rows, strict=True))
     ]
     random = [place for place in range(len(units)) if errors[place].df]
-    fixed = [indicators(units[place]) for place in range(len(units)) if not errors[place].df]
-    start = [max(1e-6 * _mean_square(errors[-1]), (parts[p].component or _NONE).value or 0.0) for p in random]
+    fixed = [build_unit_indicators(units[place]) for place in range(len(units)) if not errors[place].df]
+    start = [max(1e-6 * _compute_mean_square(errors[-1]), (parts[p].component or _NONE).value or 0.0) for p in random]
     gone = np.column_stack([np.empty((y.size, 0)), *fixed])
     # Nearly equal trials of one bring-up: the covariance must stay distinguishable from a singular one, even with many
     # trials per bring-up.
     apart = sum(
         variance * float(np.bincount(units[place]).max()) for variance, place in zip(start, random, strict=True)
     )
-    scale = max(_mean_square(errors[-1]), 1e-13 * apart, mixed.least_variance(y))
+    scale = max(_compute_mean_square(errors[-1]), 1e-13 * apart, mixed.compute_rounding_variance(y))
     return Strata(
         tuple(parts),
         tuple(units),
-        mixed.fit(y, np.column_stack([x, gone]), [units[p] for p in random], [*start, scale]),
+        mixed.fit_mixed_model(y, np.column_stack([x, gone]), [units[p] for p in random], [*start, scale]),
         gone,
     )
 
 
 def _build_error(along: Array, df: int, y: Array) -> SumOfSquares:
-    return SumOfSquares(beyond_rounding(float(along @ along), y) if df else 0.0, df)
+    return SumOfSquares(zero_if_rounding(float(along @ along), y) if df else 0.0, df)
 
 
 _NONE = Estimate(0.0, None, None, 0.95, 0)
 
 
-def _mean_square(error: SumOfSquares) -> float:
+def _compute_mean_square(error: SumOfSquares) -> float:
     return error.ss / error.df
 
 
@@ -233,23 +233,23 @@ def _estimate_component(
     error = errors[place]
     if not error.df:
         return None
-    mean_square, tail = _mean_square(error), (1 - level) / 2
+    mean_square, tail = _compute_mean_square(error), (1 - level) / 2
     if place == len(errors) - 1:
         ends = [error.ss / chi2_quantile(p, error.df) for p in (1 - tail, tail)]
         return Estimate(mean_square, ends[0], ends[1], level, n)
     inner = next(candidate for candidate in errors[place + 1 :] if candidate.df)
-    low, high = _limit_difference(error, inner, tail)
-    value = (mean_square - _mean_square(inner)) / rows[place]
+    low, high = _compute_difference_limits(error, inner, tail)
+    value = (mean_square - _compute_mean_square(inner)) / rows[place]
     lowest, highest = min(low / rows[place], value), max(high / rows[place], value)
     if highest <= 0:  # the residual is larger within units than between them
         return Estimate(0.0, None, None, level, n, (LESS,))
     return Estimate(max(0.0, value), max(0.0, lowest), highest, level, n)
 
 
-def _limit_difference(a: SumOfSquares, b: SumOfSquares, tail: float) -> tuple[float, float]:
+def _compute_difference_limits(a: SumOfSquares, b: SumOfSquares, tail: float) -> tuple[float, float]:
     """Return the limits of the difference of two mean squares: modified large sample (Ting, Burdick, Graybill,
     Jeyaratnam & Lu, Journal of Statistical Computation and Simulation 35, 1990, 135-143)."""
-    first, two = _mean_square(a), _mean_square(b)
+    first, two = _compute_mean_square(a), _compute_mean_square(b)
     upper_a, lower_a = (chi2_quantile(p, a.df) / a.df for p in (1 - tail, tail))
     upper_b, lower_b = (chi2_quantile(p, b.df) / b.df for p in (1 - tail, tail))
     f_upper, f_lower = (f_quantile(p, a.df, b.df) for p in (1 - tail, tail))
@@ -262,7 +262,7 @@ def _limit_difference(a: SumOfSquares, b: SumOfSquares, tail: float) -> tuple[fl
     ) ** 0.5
 
 
-def indicators(of: Indices) -> Array:
+def build_unit_indicators(of: Indices) -> Array:
     """Return a column of 0 and 1 for each unit."""
     return np.asarray(np.eye(int(of.max()) + 1)[of])
 

@@ -67,7 +67,7 @@ def regress_sums(
     warnings = _list_contradictions(beta[1] ** 2 * sxx, ssr)
     if points and points[0].extrapolated is None:
         warnings.append(Message("unknown-range", "cannot check for extrapolation: give x_min and x_max"))
-    findings: list[Finding] = checks.run_fit(FitSubject(fit, None, level, points, response))
+    findings: list[Finding] = checks.run_fit_checks(FitSubject(fit, None, level, points, response))
     return Regression(response, (name,), fit, points, None, tuple(findings), tuple(warnings))
 
 
@@ -111,7 +111,7 @@ def _predict_point(
         not _read_number(figures, "x_min", source) <= x <= _read_number(figures, "x_max", source) if has_range else None
     )
     row = np.array([1.0, x])
-    return Point({name: x}, ols.predict(fit, row, m), outside, row)
+    return Point({name: x}, ols.predict_response(fit, row, m), outside, row)
 
 
 def _read_number(figures: Mapping[str, Any], key: str, source: str) -> float:

@@ -50,7 +50,7 @@ class GroupWeight:
         return asdict(self)
 
 
-def by_noise(
+def weight_by_noise(
     data: CellMeans, pure: npt.NDArray[np.float64], terms: Sequence[Term], block: str
 ) -> tuple[CellMeans, tuple[GroupWeight, ...]]:
     """Return the cells with weights, each level of ``block`` by its own noise. ``pure``: the sum of squares inside each

@@ -25,13 +25,13 @@ _ROUNDING = 1e-12  # relative to a mean: a smaller standard error is only roundi
 _EXACTLY = 100  # further values count as the last of these: a close upper bound
 
 
-def few_decide(values: npt.NDArray[np.float64]) -> bool:
+def is_decided_by_few(values: npt.NDArray[np.float64]) -> bool:
     """Return whether the effective number of values (Kish's) is below 30."""
     squares = float(values @ values)
     return squares > 0 and float(values.sum()) ** 2 / squares < _FEW
 
 
-def rare_interval(values: npt.NDArray[np.float64], draws: float, level: float) -> tuple[float, float]:
+def compute_rare_interval(values: npt.NDArray[np.float64], draws: float, level: float) -> tuple[float, float]:
     """Return the interval of the mean. ``draws``: the number of draws with replacement that all ``values`` are
     worth."""
     hits = -np.sort(-values[values > 0])
@@ -46,7 +46,7 @@ def rare_interval(values: npt.NDArray[np.float64], draws: float, level: float) -
     return lower, min(1.0, high[0] + upper)
 
 
-def interval_of_mean(
+def compute_mean_limits(
     values: npt.NDArray[np.float64], variance: float, freedom: int, effective: float, level: float, bounded: bool = True
 ) -> tuple[float, float]:
     """Return the limits of the mean of values from 0 to 1 that has this variance.
@@ -69,11 +69,11 @@ def interval_of_mean(
     if not bounded:
         return low, high
     low, high = min(low, unmet[0]), max(high, unmet[1])
-    if few_decide(values):
-        least, most = rare_interval(values, effective, level)
+    if is_decided_by_few(values):
+        least, most = compute_rare_interval(values, effective, level)
         low, high = min(low, least), max(high, most)
-    if few_decide(1 - values):
-        least, most = rare_interval(1 - values, effective, level)
+    if is_decided_by_few(1 - values):
+        least, most = compute_rare_interval(1 - values, effective, level)
         low, high = min(low, 1 - most), max(high, 1 - least)
     return low, high
 
@@ -123,10 +123,10 @@ class CertainPieces:
         weighted = values * weights
         mean = float(weighted.mean())
         variance = float((weights / len(weights)) ** 2 @ self.within[self.pieces > 1])
-        seldom = few_decide(weighted) and _compute_kish_size(weighted) < _RARE * _compute_kish_size(weights)
+        seldom = is_decided_by_few(weighted) and _compute_kish_size(weighted) < _RARE * _compute_kish_size(weights)
         if mean > 0 and not seldom and not is_rounding(variance, mean):
             return None
-        low, high = interval_of_mean(weighted, variance, max(1, int(draws) - 1), draws, level)
+        low, high = compute_mean_limits(weighted, variance, max(1, int(draws) - 1), draws, level)
         return max(0.0, mean - low), high - mean
 
 
@@ -134,7 +134,7 @@ def _compute_kish_size(values: Floats) -> float:
     return float(values.sum()) ** 2 / float(values @ values)
 
 
-def certain_pieces(
+def select_certain_pieces(
     masses: Floats, values: Floats, within: Floats, pieces: npt.ArrayLike | None, sure: npt.NDArray[np.bool_]
 ) -> CertainPieces:
     """Select the files drawn with certainty (``sure``); ``pieces`` None: do not allow for rare properties."""
@@ -142,7 +142,7 @@ def certain_pieces(
     return CertainPieces(masses[sure], values[sure], within[sure], many[sure])
 
 
-def joined(parts: Sequence[CertainPieces]) -> CertainPieces:
+def join_certain_pieces(parts: Sequence[CertainPieces]) -> CertainPieces:
     """Join those of several parts of a population."""
     if not parts:
         return CertainPieces(*(np.zeros(0) for _ in range(4)))

@@ -21,7 +21,7 @@ _NOTHING = Message("empty-sample", "nothing was drawn")
 _BEYOND = Message("interval-beyond-sample", "an end of the interval lies beyond the drawn values")
 
 
-def quantile(
+def estimate_weighted_quantile(
     values: npt.ArrayLike,
     weights: npt.ArrayLike,
     q: float,

@@ -12,10 +12,17 @@ from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval
 
 from .population import CAPACITY, COUNT, TYPE, Population, TrueNumber
-from .quantiles import quantile
-from .shares import DrawnSample, hansen_hurwitz, mean, sample_by_count, sample_by_size, share
-from .stopping import StopRule, narrow
-from .strata import StratumValues, allocate, stratified_mean, stratified_share
+from .quantiles import estimate_weighted_quantile
+from .shares import (
+    DrawnSample,
+    estimate_hansen_hurwitz_share,
+    estimate_mean,
+    estimate_share,
+    sample_by_count,
+    sample_by_size,
+)
+from .stopping import StopRule, is_narrow_enough
+from .strata import StratumValues, allocate_by_mass, estimate_stratified_mean, estimate_stratified_share
 
 BY_COUNT, BY_SIZE, WITH_REPLACEMENT, WRONG = "by count", "by size", "by size, with replacement", "wrong"
 _BAND, _BINS = (0.05, 0.95), 24
@@ -80,7 +87,7 @@ class _Draw:
     samples: list[DrawnSample] | None
 
 
-def resampled(population: Population, settings: DrawnAgain) -> Iterator[SimulatedEstimate]:
+def simulate_estimates(population: Population, settings: DrawnAgain) -> Iterator[SimulatedEstimate]:
     """Simulate each way with each sample size below the number of files."""
     estimates_by_draw: dict[tuple[str, int], list[tuple[int, list[Estimate]]]] = {}
     true_numbers = {of: population.list_true_numbers(of) for of in (COUNT, CAPACITY)}
@@ -120,17 +127,17 @@ def _iterate_draws(
     order = {way: _select_smallest(way_keys, max(sizes)) for way, way_keys in keys.items()}
     for n in sizes:
         for way in keys:
-            alone = _in_parts if settings.parts else _draw_first
+            alone = _draw_from_parts if settings.parts else _draw_from_all
             yield way, n, n, alone(population, way, keys[way], order[way][: n + 1])
         if not settings.parts:
-            yield WRONG, n, n, _draw_first(population, BY_COUNT, numbers, order[BY_COUNT][: n + 1])
+            yield WRONG, n, n, _draw_from_all(population, BY_COUNT, numbers, order[BY_COUNT][: n + 1])
     if not settings.parts:
         twice = random.choice(files, max(sizes), p=population.sizes / population.totals[CAPACITY])
         for n in sizes:
             yield WITH_REPLACEMENT, n, n, _Draw([twice[:n]], None)
 
 
-def _draw_first(population: Population, way: str, keys: Array, order: Indices) -> _Draw:
+def _draw_from_all(population: Population, way: str, keys: Array, order: Indices) -> _Draw:
     """Draw all but the last of an order, which is the threshold."""
     chosen = order[:-1]
     return (
@@ -149,7 +156,7 @@ def _find_end_key(keys: Array, after: Indices) -> float | None:
     return end if np.isfinite(end) else None
 
 
-def _in_parts(population: Population, way: str, keys: Array, order_of_all: Indices) -> _Draw:
+def _draw_from_parts(population: Population, way: str, keys: Array, order_of_all: Indices) -> _Draw:
     """Draw the same number from the parts, each by itself with its share of the draws."""
     of = COUNT if way == BY_COUNT else CAPACITY
     parts = population.scan.part
@@ -158,7 +165,7 @@ def _in_parts(population: Population, way: str, keys: Array, order_of_all: Indic
     order = np.lexsort((keys, parts))
     ends = np.cumsum([0, *files])
     chosen, samples = [], []
-    for part, n in enumerate(allocate(len(order_of_all) - 1, masses, files)):
+    for part, n in enumerate(allocate_by_mass(len(order_of_all) - 1, masses, files)):
         mine = order[ends[part] : ends[part + 1]]
         some, after = mine[:n], mine[n : n + 1]
         chosen.append(some)
@@ -177,8 +184,8 @@ def _draw_until(
     most = min(max(settings.sizes), len(population.sizes) - 1)
     order = {way: _select_smallest(way_keys, most) for way, way_keys in keys.items()}
     for n in StopRule(settings.until, None).steps(most):
-        draws = {way: _draw_first(population, way, way_keys, order[way][: n + 1]) for way, way_keys in keys.items()}
-        if narrow(_estimate_shares(population, draws, settings.level), settings.until):
+        draws = {way: _draw_from_all(population, way, way_keys, order[way][: n + 1]) for way, way_keys in keys.items()}
+        if is_narrow_enough(_estimate_shares(population, draws, settings.level), settings.until):
             break
     for way, draw in draws.items():
         yield way, most, n, draw
@@ -187,7 +194,7 @@ def _draw_until(
 def _estimate_shares(population: Population, draws: dict[str, _Draw], level: float) -> list[Estimate]:
     met = {kind for draw in draws.values() for kind in population.scan.kind[draw.chosen[0]].tolist()}
     return [
-        share(draw.samples[0], population.scan.kind[draw.chosen[0]] == kind, level).estimate
+        estimate_share(draw.samples[0], population.scan.kind[draw.chosen[0]] == kind, level).estimate
         for draw in draws.values()
         if draw.samples
         for kind in met
@@ -204,26 +211,28 @@ def _estimate_number(
     population: Population, number: TrueNumber, draw: _Draw, random: np.random.Generator, level: float
 ) -> Estimate:
     if draw.samples is None:
-        return hansen_hurwitz(population.has(number.name, draw.chosen[0]), level)
+        return estimate_hansen_hurwitz_share(population.has(number.name, draw.chosen[0]), level)
     if number.what == TYPE:
         parts = [StratumValues(sample, population.has(number.name, some)) for some, sample in _pair_samples(draw)]
         return _choose_estimate(
-            parts, lambda p: share(p.sample, p.values, level).estimate, lambda: stratified_share(parts, level).estimate
+            parts,
+            lambda p: estimate_share(p.sample, p.values, level).estimate,
+            lambda: estimate_stratified_share(parts, level).estimate,
         )
     if number.unit == "share":
         name = number.name or number.what
-        parts = [_looked_at(population, name, some, sample, random) for some, sample in _pair_samples(draw)]
+        parts = [_simulate_pieces_read(population, name, some, sample, random) for some, sample in _pair_samples(draw)]
         return _choose_estimate(
             parts,
-            lambda p: mean(p.sample, p.values, level, None, p.within, pieces=p.pieces).estimate,
-            lambda: stratified_mean(parts, level).estimate,
+            lambda p: estimate_mean(p.sample, p.values, level, None, p.within, pieces=p.pieces).estimate,
+            lambda: estimate_stratified_mean(parts, level).estimate,
         )
     return _estimate_quantile(
         population.sizes if number.what == "size" else population.scan.ages, float(number.name), draw, level
     )
 
 
-def _looked_at(
+def _simulate_pieces_read(
     population: Population, name: str, chosen: Indices, sample: DrawnSample, random: np.random.Generator
 ) -> StratumValues:
     values, within, pieces = population.drawn(name, chosen, random)
@@ -248,14 +257,14 @@ def _estimate_quantile(values: Array, q: float, draw: _Draw, level: float) -> Es
 
     def share_below(at: float) -> Any:
         return (
-            share(next(_pair_samples(draw))[1], mine <= at, level)
+            estimate_share(next(_pair_samples(draw))[1], mine <= at, level)
             if len(draw.chosen) == 1
-            else stratified_share(
+            else estimate_stratified_share(
                 [StratumValues(sample, values[some] <= at) for some, sample in _pair_samples(draw)], level
             )
         )
 
-    return quantile(mine, weights, q, level, share_below).estimate
+    return estimate_weighted_quantile(mine, weights, q, level, share_below).estimate
 
 
 def _summarise_estimates(way: str, n: int, true_number: TrueNumber, estimates: Sequence[Estimate]) -> SimulatedEstimate:

@@ -23,7 +23,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval
 
-from .pieces import certain_pieces, interval_of_mean
+from .pieces import compute_mean_limits, select_certain_pieces
 
 Values = npt.NDArray[np.float64]
 _FEW = 30
@@ -141,23 +141,25 @@ class DrawnSplit:
         return max(self.variance, self.mean * (1 - self.mean) / self.effective) if self.effective else self.variance
 
 
-def share(
+def estimate_share(
     sample: DrawnSample, has: npt.ArrayLike, level: float, answered: npt.ArrayLike | None = None
 ) -> PopulationEstimate:
     """Estimate the share of the mass that ``has`` a property (0 or 1 for each draw). ``answered``: which files could be
     read; the interval holds whatever is in the others."""
-    values, mask = answers_of(sample, has, answered)
-    return widened(
-        _estimate_share(sample, values, level, mask),
-        lambda missing: _estimate_share(sample, np.where(mask, values, missing), level, np.ones(len(mask), bool)),
+    values, mask = split_answers(sample, has, answered)
+    return widen_for_missing(
+        _estimate_readable_share(sample, values, level, mask),
+        lambda missing: _estimate_readable_share(
+            sample, np.where(mask, values, missing), level, np.ones(len(mask), bool)
+        ),
     )
 
 
-def _estimate_share(
+def _estimate_readable_share(
     sample: DrawnSample, values: Values, level: float, mask: npt.NDArray[np.bool_]
 ) -> PopulationEstimate:
-    split = split_of(sample, values, mask)
-    bounds = bounds_of(sample, values, mask)
+    split = split_draws(sample, values, mask)
+    bounds = compute_missing_bounds(sample, values, mask)
     n = int(mask.sum())
     if not split.mass:
         return PopulationEstimate.without_value(level, bounds)
@@ -167,14 +169,14 @@ def _estimate_share(
     ends = [(sure + split.rest * end) / split.mass for end in (low, high)] if len(split.values) else [value, value]
     return PopulationEstimate(
         Estimate(value, min(value, ends[0]), max(value, min(1.0, ends[1])), level, n),
-        design_effect_of(split.variance * (split.rest / split.mass) ** 2, value * (1 - value), n)
+        compute_design_effect(split.variance * (split.rest / split.mass) ** 2, value * (1 - value), n)
         if len(split.values)
         else 0.0,
         *bounds,
     )
 
 
-def mean(
+def estimate_mean(
     sample: DrawnSample,
     values: npt.ArrayLike,
     level: float,
@@ -189,21 +191,21 @@ def mean(
     ``within``: the variance of each value, where only some pieces of a file were read (``pieces``: how many; 0: the
     whole). The interval holds whatever is in missing files, unless values are not ``bounded``.
     """
-    numbers, mask = answers_of(sample, values, answered)
+    numbers, mask = split_answers(sample, values, answered)
     own = np.zeros(len(numbers)) if within is None else np.asarray(within, float)
-    sample_estimate = _estimate_mean(sample, numbers, level, mask, own, bounded, pieces)
+    sample_estimate = _estimate_readable_mean(sample, numbers, level, mask, own, bounded, pieces)
     if not bounded:
-        return unknown_where_missing(sample_estimate)
+        return drop_mostly_missing_value(sample_estimate)
 
     def estimate_filled(missing: float) -> PopulationEstimate:
-        return _estimate_mean(
+        return _estimate_readable_mean(
             sample, np.where(mask, numbers, missing), level, np.ones(len(mask), bool), own * mask, bounded, pieces
         )
 
-    return widened(sample_estimate, estimate_filled)
+    return widen_for_missing(sample_estimate, estimate_filled)
 
 
-def _estimate_mean(
+def _estimate_readable_mean(
     sample: DrawnSample,
     numbers: Values,
     level: float,
@@ -212,18 +214,18 @@ def _estimate_mean(
     bounded: bool,
     pieces: npt.ArrayLike | None,
 ) -> PopulationEstimate:
-    split = split_of(sample, numbers, mask)
-    bounds = bounds_of(sample, numbers, mask)
+    split = split_draws(sample, numbers, mask)
+    bounds = compute_missing_bounds(sample, numbers, mask)
     n = int(mask.sum())
     if not split.mass:
         return PopulationEstimate.without_value(level, bounds)
-    cut = certain_pieces(sample.masses, numbers, own, pieces, sample.certain & mask)
+    cut = select_certain_pieces(sample.masses, numbers, own, pieces, sample.certain & mask)
     inner = cut.variance / split.mass**2
     part = split.rest / split.mass if len(split.values) else 0.0
-    spread = split.variance + within_of_drawn(sample, own, mask) if part else 0.0
+    spread = split.variance + compute_piece_variance(sample, own, mask) if part else 0.0
     if math.isnan(spread):
         return PopulationEstimate(Estimate(split.value, None, None, level, n, (_NO_SPREAD,)), None, *bounds)
-    low, high = interval_of_mean(split.values, spread, len(split.values) - 1, split.effective, level, bounded)
+    low, high = compute_mean_limits(split.values, spread, len(split.values) - 1, split.effective, level, bounded)
     down, up = (end / split.mass for end in cut.reach(level, max(1, len(split.values) - 1), bounded))
     below, above = math.hypot(part * (split.mean - low), down), math.hypot(part * (high - split.mean), up)
     few = 0 < len(split.values) < _FEW
@@ -240,12 +242,12 @@ def _estimate_mean(
     )
     return PopulationEstimate(
         Estimate(split.value, split.value - below, split.value + above, level, n, warnings).within(low=0.0),
-        design_effect_of(inner + spread * part**2, float(np.var(numbers[mask])) if n > 1 else 0.0, n),
+        compute_design_effect(inner + spread * part**2, float(np.var(numbers[mask])) if n > 1 else 0.0, n),
         *bounds,
     )
 
 
-def unknown_where_missing(sample_estimate: PopulationEstimate) -> PopulationEstimate:
+def drop_mostly_missing_value(sample_estimate: PopulationEstimate) -> PopulationEstimate:
     """Return the estimate, without a number if most of the mass is missing."""
     if sample_estimate.if_all - sample_estimate.if_none <= _MOST_MISSING or sample_estimate.estimate.value is None:
         return sample_estimate
@@ -258,7 +260,9 @@ def unknown_where_missing(sample_estimate: PopulationEstimate) -> PopulationEsti
     )
 
 
-def widened(sample_estimate: PopulationEstimate, filled: Callable[[float], PopulationEstimate]) -> PopulationEstimate:
+def widen_for_missing(
+    sample_estimate: PopulationEstimate, filled: Callable[[float], PopulationEstimate]
+) -> PopulationEstimate:
     """Widen an interval by missing files: its ends assume that none or all of them have the property.
 
     ``filled`` returns the estimate with this value for missing files. If most of the mass is missing, only limits are
@@ -271,17 +275,17 @@ def widened(sample_estimate: PopulationEstimate, filled: Callable[[float], Popul
         or estimate.low is None
         or estimate.high is None
     ):
-        return unknown_where_missing(sample_estimate)
+        return drop_mostly_missing_value(sample_estimate)
     low, high = filled(0.0).estimate.low, filled(1.0).estimate.high
     assert low is not None and high is not None
-    unknown = unknown_where_missing(sample_estimate).estimate
+    unknown = drop_mostly_missing_value(sample_estimate).estimate
     wide = Estimate(
         unknown.value, min(low, estimate.low), max(high, estimate.high), estimate.level, estimate.n, unknown.warnings
     )
     return PopulationEstimate(wide, sample_estimate.design_effect, sample_estimate.if_none, sample_estimate.if_all)
 
 
-def within_of_drawn(sample: DrawnSample, within: Values, answered: npt.NDArray[np.bool_]) -> float:
+def compute_piece_variance(sample: DrawnSample, within: Values, answered: npt.NDArray[np.bool_]) -> float:
     """Return the variance that pieces add to the variance of the mean of the rest. The spread of the draws includes it,
     except for the part that the probabilities remove (Särndal, Swensson and Wretman, *Model Assisted Survey Sampling*,
     1992, 4.3)."""
@@ -294,7 +298,7 @@ MOSTLY_MISSING = Message("unreadable-files", "more than half of the sample could
 _NO_SPREAD = Message("single-file", "one file drawn at random has no spread; draw more")
 
 
-def answers_of(
+def split_answers(
     sample: DrawnSample, values: npt.ArrayLike, answered: npt.ArrayLike | None
 ) -> tuple[Values, npt.NDArray[np.bool_]]:
     """Return the values as numbers, and which files could be read."""
@@ -302,21 +306,21 @@ def answers_of(
     return numbers, np.ones(len(sample.masses), bool) if answered is None else np.asarray(answered, bool)
 
 
-def split_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) -> DrawnSplit:
+def split_draws(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) -> DrawnSplit:
     """Split the readable files into certain and random draws."""
     sure, drawn = sample.certain & mask, ~sample.certain & mask
     return DrawnSplit(sample.masses[sure], values[sure], values[drawn], sample.chances[drawn], sample.rest)
 
 
-def bounds_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) -> tuple[float, float]:
+def compute_missing_bounds(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) -> tuple[float, float]:
     """Return the value if none, and if all, of the missing files had the property."""
     everyone = np.ones(len(mask), bool)
     if not sample.mass or not len(mask):
         return 0.0, 1.0
     if mask.all():
-        value = min(1.0, split_of(sample, values, mask).value)
+        value = min(1.0, split_draws(sample, values, mask).value)
         return value, value
-    ends = [split_of(sample, np.where(mask, values, missing), everyone).value for missing in (0.0, 1.0)]
+    ends = [split_draws(sample, np.where(mask, values, missing), everyone).value for missing in (0.0, 1.0)]
     return min(1.0, ends[0]), min(1.0, ends[1])
 
 
@@ -328,12 +332,12 @@ def _estimate_interval(split: DrawnSplit, level: float) -> tuple[float, float]:
     return binomial_interval(p * effective, effective, level)
 
 
-def design_effect_of(variance: float, spread: float, n: int) -> float | None:
+def compute_design_effect(variance: float, spread: float, n: int) -> float | None:
     """Return a variance relative to that of ``n`` draws with replacement from values of this spread."""
     return variance / (spread / n) if spread > 0 and n and not math.isnan(variance) else None
 
 
-def hansen_hurwitz(values: npt.ArrayLike, level: float) -> Estimate:
+def estimate_hansen_hurwitz_share(values: npt.ArrayLike, level: float) -> Estimate:
     """Estimate a share of the mass from draws *with* replacement by probabilities proportional to the mass: the plain
     mean over the draws, in which a file that was drawn twice counts twice."""
     numbers = np.asarray(values, float)

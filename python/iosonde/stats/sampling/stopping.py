@@ -42,7 +42,7 @@ class StopRule:
             yield done
 
 
-def narrow(shares: list[Estimate], margin: float) -> bool:
+def is_narrow_enough(shares: list[Estimate], margin: float) -> bool:
     """Return whether all intervals are within ``margin``. Shares without readable files count as unknown."""
     ends = [(share.low, share.high) for share in shares]
     return bool(ends) and all(low is not None and high is not None and high - low <= 2 * margin for low, high in ends)
@@ -51,16 +51,16 @@ def narrow(shares: list[Estimate], margin: float) -> bool:
 _SLACK = 1e-9  # 2² · 0.25 / 0.05² is 400, whatever its last binary digit
 
 
-def sample_size(margin: float, level: float, share: float = 0.5, population: int | None = None) -> int:
+def compute_sample_size(margin: float, level: float, share: float = 0.5, population: int | None = None) -> int:
     """Return the draws that give a share ± ``margin`` at this level; the worst case is a share of one half.
 
     ``population``: its size, for draws without replacement. A mean has no such sample size: it would need a variance
     that is unknown in advance. Raises InputError.
     """
-    return sample_size_of_z(margin, normal_quantile(0.5 + level / 2), share, population)
+    return compute_sample_size_for_z(margin, normal_quantile(0.5 + level / 2), share, population)
 
 
-def sample_size_of_z(margin: float, z: float, share: float = 0.5, population: int | None = None) -> int:
+def compute_sample_size_for_z(margin: float, z: float, share: float = 0.5, population: int | None = None) -> int:
     """Return the sample size for a given normal quantile, such as 2 for 1.96. Raises InputError."""
     if not 0 < margin < 1:
         raise InputError(
@@ -75,6 +75,6 @@ def sample_size_of_z(margin: float, z: float, share: float = 0.5, population: in
     return 0 if population < 1 else min(population, math.ceil(endless / (1 + (endless - 1) / population) - _SLACK))
 
 
-def margin_of(draws: int, level: float, share: float = 0.5) -> float:
+def compute_margin(draws: int, level: float, share: float = 0.5) -> float:
     """Return the margin of a share from ``draws`` draws of a large population: half the width of its interval."""
     return normal_quantile(0.5 + level / 2) * math.sqrt(share * (1 - share) / draws)

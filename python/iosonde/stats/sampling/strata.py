@@ -16,19 +16,19 @@ import numpy.typing as npt
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval, t_critical
 
-from .pieces import CertainPieces, certain_pieces, interval_of_mean, joined
+from .pieces import CertainPieces, compute_mean_limits, join_certain_pieces, select_certain_pieces
 from .shares import (
     DrawnSample,
     DrawnSplit,
     PopulationEstimate,
     Values,
-    answers_of,
-    bounds_of,
-    design_effect_of,
-    split_of,
-    unknown_where_missing,
-    widened,
-    within_of_drawn,
+    compute_design_effect,
+    compute_missing_bounds,
+    compute_piece_variance,
+    drop_mostly_missing_value,
+    split_answers,
+    split_draws,
+    widen_for_missing,
 )
 
 _WORST = 0.25  # the largest variance of a value from 0 to 1, for a stratum with a single draw
@@ -46,7 +46,7 @@ class StratumValues:
     pieces: npt.ArrayLike | None = None
 
 
-def allocate(draws: int, masses: Sequence[float], files: Sequence[int], least: int = 2) -> list[int]:
+def allocate_by_mass(draws: int, masses: Sequence[float], files: Sequence[int], least: int = 2) -> list[int]:
     """Allocate ``draws`` to strata in proportion to their mass, by the largest remainders, at least ``least`` where a
     stratum has that many files. A stratum that would get more than its files is drawn whole, and the others share the
     rest. So the sum may exceed ``draws`` with many strata."""
@@ -151,28 +151,28 @@ def _bound_variance(variance: float) -> float:
 def _combine_strata(strata: Sequence[StratumValues]) -> tuple[_CombinedStrata, tuple[float, float]]:
     splits, certain, ends, n, pieces, mass = [], [], np.zeros(2), 0, 0.0, 0.0
     for stratum in strata:
-        values, mask = answers_of(stratum.sample, stratum.values, stratum.answered)
-        ends += stratum.sample.mass * np.array(bounds_of(stratum.sample, values, mask))
+        values, mask = split_answers(stratum.sample, stratum.values, stratum.answered)
+        ends += stratum.sample.mass * np.array(compute_missing_bounds(stratum.sample, values, mask))
         mass += stratum.sample.mass
-        split = split_of(stratum.sample, values, mask)
+        split = split_draws(stratum.sample, values, mask)
         if split.mass:
             splits.append(split)
             n += int(mask.sum())
             own = np.zeros(len(values)) if stratum.within is None else np.asarray(stratum.within, float)
             certain.append(
-                certain_pieces(stratum.sample.masses, values, own, stratum.pieces, stratum.sample.certain & mask)
+                select_certain_pieces(stratum.sample.masses, values, own, stratum.pieces, stratum.sample.certain & mask)
             )
-            pieces += split.rest**2 * within_of_drawn(stratum.sample, own, mask)
+            pieces += split.rest**2 * compute_piece_variance(stratum.sample, own, mask)
     low, high = (ends / mass).tolist() if mass else (0.0, 1.0)
-    return _CombinedStrata(tuple(splits), n, joined(certain), pieces), (low, high)
+    return _CombinedStrata(tuple(splits), n, join_certain_pieces(certain), pieces), (low, high)
 
 
 def _fill_missing(strata: Sequence[StratumValues], missing: float) -> list[StratumValues]:
-    return [_filled_stratum(stratum, missing) for stratum in strata]
+    return [_fill_missing_in_stratum(stratum, missing) for stratum in strata]
 
 
-def _filled_stratum(stratum: StratumValues, missing: float) -> StratumValues:
-    values, mask = answers_of(stratum.sample, stratum.values, stratum.answered)
+def _fill_missing_in_stratum(stratum: StratumValues, missing: float) -> StratumValues:
+    values, mask = split_answers(stratum.sample, stratum.values, stratum.answered)
     return StratumValues(
         stratum.sample,
         np.where(mask, values, missing),
@@ -182,10 +182,10 @@ def _filled_stratum(stratum: StratumValues, missing: float) -> StratumValues:
     )
 
 
-def stratified_share(strata: Sequence[StratumValues], level: float) -> PopulationEstimate:
+def estimate_stratified_share(strata: Sequence[StratumValues], level: float) -> PopulationEstimate:
     """Estimate the share of the whole mass with a property (values 0 or 1). The interval holds whatever is in missing
     files."""
-    return widened(
+    return widen_for_missing(
         _estimate_share(strata, level), lambda missing: _estimate_share(_fill_missing(strata, missing), level)
     )
 
@@ -207,7 +207,7 @@ def _estimate_share(strata: Sequence[StratumValues], level: float) -> Population
         value, max(0.0, min(value, sure + rest * low)), min(1.0, max(value, sure + rest * high)), level, combined.n
     )
     return PopulationEstimate(
-        estimate, design_effect_of(combined.variance * rest**2, value * (1 - value), combined.n), *bounds
+        estimate, compute_design_effect(combined.variance * rest**2, value * (1 - value), combined.n), *bounds
     )
 
 
@@ -223,14 +223,16 @@ def _compute_effective(combined: _CombinedStrata, p: float, level: float) -> flo
     )
 
 
-def stratified_mean(strata: Sequence[StratumValues], level: float, bounded: bool = True) -> PopulationEstimate:
+def estimate_stratified_mean(strata: Sequence[StratumValues], level: float, bounded: bool = True) -> PopulationEstimate:
     """Estimate the mean over the whole mass of a value from 0 to 1. ``bounded``: it may be near 1, and its interval
     holds whatever is in missing files."""
     sample_estimate = _estimate_mean(strata, level, bounded)
     return (
-        widened(sample_estimate, lambda missing: _estimate_mean(_fill_missing(strata, missing), level, bounded))
+        widen_for_missing(
+            sample_estimate, lambda missing: _estimate_mean(_fill_missing(strata, missing), level, bounded)
+        )
         if bounded
-        else unknown_where_missing(sample_estimate)
+        else drop_mostly_missing_value(sample_estimate)
     )
 
 
@@ -240,7 +242,7 @@ def _estimate_mean(strata: Sequence[StratumValues], level: float, bounded: bool)
         return PopulationEstimate.without_value(level, bounds)
     rest = combined.rest / combined.mass
     down, up = (end / combined.mass for end in combined.certain.reach(level, combined.freedom, bounded))
-    low, high = interval_of_mean(
+    low, high = compute_mean_limits(
         combined.weighted, combined.spread, combined.freedom, combined.effective, level, bounded
     )
     below, above = (
@@ -250,10 +252,10 @@ def _estimate_mean(strata: Sequence[StratumValues], level: float, bounded: bool)
     estimate = Estimate(combined.value, combined.value - below, combined.value + above, level, combined.n).within(
         low=0.0
     )
-    values = np.concatenate([answers_of(stratum.sample, stratum.values, stratum.answered)[0] for stratum in strata])
+    values = np.concatenate([split_answers(stratum.sample, stratum.values, stratum.answered)[0] for stratum in strata])
     return PopulationEstimate(
         estimate,
-        design_effect_of(
+        compute_design_effect(
             combined.certain.variance / combined.mass**2 + combined.spread * rest**2,
             float(np.var(values)) if len(values) > 1 else 0.0,
             combined.n,
