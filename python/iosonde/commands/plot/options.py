@@ -40,6 +40,7 @@ class PlotOptions(DataOptions):
     panel: Names[NameList] = Names(
         "X,…", "The factors with a panel for each level.", (), default_text="by their levels"
     )
+    store_options = ("experiment", "clock")  # metrics of a table are columns
     metric: Names[NameList] = Names(
         "NAME,…",
         "Only these operations or metrics, as write_large; all for every one.",
