@@ -110,7 +110,7 @@ def write_plot(options: PlotFilesOptions) -> Result[Drawn]:
     return Result(_draw(options, query), lambda drawn: write_figures(drawn, files, query.bars))
 
 
-@command("", PlotOptions)
+@command("", PlotOptions, "plot results --x nodes --metric write_large,create")
 def plot(options: PlotOptions) -> Figure:
     """Draw a figure of DATA: each metric by the settings that varied, or another kind.
 

@@ -114,7 +114,7 @@ def show_report(options: ReportFileOptions) -> Report:
     return report if options.as_json else _add_page_writer(report)
 
 
-@command("", ReportOptions)
+@command("", ReportOptions, "write_report results report.html")
 def write_report(options: ReportOptions) -> Report:
     """Write one self-contained HTML page about DATA: the newest experiment of a store, or a table.
 
