@@ -29,8 +29,8 @@ def resolve(path: str) -> str:
 
 
 def hold(path: str, user_path: str) -> dict[str, Any]:
-    """Open the tree at an absolute path, which the user knows as ``user_path``. All other operations run in that directory,
-    even if it is renamed."""
+    """Open the tree at an absolute path, which the user knows as ``user_path``. All other operations run in that
+    directory, even if it is renamed."""
     global _root
     try:
         _root = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
