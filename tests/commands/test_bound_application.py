@@ -8,8 +8,8 @@ import pytest
 
 from iosonde.commands.bound import application as bound_application
 from iosonde.commands.bound.application import predict_times
+from iosonde.commands.bound.bounded_cells import BoundCell
 from iosonde.commands.bound.inputs import SystemDescription, read_inputs
-from iosonde.commands.bound.words import BoundCell
 from iosonde.core.errors import InputError
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data

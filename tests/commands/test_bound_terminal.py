@@ -405,6 +405,9 @@ def test_bad_input_names_the_option(args, word):
         (["--servers", "4", "--disks", "2", "--disk", "8MB/s"], "too-few-disks", {"disks": 2, "servers": 4}),
         (["--stripe", "9", "--servers", "4", "--net", "1MB/s"], "stripe-too-wide", {"stripe_count": 9, "servers": 4}),
         ([WRITES, "--net", "1MB/s", "--response", "processes", "--by", "fs"], "no-rate-column", {}),
+        (["--net", "1MB/s", "--against", "servers"], "option-requires-plot", {"option": "--against"}),
+        (["--plot-kind", "waterfall", "--against", "servers", "--plot", "a.png"], "option-requires-plot", {}),
+        (["--net", "1MB/s", "--plot-kind", "waterfall"], "option-requires-plot", {"option": "--plot-kind"}),
     ],
 )
 def test_what_cannot_be_is_refused(args, code, values):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import doctest
 import importlib
 import inspect
 import locale
@@ -312,3 +314,19 @@ def test_advice_on_a_store_is_on_each_operation_over_what_was_in_use(tmp_path):
         every.plot()
     one = iosonde.advise(place, ["write_behind", "cache"], "write").answer.advice
     assert one.current == "off/64" and "write_behind=off" in one.warnings[0]
+
+
+@pytest.mark.parametrize("name", [name for name in iosonde.__all__ if name[0].islower()])
+def test_the_docstring_of_a_function_ends_with_an_example_that_it_takes(name):
+    text = inspect.getdoc(getattr(iosonde, name)) or ""
+    _, _, examples = text.partition("\nExamples\n--------\n")
+    calls = [
+        node
+        for example in doctest.DocTestParser().get_examples(examples)
+        for node in ast.walk(ast.parse(example.source))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == name
+    ]
+    assert calls
+    for call in calls:
+        keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+        inspect.signature(getattr(iosonde, name)).bind(*call.args, **keywords)

@@ -11,7 +11,7 @@ import pytest
 import survey_tree
 from iosonde.commands.survey.answer import SurveyQuery, survey
 from iosonde.commands.survey.simulate import SimulationQuery, simulate
-from iosonde.core.errors import InputError
+from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.stats.sampling.population import Population, TrueNumber
 from iosonde.stats.sampling.resampling import (
     BY_COUNT,
@@ -185,3 +185,13 @@ def test_means_of_pieces_are_what_all_pieces_say(parts):
     )
     assert found.true_number.truth == pytest.approx(plain)
     assert found.mean == pytest.approx(plain, abs=0.015) and found.coverage.value > 0.85
+
+
+def test_a_scan_that_the_disk_cannot_hold_is_a_fault_of_the_system(tmp_path):
+    scan = a_scan([1.0, 2.0], [0, 0])
+    (tmp_path / "full").symlink_to("/dev/full")
+    with raises("unwritable-file", SystemFaultError) as caught:
+        scan.save(str(tmp_path / "full"))
+    assert caught.value.exit_code == 3
+    with raises("unwritable-file", InputError):
+        scan.save(str(tmp_path / "nowhere" / "scan.npz"))

@@ -476,3 +476,13 @@ def test_what_makes_no_pairs_is_refused(tmp_path, text, what):
 def test_options_of_pairs_without_pairs_are_refused():
     with raises("option-requires-option", option="metric"):
         build_campaign(Request(what="true", metric="write"))
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("margin", 0.5), ("pair", ("block",)), ("adjust", ("nodes",)), ("base_only", True)]
+)
+def test_an_option_that_the_sealed_rule_leaves_no_effect_is_refused(tmp_path, option, value):
+    bench = Bench(tmp_path, ratio=1.2)
+    bench.run()
+    with raises("sealed-rule", option=f"--{option.replace('_', '-')}"):
+        compare(open_data(bench.path), ResponseQuery(), Sides(**{option: value}))

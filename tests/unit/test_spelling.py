@@ -170,3 +170,41 @@ def test_an_error_of_a_helper_process_is_spelled_by_who_asked_it(monkeypatch):
         child.close()
     assert child.call("tell", "/", "telling") == {"hint": "give --max-files 3"}
     child.close()
+
+
+def find_flags_in_texts(path: Path) -> Iterator[str]:
+    """Literals with an option as a terminal spells it, outside docstrings and command lines of a terminal."""
+    nodes = source.nodes(path)
+    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+        if is_text and TERMINAL_OPTION.search(COMMAND_LINE.sub("", node.value)):
+            yield f"{path.relative_to(ROOT)}:{node.lineno} {node.value}"
+
+
+TERMINAL_OPTION = re.compile(r"(?<![\w-])--[a-z]")
+COMMAND_LINE = re.compile(r"\b(iosonde [a-z]|mount --bind)[^;)]*")
+
+
+def test_texts_of_answers_leave_the_spelling_of_options_to_the_front_end():
+    """``(--json)`` in the text of an answer means nothing to who called a function."""
+    texts = [
+        path for path in house.all_files() if path.match("commands/*/text*.py") and "iosonde_lab" not in path.parts
+    ]
+    assert len(texts) > 20 and not [line for path in texts for line in find_flags_in_texts(path)]
+
+
+def test_a_text_names_the_keyword_that_it_was_called_with():
+    plan = {"population": 300_000, "capacity": "50TB", "rate": "5GiB/s", "per_file": "2ms"}
+    text = str(iosonde.survey_plan(**plan))
+    assert "(rate=)" in text and "(per_file=)" in text and "--" not in text
+
+
+def test_pages_of_findings_name_options_as_the_caller_writes_them():
+    with use_spelling(spell_for_terminal):
+        terminal = str(iosonde.explain_finding("S104"))
+    assert "(--cache cold)" in terminal and "(cache='cold')" in str(iosonde.explain_finding("S104"))
+    lines = str(iosonde.explain_finding()).splitlines()
+    for line in (line for line in lines if not line.startswith("S118")):  # the lab is of the terminal alone
+        page = str(iosonde.explain_finding(line.partition(":")[0]))
+        assert "{spell" not in page and not TERMINAL_OPTION.search(COMMAND_LINE.sub("", page)), line

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from iosonde.stats.overview import evenness as module
-from iosonde.stats.overview.evenness import list_placement_places, test_evenness
+from iosonde.stats.overview.evenness import compare_with_random_placement, list_placement_places
 
 ABCD = ("a", "b", "c", "d")
 
@@ -22,7 +22,7 @@ def test_the_chance_of_few_files_is_that_of_all_their_placements(copies):
     sizes, choices = (1, 2, 3, 4), list(itertools.combinations(range(3), copies))
     every = list(itertools.product(choices, repeat=4))
     for held in (every[1], every[40], every[-1]):
-        files, n_bytes = test_evenness(held, sizes, 3, 0.95)
+        files, n_bytes = compare_with_random_placement(held, sizes, 3, 0.95)
         for found, weights in ((files, (1,) * 4), (n_bytes, sizes)):
             here = index(held, weights, 3)
             exact = sum(index(one, weights, 3) >= here - 1e-9 for one in every) / len(every)
@@ -32,13 +32,13 @@ def test_the_chance_of_few_files_is_that_of_all_their_placements(copies):
 
 def test_one_large_file_is_uneven_in_bytes_and_no_more_than_chance_makes_it():
     held = [[n % 4] for n in range(40)]
-    files, n_bytes = test_evenness(held, [1000, *[1] * 39], 4, 0.95)
+    files, n_bytes = compare_with_random_placement(held, [1000, *[1] * 39], 4, 0.95)
     assert files.index == 1 and not files.uneven
     assert n_bytes.index > 3.8 and not n_bytes.uneven and n_bytes.chance_high >= n_bytes.index
 
 
 def test_files_that_gather_on_one_server_are_uneven():
-    files, n_bytes = test_evenness([[0]] * 12 + [[1], [2], [3]], [4096] * 15, 4, 0.95)
+    files, n_bytes = compare_with_random_placement([[0]] * 12 + [[1], [2], [3]], [4096] * 15, 4, 0.95)
     assert files.uneven and n_bytes.uneven and files.index == pytest.approx(3.2) and files.chance_high < 3
 
 
@@ -64,12 +64,12 @@ def test_few_sets_that_happen_not_to_mix_are_no_groups_where_servers_are_chosen_
 def test_at_a_high_level_draws_are_as_many_as_it_needs(monkeypatch):
     """With fewer than 1 ÷ (1 − level) draws nothing could ever be called uneven."""
     monkeypatch.setattr(module, "_NUMBERS", 1.0)  # as of very many files
-    files, _ = module.test_evenness([[0]] * 30, [1] * 30, 4, 0.999)
+    files, _ = module.compare_with_random_placement([[0]] * 30, [1] * 30, 4, 0.999)
     assert files.index == 4 and files.uneven
 
 
 def test_files_and_bytes_are_judged_together():
     held, sizes = [[0]] * 8 + [[1], [2]], [1] * 10
-    files, n_bytes = test_evenness(held, sizes, 3, 0.95)
+    files, n_bytes = compare_with_random_placement(held, sizes, 3, 0.95)
     assert files.p == n_bytes.p < 0.05 and files.p_holm == 2 * files.p
     assert files.uneven == (2 * files.p < 0.05)

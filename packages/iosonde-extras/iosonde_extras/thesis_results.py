@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import DataError
+from iosonde.core.json_integers import parse_json_integer
 
 
 def read(path: Path) -> dict[int, dict[str, Any]]:
     """Read a results file, ours or the thesis's, by node count. Raises DataError that says where it is invalid."""
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = json.loads(path.read_text("utf-8"), parse_int=parse_json_integer)
     except OSError as error:
         raise DataError(
             "unreadable-file",

@@ -25,8 +25,8 @@ def command(
 ) -> Callable[[Callable[[OptionsT], ResultT]], Callable[P, ResultT]]:
     """Declare a command: the decorated function answers ``options``; what it becomes takes their values.
 
-    ``example``: what follows ``iosonde`` in ``--help``. One with ``name=""`` is of Python alone, one without
-    ``in_python`` of the terminal alone.
+    ``example``: what follows ``iosonde`` in ``--help``; of a command of Python alone the same words after its function,
+    for its docstring. One with ``name=""`` is of Python alone, one without ``in_python`` of the terminal alone.
     """
 
     def declare(answer: Callable[[OptionsT], ResultT]) -> Callable[P, ResultT]:

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import shlex
 import sys
 import textwrap
 import warnings
@@ -63,7 +64,42 @@ def build_docstring(command: Command) -> str:
     """Return the docstring of the function: what it does, its keywords, its further sections."""
     parameters = "\n".join(line for option in command.declarations for line in _describe_option(option))
     text = f"{command.description}\n\nParameters\n----------\n{parameters}\n\n{command.sections}".strip()
+    if command.example and "Examples\n---" not in command.sections:
+        text += f"\n\nExamples\n--------\n>>> {derive_call(command)}"
     return _OPTION.sub(lambda match: f"``{match[1]}``", text)
+
+
+def derive_call(command: Command) -> str:
+    """Return the call of the function that does what the first example of the command does."""
+    name_length = len(command.name.split()) or 1
+    words = shlex.split(command.example.split("; iosonde ")[0])[name_length:]
+    options = {flag: option for option in command.declarations for flag in _list_flags(option)}
+    by_place = [
+        getattr(command.options, field.name)
+        for field in fields(command.options)
+        if not field.kw_only and isinstance(getattr(command.options, field.name, None), Option)
+    ]
+    arguments = sorted(by_place, key=lambda option: not option.is_argument)
+    places: dict[str, list[str]] = {}
+    keywords: dict[str, str] = {}
+    while words:
+        word = words.pop(0)
+        option = options.get(word)
+        if option is None:
+            option = arguments[0] if arguments[0].is_repeatable else arguments.pop(0)
+            places.setdefault(option.name, []).append(word)
+        else:
+            keywords[option.name] = option.write("" if option.is_switch else words.pop(0))
+    values = [", ".join(f"'{word}'" for word in given) for given in places.values()]
+    values = [f"[{value}]" if len(given) > 1 else value for value, given in zip(values, places.values(), strict=True)]
+    call = ", ".join([*values, *(f"{name}={value}" for name, value in keywords.items())])
+    return f"iosonde.{command.function}({call})".replace("'", '"')
+
+
+def _list_flags(option: Option[Any, Any]) -> list[str]:
+    return (
+        [] if option.is_argument else [f"--{option.flag.replace('_', '-')}", *([option.short] if option.short else [])]
+    )
 
 
 def _describe_option(option: Option[Any, Any]) -> Iterator[str]:

@@ -93,6 +93,14 @@ spell = _Options()
 whole command line (``iosonde probe --json``) is written literally, as it is not an option of the caller."""
 
 
+_PAGE_OPTION = re.compile(r"\{spell\.(\w+)(?::([^}]*))?\}")
+
+
+def spell_page(page: str) -> str:
+    """Spell the options of a page, which is a docstring and holds no other values: ``{spell.cache:cold}``."""
+    return _PAGE_OPTION.sub(lambda option: current_spelling()(option[1], option[2] or ""), page)
+
+
 class Message(str):
     """A ``str`` with a code and values.
 

@@ -325,7 +325,10 @@ def format_written_level(level: Any) -> str:
     if not isinstance(level, numbers.Real) or isinstance(level, bool):
         return str(level)
     if isinstance(level, numbers.Integral):
-        return str(int(level))
+        try:
+            return str(int(level))
+        except ValueError as error:  # Python's limit of digits
+            raise InputError("too-many-digits", "a number has too many digits", "give a shorter one") from error
     try:
         number = float(level)
     except OverflowError:

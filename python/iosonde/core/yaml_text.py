@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.json_integers import parse_json_integer
 from iosonde.core.message import Message
 from iosonde.core.problems import Problem, SpecError
 
@@ -167,7 +168,7 @@ def _shorten_text(text: str) -> str:
 def _normalize_json(text: str, name: str) -> str:
     """Return JSON that YAML reads in the same way: without tabs between the values."""
     try:
-        json.loads(text, parse_constant=_refuse_constant)
+        json.loads(text, parse_constant=_refuse_constant, parse_int=parse_json_integer)
     except json.JSONDecodeError as error:
         problem = Problem(
             error.lineno,

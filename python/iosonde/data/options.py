@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from iosonde.core.errors import InputError
 from iosonde.core.front_end import get_front_end
 from iosonde.core.levels import build_low_level_warning
+from iosonde.core.message import spell
 from iosonde.core.option_kinds import Level
 from iosonde.core.options import Data, Flag, NameList, Names, Text
 from iosonde.core.where import ALSO_INCOMPLETE
@@ -44,6 +46,11 @@ class RowOptions(LevelOptions):
     incomplete: Flag[bool] = Flag("Store: with incomplete runs, which are else left out.")
     experiment: Text[str | None] = Text("ID|last|all", "Store: only this experiment.")
 
+    opens_several: ClassVar[bool] = False
+    """Whether several DATA are opened: the command then refuses options itself (``refuse_store_options``)."""
+    store_options: ClassVar[tuple[str, ...]] = ("experiment", "metric", "clock")
+    """Options that mean nothing to a table."""
+
     @property
     def conditions(self) -> NameList:
         """``where``, with what ``incomplete`` stands for."""
@@ -55,14 +62,41 @@ class RowOptions(LevelOptions):
         from .source import Source, narrow_source, open_data
 
         if isinstance(data, Source):
-            return narrow_source(data, self.conditions, self.experiment)
+            source = narrow_source(data, self.conditions, self.experiment)
+            self._refuse_store_options_unless_several(source)
+            return source
         if isinstance(data, (str, Path)):
             _announce_reading(Path(data))
         with_ranks = ranks or any(condition.startswith(RANK) for condition in self.conditions)
         source = open_data(data, self.conditions, self.experiment, with_ranks)
         for problem in source.problems:
             get_front_end().warn(problem)
+        self._refuse_store_options_unless_several(source)
         return source
+
+    def _refuse_store_options_unless_several(self, source: Source) -> None:
+        if not self.opens_several:
+            self.refuse_store_options(source)
+
+    def refuse_store_options(self, *sources: Source) -> None:
+        """Raise InputError for an option of stores if all DATA are tables."""
+        from .table_source import TableSource
+
+        if sources and all(isinstance(source, TableSource) for source in sources):
+            self.refuse_options_for_table(sources[0].name)
+
+    def refuse_options_for_table(self, table: str) -> None:
+        """Raise InputError for an option that means nothing to a table."""
+        for name in self.store_options:
+            option = getattr(type(self), name, None)
+            if option is not None and getattr(self, name) != option.default:
+                raise InputError(
+                    "not-a-store",
+                    "{option} is for a store, but {name} is a table",
+                    "omit {option}",
+                    option=str(getattr(spell, name)),
+                    name=table,
+                )
 
 
 @dataclass(kw_only=True)

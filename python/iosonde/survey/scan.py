@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import InputError
+from iosonde.core.whole_file import write_atomically
 
 from .contents import Contents, LookOptions, Piece
 from .opening import NOT_TRIED, WalkedFile
@@ -48,33 +49,22 @@ class TreeScan:
     first: Integers = field(default_factory=lambda: np.zeros(1, np.int64))
 
     def save(self, path: str) -> None:
-        """Write the scan. Raises InputError if it cannot be written."""
-        temporary = Path(f"{path}.part")
-        try:
-            with temporary.open("wb") as out:
-                np.savez_compressed(
-                    out,
-                    version=_VERSION,
-                    sizes=self.sizes,
-                    ages=self.ages,
-                    kinds=np.array(self.kinds, str),
-                    kind=self.kind,
-                    depth=self.depth,
-                    part=self.part,
-                    left_out=self.n_omitted,
-                    first=self.first,
-                    names=np.array(list(self.pieces), str),
-                    values=np.array(list(self.pieces.values()), float),
-                )
-            temporary.replace(path)
-        except OSError as error:
-            raise InputError(
-                "unwritable-file",
-                "{path}: {reason}",
-                "give a file in a writable directory",
-                path=path,
-                reason=error.strerror,
-            ) from error
+        """Write the scan as a whole or not at all. Raises InputError, or SystemFaultError if the disk is full."""
+        with write_atomically(Path(path)) as out:
+            np.savez_compressed(
+                out,
+                version=_VERSION,
+                sizes=self.sizes,
+                ages=self.ages,
+                kinds=np.array(self.kinds, str),
+                kind=self.kind,
+                depth=self.depth,
+                part=self.part,
+                left_out=self.n_omitted,
+                first=self.first,
+                names=np.array(list(self.pieces), str),
+                values=np.array(list(self.pieces.values()), float),
+            )
 
 
 def load_scan(path: str) -> TreeScan:

@@ -56,7 +56,7 @@ class SurveyedTree:
     def __enter__(self) -> Self:
         try:
             absolute = os.path.abspath(self.path)
-            facts = self._child.call("hold", self.path, f"opening {self.path}", path=absolute, shown=self.path)
+            facts = self._child.call("hold", self.path, f"opening {self.path}", path=absolute, user_path=self.path)
         except OSError as error:  # the working directory was removed
             raise InputError(
                 "unreadable-directory",

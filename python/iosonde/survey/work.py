@@ -28,16 +28,16 @@ def resolve(path: str) -> str:
     return os.path.realpath(path)
 
 
-def hold(path: str, shown: str) -> dict[str, Any]:
-    """Open the tree at an absolute path, which the user knows as ``shown``. All other operations run in that directory,
-    even if it is renamed."""
+def hold(path: str, user_path: str) -> dict[str, Any]:
+    """Open the tree at an absolute path, which the user knows as ``user_path``. All other operations run in that
+    directory, even if it is renamed."""
     global _root
     try:
         _root = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or "not a path"
         raise InputError(
-            "unreadable-directory", "{path}: {reason}", "give a readable directory", path=shown, reason=why
+            "unreadable-directory", "{path}: {reason}", "give a readable directory", path=user_path, reason=why
         ) from error
     return {
         "resolved": os.path.realpath(path),

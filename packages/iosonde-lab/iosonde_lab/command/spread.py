@@ -9,7 +9,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.filesystems import get_file_placement
 from iosonde.core.message import Message
 from iosonde.core.words import format_count, format_number
-from iosonde.stats.overview.evenness import Evenness, list_placement_places, test_evenness
+from iosonde.stats.overview.evenness import Evenness, compare_with_random_placement, list_placement_places
 from iosonde_lab import api as labs
 
 _STRIPED = Message("striped-files", "files are cut into pieces, each on servers of its own")
@@ -101,5 +101,10 @@ def answer(lab: labs.Lab, directory: str, placed: Sequence[labs.Placement], leve
     file_places = [[at[holder]] if holder in at else [at[name] for name in holder] for holder in holders]
     sizes = [max(by_server.values()) for by_server in file_bytes]
     return LabSpread(
-        directory, len(file_bytes), servers, test_evenness(file_places, sizes, len(places), level), copies, empty
+        directory,
+        len(file_bytes),
+        servers,
+        compare_with_random_placement(file_places, sizes, len(places), level),
+        copies,
+        empty,
     )

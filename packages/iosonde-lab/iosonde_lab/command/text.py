@@ -192,7 +192,7 @@ def _format_layout(layout: dict[str, Any]) -> str:
             f"sent by the {layout['copied_by']}"
         )
     if layout["copies"] == 1:
-        return "one copy of every byte"
+        return "1 copy of every byte"
     how = "sent by the client" if layout["copied_by"] == "client" else "passed on from server to server"
     return f"{layout['copies']} copies of every byte, {how}"
 

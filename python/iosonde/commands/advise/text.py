@@ -5,6 +5,7 @@ from typing import Any
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.level_text import format_level_word, format_setting
+from iosonde.core.message import spell
 from iosonde.core.units import choose_human_scale, format_significant
 from iosonde.core.words import format_count, format_decimals, format_ratio_interval, format_share, format_share_interval
 from iosonde.explain.advise import Advice
@@ -46,7 +47,8 @@ def _format_several_responses(answer: AdvisedEach) -> Iterator[str]:
         yield from wrapped(f"{item.advice.instances.response}: {item.sentence}")
         yield ""
     yield from warning_lines((*warning_texts, *answer.exclusions))
-    yield from wrapped(f"--response '{answer.items[0].advice.instances.response}' shows one in detail.")
+    response = f"'{answer.items[0].advice.instances.response}'"
+    yield from wrapped(f"{spell.response:{response}} shows one in detail.")
 
 
 def _format_advice(answer: Advised) -> Iterator[str]:

@@ -25,13 +25,12 @@ from iosonde.model.bound.roofline import CeilingLines
 from iosonde.model.bound.shares import ABOVE, CURE, MeasuredShare, share_of
 from iosonde.stats.overview.roles import iterate_role_mismatches, list_clients_without_ranks
 
-from . import waterfall
-from . import words as bound_words
+from . import bounded_cells, waterfall
+from .bounded_cells import BoundCell, iterate_cells
 from .inputs import BY_HAND, Inputs, read_column_value
 from .lab_truth import THE_LAB, LabTruths
 from .own_probe import OWN_PROBE, THE_FILE_SYSTEM, OwnLayout
 from .shared_files import THE_FILES, SharedFiles
-from .words import BoundCell, iterate_cells
 
 # Units of time in a second.
 TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9, "min": 1 / 60, "h": 1 / 3600}
@@ -99,9 +98,9 @@ class Bounds(Answer):
     @property
     def origins(self) -> list[str]:
         """Return the sources of the numbers, as sentences, if some come from a lab or the store's own probe."""
-        sources = bound_words.group_options_by_source(self.shares)
+        sources = bounded_cells.group_options_by_source(self.shares)
         return (
-            bound_words.describe_sources(sources)
+            bounded_cells.describe_sources(sources)
             if any(source.startswith((THE_LAB, OWN_PROBE)) for source in sources)
             else []
         )
@@ -212,7 +211,7 @@ def compute_measured_shares(
         for cell in labs.apart(response, iterate_cells(response, columns)):
             lab_fields = labs.truth(cell.runs(response))
             truth = inputs.beneath(lab_fields)
-            warnings |= dict.fromkeys(bound_words.describe_overridden_fields(lab_fields, truth))
+            warnings |= dict.fromkeys(bounded_cells.describe_overridden_fields(lab_fields, truth))
             its_own = {} if lab_fields else layout.fields(cell.runs(response), inputs)
             own, placed = _build_cell_inputs(response, cell, inputs, its_own | truth, shared, how)
             share = _compute_share(response, cell, scale, own, query.level, how)

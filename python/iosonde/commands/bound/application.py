@@ -18,10 +18,10 @@ from iosonde.data.source import Source
 from iosonde.model.bound.application import Application, PredictedTime, against, predict, sentence
 
 from .answer import TIMES
+from .bounded_cells import BoundCell, iterate_cells
 from .inputs import Inputs
 from .lab_truth import LabTruths
 from .shared_files import has_fixed_copy_groups, has_unstriped_files
-from .words import BoundCell, iterate_cells
 
 _HINT = f"write {', '.join(f'{name}=…' for name in vars(Application()))}: numbers, or expressions over factors"
 

@@ -22,13 +22,13 @@ from iosonde.model.bound.words import name as word
 from iosonde.page.tables import Section
 
 from .answer import Bounds, How, compute_measured_shares
+from .bounded_cells import format_value, group_options_by_source
 from .content import Bound, BoundShare, Roofline, WaterfallBars
 from .inputs import Inputs, SystemDescription, find_own_probe, parse_system_words
 from .inputs import read_inputs as inputs_of
 from .lab_truth import THE_LAB, LabTruths
 from .waterfall import Losses
 from .waterfall import describe_waterfall as describe_fall
-from .words import format_value, group_options_by_source
 
 _FIELDS = {flag.removeprefix("--"): name for flag, (name, *_) in OPTIONS.items()}
 _WORDS = ("operation", "redundancy", "erasure", "placement")

@@ -17,8 +17,8 @@ from iosonde.core.table import Cell as Level
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 
+from .bounded_cells import BoundCell, format_value
 from .inputs import get_option_name
-from .words import BoundCell, format_value
 
 THE_LAB = "the lab"
 _REDUNDANCY_BY_COPIER = {"client": "client", "servers": "chained"}

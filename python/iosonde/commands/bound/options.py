@@ -67,6 +67,14 @@ class BoundOptions(DataOptions, SystemOptions):
         """Whether something shows where the time was lost."""
         return self.waterfall or (self.plot is not None and self.plot_kind == "waterfall")
 
+    def __post_init__(self) -> None:
+        """Raise InputError for options of a figure that is not drawn."""
+        super().__post_init__()
+        if self.plot is None and self.plot_kind != "roofline":
+            raise _build_unplotted_error("plot_kind", f"{spell.plot}")
+        if self.against != "clients" and (self.plot is None or self.plot_kind != "roofline"):
+            raise _build_unplotted_error("against", f"{spell.plot} of a roofline")
+
     def open_measured(self) -> Source | None:
         """Open DATA; None where there is none. Raises InputError, DataError."""
         if self.data is not None:
@@ -107,6 +115,16 @@ def bound(options: BoundOptions) -> Result[Bounds] | Result[PredictedTimes]:
         get_front_end().warn(warning)
     write = build_figure_writer(options.plot, partial(_draw_first_panels, bounds, options, figure))
     return Result(bounds, partial(lines, amount=options.amount or ""), figure, write)
+
+
+def _build_unplotted_error(option: str, needs: str) -> InputError:
+    return InputError(
+        "option-requires-plot",
+        "{option} has no effect without {needs}",
+        "add that, or omit {option}",
+        option=str(getattr(spell, option)),
+        needs=needs,
+    )
 
 
 def _draw_first_panels(bounds: Bounds, options: BoundOptions, draw: Callable[..., Figure]) -> Figure:

@@ -4,6 +4,7 @@ run time of an application."""
 from collections.abc import Iterator
 
 from iosonde.core.level_text import format_levels, format_setting
+from iosonde.core.message import spell
 from iosonde.core.table import format_cell
 from iosonde.core.units import choose_human_scale, format_rate, format_seconds, format_significant
 from iosonde.core.words import join_names
@@ -113,7 +114,7 @@ def _format_shares(bounds: Bounds) -> Iterator[str]:
         )
     yield from table(header, rows, "l" * (len(header) - 7) + "rrrrrrl", WIDTH).splitlines()
     if len(shares) > _MOST_ROWS:
-        yield f"and {len(shares) - _MOST_ROWS} more (--json has all)"
+        yield f"and {len(shares) - _MOST_ROWS} more ({spell.json} has all)"
     yield ""
     cut = dict.fromkeys(text for row in shares if row.measured.low is not None for text in row.measured.warnings)
     yield from paragraphs((f"{origin[0].upper()}{origin[1:]}." for origin in bounds.origins), "  ")
@@ -173,7 +174,7 @@ def application_lines(predicted_times: PredictedTimes) -> Iterator[str]:
     header = [*names, "predicted", "interval", "n", "measured", "interval", "ratio", "interval"]
     yield from table(header, rows, "l" * len(names) + "rrrrrrr", WIDTH).splitlines()
     if len(predicted_times.rows) > _MOST_TIMES:
-        yield f"and {len(predicted_times.rows) - _MOST_TIMES} more (--json has all)"
+        yield f"and {len(predicted_times.rows) - _MOST_TIMES} more ({spell.json} has all)"
     yield ""
     first = predicted_times.rows[0]
     at = format_setting(first.by, first.units)

@@ -49,7 +49,7 @@ class ExaminationOptions(CheckOptions):
     noise: Flag[bool] = Flag("The noise passport: false alarms, variances, smallest differences.")
 
 
-@command("", CheckOptions)
+@command("", CheckOptions, "check runs.csv --response bandwidth --by fs,nodes --bound 117MB/s")
 def check(options: CheckOptions) -> Result[Check]:
     """Report what is suspicious in DATA, before any analysis of it is believed.
 
@@ -61,7 +61,7 @@ def check(options: CheckOptions) -> Result[Check]:
     return _find_suspicious(options)
 
 
-@command("", NoiseOptions)
+@command("", NoiseOptions, "noise runs.csv --response bandwidth --by fs")
 def noise(options: NoiseOptions) -> Result[Noise]:
     """Measure how often a comparison of this very data gives a false alarm, and how small a difference it detects.
 

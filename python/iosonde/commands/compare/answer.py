@@ -9,7 +9,7 @@ from iosonde.answers.caveats import format_some_texts
 from iosonde.answers.trials import add_computed_columns
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import format_level
-from iosonde.core.message import Message
+from iosonde.core.message import Message, spell
 from iosonde.core.metrics import get_lowest_mean, is_count
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
@@ -60,6 +60,19 @@ class _ComparisonPlan:
     caveats: tuple[Caveat, ...] = ()
 
 
+def _refuse_unsealed_options(sides: Sides) -> None:
+    """Raise InputError for an option that the sealed rule of pairs leaves no effect."""
+    defaults = Sides()
+    for name in ("margin", "pair", "adjust", "base_only"):
+        if getattr(sides, name) != getattr(defaults, name):
+            raise InputError(
+                "sealed-rule",
+                "{option} has no effect: the rule of these pairs was sealed before the first one",
+                "omit {option}; {spell.group} compares by another column",
+                option=str(getattr(spell, name)),
+            )
+
+
 def compare(source: Source | None, query: ResponseQuery, sides: Sides) -> Comparisons | PairVerdicts:
     """Compare the sides; for a store each response at each setting. Without DATA both sides are published. Pairs of
     ``run --against`` follow their sealed rule. Raises InputError, DataError."""
@@ -73,6 +86,7 @@ def compare(source: Source | None, query: ResponseQuery, sides: Sides) -> Compar
         )
     alone = source if sides.other is None else None
     if alone is not None and (pairs := find_sealed_experiments(alone, sides.group, bool(sides.published))):
+        _refuse_unsealed_options(sides)
         return judge_sealed_pairs(alone, query, pairs, sides.levels, sides.gate)
     if source is not None:
         source.require_trials(source.table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from iosonde.commands.command import command
 from iosonde.commands.files import announce_analysis
@@ -25,6 +25,7 @@ _EXAMPLE = "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9 or mean=177.1,sd
 class CompareOptions(DataOptions):
     """Options of ``iosonde compare``."""
 
+    opens_several: ClassVar[bool] = True
     data: Data = Data(
         "DATA", "The base: a store, a .csv or a .parquet; in Python also a table in memory.", is_argument=True
     )
@@ -142,4 +143,5 @@ def _compare(options: CompareOptions, second: Any = None) -> Result[Comparisons 
             sides = sides if second is None else replace(sides, levels=())
     if second is not None:
         sides = replace(sides, other=options.open_data(second))
+    options.refuse_store_options(*(opened for opened in (source, sides.other) if opened is not None))
     return Result(answer(source, options.query, sides), format_markdown if options.markdown else lines)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from iosonde.core.estimate_text import format_estimate_parts
 from iosonde.core.grouping import group_by_key
+from iosonde.core.message import spell
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale, format_significant
 from iosonde.core.words import format_count, format_decimals
@@ -41,7 +42,7 @@ def lines(answer: Corpus) -> Iterator[str]:
     notes = [f"~ {warning}" for warning in answer.warnings]
     if answer.rare:
         more = format_count(answer.rare, "more number")
-        notes.append(f"~ {more} of fewer systems, or parts of these: --all, or --response by name")
+        notes.append(f"~ {more} of fewer systems, or parts of these: {spell.all}, or {spell.response} by name")
     if notes:
         yield ""
     yield from paragraphs(notes, "  ")
@@ -109,7 +110,8 @@ def _format_explained(answer: Corpus) -> Iterator[str]:
             "  ",
         )
     if len(answer.on) > len(covariates):
-        yield from wrapped(f"~ and {len(answer.on) - len(covariates)} more: --on names them, --json has all", "  ")
+        more = len(answer.on) - len(covariates)
+        yield from wrapped(f"~ and {more} more: {spell.on} names them, {spell.json} has all", "  ")
 
 
 def _format_outliers(answer: Corpus) -> Iterator[str]:
@@ -124,4 +126,4 @@ def _format_outliers(answer: Corpus) -> Iterator[str]:
         more = f" and {len(several) - 3} more" if len(several) > 3 else ""
         yield from wrapped(f"{system}: {titles_text}{more}", "    ", "  ")
     if len(by_system) > _OUT:
-        yield f"  and {len(by_system) - _OUT} more systems: --json"
+        yield f"  and {len(by_system) - _OUT} more systems: {spell.json}"

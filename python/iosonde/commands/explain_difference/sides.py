@@ -93,7 +93,7 @@ def _read_store_sides(place: str, run_id: str, definition: str) -> dict[str, Sid
             raise DataError(
                 "no-matching-phase",
                 "run {run_id} has no phase that {definition} would measure",
-                "'show --as' says why",
+                "iosonde show STORE --as TOOL says why",
                 run_id=run_id,
                 definition=definition,
             )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from iosonde.core.message import spell
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale
 from iosonde.core.words import format_number, format_share_interval
@@ -209,10 +210,11 @@ def _describe_unseen(answer: Fitted) -> str:
 def _format_rules(answer: Fitted) -> Iterator[str]:
     rules = answer.rules
     if rules is None:
-        yield f"a {answer.choice.model.family} model has no rules: use --family tree or classes"
+        yield f"a {answer.choice.model.family} model has no rules: use {spell.family:tree} or classes"
         return
     for rule in rules[:_MOST_RULES]:
         name = f"{rule.leaf['name']}, " if "name" in rule.leaf else ""
         yield from wrapped(f"{rule}: {name}{format_number(rule.leaf['value'], 4)} ({rule.leaf['n']} rows)", "    ")
     if len(rules) > _MOST_RULES:
-        yield from wrapped(f"… {len(rules) - _MOST_RULES} more; --family 'tree depth=4' gives fewer")
+        family = f"{spell.family:'tree depth=4'}"
+        yield from wrapped(f"… {len(rules) - _MOST_RULES} more; {family} gives fewer")

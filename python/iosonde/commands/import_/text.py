@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from iosonde.campaign.import_files import FileOutcome, Imported
+from iosonde.core.message import spell
 from iosonde.core.words import format_count
 from iosonde.layout.text import escape, table, warning_lines, wrapped
 
@@ -26,7 +27,7 @@ def lines(imported: Imported, store: str) -> Iterator[str]:
         yield f"not imported: {len(failed)}"
         yield from (escape(f"  {outcome.file}: {outcome.reason}") for outcome in failed[:_MAX_ROWS])
         if len(failed) > _MAX_ROWS:
-            yield f"  and {len(failed) - _MAX_ROWS} more (--json lists all)"
+            yield f"  and {len(failed) - _MAX_ROWS} more ({spell.json} lists all)"
     yield ""
     yield from warning_lines(imported.warnings)
     yield (
@@ -45,4 +46,4 @@ def _format_quoted(outcomes: Sequence[FileOutcome]) -> Iterator[str]:
     yield from wrapped(f"{format_count(len(outcomes), 'file')} {hint}")
     yield from (escape(f"  {outcome.file}: {outcome.format}") for outcome in outcomes[:_MAX_SOURCES])
     if len(outcomes) > _MAX_SOURCES:
-        yield f"  and {len(outcomes) - _MAX_SOURCES} more (--json lists all)"
+        yield f"  and {len(outcomes) - _MAX_SOURCES} more ({spell.json} lists all)"

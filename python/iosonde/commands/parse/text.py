@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from iosonde.core.message import spell
 from iosonde.core.units import format_rate
 from iosonde.importers import Note, Parsed
 from iosonde.layout.text import WIDTH, escape, table, wrapped
@@ -27,7 +28,7 @@ def lines(parse: Parse) -> Iterator[str]:
         yield ""
         yield from _format_run(run)
     if len(understood.runs) > MAX_RUNS:
-        yield f"\nand {len(understood.runs) - MAX_RUNS} more runs (--json)"
+        yield f"\nand {len(understood.runs) - MAX_RUNS} more runs ({spell.json})"
 
 
 def _format_run(run: Parsed) -> Iterator[str]:
@@ -47,7 +48,7 @@ def _format_run(run: Parsed) -> Iterator[str]:
     if rows:
         yield table(("operation", "metric", "of", "value", "line"), rows, "lllrr")
     if len(run.rows) > MAX_ROWS:
-        yield f"and {len(run.rows) - MAX_ROWS} more results (--json)"
+        yield f"and {len(run.rows) - MAX_ROWS} more results ({spell.json})"
 
 
 def _format_source(rank: int | None, iteration: int | None) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from iosonde.campaign.plan import LEVEL, CampaignPlan, PlannedStep
+from iosonde.core.message import spell
 from iosonde.core.types import Factor, Trial, level_text
 from iosonde.core.units import format_seconds, format_size
 from iosonde.core.words import format_count
@@ -209,7 +210,7 @@ def _format_trials(plan: CampaignPlan, simple: bool) -> Iterator[str]:
         if len(own) > _MAX_TRIALS:
             yield f"            and {len(own) - _MAX_TRIALS} more"
         if blocks > 1:
-            yield "            then the next block, in its own order (--json has all)"
+            yield f"            then the next block, in its own order ({spell.json} has all)"
     if spec.against:
         yield from _format_labelled("then", [plan.campaign.decision(LEVEL).stopping])
     if spec.until:

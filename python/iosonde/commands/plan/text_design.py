@@ -3,6 +3,7 @@ commands of IOzone."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from iosonde.core.message import spell
 from iosonde.core.table import format_cell
 from iosonde.core.types import Factor, FactorValue, level_text
 from iosonde.core.units import format_seconds, format_significant, format_size
@@ -44,7 +45,7 @@ def describe_design(design: Cells) -> Iterator[str]:
     for place, group in enumerate(design.aliases[:_MOST_ALIASES]):
         yield from _format_labelled("aliases" if place == 0 else "", " = ".join(group))
     if len(design.aliases) > _MOST_ALIASES:
-        yield from _format_labelled("", f"and {len(design.aliases) - _MOST_ALIASES} more groups (--json has all)")
+        yield from _format_labelled("", f"and {len(design.aliases) - _MOST_ALIASES} more groups ({spell.json} has all)")
     if design.kind == "fractional" and not design.aliases:
         yield from _format_labelled("aliases", "none among main effects and interactions of two")
     for note in design.notes:

@@ -40,6 +40,7 @@ class PlotOptions(DataOptions):
     panel: Names[NameList] = Names(
         "X,…", "The factors with a panel for each level.", (), default_text="by their levels"
     )
+    store_options = ("experiment", "clock")  # metrics of a table are columns
     metric: Names[NameList] = Names(
         "NAME,…",
         "Only these operations or metrics, as write_large; all for every one.",
@@ -109,7 +110,7 @@ def write_plot(options: PlotFilesOptions) -> Result[Drawn]:
     return Result(_draw(options, query), lambda drawn: write_figures(drawn, files, query.bars))
 
 
-@command("", PlotOptions)
+@command("", PlotOptions, "plot results --x nodes --metric write_large,create")
 def plot(options: PlotOptions) -> Figure:
     """Draw a figure of DATA: each metric by the settings that varied, or another kind.
 

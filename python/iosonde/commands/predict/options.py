@@ -60,7 +60,7 @@ def predict(options: PredictOptions) -> Result[Predictions]:
     return _predict(options, lambda example: f"give one of them, as at={example}")
 
 
-@command("", FittedModelOptions)
+@command("", FittedModelOptions, "describe model.json")
 def describe(options: FittedModelOptions) -> Result[Described]:
     """Describe what a model is, how wrong, and which factors it follows.
 

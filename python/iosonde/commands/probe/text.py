@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from iosonde.campaign.probe import Probed
+from iosonde.core.message import spell
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale
 from iosonde.layout.text import escape, format_estimate_parts, paragraphs, table, warning_lines, wrapped
@@ -96,7 +97,7 @@ def _format_servers(servers: list[dict[str, Any]]) -> Iterator[str]:
             rows.append([where, kind, way, *_format_value(disk[f"disk_{way}"], "bytes/s")])
     yield from table(["disk of a server", "on", "", "mean", "interval", ""], rows, "LLLrrL").splitlines()
     if len(disks) > MAX_LISTED:
-        yield f"{MAX_LISTED} of {len(disks)} disks; all: --json"
+        yield f"{MAX_LISTED} of {len(disks)} disks; all: {spell.json}"
     yield from paragraphs((f"disk: {way}" for way in dict.fromkeys(disk["disk_way"] for _, disk in disks)), "  ")
 
 
@@ -129,7 +130,7 @@ def _select_extremes(items: list[dict[str, Any]], key: str) -> list[dict[str, An
 
 def _describe_omitted(count: int, what: str, order: str) -> Iterator[str]:
     if count > MAX_LISTED:
-        yield f"{MAX_LISTED // 2} slowest and {MAX_LISTED // 2} fastest of {count} {what}, {order}; all: --json"
+        yield f"{MAX_LISTED // 2} slowest and {MAX_LISTED // 2} fastest of {count} {what}, {order}; all: {spell.json}"
 
 
 def _format_value(estimate: Estimate, unit: str) -> list[str]:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 
 from iosonde.core.level_text import format_level
+from iosonde.core.message import spell
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_common_scale, format_significant
 from iosonde.core.words import join_names
@@ -25,8 +26,8 @@ def lines(answer: Rankings) -> Iterator[str]:
     """Yield the lines of the text, with an empty line between rankings."""
     if len(answer.rankings) > _MOST:
         yield from paragraphs((f"{ranking.response}: {ranking.sentence}" for ranking in answer.rankings), "  ")
-        text = f"{len(answer.rankings)} responses in a sentence each: --response shows one in detail; for results of"
-        yield from ["", *wrapped(f"{text} many systems see iosonde corpus")]
+        text = f"{len(answer.rankings)} responses in a sentence each: {spell.response} shows one in detail"
+        yield from ["", *wrapped(f"{text}; for results of many systems see iosonde corpus")]
     else:
         for place, ranking in enumerate(answer.rankings):
             yield from [""] if place else []
@@ -34,7 +35,7 @@ def lines(answer: Rankings) -> Iterator[str]:
             yield from format_ranking(ranking, answer.assumed, explained=new)
             yield from ["", *wrapped(ranking.sentence)]
     if answer.exclusions:
-        more = f" and {len(answer.exclusions) - 1} more (--json)" if len(answer.exclusions) > 1 else ""
+        more = f" and {len(answer.exclusions) - 1} more ({spell.json})" if len(answer.exclusions) > 1 else ""
         yield from ["", *wrapped(f"~ not ranked: {answer.exclusions[0]}{more}", "  ")]
 
 
@@ -78,7 +79,7 @@ def _format_head(ranking: Ranking, assumed: bool) -> Iterator[str]:
     if ranking.noise is not None:
         noise = f"{format_share(ranking.noise)} ({format_interval(ranking.noise)})"
         how.append(f"noise between repetitions: {noise} of {describe_variance(ranking)}")
-    on = f" on {', '.join(factor.name for factor in ranking.factors)}, assumed (--on)" if assumed else ""
+    on = f" on {', '.join(factor.name for factor in ranking.factors)}, assumed ({spell.on})" if assumed else ""
     yield from wrapped(f"{ranking.response}{on}; {'; '.join(how)}")
 
 

@@ -12,6 +12,7 @@ from iosonde.answers.answer import Answer
 from iosonde.answers.besides import Besides, adjust_for_columns
 from iosonde.answers.caveats import list_caveats
 from iosonde.core.errors import InputError
+from iosonde.core.json_integers import parse_json_integer
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale, format_fitted
@@ -152,7 +153,7 @@ def regress_from_sums(
 def read_sums(path: str) -> dict[str, Any]:
     """Read the sums in a JSON file. Raises InputError."""
     try:
-        sums = json.loads(Path(path).read_text(encoding="utf-8"))
+        sums = json.loads(Path(path).read_text(encoding="utf-8"), parse_int=parse_json_integer)
     except OSError as error:
         raise InputError(
             "unreadable-file", "cannot read {path}: {reason}", "look at the name", path=path, reason=error.strerror

@@ -45,6 +45,7 @@ class ReportOptions(DataOptions):
     current: Setting[Mapping[str, str] | None] = Setting(
         "A=V,…", "For `choose`: the setting in use, which the gain is then over."
     )
+    store_options = ("experiment", "metric", "clock", "questions")
     questions: Text[str | None] = Text("FILE", "Store: what is asked of it: the key 'questions' of a YAML file.")
     constraints: Names[NameList] = Names(
         "EXPR",
@@ -61,6 +62,10 @@ class ReportOptions(DataOptions):
 
         is_path = isinstance(self.data, (str, Path))
         data = self.data if is_path else RowOptions().open(self.data)
+        if not is_path:
+            self.refuse_store_options(data)
+        elif Path(self.data).is_file():
+            self.refuse_options_for_table(str(self.data))
         name, experiment = (str(data), None) if is_path else (data.name, data.experiment)
         query = self.build_query(name, self.experiment or experiment)
         if not is_path and (data.where or not Path(name).exists()):  # no command writes it again
@@ -109,7 +114,7 @@ def show_report(options: ReportFileOptions) -> Report:
     return report if options.as_json else _add_page_writer(report)
 
 
-@command("", ReportOptions)
+@command("", ReportOptions, "write_report results report.html")
 def write_report(options: ReportOptions) -> Report:
     """Write one self-contained HTML page about DATA: the newest experiment of a store, or a table.
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from iosonde.core.estimate_text import format_estimate, format_estimate_or_end
 from iosonde.core.level_text import format_setting
+from iosonde.core.message import spell
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale, format_seconds, format_significant
 from iosonde.core.words import join_names
@@ -185,10 +186,9 @@ def _format_stations(scaled: ScaledSeries, size: str | None) -> Iterator[str]:
         return
     assert demands.server.value is not None
     what, on = "an operation" if size == "1" else f"an operation of {size}", scaled.series.on
-    yield (
-        f"--station client={_format_option(demands.client_s)}:delay --station "
-        f"server={_format_option(demands.server.value)}"
-    )
+    client = f"client={_format_option(demands.client_s)}:delay"
+    server = f"server={_format_option(demands.server.value)}"
+    yield f"{spell.station:{client}} {spell.station:{server}}"
     yield from wrapped(
         f"As stations: {what} needs {_format_estimate(demands.server)} of the server, "
         f"and takes {_format_estimate(demands.alone)} when {on} is 1. It is assumed that everything shared is one "

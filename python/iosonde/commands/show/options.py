@@ -55,7 +55,7 @@ def show_store(options: ShowOptions) -> Result[Any] | None:
     return _list_runs(chosen) if options.run is None else _show_details(chosen)
 
 
-@command("", RunsOptions)
+@command("", RunsOptions, "show results --where 'nodes>=2'")
 def show(options: RunsOptions) -> Result[Listing]:
     """Show what a store holds: its experiments and runs.
 
@@ -67,7 +67,7 @@ def show(options: RunsOptions) -> Result[Listing]:
     return _list_runs(choose_sound_runs(options))
 
 
-@command("", StoredRunOptions)
+@command("", StoredRunOptions, "show_run results run-0001")
 def show_run(options: StoredRunOptions) -> Result[Detail]:
     """Show everything about one run: its machines, phases, results, warnings. It is ``iosonde show STORE RUN``.
 
@@ -86,7 +86,7 @@ class ShowAsOptions(RunOrRunsOptions):
     tool: Choice[str] = Choice(TOOLS, "The tool.", is_required=True)
 
 
-@command("", ShowAsOptions)
+@command("", ShowAsOptions, "show_as results ior")
 def show_as(options: ShowAsOptions) -> Result[AsTool]:
     """Show the recorded operations of a store in another tool's numbers, by its own definitions.
 
@@ -107,7 +107,7 @@ class SlowestOptions(RunOrRunsOptions):
     count: Integer[int] = Integer("N", "How many.", 20)
 
 
-@command("", SlowestOptions)
+@command("", SlowestOptions, "slowest results --where nodes=4")
 def slowest(options: SlowestOptions) -> Result[Slowest]:
     """List the recorded operations of a store that took longest, one by one. It is ``iosonde show STORE --slowest N``.
 
@@ -128,7 +128,7 @@ class PrintedOptions(StoredRunOptions):
     ranks: Counts[tuple[int, ...]] = Counts("RANK,…", "Only these ranks.", (), least=0)
 
 
-@command("", PrintedOptions)
+@command("", PrintedOptions, "printed results run-0001")
 def printed(options: PrintedOptions) -> list[Printed]:
     """Read what the commands of a run printed, node by node, as the store kept it.
 
@@ -154,7 +154,7 @@ class ExportTableOptions(RunOrRunsOptions):
     incomplete: Flag[bool] = FormOptions.incomplete
 
 
-@command("", ExportTableOptions)
+@command("", ExportTableOptions, "export results runs.csv --where nodes=4")
 def export(options: ExportTableOptions) -> Path:
     """Write a store's results, or every recorded operation, as a table for another program.
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_level
+from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Observation
 from iosonde.core.units import format_rate, format_seconds, format_size
@@ -70,7 +71,7 @@ def _format_runs(runs: Sequence[StoredRun], tags: Mapping[str, list[str]], units
     align = "".join("L" if name == "run" and full_ids else "r" if name in numbers else "l" for name in columns)
     yield from table(list(columns), list(zip(*columns.values(), strict=True)), align, WIDTH).split("\n")
     if omitted:
-        yield from wrapped(f"  vary as well: {', '.join(omitted)} (--json, --export)", "    ")
+        yield from wrapped(f"  vary as well: {', '.join(omitted)} ({spell.json}, {spell.export})", "    ")
 
 
 def _add_fitting_factor(columns: dict[str, list[str]], name: str, cells: list[str]) -> bool:
@@ -115,7 +116,7 @@ def detail_lines(detail: Detail) -> Iterator[str]:
         yield from ["", *_format_results(totals)]
     rank_count = len(run.observations) - len(totals)
     if rank_count:
-        yield f"  and {_format_count(rank_count, 'result')} of single ranks (--json, --export)"
+        yield f"  and {_format_count(rank_count, 'result')} of single ranks ({spell.json}, {spell.export})"
     yield from paragraphs((f"{finding.code} {finding.sentence}" for finding in run.findings), "     ")
     yield from _format_facts(run.facts)
 
@@ -158,7 +159,7 @@ def _format_facts(facts: Mapping[str, Any]) -> Iterator[str]:
         return
     yield from ["", *_format_pairs({key: _format_value(value) for key, value in flat[:_MOST_FACTS]})]
     if len(flat) > _MOST_FACTS:
-        yield f"  and {len(flat) - _MOST_FACTS} more facts (--json)"
+        yield f"  and {len(flat) - _MOST_FACTS} more facts ({spell.json})"
 
 
 def _get_fact_sort_key(key: str) -> int:

@@ -57,7 +57,7 @@ class TagOptions(StoredRunOptions):
         return change_tags(self.store, self.run, self.add or (), self.remove or ())
 
 
-@command("", TagOptions)
+@command("", TagOptions, "tag_run results run-0001 baseline --remove odd")
 def tag_run(options: TagOptions) -> list[str]:
     """Give a run tags, and take some away; ``where="tags=TAG"`` then selects it. It is ``iosonde store tag``.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from iosonde.core.message import spell
 from iosonde.core.units import format_size
 from iosonde.layout.text import escape, wrapped
 
@@ -49,14 +50,14 @@ def copy_lines(copy: StoreCopy) -> Iterator[str]:
     yield from _format_remaining("paths that stay", done.remains.paths)
     yield from _format_remaining("names that stay", done.remains.names)
     if done.remains.unsure or done.remains.paths or done.remains.names:
-        yield "Review them before you share the copy; --also WORD hides a word."
+        yield f"Review them before you share the copy; {spell.also:WORD} hides a word."
 
 
 def _format_remaining(title: str, words: dict[str, int]) -> Iterator[str]:
     if not words:
         return
     words_text = [f"{word} {number:,}×" for word, number in list(words.items())[:_MAX_WORDS]]
-    more = f", and {len(words) - _MAX_WORDS:,} more (--json has all)" if len(words) > _MAX_WORDS else ""
+    more = f", and {len(words) - _MAX_WORDS:,} more ({spell.json} has all)" if len(words) > _MAX_WORDS else ""
     yield from wrapped(f"{title} ({len(words):,}): {', '.join(words_text)}{more}", indent="  ")
 
 
@@ -72,7 +73,7 @@ def prune_lines(pruning: StorePruning) -> Iterator[str]:
     verb = "removed" if pruning.removed else "would be removed"
     yield f"{len(pruning.going)} of {format_count(pruning.of, 'experiment')} {verb}: {total}, {size}"
     if pruning.going and not pruning.removed:
-        yield "Nothing was removed: use --remove, which cannot be undone."
+        yield f"Nothing was removed: use {spell.remove}, which cannot be undone."
 
 
 def index_lines(indexed: StoresIndexed) -> Iterator[str]:

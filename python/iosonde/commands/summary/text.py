@@ -8,6 +8,7 @@ from iosonde.core.clock_words import describe_clocks
 from iosonde.core.column_units import format_column_title
 from iosonde.core.headlines import format_metric
 from iosonde.core.level_text import format_levels
+from iosonde.core.message import spell
 from iosonde.core.units import choose_human_scale
 from iosonde.core.words import format_count, join_names
 from iosonde.layout.text import format_estimate, format_estimate_parts, paragraphs, table, warning_lines, wrapped
@@ -132,7 +133,7 @@ def _limit_to_screen(text_lines: Iterable[str], every: bool) -> Iterator[str]:
     all_lines = list(text_lines)
     yield from all_lines if every else all_lines[:_SCREEN]
     if len(all_lines) > _SCREEN and not every:
-        yield f"… and {len(all_lines) - _SCREEN} lines more: --all"
+        yield f"… and {len(all_lines) - _SCREEN} lines more: {spell.all}"
 
 
 def _format_spread(answer: Summary) -> Iterator[str]:
@@ -172,7 +173,7 @@ def _format_harmonic(overview: Overview) -> Iterator[str]:
         for row, harmonic in rows[:_MOST_HARMONIC]
         for where in [row.name(overview.units)]
     ]
-    more = f" and {len(rows) - _MOST_HARMONIC} more (--json)" if len(rows) > _MOST_HARMONIC else ""
+    more = f" and {len(rows) - _MOST_HARMONIC} more ({spell.json})" if len(rows) > _MOST_HARMONIC else ""
     yield ""
     yield from wrapped(
         f"harmonic mean (total work by total time), appropriate if every trial did the same work: "

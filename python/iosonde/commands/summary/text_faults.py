@@ -4,6 +4,7 @@ the clients: a table per phase and setting."""
 from collections.abc import Iterator, Sequence
 
 from iosonde.core.estimate_text import format_estimate
+from iosonde.core.message import spell
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale
 from iosonde.layout.text import escape, format_estimate_parts, table, wrapped
@@ -69,7 +70,7 @@ def format_server_calls(phases: Sequence[PhaseCalls]) -> Iterator[str]:
             "  ",
         )
     if len(phases) > _MOST:
-        yield f"  {len(phases) - _MOST} more are in --json"
+        yield f"  {len(phases) - _MOST} more are in {spell.json}"
 
 
 def _format_estimate(estimate: Estimate | None) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from iosonde.core.message import spell
 from iosonde.core.units import format_seconds, format_significant, format_size
 from iosonde.core.words import format_count, format_share, format_share_interval
 from iosonde.layout.text import escape, format_estimate, paragraphs, table, warning_lines, wrapped
@@ -92,7 +93,7 @@ def _format_kinds(survey: Survey) -> Iterator[str]:
         return
     yield from table(("type", "of files", "of capacity"), rows, "Lrr").splitlines()
     if len(types) > _MOST_KINDS:
-        yield f"and {len(types) - _MOST_KINDS} more types (--json)"
+        yield f"and {len(types) - _MOST_KINDS} more types ({spell.json})"
 
 
 def _get_estimate_value(estimate: SurveyEstimate | None) -> float:
@@ -168,7 +169,7 @@ def format_strata(strata: Sequence[SurveyStratum]) -> Iterator[str]:
     ]
     yield from table(("part", "files", "capacity", "read", "mostly", "of capacity"), rows, "LrrrLr").splitlines()
     if len(largest) > _MOST:
-        yield f"and {len(largest) - _MOST:,} more parts (--json)"
+        yield f"and {len(largest) - _MOST:,} more parts ({spell.json})"
 
 
 def _format_name(name: str) -> str:
@@ -197,7 +198,7 @@ def format_read_speeds(speeds: Sequence[ReadSpeed], heading: str) -> Iterator[st
         heads = ["read here", *(head for state in part for head in ("files", STATES[state]))]
         yield from table(heads, rows, "l" + "rr" * len(part)).splitlines() if part else ()
     if len(kinds) > _MOST_READ:
-        yield f"and {len(kinds) - _MOST_READ} more types (--json)"
+        yield f"and {len(kinds) - _MOST_READ} more types ({spell.json})"
     yield from wrapped(heading)
 
 

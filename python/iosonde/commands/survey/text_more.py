@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from iosonde.core.message import spell
 from iosonde.core.units import format_percent, format_rate, format_seconds, format_significant, format_size
 from iosonde.core.words import format_count, format_decimals
 from iosonde.layout.text import table, wrapped
@@ -58,12 +59,12 @@ def _describe_half(plan: SurveyPlan) -> str:
 def _describe_time(plan: SurveyPlan) -> str:
     full_row = plan.rows[-1]
     if not plan.per_file_s:
-        return f"Time: the bytes at {format_rate(plan.rate, 'bytes/s')} (--rate)."
+        return f"Time: the bytes at {format_rate(plan.rate, 'bytes/s')} ({spell.rate})."
     file_time = _format_duration(full_row.seconds - full_row.seconds_of_bytes)
     return (
-        f"Time: the bytes at {format_rate(plan.rate, 'bytes/s')} (--rate), and {format_seconds(plan.per_file_s)} "
-        f"for each file besides (--per-file): for all of them {file_time} of {_format_duration(full_row.seconds)}; "
-        f"the bytes alone take {_format_duration(full_row.seconds_of_bytes)}."
+        f"Time: the bytes at {format_rate(plan.rate, 'bytes/s')} ({spell.rate}), and {format_seconds(plan.per_file_s)} "
+        f"for each file besides ({spell.per_file}): for all of them {file_time} of "
+        f"{_format_duration(full_row.seconds)}; the bytes alone take {_format_duration(full_row.seconds_of_bytes)}."
     )
 
 
@@ -77,7 +78,7 @@ def simulation_lines(simulation: Simulation) -> Iterator[str]:
         simulation.options,
         f"{format_count(simulation.files, 'file')}, {format_size(simulation.capacity)}",
     )
-    each = f", each part by itself (--by {options.by})" if options.by else ""
+    each = f", each part by itself ({spell.by:{options.by}})" if options.by else ""
     yield from wrapped(
         f"{options.path}: {totals}, all of them examined, then {options.repetitions:,} surveys of each "
         f"kind{each}, in {format_seconds(simulation.seconds)}."

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from iosonde.core.message import spell
 from iosonde.core.units import choose_human_scale
 from iosonde.core.words import format_count, format_ratio_interval, pluralize
 from iosonde.layout.text import escape, format_estimate_parts, paragraphs, wrapped
@@ -30,7 +31,7 @@ def lines(watch: Watch) -> Iterator[str]:
                 yield from _format_block(change)
             yield ""
     if len(old) > _MOST:
-        yield f"{len(old) - _MOST} older changes more (--json)"
+        yield f"{len(old) - _MOST} older changes more ({spell.json})"
     yield from wrapped(escape(watch.sentence))
     yield from wrapped(escape(_describe_search(watch)))
     if watch.untold and len(watch.untold) < len(watch.series):
@@ -39,7 +40,7 @@ def lines(watch: Watch) -> Iterator[str]:
             f"too few points: {len(watch.untold)} series have fewer than {watch.needed}, the shortest has {shortest}"
         )
     if watch.incomplete:
-        yield f"{format_count(watch.incomplete, 'incomplete run')} excluded (--incomplete includes them)"
+        yield f"{format_count(watch.incomplete, 'incomplete run')} excluded ({spell.incomplete} includes them)"
     yield from paragraphs(f"note: {warning}" for warning in watch.warnings)
 
 

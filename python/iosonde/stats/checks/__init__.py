@@ -6,7 +6,8 @@ show those up to S120 and some more (``SUMMARY``), ``check`` all below S300. A c
 skipped without run.json, as for a plain table. A new check needs no other change in code.
 
 A check is silent about data it does not have. A check of many cells splits ``FAMILY_ALPHA`` among them. Its family-wise
-false alarm rate on clean data then stays near that, whatever the size of the table.
+false alarm rate on clean data then stays near that, whatever the size of the table. A page names an option as
+``{spell.cache:cold}``.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.headlines import format_metric
+from iosonde.core.message import spell_page
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
@@ -105,7 +107,7 @@ def needs_runs(code: str) -> bool:
 def find_manual_page(code: str) -> str | None:
     """Return the manual page of a finding, or None for an unknown code."""
     name = list_check_modules().get(code.upper())
-    return None if name is None else importlib.import_module(name).__doc__
+    return None if name is None else spell_page(importlib.import_module(name).__doc__ or "")
 
 
 def run_checks(subject: Subject, codes: Sequence[str] | None = None) -> list[Finding]:

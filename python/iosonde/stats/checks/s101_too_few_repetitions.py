@@ -15,8 +15,8 @@ When it is wrong
     within one, and only repetitions show it.
 
 What to do
-    Measure again with --repetitions 6 or more (the same command continues
-    where it ended), or request a half-width with --until 'ci<5%'.
+    Measure again with {spell.repetitions:6} or more (the same command continues
+    where it ended), or request a half-width with {spell.until:'ci<5%'}.
 """
 
 from iosonde.core.types import Finding, Severity

@@ -16,7 +16,7 @@ When it is wrong
 What to do
     See what is missing (iosonde show STORE RUN), fix the cause, and run the
     same command again: it measures only the missing runs. If the missing part
-    does not matter, --incomplete includes such runs in every command.
+    does not matter, {spell.incomplete} includes such runs in every command.
 """
 
 from iosonde.core.message import spell

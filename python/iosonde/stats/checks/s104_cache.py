@@ -16,7 +16,7 @@ When it is wrong
     storage. A cold client cache does not mean a cold server cache.
 
 What to do
-    Let iosonde drop caches (--cache cold), give a hook that drops the servers'
+    Let iosonde drop caches ({spell.cache:cold}), give a hook that drops the servers'
     caches, or make the files larger than the memory of all nodes that can hold
     them. Else report the numbers as reads with a warm cache.
 """

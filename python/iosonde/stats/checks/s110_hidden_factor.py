@@ -6,7 +6,7 @@ What it says
     interval is too wide or too narrow.
 
 How we know
-    Every column but the response and those of --by is checked. Columns that
+    Every column but the response and those of {spell.by} is checked. Columns that
     number the trials, or are another measurement (values hardly ever repeat),
     are left out.
 
@@ -15,7 +15,7 @@ When it is wrong
     who measured.
 
 What to do
-    Group by it (--by), keep one of its values (--where), or average over it on
+    Group by it ({spell.by}), keep one of its values ({spell.where}), or average over it on
     purpose and report that.
 """
 

@@ -16,7 +16,7 @@ When it is wrong
 What to do
     Compare them rank by rank: iosonde show STORE --export csv writes them with
     a column rank. For one percentile of all, let the tool start its own jobs
-    (fio with group_reporting and --on single).
+    (fio with group_reporting and {spell.on:single}).
 """
 
 from iosonde.core.message import Message

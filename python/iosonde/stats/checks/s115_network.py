@@ -24,7 +24,7 @@ When it is wrong
     are not covered.
 
 What to do
-    Remount before the reads (--before-reads), turn the client's own cache off
+    Remount before the reads ({spell.before_reads}), turn the client's own cache off
     (Gluster: performance.quick-read; ceph-fuse: client_oc), read from other
     nodes than those that wrote, or read more than the cache holds. For writes:
     use the numbers that include fsync. Else report that the cache was

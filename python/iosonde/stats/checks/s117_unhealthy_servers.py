@@ -19,8 +19,8 @@ When it is wrong
 
 What to do
     Bring the server back, wait until the copies agree, and measure again;
-    --where health=ok leaves such trials out. Trials of different health never
-    share a cell: they are compared (--by health), not averaged.
+    {spell.where:health=ok} leaves such trials out. Trials of different health never
+    share a cell: they are compared ({spell.by:health}), not averaged.
 """
 
 from iosonde.core.message import Message, spell

@@ -6,12 +6,12 @@ What it says
     in another unit than their column says.
 
 How we know
-    Values are compared with the given bound: rates of bytes with --bound
+    Values are compared with the given bound: rates of bytes with {spell.bound}
     117MB/s, others with a plain number in their own unit. A unit such as KB is
     read both as 1000 and as 1024 bytes: above the bound in both readings is an
     error, in one a warning.
 
-    Without --bound, a store's own probe of the same nodes is used: the links
+    Without {spell.bound}, a store's own probe of the same nodes is used: the links
     of a network file system's clients, or the nodes' disks if the probe was of
     the same target; in a lab, its links. A probe may not reach the full rate
     (one file, one stream at a time). So only values above 1.5 times its upper

@@ -16,7 +16,7 @@ When it is wrong
 
 What to do
     Decide which state to measure. For a cold system make every trial cold
-    (--cache cold); for a warm one discard a first trial on purpose, in every
+    ({spell.cache:cold}); for a warm one discard a first trial on purpose, in every
     cell, and report that.
 """
 

@@ -15,7 +15,7 @@ When it is wrong
     address may also be on this node by chance.
 
 What to do
-    Run the ranks on nodes that are not servers (--hosts), or make it a factor:
+    Run the ranks on nodes that are not servers ({spell.hosts}), or make it a factor:
     measure with and without, and compare.
 """
 

@@ -17,7 +17,7 @@ When it is wrong
     nodes omits them on purpose.
 
 What to do
-    Correct the file, or choose other nodes with --hosts.
+    Correct the file, or choose other nodes with {spell.hosts}.
 """
 
 from collections.abc import Iterator

@@ -7,7 +7,7 @@ What it says
 
 How we know
     A measurement holds a lock of its machine, including one that was started
-    in spite of another (--alongside). Before and after each trial other
+    in spite of another ({spell.alongside}). Before and after each trial other
     holders of a lock are recorded.
 
 When it is wrong
@@ -15,7 +15,7 @@ When it is wrong
     ended within a trial is not detected, nor one of another program.
 
 What to do
-    Measure again, alone: --wait 2h waits until the other one has ended.
+    Measure again, alone: {spell.wait:2h} waits until the other one has ended.
 """
 
 from iosonde.core.message import spell

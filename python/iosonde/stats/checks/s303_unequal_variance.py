@@ -14,7 +14,7 @@ When it is wrong
     A missing curvature can look like it: see S301 first.
 
 What to do
-    Use robust standard errors (--robust, HC3), or the log of the response.
+    Use robust standard errors ({spell.robust}, HC3), or the log of the response.
 """
 
 from iosonde.core.message import spell

@@ -76,7 +76,7 @@ def list_placement_places(
     return [*holder_sets, *(frozenset(empty[at : at + size]) for at in range(0, len(empty), size))], 1
 
 
-def test_evenness(
+def compare_with_random_placement(
     placements: Sequence[Sequence[int]], sizes: Sequence[int], n_places: int, level: float
 ) -> tuple[Evenness, Evenness]:
     """Test files and bytes. ``placements``: the places (by number) of each file, equally many for each; ``sizes``:
