@@ -256,7 +256,7 @@ def test_two_host_names_on_one_kernel_are_two_nodes_with_one_clock(tmp_path):
         tmp_path,
         3,
         """
-        found = clocks.estimate(ranks)
+        found = clocks.estimate_clocks(ranks)
         say([ranks.node_of, ranks.nodes, ranks.local_rank, ranks.hosts[1].name, found.offset_ns, found.error_ns])
         """,
     )
@@ -281,10 +281,10 @@ def test_clocks_of_two_time_namespaces(tmp_path):
         2,
         """
         early = ranks.agree_start(1000)
-        before = clocks.estimate(ranks)
+        before = clocks.estimate_clocks(ranks)
         start = ranks.agree_start(10**9)
         time.sleep(0.2)
-        after = clocks.estimate(ranks)
+        after = clocks.estimate_clocks(ranks)
         say([early, start, before.offset_ns, before.error_ns, ranks.nodes,
              after.offset_ns[1] - before.offset_ns[1], after.error_ns[1] + before.error_ns[1],
              clocks.to_root_ns(start, ranks.rank, before, after), after.error_ns])

@@ -54,7 +54,7 @@ class Ranks:
         self.nodes = max(self.node_of) + 1
         self.local_rank = self.node_of[: self.rank].count(self.node)
         shared_clock = len({host.clock for host in self.hosts}) == 1
-        # This rank's CLOCK_MONOTONIC minus rank 0's; None until clocks.estimate() has measured it.
+        # This rank's CLOCK_MONOTONIC minus rank 0's; None until clocks.estimate_clocks() has measured it.
         self.clock_offset_ns: int | None = 0 if shared_clock else None
 
     def library(self) -> tuple[Any, Any]:
@@ -101,7 +101,7 @@ class Ranks:
         """Return the common start time, rank 0's now + ``delay_ns``, in the caller's own CLOCK_MONOTONIC.
 
         All ranks must call it. Returns 0 ("at once", after a barrier) if the clocks of the hosts differ and
-        clocks.estimate() has not been called.
+        clocks.estimate_clocks() has not been called.
         """
         start_ns = int(self.broadcast(time.monotonic_ns() + delay_ns if self.rank == 0 else 0))
         if self.all_max(self.clock_offset_ns is None):

@@ -24,7 +24,7 @@ STREAMS = """
     program = '''
     import hashlib, json, os
     from iosonde.ranks import mpi
-    ranks = mpi.connect(3)
+    ranks = mpi.connect_ranks(3)
     made = [os.urandom(%d), b"", bytes(range(256))]
     got = []
     ranks.stream_to_root(made, lambda rank, chunk: got.append((rank, hashlib.sha256(chunk).hexdigest())))
@@ -190,7 +190,7 @@ def test_two_names_of_one_node_are_found_out(cluster):
 def test_a_launcher_of_another_mpi_is_found_out(cluster):
     """MPICH's mpiexec starts Open MPI's ranks: each is alone."""
     env = {**over_agent(MPICH, cluster), **over_agent(OPEN_MPI, cluster)}
-    other = 'import shutil; mpiexec.find = lambda: mpiexec.describe(shutil.which("mpiexec.hydra"))'
+    other = 'import shutil; mpiexec.find_mpiexec = lambda: mpiexec.identify_mpiexec(shutil.which("mpiexec.hydra"))'
     hosts = cluster.hostfile("n1", "n2", "n3")
     said = call(cluster, hosts, env, before=other)
     assert re.match(r"3 ranks .* 1: ", said) and "Open MPI" in said

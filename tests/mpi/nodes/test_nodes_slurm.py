@@ -79,7 +79,7 @@ def test_a_campaign_inside_an_allocation(idle, family):
 
 
 def test_an_allocation_is_held_and_given_back(idle):
-    job, inside = held(idle, then="print(*rollcall.call_roll(launcher, 2), *rollcall.call(launcher, 3))")[:2]
+    job, inside = held(idle, then="print(*rollcall.call_roll(launcher, 2), *rollcall.call_roll(launcher, 3))")[:2]
     name, number, *nodes = json.loads(job)
     assert (name, nodes, inside) == ("slurm", ["n1", "n2", "n3"], "n1 n2 n1 n2 n3")
     assert number.isdigit()
