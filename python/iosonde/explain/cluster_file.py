@@ -15,11 +15,11 @@ from iosonde.core.problems import SpecError
 from iosonde.core.system_words import READS, parse_integer
 from iosonde.core.units import parse_rate, parse_size
 from iosonde.core.yaml_text import Key
-from iosonde.explain.upgrade import Cluster, Quantity, UpgradeCandidate, UpgradeLimits, after
+from iosonde.explain.upgrade import Cluster, Quantity, UpgradeCandidate, UpgradeLimits, compute_ceiling_after_changes
 from iosonde.explain.upgrade_tables import Configuration, ListedCpu
 from iosonde.model.bound.bound import UnlimitedSystemError
 from iosonde.model.bound.probed import Ends
-from iosonde.model.bound.system import LESS_IS_BETTER, idle
+from iosonde.model.bound.system import LESS_IS_BETTER, find_unused_field
 
 from . import cluster_tables
 
@@ -132,11 +132,11 @@ class _Reader(Sections):
             cluster,
             candidates,
             UpgradeLimits(**limits),
-            cluster_tables.cpus(self),
+            cluster_tables.read_cpus(self),
             **cpu_limits,
-            measured=cluster_tables.measured(self),
-            systems=cluster_tables.systems(self),
-            weights=cluster_tables.weights(self),
+            measured=cluster_tables.read_measured(self),
+            systems=cluster_tables.read_systems(self),
+            weights=cluster_tables.read_weights(self),
             **totals,
             nodes=nodes,
         )
@@ -174,7 +174,7 @@ class _Reader(Sections):
                 else set()
             )
             self.used(("today",), {*cluster.system, *cluster.words}, later)
-            self.possible(("today",), lambda: after(cluster))
+            self.possible(("today",), lambda: compute_ceiling_after_changes(cluster))
         return cluster
 
     def candidate(self, name: str, cluster: Cluster | None) -> UpgradeCandidate:
@@ -205,12 +205,12 @@ class _Reader(Sections):
             )
         if cluster and not self.problems:
             self.used(at, {*candidate.system, *candidate.words}, {*cluster.system, *cluster.words})
-            self.possible(at, lambda: after(cluster, [candidate]))
+            self.possible(at, lambda: compute_ceiling_after_changes(cluster, [candidate]))
         return candidate
 
     def used(self, at: Key, names: Collection[str], more: Collection[str]) -> None:
         """Report fields that no term uses as mistakes."""
-        lost = idle(sorted(names), {*names, *more})
+        lost = find_unused_field(sorted(names), {*names, *more})
         if lost:
             self.wrong(
                 (*at, lost[0]),

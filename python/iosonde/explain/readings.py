@@ -204,12 +204,12 @@ def _explain_missing_optimisation(operations: Pass) -> Reading | None:
     return Reading(NO_WRITE_BEHIND, f"no write-behind: {text}") if "write" in operations.kind else None
 
 
-def reading(suspects: Sequence[Suspect], times: Times) -> Reading | None:
+def interpret_suspects(suspects: Sequence[Suspect], times: Times) -> Reading | None:
     """Interpret the first suspect with an interpretation, the best explanation first; None without any."""
     return next((reading for suspect in suspects if (reading := _explain_suspect(suspect, times)) is not None), None)
 
 
-def explanations(suspects: Sequence[Suspect], times: Times) -> tuple[str, ...]:
+def list_explanations(suspects: Sequence[Suspect], times: Times) -> tuple[str, ...]:
     """Return the distinct explanations of suspects nearly as good as the first: the mechanism, or for the first its
     cause. A single one means a clear cause; empty without suspects."""
     if not suspects:

@@ -193,13 +193,13 @@ def _compute_interval(
     return clamp_share(value, (center - float(tails[0]), center - float(tails[1]) + unseen), level, n)
 
 
-def batches(rounds: int, width: int) -> list[int]:
+def split_rounds_to_fit_memory(rounds: int, width: int) -> list[int]:
     """Split ``rounds`` into pieces so that each piece times ``width`` numbers fits in memory."""
     size = max(1, _BATCH // max(1, width))
     return [min(size, rounds - done) for done in range(0, rounds, size)]
 
 
-def stacked(parts: list[Variances]) -> Variances:
+def join_variances(parts: list[Variances]) -> Variances:
     """Join the pieces."""
     first = parts[0]
     return Variances(
