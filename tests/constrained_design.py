@@ -99,7 +99,7 @@ def by_s1(design: Design, rng: np.random.Generator) -> bool:
     shares = [VarianceShare(frozenset([i])) for i in range(6)]
     made = room.resample_variances(design, [frozenset(), *(share.upper for share in shares)], rng)
     values = {name: float(share.corrected(made.observed)) for name, share in zip(NAMES, shares, strict=True)}
-    moves = {name: made.deviations(share) for name, share in zip(NAMES, shares, strict=True)}
+    moves = {name: made.compute_deviations(share) for name, share in zip(NAMES, shares, strict=True)}
     groups = group_tied_names(sorted(values, key=lambda name: -values[name]), values, moves, 0.95, made.noise_df)
     place = {name: at for at, group in enumerate(groups) for name in group}
     return place["striping"] < place["servers"]

@@ -187,7 +187,8 @@ def test_analyses_of_single_trials_say_that_they_are(place):
     assert "S311" in [one.code for one in regress(source, asked).regression.findings]
     found = select_examples(source, asked)
     apart, together = (
-        found.judged_by(group_inseparable_rows(found.examples, one)).warnings for one in ("rows", "twins")
+        found.add_single_trial_warning(group_inseparable_rows(found.examples, one)).warnings
+        for one in ("rows", "twins")
     )
     for said in (rank(source, asked).rankings[0].warnings, apart):
         shared = with_code(said, "shared-bring-ups")

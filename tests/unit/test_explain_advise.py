@@ -123,7 +123,7 @@ def test_the_golden_rules_are_found_and_cost_nothing(golden):
     assert sorted(ends) == pytest.approx([128, 200], abs=8)
     for op, limit in (("write", 128), ("read", 200)):
         for hole in (32, 96, 112, 136, 160, 192, 208, 512):
-            rule = golden.rule_for({"op": op, "hole_kib": hole, "block_kib": 64})
+            rule = golden.find_rule_for({"op": op, "hole_kib": hole, "block_kib": 64})
             assert rule.setting == (2, "2M", "on" if hole < limit else "off")
 
 

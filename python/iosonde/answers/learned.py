@@ -26,7 +26,7 @@ class Learned:
     response: Response
     examples: Examples
 
-    def judged_by(self, groups: Groups) -> Examples:
+    def add_single_trial_warning(self, groups: Groups) -> Examples:
         """Return the examples, with a warning if trials of one bring-up count individually in their folds."""
         if groups.n_bring_ups:
             return self.examples

@@ -140,7 +140,7 @@ class Advice:
         """True if every criterion selects the same default."""
         return len(set(self.winners.values())) == 1
 
-    def rule_for(self, instance: Mapping[str, Cell]) -> Rule | None:
+    def find_rule_for(self, instance: Mapping[str, Cell]) -> Rule | None:
         """Return the rule that an instance fulfils; None without advice."""
         return next((rule for rule in self.rules if rule.holds(instance)), None)
 

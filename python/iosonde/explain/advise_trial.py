@@ -132,7 +132,7 @@ def _compute_log_ratios(advice: Advice, over: str, new: Table) -> tuple[dict[tup
     log_ratios, same, unused = {}, 0, 0
     for key, rows in part.groups(names):
         instance = dict(zip(names, key, strict=True))
-        rule = advice.rule_for(instance) if all(map(_is_inside, instances.features, key)) else None
+        rule = advice.find_rule_for(instance) if all(map(_is_inside, instances.features, key)) else None
         tried = {setting: float(values[rows[at]].mean()) for setting, at in part.take(rows).groups(instances.choose)}
         if rule is None or rule.setting not in tried or reference not in tried:
             unused += 1

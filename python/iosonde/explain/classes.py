@@ -98,7 +98,7 @@ def _drop_empty_classes(histogram: LogHistogram, bounds: Sequence[float]) -> tup
 def _find_tail_cut(histogram: LogHistogram, density_hills: Hills) -> float | None:
     """Return the point after the last hill where the density is close to zero; None if nothing lies beyond."""
     wide = max(_GAP, density_hills.bandwidth)
-    padded = histogram.padded(5 * wide)
+    padded = histogram.pad_with_empty_bins(5 * wide)
     last_top = padded.below(density_hills.tops[-1])
     sparse = count_values_in_kernel(kernel.smooth_counts(padded.counts, [wide])[0], wide)[last_top:] < _ZERO
     if not sparse.any():

@@ -39,7 +39,7 @@ class RuleCondition:
         assert isinstance(value, (int, float))
         return (self.low is None or value > self.low) and (self.high is None or value <= self.high)
 
-    def in_base(self) -> dict[str, Any]:
+    def to_base_units(self) -> dict[str, Any]:
         """Return its factor with ``levels``, or with the ends ``above`` and ``up_to``, in base units."""
         if self.levels:
             return {"factor": self.name, "levels": [level_to_base(level, self.unit) for level in self.levels]}

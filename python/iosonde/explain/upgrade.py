@@ -36,7 +36,7 @@ class Quantity:
     high: float
     times: bool = False
 
-    def sigma(self, z: float) -> float:
+    def compute_log_sigma(self, z: float) -> float:
         """Return the standard deviation of its logarithm."""
         return math.log(self.high / self.low) / (2 * z) if self.high > self.low > 0 else 0.0
 
@@ -311,7 +311,7 @@ def _estimate_gain(cluster: Cluster, changes: Sequence[UpgradeCandidate], level:
     value = compute_ceiling_after_changes(cluster, changes).s / compute_ceiling_after_changes(cluster).s - 1
     quantities = [q for part in (cluster.system, *(change.system for change in changes)) for q in part.values()]
     z = compute_z_of_level(level)
-    if not any(q.sigma(z) for q in quantities):
+    if not any(q.compute_log_sigma(z) for q in quantities):
         why = Message("inputs-without-interval", "the inputs have no interval: write them as [low, high]")
         return Estimate(value, None, None, level, 0, (why,))
     rng, gains = np.random.default_rng(SEED), []
@@ -325,7 +325,7 @@ def _estimate_gain(cluster: Cluster, changes: Sequence[UpgradeCandidate], level:
 
 def draw_system(system: Mapping[str, Quantity], rng: Any, z: float) -> dict[str, Quantity]:
     """Draw every quantity with an interval (log-normal), ``z`` standard deviations to a side."""
-    factors = {name: math.exp(q.sigma(z) * rng.standard_normal()) for name, q in system.items()}
+    factors = {name: math.exp(q.compute_log_sigma(z) * rng.standard_normal()) for name, q in system.items()}
     return {name: replace(q, value=q.value * factors[name]) for name, q in system.items()}
 
 

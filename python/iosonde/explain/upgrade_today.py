@@ -27,7 +27,7 @@ def compute_bound_today(cluster: Cluster, level: float) -> Today:
 
     ceiling, z = compute_ceiling_after_changes(cluster), compute_z_of_level(level)
     names = [term.name for term in ceiling.terms]
-    if not any(q.sigma(z) for q in cluster.system.values()):
+    if not any(q.compute_log_sigma(z) for q in cluster.system.values()):
         alone = {term.name: Estimate(term.bytes_per_s, None, None, level, 0) for term in ceiling.terms}
         return Today(ceiling, Estimate(ceiling.s, None, None, level, 0), alone, dict.fromkeys(ceiling.limit, 1.0))
     rng = np.random.default_rng(SEED)

@@ -53,7 +53,7 @@ class _Thread(threading.Thread):
             for name in self._names:
                 self.name_bytes = name
                 self.rows.append(self._read_status(name))
-                self.calls.hear()
+                self.calls.note_answer()
         except BaseException as error:
             self.error = error
         finally:

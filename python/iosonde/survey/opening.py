@@ -32,7 +32,7 @@ class TreeCalls:
         finally:
             self.since = None
 
-    def hear(self) -> None:
+    def note_answer(self) -> None:
         """Note that the tree returned the requested data."""
         self.heard = time.monotonic()
 

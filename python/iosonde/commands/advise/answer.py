@@ -105,7 +105,7 @@ class Advised(Answer):
     @property
     def rule(self) -> Rule | None:
         """Return the rule for the workload of the query; None if nothing is advised."""
-        return None if self.case is None else self.advice.rule_for(self.case)
+        return None if self.case is None else self.advice.find_rule_for(self.case)
 
     @property
     def sentence(self) -> str:

@@ -125,7 +125,7 @@ def _format_heading(advice: Advice, lower: bool) -> str:
 
 
 def _build_page_rule(rule: Rule) -> AdviceRule:
-    conditions = tuple(condition.in_base() for condition in rule.conditions)
+    conditions = tuple(condition.to_base_units() for condition in rule.conditions)
     return AdviceRule(rule.when, rule.then, conditions, rule.levels, rule.instances, rule.share, rule.lowest)
 
 

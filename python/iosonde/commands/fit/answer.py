@@ -143,7 +143,7 @@ def fit(
         )
         more = replace(more, twins=())  # a model of one predicts as well as one of the other
     together = group_inseparable_rows(training.examples, how.together)
-    examples = training.judged_by(together)
+    examples = training.add_single_trial_warning(together)
     candidates = how.candidates(examples)
     build_user_check(constraints, examples)
     designed, notes = collect_designed(source, examples)

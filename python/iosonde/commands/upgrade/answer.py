@@ -106,7 +106,7 @@ class Upgrade(Answer):
         if self.totals is None:
             return None
         ceiling = {"s": None} if self.ceiling is None else self.ceiling.to_json()
-        return {**ceiling, **vars(self.totals), **self.cluster_file.derived()}
+        return {**ceiling, **vars(self.totals), **self.cluster_file.compute_derived_quantities()}
 
     def _measured_time_to_json(self, name: str, time: Estimate) -> dict[str, Any]:
         best = tables.find_best_step_from(self.steps, name)

@@ -128,7 +128,7 @@ def validate(
         )
     training = select_examples(source, query)
     groups = validation.group_rows_for_folds(training.examples, how.together, how.n_folds or 2)
-    examples = training.judged_by(groups)
+    examples = training.add_single_trial_warning(groups)
     chosen = how.candidates(examples)
     fold_list, description = _build_folds(examples, groups, how, folding)
     examples = validation.use_custom_classes_of_candidates(examples, chosen)

@@ -81,7 +81,7 @@ class Span:
         if histogram is not None:
             self.histogram = histogram if self.histogram is None else merge_histograms([self.histogram, histogram])
 
-    def after_first(self, columns: Columns, parts: list[tuple[int, int, int]]) -> npt.NDArray[np.int64]:
+    def compute_ns_after_start(self, columns: Columns, parts: list[tuple[int, int, int]]) -> npt.NDArray[np.int64]:
         """Return ns of each start after the first one, or after that of its rank if clocks are not comparable."""
         start = columns["start_ns"].astype(np.int64)
         zeros = self._get_zeros()
@@ -113,7 +113,7 @@ class LargeGroup:
         """Add a piece, as in ``Span``."""
         parts = list(rank_parts(columns["rank"]))
         mine = {name: columns[name] for name in _COLUMNS}
-        mine["start_ns"] = self._span.after_first(columns, parts)
+        mine["start_ns"] = self._span.compute_ns_after_start(columns, parts)
         mine["of"] = self._classes.classify(columns["duration_ns"])
         self._sums.add(mine["start_ns"], mine["duration_ns"], mine["of"])
         self._places.add(parts, mine["offset"], mine["of"])

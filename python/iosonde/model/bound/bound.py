@@ -180,7 +180,7 @@ def _compute_disk_seconds_per_byte(system: System, moved: Traffic) -> float | No
     """Return how long one disk works for one byte of the application; None where its rate is not known."""
     seconds = 0.0
     for operation, amount in ((WRITE, moved.disk_written), (READ, moved.disk_read)):
-        rate = system.disk_rate(operation)
+        rate = system.get_disk_rate(operation)
         if amount and rate is None:
             return None
         seconds += amount / rate if amount and rate is not None else 0.0

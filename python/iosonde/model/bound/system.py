@@ -63,7 +63,7 @@ class System:
     placement: str = "round_robin"
     path: str = "network"
 
-    def disk_rate(self, operation: str) -> float | None:
+    def get_disk_rate(self, operation: str) -> float | None:
         """R of one disk when it reads or writes."""
         own = self.disk_read if operation == READ else self.disk_write
         return own if own is not None else self.disk

@@ -115,7 +115,7 @@ def name_cheng_case(system: System) -> str:
     if system.path == "local":
         return Message("local-path", "one machine with its own disks: S depends on them and on its CPU (P·R, N/c)")
     link = system.network if system.network is not None else system.server_network
-    rate = system.disk_rate(system.operation)
+    rate = system.get_disk_rate(system.operation)
     if link is None or rate is None:
         return Message("unknown-case", "unknown case: the network or disk rate is missing")
     is_single = system.clients == 1 or system.servers == 1

@@ -158,7 +158,7 @@ def _build_fitted_law(
         fitted,
         comparison.criteria[law.name],
         comparison.deltas[law.name],
-        points.lack_of_fit_p(compute_law_sse(fitted, points), law.n_parameters),
+        points.get_lack_of_fit_p(compute_law_sse(fitted, points), law.n_parameters),
     )
 
 
@@ -167,7 +167,7 @@ def _choose_basis(points: Points, fits: Sequence[LawFit], level: float) -> Point
     for other reasons, and trials of one size are not independent evidence."""
     if not fits:
         return points
-    best = max(points.lack_of_fit_p(compute_law_sse(fitted, points), fitted.law.n_parameters) for fitted in fits)
+    best = max(points.get_lack_of_fit_p(compute_law_sse(fitted, points), fitted.law.n_parameters) for fitted in fits)
     return points.to_means() if best < 1 - level else points
 
 

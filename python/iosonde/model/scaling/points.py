@@ -43,7 +43,7 @@ class Points:
         off = self.log_rates - log_fit
         return float(self.weights @ (off * off)) + self.spread + _LEAST_MEAN_SQUARE * self.n
 
-    def lack_of_fit_p(self, sse: float, parameters: int) -> float:
+    def get_lack_of_fit_p(self, sse: float, parameters: int) -> float:
         """Return P that a right law misses the means this much (F test against the spread of the trials); 1 if
         untestable."""
         from iosonde.stats.estimate.distributions import f_upper_p

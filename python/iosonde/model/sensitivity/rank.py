@@ -110,7 +110,7 @@ class _Estimates:
     def _weights(self, parts: Sequence[VariancePart]) -> Sequence[VariancePart] | None:
         """Return the weights of VI: the adjusted shares, but None (S1) if some factors always change together, as these
         explain nothing beyond each other."""
-        return None if self.effects.mixes(self.names) else parts
+        return None if self.effects.has_factors_in_one_block(self.names) else parts
 
     @cached_property
     def parts(self) -> dict[int, Shares]:
@@ -399,5 +399,9 @@ def _compute_order(
     values = {name: _get_size(share) for name, (share, _) in shares.items()}
     names = sorted(values, key=lambda name: -values[name])
     return group_tied_names(
-        names, values, {name: resampled.deviations(shares[name][1]) for name in names}, level, resampled.noise_df
+        names,
+        values,
+        {name: resampled.compute_deviations(shares[name][1]) for name in names},
+        level,
+        resampled.noise_df,
     )
