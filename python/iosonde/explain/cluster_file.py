@@ -229,11 +229,11 @@ class _Reader(Sections):
                         Message("missing-base", "{factor} has no base value under today", factor=value),
                         f"give {name} under today",
                     )
-                elif quantity and self.is_whole_if_count((*at, name), name, quantity, cluster):
+                elif quantity and self.is_integer_if_count((*at, name), name, quantity, cluster):
                     quantities[name] = quantity
         return quantities
 
-    def is_whole_if_count(self, path: Key, name: str, quantity: Quantity, cluster: Cluster | None) -> bool:
+    def is_integer_if_count(self, path: Key, name: str, quantity: Quantity, cluster: Cluster | None) -> bool:
         """Return whether a quantity that counts things is a single whole number."""
         if name not in _COUNTS:
             return True

@@ -77,7 +77,7 @@ def _select_changes(points: Points, level: float, candidates: Sequence[tuple[int
     place = int(np.argmin([least for least, _ in fits]))
     borders, (least, jumps) = candidates[place], fits[place]
     parameters = len(_USL) + len(borders)
-    if points.spread_df and points.compute_lack_of_fit_p(least, parameters) < 1 - level:
+    if points.spread_df and points.get_lack_of_fit_p(least, parameters) < 1 - level:
         # Sizes differ by more than their trials: judge by the means, with this as the noise.
         return _select_changes(points.to_means(), level, candidates)
     if min(abs(jump) for jump in jumps) <= math.log(LEAST_FACTOR):

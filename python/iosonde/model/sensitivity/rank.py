@@ -110,7 +110,7 @@ class _Estimates:
     def _weights(self, parts: Sequence[VariancePart]) -> Sequence[VariancePart] | None:
         """Return the weights of VI: the adjusted shares, but None (S1) if some factors always change together, as these
         explain nothing beyond each other."""
-        return None if self.effects.has_factors_in_one_block(self.names) else parts
+        return None if self.effects.has_factors_in_same_block(self.names) else parts
 
     @cached_property
     def parts(self) -> dict[int, Shares]:
