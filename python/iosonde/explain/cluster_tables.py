@@ -10,7 +10,7 @@ from iosonde.explain.upgrade_tables import CRITERIA, Configuration, ListedCpu
 _SHORTEST_S, _LONGEST_S = 1e-9, 1e12
 
 
-def cpus(reader: Sections) -> tuple[ListedCpu, ...]:
+def read_cpus(reader: Sections) -> tuple[ListedCpu, ...]:
     """Read the section ``cpus``: points and W of each."""
     sections = {
         str(name): reader.numbers(("cpus", name), ("points", "watts"), all_of_them=True)
@@ -19,7 +19,7 @@ def cpus(reader: Sections) -> tuple[ListedCpu, ...]:
     return tuple(ListedCpu(name, cpu["points"], cpu["watts"]) for name, cpu in sections.items() if len(cpu) == 2)
 
 
-def measured(reader: Sections) -> tuple[Configuration, ...]:
+def read_measured(reader: Sections) -> tuple[Configuration, ...]:
     """Read the section ``measured``: the times of each configuration, and its factors."""
     configurations = []
     for name in reader.mapping(("measured",)):
@@ -46,7 +46,7 @@ def measured(reader: Sections) -> tuple[Configuration, ...]:
     return tuple(configurations)
 
 
-def criteria(reader: Sections) -> tuple[str, ...]:
+def read_criteria(reader: Sections) -> tuple[str, ...]:
     """Read the list ``criteria``: the criteria of the marks, if not the seven known ones."""
     entries = reader.document.data.get("criteria")
     if entries is None:
@@ -63,9 +63,9 @@ def criteria(reader: Sections) -> tuple[str, ...]:
     return tuple(names)
 
 
-def systems(reader: Sections) -> dict[str, dict[str, float]]:
+def read_systems(reader: Sections) -> dict[str, dict[str, float]]:
     """Read the section ``systems``: marks from 0 to 5 by criterion."""
-    marks_by_system, names = {}, criteria(reader)
+    marks_by_system, names = {}, read_criteria(reader)
     for name in reader.mapping(("systems",)):
         marks = reader.numbers(("systems", name), names, all_of_them=True, zero=True)
         for criterion, mark in marks.items():
@@ -79,9 +79,9 @@ def systems(reader: Sections) -> dict[str, dict[str, float]]:
     return marks_by_system
 
 
-def weights(reader: Sections) -> dict[str, float]:
+def read_weights(reader: Sections) -> dict[str, float]:
     """Read the section ``weights``: at least 0, and not all 0."""
-    names = criteria(reader)
+    names = read_criteria(reader)
     weights_by_criterion = reader.numbers(("weights",), names, zero=True)
     for criterion, weight in weights_by_criterion.items():
         if weight < 0:
