@@ -250,3 +250,80 @@ def test_a_file_with_holes_that_promises_more_than_it_holds_is_refused(tmp_path)
     header[148:156] = b"%06o\0 " % sum(header)
     with pytest.raises(DataError):
         unpacked(bytes(header) + bytes(1024), tmp_path, "a.tar")
+
+
+@pytest.mark.parametrize("pack", [lambda *files: gzip.compress(tar(*files)), zipped])
+@pytest.mark.parametrize(
+    ("limit", "at_most", "code"),
+    [
+        ("MAX_FILES", 3, "too-many-files"),
+        ("MAX_FILE_BYTES", 2000, "file-too-large"),
+        ("MAX_BYTES", {zipped: 3000}, "archive-too-large"),
+    ],
+)
+def test_what_is_exactly_at_a_limit_is_unpacked_and_one_more_is_not(tmp_path, monkeypatch, pack, limit, at_most, code):
+    files = [("a", b"x" * 2000), ("b", b"y" * 600), ("c", b"z" * 400)]
+    packed = pack(*files)
+    if isinstance(at_most, dict):  # of a tar the headers count as well
+        at_most = at_most.get(pack, len(tar(*files)))
+    monkeypatch.setattr(unpacking, limit, at_most)
+    assert unpacked(packed, tmp_path) == files
+    monkeypatch.setattr(unpacking, limit, at_most - 1)
+    with raises(code, DataError, archive=tmp_path / "a.tgz"):
+        unpacked(packed, tmp_path)
+
+
+def test_a_file_that_is_too_large_is_named_with_its_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(unpacking, "MAX_FILE_BYTES", 1024)
+    with raises("file-too-large", DataError, member="d/b", size="2 KiB", limit="1 KiB"):
+        unpacked(zipped(("a", b"x" * 1024), ("d/b", b"y" * 2048)), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("free", "later", "fits"),
+    [
+        (2000, 2000, True),  # half of it
+        (1999, 1999, False),
+        (4000, 2000, True),  # a quarter stays
+        (4000, 1999, False),
+    ],
+)
+def test_half_of_the_free_space_is_taken_and_a_quarter_stays(tmp_path, monkeypatch, free, later, fits):
+    answers = iter([free])
+    monkeypatch.setattr(unpacking, "count_free_bytes", lambda _: next(answers, later))
+    packed = zipped(("a", b"x" * 1000))
+    if fits:
+        assert unpacked(packed, tmp_path) == [("a", b"x" * 1000)]
+        return
+    with raises("no-space", DataError, directory=tmp_path):
+        unpacked(packed, tmp_path)
+
+
+def test_a_small_archive_may_grow_by_any_ratio_and_a_large_one_by_that_of_the_limit(tmp_path, monkeypatch):
+    packed = zipped(("a", bytes(50_000)))
+    monkeypatch.setattr(unpacking, "MAX_RATIO", 1)
+    monkeypatch.setattr(unpacking, "RATIO_FROM_BYTES", 50_000)
+    assert len(unpacked(packed, tmp_path)) == 1
+    monkeypatch.setattr(unpacking, "RATIO_FROM_BYTES", 49_999)
+    with raises("archive-too-large", DataError, ratio=1):
+        unpacked(packed, tmp_path)
+    ratio = -(-50_000 // len(packed))
+    monkeypatch.setattr(unpacking, "MAX_RATIO", ratio)
+    assert len(unpacked(packed, tmp_path)) == 1
+    monkeypatch.setattr(unpacking, "MAX_RATIO", ratio - 1)
+    with raises("archive-too-large", DataError, ratio=ratio - 1):
+        unpacked(packed, tmp_path)
+
+
+def test_names_that_lead_elsewhere_lose_what_leads_there(tmp_path):
+    files = [("/../a\\b/./c", b"1"), ("..", b"2"), ("d//e", b"3")]
+    assert unpacked(zipped(*files), tmp_path) == [("a/b/c", b"1"), ("d/e", b"3")]
+    assert unpacked(tar(*files), tmp_path) == [("a/b/c", b"1"), ("d/e", b"3")]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_archive"),
+    [("a.zip", True), ("A.TGZ", True), ("a.tar.xz", True), ("a.txz", True), ("a.gz", False), ("tar", False)],
+)
+def test_an_archive_is_known_by_its_name(name, is_archive):
+    assert unpacking.is_archive(Path("d.zip") / name) is is_archive

@@ -304,6 +304,31 @@ def test_what_is_no_node_list_is_refused(text):
         nodelist.expand_node_list(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("n[0-65532]", "n0", "n65532"),
+        ("a[0-12]b[0-70]c[0-70]", "a0b0c0", "a12b70c70"),  # 13 * 71 * 71
+        ("n[10,0-65531]", "n10", "n65531"),  # 10 is there twice
+    ],
+)
+def test_a_node_list_has_at_most_as_many_nodes_as_slurm(text, first, last):
+    names = nodelist.expand_node_list(text)
+    assert len(names) == 65_533 - text.count(",") and (names[0], names[-1]) == (first, last)
+
+
+@pytest.mark.parametrize("text", ["n[0-65533]", "n[1-65534]", "a[0-1]b[0-32766]", "n[1,0-65532]", "n[3-2]", "n[1-2,x]"])
+def test_a_node_list_with_more_nodes_or_a_wrong_range_is_refused_as_a_whole(text):
+    with raises("invalid-node-list", InputError, node_list=text):
+        nodelist.expand_node_list(text)
+
+
+def test_a_long_wrong_node_list_is_quoted_in_part():
+    for text, excerpt in (("," * 60, "," * 60), ("," * 61, "," * 57 + "...")):
+        with raises("invalid-node-list", InputError, node_list=excerpt):
+            nodelist.expand_node_list(text)
+
+
 @given(st.text(alphabet="n1-3,[]0 ;", max_size=30))
 def test_any_text_is_a_list_of_plain_names_or_refused(text):
     try:

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from iosonde.core.errors import IosondeError
+from iosonde.core.errors import IosondeError, SystemFaultError
 from iosonde.core.secret_text import hide_address_passwords
 from iosonde.ranks.machine import command
 from iosonde.store.index import Index
+from iosonde.store.index_postgres import SCHEMA, hide_password
 from messages import raises
 
 MARK = "Zq9"  # part of every piece of a generated password
@@ -39,6 +40,50 @@ def test_no_message_of_an_index_has_the_password(password: str) -> None:
         with pytest.raises(IosondeError) as caught:
             Index.at(address)
         assert MARK not in caught.value.message + caught.value.hint
+
+
+def test_the_password_is_hidden_in_the_message_of_the_library_and_nothing_else(monkeypatch) -> None:
+    psycopg = pytest.importorskip("psycopg")
+
+    def refuse(url: str, **_: object) -> None:
+        raise psycopg.OperationalError(f'no "{MARK}" of\n  user "me" at {url.partition("@")[2]}')
+
+    monkeypatch.setattr(psycopg, "connect", refuse)
+    for password, shown in ((f":{MARK}", "***"), ("", MARK)):
+        address = f"postgresql://me{password}@h/db"
+        reason = f'no "{shown}" of user "me" at h/db'
+        index = address.replace(MARK, "***")
+        with raises("unusable-index", SystemFaultError, index=index, reason=reason, schema=SCHEMA) as caught:
+            Index.at(address)
+        assert caught.value.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://me:se@cret@h:5/d?password=x", "postgresql://me:***@h:5/d"),
+        ("postgresql://me@h/d?sslmode=disable", "postgresql://me@h/d"),
+        ("postgresql:///d", "postgresql:///d"),
+    ],
+)
+def test_an_index_is_named_without_password_and_options(address: str, shown: str) -> None:
+    assert hide_password(address) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("a://u:p@h b://v:q@i", "a://u:***@h b://v:***@i"),
+        ("x?password=a&b=c&Token=d e", "x?password=***&b=c&Token=*** e"),
+        ("a secret=b", "a secret=***"),
+    ],
+)
+def test_each_password_of_a_text_is_hidden_and_the_rest_stays(text: str, hidden: str) -> None:
+    assert hide_address_passwords(text) == hidden
+
+
+def test_an_address_alone_may_have_spaces_in_its_password() -> None:
+    assert hide_address_passwords("a://u:p q@h", is_address=True) == "a://u:***@h"
 
 
 @pytest.mark.parametrize("password", ["se/cret", "p@w", "50%zz"])

@@ -12,6 +12,8 @@ import store_samples
 from iosonde.core.types import Trial
 from iosonde.store import Store
 from iosonde.store.experiment_digest import digest_first_trials
+from iosonde.store.experiments import Experiments
+from iosonde.store.files import Disk
 from iosonde.store.merge import merge
 from iosonde.store.redact import redact
 from iosonde.store.runfile import encode_sealed
@@ -178,3 +180,23 @@ def test_a_changed_marker_is_said(store):
     assert problem.code == "D108" and problem.sentence.code == "marker-changed"
     path.write_text('{"iosonde_store": 1, "schema_version": 1}')
     assert problems(store) == []
+
+
+def test_the_experiments_of_a_selection_are_its_own_the_oldest_first(store):
+    for number, day in ((2, 25), (3, 19), (4, 25)):
+        created_at = f"2026-11-{day}T08:00:00Z"
+        store.save_experiment(dataclasses.replace(store_samples.experiment(), id=f"e-{number}", created_at=created_at))
+    experiments = Experiments(store.path / "experiments", Disk())
+    assert [one.id for one in experiments.all()] == ["e-3", "e-1", "e-2", "e-4"]
+    assert [one.id for one in experiments.all(["e-2", "e-3", "e-9"])] == ["e-3", "e-2"]
+    assert experiments.all([]) == []
+    assert Store.open(store.path).part([]).experiments() == []
+    assert [one.id for one in Store.open(store.path).part(["first"]).experiments()] == ["e-1"]
+
+
+def test_an_unknown_experiment_is_refused_with_those_that_are_known(store):
+    with raises("unknown-experiment", experiment_id="e-9", known="e-1", store=store.path):
+        store.experiment("e-9")
+    (store.path / "experiments" / "e-1.json").unlink()
+    with raises("unknown-experiment", experiment_id="e-9", known="none"):
+        Store.open(store.path).experiment("e-9")

@@ -1,0 +1,163 @@
+"""What is better, which metric decides, what a column's unit is: tables of names and units."""
+
+from __future__ import annotations
+
+import pytest
+
+from iosonde.core import column_units, deciding, headlines, metrics
+from iosonde.core.types import Better, Metric
+
+HIGHER, LOWER = Better.HIGHER, Better.LOWER
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "better", "up", "down", "counts"),
+    [
+        ("write", "bytes/s", HIGHER, "faster", "slower", False),
+        ("iops", "IOPS", HIGHER, "faster", "slower", False),
+        ("time per s", "1/s", HIGHER, "faster", "slower", False),
+        ("stat", "ms", LOWER, "slower", "faster", False),
+        ("latency_mean", "", LOWER, "slower", "faster", False),
+        ("Throughput", "", HIGHER, "faster", "slower", False),
+        ("errors", "", LOWER, "more", "less", False),
+        ("errors", "count", LOWER, "more", "less", True),
+        ("retransmits", "packets", LOWER, "more", "less", True),
+        ("latency", "ticks", LOWER, "more", "less", True),
+        ("bandwidth", "percent", HIGHER, "more", "less", True),
+        ("score", "", HIGHER, "more", "less", False),
+        ("timer", "", HIGHER, "more", "less", False),
+    ],
+)
+def test_the_direction_of_a_metric(name, unit, better, up, down, counts):
+    metric = metrics.build_metric(name, unit)
+    assert metric == Metric(name, unit, better)
+    assert (metrics.describe_change(metric, True), metrics.describe_change(metric, False)) == (up, down)
+    assert metrics.is_count(metric) is counts
+
+
+@pytest.mark.parametrize(
+    ("unit", "positive", "lowest"),
+    [
+        ("bytes/s", True, 0.0),
+        ("ms", True, 0.0),
+        ("operations", True, 0.0),
+        ("bytes", True, 0.0),
+        ("percent", True, None),
+        ("", True, None),
+        ("s", False, None),
+    ],
+)
+def test_the_mean_of_a_positive_amount_is_not_below_zero(unit, positive, lowest):
+    assert metrics.get_lowest_mean(unit, positive) == lowest
+
+
+LAST, SUM = ("write", "bandwidth_last_done", "bytes/s"), ("write", "bandwidth_sum_of_ranks", "bytes/s")
+OWN = ("read", "bandwidth", "bytes/s")
+OPS = ("stat", "rate_last_done", "operations/s")
+OTHER = ("read", "bandwidth_first_done", "bytes/s")
+STEP, NEXT = ("step", "seconds", "s"), ("next", "seconds", "s")
+COUNT = ("files", "count", "")
+
+
+@pytest.mark.parametrize(
+    ("names", "query", "best"),
+    [
+        ([STEP, OPS, OWN, SUM, LAST], "", LAST),
+        ([STEP, OPS, OWN, SUM], "", SUM),
+        ([STEP, OPS, OTHER], "", OTHER),
+        ([STEP, OPS, COUNT], "", OPS),
+        ([STEP, NEXT, COUNT], "", NEXT),
+        ([COUNT], "", None),
+        ([], "", None),
+        ([], "write", None),
+        ([COUNT], "files", COUNT),
+        ([COUNT, STEP], "count", COUNT),
+        ([LAST, OWN], "read", OWN),
+        ([LAST, STEP, NEXT], "seconds", NEXT),
+        ([LAST, STEP, NEXT], "step seconds", STEP),
+        ([SUM, LAST, OWN], "write bandwidth", LAST),
+        ([SUM, LAST, OWN], "write bandwidth_sum_of_ranks", SUM),
+        ([SUM, LAST, STEP], "gone, step ,write", STEP),
+        ([SUM, LAST], "gone", None),
+    ],
+)
+def test_the_metric_that_decides(names, query, best):
+    assert deciding.choose_deciding_name(names, query) == best
+    if query and best:
+        assert deciding.is_name_in_query(best, query)
+
+
+def test_a_name_is_in_a_query_by_operation_metric_or_both():
+    assert [deciding.is_name_in_query(LAST, query) for query in ("", "write", "bandwidth", "x, write bandwidth")] == [
+        True
+    ] * 4
+    assert [deciding.is_name_in_query(LAST, query) for query in ("read", "write rate", "bandwidth write", "x,y")] == [
+        False
+    ] * 4
+
+
+def test_a_number_with_the_start_of_the_command_yields_to_the_tools_own_clock():
+    rows = [
+        ("write", "a", "bytes/s", 1.0, headlines.COMMAND),
+        ("write", "b", "bytes/s", 2.0, ""),
+        ("write", "c", "s", 3.0, headlines.COMMAND),
+        ("read", "d", "bytes/s", 4.0, headlines.COMMAND),
+        ("write", "e", "bytes/s", 5.0, "open"),
+    ]
+    values = deciding.select_clocked_values(iter(rows))
+    assert values == [row[:4] for row in rows[1:]]
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "unit"),
+    [
+        ("time (s)", "time", "s"),
+        ("size [KiB]", "size", "KiB"),
+        ("read_MiB/s", "read", "MiB/s"),
+        ("write_kb_s", "write", "kb/s"),
+        ("write_mib_s", "write", "MiB/s"),
+        ("speed (MBps)", "speed", "MB/s"),
+        ("speed, MB/sec", "speed", "MB/s"),
+        ("rate_ops_per_second", "rate", "ops/s"),
+        ("rate_kIOPS", "rate", "kIOPS"),
+        ("MiB_s", "MiB_s", "MiB/s"),
+        ("iops", "iops", "iops"),
+        ("wait_ms", "wait", "ms"),
+        ("cpu_percent", "cpu", "percent"),
+        ("nodes", "nodes", ""),
+        ("(s)", "(s)", ""),
+        ("bytes", "bytes", ""),
+        ("class", "class", ""),
+    ],
+)
+def test_the_unit_in_a_columns_name(name, label, unit):
+    assert column_units.split_unit(name) == (label, unit)
+
+
+@pytest.mark.parametrize(
+    ("unit", "rates"),
+    [
+        ("B/s", (1.0,)),
+        ("bytes/s", (1.0,)),
+        ("MiB/s", (1048576.0,)),
+        ("KB/s", (1e3, 1024.0)),
+        ("gb/s", (1e9, 2.0**30)),
+        ("Mbit/s", (125000.0,)),
+        ("Kibits/s", (128.0,)),
+        ("bit/s", (0.125,)),
+        ("TiB/s", (2.0**40,)),
+        ("MB", ()),
+        ("ops/s", ()),
+    ],
+)
+def test_a_byte_rate_has_one_value_or_two(unit, rates):
+    assert column_units.unit_to_bytes_per_s(unit) == rates
+
+
+def test_a_columns_name_in_words():
+    assert column_units.split_column_name("Write_Latency (ms)") == ["write", "latency", "ms"]
+    assert [unit for unit in ("MB/s", "IOPS", "kiops", "s", "") if column_units.is_rate(unit)] == [
+        "MB/s",
+        "IOPS",
+        "kiops",
+    ]
