@@ -9,7 +9,16 @@ import pytest
 
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.coarse import measure_rounding, widen_ratio
+from iosonde.stats.estimate.coarse import (
+    ENDLESS,
+    compute_expected_ties,
+    compute_half_ticks,
+    count_decimals,
+    find_tick,
+    measure_rounding,
+    widen_estimate,
+    widen_ratio,
+)
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, build_group, compare_groups
 from iosonde.stats.estimate.compare_words import describe_comparison
 from iosonde.stats.estimate.within_cells import compare_within_cells
@@ -124,3 +133,68 @@ def test_three_against_eleven_are_welch():
     rng = np.random.default_rng(8)
     made = compare_groups(build_group("a", rng.normal(10, 1, 3)), build_group("b", rng.normal(10, 1, 11)), 0.95, 0.02)
     assert made.doubts == () and made.df > 2
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals"),
+    [(0.0, 0), (3.0, 0), (0.5, 1), (-0.25, 2), (1.125, 3), (1e-12, 12), (1e-13, ENDLESS), (1 / 3, ENDLESS), (1e6, 0)],
+)
+def test_decimals_are_the_fewest_that_write_a_value(value, decimals):
+    assert count_decimals(np.array([value])).tolist() == [decimals]
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals"),
+    [(1234567890.125, 3), (12345678901.25, 2), (1234567890.1235, ENDLESS), (9999999999999.0, 0)],
+)
+def test_more_than_thirteen_digits_are_a_floats_own(value, decimals):
+    assert count_decimals(np.array([value])).tolist() == [decimals]
+
+
+@pytest.mark.parametrize(
+    ("values", "tick"),
+    [
+        ([4, 6, 10], 2.0),
+        ([0.25, 0.75, -1.5], 0.25),
+        ([0.1, 0.2, 0.35], 0.05),
+        ([5, float("nan"), 15], 5.0),
+        ([1 / 3, 1.0], None),
+        ([0.0, 0.0], None),
+        ([2.0**53, 2.0], None),
+        ([], None),
+    ],
+)
+def test_the_tick_is_the_greatest_common_divisor(values, tick):
+    found = find_tick(np.array(values, float))
+    assert found == (None if tick is None else pytest.approx(tick))
+
+
+def test_half_a_tick_counts_for_a_side_that_varies_by_less():
+    values = [np.array([10.0, 12.0]), np.array([20.0, 30.0])]
+    assert compute_half_ticks(values, [0.9, 1.0]) == [1.0, 0.0]
+    assert compute_half_ticks([np.array([7.0, 7.0])], [0.0]) == [0.0]  # equal values show no tick
+    both = measure_rounding(*values, 1.0, 0.5)
+    assert (both.a, both.b, bool(both), both.step) == (0.0, 1.0, True, 2.0)
+    assert not measure_rounding(*values, 1.0, 1.0)
+
+
+def test_an_interval_of_a_ratio_widens_by_the_shares_of_both_means():
+    ratio = Estimate(2.0, 1.0, 4.0, 0.95, 9)
+    wide = widen_ratio(ratio, 0.25, 0.5)
+    assert (wide.value, wide.low, wide.high) == (2.0, pytest.approx(0.4), pytest.approx(8.0))
+    assert widen_ratio(ratio, 0, 0) is ratio
+    assert widen_ratio(ratio, 0.25, 2.0).low == 0.0
+    none = widen_ratio(ratio, 1.0, 0.0)
+    assert (none.low, none.high, codes(none.warnings)) == (None, None, ["coarse-clock"])
+    difference = widen_estimate(ratio, 0.5)
+    assert (difference.value, difference.low, difference.high) == (2.0, 0.5, 4.5)
+
+
+def test_ties_are_expected_as_often_as_neighbours_a_tick_apart():
+    """0, 1, …, 99 once each: 100 - k pairs are k ticks apart, and those up to 10 ticks are counted."""
+    values = np.arange(100.0)
+    assert compute_expected_ties(values) == pytest.approx((sum(100 - k for k in range(1, 11)) + 0.5) / 10)
+    within = sum(100 - k for k in range(1, 53))  # 10.5 ticks of 5
+    assert compute_expected_ties(values, coarsest=5.0) == pytest.approx((within + 0.5) / 10)
+    assert compute_expected_ties(np.array([0.0, 1000.0, 2000.0])) == pytest.approx(3 * 1000 / 2000)  # evenly spread
+    assert compute_expected_ties(np.array([3.0, 3.0])) == float("inf")
