@@ -51,6 +51,9 @@ def levels(request: Request) -> dict[str, str]:
         (["/a/x/1", "/a/y/1", "/b/x/1"], ["a/x/1", "a/y/1", "b/x/1"]),
         (["/mnt", "/mnt/sub"], ["mnt", "sub"]),
         (["/", "/x"], ["/", "x"]),
+        (["/mnt/n", "/mnt/g"], ["n", "g"]),
+        (["/b/x/1", "/a/y/1", "/a/x/1"], ["b/x/1", "a/y/1", "a/x/1"]),
+        (["/n/data", "/g/data", "/a/data"], ["n", "g", "a"]),
     ],
 )
 def test_a_level_is_the_shortest_name_that_tells_the_paths_apart(paths, names):
