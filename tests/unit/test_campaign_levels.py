@@ -6,6 +6,7 @@ import pytest
 
 from iosonde.campaign.spec import faults
 from iosonde.campaign.spec.levels import find_level, read_levels
+from iosonde.campaign.spec.schema import parse_until
 from messages import raises
 
 
@@ -98,3 +99,16 @@ FAULT = {"fault": "${fault}", "on": "server2"}
 def test_whether_a_file_inflicts_anything_and_which_factor_may_spare(document, without, sparing):
     assert faults.is_without_faults(document) is without
     assert faults.list_sparing_factors(document) == sparing
+
+
+@pytest.mark.parametrize(
+    ("text", "half_width"), [("ci<5%", 0.05), ("5%", 0.05), (" ci < 2.5 % ", 0.025), ("99.9%", 0.999)]
+)
+def test_a_stopping_rule_is_a_half_width(text, half_width):
+    assert parse_until(text) == pytest.approx(half_width)
+
+
+@pytest.mark.parametrize("text", ["ci<0%", "100%", "ci>5%", "5", "ci<5", "-5%", "ci<5%%", ""])
+def test_what_is_no_half_width_is_refused(text):
+    with raises("invalid-rule", rule=text):
+        parse_until(text)
