@@ -106,6 +106,19 @@ def test_what_is_done_after_a_trial_counts():
     assert needs._compute_median_gap_s(runs[:1]) == 0
 
 
+def test_a_gap_lies_between_neighbours_of_one_experiment_without_its_breaks():
+    def run(minute, order, experiment="e", **facts):
+        at = f"2026-11-22T10:{minute:02d}:00.000Z"
+        return {"experiment": experiment, "started_at": at, "seconds": 60.0, "facts": {"order": order, **facts}}
+
+    assert needs._compute_median_gap_s([run(0, 0), run(3, 1)]) == 120
+    assert needs._compute_median_gap_s([run(3, 1), run(0, 0)]) == 120, "by time, not as listed"
+    assert needs._compute_median_gap_s([run(0, 0), run(3, 1, waited_s=50.0)]) == 70, "a break belongs to the next"
+    assert needs._compute_median_gap_s([run(0, 0), run(3, 1, "other")]) == 0
+    assert needs._compute_median_gap_s([run(0, 0), run(3, 2)]) == 0, "a trial between them is missing"
+    assert needs._compute_median_gap_s([run(0, 0), run(0, 1)]) == 0, "clocks may be set back"
+
+
 def test_the_healing_of_a_lab_is_no_part_of_the_gap_between_trials():
     runs = [
         {

@@ -31,3 +31,11 @@ def test_without_a_budget_there_is_always_room(clock):
     budget = LabBudget(None, began=clock[0])
     clock[0] += 1e9
     assert budget.has_room() and budget.words() == ()
+
+
+def test_the_last_second_is_no_room_for_a_lab_that_takes_it(clock):
+    budget = LabBudget(60.0, began=clock[0], longest_s=20.0)
+    clock[0] += 40.0
+    assert budget.remaining_s() == 20.0 and not budget.has_room()
+    clock[0] += 19.5
+    assert budget.words() == ("--budget", "1s"), "a budget of nothing is none"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from iosonde.campaign import preflight
+from iosonde.campaign import plan_warnings, preflight
 from iosonde.campaign.caller import Caller
 from iosonde.campaign.plan import plan_campaign
 from iosonde.campaign.request import Request
@@ -12,7 +14,7 @@ from iosonde.ranks.hosts import get_this_host
 from iosonde.ranks.machine import route
 from iosonde.ranks.machine.netlink import Way
 from iosonde.ranks.machine.route import NodeNetwork
-from messages import assert_problem, codes, raises
+from messages import assert_problem, codes, raises, with_code
 
 ON_SERVERS = "steps: [{command: 'true', on: servers}]"
 CLUSTER = "nodes:\n  head: login\n  n[1-3]: compute\n  io1: server\n"
@@ -102,6 +104,29 @@ def test_without_hosts_this_one_is_asked_about(said, tmp_path):
     assert_problem(one, "unknown-node", nodes=get_this_host().name, file="c.yaml")
     assert "(S131)" in one
     assert said(keys, CLUSTER + f"  {get_this_host().name}: client\n") == []
+
+
+def test_without_hosts_the_nodes_of_the_batch_job_are_checked(said, tmp_path, monkeypatch):
+    for name, value in {"JOB_ID": "7", "JOB_NODELIST": "n[2-3],head", "JOB_NUM_NODES": "3", "NNODES": "3"}.items():
+        monkeypatch.setenv(f"SLURM_{name}", value)
+    sentences = said(f"cluster: {tmp_path}/c.yaml\nlauncher: slurm\nsteps: ['true']\n")
+    assert "head" in with_code(sentences, "not-a-client")
+    assert not {"unknown-node", "unused-client"} & set(codes(sentences))
+
+
+@pytest.mark.parametrize(
+    ("hosts", "job", "nodes"),
+    [
+        (("a", "b"), {"node_list": "n[1-2]"}, ("a", "b")),
+        ((), {"node_list": "n[1-2],m"}, ("n1", "n2", "m")),
+        ((), {"node_list": None}, (get_this_host().name,)),
+        ((), None, (get_this_host().name,)),
+        ((), {"node_list": "n[1-"}, ()),
+    ],
+)
+def test_ranks_run_on_the_named_hosts_else_on_the_nodes_of_the_job_else_here(hosts, job, nodes):
+    campaign = SimpleNamespace(spec=SimpleNamespace(hosts=hosts))
+    assert tuple(plan_warnings._list_hosts(campaign, {"scheduler": job})) == nodes
 
 
 def test_a_cluster_file_that_is_not_there_is_told_with_the_key(said, tmp_path):

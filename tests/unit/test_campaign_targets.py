@@ -12,7 +12,7 @@ from iosonde.campaign.campaign import build_campaign
 from iosonde.campaign.plan import plan_campaign
 from iosonde.campaign.request import Request
 from iosonde.campaign.run import run_campaign
-from iosonde.campaign.targets import derive_target_names
+from iosonde.campaign.targets import derive_target_names, parse_targets, prefix_target_errors
 from iosonde.cli.group import cli
 from iosonde.commands.plan.text import lines
 from iosonde.core.errors import TargetError, TargetFaultError
@@ -51,6 +51,9 @@ def levels(request: Request) -> dict[str, str]:
         (["/a/x/1", "/a/y/1", "/b/x/1"], ["a/x/1", "a/y/1", "b/x/1"]),
         (["/mnt", "/mnt/sub"], ["mnt", "sub"]),
         (["/", "/x"], ["/", "x"]),
+        (["/mnt/n", "/mnt/g"], ["n", "g"]),
+        (["/b/x/1", "/a/y/1", "/a/x/1"], ["b/x/1", "a/y/1", "a/x/1"]),
+        (["/n/data", "/g/data", "/a/data"], ["n", "g", "a"]),
     ],
 )
 def test_a_level_is_the_shortest_name_that_tells_the_paths_apart(paths, names):
@@ -179,3 +182,37 @@ def test_python_takes_a_dict_of_targets(here):
     made = iosonde.plan("true", target={"gluster": here / "g", "nfs": here / "n"}, seed=1)
     assert made.answer.experiment.factors[-1].levels == ("gluster", "nfs")
     assert len(iosonde.plan("true", target=[here / "g", here / "n"], seed=1).answer.experiment.factors) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "targets"),
+    [
+        (["/mnt/n"], {"": "/mnt/n"}),
+        (["/mnt/n", "/mnt/g"], {"n": "/mnt/n", "g": "/mnt/g"}),
+        (["nfs=/mnt/n"], {"nfs": "/mnt/n"}),
+        (["nfs=/a/x", "/b/y", "/c/z"], {"nfs": "/a/x", "y": "/b/y", "z": "/c/z"}),
+        (["/b/y", "nfs=/a/y"], {"y": "/b/y", "nfs": "/a/y"}),
+        (["./a=b"], {"": "./a=b"}),
+        (["a=b=c"], {"a": "b=c"}),
+        (["a=~/x"], {"a": "~/x"}),
+        ([], {}),
+    ],
+)
+def test_a_target_has_the_name_that_is_given_else_one_of_its_own(words, targets):
+    found = parse_targets(words)
+    assert list(found.items()) == list(targets.items())
+
+
+def test_a_name_that_is_given_and_derived_is_refused():
+    with raises("duplicate-target", name="y"):
+        parse_targets(["y=/a", "/b/y", "/c/z"])
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "shown"),
+    [("nfs", "gone", "target nfs: gone"), ("", "gone", "gone"), ("nfs", "target nfs: gone", "target nfs: gone")],
+)
+def test_an_error_of_a_named_target_says_its_name_once(name, message, shown):
+    with pytest.raises(TargetError) as error, prefix_target_errors(name):
+        raise TargetError("gone", message, "look for it")
+    assert (error.value.code, error.value.message, error.value.hint) == ("gone", shown, "look for it")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from iosonde.core.errors import InputError
 from iosonde.core.workload import Workload
 from iosonde.measure.workloads import envelope, phase_plan
+from messages import raises
 
 EIGHT = {
     "open",
@@ -122,3 +123,131 @@ def test_what_is_written_is_what_the_measured_phases_write(shared):
     steps = [(plan.phase.files.count, step) for plan in plans for step in plan.phase.steps if step.kind == "write"]
     written = sum(files * (step.count * step.transfer_size if step.count else step.size) for files, step in steps)
     assert envelope.bytes_written(settings, 3) == written < envelope.bytes_moved(settings, 3)
+
+
+@pytest.mark.parametrize(
+    ("shared", "needed", "moved", "written"),
+    [
+        # Small files: 3 of 100 bytes; large ones: 2 of 4096. So a rank's own data are 8492 bytes.
+        (False, 4 * 8492, 3 * (2 * 8492 + 4096 + 300), 3 * 8492),
+        (True, 4 * 8492 + 3 * 2 * 4096, 3 * (2 * 8492 + 4096 + 300 + 2 * 4096), 3 * (8492 + 2 * 4096)),
+    ],
+)
+def test_what_three_ranks_need_and_move(shared, needed, moved, written):
+    settings = envelope.Settings(
+        small_files=3,
+        small_file_size=100,
+        large_files=2,
+        large_file_size=4096,
+        transfer_size=1024,
+        shared_writes=shared,
+    )
+    assert envelope.bytes_needed(settings, 3) == needed
+    assert envelope.bytes_moved(settings, 3) == moved
+    assert envelope.bytes_written(settings, 3) == written
+    assert envelope.files_needed(settings, 3) == 3 * (2 * 3 + 2 + 4) + 3 + 8
+    assert envelope.files_touched(settings, 3) == (7 * 3 + 2) * 3
+
+
+def test_a_phase_has_its_steps_files_and_what_it_counts():
+    """Rank 1 of 3, which reads what rank 2 wrote."""
+    settings = envelope.Settings(
+        small_files=7, small_file_size=100, large_files=2, large_file_size=4096, transfer_size=1024, direct=True
+    )
+    table = {
+        plan.operation: (
+            plan.phase and (plan.phase.files.template, plan.phase.files.count),
+            plan.phase and ",".join(step.kind for step in plan.phase.steps),
+            (plan.measures, plan.counted_kind),
+            (plan.timed, plan.shared, plan.distinct_bytes),
+            plan.reads == ((plan.phase.files,) if plan.phase and "read" in plan.operation else ()),
+            plan.phase and plan.phase.open_flags,
+        )
+        for plan in envelope.plan(settings, 1, 3, 1)
+    }
+    rate, direct = (phase_plan.RATE, "close"), ("direct",)
+    written, read = (phase_plan.BANDWIDTH, "write"), (phase_plan.BANDWIDTH, "read")
+    own, nobody = (True, False, 0), (None, None, rate, (False, False, 0), True, None)
+    assert table == {
+        "create": (("rank00001/empty/f", 7), "create,close", (phase_plan.RATE, "create"), own, True, ()),
+        "open": (("rank00002/empty/f", 7), "open,close", (phase_plan.RATE, "open"), own, True, ()),
+        "write_small": (("rank00001/small/f", 7), "create,write,close", rate, own, True, ()),
+        "read_1to1_small": (("rank00002/small/f", 7), "open,read,close", rate, own, True, ()),
+        "write_large": (("rank00001/large/f", 2), "create,write,fsync,close", written, own, True, direct),
+        "read_1to1_large": (("rank00002/large/f", 2), "open,read,close", read, own, True, direct),
+        "make_nto1_small": nobody,
+        "read_nto1_small": (("shared/small", 7), "open,read,close", rate, (True, True, 700), True, ()),
+        "make_nto1_large": nobody,
+        "read_nto1_large": (("shared/large", 1), "open,read,close", read, (True, True, 4096), True, direct),
+        "make_segmented": nobody,
+        "write_shared_segmented": (
+            ("shared/segmented", 1),
+            "open,write,fsync,close",
+            written,
+            (True, True, 3 * 4096),
+            True,
+            direct,
+        ),
+        "make_strided": nobody,
+        "write_shared_strided": (
+            ("shared/strided", 1),
+            "open,write,fsync,close",
+            written,
+            (True, True, 3 * 4096),
+            True,
+            direct,
+        ),
+    }
+
+
+@pytest.mark.parametrize(
+    ("nodes", "shift", "relation"),
+    [
+        ([0], 0, envelope.SAME_RANK),
+        ([0, 0], 1, envelope.OTHER_RANK),
+        ([0, 1], 1, envelope.OTHER_NODE),
+        ([0, 0, 1, 1], 2, envelope.OTHER_NODE),
+        ([0, 1, 0, 1], 1, envelope.OTHER_NODE),
+        ([0, 0, 1], 1, envelope.OTHER_RANK),
+        ([0, 0, 0, 1, 1, 1], 3, envelope.OTHER_NODE),
+    ],
+)
+def test_files_are_shifted_as_little_as_brings_each_to_another_node(nodes, shift, relation):
+    assert envelope.compute_reader_shift(nodes) == (shift, relation)
+
+
+@pytest.mark.parametrize(
+    ("setting", "code"),
+    [
+        ({"small_files": 0}, "out-of-range"),
+        ({"large_files": 1.5}, "not-an-integer"),
+        ({"small_file_size": True}, "not-an-integer"),
+        ({"verify": 1}, "not-a-boolean"),
+        ({"direct": "yes"}, "not-a-boolean"),
+        ({"shared_writes": None}, "not-a-boolean"),
+        ({"large_file_size": 2**20 + 1}, "not-a-multiple"),
+        ({"cache": "tepid"}, "unknown-cache-regime"),
+    ],
+)
+def test_a_wrong_setting_is_refused_by_its_name(setting, code):
+    (name,) = setting
+    with raises(code) as error:
+        envelope.Settings(**setting)
+    assert error.value.path == (name,)
+
+
+def test_sizes_may_be_texts_and_counts_only_numbers():
+    settings = envelope.Settings(small_file_size="4KiB", large_file_size="2MiB", small_files="12", cache="warm")
+    assert settings.to_json() == {
+        "small_files": 12,
+        "small_file_size": 4096,
+        "large_files": 1,
+        "large_file_size": 2**21,
+        "transfer_size": 2**20,
+        "cache": "warm",
+        "shared_writes": True,
+        "direct": False,
+        "verify": False,
+    }
+    with raises("not-an-integer"):
+        envelope.Settings(small_files="4KiB")

@@ -133,3 +133,14 @@ def test_what_an_older_version_left_is_read(tmp_path):
     (tmp_path / "error-n1-7.json").write_text('{"message": "/mnt/x: is full", "hint": "make room", "trace": ""}')
     (message,) = last_words.read_errors(tmp_path)
     assert (message, message.code) == ("/mnt/x: is full. make room", "unexpected-error")
+
+
+def test_errors_are_read_in_the_order_of_their_files(tmp_path):
+    for number in (3, 1, 2):
+        text = json.dumps({"message": f"number {number}", "hint": "wait", "code": "x", "values": {"n": number}})
+        (tmp_path / f"error-{number}.json").write_text(text)
+    (tmp_path / "error-4.txt").write_text("no")
+    found = last_words.read_errors(tmp_path)
+    assert [(message.code, message.values["n"], str(message)) for message in found] == [
+        ("x", number, f"number {number}. wait") for number in (1, 2, 3)
+    ]

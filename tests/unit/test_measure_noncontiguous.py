@@ -158,3 +158,74 @@ def test_a_file_that_is_too_small_is_refused():
 
 def test_it_is_a_workload_by_name():
     assert workloads.find_producer("noncontiguous") is noncontiguous
+
+
+@pytest.mark.parametrize(
+    ("layout", "size", "pieces"),
+    [
+        # Pieces of 10 bytes with holes of 20; two ranks.
+        (noncontiguous.SEGMENTED, 200, [(0, 4, 30, 100), (100, 4, 30, 200)]),
+        (noncontiguous.SEGMENTED, 199, [(0, 3, 30, 99), (99, 3, 30, 198)]),
+        (noncontiguous.INTERLEAVED, 200, [(0, 3, 60, 200), (30, 3, 60, 200)]),
+        (noncontiguous.INTERLEAVED, 40, [(0, 1, 60, 40), (30, 1, 60, 40)]),
+    ],
+)
+def test_pieces_of_two_ranks_by_hand(layout, size, pieces):
+    settings = Settings(access_size=10, hole_size=20, file_size=size, layout=layout)
+    found = [compute_pieces(settings, rank, 2) for rank in range(2)]
+    assert [(one.base, one.count, one.period, one.end) for one in found] == pieces
+
+
+def test_what_is_moved_by_each_method_by_hand():
+    """Two ranks, four pieces of 10 bytes each in a file of 200; each file is made before."""
+    moved = {}
+    for method in METHODS:
+        settings = Settings(10, 20, method, ("write", "read"), file_size=200)
+        assert noncontiguous.bytes_needed(settings, 2) == 400
+        assert noncontiguous.files_needed(settings, 2) == 4
+        assert noncontiguous.files_touched(settings, 2) == 2 * (3 * 2 + 2)
+        moved[method] = noncontiguous.bytes_moved(settings, 2), noncontiguous.bytes_written(settings, 2)
+    useful, made = 80, 2 * 200
+    # A sieve reads and writes the whole file to write, and reads it to read.
+    assert moved.pop("sieve") == (made + 2 * 200 + 200, made + 200)
+    assert set(moved.values()) == {(made + 2 * useful, made + useful)}
+
+
+@pytest.mark.parametrize("verify", [False, True])
+def test_the_phases_of_the_last_of_three_ranks(verify):
+    settings = Settings(10, 20, "naive", file_size=200, operations=("write", "read"), verify=verify)
+    plans = plan(settings, 2, 3, 1)
+    checks = ["check_pieces", "check_holes"] if verify else []
+    assert [(one.operation, one.timed, one.phase is None) for one in plans] == [
+        ("create_write_file", False, True),
+        ("make_write_file", False, False),
+        ("write", True, False),
+        *[(name, False, False) for name in checks],
+        ("create_read_file", False, True),
+        ("make_read_file", False, False),
+        ("read", True, False),
+    ]
+    by_name = {one.operation: one for one in plans}
+    fill = by_name["make_write_file"].phase
+    # It fills the part of rank 1; the last rank's, filled by rank 0, is 68 bytes.
+    assert (fill.steps[1].base, fill.steps[1].size) == (66, 66)
+    first = plan(settings, 0, 3, 1)[1].phase.steps[1]
+    assert (first.base, first.size) == (132, 68)
+    assert (fill.content, fill.verify) == (("zeros", False) if verify else ("incompressible", False))
+    made = by_name["make_read_file"].phase
+    assert (made.content, made.verify) == ("incompressible", verify)
+    for name in ("write", "read"):
+        one = by_name[name]
+        kinds = [step.kind for step in one.phase.steps]
+        assert kinds == (["open", "write", "fsync", "close"] if name == "write" else ["open", "read", "close"])
+        assert (one.measures, one.counted_kind, one.counts_moved) == ("bandwidth", name, True)
+        assert (one.distinct_bytes, one.phase.verify) == (3 * 2 * 10, verify)
+        assert [files.template for files in one.reads] == [f"shared/{name}"]
+    if verify:
+        holes = by_name["check_holes"].phase.steps[0]
+        assert (holes.base, holes.transfer_size, holes.size, holes.offsets) == (
+            142,
+            20,
+            50,
+            {"stride": {"hole": 10}},
+        )

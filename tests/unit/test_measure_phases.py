@@ -306,3 +306,46 @@ def test_a_phase_may_read_from_nowhere_and_needs_no_space_for_it():
     assert phases.bytes_needed(settings, 4) == phases.files_needed(settings, 4) == 0
     with raises("invalid-phase", SettingError):
         phases.Settings(phases=[phase | {"steps": [{"kind": "write", "transfer_size": 1, "count": 1}]}])
+
+
+def at(kind, **more):
+    return {"kind": kind, **more}
+
+
+@pytest.mark.parametrize(
+    ("steps", "passes", "needed", "moved", "written"),
+    [
+        ([at("truncate", to="8KiB")], 1, 8192, 0, 0),
+        ([at("write", transfer_size=1000, count=3)], 1, 3000, 3000, 3000),
+        ([at("write", transfer_size=1000, count=3, base=500)], 2, 3500, 6000, 6000),
+        ([at("append", transfer_size=1000, count=3)], 2, 6000, 6000, 6000),
+        ([at("write", transfer_size=1000, size=5000), at("read", transfer_size=100, size=4000)], 1, 5000, 9000, 5000),
+        ([at("read", transfer_size=100, size=4000)], 3, 0, 12000, 0),
+        (
+            [
+                {
+                    "kind": "mix",
+                    "count": 10,
+                    "of": [
+                        {"weight": 3, "step": at("read", transfer_size=100, size=4000)},
+                        {"weight": 1, "step": at("write", transfer_size=1000, size=2000)},
+                    ],
+                }
+            ],
+            1,
+            2000,
+            10 * (3 * 100 + 1000) // 4,
+            10 * 1000 // 4,
+        ),
+    ],
+)
+def test_the_bytes_of_each_kind_of_step(steps, passes, needed, moved, written):
+    """Two files for each of three ranks."""
+    files = {"template": "r${RANK}/f", "count": 2}
+    first = "open" if steps[0]["kind"] in ("read", "mix") else "create"
+    settings = Settings([phase(files=files, steps=[first, *steps, "close"], passes=passes)])
+    assert phases.bytes_needed(settings, 3) == 3 * 2 * needed
+    assert phases.bytes_moved(settings, 3) == 3 * 2 * moved
+    assert phases.bytes_written(settings, 3) == 3 * 2 * written
+    assert phases.files_needed(settings, 3) == 3 * (2 + 3)
+    assert phases.files_touched(settings, 3) == 3 * (passes * 2 + 2)

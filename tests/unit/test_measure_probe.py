@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from types import SimpleNamespace
 
 import pytest
 
+import thread_ranks
+from iosonde.campaign import probe
 from iosonde.campaign.probe import attach_probe, list_probe_warnings, summarise_repetitions
+from iosonde.campaign.request import ProbeRequest
 from iosonde.commands.probe import text as text_of
 from iosonde.core import hardware as names
+from iosonde.core.errors import IncompleteError
 from iosonde.core.schema import PROBE_FACTORS
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Run
@@ -18,6 +24,7 @@ from iosonde.measure.probe import repetition
 from iosonde.ranks.machine import traffic
 from iosonde.stats.overview import hardware
 from iosonde.store import Store
+from messages import codes, raises
 
 SWEEP = [[8, 1e-6], [1024, 2e-6], [65536, 2e-5], [2**20, 2e-4], [2**23, 1e-3]]
 
@@ -255,3 +262,117 @@ def test_servers_are_counted_and_their_file_systems_named():
     }
     mixed = hardware.describe_servers({"servers": [server("xfs"), server("ext4"), server(None)]})
     assert mixed == {"probed_servers": 3, "base_filesystem": ", ".join(("ext4", "unknown", "xfs"))}
+
+
+def test_pairs_of_ranks_are_measured_one_after_another_with_what_crossed(monkeypatch):
+    """A clock that advances by 1000 ns at each look: each round trip and each stream takes 1000 ns."""
+    for name, value in {"SIZES": (8, 64), "BUDGET_NS": 5000, "WINDOW": 2, "WINDOW_MESSAGE": 32}.items():
+        monkeypatch.setattr(probe_network, name, value)
+    monkeypatch.setattr(probe_network, "time", SimpleNamespace(monotonic_ns=itertools.count(0, 1000).__next__))
+    monkeypatch.setattr(probe_network.traffic, "count_sent_bytes", itertools.count(500, 70).__next__)
+    found, *others = thread_ranks.run_ranks(thread_ranks.on_hosts("n1", "n2", "n3"), probe_network.measure_all_pairs)
+    rate = 10 * 2 * 32 / 1e-6  # 64 bytes take 500 ns one way, so a window of 2 × 32 bytes too: 10 of them fit
+    sent = (2 + 5) * (8 + 64) + (1 + 10) * 2 * 32
+    assert found == [
+        {
+            "a": a,
+            "b": b,
+            "sweep": ((8, pytest.approx(5e-7)), (64, pytest.approx(5e-7))),
+            "forth": pytest.approx(rate),
+            "back": pytest.approx(rate),
+            "sent_bytes": sent,
+            "crossed_bytes": 70,
+        }
+        for a, b in ((0, 1), (0, 2), (1, 2))
+    ]
+    assert others == [[], []]
+
+
+def test_the_network_takes_as_long_as_all_pairs_together():
+    budget_s = 0.03 * (5 + 2)  # each of five sizes, and a stream in each direction
+    assert [repetition.estimate_network_seconds(nodes, 2) for nodes in (0, 1, 2, 4)] == pytest.approx(
+        [0, 0, 2 * budget_s, 2 * 6 * budget_s]
+    )
+
+
+def test_rows_of_a_probe_hold_every_quantity_under_its_rank():
+    results = facts()["probe"] | {"pairs": [pair(0, 1, 1e9, 7e8)], "nodes": [node(2, "n3")]}
+    results["servers"] = [{"disks": [{"write": 1.0, "read": 2.0}]}, {"disks": [{"write": 3.0, "read": 4.0}]}]
+    rows = repetition.results_to_observations(results)
+    written, read = "open,fsync,close", "open,close"
+    assert [(row.operation, row.metric, row.value, row.unit, row.rank) for row in rows] == [
+        ("network_to_1", "latency", 1e-6, "s", 0),
+        ("network_to_1", "bandwidth", 1e9, "bytes/s", 0),
+        ("network_to_0", "bandwidth", 7e8, "bytes/s", 1),
+        ("pingpong_with_1", "half_round_trip_1024", 2e-6, "s", 0),
+        ("pingpong_with_1", "half_round_trip_65536", 2e-5, "s", 0),
+        ("pingpong_with_1", "half_round_trip_1048576", 2e-4, "s", 0),
+        ("pingpong_with_1", "half_round_trip_8388608", 1e-3, "s", 0),
+        ("tcp_to_2", "bandwidth", 4e8, "bytes/s", 1),
+        ("tcp_to_1", "bandwidth", 3e8, "bytes/s", 2),
+        ("memory_copy", "one_core", 5e9, "bytes/s", 2),
+        ("memory_copy", "all_cores", 8e9, "bytes/s", 2),
+        ("disk_write", "bandwidth", 1e8, "bytes/s", 2),
+        ("disk_read", "bandwidth", 2e8, "bytes/s", 2),
+        ("cpu_write", "seconds_per_byte", 2e-9, "s/byte", 2),
+        ("cpu_read", "seconds_per_byte", 1e-9, "s/byte", 2),
+        ("server_disk_write", "bandwidth", 1.0, "bytes/s", 0),
+        ("server_disk_read", "bandwidth", 2.0, "bytes/s", 0),
+        ("server_disk_write", "bandwidth", 3.0, "bytes/s", 1),
+        ("server_disk_read", "bandwidth", 4.0, "bytes/s", 1),
+    ]
+    assert [row.includes for row in rows[-10:]] == ["", "", *[written, read] * 4]
+
+
+def test_records_are_rows_of_pairs_links_nodes_and_disks():
+    one = facts(hosts=("n1", "n2"))
+    one["probe"] |= {"pairs": [pair(0, 1)], "tcp": [{**one["probe"]["tcp"][0], "a": 0, "b": 1}]}
+    one["probe"]["servers"] = [
+        {"host": "s1", "disks": [{"dir": "/b", "filesystem": "xfs", "way": "O_DIRECT", "write": 5.0, "read": 6.0}]}
+    ]
+    rows = summarise_repetitions([one], 0.95).records()
+    values = {(row["of"], row["where"], row["quantity"]): row["value"] for row in rows}
+    assert len(values) == len(rows)
+    assert values["pairs", "n1 – n2", "bandwidth"] == 1e9 and values["pairs", "n1 – n2", "latency"] == 1e-6
+    assert values["tcp", "n1 – n2", "bandwidth"] == 4e8
+    assert values["nodes", "n2", "disk_read"] == 2e8
+    assert values["servers", "s1:/b", "disk_write"] == 5.0 and values["servers", "s1:/b", "disk_read"] == 6.0
+    assert all(set(row) == {"of", "where", "quantity", "value", "value_low", "value_high"} for row in rows)
+
+
+@pytest.mark.parametrize("hosts", ["", "h"])
+def test_the_first_incomplete_repetition_is_the_reason_and_the_complete_ones_are_summarised(hosts):
+    def run(scale, missing):
+        return Run("r", "e1", "probe", "", 0.0, {}, [], facts=facts(scale), missing=missing)
+
+    runs = [run(1.0, []), run(3.0, []), run(9.0, ["no disk", "no network"])]
+    request = ProbeRequest(store="st", hosts=hosts)
+    summary = probe._summarise_runs(request, runs, None, 0.9)
+    assert (summary.n, summary.level, summary.experiment, summary.store) == (2, 0.9, "e1", "st")
+    assert summary.facts["nodes"][0]["disk_read"].value == pytest.approx(4e8)
+    with raises("incomplete-repetitions", IncompleteError, incomplete=1, repetitions=3, reason="no disk") as error:
+        summary.check()
+    assert ("hosts" in error.value.hint) == bool(hosts)
+    probe._summarise_runs(request, runs[:2], None, 0.9).check()
+    with raises("incomplete-repetitions", IncompleteError, incomplete=1, repetitions=1):
+        probe._summarise_runs(request, runs[2:], None, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "nodes", "error", "mount", "wanted"),
+    [
+        (["network"], 2, "", {}, []),
+        ([], 1, "", {}, ["one-node"]),
+        ([], 0, "", {}, []),
+        ([names.SHARED_MEMORY, "network"], 2, "", {"type": "tmpfs"}, ["shared-memory-network", "target-in-memory"]),
+        ([names.UNSEEN], 2, "no iperf3", {"type": "ext4"}, ["network-not-used", "tcp-incomplete"]),
+        (["network"], 2, "", {"type": "nfs4", "source": "s:/x"}, ["target-on-network"]),
+    ],
+)
+def test_each_misleading_number_has_its_warning(pairs, nodes, error, mount, wanted):
+    found = {"pairs": [{"medium": medium} for medium in pairs], "nodes": [{}] * nodes, "tcp_error": error}
+    warnings = list_probe_warnings(found, mount)
+    assert codes(warnings) == wanted
+    values = {message.code: message.values for message in warnings}
+    assert values.get("tcp-incomplete", {"reason": error})["reason"] == error
+    assert {value["type"] for code, value in values.items() if code.startswith("target-")} <= {mount.get("type")}

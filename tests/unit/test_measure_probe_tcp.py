@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import threading
 
 import pytest
 
+import thread_ranks
 from iosonde.campaign.probe import list_probe_warnings, summarise_repetitions
 from iosonde.commands.probe import text as text_of
 from iosonde.measure.probe import repetition
@@ -68,7 +71,7 @@ def test_a_link_that_failed_is_a_warning_and_no_number():
 
 FAKE_IPERF3 = """#!/bin/sh
 case "$*" in
-*--server*) echo "Server listening on 1"; exec sleep 60 ;;
+*--server*) echo "$*" > "$LOG.server"; echo "Server listening on 1"; exec sleep 60 ;;
 *) echo "$*" >> "$LOG"; cat <<'END'
 {0}
 END
@@ -125,6 +128,108 @@ def test_a_server_says_its_port_once_it_listens(iperf3, tmp_path, monkeypatch):
     with server:
         assert 0 < port < 65536
         server.kill()
+    assert (tmp_path / "log.server").read_text().split()[:4] == ["--server", "--one-off", "--port", str(port)]
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     assert probe_tcp.start_server() == (None, 0)
     assert codes(probe_tcp.run_iperf3_client("10.0.0.2", 0, 1, False)[2:]) == ["server-not-started"]
+
+
+class FakeServer:
+    """Stands in for an iperf3 that has listened; it ends when it is waited for, or does not."""
+
+    def __init__(self, hangs=False):
+        self.hangs, self.calls = hangs, []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.calls.append("closed")
+
+    def wait(self, limit_s):
+        self.calls.append(limit_s)
+        if self.hangs:
+            raise subprocess.TimeoutExpired("iperf3", limit_s)
+
+    def kill(self):
+        self.calls.append("killed")
+
+
+@pytest.fixture
+def links(monkeypatch):
+    """Measure the links of ranks on hosts without iperf3: each server has its own port, a client reports its call."""
+
+    def measure(hosts, answer=lambda port, backwards: (f"{port}", port * 1e6, ""), lacking=(), hangs=False):
+        asked, servers, ports = [], [], iter(range(5001, 5100))
+
+        def start():
+            servers.append(FakeServer(hangs))
+            return servers[-1], next(ports)
+
+        def run(address, port, size, backwards):
+            asked.append((address, port, size, backwards))
+            return answer(port, backwards)
+
+        monkeypatch.setattr(probe_tcp, "start_server", start)
+        monkeypatch.setattr(probe_tcp, "run_iperf3_client", run)
+        monkeypatch.setattr(probe_tcp.shutil, "which", lambda _: lacking_here())
+        here = threading.local()
+
+        def lacking_here():
+            return None if here.name in lacking else "/bin/iperf3"
+
+        def program(ranks):
+            here.name = ranks.hosts[ranks.rank].name
+            return probe_tcp.measure_all_links(ranks, [f"10.0.0.{rank}" for rank in range(ranks.size)], 1e7)
+
+        return thread_ranks.run_ranks(thread_ranks.on_hosts(*hosts), program), asked, servers
+
+    return measure
+
+
+def test_each_link_is_measured_in_both_directions_by_a_server_each(links):
+    (found, *others), asked, servers = links(["n1", "n2", "n3"])
+    size = 3_000_000  # 0.3 s of 10 MB/s
+    # Link after link; the server is at the second rank, and the client of the first connects to its port.
+    assert asked == [
+        ("10.0.0.1", 5001, size, False),
+        ("10.0.0.1", 5002, size, True),
+        ("10.0.0.2", 5003, size, False),
+        ("10.0.0.2", 5004, size, True),
+        ("10.0.0.2", 5005, size, False),
+        ("10.0.0.2", 5006, size, True),
+    ]
+    rows = [
+        {"a": a, "b": b, "forth": port * 1e6, "back": (port + 1) * 1e6, "outputs": (f"{port}", f"{port + 1}")}
+        for a, b, port in ((0, 1, 5001), (0, 2, 5005), (1, 2, 5003))
+    ]
+    assert found == [{**row, "error": ""} for row in rows]
+    assert others == [[], []]
+    assert [server.calls for server in servers] == [[probe_tcp.ENDS_S, "closed"]] * 6
+
+
+def test_ranks_of_one_node_have_no_link_and_a_stream_has_its_least_size(links, monkeypatch):
+    assert links(["n1", "n1"])[:2] == ([[], []], [])
+    monkeypatch.setattr(probe_tcp, "STREAM_S", 1e-3)
+    found, asked, _ = links(["n1", "n1", "n2"])
+    assert [(row["a"], row["b"]) for row in found[0]] == [(0, 2), (1, 2)]
+    assert {size for _, _, size, _ in asked} == {2**20}
+
+
+def test_the_first_link_that_fails_ends_the_tests_and_a_server_nobody_reaches_is_ended(links):
+    def answer(port, backwards):
+        return ("", 0.0, "refused") if port == 5002 else ("out", 1e6, "")
+
+    (found, *_), asked, servers = links(["n1", "n2", "n3"], answer, hangs=True)
+    assert found == [
+        {"a": 0, "b": 1, "forth": 0.0, "back": 0.0, "outputs": (), "error": "iperf3 from n1 to 10.0.0.1: refused"}
+    ]
+    assert len(asked) == 2
+    assert [server.calls for server in servers] == [[probe_tcp.ENDS_S, "killed", "closed"]] * 2
+
+
+def test_nothing_is_measured_if_a_node_lacks_the_program(links):
+    found, asked, _ = links(["n1", "n2", "n3"], lacking=("n2", "n3"))
+    assert [(row["a"], row["b"], row["error"]) for row in found[0]] == [(0, 1, "iperf3 is not on n2")]
+    assert asked == []
+    assert links(["n1", "n1"], lacking=("n1",))[0] == [[], []], "nothing is lacking where nothing is to be measured"

@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import os
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -215,3 +216,41 @@ def test_why_a_target_may_not_be_written_is_said(tmp_path, monkeypatch, why, err
     with raises(code, error, target=tmp_path) as caught:
         space.check_space(tmp_path, SMALL, Limits())
     assert (os.strerror(why) in caught.value.message) == (why != errno.EACCES)
+
+
+@pytest.mark.parametrize(
+    ("free", "inodes", "quota", "code"),
+    [
+        (1050, 10, QuotaFree(), None),  # 5 % on top of 1000 bytes, and 10 files
+        (1049, 10, QuotaFree(), "target-too-small"),
+        (1050, 9, QuotaFree(), "too-few-inodes"),
+        (1050, 10, QuotaFree(1050, 10), None),
+        (2000, 99, QuotaFree(1049, 10), "quota-too-small"),
+        (2000, 99, QuotaFree(1050, 9), "quota-too-small"),
+        (1000, 99, QuotaFree(1001, 99), "target-too-small"),  # the scarcer one is named
+        (2000, 8, QuotaFree(2000, 9), "too-few-inodes"),
+        (None, None, QuotaFree(), None),
+        (None, None, QuotaFree(1049), "quota-too-small"),
+    ],
+)
+def test_a_target_holds_a_trial_with_a_margin_and_the_scarcer_limit_is_named(
+    tmp_path, monkeypatch, free, inodes, quota, code
+):
+    monkeypatch.setattr(mount, "get_free_bytes", lambda _: free)
+    monkeypatch.setattr(mount, "get_free_inodes", lambda _: inodes)
+    with raises(code, TargetError) if code else nullcontext():
+        space.check_space(tmp_path, Need(1000, 10), Limits(), quota)
+
+
+@pytest.mark.parametrize(
+    ("limits", "value"),
+    [
+        (Limits(1000, 10, 5.0), {}),
+        (Limits(999, 10, 5.0), {"needed_bytes": "1000 B", "max_bytes": "999 B"}),
+        (Limits(1000, 9, 5.0), {"needed_files": 10, "max_files": 9}),
+        (Limits(1000, 10, 4.9), {"needed_seconds": 5.0, "max_seconds": 4.9}),
+    ],
+)
+def test_a_limit_is_kept_to_the_last_byte_file_and_second(limits, value):
+    with raises("over-limit", InputError, **value) if value else nullcontext():
+        space.check_limits(Need(1000, 10, 5.0), limits)

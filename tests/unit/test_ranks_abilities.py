@@ -255,3 +255,29 @@ def test_a_target_that_is_no_directory_is_the_users_mistake(tmp_path):
     result = CliRunner().invoke(doctor, ["--target", str(tmp_path / "no")])
     assert result.exception.exit_code == 2
     assert "not a directory" in result.exception.message
+
+
+@pytest.mark.parametrize(
+    ("governors", "ok", "detail"),
+    [
+        ([], True, "not controlled from here"),
+        (["performance", "performance"], True, "governor performance"),
+        (["schedutil", "performance"], True, "governor performance, schedutil"),
+        (["powersave"], False, "governor powersave"),
+        (["performance", "ondemand", "conservative"], False, "governor conservative, ondemand, performance"),
+        ([None], True, "governor unknown"),
+    ],
+)
+def test_a_governor_that_changes_the_frequency_is_a_lack(monkeypatch, governors, ok, detail):
+    monkeypatch.setattr(software.Path, "glob", lambda *_: range(len(governors)))
+    monkeypatch.setattr(software.reading, "read_text", governors.__getitem__)
+    found = software.cpu_frequency()
+    assert (found.name, found.ok, found.detail, found.required) == ("cpu frequency", ok, detail, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [("fio-3.33", "3.33"), ("ior 4.1.0+dev\n", "4.1.0"), ("slurm 24.05.3-rc1 x", "24.05.3-rc1"), ("v7", ""), ("", "")],
+)
+def test_a_version_is_the_first_word_that_looks_like_one(text, version):
+    assert software.find_version(text) == version

@@ -1,5 +1,7 @@
 """What killed or hanging ranks leave is removed, or remembered until nobody holds it; nothing of others is touched."""
 
+import contextlib
+import json
 import os
 import time
 
@@ -94,3 +96,70 @@ def test_memory_without_a_limit_is_not_full(tmp_path, monkeypatch, blocks, free,
     """A tmpfs without a limit counts nothing: 0 of 0 blocks are free."""
     monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((4096, 4096, blocks, free, free, 0, 0, 0, 0, 255)))
     assert bool(leftovers.explain_bus_error(tmp_path)) == bool(command._explain_full(tmp_path)) == full
+
+
+def test_shared_memory_that_nobody_uses_any_more_is_removed(tmp_path):
+    import mmap
+
+    since = time.time() - 60
+    for name in ("mpich_shm_1_0", "mpich_shm_2_0", "vader_segment.n1.7", "somebody_elses"):
+        (tmp_path / name).write_bytes(bytes(4096))
+    (tmp_path / "mpich_shm_link").symlink_to(tmp_path / "somebody_elses")
+    with (tmp_path / "mpich_shm_2_0").open("r+b") as file, mmap.mmap(file.fileno(), 0):
+        assert leftovers.remove_segments(time.time() + 60, tmp_path) == []
+        assert leftovers.remove_segments(since, tmp_path) == ["mpich_shm_1_0", "vader_segment.n1.7"]
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == ["mpich_shm_2_0", "mpich_shm_link", "somebody_elses"]
+    assert leftovers.remove_segments(since, tmp_path / "absent") == []
+
+
+def test_what_was_held_is_removed_and_nothing_else(tmp_path, monkeypatch):
+    """As after kill -9 of everything: the spool has the record, a later run of the same experiment removes."""
+    import mmap
+
+    monkeypatch.setattr(leftovers, "_HYDRA_FILE", f"{tmp_path}/tmp/hydra_hwloc_xmlfile_")
+    monkeypatch.setattr(leftovers, "SHARED_MEMORY", tmp_path / "shm")
+    for name in ("tmp", "shm", "spool"):
+        (tmp_path / name).mkdir()
+    names = [
+        "shm/mpich_shm_1_0",
+        "shm/mpich_shm_2_0",
+        "shm/other",
+        "tmp/hydra_hwloc_xmlfile_a",
+        "tmp/hydra_hwloc_xmlfile_b",
+        "tmp/hydra_hwloc_xmlfile_foreign",
+    ]
+    for name in names:
+        (tmp_path / name).write_bytes(bytes(4096))
+    with contextlib.ExitStack() as held:
+        for name in ("shm/mpich_shm_1_0", "shm/other"):
+            file = held.enter_context((tmp_path / name).open("r+b"))
+            held.enter_context(mmap.mmap(file.fileno(), 0))
+        for name in ("tmp/hydra_hwloc_xmlfile_a", "tmp/hydra_hwloc_xmlfile_b"):
+            held.enter_context((tmp_path / name).open())
+        leftovers.record_open_files(tmp_path / "spool", "node-0", [os.getpid()])
+        assert leftovers.remove_recorded(tmp_path / "spool") == []  # held still
+    (tmp_path / "tmp/another").write_bytes(b"of somebody else, under the same name")
+    (tmp_path / "tmp/another").rename(tmp_path / "tmp/hydra_hwloc_xmlfile_b")
+    (tmp_path / "spool/held-damaged.json").write_text('[["/etc/passwd", 1')
+    removed = leftovers.remove_recorded(tmp_path / "spool")
+    assert removed == [f"{tmp_path}/shm/mpich_shm_1_0", f"{tmp_path}/tmp/hydra_hwloc_xmlfile_a"]
+    assert sorted(path.name for path in (tmp_path / "shm").iterdir()) == ["mpich_shm_2_0", "other"]
+    assert {path.name for path in (tmp_path / "tmp").iterdir()} == {
+        "hydra_hwloc_xmlfile_b",
+        "hydra_hwloc_xmlfile_foreign",
+    }
+    assert leftovers.remove_recorded(tmp_path / "absent") == []
+
+
+def test_a_record_cannot_name_what_is_not_left_by_mpi(tmp_path):
+    keep = tmp_path / "mpich_shm_1"
+    keep.write_bytes(b"")
+    status = keep.stat()
+    record = [
+        [str(keep), status.st_dev, status.st_ino],
+        [f"/dev/shm/mpich_shm_/../..{keep}", status.st_dev, status.st_ino],
+    ]
+    (tmp_path / "held-x.json").write_text(json.dumps(record))
+    assert leftovers.remove_recorded(tmp_path) == []
+    assert keep.exists()

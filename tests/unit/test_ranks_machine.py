@@ -492,3 +492,210 @@ def test_a_place_is_below_another_by_whatever_name():
     ]
     assert [pair for pair in below if not mount.is_below(*pair, mounts)] == []
     assert [pair for pair in apart if mount.is_below(*pair, mounts)] == []
+
+
+# --- whole answers
+
+
+@pytest.mark.parametrize(
+    ("line", "space", "files"),
+    [
+        # KiB used, quota, limit, grace; files used, quota, limit, grace.
+        ("/s 900 800 1000 - 12 0 100 -", (900, 800, 1000, 100), (12, None, 100, 88)),
+        ("/s 900* 0 800 6d 12 10 0 -", (900, None, 800, 0), (12, 10, None, 0)),
+        ("/s 1 8 0 - 2 0 0 -", (1, 8, None, 7), (2, None, None, None)),
+        ("/s 1 0 0 - 2 5 7", (1, None, None, None), (2, 5, 7, 5)),
+    ],
+)
+def test_a_quota_with_all_its_numbers(line, space, files):
+    used, soft, hard, free = (None if number is None else number * 1024 for number in space)
+    assert quota.parse_lfs(line.replace(" -", " none"), 7, "group") == [
+        {
+            "kind": "group",
+            "id": 7,
+            "used_bytes": used,
+            "soft_bytes": soft,
+            "hard_bytes": hard,
+            "free_bytes": free,
+            "used_files": files[0],
+            "soft_files": files[1],
+            "hard_files": files[2],
+            "free_files": files[3],
+        }
+    ]
+
+
+def test_a_ceph_directory_has_the_limits_of_its_attributes(monkeypatch, tmp_path):
+    attributes = {"ceph.quota.max_bytes": b"1000", "ceph.dir.rbytes": b"400", "ceph.dir.rfiles": b"3"}
+
+    def getxattr(_, name):
+        if name not in attributes:
+            raise OSError(61, "no data")
+        return attributes[name]
+
+    monkeypatch.setattr(os, "getxattr", getxattr, raising=False)
+    for kind in ("ceph", "fuse.ceph", "fuse.ceph-fuse"):
+        (found,) = quota.query_quotas(tmp_path, mount.Mount("/", kind, "mon:/", "rw", "rw", (0, 1), "/"))
+        assert (found["kind"], found["used_bytes"], found["hard_bytes"], found["free_bytes"]) == (
+            "directory",
+            400,
+            1000,
+            600,
+        )
+        assert (found["used_files"], found["hard_files"], found["free_files"]) == (3, None, None)
+    attributes.clear()
+    assert quota.query_quotas(tmp_path, mount.Mount("/", "ceph", "mon:/", "rw", "rw", (0, 1), "/")) == []
+
+
+def test_a_disk_with_all_that_its_queue_says(tmp_path):
+    disk = "devices/block/sda"
+    queue = {
+        "rotational": "1",
+        "scheduler": "none [bfq]",
+        "logical_block_size": "512",
+        "physical_block_size": "4096",
+        "optimal_io_size": "65536",
+        "nr_requests": "64",
+        "max_sectors_kb": "1280",
+        "read_ahead_kb": "128",
+        "write_cache": "write back",
+    }
+    files = {f"{disk}/queue/{name}": text for name, text in queue.items()}
+    files |= {f"{disk}/dev": "8:0", f"{disk}/size": "100", f"{disk}/device/vendor": "ATA "}
+    write(tmp_path, files | {f"{disk}/device/model": "ST4000 "})
+    (tmp_path / "dev/block").mkdir(parents=True)
+    (tmp_path / "dev/block/8:0").symlink_to(tmp_path / disk)
+    assert block.list_devices(mount.Mount("/", "xfs", "/dev/sda", "rw", "rw", (8, 0), "/"), tmp_path) == [
+        {
+            "name": "sda",
+            "carries": None,
+            "size_bytes": 51200,
+            "model": "ST4000",
+            "vendor": "ATA",
+            "backing_file": None,
+            "raid_level": None,
+            "rotational": True,
+            "scheduler": "bfq",
+            "logical_block_bytes": 512,
+            "physical_block_bytes": 4096,
+            "optimal_io_bytes": 65536,
+            "requests": 64,
+            "largest_request_bytes": 1280 * 1024,
+            "read_ahead_bytes": 128 * 1024,
+            "write_cache": "write back",
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("total_kib", "limit", "usable"), [(100, None, 102400), (100, 50000, 50000), (100, 200000, 102400), (None, 77, 77)]
+)
+def test_the_smaller_of_memory_and_limit_is_usable(monkeypatch, total_kib, limit, usable):
+    monkeypatch.setattr(host.reading, "read_text", lambda _: total_kib and f"MemTotal: {total_kib} kB")
+    monkeypatch.setattr(host, "find_cgroup_limit", lambda: limit)
+    assert host.compute_usable_memory() == usable
+
+
+def test_memory_is_described_in_bytes(monkeypatch):
+    texts = {
+        "/proc/meminfo": "MemTotal: 9 kB\nMemAvailable: 8 kB\nCached: 7 kB\nDirty: 6 kB\nSwapTotal: 5 kB\n",
+        "/sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never",
+    }
+    monkeypatch.setattr(host.reading, "read_text", texts.get)
+    monkeypatch.setattr(host, "find_cgroup_limit", lambda: 4096)
+    assert host.read_memory_facts() == {
+        "total_bytes": 9216,
+        "available_bytes": 8192,
+        "cached_bytes": 7168,
+        "dirty_bytes": 6144,
+        "swap_total_bytes": 5120,
+        "cgroup_limit_bytes": 4096,
+        "usable_bytes": 4096,
+        "transparent_hugepage": "madvise",
+    }
+    texts.clear()
+    assert host.read_memory_facts()["transparent_hugepage"] is None
+
+
+@pytest.mark.parametrize(
+    ("detected", "cpuinfo", "hypervisor", "vendor", "kind"),
+    [
+        ("kvm\n", "", None, None, "kvm"),
+        (None, "flags : fpu vme", "xen", "QEMU", None),
+        (None, "flags : fpu hypervisor vme", "xen", "QEMU", "xen"),
+        (None, "flags : fpu hypervisor", None, "QEMU", "QEMU"),
+        (None, "flags : hypervisor", None, None, "hypervisor"),
+        (None, None, "xen", "QEMU", None),
+    ],
+)
+def test_a_virtual_machine_is_known_by_the_tool_or_by_its_cpu(monkeypatch, detected, cpuinfo, hypervisor, vendor, kind):
+    texts = {"/proc/cpuinfo": cpuinfo, "/sys/hypervisor/type": hypervisor, "/sys/class/dmi/id/sys_vendor": vendor}
+    monkeypatch.setattr(host.reading, "run_tool", lambda _: detected)
+    monkeypatch.setattr(host.reading, "read_text", texts.get)
+    assert host._detect_virtualisation() == kind
+
+
+def test_a_job_is_described_by_its_environment(monkeypatch, tmp_path):
+    slurm = {
+        "SLURM_JOB_ID": "42",
+        "SLURM_JOB_NUM_NODES": "3",
+        "SLURM_JOB_NODELIST": "n[1-3]",
+        "SLURM_JOB_PARTITION": "fast",
+    }
+    asked = []
+    monkeypatch.setattr(scheduler.reading, "run_tool", lambda words: asked.append(words))
+    assert scheduler.identify_job(slurm) == {
+        "name": "slurm",
+        "job": "42",
+        "nodes": 3,
+        "node_list": "n[1-3]",
+        "partition": "fast",
+        "walltime_end": None,
+    }
+    (tmp_path / "nodes").write_text("b\nb\na\n")
+    pbs = {"PBS_JOBID": "7.s", "PBS_NUM_NODES": "x", "PBS_NODEFILE": f"{tmp_path}/nodes", "PBS_QUEUE": "q"}
+    assert scheduler.identify_job(pbs) == {
+        "name": "pbs",
+        "job": "7.s",
+        "nodes": None,
+        "node_list": "b,a",
+        "partition": "q",
+        "walltime_end": None,
+    }
+    assert asked == [["scontrol", "show", "job", "-o", "42"], ["qstat", "-f", "7.s"]]
+    assert scheduler.identify_job({"PBS_JOBID": "7"})["node_list"] is None
+
+
+def test_a_daemon_that_serves_the_target_has_its_share_and_one_that_came_later_too():
+    """Ten seconds of one CPU: three of two daemons, one of them new."""
+    old, new = Daemon(7, "1", "glusterfs"), Daemon(8, "2", "fuse")
+    begin = load.Sample(0.0, {}, 0.0, {old: 4.0})
+    end = load.Sample(10.0, {"user": 6.0, "idle": 4.0}, 1.0, {old: 6.0, new: 1.0}, 4096)
+    found = load.compute_shares(begin, end)
+    assert {name: value for name, value in found.items() if name != "load_average"} == {
+        "seconds": 10.0,
+        "busy_share": pytest.approx(0.6),
+        "iowait_share": 0.0,
+        "steal_share": 0.0,
+        "own_share": pytest.approx(0.1),
+        "background_share": pytest.approx(0.2),
+        "client_daemon_share": pytest.approx(0.3),
+        "client_daemon": "glusterfs, fuse",
+        "client_daemon_cpu_s": 3.0,
+        "client_daemon_rss_bytes": 4096,
+    }
+
+
+def test_cpu_time_is_read_by_kind():
+    ticks = os.sysconf("SC_CLK_TCK")
+    names = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+    line = "cpu " + " ".join(str(ticks * (place + 1)) for place in range(10))
+    assert load.parse_stat(f"{line}\ncpu0 1 2\n") == {name: place + 1.0 for place, name in enumerate(names)}
+    assert load.parse_stat("") == {} == load.parse_stat("intr 1 2\n")
+
+
+def test_key_value_lines_are_read_and_others_left_out():
+    text = "Server  Name: a : b\nno sign\n: nothing\n\tAge:5\n"
+    assert reading.parse_key_values(text) == {"server_name": "a : b", "age": "5"}
+    assert reading.parse_key_values("a=1\nb: 2", "=") == {"a": "1"}
+    assert [reading.parse_integer(word) for word in ("7", "-1", "x", "", None)] == [7, -1, None, None, None]

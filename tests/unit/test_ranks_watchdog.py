@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -16,8 +15,8 @@ from types import SimpleNamespace
 import pytest
 
 from iosonde.core.errors import LaunchError
-from iosonde.ranks import beats, heartbeat, leftovers, listener, processes, watchdog
 from iosonde.ranks import beats as last_words
+from iosonde.ranks import heartbeat, leftovers, listener, processes, watchdog
 from iosonde.ranks.beats import Beat, read_beats
 from iosonde.ranks.heartbeat import Heartbeat
 from iosonde.ranks.watchdog import NO_LIMITS, TimeLimits
@@ -173,29 +172,6 @@ def test_progress_on_another_node_is_not_idle(tmp_path, monkeypatch):
     assert {beat.rank for beat in seen} == {0, 1}
 
 
-def test_a_node_tells_what_is_news_and_one_of_those_that_move(tmp_path):
-    def told(*written):
-        for one in written:
-            last_words.write_beat(tmp_path, one)
-        os.write(writing, b"something else\n")
-        speaker.look()
-        lines = os.read(reading, 2**16).decode().splitlines()
-        return [found.rank for line in lines if (found := beats.parse_line(line, 0))]
-
-    reading, writing = os.pipe()
-    speaker = beats.Relay(tmp_path, writing)
-    moved = [[replace(beat(rank, "running"), progress=at) for rank in range(3)] for at in range(20)]
-    assert told(*moved[0]) == [0, 1, 2]
-    assert told() == []
-    assert len(told(*moved[1])) == 1
-    assert told(*moved[2][:2], replace(beat(2, "waiting"), since=101.0))[0] == 2
-    assert told(*moved[2][:2]) == [1]  # both stand still now: the number that was not told yet
-    os.close(reading)
-    last_words.write_beat(tmp_path, moved[3][0])
-    speaker.look()  # nobody reads any more: the rank goes on
-    os.close(writing)
-
-
 @pytest.mark.parametrize(("state", "lost"), [("running", True), ("done", False)])
 def test_a_node_that_is_not_heard_any_more_is_lost(tmp_path, monkeypatch, state, lost):
     """Rank 0 works on, so that nothing is idle; the other node's power is off."""
@@ -213,60 +189,6 @@ def test_a_node_that_is_not_heard_any_more_is_lost(tmp_path, monkeypatch, state,
         ear._received.heard_at["n2"] -= 3600
         ear.look()
         assert ear.lost == ()
-
-
-def test_a_node_on_which_nothing_changes_says_now_and_then_that_it_is_there(tmp_path):
-    reading, writing = os.pipe()
-    last_words.write_beat(tmp_path, beat(1, "running"))
-    speaker = beats.Relay(tmp_path, writing)
-    for _ in range(2 * beats.ALL_EVERY):
-        speaker.look()
-    assert os.read(reading, 2**16).count(b"iosonde-beat") == 3
-
-
-def test_a_launcher_that_does_not_read_does_not_stop_a_rank(tmp_path):
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    with contextlib.suppress(BlockingIOError):
-        while True:
-            os.write(writing, b"x" * 4096)
-    os.set_blocking(writing, True)
-    last_words.write_beat(tmp_path, beat(1, "running"))
-    speaker = beats.Relay(tmp_path, writing)
-    speaker.look()
-    os.read(reading, 2**20)
-    speaker.look()
-    assert beats.parse_line(os.read(reading, 2**16).decode(), 0) is not None
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "",
-        "hello",
-        "iosonde-beat",
-        "iosonde-beat [1, 2",
-        'iosonde-beat {"rank": 1}',
-        "iosonde-beat [1]",
-        'iosonde-beat [1,"x","n","p",1,"s","y",1]',
-    ],
-)
-def test_what_is_no_beat_is_left_out(line):
-    assert beats.parse_line(line, 0.0) is None
-
-
-def test_times_of_another_node_are_brought_to_this_ones_clock(tmp_path):
-    said = '1: iosonde-beat [1000.0, 3, "n2", 77, "write", "running", 970.0, 5]\niosonde-beat [10'
-    (tmp_path / "stdout.txt").write_text(said)
-    received = beats.Received(tmp_path / "stdout.txt")
-    received.look()
-    sentence = received.beats[3].sentence(time.time())
-    assert_problem(sentence, "rank-waiting", rank=3, host="n2", activity="running write", operations=5)
-    assert sentence.values["seconds"] == pytest.approx(30, abs=0.5) and "30 s (5" in sentence
-    with (tmp_path / "stdout.txt").open("a") as file:
-        file.write('00.0, 4, "n2", 78, "write", "running", 999.0, 5]\n')
-    received.look()
-    assert sorted(received.beats) == [3, 4]
 
 
 def test_a_rank_that_had_met_the_others_is_not_called_never_started(tmp_path, monkeypatch):
@@ -360,14 +282,6 @@ def test_a_rank_in_a_session_of_its_own_notices_that_its_watchdog_is_gone(tmp_pa
     assert b"its watchdog process is gone" in said
 
 
-def test_identity_of_a_process():
-    assert not processes.is_gone(processes.get_process_identity())
-    parts = processes.get_process_identity().split(":")
-    assert processes.is_gone(":".join([*parts[:3], "1"]))  # the same pid, started at another time
-    assert not processes.is_gone("another-boot:" + ":".join(parts[1:]))
-    assert not processes.is_gone("")
-
-
 def test_a_family_is_who_inherited_the_token():
     token = f"test:{os.getpid()}:{time.monotonic_ns()}"
     child = subprocess.Popen(["sleep", "60"], env={processes.WATCHDOG_VARIABLE: token}, start_new_session=True)
@@ -396,26 +310,6 @@ def test_only_younger_processes_are_looked_at_unless_ids_began_again(monkeypatch
             child.wait()
 
 
-def test_heartbeats_are_read_back_and_damaged_ones_are_left_out(tmp_path):
-    with Heartbeat(tmp_path, 11) as heart:
-        heart.enter("read")
-        assert [(b.rank, b.phase, b.state) for b in read_beats(tmp_path)] == [(11, "read", "running")]
-    (tmp_path / "rank-2").write_text('{"rank": 2')
-    (tmp_path / "rank-3").write_text("[]")
-    (tmp_path / "rank-4.new").write_text("")
-    assert [(b.rank, b.state) for b in read_beats(tmp_path)] == [(11, "done")]
-
-
-def test_a_word_over_a_longer_one_is_read_alone_and_half_of_one_is_not_read(tmp_path):
-    long, short = (replace(beat(3, "running"), phase=name) for name in ("x" * 300, "y"))
-    last_words.write_beat(tmp_path, long)
-    last_words.write_beat(tmp_path, short)
-    assert read_beats(tmp_path) == [short]
-    content = (tmp_path / "rank-3").read_bytes()
-    (tmp_path / "rank-3").write_bytes(content[:40] + b"0" + content[41:])
-    assert read_beats(tmp_path) == []
-
-
 def test_the_eldest_of_a_family_is_who_has_no_parent_in_it():
     child = "import os, sys; from iosonde.ranks.processes import find_eldest as f; print(f('t') == os.getpid(), f('t'))"
     parent = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]], check=True)"
@@ -423,52 +317,6 @@ def test_the_eldest_of_a_family_is_who_has_no_parent_in_it():
     for words, answer in (([child], "True"), ([parent, child], "False 0")):
         done = subprocess.run([sys.executable, "-c", *words], env=family, capture_output=True, text=True, check=True)
         assert done.stdout.startswith(answer)
-
-
-def test_a_rank_that_fails_is_not_done(tmp_path):
-    with pytest.raises(BrokenPipeError), Heartbeat(tmp_path, 0) as heart:
-        heart.enter("read")
-        raise BrokenPipeError
-    assert read_beats(tmp_path)[0].state == "running"
-
-
-def test_a_heartbeat_that_cannot_be_written_does_not_stop_the_rank(tmp_path):
-    directory = tmp_path / "beats"
-    directory.mkdir()
-    with Heartbeat(directory, 0) as heart:
-        (directory / "rank-0").unlink()
-        directory.rmdir()
-        heart.enter("read")
-
-
-@pytest.mark.parametrize(
-    ("beats", "ranks", "expected"),
-    [
-        ([beat(0, "waiting"), beat(1, "running")], 2, [1]),
-        ([beat(0, "waiting")], 3, [1, 2]),
-        ([beat(0, "waiting", "read", 9), beat(1, "waiting", "write", 5)], 2, [1]),
-        ([beat(0, "waiting"), beat(1, "waiting")], 2, [0, 1]),
-        ([beat(0, "done"), beat(1, "waiting")], 2, [1]),
-        ([beat(0, "done")], 1, []),
-    ],
-)
-def test_who_is_waited_for(beats, ranks, expected):
-    assert last_words.find_blocking_ranks(beats, ranks) == expected
-
-
-def test_shared_memory_that_nobody_uses_any_more_is_removed(tmp_path):
-    import mmap
-
-    since = time.time() - 60
-    for name in ("mpich_shm_1_0", "mpich_shm_2_0", "vader_segment.n1.7", "somebody_elses"):
-        (tmp_path / name).write_bytes(bytes(4096))
-    (tmp_path / "mpich_shm_link").symlink_to(tmp_path / "somebody_elses")
-    with (tmp_path / "mpich_shm_2_0").open("r+b") as file, mmap.mmap(file.fileno(), 0):
-        assert leftovers.remove_segments(time.time() + 60, tmp_path) == []
-        assert leftovers.remove_segments(since, tmp_path) == ["mpich_shm_1_0", "vader_segment.n1.7"]
-    left = sorted(path.name for path in tmp_path.iterdir())
-    assert left == ["mpich_shm_2_0", "mpich_shm_link", "somebody_elses"]
-    assert leftovers.remove_segments(since, tmp_path / "absent") == []
 
 
 def test_a_rank_whose_operations_nobody_sees_shows_that_it_lives(tmp_path):
@@ -486,32 +334,6 @@ def test_a_rank_whose_operations_nobody_sees_shows_that_it_lives(tmp_path):
     assert sentence.endswith("31 s"), "of operations that nobody sees there is no number"
 
 
-SSH = "ssh: Could not resolve hostname n9: Name or service not known"
-
-
-@pytest.mark.parametrize(
-    ("stderr", "said"),
-    [
-        (f"{SSH}\r\n[mpiexec@n1] ui_cmd_cb (x.c:51): Launch proxy failed.\n[mpiexec@n1] main (y.c:2): error\n", SSH),
-        ("[mpiexec@n1] main (y.c:2): error\n", "[mpiexec@n1] main (y.c:2): error"),
-        ("Traceback (most recent call last):\n  File x\nValueError: no\n\n=====\n", "ValueError: no"),
-        (f"-----\nPrimary job ended\n-----\n{SSH}\n-----\nmpiexec detected\n  Exit code:  16\n-----\n", SSH),
-        (f"{SSH}\nslurmstepd: error: *** STEP 2.2 ON n1 CANCELLED ***\nsrun: Force Terminated StepId=2.2\n", SSH),
-        ("-----\nORTE was unable to start\n-----\n", "ORTE was unable to start"),
-        (" \n", "exit code 5"),
-        ("x" * 300, "x" * 200),
-    ],
-)
-def test_the_reason_is_not_what_the_launcher_says_of_itself(stderr, said):
-    assert watchdog.Outcome(5, 1.0, False, [], stderr, None).last_words() == said
-
-
-def test_a_rank_of_ours_is_heard_through_what_mpi_says():
-    ours = "n2: /t is full. Make room"
-    stderr = f"iosonde: {ours}\nAbort(3) on node 1 (rank 1 in comm 496): application called MPI_Abort\n"
-    assert watchdog.Outcome(3, 1.0, False, [], stderr, None).last_words() == ours
-
-
 @pytest.mark.parametrize(
     ("how", "full"), [("exit 7", True), ("kill -BUS $$", True), ("exit 7", False), ("exit 3", True)]
 )
@@ -523,55 +345,3 @@ def test_full_shared_memory_is_named(tmp_path, monkeypatch, how, full):
     assert (codes([said]) == ["shared-memory-full"]) == named
     if named:
         assert_problem(said, "shared-memory-full", directory="/dev/shm", free="0 B", total="4 GiB")
-
-
-def test_what_was_held_is_removed_and_nothing_else(tmp_path, monkeypatch):
-    """As after kill -9 of everything: the spool has the record, a later run of the same experiment removes."""
-    import mmap
-
-    monkeypatch.setattr(leftovers, "_HYDRA_FILE", f"{tmp_path}/tmp/hydra_hwloc_xmlfile_")
-    monkeypatch.setattr(leftovers, "SHARED_MEMORY", tmp_path / "shm")
-    for name in ("tmp", "shm", "spool"):
-        (tmp_path / name).mkdir()
-    names = [
-        "shm/mpich_shm_1_0",
-        "shm/mpich_shm_2_0",
-        "shm/other",
-        "tmp/hydra_hwloc_xmlfile_a",
-        "tmp/hydra_hwloc_xmlfile_b",
-        "tmp/hydra_hwloc_xmlfile_foreign",
-    ]
-    for name in names:
-        (tmp_path / name).write_bytes(bytes(4096))
-    with contextlib.ExitStack() as held:
-        for name in ("shm/mpich_shm_1_0", "shm/other"):
-            file = held.enter_context((tmp_path / name).open("r+b"))
-            held.enter_context(mmap.mmap(file.fileno(), 0))
-        for name in ("tmp/hydra_hwloc_xmlfile_a", "tmp/hydra_hwloc_xmlfile_b"):
-            held.enter_context((tmp_path / name).open())
-        leftovers.record_open_files(tmp_path / "spool", "node-0", [os.getpid()])
-        assert leftovers.remove_recorded(tmp_path / "spool") == []  # held still
-    (tmp_path / "tmp/another").write_bytes(b"of somebody else, under the same name")
-    (tmp_path / "tmp/another").rename(tmp_path / "tmp/hydra_hwloc_xmlfile_b")
-    (tmp_path / "spool/held-damaged.json").write_text('[["/etc/passwd", 1')
-    removed = leftovers.remove_recorded(tmp_path / "spool")
-    assert removed == [f"{tmp_path}/shm/mpich_shm_1_0", f"{tmp_path}/tmp/hydra_hwloc_xmlfile_a"]
-    assert sorted(path.name for path in (tmp_path / "shm").iterdir()) == ["mpich_shm_2_0", "other"]
-    assert {path.name for path in (tmp_path / "tmp").iterdir()} == {
-        "hydra_hwloc_xmlfile_b",
-        "hydra_hwloc_xmlfile_foreign",
-    }
-    assert leftovers.remove_recorded(tmp_path / "absent") == []
-
-
-def test_a_record_cannot_name_what_is_not_left_by_mpi(tmp_path):
-    keep = tmp_path / "mpich_shm_1"
-    keep.write_bytes(b"")
-    status = keep.stat()
-    record = [
-        [str(keep), status.st_dev, status.st_ino],
-        [f"/dev/shm/mpich_shm_/../..{keep}", status.st_dev, status.st_ino],
-    ]
-    (tmp_path / "held-x.json").write_text(json.dumps(record))
-    assert leftovers.remove_recorded(tmp_path) == []
-    assert keep.exists()

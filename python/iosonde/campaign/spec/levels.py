@@ -13,7 +13,7 @@ from iosonde.core.types import FactorValue
 from iosonde.core.units import parse_seconds, parse_size
 
 BYTES, SECONDS = "bytes", "s"
-_SIZE = re.compile(r"\d+(\.\d+)?\s*([KMGTP]i?B|B)")
+_SIZE = re.compile(r"\d+(\.\d+)?\s*([KMGTP]i?B|kB|B)")
 _TIME = re.compile(r"\d+(\.\d+)?\s*(ns|us|µs|ms|s|sec|min|h)")
 
 

@@ -162,11 +162,11 @@ def observe_server_calls(entry: Mapping[str, Any], repetition: int) -> list[Obse
 
 
 def _read_counts(file: Path) -> Counter[str] | None:
+    counts: Counter[str] = Counter()
     try:
-        servers = list(json.loads(file.read_text())["servers"])
+        servers = json.loads(file.read_text())["servers"]
+        for each in (operation for server in servers for operation in server["operations"]):
+            counts[each["operation"]] += int(each["count"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    counts: Counter[str] = Counter()
-    for each in (operation for server in servers for operation in server["operations"]):
-        counts[each["operation"]] += int(each["count"])
     return counts
