@@ -261,7 +261,7 @@ def test_plans_are_rows_and_json(cells):
     assert (document["version"], document["tool"]) == (1, "iozone")
     [setting] = document["settings"]
     assert (setting["setting"], setting["words"], codes(setting["why"]), setting["differs"]) == (
-        {},
+        one,
         [],
         ["no-write"],
         [],
