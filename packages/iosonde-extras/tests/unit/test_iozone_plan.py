@@ -6,11 +6,13 @@ import pytest
 
 from iosonde.campaign.plan import plan_campaign
 from iosonde.campaign.request import Request
+from iosonde.core.workload import FileNames, Files, Phase, Step
+from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.measure.workloads.translation import translate
-from iosonde_extras.as_iozone import translate_settings
+from iosonde_extras.as_iozone import as_iozone, translate_settings
 from iosonde_extras.iozone import Settings
-from iosonde_extras.iozone_plan import iozone_plan
-from messages import raises
+from iosonde_extras.iozone_plan import IozonePlan, iozone_plan
+from messages import codes, raises
 
 PHASE = (
     "- {{name: {name}, files: 'r${{RANK}}', "
@@ -133,3 +135,134 @@ def test_the_way_back_is_the_way_there(options):
 def test_commands_are_no_native_steps(tmp_path):
     with raises("option-not-applicable"):
         iozone_plan(plan_campaign(Request(what="true", target=(str(tmp_path),))))
+
+
+CLOSE = (Step("close"),)
+RECORDS = Step("write", 4096, size=65536, offsets="seq")
+
+
+def plan(name="write", steps=(RECORDS,), first="create", last=CLOSE, files=None, **more):
+    of_plan = {key: more.pop(key) for key in ("timed", "backend", "warm", "reads") if key in more}
+    files = files or Files("f", 1)
+    return PhasePlan(name, Phase(name, files, (Step(first), *steps, *last), **more), "bandwidth", **of_plan)
+
+
+def read_plan(name="read", offsets="seq", **more):
+    return plan(name, (Step("read", 4096, size=65536, offsets=offsets),), "open", **more)
+
+
+def as_one(*plans):
+    return as_iozone(plans, plans)
+
+
+@pytest.mark.parametrize(
+    ("plans", "words", "differs"),
+    [
+        ([plan()], "-r 4k -s 64k -i 0 -+n -c", ["own-random-order"]),
+        (
+            [plan(open_flags=("sync", "direct"), last=(Step("fsync"), Step("close")))],
+            "-r 4k -s 64k -i 0 -+n -c -e -I -o",
+            ["own-random-order"],
+        ),
+        ([plan(), read_plan(), read_plan("again")], "-r 4k -s 64k -i 0 -i 1 -c", ["test-done-twice"]),
+        ([plan(), plan("again"), read_plan()], "-r 4k -s 64k -i 0 -i 1 -c", ["test-done-twice"]),
+        ([read_plan("reverse", "reverse"), plan()], "-r 4k -s 64k -i 0 -i 3 -+n -c", ["fixed-order"]),
+        ([plan(), read_plan("rr", "shuffled")], "-r 4k -s 64k -i 0 -i 2 -+n -c", ["reads-and-writes"]),
+        (
+            [plan(), read_plan("rr", "rnd"), plan("rw", (Step("write", 4096, size=65536, offsets="rnd"),))],
+            "-r 4k -s 64k -i 0 -i 2 -+n -c",
+            ["every-record-once"],
+        ),
+        (
+            [plan(), read_plan("stride", {"stride": {"hole": 8192}})],
+            "-r 4k -s 64k -i 0 -i 5 -+n -c -j 3",
+            [],
+        ),
+        ([plan(timed=False), read_plan()], "-r 4k -s 64k -i 0 -i 1 -+n -c", ["every-test-timed"]),
+        ([plan(), read_plan(reads=(Files("f", 1),))], "-r 4k -s 64k -i 0 -i 1 -+n -c", ["warm-reads"]),
+        ([plan(), read_plan(reads=(Files("f", 1),), warm=True)], "-r 4k -s 64k -i 0 -i 1 -+n -c", []),
+    ],
+)
+def test_phases_become_options_and_what_differs(plans, words, differs):
+    converted = as_one(*plans)
+    assert (" ".join(converted.words), converted.why) == (words, ())
+    assert [code for code in codes(converted.differs) if code != "own-random-order"] == [
+        code for code in differs if code != "own-random-order"
+    ]
+    assert codes(converted.differs)[-1] == "own-random-order"
+
+
+@pytest.mark.parametrize(
+    ("plans", "why"),
+    [
+        ([], ["no-phases"]),
+        ([plan(files=Files("f", 2))], ["several-files"]),
+        ([plan(files=FileNames(("f",)))], ["several-files"]),
+        ([plan(time_limit_ns=1)], ["limited-phase"]),
+        ([plan(max_operations=1)], ["limited-phase"]),
+        ([plan(passes=2)], ["limited-phase"]),
+        ([plan(order="shuffled")], ["paced-or-queued"]),
+        ([plan(backend={"name": "fake"})], ["paced-or-queued"]),
+        ([plan(steps=())], ["no-such-test"]),
+        ([plan(steps=(RECORDS, RECORDS))], ["no-such-test"]),
+        ([plan(steps=(RECORDS, Step("stat")))], ["no-such-test"]),
+        ([plan(steps=(Step("write", 4096, size=65536, base=4096),))], ["no-such-test"]),
+        ([plan(steps=(Step("write", 4096, size=65536, ns=5),))], ["no-such-test"]),
+        ([plan(steps=(Step("write", 4096, size=65536, offsets="reverse"),))], ["no-such-test"]),
+        ([plan(last=())], ["no-close"]),
+        ([plan(open_flags=("append",))], ["unsupported-flag"]),
+        ([plan(steps=(Step("write", 4096, size=10_000),))], ["not-a-multiple"]),
+        ([plan(steps=(Step("write", 4096, size=66_560, offsets="seq"),))], ["not-a-multiple"]),
+        ([plan(steps=(Step("write", 1000, size=1_024_000, offsets="seq"),))], ["not-a-multiple"]),
+        ([read_plan()], ["no-write"]),
+        ([plan(), plan("w", (Step("write", 8192, size=65536),))], ["several-values"]),
+        ([plan(), plan("w", (Step("write", 4096, size=32768),))], ["several-values"]),
+        ([plan(), read_plan(open_flags=("direct",))], ["several-values"]),
+        ([plan(), plan("w", last=(Step("fsync"), Step("close")))], ["several-values"]),
+    ],
+)
+def test_phases_that_iozone_cannot_do_have_one_reason_each(plans, why):
+    converted = as_one(*plans)
+    assert (converted.words, converted.differs, codes(converted.why)) == ((), (), why)
+
+
+def test_a_rank_with_its_own_file_is_a_process_of_iozone_and_two_with_one_are_not():
+    first, same, other = plan(), plan(), plan(files=Files("f", 1, first=1))
+    assert codes(as_iozone([first], [same]).why) == ["shared-file"]
+    assert as_iozone([first], [other]).words
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "-r 4k -s 512k -i 0 -i 1"),
+        ({"tests": ("write",)}, "-r 4k -s 512k -i 0 -+n"),
+        ({"tests": ("stride_read", "record_rewrite"), "stride": 3}, "-r 4k -s 512k -i 0 -i 4 -i 5 -j 3 -+n"),
+        (
+            {"inside": ("close", "fsync"), "direct": True, "synchronous": True, "verify": True},
+            "-r 4k -s 512k -i 0 -i 1 -c -e -I -o -+d",
+        ),
+        ({"record_size": 512, "file_size": 1024}, ""),
+    ],
+)
+def test_settings_of_iozone_become_its_options(settings, words):
+    converted = translate_settings(Settings(**settings))
+    assert " ".join(converted.words) == words and codes(converted.why) == ([] if words else ["not-a-multiple"])
+
+
+def test_plans_are_rows_and_json(cells):
+    one = {"nodes": 1, "ranks_per_node": 1}
+    good, bad = cells(WRITE), cells(READ)
+    assert IozonePlan((*good, *bad), {}).records() == [
+        {**one, "command": "iozone -t 1 -F ${TARGET}/iozone-0 -r 4k -s 1024k -i 0 -+n -c", "why": None},
+        {**one, "command": None, "why": "nothing writes the file: IOzone's test 0 comes first"},
+    ]
+    document = IozonePlan(bad, {}).to_dict()
+    assert (document["version"], document["tool"]) == (1, "iozone")
+    [setting] = document["settings"]
+    assert (setting["setting"], setting["words"], codes(setting["why"]), setting["differs"]) == (
+        one,
+        [],
+        ["no-write"],
+        [],
+    )

@@ -110,3 +110,153 @@ def test_m_and_p_are_those_of_the_machine_and_what_is_not_verified_is_no_referen
         for c in cells
     ]
     assert "uncached" not in [line.name for line in path_models.fit(blind)["read"].lines]
+
+
+def cell(direction="read", state="cached", memory="off0", place="seq", size=4096, n=4, **more):
+    seconds = np.arange(1, n + 1) * 1e-6
+    return path_models.PathCell(direction, state, memory, place, size, seconds, np.arange(n) % 2 == 0, **more)
+
+
+@pytest.mark.parametrize(
+    ("levels", "reach"),
+    [
+        ({}, "near"),
+        ({"place": "reverse", "memory": "seq"}, "near"),
+        ({"place": "rnd"}, "far"),
+        ({"memory": "rnd"}, "far"),
+        ({"state": "discard", "place": "rnd"}, "near"),
+        ({"state": "discard", "memory": "rnd"}, "far"),
+    ],
+)
+def test_a_cell_is_near_if_both_its_places_are_ordered(levels, reach):
+    assert cell(**levels).reach == reach
+
+
+@pytest.mark.parametrize(
+    ("levels", "microseconds"),
+    [
+        ({}, [1, 2, 3, 4]),
+        ({"verified": False}, None),
+        ({"n": 0}, None),
+        # Data that is not cached: the first touch of each page, if nothing can foresee it.
+        ({"state": "uncached"}, None),
+        ({"state": "uncached", "place": "rnd"}, [1, 3]),
+        ({"state": "uncached", "place": "stride8", "direction": "write", "size": 4095}, [1, 3]),
+        ({"state": "uncached", "place": "rnd8", "direction": "write", "size": 4096}, None),
+        ({"state": "first", "direction": "write", "place": "rnd"}, [1, 2, 3, 4]),
+    ],
+)
+def test_the_times_of_a_known_condition_are_its_reference(levels, microseconds):
+    reference = cell(**levels).reference
+    assert (None if reference is None else (reference * 1e6).round(3).tolist()) == microseconds
+
+
+@pytest.mark.parametrize(
+    ("levels", "conditions"),
+    [
+        ({}, ("cached",)),
+        ({"state": "discard"}, ("discard",)),
+        ({"state": "uncached"}, ("cached",)),
+        ({"state": "uncached", "place": "rnd"}, ("uncached",)),
+        ({"state": "uncached", "direction": "write", "place": "rnd", "size": 4095}, ("uncached",)),
+        ({"state": "uncached", "direction": "write", "place": "rnd", "size": 4096}, ("again", "first")),
+        ({"state": "uncached", "direction": "write", "place": "seq", "size": 1}, ("again", "first")),
+        ({"state": "first", "direction": "write"}, ("first",)),
+    ],
+)
+def test_the_best_case_of_an_access_has_its_conditions(levels, conditions):
+    assert path_models.meant(cell(**levels)) == conditions
+
+
+def straight(name, fixed, per_byte, spread=0.1, largest=0, n=9):
+    return path_lines.PathLine(name, np.array([fixed]), np.array([per_byte]), spread, n, largest)
+
+
+LINES = (straight("discard (near)", 1e-6, 0.0), straight("cached", 1e-5, 1e-9), straight("uncached", 1e-3, 0, 0.2, 100))
+READS = path_models.PathModels("read", LINES)
+
+
+@pytest.mark.parametrize(
+    ("size", "seconds", "condition", "nearest"),
+    [
+        # Pure: at most 3 spreads away in the logarithm, e^0.3 = 1.3499 and e^0.6 = 1.822.
+        (1, 1e-6, "discard (near)", "discard (near)"),
+        (1, 1.3498e-6, "discard (near)", "discard (near)"),
+        (1, 1.3500e-6, "mixed", "discard (near)"),
+        (1, 0.1e-6, "discard (near)", "discard (near)"),
+        (10_000, 2e-5, "cached", "cached"),
+        (10_000, 2.0e-5 * 1.36, "slower", "cached"),
+        (100, 1.822e-3, "uncached", "uncached"),
+        (100, 1.823e-3, "slower", "uncached"),
+        (101, 1e-3, "slower", "cached"),
+    ],
+)
+def test_an_operation_is_assigned_to_the_nearest_line(size, seconds, condition, nearest):
+    assigned = READS.assign(np.array([float(size)]), np.array([seconds]))
+    assert assigned.names == ("discard (near)", "cached", "uncached", "mixed", "slower")
+    assert (assigned.names[assigned.codes[0]], assigned.names[assigned.nearest[0]]) == (condition, nearest)
+
+
+def test_shares_count_every_operation_once():
+    assigned = READS.assign(np.full(4, 1.0), np.array([1e-6, 1e-6, 1e-4, 1.0]))
+    assert assigned.shares() == {"discard (near)": 0.5, "cached": 0, "uncached": 0, "mixed": 0.25, "slower": 0.25}
+    nothing = READS.assign(np.zeros(0), np.zeros(0))
+    assert set(nothing.shares().values()) == {0.0}
+
+
+def test_a_condition_has_its_own_line_near_and_far_or_one_for_both():
+    assert READS.line("discard", "near") is LINES[0] and READS.line("discard", "far") is None
+    assert READS.line("cached", "near") is READS.line("cached", "far") is LINES[1]
+
+
+def test_parts_are_differences_of_conditions():
+    def line(name, fixed, per_byte, n):
+        return path_lines.PathLine(name, np.array(fixed), np.array(per_byte), 0.1, n)
+
+    models = path_models.PathModels(
+        "read",
+        (
+            line("discard", [1.0, 0.5, 1.5], [0.1, 0.1, 0.1], 5),
+            line("cached", [3.0, 3.0, 3.0], [0.3, 0.2, 0.4], 4),
+            line("uncached", [10.0, 9.0, 12.0], [0.35, 0.2, 0.2], 7),
+        ),
+    )
+    told = [
+        (part.name, *((e.value, e.low, e.high, e.n) for e in (part.fixed_s, part.per_byte)))
+        for part in path_models.parts(models, 0.5)
+    ]
+    # Percentiles 25 and 75 of two replicates; not below 0, and with the best between them.
+    assert told == [
+        ("m", pytest.approx((1.0, 0.75, 1.25, 5)), pytest.approx((0.1, 0.1, 0.1, 5))),
+        ("p", pytest.approx((2.0, 1.75, 2.25, 4)), pytest.approx((0.2, 0.15, 0.25, 4))),
+        ("n + c + d", pytest.approx((7.0, 6.75, 8.25, 4)), pytest.approx((0.05, 0.0, 0.05, 4))),
+    ]
+    assert [part.name for part in path_models.parts(path_models.PathModels("read", models.lines[1:]), 0.5)] == [
+        "n + c + d"
+    ]
+
+
+def test_an_interval_holds_its_best_value_and_has_no_ends_without_replicates():
+    def ends(*values):
+        estimate = path_lines.interval(np.array(values, float), 0.8, 3)
+        return estimate.value, estimate.low, estimate.high
+
+    assert ends(5) == (5, None, None)
+    assert ends(5, *range(11)) == pytest.approx((5, 1, 9))
+    assert ends(20, *range(11)) == pytest.approx((20, 1, 20))
+    assert ends(-20, *range(11)) == pytest.approx((-20, -20, 9))
+
+
+def test_a_line_of_few_cells_says_so_and_one_beyond_its_largest_access_has_no_time():
+    assert [bool(straight("x", 1, 1, n=n).warnings) for n in (5, 6)] == [True, False]
+    line = straight("x", 2.0, 0.5, largest=10)
+    assert line.seconds(np.array([10.0, 11.0])).tolist() == [7.0, pytest.approx(np.nan, nan_ok=True)]
+    assert line.replicates(11).tolist() == [7.5]
+
+
+def test_the_spread_of_a_line_is_that_of_single_operations():
+    sizes = np.array([1.0, 10.0, 100.0, 1000.0])
+    noise = np.random.default_rng(3).normal(0, 0.3, (4, 4000))
+    times = [(1e-6 + 1e-9 * size) * np.exp(own) for size, own in zip(sizes, noise, strict=True)]
+    assert path_lines.line("x", sizes, times).spread == pytest.approx(0.3, rel=0.05)
+    assert path_lines.line("x", sizes, [np.full(9, 1e-6)] * 4).spread == 0.02

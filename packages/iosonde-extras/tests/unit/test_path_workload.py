@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from iosonde.core.schema import RECORD
-from iosonde.core.workload import Device, Workload
+from iosonde.core.workload import Device, Files, Phase, Step, Workload
 from iosonde.engine import _native
+from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.measure.workloads.settings import SettingError
 from iosonde_extras.path_study import workload as path_study
 from iosonde_extras.path_study.names import pattern_name
@@ -113,3 +114,94 @@ def test_of_what_is_moved_the_making_of_the_file_is_written_and_so_is_a_study_of
     ):
         asked = path_study.Settings(access_size=1024, **settings)
         assert path_study.bytes_written(asked, 2) == 2 * written * 1024 * 10_000 <= path_study.bytes_moved(asked, 2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "needs"),
+    [
+        # Of 3 ranks: bytes at once, moved and written, files at once and touched. 100 accesses of 4 KiB are 409600 B.
+        ({"state": "cached"}, (1228800, 3686400, 1228800, 6, 9)),
+        ({"state": "uncached"}, (1228800, 2457600, 1228800, 6, 9)),
+        ({"state": "uncached", "place": "off0"}, (12288, 1241088, 12288, 6, 9)),
+        ({"state": "uncached", "place": "rnd"}, (3145728, 4374528, 3145728, 6, 9)),
+        ({"state": "discard"}, (0, 1228800, 0, 0, 0)),
+        ({"state": "discard", "direction": "write"}, (0, 1228800, 1228800, 0, 0)),
+        ({"state": "first", "direction": "write"}, (1228800, 1228800, 1228800, 6, 9)),
+        ({"state": "again", "direction": "write"}, (1228800, 2457600, 2457600, 6, 9)),
+        ({"state": "uncached", "direction": "write", "place": "reverse"}, (1228800, 2457600, 2457600, 6, 9)),
+        ({"state": "cached", "machine": "lock"}, (0, 0, 0, 0, 0)),
+    ],
+)
+def test_what_a_trial_needs_is_counted(settings, needs):
+    cell = path_study.Settings(operations=100, bytes=MIB, **settings)
+    functions = (
+        path_study.bytes_needed,
+        path_study.bytes_moved,
+        path_study.bytes_written,
+        path_study.files_needed,
+        path_study.files_touched,
+    )
+    assert tuple(function(cell, 3) for function in functions) == needs
+
+
+@pytest.mark.parametrize(
+    ("settings", "count"),
+    [
+        ({"operations": 10, "access_size": 4096, "bytes": 40960}, 10),
+        ({"operations": 11, "access_size": 4096, "bytes": 40960}, 10),
+        ({"operations": 9, "access_size": 4096, "bytes": 40960}, 9),
+        ({"operations": 9, "access_size": 4096, "bytes": 4096}, 1),
+    ],
+)
+def test_operations_end_with_their_number_or_their_bytes(settings, count):
+    assert path_study.Settings(**settings).count == count
+
+
+def access(**settings):
+    return path_study.plan(path_study.Settings(**{"operations": 100, "bytes": MIB} | settings), 2, 4, 1)[-1]
+
+
+def test_the_accesses_are_planned_as_a_whole():
+    plan = access(state="uncached", place="rnd8", memory="seq", memory_size=10_000, time_limit="1.5s")
+    files = Files("rank00002/study", 1)
+    step = Step("read", 4096, size=MIB, count=100, offsets={"rnd_near": {"distance": 8 * MIB}}, memory="seq")
+    assert plan == PhasePlan(
+        "access",
+        Phase("access", files, (step,), time_limit_ns=1_500_000_000, memory_size=8192),
+        "bandwidth",
+        "read",
+        reads=(files,),
+        warm=False,
+    )
+    wide = access(state="uncached", place="rnd8", access_size=16 * MIB, bytes=32 * MIB).phase.steps[0]
+    assert wide.offsets == {"rnd_near": {"distance": 16 * MIB}}
+
+
+def test_memory_is_one_access_or_whole_ones_and_at_least_two():
+    regions = [access(memory=memory, memory_size=12_287).phase.memory_size for memory in ("off0", "seq", "rnd")]
+    assert regions == [4096, 8192, 8192]
+    assert access(memory="rnd", memory_size=12_288).phase.memory_size == 12_288
+    assert access(memory="rnd", memory_size=1).phase.memory_size == 8192
+
+
+@pytest.mark.parametrize(
+    ("state", "direction", "begins"),
+    [
+        ("cached", "read", "cached"),
+        ("uncached", "read", "uncached"),
+        ("discard", "read", "discard"),
+        ("first", "write", "none"),
+        ("again", "write", "cached"),
+    ],
+)
+def test_a_scripted_machine_begins_in_the_state_of_the_cell(state, direction, begins):
+    plan = access(state=state, direction=direction, machine={"kind": "read-ahead", "window": "1MiB", "outliers": 0.5})
+    machine = {"kind": "read_ahead", "window": MIB, "outliers": 0.5, "state": begins, "file_size": 409600}
+    assert plan.backend == {"name": "fake", "machine": machine}
+
+
+def test_limits_of_sizes_are_included():
+    assert path_study.Settings(access_size="1MiB", bytes="1MiB").count == 1
+    assert path_study.Settings(access_size="1GiB", bytes="2GiB").count == 2
+    with raises("out-of-range", SettingError, access_size=2**30 + 1):
+        path_study.Settings(access_size=2**30 + 1, bytes="2GiB")

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from iosonde.core.errors import InputError
-from iosonde.core.workload import Workload
+from iosonde.core.workload import Files, Workload
 from iosonde.engine import _native
 from iosonde.measure import spool, workloads
 from iosonde.measure.workloads.translation import translate
 from iosonde_extras import ior
-from messages import codes
+from messages import codes, raises
 
 
 def execute(root: Path, command: str, ranks: int, shift: int = 0) -> list[tuple[str, int, list]]:
@@ -263,3 +263,371 @@ def test_settings_in_an_experiment_file_are_checked(workload, settings, said):
 
 def test_settings_in_an_experiment_file_may_have_units():
     assert workloads.find_producer("ior").Settings(transfer_size="1MiB", block_size="16MiB").block_size == 2**24
+
+
+def describe(plan) -> list[str]:
+    """A planned phase in words: what it is, its files, and each of its steps."""
+    phase = plan.phase
+    marks = {
+        "untimed": not plan.timed,
+        "shared": plan.shared,
+        "verified": phase.verify,
+        phase.order: phase.order != "listed",
+        **dict.fromkeys(phase.open_flags, True),
+        f"distinct {plan.distinct_bytes}": plan.distinct_bytes,
+        "reads them": plan.reads == (phase.files,),
+    }
+    head = f"{plan.operation} {plan.measures} {plan.counted_kind}: {', '.join(mark for mark in marks if marks[mark])}"
+    names = (
+        f"{phase.files.template} {phase.files.count} from {phase.files.first}"
+        if isinstance(phase.files, Files)
+        else " ".join(phase.files.names)
+    )
+    return [head, names, *map(describe_step, phase.steps)]
+
+
+def describe_step(step) -> str:
+    words = [step.kind, *(str(value) for value in (step.transfer_size,) if value is not None)]
+    parts = {"at": step.base, "of": step.size, "times": step.count, "order": step.offsets}
+    return " ".join([*words, *(f"{name}={value}" for name, value in parts.items() if value is not None)])
+
+
+def plans(command: str, rank: int, ranks: int, shift: int = 0) -> list[list[str]]:
+    translation = translate(command)
+    producer = workloads.find_producer(translation.workload)
+    return [describe(plan) for plan in producer.plan(translation.settings, rank, ranks, shift)]
+
+
+@pytest.mark.parametrize(
+    ("command", "steps"),
+    [
+        # Rank 1 of 3. Segment s of rank r is block 3 s + r of the shared file.
+        ("ior -w -t 4k -b 8k", ["create", "write 4096 at=8192 of=8192 order=seq", "close"]),
+        ("ior -w -t 4k -b 8k -s 2 -F", ["create", "write 4096 at=0 of=16384 order=seq", "close"]),
+        (
+            "ior -w -t 4k -b 4k -s 2",
+            ["create", "write 4096 at=4096 of=16384 times=2 order={'stride': {'hole': 8192}}", "close"],
+        ),
+        (
+            "ior -w -t 4k -b 8k -s 2",
+            [
+                "create",
+                "write 4096 at=8192 of=8192 order=seq",
+                "write 4096 at=32768 of=8192 order=seq",
+                "close",
+            ],
+        ),
+        (
+            "ior -w -e -Y -t 4k -b 8k",
+            [
+                "create",
+                "write 4096 at=8192 of=4096",
+                "fsync",
+                "write 4096 at=12288 of=4096",
+                "fsync",
+                "fsync",
+                "close",
+            ],
+        ),
+    ],
+)
+def test_the_steps_of_ior_are_its_blocks(command, steps):
+    assert plans(command, 1, 3)[0][2:] == steps
+
+
+def test_the_phases_of_ior_are_planned_as_a_whole():
+    command = "ior -w -r -W -e -F -u -C -Q 1 -B -t 4k -b 4k"
+    accesses = {kind: f"{kind} 4096 at=0 of=4096 order=seq" for kind in ("write", "read")}
+    assert plans(command, 3, 4, shift=2) == [
+        [
+            "write bandwidth write: verified, direct",
+            "ior/00000003/testFile. 1 from 3",
+            "create",
+            accesses["write"],
+            "fsync",
+            "close",
+        ],
+        # The checker is two shifts away: rank (3 + 2 × 2) mod 4; the reader one: (3 + 2) mod 4.
+        [
+            "check_write bandwidth read: untimed, verified, direct, reads them",
+            "ior/00000003/testFile. 1 from 3",
+            "open",
+            accesses["read"],
+            "close",
+        ],
+        [
+            "read bandwidth read: verified, direct, reads them",
+            "ior/00000001/testFile. 1 from 1",
+            "open",
+            accesses["read"],
+            "close",
+        ],
+    ]
+    assert plans("ior -r -R -t 4k -b 8k -s 3", 0, 2) == [
+        [
+            "write bandwidth write: untimed, shared, verified, distinct 49152",
+            "ior/testFile. 1 from 0",
+            "create",
+            *(f"write 4096 at={at} of=8192 order=seq" for at in (0, 16384, 32768)),
+            "close",
+        ],
+        [
+            "read bandwidth read: shared, verified, distinct 49152, reads them",
+            "ior/testFile. 1 from 0",
+            "open",
+            *(f"read 4096 at={at} of=8192 order=seq" for at in (0, 16384, 32768)),
+            "close",
+        ],
+    ]
+
+
+def test_a_random_reader_of_ior_is_at_least_its_distance_away_and_the_seed_draws_it():
+    def choose(seed: int, distance: int, rank: int, shift: int) -> int:
+        command = f"ior -w -r -Z -F -Q {distance} --random-offset-seed {seed}"
+        return ior.plan(translate(command).settings, rank, 6, shift)[1].phase.files.first
+
+    for distance, shift, allowed in [(1, 0, {1, 2, 3, 4, 5}), (2, 2, {4, 5}), (9, 1, {5})]:
+        drawn = {(choose(seed, distance, rank, shift) - rank) % 6 for seed in range(12) for rank in range(6)}
+        assert drawn == allowed
+    assert ior.plan(translate("ior -w -r -Z -F").settings, 0, 1, 0)[1].phase.files.first == 0
+
+
+def test_the_phases_of_mdtest_are_planned_as_a_whole():
+    command = "mdtest -n 2 -u -w 100 -e 40 -y -N 1 -R -X"
+    assert plans(command, 0, 4, shift=1) == [
+        ["directory_creation rate mkdir: verified", "mdtest/mdtest_tree.0.0/dir.mdtest.0. 2 from 0", "mkdir"],
+        ["directory_stat rate stat: verified, shuffled", "mdtest/mdtest_tree.1.0/dir.mdtest.1. 2 from 0", "stat"],
+        ["directory_removal rate rmdir: verified", "mdtest/mdtest_tree.3.0/dir.mdtest.3. 2 from 0", "rmdir"],
+        [
+            "file_creation rate create: verified",
+            "mdtest/mdtest_tree.0.0/file.mdtest.0. 2 from 0",
+            "create",
+            "write 100 of=100 order=seq",
+            "fsync",
+            "close",
+        ],
+        ["file_stat rate stat: verified, shuffled", "mdtest/mdtest_tree.1.0/file.mdtest.1. 2 from 0", "stat"],
+        [
+            "file_read rate open: verified, shuffled, reads them",
+            "mdtest/mdtest_tree.2.0/file.mdtest.2. 2 from 0",
+            "open",
+            "read 40 of=40 order=seq",
+            "close",
+        ],
+        ["file_removal rate unlink: verified", "mdtest/mdtest_tree.3.0/file.mdtest.3. 2 from 0", "unlink"],
+    ]
+    # A tree of 1 + 2 directories; in leaves only, the items of directory d are 2 d and 2 d + 1.
+    base = "mdtest/mdtest_tree.0"
+    assert plans("mdtest -D -C -y -n 4 -b 2 -z 1 -L", 1, 2) == [
+        [
+            "directory_creation rate mkdir: ",
+            f"{base}/mdtest_tree.1/dir.mdtest.1.0 {base}/mdtest_tree.1/dir.mdtest.1.1 "
+            f"{base}/mdtest_tree.2/dir.mdtest.1.2 {base}/mdtest_tree.2/dir.mdtest.1.3",
+            "mkdir",
+        ]
+    ]
+    assert plans("mdtest -F -C -y -n 3 -z 2 -L", 0, 1) == [
+        [
+            "file_creation rate create: ",
+            f"{base}/mdtest_tree.1/mdtest_tree.2/file.mdtest.0. 3 from 0",
+            "create",
+            "close",
+        ]
+    ]
+
+
+def test_the_phases_of_iozone_are_planned_as_a_whole():
+    names = "iozone/iozone.DUMMY. 1 from 1"
+    last = ["fsync", "close"]
+    assert plans("iozone -i 1 -i 3 -i 4 -i 5 -j 2 -+n -+d -I -o -s 12k -r 4k", 1, 2) == [
+        [
+            "write bandwidth write: untimed, verified, direct, sync",
+            names,
+            "create",
+            "write 4096 of=12288 order=seq",
+            *last,
+        ],
+        [
+            "read bandwidth read: verified, direct, sync, reads them",
+            names,
+            "open",
+            "read 4096 of=12288 order=seq",
+            "close",
+        ],
+        [
+            "backward_read bandwidth read: verified, direct, sync, reads them",
+            names,
+            "open",
+            "read 4096 of=12288 order=reverse",
+            "close",
+        ],
+        [
+            "record_rewrite bandwidth write: verified, direct, sync",
+            names,
+            "open",
+            "write 4096 of=4096 times=3 order=off0",
+            *last,
+        ],
+        [
+            "stride_read bandwidth read: verified, direct, sync, reads them",
+            names,
+            "open",
+            "read 4096 at=0 of=12288 times=2 order={'stride': {'hole': 4096}}",
+            "read 4096 at=4096 of=8192 times=1 order={'stride': {'hole': 4096}}",
+            "close",
+        ],
+    ]
+    (write, rewrite) = plans("iozone -i 0 -s 8k -r 8k", 0, 1)
+    assert (write[2], rewrite[2], write[3:], rewrite[3:]) == (
+        "create",
+        "open",
+        ["write 8192 of=8192 order=seq", *last],
+        ["write 8192 of=8192 order=seq", *last],
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "needs"),
+    [
+        # Bytes at once, moved and written, files at once and touched, of 3 ranks.
+        ("ior -w -t 4k -b 8k -s 2", (49152, 49152, 49152, 3, 6)),
+        ("ior -w -r -F -t 4k -b 8k -s 2", (49152, 98304, 49152, 5, 9)),
+        ("ior -w -r -W -F -u -t 4k -b 8k", (24576, 73728, 24576, 8, 12)),
+        ("mdtest -n 10 -w 100 -e 50 -u", (3000, 4500, 3000, 37, 210)),
+        ("mdtest -n 10 -w 100 -e 50 -C -T -F", (3000, 3000, 3000, 35, 120)),
+        ("mdtest -n 10 -C", (0, 0, 0, 65, 210)),
+        ("mdtest -D -n 15 -b 2 -z 2 -w 100", (0, 0, 0, 53, 126)),
+        ("iozone -i 0 -i 1 -s 64k -r 4k", (196608, 786432, 393216, 5, 18)),
+        ("iozone -i 1 -i 2 -+n -s 64k -r 4k", (196608, 786432, 393216, 5, 15)),
+    ],
+)
+def test_what_a_trial_needs_is_counted(command, needs):
+    translation = translate(command)
+    producer = workloads.find_producer(translation.workload)
+    functions = (
+        producer.bytes_needed,
+        producer.bytes_moved,
+        producer.bytes_written,
+        producer.files_needed,
+        producer.files_touched,
+    )
+    assert tuple(function(translation.settings, 3) for function in functions) == needs
+
+
+@pytest.mark.parametrize(
+    ("command", "changed"),
+    [
+        ("ior", {}),
+        ("ior -w", {"read": False}),
+        ("ior -W", {"write": False, "read": False, "check_write": True}),
+        ("ior -R", {"write": False, "verify": True}),
+        ("ior -C", {"shift": 1}),
+        ("ior -Q 3", {}),
+        ("ior -Z -Q 3 -X 7", {"shift": 3, "random_reader": True, "seed": 7}),
+        ("ior -z -X 7 --random-offset-seed 8", {"random_order": True, "seed": 8}),
+        ("ior -z -Z -F", {"random_order": True, "random_reader": True, "shift": 1, "file_per_process": True}),
+        ("ior -B -u", {"direct": True}),
+        ("ior --posix.odirect -u -F", {"direct": True, "unique_directories": True, "file_per_process": True}),
+        ("ior -e -Y -t 1m -b 2m -s 4", {"fsync": True, "fsync_per_write": True, "transfer_size": 2**20}
+         | {"block_size": 2**21, "segments": 4}),
+        ("mdtest -n 5", {"items": 5}),
+        ("mdtest -I 3 -b 2 -z 1", {"items": 9, "branches": 2, "depth": 1}),
+        ("mdtest -I 3 -b 2 -z 1 -L", {"items": 6, "branches": 2, "depth": 1, "leaf_only": True}),
+        ("mdtest -n 5 -F -C -E", {"items": 5, "directories": False, "phases": ["create", "read"]}),
+        ("mdtest -n 5 -D -T -r", {"items": 5, "files": False, "phases": ["stat", "remove"]}),
+        ("mdtest -n 5 -F -D", {"items": 5}),
+        ("mdtest -n 5 -u -w 9 -e 8 -y -N 2 -R --verify-read", {"items": 5, "unique_directories": True}
+         | {"write_bytes": 9, "read_bytes": 8, "fsync": True, "stride": 2, "random_stat": True, "verify": True}),
+        ("iozone", {}),
+        ("iozone -+n", {"tests": ["write", "read"]}),
+        ("iozone -i 2 -i 0 -j 5", {"tests": ["write", "rewrite", "random_read", "random_write"], "stride": 5}),
+        ("iozone -s 2m -r 8 -c -o -I -+d", {"file_size": 2**21, "record_size": 8192, "inside": ["close"]}
+         | {"synchronous": True, "direct": True, "verify": True}),
+    ],
+)  # fmt: skip
+def test_options_change_the_settings_that_they_name_and_no_others(command, changed):
+    translation = translate(command)
+    defaults = workloads.find_producer(translation.workload).Settings().to_json()
+    assert translation.settings.to_json() == defaults | changed
+    assert set(changed) <= set(defaults)
+
+
+@pytest.mark.parametrize(
+    ("command", "about_the_run"),
+    [
+        ("ior -o /x/y/f -i 2", (2, "/x/y", None, [])),
+        ("ior -r -z", (None, None, None, ["untimed-write", "own-random-order"])),
+        ("ior -Z", (None, None, None, ["own-random-order"])),
+        ("mdtest -n 1 -d /x", (None, "/x", None, ["untimed-tree"])),
+        ("mdtest -n 1 -T -i 4", (4, None, None, ["untimed-tree", "untimed-creation"])),
+        ("iozone -f /x/f -T", (None, "/x", 1, ["threads-as-processes"])),
+        ("iozone -t 3 -i 1 -i 2 -F /x/a /x/b", (None, "/x", 3, ["untimed-write", "own-random-order"])),
+    ],
+)
+def test_a_command_says_of_the_run_where_how_often_and_what_is_otherwise(command, about_the_run):
+    translation = translate(command)
+    said = (translation.repetitions, translation.target, translation.ranks, codes(translation.notes))
+    assert said == about_the_run
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "values"),
+    [
+        ("ior -s 0", "out-of-range", {}),
+        ("ior -t 0", "out-of-range", {}),
+        ("ior -t 2k -b 1k", "out-of-range", {}),
+        ("ior -t 3k -b 16k", "not-a-multiple", {"block_size": 16384, "transfer_size": 3072}),
+        ("ior -z -t 1 -b 64k -s 2", "too-many-steps", {"steps": 131072, "limit": 65536}),
+        ("ior -Y -t 1 -b 64k -s 2", "too-many-steps", {"steps": 131072}),
+        ("ior -t 1k -b 2k -s 65537", "too-many-steps", {"steps": 65537}),
+        ("ior -C -Z", "unsupported-option", {"options": "-C -Z"}),
+        ("ior -Z -Z -F", "unsupported-option", {"options": "-Z -Z"}),
+        ("ior -Z -z", "unsupported-option", {"options": "-Z -z"}),
+        ("ior -O verbose=1,stoneWallingWearOut=1", "unsupported-option", {"options": "-O stoneWallingWearOut"}),
+        ("ior -i x", "not-an-integer", {"tool": "ior", "option": "-i", "setting": "x"}),
+        ("ior -b 1x", "invalid-size", {"tool": "ior", "option": "-b", "setting": "1x"}),
+        ("ior -w -", "unexpected-argument", {"argument": "-"}),
+        ("mdtest -n 2 -b 2 -z 1", "too-few-items", {"items": 2, "directories": 3}),
+        ("mdtest -n 1000001 -z 1", "too-many-items", {"limit": 1000000}),
+        ("mdtest -n 5 -w 9 -e 10", "read-exceeds-write", {"read_bytes": 10, "write_bytes": 9}),
+        ("mdtest -n 5 -I 5", "unsupported-option", {"options": "-n -I"}),
+        ("mdtest -n 5 -d /a@/b", "unsupported-option", {"options": "-d"}),
+        ("mdtest -n 5 -a MPIIO -k", "unsupported-option", {"options": "-k, -a"}),
+        ("iozone -s 4 -r 8", "not-a-multiple", {"file_size": 4096, "record_size": 8192}),
+        ("iozone -i 2 -s 65537 -r 1", "too-many-steps", {"limit": 65536}),
+        ("iozone -j 0", "out-of-range", {}),
+        ("iozone -t 2 -F /a/x /b/x", "too-many-directories", {}),
+        ("iozone -i 7 -i x", "unsupported-option", {"options": "-i -1, -i 7"}),
+    ],
+)  # fmt: skip
+def test_a_refusal_has_its_code_and_values(command, code, values):
+    with raises(code, InputError, **values):
+        translate(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ior -t 4k -b 4k",
+        "ior -z -t 1 -b 64k",
+        "ior -t 1k -b 1k -s 65537",
+        "ior -t 1k -b 2k -s 65537 -F",
+        "ior -t 1k -b 2k -s 65536",
+        "mdtest -n 3 -b 2 -z 1",
+        "mdtest -n 1000001",
+        "mdtest -n 5 -w 9 -e 9",
+        "iozone -s 4 -r 4",
+        "iozone -i 2 -s 65536 -r 1",
+        "iozone -s 65537 -r 1",
+        "iozone -j 1",
+    ],
+)
+def test_what_is_just_within_the_limits_is_taken(command):
+    assert translate(command).settings
+
+
+def test_cold_reads_of_a_tree_are_refused():
+    settings = workloads.find_producer("mdtest").Settings
+    with raises("conflicting-options", InputError):
+        settings(branches=2, depth=1, cache="cold")
+    assert settings(cache="cold").cache == "cold"
