@@ -65,8 +65,8 @@ def answer(words: list[str]) -> dict[str, Any]:
         shown["json"] = result.to_dict()
         if getattr(result, "problem", False):
             shown["problem"] = True
-        if getattr(result, "figure", None):
-            shown["figure"] = _describe_figure(result)
+        if figures := _list_figures(result):
+            shown["figures"] = figures
         if then:
             then()
 
@@ -82,14 +82,46 @@ def answer(words: list[str]) -> dict[str, Any]:
     return shown | ({"stdout": done.stdout.splitlines()} if done.stdout else {})
 
 
-def _describe_figure(result: Any) -> Any:
+def _list_figures(result: Any) -> Any:
+    from iosonde.commands.plot.content import Drawn
+    from iosonde.commands.plot.figure import list_figure_makers
     from iosonde.core.errors import InputError
 
+    answer = getattr(result, "answer", None)
+    makers = [make for _, make in list_figure_makers(answer)] if isinstance(answer, Drawn) else []
+    if getattr(result, "figure", None):
+        makers.append(lambda: result.figure(answer))
     try:
-        figure = result.figure(result.answer)
+        figures = [make() for make in makers]
     except InputError as error:
         return error.code
-    return {"title": figure.title, "description": figure.description, "spec": figure.spec}
+    return [_describe_figure(figure) for figure in figures]
+
+
+def _describe_figure(figure: Any) -> dict[str, Any]:
+    leaves = list(_iterate_leaves(figure.spec))
+    texts = [leaf for leaf in leaves if not isinstance(leaf, float)]
+    numbers = [leaf for leaf in leaves if isinstance(leaf, float)]
+    return {
+        "title": figure.title,
+        "description": figure.description,
+        "texts": _digest(texts),
+        "numbers": _shorten(numbers) if numbers else None,
+    }
+
+
+def _iterate_leaves(value: Any) -> Iterator[str | float]:
+    """Everything that a figure's specification says, in order: keys and texts, and its numbers."""
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield str(key)
+            yield from _iterate_leaves(entry)
+    elif isinstance(value, (list, tuple)):
+        for entry in value:
+            yield from _iterate_leaves(entry)
+    else:
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        yield float(value) if is_number else str(value)
 
 
 def simplify(value: Any, directory: str) -> Any:
