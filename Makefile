@@ -199,6 +199,7 @@ golden: .venv/.dev ## record golden texts and the output shown in docs again; re
 	@$(PY) tests/option_tables.py
 	@$(PY) tests/stub.py
 	@$(PY) tests/console.py README.md docs tests/golden $(LAB)/tests/golden
+	@$(PY) tests/answers.py
 	@$(PY) tests/notebook.py docs/examples/*.ipynb
 	@$(PY) tests/rooms_figure.py
 

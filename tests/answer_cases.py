@@ -1,0 +1,376 @@
+"""Which answers are recorded (``answers.py``): command lines, and the small data that they are about."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import re
+import shlex
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import advised_sample
+import bound_sample
+import declared_sample
+import diagnose_sample
+import numpy as np
+import test_faults
+
+import compare_sample
+import corpus_sample
+import history_sample
+import rank_sample
+import sample_store
+import tools_sample
+
+TESTS = Path(__file__).parent
+DATA = TESTS / "golden" / "data"
+
+QUESTIONS = """questions:
+  - question: Do nodes help?
+    regress: {on: nodes, at: [nodes=4]}
+    metric: read
+"""
+SIEVING = "sieving.csv --response mib_s --choose servers,stripe,sieving --given op,hole_kib,block_kib"
+CASES: dict[str, tuple[str, ...]] = {
+    "advise": (
+        f"advise {SIEVING} --for op=write,hole_kib=100,block_kib=256",
+        "advise few.csv --response speed --choose fs --given sync,size --current fs=lustre",
+        "advise options --choose write_behind,cache",
+        "advise sieving.csv --response mib_s --choose sieving --against again.csv --full --unweighted",
+        "advise few.csv --response speed --choose fs,sync --given size --better lower",
+    ),
+    "anova": (
+        "anova cp.csv --response real_s --on replicas --contrast 'replicas: 3 - 1'",
+        "anova pulp.csv --response strength --on method*temperature --block day",
+        "anova declared --on nodes,fs --experiment old --metric write",
+        "anova pulp.csv --response strength --on method,temperature --block day --weighted --type 3",
+    ),
+    "bound": (
+        "bound --clients 8 --servers 4 --disks 8 --net 117MB/s --disk 25MB/s --cpu 0.02s/MB --data 3GB",
+        "bound writes.csv --response write_kb_s --unit KiB/s --by fs --net 94.11Mbit/s",
+        "bound --clients 4 --servers 2 --net 11.9MB/s --application compute=0.8,read=33554432,write=134217728",
+        "bound --clients 4 --servers 8 --disks 8 --net 1Gbit/s --disk 60MB/s --erasure 4+2 --chunk 128KiB"
+        " --request 128KiB",
+        "bound losses --servers 2 --net 1GB/s --waterfall",
+        "bound --probe netperf.txt --probe iozone.txt --server-memory 512MiB --servers 4 --disks 4 --operation read",
+        "bound --cluster upgrade.yaml --data 3GB --client-memory 1GiB",
+        "bound --clients 4 --servers 4 --net 1GB/s --latency 2ms --request 64KiB --queue-depth 4 --memory-copy 5GB/s",
+        "bound --clients 2 --servers 4 --net 1GB/s --metadata-rate 800 --metadata-operations 2 --file-size 64KiB",
+        "bound --clients 2 --servers 8 --net 1GB/s --stripe 2 --files 3 --placement random",
+        "bound --clients 2 --servers 6 --server-net 1GB/s --replicas 3 --redundancy chained --fabric 2GB/s --stripe 3",
+        "bound declared --experiment old --servers 2 --net 200MiB/s --disk 90MiB/s --disks 2",
+    ),
+    "check": (
+        "check suspicious.csv --bound 1GB/s",
+        "check cp.csv --noise",
+        "check results",
+        "check before",
+        "check faulty",
+        "check io500",
+        "check few.csv --response speed --by fs,size",
+    ),
+    "compare": (
+        "compare before after",
+        "compare cp.csv --response real_s --group replicas 1 3 --level 0.9",
+        "compare cp.csv --response real_s --group replicas",
+        "compare declared --group fs nfs afs --experiment old --by nodes --fail-if 'slower>5%'",
+        "compare before before",
+        "compare variants.csv --response seconds --group variant alpha beta --pair block,size --margin 5%",
+        "compare variants.csv --response seconds --group variant alpha beta --adjust none --fail-if more>10% --strict",
+        "compare confounded.csv --response seconds --group variant alpha beta",
+        "compare faulty --group fault --incomplete",
+        "compare before after --markdown",
+        "compare --a-summary mean=147,sd=138,n=3,name=old --b-summary mean=203,sd=9,n=5,name=new",
+    ),
+    "corpus": ("corpus io500 --on nodes,api,year --mine submission=s05-0",),
+    "diagnose": ("diagnose causes", "diagnose reads.csv", "diagnose losses --bandwidth silverman --name fast=cached"),
+    "explain-difference": (
+        "explain-difference --store tools zeus-0000@ior zeus-0000@iozone --operation write_large",
+        "explain-difference --store tools zeus-0000@mdtest zeus-0000@iosonde --operation create",
+        "explain-difference two/ior.txt two/iozone.txt",
+        "explain-difference --store tools zeus-0000@ior zeus-0001@ior --operation read_shared",
+        "explain-difference tools:zeus-0000@fio tools:zeus-0000@elbencho/first --operation write_large",
+    ),
+    "fit": (
+        "fit few.csv --response speed --on size,sync --family loglinear,tree --folds 4 -o model.json",
+        "predict model.json size=1024 sync=no",
+        "predict model.json size=1500 sync=yes --level 0.8",
+        "predict model.json size=100000 sync=yes",
+        "predict model.json --describe",
+        "validate few.csv --response speed --on size,sync --family mean,linear --folds 3 --curve",
+        "validate few.csv --model model.json",
+        "fit few.csv --response speed --on size,fs,sync --family tree --rules --constraint 'size <= 1024' -o tree.json",
+        "predict tree.json --describe",
+        "validate few.csv --response speed --on size,fs --family linear --leave-out fs",
+        "validate few.csv --response speed --on size,fs --family linear,tree --split 0.75",
+    ),
+    "parse": (
+        "parse elbencho.txt ior/t1m-1.txt",
+        "import -r ior --store imported --factors-from ior/t{size}-{number}.txt",
+        "summary imported",
+    ),
+    "plan": (
+        "plan --target scratch --nodes 1 --seed 7 --quick",
+        "plan echo --nodes 1 --repetitions 3 --seed 1",
+        "plan what_matters.yaml --target scratch --seed 1",
+        "plan echo --against true --seed 1 --budget 30min --fail-if 'slower>5%'",
+    ),
+    "plot": (
+        "plot writes.csv --response write_kb_s --json",
+        "plot writes.csv --response write_kb_s --kind heatmap --json",
+        "plot results --kind bars --json",
+        "plot losses --kind latency --json",
+        "plot losses --kind timeline --json",
+        "plot tools --kind time --metric write_large --json",
+        "plot losses --kind percentiles --json",
+        "plot cp.csv --on replicas --response real_s --json",
+        "plot declared --experiment old --metric write --x nodes --color fs --json",
+        "plot totals.json --bars --json",
+        "plot few.csv --response speed --x size --color fs --panel sync --json",
+        "plot cp.csv --response real_s --json",
+        "plot writes.csv --on log2(processes),fs --response write_kb_s --together --json",
+        "plot few.csv --response speed --kind heatmap --x size --color fs --json",
+        "plot faulty --kind time --json",
+    ),
+    "rank": (
+        "rank factorial.csv --response write --on network,servers,base_fs",
+        "rank declared --experiment old",
+        "rank sieving.csv --response mib_s --fixed op",
+        "rank --coefficients published.csv --levels servers=1,2,4",
+        "rank factorial.csv --response write --block hardware=network,servers --block software=base_fs",
+    ),
+    "regress": (
+        "regress cp.csv --response real_s --on replicas --at replicas=9 --level 0.9",
+        "regress writes.csv --response write_kb_s --on 'log2(processes),fs'",
+        "regress cp.csv --response real_s --on replicas --robust --without 5,9 --new 3 --at replicas=2",
+        "regress --sums sums.json --level 0.9 --at x=1 --at x=9",
+    ),
+    "report": (
+        "report results --json",
+        "report writes.csv --response write_kb_s --by fs --bound net=94.11Mbit/s,unit=KiB/s --json",
+        "report losses --json",
+        "report empty --json",
+        "report io500 --json",
+        "report few.csv --response speed --choose fs --given sync,size --current fs=lustre --json",
+        "report faulty --json",
+        "report tools --json",
+        "report declared --experiment old --metric write --bound servers=2,net=200MiB/s --json",
+        "report results --questions questions.yaml --json",
+    ),
+    "scale": (
+        "scale writes.csv --on processes --response write_kb_s --by fs --where fs=NFS --at 20,100",
+        "scale declared --on nodes --experiment old --by fs",
+        "scale cp.csv --on replicas --response real_s --of-time --at 16",
+        "scale --station cpu=1ms --station disk=2ms:4 --arrivals 300 --at 1,10 --operations-per-phase 10 --spread 0.5",
+        "scale --station client=5ms:delay --station network=0.02ms --station server=0.5ms:16queues --at 1,64,10000",
+    ),
+    "show": (
+        "show results",
+        "show results envelope-7f3a-0000",
+        "show results --where nodes>=2 --where complete=true",
+        "show results --where nodes=2 --export json --incomplete",
+        "show results --slowest 4",
+        "show tools --as ior",
+        "show tools --as mdtest",
+        "show tools --as iozone",
+        "show tools zeus-0001 --as fio",
+        "show tools zeus-0001 --as elbencho",
+        "show results --export csv --where nodes=1",
+        "show results --thesis-json",
+    ),
+    "store": (
+        "store check results",
+        "store tag results envelope-7f3a-0000 baseline odd",
+        "store tag results envelope-7f3a-0000 --remove odd",
+        "store merge all results tools",
+        "store merge all results",
+        "store check all",
+    ),
+    "summary": (
+        "summary cp.csv --response real_s --by replicas --level 0.9",
+        "summary results",
+        "summary losses",
+        "summary declared --experiment old --by nodes --metric write",
+        "summary before",
+        "summary faulty",
+        "summary faulty --incomplete --quantiles",
+        "summary few.csv --response speed --all --columns fs",
+        "summary writes.csv --response write_kb_s --by fs,processes --columns fs --unit KB/s",
+        "summary io500",
+        "summary cp.csv --response log(real_s) --quantiles",
+    ),
+    "survey": ("survey plan --population 300000000 --capacity 50PB --rate 5GiB/s",),
+    "time-model": (
+        "time-model --size 256KiB --observed 0.5us,30us,2.5ms,11ms --mode-switch 0.3us --copy 10GB/s --network 125MB/s"
+        " --network-latency 50us --device-copy 2GB/s --device 150MB/s --prepare 8ms",
+        "time-model ops.csv --response time_us --on size --by state --size 1MiB --observed 8ms",
+        "time-model ops.csv --response time_us --on size --by state --mixture",
+        "time-model --size 1MiB --parts parts.yaml --state sequential --mixture --observed 1ms",
+    ),
+    "upgrade": (
+        "upgrade upgrade.yaml --order money",
+        "upgrade cluster_atom.yaml",
+        "upgrade upgrade.yaml --order watt --level 0.8",
+    ),
+    "verify": ("verify results", "verify losses", "verify tools", "verify faulty --incomplete"),
+    "watch": ("watch steps", "watch steps --since 2026-08-01", "watch quiet"),
+}
+
+
+def _copy(source: Path) -> Callable[[str], object]:
+    return lambda name: shutil.copy(source, name)
+
+
+def _text(text: str) -> Callable[[str], object]:
+    return lambda name: Path(name).write_text(text, encoding="utf-8")
+
+
+def _write_few(name: str) -> None:
+    lines = (DATA / "sizes_by_fs.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    few = [line for line in lines if line.startswith(("4,", "64,", "1024,")) and "afs" not in line]
+    Path(name).write_text("".join([lines[0], *few]), encoding="utf-8")
+
+
+def _write_sieving(name: str) -> None:
+    lines = (DATA / "sieving_384.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    few = [line for line in lines if line.split(",")[1] in ("32", "184", "1024")]
+    Path(name).write_text("".join([lines[0], *few]), encoding="utf-8")
+
+
+def _write_sieving_again(name: str) -> None:
+    """The same settings, 2 % faster."""
+    _write_sieving(name)
+    header, *rows = (line.rsplit(",", 1) for line in Path(name).read_text(encoding="utf-8").splitlines())
+    again = [",".join(header), *(f"{setting},{float(rate) * 1.02:.3f}" for setting, rate in rows)]
+    Path(name).write_text("\n".join(again) + "\n", encoding="utf-8")
+
+
+def _write_variants(name: str) -> None:
+    """Beta takes 1.16 times as long as alpha; ``confounded``: on another host, too."""
+    rng = np.random.default_rng(3)
+    rows = [
+        f"{variant},{size},{block}{f',host-{variant}' if name == 'confounded.csv' else ''},"
+        f"{size * np.exp(0.15 * (variant == 'beta') + 0.02 * block + rng.normal(0, 0.05)):.4f}"
+        for block in range(4)
+        for variant in ("alpha", "beta")
+        for size in (4, 16)
+    ]
+    header = f"variant,size,block{',host' if name == 'confounded.csv' else ''},seconds"
+    Path(name).write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+
+
+def _write_reads(name: str) -> None:
+    """Every 16th read of 64 KiB is slow."""
+    rng, lines, now = np.random.default_rng(7), ["start_us,rank,op,offset,size_KiB,latency_us"], [0.0, 0.0]
+    for number in range(400):
+        for rank in (0, 1):
+            took = rng.lognormal(6.5 if number % 16 == 0 else 3.0, 0.15)
+            lines.append(f"{now[rank]:.3f},{rank},read,{number * 65536},64,{took:.3f}")
+            now[rank] += took + 0.5
+    Path(name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _write_operation_times(name: str) -> None:
+    rows = [
+        f"{size},{start + size / rate + (i * 7 % 5 - 2) * 0.1:.3f},{state}"
+        for state, start, rate in (("cached", 1, 10000), ("remote", 50, 125))
+        for size in (4096, 65536, 1048576)
+        for i in range(5)
+    ]
+    Path(name).write_text("\n".join(["size,time_us,state", *rows]) + "\n", encoding="utf-8")
+
+
+def _store_causes(path: str) -> None:
+    """Every 16th read of two ranks is slow, and all of one trial's first tenth."""
+    rng = np.random.default_rng(7)
+    rules = (
+        lambda rank, number, offset: number % 16 == 0,
+        lambda rank, number, offset: (number % 16 == 0) | (number < 40),
+    )
+    diagnose_sample.store(path, [diagnose_sample.rows(400, 2, rule, rng) for rule in rules])
+
+
+def _write_sums(name: str) -> None:
+    sums = {"n": 44, "sum_x": 157, "sum_x2": 747, "b0": 168.12, "b1": 20.25, "SSR": 76590.4, "SSE": 61437.46}
+    Path(name).write_text(json.dumps(sums), encoding="utf-8")
+
+
+def _create_empty(path: str) -> None:
+    from iosonde.store import Store
+
+    Store.create(path)
+
+
+_FIXTURES = TESTS / "golden" / "fixtures"
+_TABLES: dict[str, Callable[[str], object]] = {
+    "cp.csv": _copy(DATA / "cp_raw.csv"),
+    "pulp.csv": _copy(DATA / "pulp.csv"),
+    "sieving.csv": _write_sieving,
+    "writes.csv": _copy(DATA / "write_by_process_count.csv"),
+    "suspicious.csv": _copy(DATA / "suspicious.csv"),
+    "few.csv": _write_few,
+    "ops.csv": _write_operation_times,
+    "factorial.csv": lambda name: Path(name).write_text("\n".join(rank_sample.rows()) + "\n", encoding="utf-8"),
+    "sums.json": _write_sums,
+    "totals.json": _text('{"2": {"total": {"reader": 1345494, "re-reader": 1433371}}}'),
+    "elbencho.txt": _copy(_FIXTURES / "elbencho" / "gen-eb3110-timelimit-incomplete.txt"),
+    "mdtest.txt": _copy(_FIXTURES / "mdtest" / "gen-mdtest400-3iter.txt"),
+    "scratch": lambda name: Path(name).mkdir(),
+    "upgrade.yaml": _copy(TESTS.parent / "examples" / "upgrade.yaml"),
+    "again.csv": _write_sieving_again,
+    "variants.csv": _write_variants,
+    "confounded.csv": _write_variants,
+    "reads.csv": _write_reads,
+    "netperf.txt": _copy(DATA / "bound-tools" / "netperf.txt"),
+    "iozone.txt": _copy(DATA / "bound-tools" / "iozone.txt"),
+    "cluster_atom.yaml": _copy(TESTS.parent / "examples" / "cluster_atom.yaml"),
+    "what_matters.yaml": _copy(TESTS.parent / "examples" / "what_matters.yaml"),
+    "two": lambda name: shutil.copytree(DATA / "two-tools", name),
+    "parts.yaml": _text("m: 0.3us\np: {memory: 10GB/s, numa: 5GB/s}\nn: {bandwidth: 125MB/s, latency: 50us}\n"),
+    "published.csv": _text("feature,coefficient,std_error\nintercept,60,2\nservers,6,0.5\n"),
+    "questions.yaml": _text(QUESTIONS),
+    "ior": lambda name: shutil.copytree(DATA / "ior_sweep", name),
+}
+_STORES: dict[str, Callable[[str], object]] = {
+    "results": sample_store.main,
+    "before": lambda path: compare_sample.speeds(path, 20, 1.0, (1, 2, 4), ("write", "copy", "stat")),
+    "after": lambda path: compare_sample.speeds(path, 21, 0.8, (1, 2, 8), ("write", "copy", "delete"), version=2),
+    "declared": declared_sample.store,
+    "tools": tools_sample.main,
+    "losses": bound_sample.store,
+    "io500": lambda path: corpus_sample.write(path, corpus_sample.corpus(12, 5)),
+    "options": advised_sample.options,
+    "causes": _store_causes,
+    "empty": _create_empty,
+    "faulty": lambda path: test_faults.stored(
+        path, [test_faults.run(n, test_faults.LEVELS[n % 2], ("write: rank 0: killed",) * (n == 3)) for n in range(8)]
+    ),
+    "quiet": lambda path: history_sample.write_values(Path(path), [100, 101, 99, 100.5, 90, 91, 89.5, 90.2]),
+    "steps": lambda path: history_sample.write_values(
+        Path(path), [1e8 * (1.0 if day < 28 else 0.88) * (1 + 0.01 * (day * 7 % 11 - 5) / 5) for day in range(44)]
+    ),
+}
+
+
+@cache
+def _make_once(name: str) -> Path:
+    """A store that later cases copy."""
+    directory = tempfile.mkdtemp(prefix="iosonde-answers-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    path = Path(directory) / name
+    _STORES[name](str(path))
+    return path
+
+
+def prepare(line: str) -> None:
+    """Make the data that a command line names, where it is not there, in the working directory."""
+    for word in shlex.split(line):
+        name = re.split("[/:]", word)[0]
+        if name in _TABLES and not Path(name).exists():
+            _TABLES[name](name)
+        elif name in _STORES and not Path(name).exists():
+            shutil.copytree(_make_once(name), name)
