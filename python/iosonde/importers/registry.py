@@ -151,11 +151,11 @@ def get_begin_words(name: str) -> tuple[str, ...]:
     return tuple(getattr(importers()[name], "BEGINS", ()))
 
 
-def _parse_runs(name: str, text: Text) -> list[Parsed]:
+def _parse_runs(importer_name: str, text: Text) -> list[Parsed]:
     with _pause_garbage_collection():
-        runs = _call_importer(name, text, lambda: importers()[name].parse(text))
+        runs = _call_importer(importer_name, text, lambda: importers()[importer_name].parse(text))
     for run in runs:
-        run.tool, run.headline = name, tuple(getattr(importers()[name], "HEADLINE", ()))
+        run.tool, run.headline = importer_name, tuple(getattr(importers()[importer_name], "HEADLINE", ()))
     return [drop_implausible_rows(run, text) for run in runs]
 
 

@@ -77,7 +77,7 @@ def preserve_levels(settings: SystemSettings, say: Callable[[str], None]) -> Ite
     if not settings.controls:
         yield {}
         return
-    levels = _read_levels(settings, say)
+    levels = _read_original_levels(settings, say)
     try:
         yield levels
     finally:
@@ -86,7 +86,7 @@ def preserve_levels(settings: SystemSettings, say: Callable[[str], None]) -> Ite
             settings.remember.unlink(missing_ok=True)
 
 
-def _read_levels(settings: SystemSettings, say: Callable[[str], None]) -> dict[str, list[str]]:
+def _read_original_levels(settings: SystemSettings, say: Callable[[str], None]) -> dict[str, list[str]]:
     with suppress(OSError, ValueError):  # the original levels of a killed campaign: the system has its levels now
         return dict(json.loads(settings.remember.read_text()))
     answers, why = _query_levels(settings, settings.controls, {})

@@ -13,7 +13,7 @@ from iosonde.model.sensitivity.effects import Level
 from iosonde.model.sensitivity.ranking import FactorRank, Ranking
 
 from .answer import Rankings
-from .text_blocks import format_blocks, format_interval, format_number, format_p_value, format_share
+from .text_blocks import format_block_shares, format_interval, format_number, format_p_value, format_share
 
 BY_S1 = "s1"
 LOGARITHMS = {"log": math.e, "log2": 2.0, "log10": 10.0}
@@ -50,7 +50,7 @@ def format_ranking(ranking: Ranking, assumed: bool = False, explained: bool = Tr
     if ranking.fixed:
         yield from ["", *_format_shares_within_fixed(ranking)]
     if ranking.blocks is not None:
-        yield from ["", *format_blocks(ranking.blocks)]
+        yield from ["", *format_block_shares(ranking.blocks)]
     if any(factor.adjusted for factor in ranking.factors):
         yield from ["", *_format_shares_beyond_others(ranking)]
     elif any(factor.shapley and factor.shapley.value is not None for factor in ranking.factors):

@@ -32,7 +32,7 @@ def format_p_value(p: float | None) -> str:
     return "~" if p is None else "<1e-9" if p < 1e-9 else f"{p:.2g}"
 
 
-def format_blocks(blocks: Blocks) -> Iterator[str]:
+def format_block_shares(blocks: Blocks) -> Iterator[str]:
     """Yield both tables."""
     rows = [
         [

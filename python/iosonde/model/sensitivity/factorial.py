@@ -13,7 +13,7 @@ from iosonde.stats.estimate.variance_share import LEAST_DF
 
 from .additive import build_factor_columns, compute_orthonormal_basis
 from .design import FACTORIAL, FRACTION, Design
-from .shares import Grouping, build_grouping, compute_highest_interaction, compute_variance_between_groups
+from .shares import Grouping, build_grouping, compute_interaction_residual, compute_variance_between_groups
 from .variances import BOOTSTRAPS, Array, Groups, Resampled, Variances, join_variances, split_rounds_to_fit_memory
 
 BY_REPEATS = "noise from the repeats"
@@ -53,7 +53,7 @@ def resample_variances(design: Design, factor_sets: Iterable[Groups], rng: np.ra
     if source == BY_INTERACTION:
         without = [build_grouping(design.joint(sorted(everything - {i}))[0], design.counts) for i in sorted(everything)]
         return _resample_with_rest_as_noise(
-            design, groups, means, lambda values: compute_highest_interaction(values, without, design.counts), rng
+            design, groups, means, lambda values: compute_interaction_residual(values, without, design.counts), rng
         )
     if source == BY_MODEL:
         return _resample_with_rest_as_noise(design, groups, means, _build_residual_function(design), rng)

@@ -45,7 +45,7 @@ def compute_variance_between_groups(sums: Array, groups: Grouping) -> Array:
     return np.asarray((means**2 @ groups.weights) / n - ((means @ groups.weights) / n) ** 2, float)
 
 
-def compute_highest_interaction(values: Array, without: list[Grouping], counts: Array) -> Array:
+def compute_interaction_residual(values: Array, without: list[Grouping], counts: Array) -> Array:
     """Return the residual of (…, cells) ``values`` after every function of all factors but one.
 
     Group means are removed in turn until nothing changes (alternating projections; one round in a complete factorial).

@@ -59,7 +59,7 @@ def describe_ranking(ranking: Ranking, taken: Collection[str] = ()) -> str:
         elif not ranking.order_within:
             parts.append(f"within {join_names(ranking.fixed)} no effect is significant")
     if ranking.blocks is not None:
-        parts.append(format_blocks(ranking.blocks))
+        parts.append(format_block_shares(ranking.blocks))
     untested = [effect.name for effect in ranking.effects.effects if effect.p is None]
     if untested:
         parts.append(f"not distinguishable from differences between bring-ups: {join_names(untested)}")
@@ -126,7 +126,7 @@ def _format_effect_share(effect: FactorEffect, is_first: bool) -> str:
     return f"{text}, {interval.rstrip(')')}" if interval else text
 
 
-def format_blocks(blocks: Blocks) -> str:
+def format_block_shares(blocks: Blocks) -> str:
     """``in the order given, hardware 0.91 (0.89–0.92) of the variance; then settings 0.06 (0.05–0.07) more``."""
     clauses = []
     for place, block in enumerate(blocks.blocks):
