@@ -301,3 +301,50 @@ def test_calls_are_counted_for_each_operation(calls, count, value):
     assert [(row.operation, row.value, row.unit, row.rank, row.repetition) for row in rows] == (
         [] if value is None else [("r", value, "calls", None, 5)]
     )
+
+
+@pytest.mark.parametrize(("received", "state"), [(0, "served-by-cache"), (2**20, ""), (None, "")])
+def test_reads_of_a_command_that_a_cache_served_are_the_cache_of_the_trial(tmp_path, received, state):
+    spool.append_phase(tmp_path, TWO[0])
+    spool.build_output_path(tmp_path, 0, 3).write_text("1 MiB read")
+    if received is not None:
+        part_of = dict.fromkeys(("sent_bytes", "received_packets", "sent_packets", "loopback_bytes"), 0)
+        counted = {
+            "interfaces": ["eth0"],
+            "ports": [],
+            "why": "",
+            "assumed": False,
+            "idle": {**part_of, "received_bytes": 0, "seconds": 0.1},
+            "timed": {**part_of, "received_bytes": received, "seconds": 1.0},
+        }
+        spool.write_wire(tmp_path, 0, 3, counted)
+
+    def read_mebibyte(form, name, content):
+        return [Parsed(rows=[Row("read", "bytes", 2.0**20, "bytes", 1)])]
+
+    source = assemble.SpooledTrial(tmp_path, 1, {}, 0, read_mebibyte, target="/mnt/t")
+    item = ITEM | {"parse": "any", "command": "dd if=/mnt/t/f", "on": "single"}
+    found = assemble.collect_trial(source, [items.Part(item, 3, [])])
+    assert found.client_cache == state
+    assert (found.phases[0]["network"] is None) == (received is None)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "prefixes"),
+    [
+        (["native"], [""]),
+        (["native", "native"], ["a.", "b."]),
+        (["native", "parsed"], ["", "b."]),
+        (["parsed", "plain"], ["", ""]),
+        (["parsed", "plain", "parsed"], ["a.", "", "c."]),
+        (["native", "plain"], ["", ""]),
+    ],
+)
+def test_operations_are_called_after_their_step_where_several_steps_have_results(kinds, prefixes):
+    parts = [
+        items.Part(
+            {"kind": "native" if kind == "native" else "command", "parse": kind == "parsed", "label": label}, 0, []
+        )
+        for kind, label in zip(kinds, "abc", strict=False)
+    ]
+    assert assemble._build_prefixes(parts) == prefixes
