@@ -12,7 +12,6 @@ from iosonde.core.errors import IosondeError, UnknownFormatError
 from iosonde.core.message import Message
 from iosonde.core.schema import OPERATION
 from iosonde.engine import _native
-from iosonde.importers import Parsed, Row
 from iosonde.measure import items, spool
 from iosonde.measure.collect import assemble, commands, phase_entry
 from iosonde.measure.collect.rates import PhaseTimes
@@ -144,7 +143,27 @@ def test_a_failed_command_has_one_reason(tmp_path, ended, item, code, values):
         assert len(messages) == 1
 
 
-READ = [Row("read", "rate", 1.0, "operations/s", 1)]
+def output_row(operation, metric, value, unit):
+    """A row as an importer makes it."""
+    return SimpleNamespace(
+        operation=operation,
+        metric=metric,
+        value=value,
+        unit=unit,
+        rank=None,
+        iteration=None,
+        count=None,
+        includes="",
+        factors=None,
+    )
+
+
+def execution(rows, missing=()):
+    """What an importer understands of one output."""
+    return SimpleNamespace(rows=rows, factors={}, headline=(), missing=list(missing), tool="", version="")
+
+
+READ = [output_row("read", "rate", 1.0, "operations/s")]
 
 
 def parse(form, name, content):
@@ -153,7 +172,7 @@ def parse(form, name, content):
     if content == b"torn":
         raise IosondeError("unreadable", "torn")
     lacking = [SimpleNamespace(sentence=Message("x", "no end"))] if content == b"lacking" else []
-    return [Parsed(rows=[] if content == b"empty" else READ, missing=lacking)]
+    return [execution([] if content == b"empty" else READ, lacking)]
 
 
 @pytest.mark.parametrize(
@@ -320,7 +339,7 @@ def test_reads_of_a_command_that_a_cache_served_are_the_cache_of_the_trial(tmp_p
         spool.write_wire(tmp_path, 0, 3, counted)
 
     def read_mebibyte(form, name, content):
-        return [Parsed(rows=[Row("read", "bytes", 2.0**20, "bytes", 1)])]
+        return [execution([output_row("read", "bytes", 2.0**20, "bytes")])]
 
     source = assemble.SpooledTrial(tmp_path, 1, {}, 0, read_mebibyte, target="/mnt/t")
     item = ITEM | {"parse": "any", "command": "dd if=/mnt/t/f", "on": "single"}
