@@ -301,3 +301,32 @@ def test_nothing_is_offered_where_nobody_knows_how_long_a_trial_takes():
     for asked in (design.FULL, only_known_at_levels):
         assert not offers(SWITCHES, asked, 3, 99, seconds_of=lambda cell: None if cell["cache"] else 10.0)
     assert not offers(SWITCHES, design.FULL, 3, 1)  # nothing fits into a second
+
+
+def test_speeds_add_up_to_the_seconds_of_a_trial():
+    speeds = Speeds(bytes_per_s=100.0, files_per_s=10.0, start_s=2.0, written_per_s=50.0)
+    assert speeds.seconds(TrialWork(1000, 30, 400)) == 2 + 600 / 100 + 400 / 50 + 30 / 10
+    assert Speeds(100.0, 10.0, 2.0).seconds(TrialWork(1000, 30, 400)) == 2 + 1000 / 100 + 30 / 10
+
+
+@pytest.mark.parametrize(
+    ("samples", "guess", "seconds"),
+    [
+        ([(2.0, 6.0)], 5.0, 15.0),  # one guess: a factor
+        ([(2.0, 6.0), (2.0, 2.0), (2.0, 4.0)], 5.0, 10.0),  # the median of the factors
+        ([(1.0, 12.0), (3.0, 16.0)], 5.0, 20.0),  # a line: 10 + 2 · guess
+        ([(1.0, 10.0), (1.0, 14.0), (1.0, 12.0), (3.0, 16.0)], 5.0, 20.0),  # through the median of each guess
+        ([(1.0, 16.0), (3.0, 12.0)], 2.0, 2.0 * (16 + 4) / 2),  # a line that falls is none
+        ([(1.0, 1.0), (3.0, 9.0)], 2.0, 2.0 * (1 + 3) / 2),  # nor is one with less than nothing at 0
+    ],
+)
+def test_a_guess_is_corrected_by_a_line_else_by_a_factor(samples, guess, seconds):
+    fitted = forecast._fit_guess(samples)
+    assert fitted is not None and fitted(guess) == pytest.approx(seconds)
+    assert forecast._fit_guess([]) is None
+
+
+def test_the_basis_names_the_commands_that_it_knows_nothing_of():
+    texts = {n: forecast.forecast_trials(trials(), [], moved, SPEEDS, n).basis for n in (0, 1, 3)}
+    assert len(set(texts.values())) == 3
+    assert texts[0] in texts[1] and texts[0] in texts[3] and "3" in texts[3].removeprefix(texts[0])

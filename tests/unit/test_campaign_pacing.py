@@ -128,7 +128,10 @@ def test_a_campaign_ends_when_it_is_told_to(answers, measured):
         assert ended.early.startswith(LOAD)
 
 
-def test_it_is_asked_again_after_a_break():
+def test_it_is_asked_again_after_a_break(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "sleep", lambda seconds: now.append(now.pop() + seconds))
     answers = iter([None, None, LOAD])
     rules = trials.Rules(abort=answers.__next__, breaks=Breaks(Pacing(0.05), lambda: None, lambda _: None))
     assert campaign_of(rules)[0].measured == 1
@@ -184,3 +187,47 @@ def test_a_file_may_say_both_and_they_make_no_other_experiment(tmp_path):
 def test_a_plan_tells_the_breaks(tmp_path):
     (tmp_path / "x.yaml").write_text("steps: ['true']\npace: 10min\nrepetitions: 4\n")
     assert plan_campaign(Request(what=str(tmp_path / "x.yaml"))).expected.total_s == 1800.0
+
+
+@pytest.mark.parametrize(
+    ("pacing", "took_s", "ago_s", "waits"),
+    [
+        (Pacing(60.0), 20.0, 0.0, [40.0, 40.0]),
+        (Pacing(60.0), 20.0, 15.0, [25.0, 25.0]),
+        (Pacing(60.0), 70.0, 0.0, [0.0, 0.0]),
+        (Pacing(share=0.25), 20.0, 5.0, [55.0, 55.0]),
+    ],
+)
+def test_breaks_are_waited_for_and_the_first_is_said(monkeypatch, pacing, took_s, ago_s, waits):
+    now, said, checks = [1000.0], [], []
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "sleep", lambda seconds: now.append(now.pop() + seconds))
+    breaks = Breaks(pacing, lambda: checks.append(now[0]), said.append)
+    assert breaks.next_s() == 0.0
+    waited = []
+    for _ in waits:
+        started = now[0]
+        now[0] += took_s
+        breaks.done(started)
+        now[0] += ago_s
+        ended = now[0]
+        breaks.wait()
+        waited.append(now[0] - ended)
+        assert breaks.waited_s == pytest.approx(waited[-1])
+    assert waited == pytest.approx(waits)
+    assert [message.code for message in said] == (["paced"] if waits[0] else [])
+    assert bool(checks) is bool(waits[0])
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "values"),
+    [
+        ("echo a; echo load 99", "abort-requested", {"output": "load 99"}),
+        ("true", "abort-requested", {"output": ""}),
+    ],
+)
+def test_the_last_line_is_the_reason_that_is_shown(command, code, values):
+    why = each_trial.find_abort_reason(command)
+    assert_problem(why, code, command=command, **values)
+    assert ("()" in why) is False and (values["output"] in why)
+    assert each_trial.find_abort_reason("") is None is each_trial.find_abort_reason("false")

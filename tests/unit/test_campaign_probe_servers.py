@@ -11,7 +11,7 @@ pytest.importorskip("iosonde.engine._native")
 from iosonde.campaign.probe import probe_nodes
 from iosonde.campaign.request import ProbeRequest
 from iosonde.core.errors import IncompleteError, TargetError
-from iosonde.measure.probe import server_program
+from iosonde.measure.probe import server_program, servers
 from iosonde.measure.probe.server_program import ServerAssignment
 from iosonde.ranks import machine
 from iosonde.store import Store
@@ -114,3 +114,21 @@ def test_what_an_ended_repetition_left_is_removed_and_nothing_else(here):
     (here / "disk" / "iosonde-other").mkdir()
     server_program.clean(ServerAssignment((str(here / "disk"), str(here / "gone")), "mine", 2**20))
     assert [one.name for one in (here / "disk").iterdir()] == ["iosonde-other"]
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ('{"disks": []}', {"disks": []}),
+        ('{"error": "x", "hint": "y"}', {"error": "x", "hint": "y"}),
+        ('{"error": "x"}', None),
+        ('["disks"]', None),
+        ('"disks"', None),
+        ("3", None),
+        ("{}", None),
+        ("python: not found", None),
+        ("", None),
+    ],
+)
+def test_an_answer_of_a_server_has_its_disks_or_its_error(line, answer):
+    assert servers._parse_answer(line) == answer

@@ -12,7 +12,6 @@ from iosonde.core.errors import IosondeError, UnknownFormatError
 from iosonde.core.message import Message
 from iosonde.core.schema import OPERATION
 from iosonde.engine import _native
-from iosonde.importers import Parsed, Row
 from iosonde.measure import items, spool
 from iosonde.measure.collect import assemble, commands, phase_entry
 from iosonde.measure.collect.rates import PhaseTimes
@@ -144,7 +143,27 @@ def test_a_failed_command_has_one_reason(tmp_path, ended, item, code, values):
         assert len(messages) == 1
 
 
-READ = [Row("read", "rate", 1.0, "operations/s", 1)]
+def output_row(operation, metric, value, unit):
+    """A row as an importer makes it."""
+    return SimpleNamespace(
+        operation=operation,
+        metric=metric,
+        value=value,
+        unit=unit,
+        rank=None,
+        iteration=None,
+        count=None,
+        includes="",
+        factors=None,
+    )
+
+
+def execution(rows, missing=()):
+    """What an importer understands of one output."""
+    return SimpleNamespace(rows=rows, factors={}, headline=(), missing=list(missing), tool="", version="")
+
+
+READ = [output_row("read", "rate", 1.0, "operations/s")]
 
 
 def parse(form, name, content):
@@ -153,7 +172,7 @@ def parse(form, name, content):
     if content == b"torn":
         raise IosondeError("unreadable", "torn")
     lacking = [SimpleNamespace(sentence=Message("x", "no end"))] if content == b"lacking" else []
-    return [Parsed(rows=[] if content == b"empty" else READ, missing=lacking)]
+    return [execution([] if content == b"empty" else READ, lacking)]
 
 
 @pytest.mark.parametrize(
@@ -301,3 +320,50 @@ def test_calls_are_counted_for_each_operation(calls, count, value):
     assert [(row.operation, row.value, row.unit, row.rank, row.repetition) for row in rows] == (
         [] if value is None else [("r", value, "calls", None, 5)]
     )
+
+
+@pytest.mark.parametrize(("received", "state"), [(0, "served-by-cache"), (2**20, ""), (None, "")])
+def test_reads_of_a_command_that_a_cache_served_are_the_cache_of_the_trial(tmp_path, received, state):
+    spool.append_phase(tmp_path, TWO[0])
+    spool.build_output_path(tmp_path, 0, 3).write_text("1 MiB read")
+    if received is not None:
+        part_of = dict.fromkeys(("sent_bytes", "received_packets", "sent_packets", "loopback_bytes"), 0)
+        counted = {
+            "interfaces": ["eth0"],
+            "ports": [],
+            "why": "",
+            "assumed": False,
+            "idle": {**part_of, "received_bytes": 0, "seconds": 0.1},
+            "timed": {**part_of, "received_bytes": received, "seconds": 1.0},
+        }
+        spool.write_wire(tmp_path, 0, 3, counted)
+
+    def read_mebibyte(form, name, content):
+        return [execution([output_row("read", "bytes", 2.0**20, "bytes")])]
+
+    source = assemble.SpooledTrial(tmp_path, 1, {}, 0, read_mebibyte, target="/mnt/t")
+    item = ITEM | {"parse": "any", "command": "dd if=/mnt/t/f", "on": "single"}
+    found = assemble.collect_trial(source, [items.Part(item, 3, [])])
+    assert found.client_cache == state
+    assert (found.phases[0]["network"] is None) == (received is None)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "prefixes"),
+    [
+        (["native"], [""]),
+        (["native", "native"], ["a.", "b."]),
+        (["native", "parsed"], ["", "b."]),
+        (["parsed", "plain"], ["", ""]),
+        (["parsed", "plain", "parsed"], ["a.", "", "c."]),
+        (["native", "plain"], ["", ""]),
+    ],
+)
+def test_operations_are_called_after_their_step_where_several_steps_have_results(kinds, prefixes):
+    parts = [
+        items.Part(
+            {"kind": "native" if kind == "native" else "command", "parse": kind == "parsed", "label": label}, 0, []
+        )
+        for kind, label in zip(kinds, "abc", strict=False)
+    ]
+    assert assemble._build_prefixes(parts) == prefixes

@@ -229,3 +229,12 @@ def test_the_phases_of_the_last_of_three_ranks(verify):
             50,
             {"stride": {"hole": 10}},
         )
+
+
+@pytest.mark.parametrize(
+    ("hole", "size", "checks"),
+    [(0, 100, ["check_pieces"]), (20, 10, ["check_pieces"]), (20, 40, ["check_pieces", "check_holes"])],
+)
+def test_holes_are_checked_where_there_are_any(hole, size, checks):
+    plans = plan(Settings(10, hole, operations="write", file_size=size, verify=True), 0, 1, 0)
+    assert [one.operation for one in plans if one.operation.startswith("check")] == checks

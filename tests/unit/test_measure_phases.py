@@ -349,3 +349,12 @@ def test_the_bytes_of_each_kind_of_step(steps, passes, needed, moved, written):
     assert phases.bytes_written(settings, 3) == 3 * 2 * written
     assert phases.files_needed(settings, 3) == 3 * (2 + 3)
     assert phases.files_touched(settings, 3) == 3 * (passes * 2 + 2)
+
+
+def test_a_part_without_work_keeps_the_times_of_the_other():
+    """The engine's times are 0 where it did nothing."""
+    worked, idle = Record([100, 200], 1000), Record([], 0)
+    idle.totals = []
+    for parts in ((worked, idle), (idle, worked)):
+        joined = wear_out.join_phase_parts(*parts)
+        assert (joined.started_ns, joined.ended_ns, joined.totals) == (1000, 1300, worked.totals)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+import thread_ranks
+from iosonde.measure import spool
 from iosonde.measure.assignment import Assignment
 from iosonde.measure.rank import phases as rank_phases
 from iosonde.measure.rank.wire import Meter
-from iosonde.measure.workloads import phases
+from iosonde.measure.workloads import phase_plan, phases
 from iosonde.ranks.heartbeat import WAITING
 
 
@@ -71,3 +74,112 @@ def test_a_phase_of_the_first_rank_alone_has_the_same_collective_calls_on_all(mo
         called.append(ranks.called)
     assert called[0] == called[1]
     assert called[0][-2:] == ["wait_for_all", "all_max"]  # asleep until all are done, not spinning
+
+
+def run_on(hosts, tmp_path, monkeypatch, stopped=lambda rank, phase: "count", **more):
+    """Two phases of ranks that are threads: what each returns, the marks, and the answers of the servers."""
+
+    class Session:
+        def __init__(self, plan, rank):
+            self.plan, self.rank, self.hints = plan, rank, {}
+
+        def prepare(self, place):
+            return None
+
+        def operations_done(self):
+            return 0
+
+        def run(self, place, start_at_ns):
+            return [record(stopped=stopped(self.rank, self.plan.operation))]
+
+        def close(self):
+            return None
+
+    monkeypatch.setattr(rank_phases, "open_session", lambda plan, root, seed, ranks, budget: Session(plan, ranks.rank))
+    monkeypatch.setattr(rank_phases.spool, "records_to_operations", lambda *_: None)
+    monkeypatch.setattr(rank_phases.binding, "has_shared_cores", lambda _: False)
+    monkeypatch.setattr(rank_phases, "run_program", lambda words, limit_s: answers(words, limit_s))
+    asked = []
+
+    def answers(words, limit_s):
+        asked.append(words)
+        return SimpleNamespace(stdout=f"{len(asked)}", check_returncode=lambda: None)
+
+    (tmp_path / "marks").touch()
+    assignment = Assignment("/r", str(tmp_path), len(hosts), [], 1, 9, marks=str(tmp_path / "marks"), **more)
+    steps = ["create", {"kind": "write", "transfer_size": 1, "count": 3}, "fsync", "close"]
+    settings = phases.Settings([{"name": name, "files": f"{name}${{RANK}}", "steps": steps} for name in ("v", "w")])
+
+    def program(ranks):
+        heart = SimpleNamespace(enter=lambda *_: None)
+        plans = phases.plan(settings, ranks.rank, ranks.size, 1)
+        part = SimpleNamespace(item={"settings": {}}, plans=plans, first=4)
+        return rank_phases.run_phases(part, assignment, ranks, heart, 9, Meter(tmp_path, ranks.rank, None))
+
+    ended = thread_ranks.run_ranks(thread_ranks.on_hosts(*hosts), program)
+    marks = [json.loads(line) for line in (tmp_path / "marks").read_text().splitlines()]
+    return ended, [(mark["what"], mark["phase"], mark["operation"]) for mark in marks], asked
+
+
+def test_the_first_rank_alone_notes_the_phases_and_asks_the_servers(tmp_path, monkeypatch):
+    ended, marks, asked = run_on(("a", "b", "c"), tmp_path, monkeypatch, server_counts=["count"])
+    assert ended == [True] * 3
+    assert marks == [("begun", 4, "v"), ("ended", 4, "v"), ("begun", 5, "w"), ("ended", 5, "w")]
+    assert asked == [["count"]] * 4
+    answers = [spool.build_server_counts_path(tmp_path, phase, when) for phase in (4, 5) for when in ("begun", "ended")]
+    assert [answer.read_text() for answer in answers] == ["1", "2", "3", "4"]
+    frames = spool.index_frames(tmp_path, 3)
+    assert [sorted(frame) for frame in frames] == [[4, 5]] * 3
+    first = spool.read_phase(tmp_path, 1, frames[1][4])
+    assert (first.rank, first.phase, first.started_ns, first.stopped) == (1, 4, 1, "count")
+
+
+def test_an_error_of_one_rank_ends_the_phases_of_all(tmp_path, monkeypatch):
+    def stopped(rank, phase):
+        return "error" if (rank, phase) == (1, "v") else "count"
+
+    ended, marks, asked = run_on(("a", "b"), tmp_path, monkeypatch, stopped)
+    assert ended == [False] * 2 and asked == []
+    assert marks == [("begun", 4, "v"), ("ended", 4, "v")]
+    assert [sorted(frame) for frame in spool.index_frames(tmp_path, 2)] == [[4], [4]]
+
+
+@pytest.mark.parametrize(("counts", "most", "more"), [((3, 5), 5, {0: 5}), ((5, 5), 5, {}), ((0, 2), 2, {0: 2})])
+def test_a_rank_that_did_less_goes_on_until_it_did_as_much(monkeypatch, counts, most, more):
+    asked = {}
+    monkeypatch.setattr(rank_phases.wear_out, "join_phase_parts", lambda before, after: after)
+
+    def program(ranks):
+        def wear_out(place, until):
+            asked[ranks.rank] = until
+            return [f"{until}"]
+
+        before = record(totals=[{"count": counts[ranks.rank]}])
+        after = rank_phases._extend_to_wear_out(SimpleNamespace(wear_out=wear_out), before, ranks)
+        return after is before
+
+    kept = thread_ranks.run_ranks(thread_ranks.on_hosts("a", "b"), program)
+    assert asked == more and kept == [rank not in more for rank in range(2)]
+
+
+@pytest.mark.parametrize(("shared", "starts"), [(True, [0, 0]), (False, [7, 7])])
+def test_ranks_start_at_an_agreed_moment_unless_they_share_cores(monkeypatch, shared, starts):
+    monkeypatch.setattr(rank_phases.binding, "has_shared_cores", lambda _: shared)
+    monkeypatch.setattr(rank_phases.mpi.Ranks, "agree_start", lambda ranks, delay_ns: 7)
+    assert thread_ranks.run_ranks(thread_ranks.on_hosts("a", "b"), rank_phases.start_together) == starts
+
+
+def test_names_of_files_are_numbered_from_their_first():
+    files = (rank_phases.Files("a", 2, 9, ".x"), rank_phases.Files("b"))
+    assert rank_phases._list_names(files) == ["a000009.x", "a000010.x", "b000000"]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "writes"),
+    [(["read"], False), (["create", "write"], True), (["append"], True), (["mmap_write"], True), (["fsync"], False)],
+)
+def test_a_phase_writes_where_one_of_its_steps_does(kinds, writes):
+    steps = tuple(phase_plan.Step(kind) for kind in kinds)
+    phase = phase_plan.Phase("p", rank_phases.Files("f"), steps)
+    assert phase_plan.PhasePlan("p", phase).writes is writes
+    assert phase_plan.PhasePlan("p", None).writes is False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import os
 import time
@@ -276,3 +277,40 @@ def test_troubles_are_no_progress_and_numbers_are(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("idle_s", "silent_s"), [(None, math.inf), (1.0, listener.SILENT_S), (1e6, 1e6)])
 def test_a_node_is_silent_after_the_idle_limit_and_never_soon(tmp_path, idle_s, silent_s):
     assert ear(tmp_path, idle_s)._silent_s == silent_s
+
+
+def relayed(received, path, **more):
+    """What is known of rank 3 after another line of it, sent now."""
+    values = {"sent": 1000.0, "since": 970.0, "state": "running", "progress": 5, **more}
+    line = [values["sent"], 3, "n2", 77, "write", values["state"], values["since"], values["progress"]]
+    with path.open("a") as file:
+        file.write(f"iosonde-beat {json.dumps(line)}\n")
+    received.look()
+    return received.beats[3]
+
+
+@pytest.mark.parametrize(
+    ("more", "moved"),
+    [
+        ({"sent": 1001.0}, False),  # a line that was under way for another second
+        ({"sent": 1000.0 - last_words.SAME_S + 0.5}, False),
+        ({"sent": 1000.0 - last_words.SAME_S - 0.5}, True),
+        ({"sent": 1000.0 + last_words.SAME_S + 0.5}, True),
+        ({"progress": 6}, True),
+        ({"state": "waiting"}, True),
+    ],
+)
+def test_a_line_that_says_the_same_is_no_progress_however_long_it_took(tmp_path, monkeypatch, more, moved):
+    monkeypatch.setattr(last_words.time, "time", lambda: 5000.0)
+    received = beats.Received(tmp_path / "printed")
+    first = relayed(received, tmp_path / "printed")
+    assert first.since == 4970.0
+    assert (relayed(received, tmp_path / "printed", **more) != first) is moved
+
+
+@pytest.mark.parametrize(("state", "ago_s", "silent"), [("running", 61, ["n2"]), ("running", 59, []), ("done", 61, [])])
+def test_a_host_is_silent_while_its_ranks_work(tmp_path, state, ago_s, silent):
+    received = beats.Received(tmp_path / "printed")
+    relayed(received, tmp_path / "printed", state=state)
+    received.heard_at["n2"] -= ago_s
+    assert received.silent(60.0) == silent

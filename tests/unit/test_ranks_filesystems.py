@@ -374,3 +374,29 @@ def test_a_file_system_that_says_nothing_of_itself_is_not_asked_how_it_is(tmp_pa
     for kind in ("ext4", "nfs4", "xfs"):
         assert filesystems.query_condition(tmp_path, on(tmp_path, "/dev/vda", kind)) is None
     assert filesystems.identify_file_system(tmp_path, on(tmp_path, "/dev/vda", "ext4")) is None
+
+
+def test_every_translator_that_an_option_switches_is_said_to_be_on_or_off(graph_of):
+    kinds = {
+        "write-behind": "performance/write-behind",
+        "stat-prefetch": "performance/md-cache",
+        "client-io-threads": "performance/io-threads",
+    }
+    found = gluster.list_live_options(graph_of("v", TWO, {"replicate": 1}, **kinds))
+    switched = {
+        name: state for name, state in found.items() if name.startswith("performance.") and state in ("on", "off")
+    }
+    assert switched == {
+        f"performance.{name}": "on" if name in (*kinds, "quick-read") else "off"
+        for name in (
+            "write-behind",
+            "read-ahead",
+            "io-cache",
+            "quick-read",
+            "open-behind",
+            "stat-prefetch",
+            "readdir-ahead",
+            "nl-cache",
+            "client-io-threads",
+        )
+    }
