@@ -301,3 +301,13 @@ def test_options_are_spelled_as_the_front_end_spells_them():
     with use_spelling(python, is_default=True):
         assert str(Message("c", "{spell.a_:1}")) == "a_=1"
     assert str(Message("c", "{spell.from_:1} {spell.a_b}")) == "--from 1 --a-b"
+
+
+def test_a_file_is_nested_up_to_a_limit():
+    for levels, is_possible in ((40, True), (41, False)):
+        text = "a: " + "[" * (levels - 1) + "1" + "]" * (levels - 1)
+        if is_possible:
+            assert yaml_text.parse(text, "f").data["a"] != 1
+            continue
+        with raises("nested-too-deep", SpecError):
+            yaml_text.parse(text, "f")

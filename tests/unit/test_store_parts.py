@@ -355,3 +355,9 @@ def test_what_remains_is_counted_the_most_frequent_first():
     assert remains.names == {"Gustavs": 2}
     assert list(remains.unsure)[0] == "zulu7" and "run-7x" not in remains.unsure and "Berta" in remains.unsure
     assert not any("abcdefgh" in word for word in remains.unsure)
+
+
+def test_a_raw_file_is_returned_or_none(store):
+    assert (store.raw_file("r0", "out.txt"), store.raw_file("r0", "gone")) == (b"max read: 250\n", None)
+    with raises("unknown-run", InputError):
+        store.raw_file("gone", "out.txt")
