@@ -1,5 +1,7 @@
 """Constraints: what they mean, that nothing in them is executed, and that errors say where."""
 
+import ast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -152,3 +154,39 @@ def test_no_text_does_anything_but_mean_something_or_be_refused(text):
     except InputError:
         return
     assert isinstance(found, bool)
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "expected"),
+    [
+        ("size == '4KiB'", 4096.0, True),
+        ("'4KiB' == size", 4096.0, True),
+        ("size == '4kB'", 4096.0, False),
+        ("size > 4KiB", 4096.5, True),
+        ("size in ('1', '4k')", 4096.0, True),
+        ("size == 'auto'", 4096.0, False),
+        ("size == '4KiB'", "4k", False),  # two texts
+    ],
+)
+def test_a_size_counts_in_bytes_next_to_any_number(text, size, expected):
+    assert read(text).holds(CELL | {"size": size}) is expected
+
+
+@pytest.mark.parametrize("text", ["", "  ", 3, None])
+def test_what_is_no_text_is_quoted_in_the_refusal(text):
+    with raises("invalid-expression", InputError, expression=text, location="design.constraints[0]"):
+        read(text)
+
+
+def test_an_expression_has_at_most_so_many_characters_without_the_spaces_between():
+    text = "stripe".ljust(500) + "> " + "1" * 991
+    assert len(" ".join(text.split())) == 1000 and read(text).names == {"stripe"}
+    with raises("expression-too-long", InputError, n_characters=1001, max_characters=1000):
+        read(text + "1")
+
+
+def test_names_are_those_of_factors_and_can_be_replaced():
+    made = read("max(stripe, replica) <= servers")
+    assert made.names == {"stripe", "replica", "servers"}
+    assert ast.unparse(made.replace_names({"stripe": "s"})) == "max(s, replica) <= servers"
+    assert made.names == {"stripe", "replica", "servers"}

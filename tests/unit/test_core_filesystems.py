@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from iosonde.core.filesystems import classify_structure, has_pages_elsewhere, is_network, parse_servers
+from iosonde.core.filesystems import (
+    classify_structure,
+    compute_sent_per_written_byte,
+    get_file_placement,
+    has_pages_elsewhere,
+    has_unsplit_files,
+    is_network,
+    is_on_own_disk,
+    is_surely_network,
+    parse_servers,
+)
 
 
 @pytest.mark.parametrize(
@@ -117,3 +127,57 @@ def test_monitors_of_ceph_in_the_options():
 )
 def test_the_structure_is_named_where_it_is_known(kind, source, expected):
     assert classify_structure(kind, source) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "sent"),
+    [
+        ("glusterfs", {"replica": "3"}, 3.0),
+        ("glusterfs", {"replica": "3", "access": "nfs"}, 1.0),
+        ("glusterfs", {"disperse": "6", "redundancy": "2"}, 1.5),
+        ("glusterfs", {"disperse": "2", "redundancy": "2"}, 1.0),
+        ("glusterfs", {"disperse": "6", "redundancy": "0", "replica": "2"}, 2.0),
+        ("glusterfs", {"replica": "0"}, 1.0),
+        ("glusterfs", {}, 1.0),
+        ("lustre", {"replica": "3"}, 1.0),
+    ],
+)
+def test_a_client_sends_every_copy_or_part_itself(name, options, sent):
+    assert compute_sent_per_written_byte(name, options) == sent
+
+
+@pytest.mark.parametrize(
+    ("kind", "layout", "is_unsplit", "placement"),
+    [
+        ("glusterfs", {}, True, "groups"),
+        ("fuse.glusterfs", {"options": {"features.shard": "on"}}, False, "groups"),
+        ("glusterfs", {"options": {"features.shard": "off"}, "type": "Replicate"}, True, "groups"),
+        ("glusterfs", {"type": "Distributed-Disperse"}, False, "groups"),
+        ("lustre", {"striping": {"stripe_count": 1}}, True, "round_robin"),
+        ("lustre", {"striping": {"stripe_count": 2}}, False, "round_robin"),
+        ("lustre", {}, False, "round_robin"),
+        ("nfs", {}, True, ""),
+        ("nfs4", {}, False, ""),  # pNFS may stripe
+        (None, {}, False, ""),
+    ],
+)
+def test_files_that_are_whole_on_one_server(kind, layout, is_unsplit, placement):
+    assert (has_unsplit_files(kind, layout), get_file_placement(kind)) == (is_unsplit, placement)
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "is_own", "is_sure"),
+    [
+        (None, "", True, None),
+        ("ext4", "/dev/vda", True, False),
+        ("tmpfs", "tmpfs", False, False),
+        ("nfs4", "n1:/x", False, True),
+        ("fuse.sshfs", "n1:", False, True),
+        ("fuse.neverheardof", "x", False, False),
+        ("kafs2030", "h:/", False, False),
+        ("fuse.bindfs", "/srv", True, False),
+    ],
+)
+def test_a_disk_of_the_nodes_own_and_what_surely_is_remote(kind, source, is_own, is_sure):
+    assert is_on_own_disk(kind, source) is is_own
+    assert is_sure is None or is_surely_network(kind, source) is is_sure

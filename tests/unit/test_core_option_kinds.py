@@ -29,7 +29,18 @@ from iosonde.core.option_kinds import (
     Size,
 )
 from iosonde.core.option_words import RepeatableOptions
-from iosonde.core.options import Choice, Flag, Levels, NameList, Names, Rest, Text, format_written_level
+from iosonde.core.options import (
+    Choice,
+    Flag,
+    Levels,
+    NameList,
+    Names,
+    Rest,
+    Text,
+    format_written_level,
+    is_level,
+    list_to_members,
+)
 from messages import raises
 
 NAN, INF = float("nan"), float("inf")
@@ -187,3 +198,33 @@ def test_sets_and_lists_without_members_are_refused():
         Options(lists={"a": []})
     with raises("not-text"):
         Options(setting=[1])
+
+
+@pytest.mark.parametrize(
+    ("value", "is_possible"),
+    [
+        ("a", True),
+        (1.5, True),
+        (True, True),
+        (np.int64(1), True),
+        (np.str_("a"), True),
+        (np.datetime64("2026-01-01"), True),
+        (np.array(1), False),  # an array without dimensions has no hash
+        (np.bytes_(b"a"), False),
+        (b"a", False),
+        (None, False),
+        ([1], False),
+    ],
+)
+def test_what_may_be_a_level(value, is_possible):
+    assert is_level(value) is is_possible
+
+
+def test_lists_and_what_is_none():
+    assert list_to_members([1, "a"]) == list_to_members(iter((1, "a"))) == (1, "a")
+    assert [list_to_members(value) for value in ("ab", b"ab", {"a": 1}, {1}, 3, np.array(3))] == [None] * 6
+
+
+def test_values_of_a_command_line_as_python_writes_them():
+    option: Number[float] = Number("N", "a number")
+    assert [option.write(text) for text in ("3", "3.5", "FILE", "a b", "3s")] == ["3", "3.5", "FILE", "'a b'", "'3s'"]

@@ -491,3 +491,23 @@ def test_a_cell_is_of_one_experiment(cells, is_mixed):
     assert not experiments.has_mixed_cells(build_table(data | {"experiment": ["a", "a"]}), cells)
     assert not experiments.has_mixed_cells(build_table({"nodes": [1, 1]}), cells)
     assert not experiments.has_mixed_cells(build_table(data | {"operation": ["w", "r"]}), ["nodes"])
+
+
+@pytest.mark.parametrize(
+    ("cells", "row"),
+    [
+        (["1.5", "2.5", "x", "2.5"], "row 3"),
+        (["1.5", "x", "2.5", "y"], "row 2"),  # half of them
+        (["1", "1", "nan", "inf"], "row 3"),
+        (["1.5", "x", "y"], None),  # most are words
+        (["1", "1", "1", "x"], None),  # few differ: levels
+        (["a", "b", "c"], None),
+    ],
+)
+def test_a_few_odd_cells_among_numbers_stop_the_guess(cells, row):
+    table = build_table({"y": [float(place) + 0.25 for place in range(len(cells))], "x": cells})
+    if row is None:
+        assert guess_roles(table, ["y"]).settings == ("x",) or "x" in guess_roles(table, ["y"]).remarks
+        return
+    with raises("not-a-number", DataError, row=row, column="x"):
+        guess_roles(table, ["y"])

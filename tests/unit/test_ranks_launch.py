@@ -317,7 +317,9 @@ def test_a_node_list_has_at_most_as_many_nodes_as_slurm(text, first, last):
     assert len(names) == 65_533 - text.count(",") and (names[0], names[-1]) == (first, last)
 
 
-@pytest.mark.parametrize("text", ["n[0-65533]", "n[1-65534]", "a[0-1]b[0-32766]", "n[1,0-65532]", "n[3-2]", "n[1-2,x]"])
+@pytest.mark.parametrize(
+    "text", ["n[0-65533]", "n[1-65534]", "a[0-1]b[0-32766]", "[0-1]b[0-32766]", "n[1,0-65532]", "n[3-2]", "n[1-2,x]"]
+)
 def test_a_node_list_with_more_nodes_or_a_wrong_range_is_refused_as_a_whole(text):
     with raises("invalid-node-list", InputError, node_list=text):
         nodelist.expand_node_list(text)

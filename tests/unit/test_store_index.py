@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -12,8 +14,9 @@ import pytest
 from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.core.where import parse_where
-from iosonde.store import Store
+from iosonde.store import Store, index_postgres
 from iosonde.store.index import Index, Refreshed
+from iosonde.store.index_database import TABLES
 from iosonde.store.index_query import IndexView
 from messages import raises
 
@@ -236,3 +239,64 @@ def test_a_part_of_a_store_looks_at_no_other_run(store, monkeypatch):
     assert part.run_ids() == ["a-01", "a-02"] and [one.id for one in part.experiments()] == ["a"]
     assert len(part.results()) == 2 and part.problems(contents=False) == []
     assert json.loads((part.path / "store.json").read_text())
+
+
+class RecordingConnection:
+    """A connection and its cursor that keep what they are asked."""
+
+    def __init__(self):
+        self.statements, self.closed = [], False
+
+    def execute(self, statement, values=()):
+        self.statements.append((statement, list(values)))
+        return self
+
+    def executemany(self, statement, rows):
+        self.statements.append((statement, rows))
+
+    @contextlib.contextmanager
+    def transaction(self):
+        yield
+
+    @contextlib.contextmanager
+    def cursor(self):
+        yield self
+
+    def close(self):
+        self.closed = True
+
+
+def test_a_writer_of_a_shared_index_holds_a_lock_and_a_reader_none(monkeypatch, tmp_path):
+    psycopg = pytest.importorskip("psycopg")
+    made = []
+
+    def connect(url, **options):
+        assert options["autocommit"] and options["connect_timeout"] > 0
+        made.append(RecordingConnection())
+        return made[-1]
+
+    monkeypatch.setattr(psycopg, "connect", connect)
+    database = index_postgres.PostgresDatabase("postgresql://u@h/db")
+    (first,) = made
+    lock = ("SELECT pg_advisory_xact_lock(%s)", [index_postgres._LOCK])
+    begun = [statement for statement, _ in first.statements]
+    assert begun.index(f"CREATE SCHEMA IF NOT EXISTS {index_postgres.SCHEMA}") > first.statements.index(lock)
+    assert sum(b"CREATE" in statement for statement in begun if isinstance(statement, bytes)) == len(TABLES)
+    assert first.statements[-1] == lock and first.statements.count(lock) == 2
+    first.statements.clear()
+    with database.asking(writing=False) as ask:
+        ask.execute("SELECT a FROM b WHERE c = ?", (1,))
+        ask.executemany("INSERT INTO b VALUES (?, ?)", iter([(1, 2), (3, 4)]))
+        ask.executemany("INSERT INTO b VALUES (?, ?)", [])
+    assert first.statements == [
+        (b"SELECT a FROM b WHERE c = %s", [1]),
+        (b"INSERT INTO b VALUES (%s, %s)", [(1, 2), (3, 4)]),
+    ]
+    database.close()
+    with database.asking(writing=True):
+        pass
+    assert len(made) == 2 and made[1].statements[-1] == lock
+    assert database.among("c", (1, 2)) == ("c = ANY(?)", [1, 2])
+    (tmp_path / "store.json").write_bytes(b"x")
+    path, _, marker = database.key(tmp_path).partition(b"\0")
+    assert (path, marker) == (os.fsencode(tmp_path.resolve()), hashlib.sha256(b"x").digest()[:8])
