@@ -14,14 +14,14 @@ from scipy import stats as scipy_stats
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Better, Estimate, Metric
-from iosonde.stats.estimate import compare, missing, rank_tests
+from iosonde.stats.estimate import compare, missing, modes, rank_tests
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, build_group
 from iosonde.stats.estimate.compare_words import Wording, describe_comparison
 from iosonde.stats.estimate.multiple import adjust_by_holm
 from iosonde.stats.estimate.published import PublishedSummary, build_published_group
 from iosonde.stats.estimate.ratio import compute_moments, estimate_ratio_of_means
 from iosonde.stats.estimate.within_cells import compare_within_cells
-from messages import has_message
+from messages import has_message, raises
 
 CP1 = [179.5, 193.2, 197.4, 231.8, 202.4, 180.3, 222.1, 186.2]
 CP3 = [178.0, 207.9, 202.0, 213.9, 218.2, 249.0, 207.6, 213.2]
@@ -489,3 +489,63 @@ def test_fishers_test_agrees_with_scipy(table):
     missing_a, n_a, missing_b, n_b = table
     expected = scipy_stats.fisher_exact([[missing_a, n_a - missing_a], [missing_b, n_b - missing_b]]).pvalue
     assert missing.compute_fisher_exact_p(*table) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("values", "n"), [([], "no trial"), ([1.0], "one trial")])
+def test_a_side_without_a_spread_is_refused_with_its_number_of_trials(values, n):
+    with raises("too-few-trials", DataError, side="a", n=n):
+        build_group("a", values)
+
+
+@pytest.mark.parametrize("missing_end", ["low", "high", "level"])
+def test_a_summary_needs_both_ends_and_their_level(missing_end):
+    summary = {"mean": 10.0, "n": 8, "low": 8.0, "high": 12.0, "level": 0.9} | {missing_end: None}
+    with raises("incomplete-summary"):
+        build_published_group(PublishedSummary("x", **summary))
+    with raises("unknown-interval-kind", kind="q"):
+        build_published_group(PublishedSummary("x", 10.0, 8, None, 8.0, 12.0, 0.9, "q"))
+    assert build_published_group(PublishedSummary("x", 10.0, 8, 3.0)).side.sd == 3.0
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "half_ticks"),
+    [([10.0, 10, 10, 20], [-10.0, 0, 0, 10], (0.0, 0.0)), ([10.0] * 15 + [20.0], [0.0, 0, 10, 20], (5.0, 0.0))],
+)
+def test_a_coarse_clock_widens_a_difference_by_half_a_tick_of_either_side(a, b, half_ticks):
+    made = compare.compare_groups(build_group("a", a), build_group("b", b), 0.95, 0.02)
+    ends = scipy_stats.ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
+    assert (made.a.half_tick, made.b.half_tick) == half_ticks
+    assert made.difference.low == pytest.approx(ends.low - sum(half_ticks))
+    assert made.difference.high == pytest.approx(ends.high + sum(half_ticks))
+    assert ("coarse-clock" in made.doubts) is any(half_ticks)
+    turned = compare.compare_groups(build_group("b", b), build_group("a", a), 0.95, 0.02).difference
+    assert (turned.low, turned.high) == pytest.approx((-made.difference.high, -made.difference.low))
+
+
+@pytest.mark.parametrize("marks", [(1, 1, 1, 0, 0, 0), (1, 1, 0, 0, 0, 1, 0), (1, 0, 1, 0, 1, 0)])
+def test_too_few_runs_have_the_p_of_all_orders(marks):
+    def count(order):
+        return 1 + sum(x != y for x, y in itertools.pairwise(order))
+
+    runs = [count(order) for order in set(itertools.permutations(marks))]
+    p = rank_tests.compute_too_few_runs_p(np.array(marks, bool))
+    assert p == pytest.approx(np.mean(np.array(runs) <= count(marks)))
+
+
+def test_too_few_of_many_runs_have_a_normal_p():
+    """21 runs of 102 marks of one kind and 100 of the other."""
+    usual = 1 + 2 * 102 * 100 / 202
+    z = (21 + 0.5 - usual) / math.sqrt((usual - 1) * (usual - 2) / 201)
+    p = rank_tests.compute_too_few_runs_p(np.arange(202) % 20 < 10)
+    assert p == pytest.approx(scipy_stats.norm.cdf(z), rel=1e-9)
+    assert rank_tests.compute_too_few_runs_p(np.ones(9, bool)) == 1.0
+
+
+def test_two_modes_of_many_trials_are_those_of_their_quantiles():
+    x = np.concatenate([np.linspace(99, 101, 150), np.linspace(199, 201, 250)])
+    split = modes.detect_two_modes(x)
+    assert (split.low_mean, split.high_mean) == (pytest.approx(100, rel=0.01), pytest.approx(200, rel=0.01))
+    assert split.n_low == pytest.approx(150, abs=4) and split.p < 1e-4
+    few = np.concatenate([np.linspace(99, 101, 3), np.linspace(199, 201, 10)])
+    assert modes.detect_two_modes(few).n_low == 3 and modes.detect_two_modes(few).p < 0.01
+    assert modes.detect_two_modes(np.linspace(100, 101, 40)).p > 0.3
