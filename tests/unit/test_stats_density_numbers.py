@@ -159,3 +159,11 @@ def test_silvermans_test_tells_one_hill_from_two():
     assert two.critical == pytest.approx(math.log(2) / 2, rel=0.1)  # two normal hills merge 2 sd apart
     assert run_silverman_test(LogHistogram(0, np.array([20, 9]))) is None  # 29 values
     assert run_silverman_test(LogHistogram(0, np.array([99]))) is None
+
+
+def test_the_bandwidth_of_one_normal_hill_is_scotts_and_that_of_two_is_of_one():
+    one, two = (histogram.histogram_from_values(levels(*medians, n=1000)) for medians in ((100.0,), (100.0, 400.0)))
+    usual = 1.06 * 0.05 * 1000**-0.2
+    assert kernel.compute_rule_bandwidth(one, kernel.ISJ) == pytest.approx(usual, rel=0.15)
+    assert kernel.compute_rule_bandwidth(two, kernel.ISJ) == pytest.approx(usual, rel=0.15)
+    assert kernel.compute_rule_bandwidth(two, kernel.SILVERMAN) > 5 * usual
