@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.stats.estimate import sequential
+from iosonde.stats.estimate.pair_words import describe_pair_verdict
 from iosonde.stats.estimate.pairs import PairedRun, build_paired_run, judge_pairs
 from messages import codes
 
@@ -117,3 +119,15 @@ def test_with_a_gate_pairs_stop_when_its_conditions_are_decided(ratio, decided, 
     rule = PairRule("v", "old", "new", "", 0.02, 0.95, 20, fail_if=("slower>5%",))
     (made,) = judge_pairs(runs(ratio), rule)
     assert (made.is_decided, len(made.limits), len(made.untold)) == (decided, 1, open_limits)
+
+
+def test_the_sentence_of_pairs_names_both_sides_and_differs_by_verdict():
+    sentences = []
+    for ratio, n in ((2.0, 7), (0.5, 7), (1.0, 7), (1.0, 5)):
+        (made,) = judge_pairs(runs(ratio, n), RULE)
+        sentences.append(describe_pair_verdict(made))
+        assert RULE.a in sentences[-1] and RULE.b in sentences[-1] and str(n) in sentences[-1]
+    assert len(set(sentences)) == 4
+    wide = dataclasses.replace(RULE, margin=0.5)
+    equal, negligible = (describe_pair_verdict(judge_pairs(runs(ratio), wide)[0]) for ratio in (1.0, 1.2))
+    assert not {equal, negligible} & set(sentences) and equal != negligible

@@ -12,6 +12,7 @@ from statsmodels.stats.outliers_influence import OLSInfluence, variance_inflatio
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
 from iosonde.stats.regression import blocks, rounding, slopes
+from iosonde.stats.regression.formula import parse_response
 from iosonde.stats.regression.in_turn import detect_drift_in_turn
 from iosonde.stats.regression.regress import regress
 from iosonde.stats.regression.without import select_rows
@@ -130,3 +131,11 @@ def test_a_drift_inside_levels_is_looked_for_only_in_turn_and_with_four_trials_e
     assert detect_drift_in_turn(np.tile([0, 1], 6), rising, cells, times, 0.95) is None
     assert detect_drift_in_turn(np.repeat([0, 1], [9, 3]), rising, cells, times, 0.95) is None
     assert detect_drift_in_turn(np.zeros(12, int), rising, cells, times, 0.95) is None
+
+
+@pytest.mark.parametrize("response", ["C(y)", "C(x)"])
+def test_a_categorical_response_is_refused_by_its_name(response):
+    table = build_table({"x": [1.0, 2.0, 3.0], "y": [1.0, 2.0, 4.0]})
+    with raises("non-numeric-response", response=response):
+        parse_response(response, table)
+    assert parse_response("y", table).column == "y"
