@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 
@@ -13,13 +14,14 @@ from scipy import stats as scipy_stats
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Better, Estimate, Metric
-from iosonde.stats.estimate import compare, rank_tests
+from iosonde.stats.estimate import compare, missing, modes, rank_tests
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, build_group
 from iosonde.stats.estimate.compare_words import Wording, describe_comparison
 from iosonde.stats.estimate.multiple import adjust_by_holm
 from iosonde.stats.estimate.published import PublishedSummary, build_published_group
 from iosonde.stats.estimate.ratio import compute_moments, estimate_ratio_of_means
 from iosonde.stats.estimate.within_cells import compare_within_cells
+from messages import has_message, raises
 
 CP1 = [179.5, 193.2, 197.4, 231.8, 202.4, 180.3, 222.1, 186.2]
 CP3 = [178.0, 207.9, 202.0, 213.9, 218.2, 249.0, 207.6, 213.2]
@@ -288,3 +290,262 @@ def test_a_verdict_may_differ_from_level_to_level():
 def test_sides_that_never_vary_have_no_t():
     made = compare.compare_groups(build_group("a", [2.0] * 6), build_group("b", [2.0] * 6), 0.95, 0.02)
     assert made.t is None and made.verdict == EQUAL and "clock" in made.warnings[-1]
+
+
+A6, B6 = np.array([100.0, 102, 98, 104, 96, 101]), np.array([103.0, 107, 99, 105, 97, 106])
+
+
+def interval(value, low, high, n=6, level=0.95):
+    return {
+        "value": pytest.approx(value),
+        "low": pytest.approx(low),
+        "high": pytest.approx(high),
+        "level": level,
+        "n": n,
+    }
+
+
+def numbers(document):
+    """A comparison without the names and texts: the numbers of an estimate by name."""
+    names = ("t", "df", "p", "effect_size", "margin", "verdict", "paired", "decides", "method", "n_needed")
+    estimates = ("ratio", "ratio_of_geometric_means", "difference")
+    short = {name: document[name] and _strip(document[name]) for name in estimates}
+    return {name: document[name] for name in names} | short
+
+
+def _strip(estimate):
+    return {name: estimate[name] for name in ("value", "low", "high", "level", "n")}
+
+
+def test_every_number_of_a_comparison_is_that_of_a_second_computation():
+    made = compare.compare_groups(build_group("a", A6), build_group("b", B6), 0.95, 0.02)
+    welch, logs = scipy_stats.ttest_ind(A6, B6, equal_var=False), [np.log(x) for x in (B6, A6)]
+    shares = [x.std(ddof=1) / x.mean() / np.sqrt(6) for x in (A6, B6)]
+    df = sum(s**2 for s in shares) ** 2 / sum(s**4 / 5 for s in shares)
+    half, value = scipy_stats.t.ppf(0.975, df) * np.hypot(*shares), B6.mean() / A6.mean()
+    log_ends = scipy_stats.ttest_ind(*logs, equal_var=False).confidence_interval(0.95)
+    typical = np.exp([logs[0].mean() - logs[1].mean(), log_ends.low, log_ends.high])
+    ends = scipy_stats.ttest_ind(B6, A6, equal_var=False).confidence_interval(0.95)
+    spreads = [max(np.log(x).std(ddof=1), x.std(ddof=1) / x.mean()) for x in (A6, B6)]
+    needed = next(
+        n
+        for n in itertools.count(2)
+        if scipy_stats.t.ppf(0.975, 2 * n - 2) * np.hypot(*spreads) / np.sqrt(n) <= np.log(1.02) / 2
+    )
+    document = made.to_json()
+    assert numbers(document) == {
+        "t": pytest.approx(welch.statistic),
+        "df": pytest.approx(welch.df),
+        "p": pytest.approx(welch.pvalue),
+        "effect_size": pytest.approx(
+            (B6.mean() - A6.mean()) / np.sqrt((A6.var(ddof=1) + B6.var(ddof=1)) / 2) * (1 - 3 / 39)
+        ),
+        "margin": 0.02,
+        "verdict": CANNOT_TELL,
+        "paired": False,
+        "decides": "ratio",
+        "method": "logarithms",
+        "n_needed": needed,
+        "ratio": interval(value, min(value * np.exp(-half), typical[1]), max(value * np.exp(half), typical[2])),
+        "ratio_of_geometric_means": interval(*typical),
+        "difference": interval(B6.mean() - A6.mean(), ends.low, ends.high),
+    }
+    assert (document["a"]["n_more"], document["b"]["n_more"]) == (needed - 6, needed - 6) == made.n_more
+    shifts = np.sort(np.subtract.outer(B6, A6).ravel())
+    assert document["rank_test"]["shift"]["value"] == np.median(shifts)
+    assert (made.rank_test.shift.low, made.rank_test.shift.high) == (shifts[5], shifts[30])  # P(U < 6) = 0.021
+    assert document["rank_test"] | {"shift": 0} == {
+        "name": "Mann-Whitney",
+        "p": made.rank_test.p,
+        "shift": 0,
+        "superiority": pytest.approx(np.mean(shifts > 0) + np.mean(shifts == 0) / 2),
+    }
+    assert (document["overlap"], document["mean_inside"], document["cells"], document["p_holm"]) == (
+        True,
+        True,
+        1,
+        None,
+    )
+    side = document["b"]
+    low, high = scipy_stats.t.interval(0.95, 5, B6.mean(), B6.std(ddof=1) / np.sqrt(6))
+    assert (side["name"], side["n"], side["sd"], side["published"]) == ("b", 6, pytest.approx(B6.std(ddof=1)), False)
+    assert (side["mean"], side["mean_low"], side["mean_high"]) == pytest.approx((B6.mean(), low, high))
+
+
+def test_every_number_of_pairs_is_that_of_a_second_computation():
+    document = compare.compare_groups(build_group("a", A6), build_group("b", B6), 0.95, 0.02, pairs=True).to_json()
+    paired = scipy_stats.ttest_rel(A6, B6)
+    d, logs = B6 - A6, np.log(B6) - np.log(A6)
+    low, high = scipy_stats.t.interval(0.95, 5, d.mean(), d.std(ddof=1) / np.sqrt(6))
+    log_low, log_high = scipy_stats.t.interval(0.95, 5, logs.mean(), logs.std(ddof=1) / np.sqrt(6))
+    assert numbers(document) | {"effect_size": 0, "n_needed": 0} == {
+        "t": pytest.approx(paired.statistic),
+        "df": 5,
+        "p": pytest.approx(paired.pvalue),
+        "effect_size": 0,
+        "margin": 0.02,
+        "verdict": DIFFERENT,
+        "paired": True,
+        "decides": "ratio",
+        "method": "the pairs' ratios",
+        "n_needed": 0,
+        "ratio": interval(*np.exp([logs.mean(), log_low, log_high])),
+        "ratio_of_geometric_means": None,
+        "difference": interval(d.mean(), low, high),
+    }
+    assert document["n_needed"] is None and document["rank_test"]["name"] == "Wilcoxon"
+    assert document["rank_test"]["superiority"] == 1.0
+    averages = np.sort([(d[i] + d[j]) / 2 for i in range(6) for j in range(i, 6)])
+    shift = document["rank_test"]["shift"]
+    assert (shift["value"], shift["low"], shift["high"]) == (np.median(averages), averages[0], averages[-1])
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+@pytest.mark.parametrize(("variance", "half"), [(0.5, 0.4), (2.0, 0.3), (0.001, 0.5)])
+def test_the_least_number_of_trials_is_the_first_that_is_enough(level, variance, half):
+    def is_enough(n):
+        return scipy_stats.t.ppf(0.5 + level / 2, 2 * n - 2) * math.sqrt(variance / n) <= half
+
+    assert compare.find_least_n(variance, half, level) == next(n for n in itertools.count(2) if is_enough(n))
+    assert compare.find_least_n(variance, 0.0, level) is None
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (-1.0, 1.0, EQUAL),
+        (-1.01, 1.0, CANNOT_TELL),
+        (-1.0, 1.01, CANNOT_TELL),
+        (0.0, 1.0, EQUAL),
+        (0.01, 1.0, NEGLIGIBLE),
+        (0.01, 1.01, DIFFERENT),
+        (-1.0, -0.01, NEGLIGIBLE),
+        (-1.01, -0.01, DIFFERENT),
+        (None, 1.0, CANNOT_TELL),
+        (0.5, None, CANNOT_TELL),
+    ],
+)
+def test_a_difference_is_judged_against_0_and_the_margin(low, high, verdict):
+    assert compare.judge_difference(Estimate(0.0, low, high, 0.95, 9), 1.0) == verdict
+
+
+def test_the_margin_of_a_difference_is_a_share_of_the_larger_mean_or_a_distance_of_logarithms():
+    assert compare.compute_difference_margin(-10.0, 4.0, 0.1, None) == pytest.approx(1.0)
+    assert compare.compute_difference_margin(2.0, 4.0, 0.1, None) == pytest.approx(0.4)
+    assert compare.compute_difference_margin(2.0, 4.0, 0.1, 10.0) == pytest.approx(math.log10(1.1))
+
+
+def test_trials_that_are_missing_are_counted_for_each_side():
+    made = compare.compare_groups(build_group("a", A6), build_group("b", [*B6, *B6]), 0.95, 0.02)
+    assert made.verdict == CANNOT_TELL and made.n_needed > 12
+    assert made.n_more == (made.n_needed - 6, made.n_needed - 12)
+    assert dataclasses.replace(made, n_needed=8).n_more == (2, 0)
+    assert dataclasses.replace(made, n_needed=6).n_more is None
+    assert dataclasses.replace(made, n_needed=None).n_more is None
+
+
+def test_few_trials_against_many_are_a_doubt_with_both_numbers():
+    made = compare.compare_groups(build_group("a", A6[:3]), build_group("b", [*B6, *B6]), 0.95, 0.02)
+    assert made.doubts == ("few-trials",) and made.df == 2
+    assert has_message(made.warnings, "few-trials", n_few=3, n_many=12)
+    enough = compare.compare_groups(build_group("a", A6[:3]), build_group("b", [*B6, *B6][:11]), 0.95, 0.02)
+    assert enough.doubts == () and not has_message(enough.warnings, "few-trials")
+
+
+def test_holm_takes_a_verdict_back_only_among_several_and_above_alpha():
+    """p of 0.03: significant alone, 0.06 among two; a p below 0.01 stays."""
+    lucky = compare.compare_groups(build_group("a", A6), build_group("b", B6 + 2.5), 0.95, 0.02)
+    assert lucky.verdict == DIFFERENT and 0.025 < lucky.p < 0.05
+    sure = compare.compare_groups(build_group("a", A6), build_group("b", A6 + 50), 0.95, 0.02)
+    equal = compare.compare_groups(build_group("a", A6), build_group("b", A6), 0.95, 0.5)
+    (alone,) = compare.apply_holm_correction([lucky])
+    assert (alone.p_holm, alone.by_chance, alone.warnings) == (lucky.p, False, lucky.warnings)
+    made = compare.apply_holm_correction([lucky, sure, equal])
+    assert [one.p_holm for one in made] == pytest.approx([2 * lucky.p, 3 * sure.p, 1.0])
+    assert [one.by_chance for one in made] == [True, False, False]
+    assert has_message(made[0].warnings, "not-significant", n_comparisons=3) and not made[2].warnings
+
+
+def test_the_worst_case_ranks_what_is_missing_beyond_all_others():
+    """A: 1, 2, 3, 4; B: 2, 3, 5 and one missing, ranked above (then as 5 for the ratio) or below (as 1)."""
+    a, b = np.array([1.0, 2, 3, 4]), np.array([2.0, 3, 5])
+    for above, beyond, edge in ((True, 9.0, 5.0), (False, -3.0, 1.0)):
+        worst = missing.compute_worst_case(a, 0, b, 1, above)
+        filled = np.append(b, beyond)
+        pairs = np.subtract.outer(filled, a)
+        assert worst == missing.WorstCase(
+            pytest.approx(rank_tests.run_unpaired_test(a, filled, 0.95).p),
+            pytest.approx(np.mean(pairs > 0) + np.mean(pairs == 0) / 2),
+            pytest.approx(np.median([*b, edge]) / 2.5),
+        )
+    assert missing.compute_worst_case(a, 3, b, 0, False).ratio is not None
+    assert missing.compute_worst_case(a, 4, b, 0, False).ratio is None  # half of A is unknown
+    assert missing.compute_worst_case(a - 5, 0, b, 1, True).ratio is None
+    assert missing.compute_worst_case(a[:0], 4, b, 0, True) is missing.compute_worst_case(a, 0, b[:0], 3, True) is None
+
+
+@pytest.mark.parametrize("table", [(0, 10, 5, 10), (1, 8, 6, 9), (3, 7, 3, 7), (2, 3, 0, 12), (0, 4, 0, 5)])
+def test_fishers_test_agrees_with_scipy(table):
+    missing_a, n_a, missing_b, n_b = table
+    expected = scipy_stats.fisher_exact([[missing_a, n_a - missing_a], [missing_b, n_b - missing_b]]).pvalue
+    assert missing.compute_fisher_exact_p(*table) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("values", "n"), [([], "no trial"), ([1.0], "one trial")])
+def test_a_side_without_a_spread_is_refused_with_its_number_of_trials(values, n):
+    with raises("too-few-trials", DataError, side="a", n=n):
+        build_group("a", values)
+
+
+@pytest.mark.parametrize("missing_end", ["low", "high", "level"])
+def test_a_summary_needs_both_ends_and_their_level(missing_end):
+    summary = {"mean": 10.0, "n": 8, "low": 8.0, "high": 12.0, "level": 0.9} | {missing_end: None}
+    with raises("incomplete-summary"):
+        build_published_group(PublishedSummary("x", **summary))
+    with raises("unknown-interval-kind", kind="q"):
+        build_published_group(PublishedSummary("x", 10.0, 8, None, 8.0, 12.0, 0.9, "q"))
+    assert build_published_group(PublishedSummary("x", 10.0, 8, 3.0)).side.sd == 3.0
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "half_ticks"),
+    [([10.0, 10, 10, 20], [-10.0, 0, 0, 10], (0.0, 0.0)), ([10.0] * 15 + [20.0], [0.0, 0, 10, 20], (5.0, 0.0))],
+)
+def test_a_coarse_clock_widens_a_difference_by_half_a_tick_of_either_side(a, b, half_ticks):
+    made = compare.compare_groups(build_group("a", a), build_group("b", b), 0.95, 0.02)
+    ends = scipy_stats.ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
+    assert (made.a.half_tick, made.b.half_tick) == half_ticks
+    assert made.difference.low == pytest.approx(ends.low - sum(half_ticks))
+    assert made.difference.high == pytest.approx(ends.high + sum(half_ticks))
+    assert ("coarse-clock" in made.doubts) is any(half_ticks)
+    turned = compare.compare_groups(build_group("b", b), build_group("a", a), 0.95, 0.02).difference
+    assert (turned.low, turned.high) == pytest.approx((-made.difference.high, -made.difference.low))
+
+
+@pytest.mark.parametrize("marks", [(1, 1, 1, 0, 0, 0), (1, 1, 0, 0, 0, 1, 0), (1, 0, 1, 0, 1, 0)])
+def test_too_few_runs_have_the_p_of_all_orders(marks):
+    def count(order):
+        return 1 + sum(x != y for x, y in itertools.pairwise(order))
+
+    runs = [count(order) for order in set(itertools.permutations(marks))]
+    p = rank_tests.compute_too_few_runs_p(np.array(marks, bool))
+    assert p == pytest.approx(np.mean(np.array(runs) <= count(marks)))
+
+
+def test_too_few_of_many_runs_have_a_normal_p():
+    """21 runs of 102 marks of one kind and 100 of the other."""
+    usual = 1 + 2 * 102 * 100 / 202
+    z = (21 + 0.5 - usual) / math.sqrt((usual - 1) * (usual - 2) / 201)
+    p = rank_tests.compute_too_few_runs_p(np.arange(202) % 20 < 10)
+    assert p == pytest.approx(scipy_stats.norm.cdf(z), rel=1e-9)
+    assert rank_tests.compute_too_few_runs_p(np.ones(9, bool)) == 1.0
+
+
+def test_two_modes_of_many_trials_are_those_of_their_quantiles():
+    x = np.concatenate([np.linspace(99, 101, 150), np.linspace(199, 201, 250)])
+    split = modes.detect_two_modes(x)
+    assert (split.low_mean, split.high_mean) == (pytest.approx(100, rel=0.01), pytest.approx(200, rel=0.01))
+    assert split.n_low == pytest.approx(150, abs=4) and split.p < 1e-4
+    few = np.concatenate([np.linspace(99, 101, 3), np.linspace(199, 201, 10)])
+    assert modes.detect_two_modes(few).n_low == 3 and modes.detect_two_modes(few).p < 0.01
+    assert modes.detect_two_modes(np.linspace(100, 101, 40)).p > 0.3

@@ -298,7 +298,9 @@ def test_jobs_with_other_tasks_are_counted_by_step():
     wrong = trial(step("a", [3]), step("b", [2, 3]))
     found = find("S113", runs=[well, wrong, wrong, trial(step("a", [3]), missing=["x"])])
     assert [(finding.severity, finding.evidence) for finding in found] == warning(trials={"a": 2, "b": 2})
-    assert_problem(found[0].sentence, "wrong-tasks", n=2, n_trials=3)
+    assert_problem(found[0].sentence, "wrong-tasks", n=2, n_trials=3, more="; 2 such steps")
+    (alone,) = find("S113", runs=[trial(step("a", [3])), trial(step("a", [3]))])
+    assert_problem(alone.sentence, "wrong-tasks", n=2, n_trials=2, more="")
     (finding,) = find("S113", runs=[trial(step("a", [1, None], expected=None))])
     assert_problem(finding.sentence.values["reason"], "separate-jobs", n_tasks=2, expected=2)
 
@@ -418,6 +420,35 @@ def test_values_above_a_bound_are_counted_and_named():
     ]
     doubtful = certain | {"bound": 4e6, "highest": 4 * 2**20, "times": pytest.approx(1.048576)}
     assert tell("S127", a, b, bound=4e6) == [(Severity.WARNING, doubtful | {"n": 1, "places": ["read, x=2"]})]
+
+
+def test_rates_above_the_links_of_a_lab_are_counted_and_the_worst_is_named():
+    lab = {"emulated": {"links": [{"bytes_per_s": 10.0}]}, "description": {"file_system": "nfs"}}
+    runs = [{"id": name, "facts": {"hosts": ["h"], "machine": {"lab": lab}}} for name in "abc"]
+    rates = cell([15.0, 16.0, 40.0], unit="bytes/s", metric="bandwidth", places=("run a", "run b", "run c"))
+    evidence = {"operation": "read", "metric": "bandwidth", "unit": "bytes/s", "bound": 10.0}
+    assert tell("S127", rates, runs=runs) == warning(
+        **evidence, highest=40.0, times=4.0, n=2, places=["run b", "run c"]
+    )
+    assert tell("S127", rates, runs=runs, bound=99.0) == []
+
+
+def test_means_are_recognised_by_their_name_by_a_spread_beside_them_and_by_their_decimals():
+    x, whole = list(range(24)), [float(place) for place in range(24)]
+
+    def look(columns, metric, cells=None):
+        table = build_table({"x": x} | columns)
+        singles = cells or [TrialCell({"x": i}, metric, "", np.array([v])) for i, v in enumerate(table.numbers(metric))]
+        found = [evidence for _, evidence in tell("S128", *singles, table=table)]
+        return [(each["metric"], each["mean_of"], each["one_row_a_cell"], len(each["reasons"])) for each in found]
+
+    assert look({"y": whole}, "y") == []
+    assert look({"mean_y": whole}, "mean_y") == [("mean_y", None, True, 1)]
+    assert look({"y": whole, "y_sd": whole}, "y") == [("y", None, True, 1)]
+    assert look({"y": whole, "y_sd": whole}, "y_sd") == []
+    assert look({"y": whole, "y_sd": whole}, "y", [TrialCell({}, "y", "", np.array([1.0, 2.0]))]) == []
+    assert look({"y": [v + 0.5 for v in whole]}, "y") == [("y", 2, True, 1)]
+    assert look({"mean_y": [v + 0.5 for v in whole], "sd": whole}, "mean_y") == [("mean_y", 2, True, 3)]
 
 
 def test_a_first_trial_that_is_extreme_too_often_is_reported():
