@@ -17,6 +17,7 @@ import bound_sample
 import declared_sample
 import diagnose_sample
 import numpy as np
+import test_campaign_against
 import test_faults
 
 import compare_sample
@@ -84,6 +85,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "compare confounded.csv --response seconds --group variant alpha beta",
         "compare faulty --group fault --incomplete",
         "compare before after --markdown",
+        "compare pairs",
         "compare --a-summary mean=147,sd=138,n=3,name=old --b-summary mean=203,sd=9,n=5,name=new",
     ),
     "corpus": ("corpus io500 --on nodes,api,year --mine submission=s05-0",),
@@ -299,6 +301,13 @@ def _write_sums(name: str) -> None:
     Path(name).write_text(json.dumps(sums), encoding="utf-8")
 
 
+def _store_pairs(path: str) -> None:
+    """Pairs of which B is 1.3 times as slow, until that is clear."""
+    bench = test_campaign_against.Bench(Path(path).parent, ratio=1.3)
+    bench.run()
+    bench.path.rename(path)
+
+
 def _create_empty(path: str) -> None:
     from iosonde.store import Store
 
@@ -346,6 +355,7 @@ _STORES: dict[str, Callable[[str], object]] = {
     "options": advised_sample.options,
     "causes": _store_causes,
     "empty": _create_empty,
+    "pairs": _store_pairs,
     "faulty": lambda path: test_faults.stored(
         path, [test_faults.run(n, test_faults.LEVELS[n % 2], ("write: rank 0: killed",) * (n == 3)) for n in range(8)]
     ),

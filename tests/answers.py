@@ -11,6 +11,7 @@ import io
 import json
 import math
 import os
+import re
 import shlex
 import sys
 import tempfile
@@ -29,6 +30,7 @@ DIGITS, TOLERANCE = 9, 1e-7
 MAX_VALUES, MAX_WIDTH = 12, 118  # of a list of numbers that is recorded whole; of a line of a recorded file
 
 
+_DRAWN_ID = re.compile(r"\b\d{8}-[0-9a-f]{8}\b")
 VARYING = ("self_sha256", "stored_at")  # of a run that was stored now
 
 
@@ -146,7 +148,7 @@ def simplify(value: Any, directory: str) -> Any:
         return _round(value) if math.isfinite(value) else repr(value)
     if isinstance(value, (bool, int)) or value is None:
         return value
-    return str(value).replace(directory, "DIRECTORY")
+    return _DRAWN_ID.sub("ID", str(value).replace(directory, "DIRECTORY"))
 
 
 def _shorten(entries: list[Any]) -> Any:

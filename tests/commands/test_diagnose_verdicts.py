@@ -11,11 +11,13 @@ import pytest
 from iosonde.commands.diagnose import text as diagnose_text
 from iosonde.commands.diagnose.answer import diagnose
 from iosonde.commands.diagnose.path import is_local
+from iosonde.commands.diagnose.table import _find_durations
 from iosonde.core.verdict import VerdictState
 from iosonde.data.source import open_data
 from iosonde.explain import causes, readings
 from iosonde.explain.causes.target import Agreement, Suspect, Target
 from iosonde.explain.readings import Times
+from messages import raises
 
 N, FILES = 1000, 20
 SURE = Agreement(1.0, 1.0, 1.0, 0.0)
@@ -165,3 +167,12 @@ def test_what_moves_no_bytes_is_not_full_after_as_many():
     flushes = replace(operations, size=0)
     [cut] = [one for one in causes.find_suspects(Target(flushes, slow, 1)) if one.code == "S404"]
     assert "bytes" not in cut.confirm and "operations" in cut.confirm
+
+
+def test_the_only_column_in_a_unit_of_time_is_the_duration_and_of_two_it_is_not_known_which(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("note,spent (us)\n1,3\n2,4\n")
+    assert _find_durations(open_data(str(path)).table).unit == "us"
+    path.write_text("paused (ms),spent (us)\n1,3\n2,4\n")
+    with raises("no-time-column"):
+        _find_durations(open_data(str(path)).table)
