@@ -554,6 +554,12 @@ def test_the_first_within_a_standard_error_that_stays_above_zero_is_chosen(tried
     assert simplest(tried, d, Groups(np.arange(4))) == chosen
 
 
+@pytest.mark.parametrize(("least", "chosen"), [(0.0, [1, 0]), (-0.1, [0])])
+def test_below_zero_is_possible_only_where_the_response_was(least, chosen):
+    d = examples(build_table({"a": [1, 2, 3, 4], "y": [least, 2.0, 3.0, 4.0]}), "y", ["a"])
+    assert simplest([judged_off([1.4] * 4, -1), judged_off(BEST)], d, Groups(np.arange(4))) == chosen
+
+
 def test_without_any_fitted_model_there_is_no_choice():
     d = examples(build_table({"a": [1, 2], "y": [1.0, 2.0]}), "y", ["a"])
     with raises("fit-failed", DataError):

@@ -32,6 +32,7 @@ from iosonde.model.fit.validate import (
     groups_for,
     judge,
     learning_curve,
+    with_own_classes,
 )
 from iosonde.model.fit.work import FitProgress
 from messages import codes, has_message, raises
@@ -561,3 +562,39 @@ def test_progress_is_the_share_of_rows_times_cost():
     work.fitted("forest", 10)
     assert heard == [("forest", 0.5), ("mean", pytest.approx(132 / 240)), ("forest", 1.0)]
     FitProgress().fitted("tree", 1)
+
+
+def test_folds_are_dealt_from_the_order_of_the_seed():
+    """Equal groups in turn, as generator and seed have them: the same folds in every version."""
+    order = np.random.default_rng(5).permutation(7)
+    made = folds.k_folds(Groups(np.arange(7)), 3, 5)
+    assert [fold.test.tolist() for fold in made] == [sorted(order[i::3]) for i in range(3)]
+    crossed = Groups(np.repeat(np.arange(4), 4), crossed=np.tile(np.arange(4), 4))
+    settings_of, bring_ups_of = (np.random.default_rng(seed).permutation(4) for seed in (5, 6))
+    made = folds.k_folds(crossed, 4, 5)
+    expected = [
+        sorted(4 * a + b for a in settings_of[i::2] for b in bring_ups_of[j::2]) for i in range(2) for j in range(2)
+    ]
+    assert [fold.test.tolist() for fold in made] == expected
+
+
+@pytest.mark.parametrize(
+    ("candidates", "ends"),
+    [
+        ([], None),
+        (["classes"], None),
+        (["classes 2,5"], [2, 5, 8]),
+        (["tree", "classes 2,5"], [2, 5, 8]),
+        (["classes 2,5", "classes", "classes 2,5"], [2, 5, 8]),
+        (["classes 2,5", "classes 2,6"], None),
+        (["classes 2,5", "classes 2,5", "classes 2,6"], None),
+    ],
+)
+def test_classes_of_ones_own_judge_all_unless_two_differ(candidates, ends):
+    asked = [Candidate(name.split()[0], {"ends": name.split()[1]} if " " in name else {}) for name in candidates]
+    made = with_own_classes(four_rows(), asked)
+    assert (None if made.class_ends is None else made.class_ends.tolist()) == ends
+    if ends:
+        fold = Fold(np.array([0, 1]), np.array([2, 3]))
+        judged = judge(made, Candidate("mean"), [fold], Groups(np.arange(4)), 0.95, 1)
+        assert (judged.classes.own, judged.classes.apart.value) == (3, 1.5), "2 is in the first class, 4 and 8 are not"
