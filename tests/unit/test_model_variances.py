@@ -518,3 +518,11 @@ def test_a_published_line_within_fixed_features():
     s1 = by_name["a"].over_all.s1
     assert 0.02 < s1.value - s1.low < 0.09 and 0.02 < s1.high - s1.value < 0.09
     assert codes(made.warnings) == ["published-line"] and isinstance(s1, Estimate)
+
+
+@pytest.mark.parametrize(("k", "name"), [(6, ""), (7, "additive-model")])
+def test_many_factors_have_shapley_effects_of_an_additive_model(k, name):
+    x = grid(*[2] * k)
+    design = design_of(data_of(np.repeat(x, 2, axis=0), generator(9).normal(size=2 * len(x))))
+    made = effects_of(design, 0.95, generator())
+    assert codes([made.name]) == [name] and len(made.of) == k
