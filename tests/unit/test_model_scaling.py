@@ -812,3 +812,23 @@ def test_series_are_split_by_setting_with_rows_left_out_counted():
             series_of(rows, *names)
     with raises("invalid-node-count", size=10**7 + 1):
         series_of(build_table({"n": [10**7, 10**7 + 1], "y": [1.0, 2.0]}), "y", "n", [])
+
+
+@pytest.mark.parametrize(
+    ("law", "data", "name", "ends"),
+    [
+        ("queue", lambda n: 100.0, laws.SHARE, (None, 1.0)),
+        ("queue", lambda n: 100.0 * n, laws.SHARE, (0.0, None)),
+        ("min", lambda n: 100.0, laws.KNEE, (1.0, None)),
+        ("amdahl", lambda n: 100.0 * n, laws.ALPHA, (0.0, None)),
+        ("usl", lambda n: 100.0 * n, laws.PEAK, (None, "nothing")),
+        ("min", lambda n: 100.0 * n, laws.KNEE, (None, "nothing")),
+    ],
+)
+def test_an_interval_ends_where_its_parameter_does(law, data, name, ends):
+    points = points_of(trials(data, cv=0.02))
+    made = intervals.profile_interval(laws.fit(laws.BY_NAME[law], points), points, name, 0.95)
+    low, high = ends
+    assert low is None or made.low == low
+    assert high is None or made.high == (None if high == "nothing" else high)
+    assert bool(made.warnings) is (high == "nothing") and made.low is not None
