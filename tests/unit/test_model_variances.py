@@ -352,13 +352,13 @@ def crafted(interaction: float, df: int = 12) -> Resampled:
 
 
 @pytest.mark.parametrize(
-    ("interaction", "df", "interacts"),
-    [(0.45, 12, False), (0.6, 12, True), (0.6, 0, False), (0.35, 12, False)],
+    ("interaction", "df", "level", "interacts"),
+    [(0.45, 12, 0.95, False), (0.6, 12, 0.975, True), (0.6, 12, 0.99, False), (0.6, 0, 0.975, False)],
 )
-def test_a_factor_interacts_where_st_is_relevantly_and_significantly_above_s1(interaction, df, interacts):
+def test_a_factor_interacts_where_st_is_relevantly_and_significantly_above_s1(interaction, df, level, interacts):
     """F of 16·0.45/1 is 7.2, and of 0.6 9.6, with 1 and 12 degrees of freedom: p 0.02 and 0.009, of two factors."""
     design = design_of(data_of(grid(2, 2, repeats=4), generator().normal(size=16)))
-    made = total_shares(design, crafted(interaction, df), NOTHING, 1.0, 0.975, generator())
+    made = total_shares(design, crafted(interaction, df), NOTHING, 1.0, level, generator())
     assert made.interacts == {0: interacts, 1: interacts}
     for i, alone in ((0, 2.0), (1, 4.0)):
         total, corrected = made.of[i]
