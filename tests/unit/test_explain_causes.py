@@ -11,7 +11,7 @@ import pytest
 from iosonde.explain import causes
 from iosonde.explain.causes import s410_trials
 from iosonde.explain.causes.target import Agreement, Suspect, Target
-from iosonde.explain.readings import Times, reading
+from iosonde.explain.readings import Times, interpret_suspects
 from iosonde.stats.density import histogram
 
 N = 4000
@@ -30,7 +30,7 @@ def told(seed: int, ranks: int, rule, offsets=None, **more):
     return [
         one
         for place in range(classes.fast + 1, classes.count)
-        for one in causes.suspects(Target(operations, of == place, place))
+        for one in causes.find_suspects(Target(operations, of == place, place))
     ]
 
 
@@ -122,7 +122,7 @@ def test_a_rare_chance_is_not_said_to_be_none():
     slow = np.zeros(200_000, bool)
     slow[rng.choice(slow.size, 40, replace=False)] = True
     made = sample.rows(slow.size, 1, lambda r, i, o: slow[i], rng)
-    [one] = [found for found in causes.suspects(Target(sample.operations(made), slow, 1)) if found.code == "S412"]
+    [one] = [found for found in causes.find_suspects(Target(sample.operations(made), slow, 1)) if found.code == "S412"]
     assert one.sentence.startswith("0.02 % ")
 
 
@@ -139,17 +139,17 @@ def test_stalls_of_all_ranks_and_a_clock():
             at += took
     classes = sample.classes_of(made)
     slow = classes.classify(made["duration_ns"]) == classes.count - 1
-    found = causes.suspects(Target(sample.operations(made), slow, 1))
+    found = causes.find_suspects(Target(sample.operations(made), slow, 1))
     assert found[0].code == "S409" and found[0].agreement.kappa > 0.9 and found[0].evidence["moments"] >= 8
     apart = sample.operations(made, comparable=False)
-    assert "S409" not in {one.code for one in causes.suspects(Target(apart, slow, 1))}
+    assert "S409" not in {one.code for one in causes.find_suspects(Target(apart, slow, 1))}
 
 
 def test_a_sample_of_the_operations_tells_no_order():
     rng = np.random.default_rng(3)
     made = sample.rows(N, 1, lambda r, i, o: i % 16 == 0, rng)
     slow = made["duration_ns"] > 1e5
-    found = causes.suspects(Target(sample.operations(made, in_order=False), slow, 1))
+    found = causes.find_suspects(Target(sample.operations(made, in_order=False), slow, 1))
     assert [one.code for one in found] == ["S406"], "where is still known"
 
 
@@ -160,14 +160,14 @@ def test_a_unit_that_the_file_system_names_is_told():
 
 
 def test_trials_that_are_not_alike():
-    [found] = s410_trials.between(1, ["a", "b", "c"], [10, 990, 12], [1000, 1000, 1000])
+    [found] = s410_trials.find_suspect_trials(1, ["a", "b", "c"], [10, 990, 12], [1000, 1000, 1000])
     assert found.evidence["trials"] == ["b"] and found.agreement.kappa > 0.9
-    assert not s410_trials.between(1, ["a", "b"], [100, 110], [1000, 1000])
-    assert not s410_trials.between(1, ["a"], [100], [1000])
+    assert not s410_trials.find_suspect_trials(1, ["a", "b"], [100, 110], [1000, 1000])
+    assert not s410_trials.find_suspect_trials(1, ["a"], [100], [1000])
 
 
 def test_every_finder_has_its_page_and_code():
-    for code, name in causes.modules().items():
+    for code, name in causes.map_codes_to_modules().items():
         module = importlib.import_module(name)
         assert code == module.CODE and module.__doc__.startswith(f"{code}: ")
         for part in ("What it says", "How we know", "When it is wrong", "What to do"):
@@ -186,5 +186,5 @@ def test_a_far_hill_and_what_lies_beyond_the_last_are_unexpected():
 
 def test_a_jump_of_writes_reads_like_no_read_ahead():
     found = Suspect("S407", 1, "jump", "", Agreement(1.0, 1.0, 1.0, 0.0), "", {"backwards": False})
-    words = {kind: reading([found], Times(kind, 4096, 1e-5, 1e-3)).words for kind in ("read", "write")}
+    words = {kind: interpret_suspects([found], Times(kind, 4096, 1e-5, 1e-3)).words for kind in ("read", "write")}
     assert "read-ahead" in words["read"] and "read-ahead" not in words["write"] and "seek" in words["write"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iosonde.core.errors import DataError
 from iosonde.explain.causes.target import Agreement, Suspect
-from iosonde.explain.confirm import confirmation
+from iosonde.explain.confirm import build_confirmation
 from messages import assert_problem, raises
 
 MIB = 2**20
@@ -31,7 +31,7 @@ SETTING = {"nodes": 2, "ranks_per_node": 4, "transfer": 65536}
 
 def asked(code, kind="read", size=65536, settings=SETTINGS, **evidence):
     suspect = Suspect(code, 1, "", "", Agreement(1, 1, 1, 0), "", evidence)
-    return confirmation(settings, SETTING, "r", kind, size, suspect)
+    return build_confirmation(settings, SETTING, "r", kind, size, suspect)
 
 
 def test_a_unit_in_bytes_is_asked_with_other_request_sizes():

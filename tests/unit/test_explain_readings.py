@@ -31,7 +31,9 @@ BY_CHANCE = suspect("S412", probability=0.3)
 
 
 def said(one, **times):
-    found = readings.reading([one], Times(**{"kind": "write", "size": SIZE, "fast_s": 50e-6, "slow_s": 4e-3, **times}))
+    found = readings.interpret_suspects(
+        [one], Times(**{"kind": "write", "size": SIZE, "fast_s": 50e-6, "slow_s": 4e-3, **times})
+    )
     return found.mechanism if found else None
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from iosonde.explain.operations import Operations
-from iosonde.explain.slow_files import slow_files
+from iosonde.explain.slow_files import find_slow_files
 from iosonde.stats.estimate.rank_tests import compute_too_few_runs_p
 
 FILES, EACH = 12, 20
@@ -36,7 +36,7 @@ def rng():
 def test_the_files_of_a_slow_server_are_found(rng):
     took = healthy(rng)
     took[0, list(ON_IT)] *= 5
-    found = slow_files(made(took), LEAST, 1.0)
+    found = find_slow_files(made(took), LEAST, 1.0)
     assert (found.count, found.of) == (4, FILES) and found.share == pytest.approx(1 / 3)
     assert found.slow_s == pytest.approx(5 * found.others_s, rel=0.1)
     assert found.lost_s == pytest.approx(4 * EACH * (found.slow_s - found.others_s))
@@ -49,7 +49,7 @@ def test_they_are_found_where_a_client_has_much_of_every_file(rng):
     took[0, list(ON_IT)] *= 5
     hit = rng.random(took.shape) < 0.4
     took[hit] = 5e-6
-    found = slow_files(made(took), LEAST, float(1 - hit.mean()))
+    found = find_slow_files(made(took), LEAST, float(1 - hit.mean()))
     assert found.count == 4 and found.slow_s == pytest.approx(5 * found.others_s, rel=0.1)
 
 
@@ -57,29 +57,32 @@ def test_they_are_found_beside_operations_that_were_disturbed(rng):
     took = healthy(rng)
     took[0, list(ON_IT)] *= 5
     took[rng.random(took.shape) < 0.5] += 0.02
-    assert slow_files(made(took), LEAST, 1.0).count == 4
+    assert find_slow_files(made(took), LEAST, 1.0).count == 4
 
 
 def test_misses_of_a_cache_are_of_no_files(rng):
     took = np.where(rng.random((1, FILES, EACH)) < 0.3, 10e-3, 2e-3) * rng.lognormal(0, 0.1, (1, FILES, EACH))
-    found = slow_files(made(took), LEAST, 1.0)
+    found = find_slow_files(made(took), LEAST, 1.0)
     assert found.slow_s < 1.5 * found.others_s
 
 
 def test_a_slow_moment_is_of_files_in_a_row(rng):
     took = healthy(rng)
     took[0, 4:8] *= 5
-    assert slow_files(made(took), LEAST, 1.0).in_a_row_p < 0.05
+    assert find_slow_files(made(took), LEAST, 1.0).in_a_row_p < 0.05
 
 
 def test_files_of_one_number_are_others_on_another_rank(rng):
     took = healthy(rng, ranks=2)
     took[1, list(ON_IT)] *= 5
-    assert (slow_files(made(took, ranks=2), LEAST, 1.0).count, slow_files(made(took, ranks=2), LEAST, 1.0).of) == (
+    assert (
+        find_slow_files(made(took, ranks=2), LEAST, 1.0).count,
+        find_slow_files(made(took, ranks=2), LEAST, 1.0).of,
+    ) == (
         4,
         24,
     )
-    assert slow_files(made(took, ranks=2, shared=True), LEAST, 1.0).of == FILES
+    assert find_slow_files(made(took, ranks=2, shared=True), LEAST, 1.0).of == FILES
 
 
 def test_nothing_is_said_of_few_files_or_of_none(rng):
@@ -88,8 +91,8 @@ def test_nothing_is_said_of_few_files_or_of_none(rng):
     few = Operations(
         took.rank[three], took.file[three], took.offset[three], took.start_ns[three], took.duration_ns[three], 65536
     )
-    assert slow_files(few, LEAST, 1.0) is None
-    assert slow_files(took, 10.0, 1.0) is None, "no operation went to a server"
+    assert find_slow_files(few, LEAST, 1.0) is None
+    assert find_slow_files(took, 10.0, 1.0) is None, "no operation went to a server"
 
 
 @pytest.mark.parametrize(("of", "many"), [(9, 3), (8, 4), (7, 1)])

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from iosonde.core.schema import OPERATION
 from iosonde.core.stored import StoredPhase
-from iosonde.explain.waterfall import PARTS, compute_trial_losses, together, why_not
-from iosonde.model.bound.bound import ceiling
+from iosonde.explain.waterfall import PARTS, average_waterfalls, compute_trial_losses, explain_missing_waterfall
+from iosonde.model.bound.bound import compute_ceiling
 from iosonde.model.bound.system import System
 
 KINDS = ["create", "open", "close", "write", "read", "fsync", "compute"]
@@ -103,15 +103,15 @@ def test_parts_add_up_to_the_time_delivered(ranks, bound_s):
     made = compute_trial_losses(phase(spans), operations(rows), KINDS, bound_s)
     assert sum(made.parts.values()) == pytest.approx(made.delivered_s, rel=1e-9, abs=1e-9)
     assert all(made.parts[name] >= -1e-9 for name in PARTS if name not in ("slow_operations", "bound"))
-    several = together("write", {}, ceiling(System(network=1e6)), [made, made], 0.95)
+    several = average_waterfalls("write", {}, compute_ceiling(System(network=1e6)), [made, made], 0.95)
     assert sum(e.value for e in several.parts.values()) == pytest.approx(several.delivered.value, rel=1e-9, abs=1e-9)
 
 
 def test_one_trial_has_no_interval_and_no_culprit():
     made = compute_trial_losses(phase([(0, 10 * MS)]), operations([(0, "write", 0, 8 * MS)]), KINDS, 0.001)
-    alone = together("write", {}, ceiling(System(network=1e6)), [made], 0.95)
+    alone = average_waterfalls("write", {}, compute_ceiling(System(network=1e6)), [made], 0.95)
     assert alone.delivered.low is None and alone.largest is None and alone.doubtful == "slow_operations"
-    sure = together("write", {}, ceiling(System(network=1e6)), [made, made], 0.95)
+    sure = average_waterfalls("write", {}, compute_ceiling(System(network=1e6)), [made, made], 0.95)
     assert sure.largest == "slow_operations" and sure.doubtful is None
 
 
@@ -120,8 +120,8 @@ def test_one_trial_has_no_interval_and_no_culprit():
     [({"comparable": False}, "clocks"), ({"recorded_all": False}, "kept"), ({"totals": {}}, "no data"), ({}, "")],
 )
 def test_what_has_no_waterfall_says_why(changes, word):
-    assert word in why_not(phase([(0, MS)], **changes), True) and bool(word) == bool(
-        why_not(phase([(0, MS)], **changes), True)
+    assert word in explain_missing_waterfall(phase([(0, MS)], **changes), True) and bool(word) == bool(
+        explain_missing_waterfall(phase([(0, MS)], **changes), True)
     )
 
 

@@ -15,12 +15,18 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
 from iosonde.core.units import parse_per_byte, parse_rate
 from iosonde.model.bound import words
-from iosonde.model.bound.balance import balance, best_case, by_chance, in_turn, random_share
-from iosonde.model.bound.bound import CHENG, bound, ceiling, sweep
-from iosonde.model.bound.roofline import alone, rooflines
-from iosonde.model.bound.shares import ABOVE, PERHAPS, MeasuredShare, share_of
-from iosonde.model.bound.system import System, check, idle, with_settings
-from iosonde.model.bound.traffic import Traffic, erasure, traffic
+from iosonde.model.bound.balance import (
+    compute_balance,
+    compute_balance_in_turn,
+    compute_random_balance,
+    get_evenly_placed_system,
+    simulate_random_balance,
+)
+from iosonde.model.bound.bound import CHENG, compute_bound, compute_ceiling, compute_terms_by_field_value
+from iosonde.model.bound.roofline import build_rooflines, build_specified_roofline
+from iosonde.model.bound.shares import ABOVE, PERHAPS, MeasuredShare, estimate_share_of_bound
+from iosonde.model.bound.system import System, find_unused_field, raise_if_invalid_system, replace_fields
+from iosonde.model.bound.traffic import Traffic, compute_erasure_coded_bytes, compute_traffic
 from messages import codes, raises, with_code
 
 I = 11.76375e6  # noqa: E741  94.11 Mbit/s
@@ -43,7 +49,7 @@ def small(**changes) -> System:
 @pytest.mark.parametrize(("given_values", "s", "limit"), CASES)
 def test_published_formula(given_values, s, limit):
     c, n, m, p, r = given_values
-    made = ceiling(System(clients=n, servers=m, disks=p, network=I, disk=r * MB, cpu=c / MB))
+    made = compute_ceiling(System(clients=n, servers=m, disks=p, network=I, disk=r * MB, cpu=c / MB))
     assert made.s == pytest.approx(s * MB, rel=1e-9)
     assert list(made.limit) == limit
     assert made.seconds(3e9) == pytest.approx(3e9 / (s * MB))
@@ -51,7 +57,7 @@ def test_published_formula(given_values, s, limit):
 
 def test_fewer_disks_than_servers_are_refused():
     with raises("too-few-disks"):
-        ceiling(System(clients=1, servers=4, disks=2, network=I, disk=8 * MB))
+        compute_ceiling(System(clients=1, servers=4, disks=2, network=I, disk=8 * MB))
 
 
 @pytest.mark.parametrize(
@@ -67,36 +73,38 @@ def test_fewer_disks_than_servers_are_refused():
 )
 def test_what_cannot_be_is_refused(wrong):
     with pytest.raises(InputError):
-        ceiling(small(**wrong))
+        compute_ceiling(small(**wrong))
 
 
 def test_nothing_known_is_refused_and_a_missing_term_is_said():
     with raises("no-limiting-term"):
-        ceiling(System())
-    assert ceiling(System(network=I)).missing == ("disks",)
+        compute_ceiling(System())
+    assert compute_ceiling(System(network=I)).missing == ("disks",)
 
 
 def test_settings_take_the_place_of_fields():
-    assert bound(small(), {"clients": 1}) == 100 * MB
+    assert compute_bound(small(), {"clients": 1}) == 100 * MB
     with raises("unknown-system-field", field="client") as error:
-        bound(small(), {"client": 1})
+        compute_bound(small(), {"client": 1})
     assert "clients" in error.value.hint
 
 
 def test_replication_by_the_client_divides_every_term():
-    by_client = ceiling(small(redundancy="client", replicas=2))
+    by_client = compute_ceiling(small(redundancy="client", replicas=2))
     assert {t.name: t.bytes_per_s / MB for t in by_client.terms} == pytest.approx(
         {"network_clients": 200, "network_servers": 200, "disks": 240}
     )
-    chained = ceiling(small(redundancy="chained", replicas=2))
+    chained = compute_ceiling(small(redundancy="chained", replicas=2))
     assert {t.name: t.bytes_per_s / MB for t in chained.terms} == pytest.approx(
         {"network_clients": 400, "network_servers": 200, "disks": 240}
     )
-    assert bound(small(redundancy="client", replicas=2, operation="read")) == bound(small(operation="read"))
+    assert compute_bound(small(redundancy="client", replicas=2, operation="read")) == compute_bound(
+        small(operation="read")
+    )
 
 
 def test_erasure_code_of_full_stripes():
-    made = ceiling(small(redundancy="erasure", data_chunks=4, parity_chunks=2))
+    made = compute_ceiling(small(redundancy="erasure", data_chunks=4, parity_chunks=2))
     assert {t.name: t.bytes_per_s / MB for t in made.terms} == pytest.approx(
         {"network_clients": 400 * 4 / 6, "network_servers": 400 * 4 / 6, "disks": 320}
     )
@@ -114,20 +122,20 @@ def test_erasure_code_of_full_stripes():
     ],
 )
 def test_partial_stripes_read_first(k, m, chunks, written, read):
-    assert erasure(k, m, 1024, chunks * 1024) == pytest.approx((written, read))
+    assert compute_erasure_coded_bytes(k, m, 1024, chunks * 1024) == pytest.approx((written, read))
 
 
 def test_separate_links_fabric_directions_and_measured_terms():
     system = small(client_network=10 * MB, server_network=30 * MB, fabric=35 * MB, disk_read=5 * MB, disk_write=2 * MB)
-    assert {t.name: t.bytes_per_s / MB for t in ceiling(system).terms} == pytest.approx(
+    assert {t.name: t.bytes_per_s / MB for t in compute_ceiling(system).terms} == pytest.approx(
         {"network_clients": 40, "network_servers": 120, "disks": 16, "fabric": 35}
     )
-    assert bound(system, {"operation": "read", "fabric": None}) == 40 * MB
-    little = ceiling(System(clients=2, latency=1e-3, request_size=65536, queue_depth=4))
+    assert compute_bound(system, {"operation": "read", "fabric": None}) == 40 * MB
+    little = compute_ceiling(System(clients=2, latency=1e-3, request_size=65536, queue_depth=4))
     assert little.s == 2 * 4 * 65536 / 1e-3 and little.limit == ("latency",)
-    assert bound(System(metadata_rate=1000, file_size=4096, metadata_operations=2)) == 1000 * 4096 / 2
-    assert bound(System(clients=3, memory_copy=1e9, copies=2)) == 1.5e9
-    assert bound(System(servers=3, server_cpu=1e-9)) == 3e9
+    assert compute_bound(System(metadata_rate=1000, file_size=4096, metadata_operations=2)) == 1000 * 4096 / 2
+    assert compute_bound(System(clients=3, memory_copy=1e9, copies=2)) == 1.5e9
+    assert compute_bound(System(servers=3, server_cpu=1e-9)) == 3e9
 
 
 @given(st.integers(1, 40), st.integers(1, 12), st.integers(1, 12))
@@ -136,14 +144,14 @@ def test_dealing_out_in_turn_is_the_busiest_servers_share(files, stripes, server
     loads = [0] * servers
     for place in range(files * stripes):
         loads[place % servers] += 1
-    assert in_turn(files, stripes, servers) == pytest.approx(files * stripes / servers / max(loads))
+    assert compute_balance_in_turn(files, stripes, servers) == pytest.approx(files * stripes / servers / max(loads))
     assert max(loads) == ceil(files * stripes / servers)
 
 
 def test_random_placement_is_the_mean_over_all_placements():
     placements = [max(p.count(s) for s in range(4)) for p in itertools.product(range(4), repeat=4)]
     exact = sum(1 / busiest for busiest in placements) / len(placements)
-    mean, low, high = random_share(4, 1, 4)
+    mean, low, high = simulate_random_balance(4, 1, 4)
     assert mean == pytest.approx(exact, abs=0.015) and low <= mean <= high
     pairs = list(itertools.combinations(range(3), 2))
     exact = (
@@ -153,11 +161,11 @@ def test_random_placement_is_the_mean_over_all_placements():
         )
         / len(pairs) ** 3
     )
-    assert random_share(3, 2, 3)[0] == pytest.approx(exact, abs=0.015)
+    assert simulate_random_balance(3, 2, 3)[0] == pytest.approx(exact, abs=0.015)
 
 
 def test_many_files_use_the_same_law():
-    few, many = random_share(200, 4, 400)[0], random_share(2000, 4, 4000)[0]
+    few, many = simulate_random_balance(200, 4, 400)[0], simulate_random_balance(2000, 4, 4000)[0]
     assert many == pytest.approx(few, rel=0.35) and many < 1
 
 
@@ -170,7 +178,7 @@ def test_every_copy_is_a_load_of_its_own(redundancy, files, stripes, copies):
     system = small(stripe_count=stripes, files=files, replicas=copies, redundancy=redundancy, clients=100)
     # A load is 1/(files·stripes) of the data; the busiest server's link carries all of its own.
     at_server = 100 * MB * files * stripes / max(loads)
-    terms = {term.name: term.bytes_per_s for term in ceiling(system).terms}
+    terms = {term.name: term.bytes_per_s for term in compute_ceiling(system).terms}
     assert terms["network_servers"] == pytest.approx(at_server)
     assert terms["disks"] == pytest.approx(at_server / (100 * MB) * 2 * 60 * MB)
 
@@ -178,10 +186,10 @@ def test_every_copy_is_a_load_of_its_own(redundancy, files, stripes, copies):
 def test_of_fixed_groups_with_the_same_copies_chance_chooses_one_for_each_file():
     """Two written files, two groups of two of four servers: on one of them half of the time; a read takes a server."""
     system = small(stripe_count=1, files=2, replicas=2, redundancy="client", placement="groups")
-    assert ceiling(system).balance == pytest.approx(0.75, abs=0.02)
-    assert ceiling(with_settings(system, {"placement": "random"})).balance == pytest.approx(7 / 12, abs=0.02)
-    assert ceiling(with_settings(system, {"operation": "read"})).balance == pytest.approx(
-        ceiling(small(stripe_count=1, files=2, placement="random")).balance
+    assert compute_ceiling(system).balance == pytest.approx(0.75, abs=0.02)
+    assert compute_ceiling(replace_fields(system, {"placement": "random"})).balance == pytest.approx(7 / 12, abs=0.02)
+    assert compute_ceiling(replace_fields(system, {"operation": "read"})).balance == pytest.approx(
+        compute_ceiling(small(stripe_count=1, files=2, placement="random")).balance
     )
 
 
@@ -192,8 +200,8 @@ def test_copies_placed_at_random_lie_on_different_servers_and_a_read_takes_one()
         sum(4 / 3 / max(sum(s in p for p in chosen) for s in range(3)) for chosen in itertools.product(pairs, repeat=2))
         / 9
     )
-    assert ceiling(system).balance == pytest.approx(exact, abs=0.015)
-    assert bound(small(operation="read", stripe_count=1, files=1, replicas=2, redundancy="client")) == 100 * MB
+    assert compute_ceiling(system).balance == pytest.approx(exact, abs=0.015)
+    assert compute_bound(small(operation="read", stripe_count=1, files=1, replicas=2, redundancy="client")) == 100 * MB
 
 
 @pytest.mark.parametrize(
@@ -209,35 +217,35 @@ def test_copies_placed_at_random_lie_on_different_servers_and_a_read_takes_one()
 )
 def test_what_a_ceiling_cannot_be_computed_from_is_refused(changes, word):
     with pytest.raises(InputError) as error:
-        ceiling(small(**changes))
+        compute_ceiling(small(**changes))
     assert word in error.value.message + error.value.hint
 
 
 def test_a_time_beyond_any_number_is_refused():
     with pytest.raises(InputError):
-        ceiling(small(network=1e-300)).seconds(1e30)
+        compute_ceiling(small(network=1e-300)).seconds(1e30)
 
 
 def test_stripes_limit_by_the_busiest_server_and_not_by_the_mean():
-    assert bound(small(stripe_count=1, files=4)) == 400 * MB
-    assert bound(small(stripe_count=1, files=5)) == pytest.approx(400 * MB * 5 / 4 / 2)
-    assert bound(small(stripe_count=1, files=4, placement="random")) < 300 * MB
+    assert compute_bound(small(stripe_count=1, files=4)) == 400 * MB
+    assert compute_bound(small(stripe_count=1, files=5)) == pytest.approx(400 * MB * 5 / 4 / 2)
+    assert compute_bound(small(stripe_count=1, files=4, placement="random")) < 300 * MB
 
 
 @given(st.floats(1, 1e3), st.floats(1, 1e3), st.floats(1, 1e4), st.floats(1e6, 1e11), st.floats(1e6, 1e11))
 def test_the_bound_is_the_smallest_term_and_grows_with_every_resource(n, m, extra, network, disk):
     system = System(clients=n, servers=m, disks=m + extra, network=network, disk=disk)
-    made = ceiling(system)
+    made = compute_ceiling(system)
     assert made.s == pytest.approx(min(n * network, m * network, (m + extra) * disk))
     assert set(made.limit) <= {t.name for t in made.terms} and made.limit
     for field in ("clients", "network", "disk"):
-        assert bound(system, {field: getattr(system, field) * 2}) >= made.s * (1 - 1e-9)
+        assert compute_bound(system, {field: getattr(system, field) * 2}) >= made.s * (1 - 1e-9)
     if made.relieved is not None:
         assert made.relieved > made.s
 
 
 def test_sweep_gives_every_ceiling():
-    lines = sweep(small(), "clients", [1, 2, 8])
+    lines = compute_terms_by_field_value(small(), "clients", [1, 2, 8])
     assert lines["network_clients"] == [100 * MB, 200 * MB, 800 * MB]
     assert lines["s"] == [100 * MB, 200 * MB, 400 * MB]
 
@@ -332,11 +340,11 @@ FILES = {"metadata_rate": 1000, "file_size": 4096}
     ],
 )
 def test_formulas_carry_what_multiplies_them(changes, formulas):
-    assert {term.name: term.formula for term in ceiling(small(**changes)).terms} == formulas
+    assert {term.name: term.formula for term in compute_ceiling(small(**changes)).terms} == formulas
 
 
 def test_json_has_every_term_with_the_share_of_it_that_s_uses():
-    document = ceiling(System(clients=2, servers=4, network=100.0, cpu=0.01, operation="read")).to_json()
+    document = compute_ceiling(System(clients=2, servers=4, network=100.0, cpu=0.01, operation="read")).to_json()
     assert document == {
         "s": 200.0,
         "limit": ["cpu", "network_clients"],
@@ -349,10 +357,10 @@ def test_json_has_every_term_with_the_share_of_it_that_s_uses():
             {"name": "network_servers", "bytes_per_s": 400.0, "formula": "M·I", "source": CHENG, "used": 0.5},
         ],
     }
-    assert ceiling(System(network=100.0)).relieved is None
-    assert ceiling(System(disks=2, disk=5.0)).missing == ("network_clients", "network_servers")
-    assert ceiling(System(client_network=1.0)).missing == ("network_servers", "disks")
-    assert ceiling(System(cpu=1.0, path="local")).missing == ("disks",)
+    assert compute_ceiling(System(network=100.0)).relieved is None
+    assert compute_ceiling(System(disks=2, disk=5.0)).missing == ("network_clients", "network_servers")
+    assert compute_ceiling(System(client_network=1.0)).missing == ("network_servers", "disks")
+    assert compute_ceiling(System(cpu=1.0, path="local")).missing == ("disks",)
 
 
 @pytest.mark.parametrize(
@@ -380,7 +388,7 @@ def test_json_has_every_term_with_the_share_of_it_that_s_uses():
     ],
 )
 def test_disks_have_the_rate_of_their_direction(changes, disks):
-    terms = {term.name: term.bytes_per_s / MB for term in ceiling(small(**changes)).terms}
+    terms = {term.name: term.bytes_per_s / MB for term in compute_ceiling(small(**changes)).terms}
     assert terms.get("disks") == (None if disks is None else pytest.approx(disks))
 
 
@@ -407,7 +415,7 @@ def test_disks_have_the_rate_of_their_direction(changes, disks):
     ],
 )
 def test_bytes_that_move_for_one_of_the_application(changes, moved):
-    assert vars(traffic(small(**changes))) == pytest.approx(vars(moved))
+    assert vars(compute_traffic(small(**changes))) == pytest.approx(vars(moved))
 
 
 @pytest.mark.parametrize(
@@ -445,10 +453,10 @@ def test_bytes_that_move_for_one_of_the_application(changes, moved):
 def test_a_system_is_checked_field_by_field(changes, code, values):
     system = small(**changes)
     if code is None:
-        assert check(system) is system
+        assert raise_if_invalid_system(system) is system
     else:
         with raises(code, InputError, **values):
-            check(system)
+            raise_if_invalid_system(system)
 
 
 @pytest.mark.parametrize(
@@ -462,7 +470,7 @@ def test_a_system_is_checked_field_by_field(changes, code, values):
     ],
 )
 def test_a_field_that_no_term_uses_is_named_with_the_one_it_lacks(names, available, idle_field):
-    assert idle(names, available) == idle_field
+    assert find_unused_field(names, available) == idle_field
 
 
 @pytest.mark.parametrize(
@@ -478,33 +486,36 @@ def test_a_field_that_no_term_uses_is_named_with_the_one_it_lacks(names, availab
     ],
 )
 def test_files_dealt_out_in_turn_leave_servers_idle(changes, share):
-    assert balance(small(**{"stripe_count": 1, **changes})) == share
+    assert compute_balance(small(**{"stripe_count": 1, **changes})) == share
 
 
 def test_random_placement_is_exact_where_one_file_is_placed_and_refused_beyond_its_limit():
     alone_on_one = small(stripe_count=1, files=1, placement="random")
-    assert by_chance(alone_on_one) == (0.25, 0.25, 0.25) and balance(alone_on_one) == 0.25
-    assert by_chance(small(stripe_count=4, files=9, placement="random")) == (1.0, 1.0, 1.0)
-    assert by_chance(small(stripe_count=2, files=9, replicas=2, redundancy="client", placement="groups"))[0] == 1.0
-    assert balance(best_case(small(stripe_count=1, files=5, placement="random"))) == 5 / 8
+    assert compute_random_balance(alone_on_one) == (0.25, 0.25, 0.25) and compute_balance(alone_on_one) == 0.25
+    assert compute_random_balance(small(stripe_count=4, files=9, placement="random")) == (1.0, 1.0, 1.0)
+    assert (
+        compute_random_balance(small(stripe_count=2, files=9, replicas=2, redundancy="client", placement="groups"))[0]
+        == 1.0
+    )
+    assert compute_balance(get_evenly_placed_system(small(stripe_count=1, files=5, placement="random"))) == 5 / 8
     with raises("over-limit", InputError, files=int(1e9) + 1, limit=1e9):
-        by_chance(small(stripe_count=1, files=10**9 + 1, placement="random"))
+        compute_random_balance(small(stripe_count=1, files=10**9 + 1, placement="random"))
 
 
 def test_the_ends_of_random_placement_are_quantiles_of_all_placements():
     """Two files on two servers: together half of the time, which is half of the sum."""
-    mean, low, high = random_share(2, 1, 2)
+    mean, low, high = simulate_random_balance(2, 1, 2)
     assert (low, high) == (0.5, 1.0) and mean == pytest.approx(0.75, abs=0.03)
     # Four on four: the busiest has 1, 2, 3 or 4 in 24, 180, 48, 4 of 256 placements.
-    assert random_share(4, 1, 4, 0.5)[1:] == (0.5, 0.5)
-    assert random_share(4, 1, 4, 0.95)[1:] == (pytest.approx(1 / 3), 1.0)
+    assert simulate_random_balance(4, 1, 4, 0.5)[1:] == (0.5, 0.5)
+    assert simulate_random_balance(4, 1, 4, 0.95)[1:] == (pytest.approx(1 / 3), 1.0)
 
 
 def test_many_files_have_the_mean_and_ends_of_independent_binomial_loads():
     from scipy.special import betainc
 
     files, servers = 20_000, 16
-    mean, low, high = random_share(files, 1, servers)
+    mean, low, high = simulate_random_balance(files, 1, servers)
     counts = np.arange(files // servers - 500, files // servers + 500)
     below = betainc(files - counts, counts + 1, 1 - 1 / servers)  # of one server's load to be at most so many
     chance = below**servers
@@ -531,24 +542,26 @@ HALF = 4.302652729911275 * 10 / 3**0.5
     ],
 )
 def test_the_share_of_the_bound_holds_both_intervals(s, ends, share, verdict):
-    mean, ratio, judged = share_of(np.array([90.0, 100.0, 110.0]), ceiling(System(network=s)), 0.95, *ends)
+    mean, ratio, judged = estimate_share_of_bound(
+        np.array([90.0, 100.0, 110.0]), compute_ceiling(System(network=s)), 0.95, *ends
+    )
     assert (mean.value, mean.n) == (100.0, 3)
     assert (ratio.value, ratio.low, ratio.high) == pytest.approx(share) and judged == verdict
 
 
 def test_luck_of_placement_is_not_above_the_bound():
     """One of two trials has all files on different servers: only beyond this best case a rate cannot be true."""
-    system = ceiling(System(clients=4, servers=2, network=100.0, stripe_count=1, files=2, placement="random"))
+    system = compute_ceiling(System(clients=4, servers=2, network=100.0, stripe_count=1, files=2, placement="random"))
     assert system.s == pytest.approx(150, abs=6)
-    assert share_of(np.array([195.0, 195.0]), system, 0.95)[2] == ""
-    assert share_of(np.array([205.0]), system, 0.95)[2] == PERHAPS, "one trial has no interval"
-    assert share_of(np.array([205.0, 205.1]), system, 0.95)[2] == ABOVE
+    assert estimate_share_of_bound(np.array([195.0, 195.0]), system, 0.95)[2] == ""
+    assert estimate_share_of_bound(np.array([205.0]), system, 0.95)[2] == PERHAPS, "one trial has no interval"
+    assert estimate_share_of_bound(np.array([205.0, 205.1]), system, 0.95)[2] == ABOVE
 
 
 def cell(value: float, **changes) -> MeasuredShare:
     mean = Estimate(value, value - 1, value + 1, 0.95, 3, ("few",))
     settings = {"nodes": changes.get("clients", 4), "fs": changes.pop("fs", "a")}
-    system = ceiling(small(**changes))
+    system = compute_ceiling(small(**changes))
     share = Estimate(value / system.s, None, None, 0.95, 3, ("few", "more"))
     columns = {"clients": "nodes"}
     return MeasuredShare(settings, "write", "bw", system, mean, share, "", ("r1",), columns, {}, {"clients": "--on"})
@@ -576,7 +589,7 @@ def test_a_measured_share_in_json():
 
 
 def test_a_roofline_by_hand_begins_at_one_and_goes_to_four_times_the_system():
-    lines = alone(ceiling(small()), "clients")
+    lines = build_specified_roofline(compute_ceiling(small()), "clients")
     assert (lines.title, lines.x_name, lines.points, lines.sizes) == ("write, by hand", "clients", (), False)
     assert lines.xs == tuple(range(1, 17))
     assert lines.ceilings["network_clients"] == tuple(100 * MB * x for x in lines.xs)
@@ -585,33 +598,37 @@ def test_a_roofline_by_hand_begins_at_one_and_goes_to_four_times_the_system():
 
 
 def test_a_roofline_against_servers_has_no_more_than_disks_and_no_fewer_than_a_stripe_needs():
-    assert alone(ceiling(small()), "servers").xs == tuple(range(1, 9))  # 8 disks
-    assert alone(ceiling(small(stripe_count=3)), "servers").xs == tuple(range(3, 9))
-    assert alone(ceiling(small(disks=None, cpu=1.0)), "servers").xs == tuple(range(1, 17))
-    assert alone(ceiling(small()), "clients").xs[-1] == 16, "clients are not limited by disks"
+    assert build_specified_roofline(compute_ceiling(small()), "servers").xs == tuple(range(1, 9))  # 8 disks
+    assert build_specified_roofline(compute_ceiling(small(stripe_count=3)), "servers").xs == tuple(range(3, 9))
+    assert build_specified_roofline(compute_ceiling(small(disks=None, cpu=1.0)), "servers").xs == tuple(range(1, 17))
+    assert build_specified_roofline(compute_ceiling(small()), "clients").xs[-1] == 16, (
+        "clients are not limited by disks"
+    )
 
 
 def test_a_roofline_against_the_request_is_in_bytes_and_needs_one():
-    lines = alone(ceiling(small(request_size=4096, latency=1e-3)), "request")
+    lines = build_specified_roofline(compute_ceiling(small(request_size=4096, latency=1e-3)), "request")
     assert (lines.sizes, len(lines.xs), lines.xs[0], lines.xs[-1]) == (True, 64, 1.0, pytest.approx(4 * 4096))
     assert lines.xs[1] / lines.xs[0] == pytest.approx(lines.xs[63] / lines.xs[62])
     with raises("missing-option", InputError):
-        alone(ceiling(small()), "request")
+        build_specified_roofline(compute_ceiling(small()), "request")
     with raises("unknown-axis", InputError, axis="disks", axes="clients, servers, request"):
-        alone(ceiling(small()), "disks")
+        build_specified_roofline(compute_ceiling(small()), "disks")
 
 
 def test_cells_that_differ_in_the_axis_alone_share_a_panel():
     cells = [cell(100.0, clients=2), cell(200.0, clients=8), cell(50.0, clients=4, disk=1 * MB, fs="b")]
-    first, second = rooflines(cells, "clients", lambda share: share.operation)
+    first, second = build_rooflines(cells, "clients", lambda share: share.operation)
     assert [mark.x for mark in first.points] == [2, 8] and [mark.measured.value for mark in first.points] == [100, 200]
     assert first.xs == (2, 3, 4, 5, 6, 7, 8), "from the smallest to the largest that was measured"
     assert second.xs == tuple(range(4, 17)), "a single size: four times as far"
     assert (second.ceilings["disks"][0], first.ceilings["disks"][0]) == (8 * MB, 480 * MB)
     assert first.title.startswith("write, ") and first.title != second.title
-    (only,) = rooflines(cells[:2], "clients", lambda share: share.operation)
+    (only,) = build_rooflines(cells[:2], "clients", lambda share: share.operation)
     assert only.title == "write"
-    assert rooflines(cells[:2], "clients")[0].title != "write", "without titles of the caller its setting is named"
+    assert build_rooflines(cells[:2], "clients")[0].title != "write", (
+        "without titles of the caller its setting is named"
+    )
     assert [mark.above for mark in only.points] == [False, False]
 
 
@@ -636,17 +653,19 @@ def test_cells_that_differ_in_the_axis_alone_share_a_panel():
     ],
 )
 def test_assumptions_of_the_extensions_are_listed(changes, wanted):
-    messages = words.assumptions(ceiling(small(**changes)))
+    messages = words.list_bound_assumptions(compute_ceiling(small(**changes)))
     general = [] if changes.get("path") == "local" else list(words.ASSUMPTIONS)
     assert messages[: len(general)] == general and codes(messages[len(general) :]) == wanted
 
 
 def test_unknown_terms_and_remedies_are_by_term():
-    made = ceiling(System(client_network=1.0, cpu=1.0))
-    assert [message.values["term"] for message in words.unknown(made)] == ["network_servers", "disks"]
-    assert words.advice(made) == [words.ADVICE["cpu"], words.ADVICE["network_clients"]]
-    assert words.names(("cpu", "disks")).count(words.name("disks")) == 1
-    shared = with_code(words.assumptions(ceiling(small(redundancy="client", replicas=5))), "shared-servers")
+    made = compute_ceiling(System(client_network=1.0, cpu=1.0))
+    assert [message.values["term"] for message in words.list_unknown_inputs(made)] == ["network_servers", "disks"]
+    assert words.list_limit_remedies(made) == [words.ADVICE["cpu"], words.ADVICE["network_clients"]]
+    assert words.join_term_names(("cpu", "disks")).count(words.format_term_name("disks")) == 1
+    shared = with_code(
+        words.list_bound_assumptions(compute_ceiling(small(redundancy="client", replicas=5))), "shared-servers"
+    )
     assert (shared.values["pieces"], shared.values["servers"]) == (5, 4)
 
 
@@ -663,18 +682,18 @@ def test_unknown_terms_and_remedies_are_by_term():
     ],
 )
 def test_the_case_of_a_system_names_what_s_depends_on(changes, symbols):
-    assert symbols in words.case(small(**changes))
+    assert symbols in words.name_cheng_case(small(**changes))
 
 
 @pytest.mark.parametrize(("disk", "behind"), [(40, False), (49, False), (60, True), (99, True), (100, False)])
 def test_disks_of_one_server_that_together_outrun_its_link_are_named(disk, behind):
     """Two disks a server behind a link of 100 MB/s."""
-    single = words.case(small(disk=disk * MB, disks=4))
-    assert (words.case(small(disk=disk * MB)) != single) is behind
+    single = words.name_cheng_case(small(disk=disk * MB, disks=4))
+    assert (words.name_cheng_case(small(disk=disk * MB)) != single) is behind
 
 
 @pytest.mark.parametrize(
     "changes", [{"network": None}, {"disk": None}, {"operation": "read", "disk": None, "disk_write": 1}]
 )
 def test_a_case_needs_a_link_and_a_disk(changes):
-    assert codes([words.case(small(**changes))]) == ["unknown-case"]
+    assert codes([words.name_cheng_case(small(**changes))]) == ["unknown-case"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from iosonde.model.bound.probed import own_disk, probed_system
+from iosonde.model.bound.probed import build_probed_system, is_target_disk_of_node
 from messages import codes, has_message, with_code
 
 
@@ -40,7 +40,7 @@ SERVERS = {"servers": [server(30.0, 20.0), server(40.0)]}
     ],
 )
 def test_probed_servers_are_counted_unless_both_counts_are_given(overrides, words, parts):
-    system = probed_system(SERVERS, "write", overrides)
+    system = build_probed_system(SERVERS, "write", overrides)
     assert (system.fields["disk_write"], system.fields["disk_read"]) == ((20.0,) * 3, (40.0,) * 3)
     assert system.words == words
     assert codes(system.notes) == (["probed-taken-for-all"] if parts else [])
@@ -48,26 +48,26 @@ def test_probed_servers_are_counted_unless_both_counts_are_given(overrides, word
 
 
 def test_one_server_with_one_disk_is_counted_in_the_singular():
-    system = probed_system({"servers": [server(5.0)]}, "write", ())
+    system = build_probed_system({"servers": [server(5.0)]}, "write", ())
     assert with_code(system.notes, "probed-taken-for-all").values["parts"] == "1 server and 1 disk"
 
 
 def test_the_slowest_direction_of_the_slowest_network_pair_is_the_clients_link():
     document = {"pairs": [pair(100.0, 90.0), pair(80.0, 95.0), pair(1.0, 1.0, "memory")]}
-    assert probed_system(document, "write", ()).fields == {"client_network": (80.0, 79.0, 82.0)}
-    assert probed_system(document, "write", ("client_network",)).fields == {}
+    assert build_probed_system(document, "write", ()).fields == {"client_network": (80.0, 79.0, 82.0)}
+    assert build_probed_system(document, "write", ("client_network",)).fields == {}
     for field in ("servers", "network", "server_network"):
-        assert probed_system(document, "write", (field,)).fields == {"network": (80.0, 79.0, 82.0)}
+        assert build_probed_system(document, "write", (field,)).fields == {"network": (80.0, 79.0, 82.0)}
 
 
 def test_counted_servers_make_the_network_that_of_both_sides():
-    system = probed_system({"pairs": [pair(80.0, 95.0)], **SERVERS}, "write", ())
+    system = build_probed_system({"pairs": [pair(80.0, 95.0)], **SERVERS}, "write", ())
     assert system.fields["network"] == (80.0, 79.0, 82.0) and "client_network" not in system.fields
 
 
 @pytest.mark.parametrize(("pairs", "expected"), [([pair(1.0, 1.0, "memory")], ["no-network"]), ([], [])])
 def test_pairs_without_a_network_are_reported(pairs, expected):
-    system = probed_system({"pairs": pairs}, "write", ())
+    system = build_probed_system({"pairs": pairs}, "write", ())
     assert (system.fields, codes(system.notes)) == ({}, expected)
 
 
@@ -83,13 +83,13 @@ def test_pairs_without_a_network_are_reported(pairs, expected):
     ],
 )
 def test_a_disk_of_the_only_node_is_the_only_one(overrides, words, notes):
-    system = probed_system({"nodes": [node(10.0, 20.0)], "own_disk": True}, "write", overrides)
+    system = build_probed_system({"nodes": [node(10.0, 20.0)], "own_disk": True}, "write", overrides)
     assert system.fields == {"disk_read": (20.0,) * 3, "disk_write": (10.0,) * 3}
     assert (system.words, codes(system.notes)) == (words, notes)
 
 
 def test_several_nodes_give_the_slowest_disk_and_no_count():
-    system = probed_system({"nodes": [node(10.0, 25.0), node(11.0, 20.0)], "own_disk": True}, "write", ())
+    system = build_probed_system({"nodes": [node(10.0, 25.0), node(11.0, 20.0)], "own_disk": True}, "write", ())
     assert system.fields == {"disk_read": (20.0,) * 3, "disk_write": (10.0,) * 3}
     assert (system.words, system.notes) == ({}, ())
 
@@ -106,14 +106,14 @@ def test_several_nodes_give_the_slowest_disk_and_no_count():
     ],
 )
 def test_whether_the_target_was_a_disk_is_read_from_every_version(document, own):
-    assert own_disk(document) is own
-    system = probed_system({**document, "nodes": [node(10.0, 20.0)]}, "write", ())
+    assert is_target_disk_of_node(document) is own
+    system = build_probed_system({**document, "nodes": [node(10.0, 20.0)]}, "write", ())
     assert ("disk_write" in system.fields, system.words.get("path")) == (own is not False, "local" if own else None)
     assert system.words.get("disks") == (None if own is False else 1)
 
 
 def test_a_node_without_a_disk_leaves_all_disks_out():
-    system = probed_system(
+    system = build_probed_system(
         {"nodes": [node(10.0, 20.0), {"cores": 1, "disk_write": None}], "own_disk": True}, "read", ()
     )
     assert (system.fields, system.words, system.notes) == ({}, {}, ())
@@ -138,7 +138,7 @@ CORES = [
 @pytest.mark.parametrize(("operation", "cpu"), [("read", (2e-9, 3e-9, 1.5e-9)), ("write", (1.1e-9, 2e-9, 1e-9))])
 def test_the_node_whose_cores_take_longest_for_a_byte_limits(operation, cpu):
     """A time is worst at its high end, a rate at its low end."""
-    system = probed_system({"nodes": CORES}, operation, ())
+    system = build_probed_system({"nodes": CORES}, operation, ())
     assert system.fields["cpu"] == pytest.approx(cpu)
     assert system.fields["memory_copy"] == (9e9, 8e9, 11e9)
     assert set(system.fields) == {"cpu", "memory_copy"}
@@ -148,13 +148,13 @@ def test_the_node_whose_cores_take_longest_for_a_byte_limits(operation, cpu):
 def test_what_one_node_lacks_is_unknown(key):
     nodes = [CORES[0], {**CORES[1], key: None}]
     field = "cpu" if key == "cpu_read" else "memory_copy"
-    assert field not in probed_system({"nodes": nodes}, "read", ()).fields
+    assert field not in build_probed_system({"nodes": nodes}, "read", ()).fields
 
 
 @pytest.mark.parametrize(("low", "worst", "notes"), [(0.0, 5.0, ["interval-reaches-zero"]), (0.1, 0.1, [])])
 def test_an_interval_that_reaches_zero_ends_at_its_mean(low, worst, notes):
     nodes = [{"cores": 1, "memory_copy_all_cores": estimate(5.0, low, 7.0)}]
-    system = probed_system({"nodes": nodes, "warnings": ["kept", "kept"]}, "read", ())
+    system = build_probed_system({"nodes": nodes, "warnings": ["kept", "kept"]}, "read", ())
     assert system.fields == {"memory_copy": (5.0, worst, 7.0)}
     assert codes(system.notes) == ["", *notes] and system.notes[0] == "kept"
     assert not notes or has_message(system.notes, "interval-reaches-zero", field="memory copy")

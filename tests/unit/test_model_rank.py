@@ -9,11 +9,11 @@ import pytest
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.model.sensitivity import factorial, permutation, scattered, surrogate
-from iosonde.model.sensitivity.blocks import enter
-from iosonde.model.sensitivity.design import SCATTERED, design_of
-from iosonde.model.sensitivity.rank import REST, rank
+from iosonde.model.sensitivity.blocks import estimate_blocks_in_order
+from iosonde.model.sensitivity.design import SCATTERED, build_design
+from iosonde.model.sensitivity.rank import REST, rank_factors
 from iosonde.model.sensitivity.variances import Resampled
-from iosonde.model.sensitivity.within import within
+from iosonde.model.sensitivity.within import compute_shares_within_fixed
 from iosonde.stats.estimate.variance_share import SumOfSquares, compute_share_limits
 from messages import codes, raises
 from settings_table import data_of, grid
@@ -39,7 +39,7 @@ Y = 6.0 * X[:, 0] + 2.0 * X[:, 1] + generator(4).normal(size=len(X))
 
 def test_a_factorial_is_ranked_by_its_group_means():
     heard: list[str] = []
-    made = rank(data_of(X, Y), 0.95, progress=heard.append)
+    made = rank_factors(data_of(X, Y), 0.95, progress=heard.append)
     by_name = {factor.name: factor for factor in made.factors}
     noise = (Y.var() - explained(X, Y, 0, 1, 2)) * 36 / 24
     total = Y.var() + noise / 36
@@ -74,7 +74,7 @@ def test_a_factorial_is_ranked_by_its_group_means():
 
 
 def test_within_fixed_factors_shares_are_of_the_rest():
-    made = rank(data_of(X, Y), 0.95, fixed=["f0"])
+    made = rank_factors(data_of(X, Y), 0.95, fixed=["f0"])
     by_name = {factor.name: factor for factor in made.factors}
     left = Y.var() - explained(X, Y, 0)
     for i in (1, 2):
@@ -91,7 +91,7 @@ def test_within_fixed_factors_shares_are_of_the_rest():
 
 
 def observed(x: np.ndarray, y: np.ndarray) -> Resampled:
-    return factorial.resample(design_of(data_of(x, y)), [NOTHING, frozenset([0])], generator())
+    return factorial.resample_variances(build_design(data_of(x, y)), [NOTHING, frozenset([0])], generator())
 
 
 def residual_ss(x: np.ndarray, y: np.ndarray) -> float:
@@ -125,11 +125,11 @@ def test_the_noise_is_that_of_repeats_or_of_what_the_model_leaves(x, how, df, co
         assert len(made.drawn.total) == 499 and made.groups == {NOTHING: 1, frozenset([0]): len(np.unique(x[:, 0]))}
     else:
         assert made.drawn is None
-    assert rank(data_of(x, y), 0.95).noise_from == code
+    assert rank_factors(data_of(x, y), 0.95).noise_from == code
 
 
 def test_resampled_worlds_have_the_noise_of_the_data_around_the_true_means():
-    made = factorial.resample(design_of(data_of(X, Y)), [NOTHING, frozenset([0])], generator())
+    made = factorial.resample_variances(build_design(data_of(X, Y)), [NOTHING, frozenset([0])], generator())
     noise = float(made.observed.noise)
     assert float(made.truth.plain[frozenset([0])]) == pytest.approx(explained(X, Y, 0))
     assert float(made.truth.noise) == pytest.approx(noise) and made.drawn.noise.mean() == pytest.approx(noise, rel=0.05)
@@ -146,7 +146,7 @@ def wild(n: int = 60, repeats: int = 1) -> tuple[np.ndarray, np.ndarray]:
 def test_scattered_settings_are_ranked_by_bins_and_a_forest(monkeypatch):
     monkeypatch.setattr(permutation, "_SHUFFLES", 199)
     x, y = wild()
-    made = rank(data_of(x, y), 0.95, fixed=["f0"])
+    made = rank_factors(data_of(x, y), 0.95, fixed=["f0"])
     first, second = made.factors
     assert (first.name, made.order, made.noise, made.noise_from) == ("f0", (("f0",), ("f1",)), None, "lack_of_fit")
     assert made.by_levels is False and made.intervals == scattered.HOW
@@ -166,20 +166,20 @@ def test_scattered_settings_are_ranked_by_bins_and_a_forest(monkeypatch):
 
 def test_a_forest_is_judged_out_of_the_bag():
     x, y = wild()
-    design = design_of(data_of(x, y))
-    forest, share = surrogate.out_of_bag(design, [0, 1], 3, 50)
+    design = build_design(data_of(x, y))
+    forest, share = surrogate.fit_forest_out_of_bag(design, [0, 1], 3, 50)
     order = np.lexsort(x.T[::-1])
     assert 0.75 < share < 1 - np.mean((forest.predict(x[order]) - y[order]) ** 2) / y.var()
-    nothing = surrogate.out_of_bag(design_of(data_of(x, generator(8).normal(size=60))), [0, 1], 3, 50)[1]
+    nothing = surrogate.fit_forest_out_of_bag(build_design(data_of(x, generator(8).normal(size=60))), [0, 1], 3, 50)[1]
     assert nothing < 0.2, "chance explains nothing"
 
 
 @pytest.mark.parametrize(("left", "refused"), [(0.19, False), (0.21, True)])
 def test_a_forest_that_leaves_more_than_a_fifth_beside_the_noise_is_refused(left, refused):
     x, y = wild()
-    design = design_of(data_of(x, y + 4 * generator(8).normal(size=60)))
-    share = surrogate.out_of_bag(design, [0, 1], int(generator().integers(2**31)))[1]
-    made = surrogate.total_shares(design, 0.95, 1 - share - left, generator())
+    design = build_design(data_of(x, y + 4 * generator(8).normal(size=60)))
+    share = surrogate.fit_forest_out_of_bag(design, [0, 1], int(generator().integers(2**31)))[1]
+    made = surrogate.estimate_total_shares_by_forest(design, 0.95, 1 - share - left, generator())
     assert codes([made.refused]) == (["poor-surrogate"] if refused else [""]) and set(made.of) == (
         set() if refused else {0, 1}
     )
@@ -189,8 +189,8 @@ def test_a_forest_that_leaves_more_than_a_fifth_beside_the_noise_is_refused(left
 
 def test_repeats_of_scattered_settings_are_the_noise_of_a_row():
     x, y = wild(30, 2)
-    design = design_of(data_of(x, y))
-    made = scattered.resample(design, [NOTHING, frozenset([0])], generator()).observed
+    design = build_design(data_of(x, y))
+    made = scattered.resample_scattered_variances(design, [NOTHING, frozenset([0])], generator()).observed
     assert design.kind == SCATTERED and float(made.noise) == pytest.approx(design.ss_within.sum() / 30)
     means, groups = design.means, design.codes[:, 0]
     sums = {g: 2 * (means[groups == g].mean() - y.mean()) ** 2 * (groups == g).sum() for g in set(groups.tolist())}
@@ -202,9 +202,9 @@ def test_repeats_of_scattered_settings_are_the_noise_of_a_row():
 
 def test_the_share_of_fixed_numbers_is_that_of_an_additive_model():
     x, y = wild()
-    design = design_of(data_of(x, y))
-    base = scattered.resample(design, [NOTHING, frozenset([0])], generator())
-    made = within(design, base, frozenset([0]), 0.95, generator())
+    design = build_design(data_of(x, y))
+    base = scattered.resample_scattered_variances(design, [NOTHING, frozenset([0])], generator())
+    made = compute_shares_within_fixed(design, base, frozenset([0]), 0.95, generator())
     # A line with knots at quantiles: 60 settings of two factors are three pieces.
     scaled = (x[:, 0] - x[:, 0].min()) / np.ptp(x[:, 0])
     knots = np.quantile(scaled, [1 / 3, 2 / 3])
@@ -217,8 +217,8 @@ def test_the_share_of_fixed_numbers_is_that_of_an_additive_model():
 
 
 def test_blocks_of_a_balanced_design_are_sums_of_its_shares():
-    design = design_of(data_of(X, Y))
-    made = enter(design, {"hw": [0], "sw": [1, 2]}, {"f0", "f1"}, 0.95, generator())
+    design = build_design(data_of(X, Y))
+    made = estimate_blocks_in_order(design, {"hw": [0], "sw": [1, 2]}, {"f0", "f1"}, 0.95, generator())
     noise = (Y.var() - explained(X, Y, 0, 1, 2)) * 36 / 24
     total = Y.var() * 36 + noise
     first, second = made.blocks
@@ -243,7 +243,7 @@ def test_blocks_of_a_balanced_design_are_sums_of_its_shares():
     ],
 )
 def test_factors_in_no_block_are_the_last(blocks, wanted):
-    made = rank(data_of(X, Y), 0.95, blocks=blocks).blocks
+    made = rank_factors(data_of(X, Y), 0.95, blocks=blocks).blocks
     assert (made and {block.name: sorted(block.factors) for block in made.blocks}) == wanted
 
 
@@ -259,7 +259,7 @@ def test_factors_in_no_block_are_the_last(blocks, wanted):
 )
 def test_factors_that_are_named_wrongly_are_refused(arguments, code, values):
     with raises(code, InputError, **values):
-        rank(data_of(X, Y), 0.95, **arguments)
+        rank_factors(data_of(X, Y), 0.95, **arguments)
 
 
 @pytest.mark.parametrize(("rows", "refused"), [(2, True), (3, False)])
@@ -267,6 +267,6 @@ def test_there_are_more_rows_than_factors(rows, refused):
     data = data_of(np.array([[0, 0], [1, 1], [1, 0]])[:rows], np.arange(rows) * 1.0)
     if refused:
         with raises("too-few-settings", DataError, rows=2, factors=2):
-            rank(data, 0.95)
+            rank_factors(data, 0.95)
     else:
-        assert rank(data, 0.95).n == 3
+        assert rank_factors(data, 0.95).n == 3

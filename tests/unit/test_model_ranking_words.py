@@ -14,14 +14,14 @@ from iosonde.model.sensitivity.blocks import Blocks, FactorBlock
 from iosonde.model.sensitivity.design import FACTORIAL, FRACTION, GRID, SCATTERED, Design, FactorLink
 from iosonde.model.sensitivity.effects import Effects, Level
 from iosonde.model.sensitivity.order import (
-    adjusted_text,
-    interval_text,
-    ranged,
-    ranked_names,
-    ranked_text,
-    tied,
-    total_text,
-    with_blocks,
+    format_adjusted_share,
+    format_ranked_groups,
+    format_s1_interval,
+    format_share_with_range,
+    format_total_share_if_larger,
+    group_tied_names,
+    insert_blocks,
+    join_ranked_names,
 )
 from iosonde.model.sensitivity.ranking import FactorRank, Ranking, Slope
 from iosonde.model.sensitivity.variances import Shares, VariancePart
@@ -63,7 +63,7 @@ def swaying(sd: float) -> np.ndarray:
 def test_a_name_opens_a_group_where_it_is_significantly_below_the_first(values, sways, level, df, wanted):
     names = "abc"[: len(values)]
     deviations = {n: None if sd is None else swaying(sd) for n, sd in zip(names, sways, strict=True)}
-    assert tied(list(names), dict(zip(names, values, strict=True)), deviations, level, df) == wanted
+    assert group_tied_names(list(names), dict(zip(names, values, strict=True)), deviations, level, df) == wanted
 
 
 def effect(
@@ -88,8 +88,8 @@ SINGLES = (effect("a", share=0.6, low=0.55, high=0.65), effect("b", share=0.2, l
 )
 def test_a_block_has_a_group_of_its_own_unless_its_interval_overlaps(block, wanted):
     effects = ResponseEffects(("a", "b", "c", "d"), (*SINGLES, block))
-    assert with_blocks([["a"], ["b"]], [block], effects) == wanted
-    assert with_blocks([], [block], effects) == (("c", "d"),)
+    assert insert_blocks([["a"], ["b"]], [block], effects) == wanted
+    assert insert_blocks([], [block], effects) == (("c", "d"),)
 
 
 @pytest.mark.parametrize(
@@ -104,8 +104,8 @@ def test_a_block_has_a_group_of_its_own_unless_its_interval_overlaps(block, want
 )
 def test_st_is_named_where_it_is_relevantly_above_s1(st, total):
     made = shares(known(0.55, 0.49, 0.60), st)
-    assert (total_text(made), interval_text(made)) == (total, f"S1 0.55, 0.49–0.60{total}")
-    assert interval_text(shares(known(0.55), st)) == "S1 0.55, ~"
+    assert (format_total_share_if_larger(made), format_s1_interval(made)) == (total, f"S1 0.55, 0.49–0.60{total}")
+    assert format_s1_interval(shares(known(0.55), st)) == "S1 0.55, ~"
 
 
 def part(value: float, low: float | None = None, high: float | None = None, p: float | None = 0.001) -> VariancePart:
@@ -113,21 +113,24 @@ def part(value: float, low: float | None = None, high: float | None = None, p: f
 
 
 def test_numbers_with_their_intervals():
-    assert (ranged(known(0.5, 0.4, 0.6)), ranged(known(0.5, 0.4))) == ("0.50 (0.40–0.60)", "0.50 (~)")
-    assert adjusted_text(part(0.5, 0.4, 0.6)).endswith("0.50, 0.40–0.60")
-    assert adjusted_text(part(0.5, None, 0.6)).endswith("0.50, ~")
+    assert (format_share_with_range(known(0.5, 0.4, 0.6)), format_share_with_range(known(0.5, 0.4))) == (
+        "0.50 (0.40–0.60)",
+        "0.50 (~)",
+    )
+    assert format_adjusted_share(part(0.5, 0.4, 0.6)).endswith("0.50, 0.40–0.60")
+    assert format_adjusted_share(part(0.5, None, 0.6)).endswith("0.50, ~")
 
 
 def test_names_of_groups_in_their_order():
     numbers = {"a": "1", "b": "2", "c": "3"}
-    assert ranked_text([["a"], ["b"]], numbers) == "a first (1); then b (2)"
-    tie = ranked_text([["a"], ["b", "c"]], numbers).partition("; ")[2]
+    assert format_ranked_groups([["a"], ["b"]], numbers) == "a first (1); then b (2)"
+    tie = format_ranked_groups([["a"], ["b", "c"]], numbers).partition("; ")[2]
     assert tie.startswith("then b (2) and c (3)") and tie != "then b (2) and c (3)"
-    assert ranked_text([["a", "b"]], numbers).startswith("first a (1) and b (2)")
-    assert ranked_names([["a"], ["b"]]) == "a first, then b"
-    assert ranked_names([["a", "b"], ["c"]]).startswith("a and b, ") and ranked_names([["a", "b"], ["c"]]).endswith(
-        "then c"
-    )
+    assert format_ranked_groups([["a", "b"]], numbers).startswith("first a (1) and b (2)")
+    assert join_ranked_names([["a"], ["b"]]) == "a first, then b"
+    assert join_ranked_names([["a", "b"], ["c"]]).startswith("a and b, ") and join_ranked_names(
+        [["a", "b"], ["c"]]
+    ).endswith("then c")
 
 
 def test_aliases_in_words():
@@ -228,61 +231,63 @@ def turning(turns: str) -> Effects:
     ],
 )
 def test_what_a_reader_is_warned_of(made, of, r2, wanted):
-    assert codes(warnings.warnings(made, of, (), r2)) == wanted
-    assert codes(warnings.warnings(made, of, ("from data",), r2)) == ["", *wanted]
+    assert codes(warnings.collect_warnings(made, of, (), r2)) == wanted
+    assert codes(warnings.collect_warnings(made, of, ("from data",), r2)) == ["", *wanted]
 
 
 def test_warnings_carry_their_values():
-    said = warnings.warnings(ranking(links=LINKS, by="adjusted"), design(), (), None)
+    said = warnings.collect_warnings(ranking(links=LINKS, by="adjusted"), design(), (), None)
     assert has_message(said, "correlated-factors", first="a", second="b", strength=0.5)
     assert has_message(said, "correlated-factors", n_more=1)
-    said = warnings.warnings(ranking(by="adjusted"), design(imbalance=0.07), (), None)
+    said = warnings.collect_warnings(ranking(by="adjusted"), design(imbalance=0.07), (), None)
     assert has_message(said, "adjusted-shares", imbalance=0.07)
-    said = warnings.warnings(ranking(*(factor(n, aliases=(FULL, PART)) for n in "abcde")), design(GRID), (), None)
+    said = warnings.collect_warnings(
+        ranking(*(factor(n, aliases=(FULL, PART)) for n in "abcde")), design(GRID), (), None
+    )
     assert has_message(said, "aliased-factors", factor="c", interactions="b×c")
     assert has_message(said, "aliased-factors", n_more=2) and not has_message(said, "aliased-factors", factor="d")
-    said = warnings.warnings(ranking(), design(SCATTERED, 99), (), None)
+    said = warnings.collect_warnings(ranking(), design(SCATTERED, 99), (), None)
     assert has_message(said, "few-settings", n_settings=99, n_needed=100)
     off = factor("b", over_all=shares(known(0.5), known(0.5), -0.2))
-    said = warnings.warnings(ranking(factor("a", interacts=True), off), design(), (), 0.25)
+    said = warnings.collect_warnings(ranking(factor("a", interacts=True), off), design(), (), 0.25)
     assert has_message(said, "interactions", factors="a") and has_message(said, "noise-corrected", shares="b 0.00")
     assert has_message(said, "poor-line", line=25.0, levels=100.0)
-    said = warnings.warnings(ranking(factor("a"), factor("b"), factor("c")), design(), (), 0.25)
+    said = warnings.collect_warnings(ranking(factor("a"), factor("b"), factor("c")), design(), (), 0.25)
     assert has_message(said, "poor-line", line=25.0, levels=100.0), "no share is above 100 %"
 
 
 def test_the_sentence_names_groups_and_what_is_not_significant():
     made = ranking(factor("a"), factor("b"), factor("c"), order=(("a",), ("b",)), silent=("c",))
-    said = warnings.sentence(made).split(". ")
+    said = warnings.describe_ranking(made).split(". ")
     assert said[0].startswith("a first (50 % of the variation, 40–60 %); then b (50 %, 40–60 %)")
     assert said[1].endswith("c.") and len(said) == 2
-    without = warnings.sentence(made, ["a"])
+    without = warnings.describe_ranking(made, ["a"])
     assert without.startswith("b first (50 %") and "a first" not in without
-    assert warnings.sentence(made, ["a", "b"]).rstrip(".").endswith(" c")
+    assert warnings.describe_ranking(made, ["a", "b"]).rstrip(".").endswith(" c")
     binned = replace(made, by_levels=False)
-    assert warnings.sentence(binned).startswith("a first (S1 0.50, 0.40–0.60); then b (S1 0.50, 0.40–0.60)")
+    assert warnings.describe_ranking(binned).startswith("a first (S1 0.50, 0.40–0.60); then b (S1 0.50, 0.40–0.60)")
     own = replace(binned, factors=(factor("a", adjusted=part(0.3, 0.2, 0.4)), *made.factors[1:]))
-    assert "0.30, 0.20–0.40); then b (S1" in warnings.sentence(own)
+    assert "0.30, 0.20–0.40); then b (S1" in warnings.describe_ranking(own)
 
 
 def test_the_sentence_names_full_aliases_of_factors_that_matter():
     two = factor("a", aliases=(FULL, PART, Alias("d", "e", 1.0)))
-    clauses = warnings.sentence(ranking(two, factor("b", aliases=(FULL,)), silent=("b",), order=(("a",),)))
+    clauses = warnings.describe_ranking(ranking(two, factor("b", aliases=(FULL,)), silent=("b",), order=(("a",),)))
     assert "b×c, d×e" in clauses and clauses.count("×") == 2, "b is silent, and half an alias is none"
-    assert "×" not in warnings.sentence(ranking(two, factor("b")), ["a"])
+    assert "×" not in warnings.describe_ranking(ranking(two, factor("b")), ["a"])
     many = ranking(*(factor(n, aliases=(FULL,)) for n in "abcd"))
-    assert warnings.sentence(many).count("×") == 3
+    assert warnings.describe_ranking(many).count("×") == 3
 
 
 def test_the_sentence_has_an_order_within_fixed_factors():
     inner = factor("b", within=shares(known(0.8, 0.7, 0.9)))
     made = ranking(factor("a"), inner, fixed=("a",), order_within=(("b",),))
-    assert "a: b first (S1 0.80, 0.70–0.90)" in warnings.sentence(made)
-    assert "b first" not in warnings.sentence(made, ["b"])
-    nothing = warnings.sentence(replace(made, order_within=()))
+    assert "a: b first (S1 0.80, 0.70–0.90)" in warnings.describe_ranking(made)
+    assert "b first" not in warnings.describe_ranking(made, ["b"])
+    nothing = warnings.describe_ranking(replace(made, order_within=()))
     assert len(nothing.split(". ")) == 2 and "b first" not in nothing.split(". ")[1]
     adjusted = replace(inner, adjusted_within=part(0.6, 0.5, 0.7))
-    assert "0.60, 0.50–0.70)" in warnings.sentence(replace(made, factors=(made.factors[0], adjusted)))
+    assert "0.60, 0.50–0.70)" in warnings.describe_ranking(replace(made, factors=(made.factors[0], adjusted)))
 
 
 @pytest.mark.parametrize(
@@ -294,7 +299,7 @@ def test_the_sentence_has_an_order_within_fixed_factors():
     ],
 )
 def test_without_an_effect_the_sentence_says_why(effects, names_level):
-    said = warnings.sentence(ranking(order=(), silent=("a", "b"), effects=effects))
+    said = warnings.describe_ranking(ranking(order=(), silent=("a", "b"), effects=effects))
     assert ("0.95" in said) is names_level and ("one trial a setting" in said) is bool(effects.untested)
 
 
@@ -304,15 +309,15 @@ def block(name: str, added: VariancePart, *order: tuple[str, ...], n: int = 2) -
 
 def test_blocks_in_words():
     first, then = block("hw", part(0.9, 0.8, 0.95)), block("sw", part(0.05, 0.04, 0.06), ("f1",), ("f0",))
-    said = warnings.blocks_text(Blocks((first, then), None, 0.05, 9))
+    said = warnings.format_blocks(Blocks((first, then), None, 0.05, 9))
     assert "hw 0.90 (0.80–0.95)" in said and "; then sw 0.05 (0.04–0.06)" in said
     assert "0.60 (0.50–0.70)" in said and said.endswith(": f1 first, then f0")
-    alone = warnings.blocks_text(Blocks((first, block("sw", part(0.05, 0.04, 0.06), ("f0",), n=1)), None, 0.05, 9))
+    alone = warnings.format_blocks(Blocks((first, block("sw", part(0.05, 0.04, 0.06), ("f0",), n=1)), None, 0.05, 9))
     assert "f0" not in alone
-    silent = warnings.blocks_text(Blocks((first, block("sw", part(0.05, 0.0, 0.06, p=0.051))), None, 0.05, 9))
+    silent = warnings.format_blocks(Blocks((first, block("sw", part(0.05, 0.0, 0.06, p=0.051))), None, 0.05, 9))
     assert "0.05" not in silent and "; then sw" in silent
-    assert "0.05" in warnings.blocks_text(Blocks((first, block("sw", part(0.05, 0.0, 0.06, p=0.049))), None, 0.05, 9))
-    assert "0.05" in warnings.blocks_text(Blocks((first, block("sw", part(0.05, p=None))), None, 0.05, 9))
+    assert "0.05" in warnings.format_blocks(Blocks((first, block("sw", part(0.05, 0.0, 0.06, p=0.049))), None, 0.05, 9))
+    assert "0.05" in warnings.format_blocks(Blocks((first, block("sw", part(0.05, p=None))), None, 0.05, 9))
 
 
 def test_blocks_in_json():

@@ -15,14 +15,14 @@ from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import VerdictState
 from iosonde.model.scaling import ceilings, intervals, laws, rational, words
-from iosonde.model.scaling.analyse import Scaling, analyse
-from iosonde.model.scaling.comparison import FittedLaw, Regime, aicc, compare_laws
-from iosonde.model.scaling.demands import Demands, demands
-from iosonde.model.scaling.forecast import forecast
+from iosonde.model.scaling.analyse import Scaling, analyse_scaling
+from iosonde.model.scaling.comparison import FittedLaw, Regime, compare_laws, compute_aicc
+from iosonde.model.scaling.demands import Demands, compute_service_demands
+from iosonde.model.scaling.forecast import predict_rate_at_size
 from iosonde.model.scaling.limit import Fall, Limit, detect_fall, detect_limit
-from iosonde.model.scaling.points import points_of, resampled
-from iosonde.model.scaling.regimes import changes_in
-from iosonde.model.scaling.series import Series, series_of
+from iosonde.model.scaling.points import build_points, resample_points
+from iosonde.model.scaling.regimes import find_regime_changes
+from iosonde.model.scaling.series import Series, build_series
 from messages import assert_problem, codes, has_message, raises
 
 SIZES = (1, 2, 4, 8, 16, 32)
@@ -38,14 +38,14 @@ def trials(law, sizes=SIZES, repetitions=5, cv=0.03, seed=1) -> dict[float, list
 
 
 def say(made) -> list[Message]:
-    return words.messages(made, "nodes", lambda estimate: f"{estimate.value:.4g}")
+    return words.list_conclusion_messages(made, "nodes", lambda estimate: f"{estimate.value:.4g}")
 
 
 @given(st.floats(0, 0.9), st.floats(0, 0.05), st.floats(1e-3, 1e9))
 @settings(max_examples=30, deadline=None)
 def test_a_usl_without_noise_is_found_exactly(alpha, kappa, rate):
-    points = points_of({float(n): [rate * usl(n, alpha, kappa)] for n in SIZES})
-    found = laws.fit(laws.BY_NAME["usl"], points)
+    points = build_points({float(n): [rate * usl(n, alpha, kappa)] for n in SIZES})
+    found = laws.fit_law(laws.BY_NAME["usl"], points)
     assert found.parameter(laws.LAMBDA) == pytest.approx(100 * rate, rel=1e-4)
     assert found.parameter(laws.ALPHA) == pytest.approx(alpha, abs=1e-4)
     assert found.parameter(laws.KAPPA) == pytest.approx(kappa, abs=1e-5)
@@ -55,7 +55,7 @@ def test_a_usl_without_noise_is_found_exactly(alpha, kappa, rate):
 def test_least_squares_agrees_with_scipy(name, terms):
     from scipy.optimize import least_squares
 
-    points = points_of(trials(usl, cv=0.1, repetitions=3))
+    points = build_points(trials(usl, cv=0.1, repetitions=3))
     n, weight = points.sizes, np.sqrt(points.weights)
 
     def residuals(p):
@@ -64,25 +64,27 @@ def test_least_squares_agrees_with_scipy(name, terms):
 
     bounds = ([-np.inf] + [0] * terms, np.inf)
     theirs = least_squares(residuals, [4.0] + [0.01] * terms, bounds=bounds, xtol=1e-12, ftol=1e-12, x_scale="jac")
-    ours = laws.sse(laws.fit(laws.BY_NAME[name], points), points)
+    ours = laws.compute_law_sse(laws.fit_law(laws.BY_NAME[name], points), points)
     assert ours == pytest.approx(2 * theirs.cost + points.spread, rel=1e-6)
 
 
 @pytest.mark.parametrize("held", [(laws.ALPHA, 0.08), (laws.KAPPA, 0.002), (laws.PEAK, 25.0), (laws.LAMBDA, 90.0)])
 def test_what_a_profile_holds_is_held(held):
-    points = points_of(trials(usl))
+    points = build_points(trials(usl))
     name, value = held
-    parts = rational.fit(points, (0, 1, 2), laws._build_constraint(name, 1.0 if name == laws.LAMBDA else None, value))
+    parts = rational.fit_rational_law(
+        points, (0, 1, 2), laws._build_constraint(name, 1.0 if name == laws.LAMBDA else None, value)
+    )
     assert laws.LawFit(laws.BY_NAME["usl"], parts).parameter(name) == pytest.approx(value, rel=1e-5)
 
 
 def test_no_held_value_fits_better_than_the_fit():
-    points = points_of(trials(usl))
+    points = build_points(trials(usl))
     for law in laws.LAWS:
-        fitted = laws.fit(law, points)
-        least = laws.sse(fitted, points)
+        fitted = laws.fit_law(law, points)
+        least = laws.compute_law_sse(fitted, points)
         for name in (laws.LAMBDA, *law.shapes):
-            profile = laws.profile(law, points, name)
+            profile = laws.build_profile_loss(law, points, name)
             assert profile(fitted.parameter(name)) == pytest.approx(least, rel=1e-3)
             assert profile(1.1 * fitted.parameter(name) + 1e-6) >= least * (1 - 1e-9)
 
@@ -105,26 +107,28 @@ def test_profile_intervals_cover_the_truth_as_often_as_they_claim():
     law, covered = laws.BY_NAME["usl"], {laws.ALPHA: 0, laws.KAPPA: 0, laws.PEAK: 0}
     truth = {laws.ALPHA: 0.05, laws.KAPPA: 0.001, laws.PEAK: math.sqrt(0.95 / 0.001)}
     for seed in range(120):
-        points = points_of(trials(usl, repetitions=3, cv=0.05, seed=seed))
-        limit = intervals.threshold(law, points, laws.sse(laws.fit(law, points), points), 0.95)
+        points = build_points(trials(usl, repetitions=3, cv=0.05, seed=seed))
+        limit = intervals.compute_accepted_sum_of_squares(
+            law, points, laws.compute_law_sse(laws.fit_law(law, points), points), 0.95
+        )
         for name, value in truth.items():
-            covered[name] += laws.profile(law, points, name)(value) <= limit
+            covered[name] += laws.build_profile_loss(law, points, name)(value) <= limit
     # 95 % of 120 is 114, with a standard deviation of 2.4.
     assert all(106 <= count <= 120 for count in covered.values()), covered
 
 
 def test_an_interval_ends_where_the_profile_crosses_its_threshold():
-    points = points_of(trials(usl))
-    fitted = laws.fit(laws.BY_NAME["usl"], points)
-    limit = intervals.threshold(fitted.law, points, laws.sse(fitted, points), 0.95)
-    got = intervals.profile_interval(fitted, points, laws.ALPHA, 0.95)
-    profile = laws.profile(fitted.law, points, laws.ALPHA)
+    points = build_points(trials(usl))
+    fitted = laws.fit_law(laws.BY_NAME["usl"], points)
+    limit = intervals.compute_accepted_sum_of_squares(fitted.law, points, laws.compute_law_sse(fitted, points), 0.95)
+    got = intervals.estimate_profile_interval(fitted, points, laws.ALPHA, 0.95)
+    profile = laws.build_profile_loss(fitted.law, points, laws.ALPHA)
     assert profile(got.low) == pytest.approx(limit, rel=1e-2)
     assert profile(got.high) == pytest.approx(limit, rel=1e-2)
 
 
 def test_usl_gives_parameters_and_peak():
-    made = analyse(trials(usl), 0.95)
+    made = analyse_scaling(trials(usl), 0.95)
     best = made.regimes[0].possible[0]
     assert best.law.name == "usl"
     peak = best.parameters[laws.PEAK]
@@ -135,20 +139,22 @@ def test_usl_gives_parameters_and_peak():
 def test_linear_data_claim_no_contention():
     claims = 0
     for seed in range(60):
-        points = points_of(trials(lambda n: 100 * n, repetitions=4, seed=seed))
+        points = build_points(trials(lambda n: 100 * n, repetitions=4, seed=seed))
         for name, term in (("amdahl", laws.ALPHA), ("usl", laws.KAPPA)):
             law = laws.BY_NAME[name]
-            limit = intervals.threshold(law, points, laws.sse(laws.fit(law, points), points), 0.95)
-            claims += laws.profile(law, points, term)(0.0) > limit
+            limit = intervals.compute_accepted_sum_of_squares(
+                law, points, laws.compute_law_sse(laws.fit_law(law, points), points), 0.95
+            )
+            claims += laws.build_profile_loss(law, points, term)(0.0) > limit
     # A parameter at its edge is told from 0 by chance in 2.5 % of 120; 3 are expected.
     assert claims <= 9
-    made = analyse(trials(lambda n: 100 * n), 0.95)
+    made = analyse_scaling(trials(lambda n: 100 * n), 0.95)
     assert not made.changes
     assert_problem(say(made)[0], "no-limit", high=32.0)
 
 
 def test_a_cliff_is_a_change_of_regime_and_no_contention():
-    made = analyse(trials(lambda n: (100 if n <= 8 else 30) * n), 0.95, at=[64])
+    made = analyse_scaling(trials(lambda n: (100 if n <= 8 else 30) * n), 0.95, at=[64])
     (change,) = made.changes
     assert (change.last, change.first) == (8, 16) and change.factor_low < 0.3 < change.factor_high
     assert [(r.low, r.high) for r in made.regimes] == [(1, 8), (16, 32)]
@@ -160,7 +166,7 @@ def test_a_cliff_is_a_change_of_regime_and_no_contention():
 
 @pytest.mark.parametrize("law", [usl, lambda n: 100 * n, lambda n: min(100 * n, 800), lambda n: usl(n, 0.1, 0)])
 def test_smooth_laws_are_no_cliff(law):
-    found = [changes_in(points_of(trials(law, repetitions=3, seed=seed)), 0.95) for seed in range(4)]
+    found = [find_regime_changes(build_points(trials(law, repetitions=3, seed=seed)), 0.95) for seed in range(4)]
     assert found == [()] * 4
 
 
@@ -170,7 +176,7 @@ def test_two_cliffs_do_not_hide_each_other(factors):
     def law(n):
         return 100 * n * (factors[0] if n > 4 else 1) * (factors[1] if n > 32 else 1)
 
-    made = analyse(trials(law, sizes=(1, 2, 4, 8, 16, 32, 64, 128, 256)), 0.95)
+    made = analyse_scaling(trials(law, sizes=(1, 2, 4, 8, 16, 32, 64, 128, 256)), 0.95)
     assert [(change.last, change.first) for change in made.changes] == [(4, 8), (32, 64)]
     for change, factor in zip(made.changes, factors, strict=True):
         assert change.factor_low < factor < change.factor_high
@@ -182,21 +188,21 @@ def test_two_cliffs_do_not_hide_each_other(factors):
 
 def test_one_odd_size_is_no_regime():
     odd = trials(lambda n: 100 * n * (0.3 if n == 16 else 1), sizes=(1, 2, 4, 8, 16, 32, 64, 128))
-    assert len(analyse(odd, 0.95).changes) < 2
+    assert len(analyse_scaling(odd, 0.95).changes) < 2
 
 
 def test_a_free_factor_is_the_best_of_all_held_ones():
-    points = points_of(trials(lambda n: usl(n) * (0.4 if n > 4 else 1), cv=0.1))
+    points = build_points(trials(lambda n: usl(n) * (0.4 if n > 4 else 1), cv=0.1))
     beyond = (points.sizes[:, None] > 4).astype(float)
     parts, (jump,) = rational.fit_jumps(points, (0, 1, 2), beyond)
-    least = points.sse(rational.log_rates(parts, points.sizes) + jump * beyond[:, 0])
+    least = points.sse(rational.compute_log_rates(parts, points.sizes) + jump * beyond[:, 0])
     for held in (jump - 1, jump - 0.05, jump + 0.05, jump + 1):
-        parts = rational.fit(points, (0, 1, 2), offset=held * beyond[:, 0])
-        assert points.sse(rational.log_rates(parts, points.sizes) + held * beyond[:, 0]) > least
+        parts = rational.fit_rational_law(points, (0, 1, 2), offset=held * beyond[:, 0])
+        assert points.sse(rational.compute_log_rates(parts, points.sizes) + held * beyond[:, 0]) > least
 
 
 def test_min_law_finds_ceiling_and_knee():
-    made = analyse(trials(lambda n: min(100 * n, 1000)), 0.95)
+    made = analyse_scaling(trials(lambda n: min(100 * n, 1000)), 0.95)
     best = made.regimes[0].possible[0]
     assert best.law.name == "min" and codes(say(made))[0] == "ceiling"
     assert best.parameters[laws.CEILING].low < 1000 < best.parameters[laws.CEILING].high
@@ -204,17 +210,17 @@ def test_min_law_finds_ceiling_and_knee():
 
 
 def test_three_sizes_do_not_identify_usl_and_two_nothing():
-    three = analyse(trials(usl, sizes=(1, 2, 4)), 0.95).regimes[0]
+    three = analyse_scaling(trials(usl, sizes=(1, 2, 4)), 0.95).regimes[0]
     why = next(law.why for law in three.laws if law.law.name == "usl")
     assert_problem(why, "too-few-sizes", least=4, n=3)
-    two = analyse(trials(usl, sizes=(1, 2)), 0.95, at=[4])
+    two = analyse_scaling(trials(usl, sizes=(1, 2)), 0.95, at=[4])
     assert two.regimes[0].possible == () and two.predictions[0].rate.value is None
     assert "too-few-sizes" in codes(say(two))
     assert two.sizes[1].efficiency is not None
 
 
 def test_beyond_four_times_the_largest_size_is_a_scenario():
-    made = analyse(trials(usl), 0.95, at=[16, 100, 128, 129, 10_000])
+    made = analyse_scaling(trials(usl), 0.95, at=[16, 100, 128, 129, 10_000])
     kinds = [prediction.kind for prediction in made.predictions]
     assert kinds == ["inside", "extrapolated", "extrapolated", "scenario", "scenario"]
     assert made.predictions[1].rate.low < usl(100) < made.predictions[1].rate.high
@@ -222,7 +228,7 @@ def test_beyond_four_times_the_largest_size_is_a_scenario():
 
 
 def test_a_prediction_holds_the_intervals_of_all_laws_that_are_not_ruled_out():
-    made = analyse(trials(lambda n: 100 * n, cv=0.1), 0.95, at=[100])
+    made = analyse_scaling(trials(lambda n: 100 * n, cv=0.1), 0.95, at=[100])
     assert len(made.regimes[0].possible) > 1
     prediction = made.predictions[0]
     assert all(
@@ -235,7 +241,7 @@ def test_sizes_that_differ_more_than_their_trials_are_the_unit_of_noise():
     own = np.exp(0.08 * rng.standard_normal(12))
     quiet = trials(usl, sizes=range(1, 13), cv=0.001)
     data = {n: [rate * factor for rate in rates] for (n, rates), factor in zip(quiet.items(), own, strict=True)}
-    made = analyse(data, 0.95)
+    made = analyse_scaling(data, 0.95)
     assert made.regimes[0].unit_of_noise == "sizes"
     alpha = made.regimes[0].possible[0].parameters[laws.ALPHA]
     assert alpha.high - alpha.low > 0.01
@@ -244,7 +250,9 @@ def test_sizes_that_differ_more_than_their_trials_are_the_unit_of_noise():
 @pytest.mark.slow
 def test_the_bootstrap_agrees_with_the_profile_for_many_trials():
     data = trials(usl, repetitions=12)
-    profile, bootstrap = (analyse(data, 0.95, resamples=b).regimes[0].laws[2].parameters[laws.ALPHA] for b in (0, 200))
+    profile, bootstrap = (
+        analyse_scaling(data, 0.95, resamples=b).regimes[0].laws[2].parameters[laws.ALPHA] for b in (0, 200)
+    )
     assert bootstrap.value == profile.value
     assert bootstrap.high - bootstrap.low == pytest.approx(profile.high - profile.low, rel=0.4)
 
@@ -252,7 +260,7 @@ def test_the_bootstrap_agrees_with_the_profile_for_many_trials():
 def test_order_of_rows_changes_nothing_and_equal_sizes_are_trials():
     rows = [(n, rate) for n, rates in trials(usl).items() for rate in rates]
     there, back = (
-        series_of(build_table({"n": [r[0] for r in order], "mib_s": [r[1] for r in order]}), "mib_s", "n", [])[0][0]
+        build_series(build_table({"n": [r[0] for r in order], "mib_s": [r[1] for r in order]}), "mib_s", "n", [])[0][0]
         for order in (rows, rows[::-1])
     )
     assert {n: sorted(rates) for n, rates in there.trials.items()} == {n: sorted(r) for n, r in back.trials.items()}
@@ -273,7 +281,7 @@ def test_order_of_rows_changes_nothing_and_equal_sizes_are_trials():
 )
 def test_bad_rows_are_named(n, rate, code, values):
     with raises(code, DataError, **values):
-        series_of(build_table({"n": n, "y": rate}), "y", "n", [])
+        build_series(build_table({"n": n, "y": rate}), "y", "n", [])
 
 
 def test_a_time_is_no_rate_unless_said_so():
@@ -281,35 +289,38 @@ def test_a_time_is_no_rate_unless_said_so():
 
     table = Table({"n": Column("n", np.array([1.0, 2.0])), "t (s)": Column("t (s)", np.array([4.0, 2.0]), "t", "s")})
     with raises("not-a-rate"):
-        series_of(table, "t", "n", [])
-    assert series_of(table, "t", "n", [], is_time=True)[0][0].trials == {1.0: [0.25], 2.0: [0.5]}
+        build_series(table, "t", "n", [])
+    assert build_series(table, "t", "n", [], is_time=True)[0][0].trials == {1.0: [0.25], 2.0: [0.5]}
 
 
 def test_a_change_of_regime_beats_every_smooth_law():
     """A ceiling between two sizes is no cliff: a USL with a factor fits better than all smooth laws but the min-law."""
     capped = trials(lambda n: min(100 * n, 2000), repetitions=3, cv=0.01)
-    points = points_of(capped)
+    points = build_points(capped)
     (beyond,) = ((points.sizes[:, None] > 16).astype(float),)
     parts, (jump,) = rational.fit_jumps(points, (0, 1, 2), beyond)
-    cliff = aicc(points.sse(rational.log_rates(parts, points.sizes) + jump * beyond[:, 0]), points.n, 4)
-    smooth = {law.name: aicc(laws.sse(laws.fit(law, points), points), points.n, law.n_parameters) for law in laws.LAWS}
+    cliff = compute_aicc(points.sse(rational.compute_log_rates(parts, points.sizes) + jump * beyond[:, 0]), points.n, 4)
+    smooth = {
+        law.name: compute_aicc(laws.compute_law_sse(laws.fit_law(law, points), points), points.n, law.n_parameters)
+        for law in laws.LAWS
+    }
     assert abs(jump) > math.log(1.25)
     assert smooth["min"] < cliff < min(smooth["amdahl"], smooth["usl"], smooth["queue"])
-    assert changes_in(points, 0.95) == ()
+    assert find_regime_changes(points, 0.95) == ()
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 def test_a_change_has_the_p_and_the_ends_of_an_f_test_against_the_least_factor(factor):
     from scipy.special import fdtrc, fdtri
 
-    points = points_of(trials(lambda n: 100 * n * (factor if n > 4 else 1), repetitions=3, cv=0.02))
+    points = build_points(trials(lambda n: 100 * n * (factor if n > 4 else 1), repetitions=3, cv=0.02))
     beyond = (points.sizes > 4).astype(float)
 
     def loss(jump: float) -> float:
-        parts = rational.fit(points, (0, 1, 2), offset=jump * beyond)
-        return points.sse(rational.log_rates(parts, points.sizes) + jump * beyond)
+        parts = rational.fit_rational_law(points, (0, 1, 2), offset=jump * beyond)
+        return points.sse(rational.compute_log_rates(parts, points.sizes) + jump * beyond)
 
-    (change,) = changes_in(points, 0.95)
+    (change,) = find_regime_changes(points, 0.95)
     least, df = loss(math.log(change.factor)), points.n - 4
     gain = (loss(math.copysign(math.log(1.25), math.log(factor))) / least - 1) * df
     assert change.p == pytest.approx(5 * fdtrc(1, df, gain), rel=1e-3)  # five borders were tried
@@ -324,11 +335,11 @@ def test_a_change_has_the_p_and_the_ends_of_an_f_test_against_the_least_factor(f
 def test_a_change_needs_five_sizes_and_more_than_a_quarter(n_sizes, factor, n_changes):
     sizes = [1, 2, 4, 8, 16][:n_sizes]
     data = trials(lambda n: 100 * n * (factor if n > 2 else 1), sizes, 4, 0.005)
-    assert len(changes_in(points_of(data), 0.95)) == n_changes
+    assert len(find_regime_changes(build_points(data), 0.95)) == n_changes
 
 
 def test_points_are_means_of_logs_with_the_spread_around_them():
-    points = points_of({2.0: [math.e, math.e**3], 1.0: [1.0]})
+    points = build_points({2.0: [math.e, math.e**3], 1.0: [1.0]})
     assert (points.sizes.tolist(), points.log_rates.tolist(), points.weights.tolist()) == ([1, 2], [0, 2], [1, 2])
     assert (points.spread, points.n, points.spread_df, len(points)) == (pytest.approx(2), 3, 1, 2)
     # One off by 1 with weight 1, one by 2 with weight 2.
@@ -340,14 +351,14 @@ def test_points_are_means_of_logs_with_the_spread_around_them():
 def test_lack_of_fit_is_an_f_test_against_the_spread_of_the_trials():
     from scipy.special import fdtrc
 
-    points = points_of(trials(usl, repetitions=3))
+    points = build_points(trials(usl, repetitions=3))
     for excess, parameters in ((0.01, 1), (0.05, 3), (0.0, 2)):
         f = excess / (6 - parameters) / (points.spread / 12)
         expected = fdtrc(6 - parameters, 12, f)
-        assert points.lack_of_fit_p(points.spread + excess, parameters) == pytest.approx(expected)
-    assert points.lack_of_fit_p(points.spread * 9, 6) == 1.0, "no degree of freedom is left"
-    assert points.to_means().lack_of_fit_p(9.0, 1) == 1.0, "no trial is repeated"
-    assert points.lack_of_fit_p(points.spread * 9, 5) < 0.05
+        assert points.compute_lack_of_fit_p(points.spread + excess, parameters) == pytest.approx(expected)
+    assert points.compute_lack_of_fit_p(points.spread * 9, 6) == 1.0, "no degree of freedom is left"
+    assert points.to_means().compute_lack_of_fit_p(9.0, 1) == 1.0, "no trial is repeated"
+    assert points.compute_lack_of_fit_p(points.spread * 9, 5) < 0.05
 
 
 def test_a_bootstrap_sample_draws_widened_deviations_and_keeps_single_trials():
@@ -356,7 +367,7 @@ def test_a_bootstrap_sample_draws_widened_deviations_and_keeps_single_trials():
     means = [1 + widened * k / 3 for k in range(-3, 4)]
     rng = np.random.default_rng(4)
     for _ in range(20):
-        points = resampled(data, rng)
+        points = resample_points(data, rng)
         assert points.log_rates[0] == pytest.approx(math.log(100)) and points.weights.tolist() == [1, 3]
         assert min(abs(points.log_rates[1] - mean) for mean in means) < 1e-9
 
@@ -372,7 +383,7 @@ def test_a_bootstrap_sample_draws_widened_deviations_and_keeps_single_trials():
     ],
 )
 def test_akaikes_criterion_counts_the_variance_too(n, parameters, expected):
-    assert aicc(2.0, n, parameters) == (None if expected is None else pytest.approx(expected))
+    assert compute_aicc(2.0, n, parameters) == (None if expected is None else pytest.approx(expected))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -380,9 +391,9 @@ def test_linear_is_ruled_out_by_the_f_test_of_one_more_parameter(seed):
     """Four points: Amdahl has no AICc, and only the F test with 1 and 2 degrees of freedom decides."""
     from scipy.special import fdtrc
 
-    points = points_of(trials(lambda n: usl(n, 0.04, 0), (1, 2, 4, 8), 1, 0.05, seed))
-    fits = {name: laws.fit(laws.BY_NAME[name], points) for name in ("linear", "amdahl")}
-    loss = {name: laws.sse(fitted, points) for name, fitted in fits.items()}
+    points = build_points(trials(lambda n: usl(n, 0.04, 0), (1, 2, 4, 8), 1, 0.05, seed))
+    fits = {name: laws.fit_law(laws.BY_NAME[name], points) for name in ("linear", "amdahl")}
+    loss = {name: laws.compute_law_sse(fitted, points) for name, fitted in fits.items()}
     p = fdtrc(1, 2, (loss["linear"] - loss["amdahl"]) / loss["amdahl"] * 2)
     made = compare_laws(fits, points, 0.95)
     score = {name: 4 * math.log(loss[name]) + 2 * fits[name].law.n_parameters for name in fits}
@@ -395,10 +406,10 @@ def test_linear_is_ruled_out_by_the_f_test_of_one_more_parameter(seed):
 def test_a_law_remains_within_four_of_the_best_or_within_its_profile(seed):
     from scipy.special import stdtrit
 
-    points = points_of(trials(usl, repetitions=2, cv=0.05, seed=seed))
-    fits = {law.name: laws.fit(law, points) for law in laws.LAWS}
+    points = build_points(trials(usl, repetitions=2, cv=0.05, seed=seed))
+    fits = {law.name: laws.fit_law(law, points) for law in laws.LAWS}
     made = compare_laws(fits, points, 0.95)
-    losses = {name: laws.sse(fitted, points) for name, fitted in fits.items()}
+    losses = {name: laws.compute_law_sse(fitted, points) for name, fitted in fits.items()}
     best = made.remaining[0]
     df = points.n - fits[best].law.n_parameters
     allowed = losses[best] * (1 + stdtrit(df, 0.975) ** 2 / df)
@@ -413,13 +424,13 @@ def test_the_interval_of_a_linear_law_is_students():
     from scipy.special import stdtrit
 
     data = trials(lambda n: 100 * n, (1, 2, 4), 3, 0.1)
-    points = points_of(data)
+    points = build_points(data)
     logs = np.log([rate / n for n, rates in data.items() for rate in rates])
     half = stdtrit(8, 0.95) * logs.std(ddof=1) / 3
-    fitted = laws.fit(laws.BY_NAME["linear"], points)
+    fitted = laws.fit_law(laws.BY_NAME["linear"], points)
     for factor, got in (
-        (1, intervals.profile_interval(fitted, points, laws.LAMBDA, 0.9)),
-        (3, intervals.profile_interval(fitted, points, "", 0.9, 3.0)),
+        (1, intervals.estimate_profile_interval(fitted, points, laws.LAMBDA, 0.9)),
+        (3, intervals.estimate_profile_interval(fitted, points, "", 0.9, 3.0)),
     ):
         ends = [factor * math.exp(logs.mean() + side * half) for side in (0, -1, 1)]
         assert [got.value, got.low, got.high] == pytest.approx(ends, rel=1e-3)
@@ -429,10 +440,10 @@ def test_the_interval_of_a_linear_law_is_students():
 def test_ends_of_a_quadratic_profile_are_where_it_reaches_its_threshold():
     from scipy.special import stdtrit
 
-    low, high = intervals.profile_ends(lambda x: 2 + 3 * (x - 0.5) ** 2, 0.5, 2.0, 8, 0.95)
+    low, high = intervals.find_profile_interval_ends(lambda x: 2 + 3 * (x - 0.5) ** 2, 0.5, 2.0, 8, 0.95)
     half = math.sqrt(2 / 3 * stdtrit(8, 0.975) ** 2 / 8)
     assert (low, high) == pytest.approx((0.5 - half, 0.5 + half), rel=2e-3)
-    one_side = intervals.profile_ends(lambda x: 2 + 3 * min(x - 0.5, 0.0) ** 2, 0.5, 2.0, 8, 0.95)
+    one_side = intervals.find_profile_interval_ends(lambda x: 2 + 3 * min(x - 0.5, 0.0) ** 2, 0.5, 2.0, 8, 0.95)
     assert one_side == (pytest.approx(0.5 - half, rel=2e-3), math.inf)
 
 
@@ -441,8 +452,8 @@ def test_ends_of_a_quadratic_profile_are_where_it_reaches_its_threshold():
     [(trials(lambda n: 100 * n, (1, 2, 4), 3, 0.02), {"unbounded-interval"}), (trials(usl, cv=0.01), set())],
 )
 def test_an_end_that_nothing_bounds_is_none_with_a_warning(data, warning):
-    points = points_of(data)
-    got = intervals.profile_interval(laws.fit(laws.BY_NAME["amdahl"], points), points, laws.CEILING, 0.95)
+    points = build_points(data)
+    got = intervals.estimate_profile_interval(laws.fit_law(laws.BY_NAME["amdahl"], points), points, laws.CEILING, 0.95)
     assert set(codes(got.warnings)) == warning and (got.high is None) is bool(warning) and got.low is not None
 
 
@@ -496,12 +507,12 @@ def test_a_law_with_a_ceiling_is_found_exactly_and_held_at_a_rate(name, theta):
     law = laws.BY_NAME[name]
     bend = {"min": ceilings.MIN_LAW, "queue": ceilings.QUEUE}[name]
     shape = np.exp(bend.log_shape(np.array(SIZES, dtype=float), np.array([theta]))[0])
-    points = points_of({float(n): [50 * x] for n, x in zip(SIZES, shape, strict=True)})
-    assert laws.fit(law, points).numbers == pytest.approx([50, theta], rel=1e-3)
+    points = build_points({float(n): [50 * x] for n, x in zip(SIZES, shape, strict=True)})
+    assert laws.fit_law(law, points).numbers == pytest.approx([50, theta], rel=1e-3)
     for at, rate in ((1.0, 40.0), (math.inf, 500.0), (4.0, 150.0)):
-        held = laws.LawFit(law, ceilings.fit(bend, points, (at, math.log(rate))))
+        held = laws.LawFit(law, ceilings.fit_knee_law(bend, points, (at, math.log(rate))))
         assert held.rate(at) == pytest.approx(rate)
-    held = laws.LawFit(law, ceilings.fit(bend, points, theta=theta / 2))
+    held = laws.LawFit(law, ceilings.fit_knee_law(bend, points, theta=theta / 2))
     assert held.numbers[1] == theta / 2
     off = points.log_rates - bend.log_shape(points.sizes, np.array([theta / 2]))[0]
     assert math.log(held.numbers[0]) == pytest.approx(off.mean())
@@ -566,15 +577,15 @@ def test_growth_that_goes_on_is_a_line_through_the_last_three_sizes():
     from scipy.special import stdtrit
 
     data = trials(lambda n: 100 * n, (1, 2, 4, 8), 3, 0.1)
-    points = points_of(data)
+    points = build_points(data)
     linear = laws.LAWS[0]
-    fitted = laws.fit(linear, points)
+    fitted = laws.fit_law(linear, points)
     law = FittedLaw(linear, {}, fitted, 0.0, 0.0, None)
     regime = Regime(1.0, 8.0, 12, (law,), (law,), "trials")
     logs = np.log([rate / n for n, rates in data.items() for rate in rates])
     sd, t = logs.std(ddof=1), stdtrit(11, 0.975)
     low, high = (math.exp(logs.mean() + side * t * sd / math.sqrt(12)) for side in (-1, 1))
-    inside = forecast(regime, points, 3.0, 0.95)
+    inside = predict_rate_at_size(regime, points, 3.0, 0.95)
     assert [inside.rate.low / 3, inside.rate.high / 3] == pytest.approx([low, high], rel=1e-3)
     x, y = np.log(points.sizes[-3:]), points.log_rates[-3:]
     slope, _ = np.polyfit(x, y, 1)
@@ -582,7 +593,7 @@ def test_growth_that_goes_on_is_a_line_through_the_last_three_sizes():
     spread = 3 * float(((x - x.mean()) ** 2).sum())
     line = y.mean() + slope * ahead + t * sd * math.sqrt(1 / 9 + ahead**2 / spread)
     steepest = y.mean() + ahead + t * sd / 3
-    beyond = forecast(regime, points, 16.0, 0.95)
+    beyond = predict_rate_at_size(regime, points, 16.0, 0.95)
     assert beyond.rate.high == pytest.approx(max(16 * high, math.exp(min(line, steepest))), rel=1e-3)
     assert beyond.rate.low == pytest.approx(16 * low, rel=1e-3)
     assert beyond.to_json() == {
@@ -595,8 +606,11 @@ def test_growth_that_goes_on_is_a_line_through_the_last_three_sizes():
         "by_law": {"linear": pytest.approx(16 * fitted.rate(1.0))},
         "warnings": [],
     }
-    assert forecast(regime, points, 0.5, 0.95).kind == "extrapolated"
-    assert [forecast(regime, points, size, 0.95).to_json()["extrapolated"] for size in (1.0, 8.0)] == [False, False]
+    assert predict_rate_at_size(regime, points, 0.5, 0.95).kind == "extrapolated"
+    assert [predict_rate_at_size(regime, points, size, 0.95).to_json()["extrapolated"] for size in (1.0, 8.0)] == [
+        False,
+        False,
+    ]
 
 
 def known(value: float | None, low: float | None = None, high: float | None = None) -> Estimate:
@@ -621,12 +635,12 @@ def law_with(name: str, **parameters: Estimate) -> FittedLaw:
     ],
 )
 def test_demands_need_a_queue_with_a_ceiling(law, code):
-    assert codes([demands(Regime(1, 8, 6, (law,), (law,), "trials"), 1000.0)]) == [code]
+    assert codes([compute_service_demands(Regime(1, 8, 6, (law,), (law,), "trials"), 1000.0)]) == [code]
 
 
 def test_demands_are_work_over_rates_with_the_ends_changed():
     law = law_with("queue", ceiling=known(400.0, 320.0, 500.0), rate_of_one=known(100.0, 80.0, None))
-    made = demands(Regime(1, 8, 6, (law,), (law,), "trials"), 1000.0)
+    made = compute_service_demands(Regime(1, 8, 6, (law,), (law,), "trials"), 1000.0)
     assert made == Demands(known(2.5, 2.0, 3.125), known(10.0, None, 12.5), 7.5)
     assert made.to_json()["client_s"] == 7.5 and made.to_json()["alone_s"]["high"] == 12.5
 
@@ -740,7 +754,7 @@ def test_a_conclusion_carries_its_numbers(scaling, values):
 
 
 def test_each_size_in_json_has_its_mean_its_share_of_each_and_its_efficiency():
-    made = analyse({2.0: [100.0, 110.0, 120.0], 1.0: [60.0, 60.0, 60.0]}, 0.95)
+    made = analyse_scaling({2.0: [100.0, 110.0, 120.0], 1.0: [60.0, 60.0, 60.0]}, 0.95)
     document = made.to_json()
     first, second = document["sizes"]
     assert (first["size"], first["n"], first["rate"], first["per_one"]) == (1.0, 3, 60.0, 60.0)
@@ -778,14 +792,14 @@ def test_each_size_in_json_has_its_mean_its_share_of_each_and_its_efficiency():
 )
 def test_too_few_sizes_and_trials_are_warned_about(n_sizes, repetitions, resamples, wanted):
     data = trials(lambda n: 100 * n, SIZES[:n_sizes], repetitions)
-    made = analyse(data, 0.95, resamples=resamples)
+    made = analyse_scaling(data, 0.95, resamples=resamples)
     assert codes(made.warnings) == wanted
     assert "too-few-sizes" not in wanted or has_message(made.warnings, "too-few-sizes", n_sizes=n_sizes, least_sizes=5)
 
 
 def test_a_law_gives_its_parameters_and_a_peak_only_where_pairs_cost():
     usual = {"rate_of_one", "contention", "coherency"}
-    made = analyse(trials(usl), 0.95).regimes[0]
+    made = analyse_scaling(trials(usl), 0.95).regimes[0]
     assert {law.law.name: set(law.parameters) for law in made.laws} == {
         "linear": {"rate_of_one"},
         "amdahl": {"rate_of_one", "contention", "ceiling"},
@@ -793,14 +807,14 @@ def test_a_law_gives_its_parameters_and_a_peak_only_where_pairs_cost():
         "min": {"rate_of_one", "knee", "ceiling"},
         "queue": {"rate_of_one", "server_share", "ceiling"},
     }
-    assert set(analyse(trials(lambda n: 100 * n), 0.95).regimes[0].laws[2].parameters) == usual
+    assert set(analyse_scaling(trials(lambda n: 100 * n), 0.95).regimes[0].laws[2].parameters) == usual
 
 
 def test_series_are_split_by_setting_with_rows_left_out_counted():
     rows = build_table(
         {"n": [1, 2, 1, 2, None, 2], "fs": ["a", "a", "b", "b", "a", "b"], "y": [1.0, 2.0, 3.0, 4.0, 5.0, None]}
     )
-    series, notes = series_of(rows, "y", "n", ["fs"])
+    series, notes = build_series(rows, "y", "n", ["fs"])
     assert series == [
         Series("n", "y", "", {"fs": "a"}, {1.0: [1.0], 2.0: [2.0]}),
         Series("n", "y", "", {"fs": "b"}, {1.0: [3.0], 2.0: [4.0]}),
@@ -809,9 +823,9 @@ def test_series_are_split_by_setting_with_rows_left_out_counted():
     assert series[1].sizes == [1.0, 2.0]
     for names in (("y", "y", []), ("y", "n", ["n"]), ("y", "n", ["y"]), ("y", "n", ["fs", "fs"])):
         with raises("duplicate-column"):
-            series_of(rows, *names)
+            build_series(rows, *names)
     with raises("invalid-node-count", size=10**7 + 1):
-        series_of(build_table({"n": [10**7, 10**7 + 1], "y": [1.0, 2.0]}), "y", "n", [])
+        build_series(build_table({"n": [10**7, 10**7 + 1], "y": [1.0, 2.0]}), "y", "n", [])
 
 
 @pytest.mark.parametrize(
@@ -826,8 +840,8 @@ def test_series_are_split_by_setting_with_rows_left_out_counted():
     ],
 )
 def test_an_interval_ends_where_its_parameter_does(law, data, name, ends):
-    points = points_of(trials(data, cv=0.02))
-    made = intervals.profile_interval(laws.fit(laws.BY_NAME[law], points), points, name, 0.95)
+    points = build_points(trials(data, cv=0.02))
+    made = intervals.estimate_profile_interval(laws.fit_law(laws.BY_NAME[law], points), points, name, 0.95)
     low, high = ends
     assert low is None or made.low == low
     assert high is None or made.high == (None if high == "nothing" else high)

@@ -12,12 +12,12 @@ from iosonde.model.time_model import (
     Mixture,
     TimeCondition,
     TimePart,
-    best_case,
-    classify,
-    conditions,
-    diagnose,
+    build_conditions,
+    classify_by_condition,
+    compute_least_time,
+    find_nearest_condition,
     fit_line,
-    mixture,
+    fit_mixture,
 )
 from messages import raises
 
@@ -32,43 +32,43 @@ PARTS = [
 
 
 def test_golden_times_and_diagnosis():
-    found = conditions(PARTS)
+    found = build_conditions(PARTS)
     times = {"discard": 0.3, "client_cached": 26.5144, "server_cached": 2173.6664, "uncached": 12052.365067}
     assert {one.name: one.seconds(SIZE) * 1e6 for one in found} == pytest.approx(times, abs=0.01)
-    told = [diagnose(found, SIZE, us * 1e-6).condition for us in (0.5, 30, 2500, 11000)]
+    told = [find_nearest_condition(found, SIZE, us * 1e-6).condition for us in (0.5, 30, 2500, 11000)]
     assert told == ["discard", "client_cached", "server_cached", "uncached"]
-    assert best_case(found, SIZE) == pytest.approx(0.3e-6)
-    assert diagnose(found, SIZE, 2500e-6).lost_s == pytest.approx(2499.7e-6)
+    assert compute_least_time(found, SIZE) == pytest.approx(0.3e-6)
+    assert find_nearest_condition(found, SIZE, 2500e-6).lost_s == pytest.approx(2499.7e-6)
 
 
 def test_a_sequential_device_prepares_nothing():
-    times = {one.name: one.seconds(SIZE) for one in conditions(PARTS, "sequential")}
+    times = {one.name: one.seconds(SIZE) for one in build_conditions(PARTS, "sequential")}
     assert times["uncached"] == pytest.approx(12052.365067e-6 - 8e-3)
 
 
 def test_places_make_conditions_of_their_own():
-    found = conditions([*PARTS, TimePart("p", 0, 5e9, "numa")])
+    found = build_conditions([*PARTS, TimePart("p", 0, 5e9, "numa")])
     names = [one.name for one in found]
     assert names.count("discard") == 1 and "client_cached (numa)" in names and len(names) == 7
-    assert diagnose(found, SIZE, 53e-6).condition == "client_cached (numa)"
+    assert find_nearest_condition(found, SIZE, 53e-6).condition == "client_cached (numa)"
 
 
 def test_conditions_that_cannot_be_are_left_out():
-    found = conditions(PARTS, only=("client_cached", "uncached"))
+    found = build_conditions(PARTS, only=("client_cached", "uncached"))
     assert [one.name for one in found] == ["client_cached", "uncached"]
-    assert best_case(found, SIZE) == pytest.approx(26.5144e-6)
+    assert compute_least_time(found, SIZE) == pytest.approx(26.5144e-6)
 
 
 def test_a_local_file_system_has_no_network_to_pay():
-    found = {one.name: one for one in conditions([p for p in PARTS if p.name != "n"])}
+    found = {one.name: one for one in build_conditions([p for p in PARTS if p.name != "n"])}
     assert list(found) == ["discard", "client_cached", "uncached"]
     assert [part.name for part in found["uncached"].parts] == ["m", "p", "c", "d"]
 
 
 @given(st.floats(1, 1e9), st.floats(1e-9, 1e3))
 def test_the_nearest_is_the_nearest_and_lost_time_adds_up(size, observed):
-    found = conditions(PARTS)
-    told = diagnose(found, size, observed)
+    found = build_conditions(PARTS)
+    told = find_nearest_condition(found, size, observed)
     assert abs(told.model_s - observed) == min(abs(one.seconds(size) - observed) for one in found)
     assert told.best_s + told.lost_s == pytest.approx(observed, rel=1e-9) and 0 <= told.margin <= 1
 
@@ -84,18 +84,18 @@ def test_a_fitted_line_finds_the_truth_and_names_its_interval():
 
 def test_no_complete_condition_is_an_error():
     with raises("unknown-part", name="x"):
-        conditions([TimePart("x")])
+        build_conditions([TimePart("x")])
     with raises("incomplete-condition", part="n", meaning="network") as error:
-        conditions([p for p in PARTS if p.name in "mn"])
+        build_conditions([p for p in PARTS if p.name in "mn"])
     assert error.value.hint == "give p too"
 
 
 @given(st.lists(st.tuples(st.floats(1, 1e8), st.floats(1e-9, 1)), min_size=1, max_size=50))
 def test_many_operations_are_classified_as_one_is(rows):
-    found = conditions(PARTS)
+    found = build_conditions(PARTS)
     sizes, seconds = (np.array(column) for column in zip(*rows, strict=True))
-    made = classify(found, sizes, seconds)
-    told = [diagnose(found, size, time) for size, time in rows]
+    made = classify_by_condition(found, sizes, seconds)
+    told = [find_nearest_condition(found, size, time) for size, time in rows]
     for name, share in made.shares.items():
         assert share == pytest.approx(sum(one.condition == name for one in told) / len(told))
     assert made.lost == pytest.approx(sum(one.lost_s for one in told) / seconds.sum())
@@ -122,7 +122,7 @@ FAST, SLOW = (
 )
 def test_a_diagnosis_in_json(observed, condition, model_s, margin, beyond):
     """One second, or 1 + 1 + 10/10."""
-    assert diagnose([FAST, SLOW], 10.0, observed).to_json() == {
+    assert find_nearest_condition([FAST, SLOW], 10.0, observed).to_json() == {
         "size": 10.0,
         "observed_s": observed,
         "condition": condition,
@@ -132,19 +132,19 @@ def test_a_diagnosis_in_json(observed, condition, model_s, margin, beyond):
         "margin": pytest.approx(margin),
         "beyond": beyond,
     }
-    assert diagnose([FAST], 10.0, observed).margin == 1.0
+    assert find_nearest_condition([FAST], 10.0, observed).margin == 1.0
 
 
 @pytest.mark.parametrize(("observed", "share"), [(0.9, None), (1.0, 0.0), (1.5, 0.25), (3.0, 1.0), (3.1, None)])
 def test_a_mixture_lies_between_two_conditions(observed, share):
-    assert mixture([SLOW, FAST], 10.0, observed) == (None if share is None else Mixture("fast", "slow", share))
-    assert mixture([FAST, FAST], 10.0, 1.0) is None
+    assert fit_mixture([SLOW, FAST], 10.0, observed) == (None if share is None else Mixture("fast", "slow", share))
+    assert fit_mixture([FAST, FAST], 10.0, 1.0) is None
 
 
 def test_shares_of_many_operations_by_hand():
-    made = classify([FAST, SLOW], np.full(4, 10.0), np.array([1.0, 1.9, 3.0, 7.0]))
+    made = classify_by_condition([FAST, SLOW], np.full(4, 10.0), np.array([1.0, 1.9, 3.0, 7.0]))
     assert made == Classified({"fast": 0.5, "slow": 0.5}, pytest.approx(1 - 4 / 12.9), 0.25, 4)
-    assert classify([FAST], np.array([1.0]), np.array([0.0])).lost == 0.0
+    assert classify_by_condition([FAST], np.array([1.0]), np.array([0.0])).lost == 0.0
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_shares_of_many_operations_by_hand():
 )
 def test_parts_that_make_no_condition_are_refused(parts, options, code, values):
     with raises(code, **values):
-        conditions(parts, **options)
+        build_conditions(parts, **options)
 
 
 def test_a_line_in_json_is_that_of_numpy():

@@ -10,20 +10,26 @@ import pytest
 
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
-from iosonde.model.fit.features import Examples, Feature, examples
+from iosonde.model.fit.features import Examples, Feature, build_examples
 from iosonde.model.sensitivity import factorial, permutation, scattered
-from iosonde.model.sensitivity.additive import basis, columns, joint_columns, remove_other_factors, residuals
-from iosonde.model.sensitivity.adjusted import adjusted, ranks_by_adjusted
-from iosonde.model.sensitivity.aliases import aliases
-from iosonde.model.sensitivity.design import FACTORIAL, FRACTION, GRID, SCATTERED, bins_for, design_of
-from iosonde.model.sensitivity.effects import effects
+from iosonde.model.sensitivity.additive import (
+    build_factor_columns,
+    build_joint_columns,
+    compute_orthonormal_basis,
+    compute_residuals_beyond_basis,
+    remove_other_factors,
+)
+from iosonde.model.sensitivity.adjusted import compute_adjusted_shares, needs_adjusted_shares
+from iosonde.model.sensitivity.aliases import find_aliases
+from iosonde.model.sensitivity.design import FACTORIAL, FRACTION, GRID, SCATTERED, build_design, choose_bin_count
+from iosonde.model.sensitivity.effects import estimate_level_effects
 from iosonde.model.sensitivity.parts import Scale
 from iosonde.model.sensitivity.published import rank_line
-from iosonde.model.sensitivity.shapley import effects_of
-from iosonde.model.sensitivity.shapley_additive import AdditiveEffects, additive_effects
-from iosonde.model.sensitivity.slopes import slopes
-from iosonde.model.sensitivity.total import total_shares
-from iosonde.model.sensitivity.variances import Resampled, Variances, VarianceShare, batches
+from iosonde.model.sensitivity.shapley import estimate_shapley_effects
+from iosonde.model.sensitivity.shapley_additive import AdditiveEffects, compute_additive_effects
+from iosonde.model.sensitivity.slopes import estimate_slopes
+from iosonde.model.sensitivity.total import estimate_total_shares
+from iosonde.model.sensitivity.variances import Resampled, Variances, VarianceShare, split_rounds_to_fit_memory
 from iosonde.stats.estimate.variance_share import SumOfSquares, compute_share_limits
 from messages import assert_problem, codes
 from settings_table import data_of, grid
@@ -80,9 +86,9 @@ def test_an_interval_without_degrees_of_freedom_is_the_basic_bootstrap():
     for unseen in (0.0, 0.1):
         made = resampled(unseen=unseen).estimate(VarianceShare(FIRST), 0.5, 12)
         assert (made.value, made.low, made.high) == pytest.approx((0.4, 0.35 - down, max(0.4, 0.35 - up + unseen)))
-    assert resampled().deviations(VarianceShare(FIRST)) == pytest.approx(deviations)
+    assert resampled().compute_deviations(VarianceShare(FIRST)) == pytest.approx(deviations)
     blind = Resampled(resampled().observed, None, None, "")
-    assert blind.deviations(VarianceShare(FIRST)) is None
+    assert blind.compute_deviations(VarianceShare(FIRST)) is None
     assert codes(blind.estimate(VarianceShare(FIRST), 0.5, 12).warnings) == ["no-replication"]
     assert blind.estimate(VarianceShare(FIRST), 0.5, 12).low is None
 
@@ -115,7 +121,7 @@ def test_the_share_of_the_noise_has_the_limits_of_what_is_left():
     [(10, 1_000_000, [2] * 5), (5, 1_000_000, [2, 2, 1]), (3, 5_000_000, [1, 1, 1]), (499, 1, [499]), (4, 0, [4])],
 )
 def test_rounds_are_split_to_fit_in_memory(rounds, width, pieces):
-    assert batches(rounds, width) == pieces
+    assert split_rounds_to_fit_memory(rounds, width) == pieces
 
 
 def scale(df: int = 8) -> Scale:
@@ -146,7 +152,9 @@ def test_few_degrees_of_freedom_have_no_interval(df, interval, f):
 
 
 def test_a_design_gathers_rows_by_setting():
-    made = design_of(data_of(np.array([[2, 0], [1, 0], [2, 0], [1, 5], [2, 5]]), np.array([3.0, 1.0, 5.0, 2.0, 9.0])))
+    made = build_design(
+        data_of(np.array([[2, 0], [1, 0], [2, 0], [1, 5], [2, 5]]), np.array([3.0, 1.0, 5.0, 2.0, 9.0]))
+    )
     assert made.x.tolist() == [[1, 0], [1, 5], [2, 0], [2, 5]] and made.codes.tolist() == [
         [0, 0],
         [0, 1],
@@ -186,22 +194,22 @@ SQUARE = [(i, j) for i in range(5) for j in range(5)]
 )
 def test_the_kind_of_a_design(settings, repeats, kind):
     x = np.repeat(np.array(settings), repeats, axis=0)
-    assert design_of(data_of(x, generator().normal(size=len(x)))).kind == kind
+    assert build_design(data_of(x, generator().normal(size=len(x)))).kind == kind
 
 
 @pytest.mark.parametrize(("cells", "bins"), [(9, 3), (24, 3), (25, 4), (100, 8), (1000, 25), (900, 24)])
 def test_bins_grow_with_the_settings(cells, bins):
-    assert bins_for(cells) == bins
+    assert choose_bin_count(cells) == bins
 
 
 def test_bins_hold_equally_many_rows_and_the_links_are_spearmans():
     rng = generator(2)
     a, c = np.round(rng.random(60), 1), np.arange(60) % 3
     b = np.round(a + 0.2 * rng.random(60), 2)
-    made = design_of(data_of(np.column_stack([a, b, c]), rng.random(60)))
+    made = build_design(data_of(np.column_stack([a, b, c]), rng.random(60)))
     assert made.kind == SCATTERED and made.binned == ("f0", "f1") and made.n_groups[2] == 3
     sizes = np.bincount(made.codes[:, 1], made.counts)
-    assert len(sizes) == bins_for(made.n_cells) == 5 and sizes.min() >= 9 and sizes.max() <= 15
+    assert len(sizes) == choose_bin_count(made.n_cells) == 5 and sizes.min() >= 9 and sizes.max() <= 15
     (link,) = made.links
     below = [(column[:, None] > column).sum(1) + (column[:, None] == column).sum(1) / 2 for column in made.x.T[:2]]
     rho = np.corrcoef(*below)[0, 1]
@@ -215,14 +223,14 @@ def cramers_v(table: np.ndarray) -> float:
 
 def test_the_imbalance_is_cramers_v_of_the_rows():
     settings = np.repeat(grid(2, 3), [4, 4, 4, 1, 2, 6], axis=0)
-    made = design_of(data_of(settings, generator().normal(size=len(settings))))
+    made = build_design(data_of(settings, generator().normal(size=len(settings))))
     v = cramers_v(np.array([[4, 4, 4], [1, 2, 6]]))
     assert (made.kind, made.imbalance) == (FACTORIAL, pytest.approx(v)) and v > 0.2
     assert [(link.first, link.second, link.strength) for link in made.links] == [("f0", "f1", pytest.approx(v))]
     weak = np.repeat(grid(2, 3), [4, 4, 4, 3, 4, 5], axis=0)
-    made = design_of(data_of(weak, generator().normal(size=len(weak))))
+    made = build_design(data_of(weak, generator().normal(size=len(weak))))
     assert made.links == () and made.imbalance == pytest.approx(cramers_v(np.array([[4, 4, 4], [3, 4, 5]])))
-    assert ranks_by_adjusted(made) is (made.imbalance > 0.05)
+    assert needs_adjusted_shares(made) is (made.imbalance > 0.05)
 
 
 @pytest.mark.parametrize(
@@ -241,8 +249,8 @@ def test_the_imbalance_is_cramers_v_of_the_rows():
 def test_a_turn_is_significant_over_all_pairs(means, noise, code, level):
     """Four rows a level: of three levels a difference of 1 must exceed 2.394·√2·√noise/2."""
     x = grid(len(means), repeats=4)
-    design = design_of(data_of(x, np.array(means)[x[:, 0]] + np.tile([0.1, -0.1, 0.1, -0.1], len(means))))
-    made = effects(design, 0, 0.95, noise)
+    design = build_design(data_of(x, np.array(means)[x[:, 0]] + np.tile([0.1, -0.1, 0.1, -0.1], len(means))))
+    made = estimate_level_effects(design, 0, 0.95, noise)
     half = 1.959963984540054 * math.sqrt(noise / 4)
     assert [(one.low, one.mean.n) for one in made.levels] == [(i, 4) for i in range(len(means))]
     assert [(one.mean.low, one.mean.high) for one in made.levels] == [
@@ -255,8 +263,8 @@ def test_a_turn_is_significant_over_all_pairs(means, noise, code, level):
 def test_levels_of_scattered_settings_have_errors_between_settings():
     """Two settings of a level: their spread, each counted by its rows."""
     x = np.array([[0, 0.1], [0, 0.2], [0, 0.2], [1, 0.3], [1, 0.4], [2, 0.5]])
-    design = design_of(data_of(x, np.array([1.0, 4.0, 6.0, 2.0, 4.0, 9.0])))
-    made = effects(design, 0, 0.95, None).levels
+    design = build_design(data_of(x, np.array([1.0, 4.0, 6.0, 2.0, 4.0, 9.0])))
+    made = estimate_level_effects(design, 0, 0.95, None).levels
     mean = (1 + 2 * 5) / 3
     half = 1.959963984540054 * math.sqrt(((1 - mean) ** 2 + (2 * (5 - mean)) ** 2) * 2) / 3
     assert (made[0].mean.value, made[0].mean.n) == (pytest.approx(mean), 3)
@@ -271,8 +279,8 @@ def test_a_line_has_the_coefficients_of_least_squares_with_the_errors_of_hc3():
     table = build_table(
         {"fs": ["nfs", "ceph"] * 12, "os": list("abc") * 8, "n": np.arange(24) % 4, "y": rng.random(24)}
     )
-    design = design_of(examples(table, "y", ["fs", "os", "n"]))
-    made, r2 = slopes(design, 0.9)
+    design = build_design(build_examples(table, "y", ["fs", "os", "n"]))
+    made, r2 = estimate_slopes(design, 0.9)
     rows = np.repeat(np.arange(design.n_cells), design.counts.astype(int))
     x = design.x[rows]
     matrix = np.column_stack([np.ones(24), x[:, 0], x[:, 1] == 1, x[:, 1] == 2, x[:, 2]]).astype(float)
@@ -291,15 +299,18 @@ def test_a_line_has_the_coefficients_of_least_squares_with_the_errors_of_hc3():
 
 
 def test_columns_of_levels_and_of_broken_lines():
-    levels = design_of(data_of(grid(3, 2), np.arange(6.0)))
-    assert columns(levels, 0).tolist() == [[0, 0], [0, 0], [1, 0], [1, 0], [0, 1], [0, 1]]
-    assert joint_columns(levels, [0, 1], 1).shape == (6, 5) and joint_columns(levels, [0, 1], 2).shape == (6, 3)
-    assert joint_columns(levels, [], 1).shape[1] == 0
+    levels = build_design(data_of(grid(3, 2), np.arange(6.0)))
+    assert build_factor_columns(levels, 0).tolist() == [[0, 0], [0, 0], [1, 0], [1, 0], [0, 1], [0, 1]]
+    assert build_joint_columns(levels, [0, 1], 1).shape == (6, 5) and build_joint_columns(levels, [0, 1], 2).shape == (
+        6,
+        3,
+    )
+    assert build_joint_columns(levels, [], 1).shape[1] == 0
     x = np.column_stack([np.linspace(2, 12, 41)])
-    line = design_of(data_of(x, np.arange(41.0)))
+    line = build_design(data_of(x, np.arange(41.0)))
     scaled = (x[:, 0] - 2) / 10
     knots = np.quantile(scaled, [0.25, 0.5, 0.75])  # 41 settings: 4 pieces of 10
-    assert line.binned and columns(line, 0) == pytest.approx(
+    assert line.binned and build_factor_columns(line, 0) == pytest.approx(
         np.column_stack([scaled, *(np.maximum(scaled - knot, 0) for knot in knots)])
     )
 
@@ -307,15 +318,17 @@ def test_columns_of_levels_and_of_broken_lines():
 def test_what_other_factors_explain_is_removed_by_least_squares():
     x = np.repeat(grid(3, 2), [1, 2, 3, 1, 1, 2], axis=0)
     y = generator(4).normal(size=10)
-    design = design_of(data_of(x, y))
+    design = build_design(data_of(x, y))
     root = np.sqrt(design.counts)
     centred = design.means - y.mean()
     for factor, left in enumerate(remove_other_factors(design, 100)):
-        matrix = np.column_stack([np.ones(6), columns(design, 1 - factor)]) * root[:, None]
+        matrix = np.column_stack([np.ones(6), build_factor_columns(design, 1 - factor)]) * root[:, None]
         beta = np.linalg.lstsq(matrix, centred * root, rcond=None)[0]
         expected = centred - matrix @ beta / root
         assert left == pytest.approx(expected, abs=1e-9)
-        assert residuals(design, basis(design, columns(design, 1 - factor))) == pytest.approx(expected, abs=1e-9)
+        assert compute_residuals_beyond_basis(
+            design, compute_orthonormal_basis(design, build_factor_columns(design, 1 - factor))
+        ) == pytest.approx(expected, abs=1e-9)
     assert remove_other_factors(design, 2)[0] == pytest.approx(centred) and len(remove_other_factors(design, 3)) == 2
 
 
@@ -323,26 +336,26 @@ def test_adjusted_shares_have_a_zero_line_by_f():
     from scipy.special import fdtri
 
     x = np.repeat(grid(2, 3), [4, 4, 4, 1, 2, 6], axis=0)
-    design = design_of(data_of(x, generator(5).normal(size=len(x))))
-    made = adjusted(design, NOTHING, 0.95, generator())
+    design = build_design(data_of(x, generator(5).normal(size=len(x))))
+    made = compute_adjusted_shares(design, NOTHING, 0.95, generator())
     noise = design.ss_within.sum() / design.df_repeats
     total = design.total * design.n
     assert made.zero_line(1, 0.95) == pytest.approx(fdtri(2, 15, 0.95) * 2 * noise / total)
     assert made.interactions.df == 2
-    balanced = design_of(data_of(grid(2, 3, repeats=3), generator(5).normal(size=18)))
-    assert adjusted(balanced, NOTHING, 0.95, generator()) is None
+    balanced = build_design(data_of(grid(2, 3, repeats=3), generator(5).normal(size=18)))
+    assert compute_adjusted_shares(balanced, NOTHING, 0.95, generator()) is None
 
 
 def test_aliases_of_a_half_fraction():
     half = np.array([row for row in itertools.product((0, 1), repeat=3) if sum(row) % 2 == 0])
-    made = aliases(design_of(data_of(np.repeat(half, 2, axis=0), np.arange(8.0))))
+    made = find_aliases(build_design(data_of(np.repeat(half, 2, axis=0), np.arange(8.0))))
     assert [[(alias.first, alias.second, pytest.approx(alias.strength)) for alias in of] for of in made] == [
         [("f1", "f2", 1.0)],
         [("f0", "f2", 1.0)],
         [("f0", "f1", 1.0)],
     ]
-    assert aliases(design_of(data_of(grid(2, 2, 2), np.arange(8.0)))) is None
-    assert aliases(design_of(data_of(grid(2, 2), np.arange(4.0)))) is None
+    assert find_aliases(build_design(data_of(grid(2, 2, 2), np.arange(8.0)))) is None
+    assert find_aliases(build_design(data_of(grid(2, 2), np.arange(4.0)))) is None
 
 
 def crafted(interaction: float, df: int = 12) -> Resampled:
@@ -357,15 +370,15 @@ def crafted(interaction: float, df: int = 12) -> Resampled:
 )
 def test_a_factor_interacts_where_st_is_relevantly_and_significantly_above_s1(interaction, df, level, interacts):
     """F of 16·0.45/1 is 7.2, and of 0.6 9.6, with 1 and 12 degrees of freedom: p 0.02 and 0.009, of two factors."""
-    design = design_of(data_of(grid(2, 2, repeats=4), generator().normal(size=16)))
-    made = total_shares(design, crafted(interaction, df), NOTHING, 1.0, level, generator())
+    design = build_design(data_of(grid(2, 2, repeats=4), generator().normal(size=16)))
+    made = estimate_total_shares(design, crafted(interaction, df), NOTHING, 1.0, level, generator())
     assert made.interacts == {0: interacts, 1: interacts}
     for i, alone in ((0, 2.0), (1, 4.0)):
         total, corrected = made.of[i]
         assert total.value == pytest.approx((6 + interaction - alone) / 10)
         assert corrected == pytest.approx((6 + interaction - alone) / 10.1)
     assert made.within.keys() == {0, 1}
-    assert total_shares(design, crafted(0.6), FIRST, 1.0, 0.95, generator()).within.keys() == {1}
+    assert estimate_total_shares(design, crafted(0.6), FIRST, 1.0, 0.95, generator()).within.keys() == {1}
 
 
 @pytest.mark.parametrize(
@@ -377,8 +390,8 @@ def test_a_factor_interacts_where_st_is_relevantly_and_significantly_above_s1(in
 )
 def test_total_shares_that_a_design_does_not_have_are_refused(x, code):
     x = np.asarray(x)
-    design = design_of(data_of(x, generator().normal(size=len(x))))
-    made = total_shares(design, crafted(0.5), NOTHING, 1.0, 0.95, generator())
+    design = build_design(data_of(x, generator().normal(size=len(x))))
+    made = estimate_total_shares(design, crafted(0.5), NOTHING, 1.0, 0.95, generator())
     for total, corrected in (*made.of.values(), *made.within.values()):
         assert (total.value, corrected, codes(total.warnings)) == (None, None, [code])
     assert set(made.interacts.values()) == {False} and len(made.of) == x.shape[1]
@@ -388,7 +401,7 @@ def test_shapley_effects_of_two_linked_factors_by_hand():
     """Half of what a factor explains alone, and half of what it adds to the other."""
     x = np.repeat([r for r in SQUARE if sum(r) < 5], 3, axis=0)
     y = 2.0 * x[:, 0] + x[:, 1] + generator(2).normal(size=len(x))
-    design = design_of(data_of(x, y))
+    design = build_design(data_of(x, y))
     noise = design.ss_within.sum() / design.df_repeats
 
     def explained(*factors: int) -> float:
@@ -398,7 +411,7 @@ def test_shapley_effects_of_two_linked_factors_by_hand():
         between = sum(len(g) * (np.mean(g) - y.mean()) ** 2 for g in groups.values()) / len(y)
         return (between - (len(groups) - 1) * noise / len(y)) / (y.var() + noise / len(y))
 
-    made = effects_of(design, 0.95, generator())
+    made = estimate_shapley_effects(design, 0.95, generator())
     assert made.name == "group means"
     for i, j in ((0, 1), (1, 0)):
         effect = made.of[i]
@@ -423,10 +436,10 @@ def test_limits_of_a_shapley_effect_hold_the_noise_and_the_error_of_drawing():
 def test_shapley_effects_of_a_balanced_design_are_its_shares():
     x = grid(3, 2, repeats=6)
     y = 1.0 * x[:, 0] + 0.5 * x[:, 1] + generator(6).normal(size=len(x))
-    design = design_of(data_of(x, y))
+    design = build_design(data_of(x, y))
     sets = [NOTHING, FIRST, frozenset([1]), BOTH]
-    room = factorial.resample(design, sets, generator())
-    made = additive_effects(design, 0.95, generator())
+    room = factorial.resample_variances(design, sets, generator())
+    made = compute_additive_effects(design, 0.95, generator())
     for i in range(2):
         share = VarianceShare(frozenset([i]))
         assert made.observed[i] == pytest.approx(float(share.corrected(room.observed)))
@@ -442,8 +455,8 @@ def test_scattered_group_means_are_corrected_by_the_spread_of_their_settings():
     """By loops: the noise in a group's mean is its settings' variance ÷ their number; in the mean of all likewise."""
     x = np.array([[i % 3, i / 7] for i in range(15)])
     y = 1.0 * (x[:, 0] == 1) + generator(7).normal(size=15)
-    design = design_of(data_of(x, y))
-    made = scattered.resample(design, [NOTHING, FIRST], generator())
+    design = build_design(data_of(x, y))
+    made = scattered.resample_scattered_variances(design, [NOTHING, FIRST], generator())
     groups = [y[x[:, 0] == level] for level in range(3)]
     between = sum(5 * (g.mean() - y.mean()) ** 2 for g in groups) / 15
     bias = sum(5 * g.var(ddof=1) / 5 for g in groups) / 15
@@ -452,7 +465,7 @@ def test_scattered_group_means_are_corrected_by_the_spread_of_their_settings():
     assert made.observed.corrected[FIRST] == pytest.approx(between - max(bias - lost, 0))
     assert made.observed.total_corrected == pytest.approx(y.var() + lost) and made.observed.noise == 0
     assert (made.noise_df, len(made.drawn.total), made.unseen) == (0, 499, {})
-    binned = scattered.resample(design, [NOTHING, frozenset([1])], generator())
+    binned = scattered.resample_scattered_variances(design, [NOTHING, frozenset([1])], generator())
     assert binned.unseen.keys() == {frozenset([1])} and 0 <= binned.unseen[frozenset([1])] < 1
 
 
@@ -464,12 +477,12 @@ def test_shuffles_are_enough_for_the_smallest_p(n, level, factors, count):
     x = np.tile(np.arange(2), (factors, n // 2)).T
     features = tuple(Feature(f"f{i}", "", (0, 1), True) for i in range(factors))
     data = Examples(features, x.astype(float), np.arange(n) * 1.0, x[:, 0], "y", "")
-    assert permutation.shuffles(design_of(data), level) == count
+    assert permutation.choose_shuffle_count(build_design(data), level) == count
 
 
 def test_a_dummys_p_is_that_of_all_orders_of_its_labels():
     y = np.array([1.0, 2.0, 4.0, 7.0, 3.0, 6.0, 9.0, 8.0])
-    (null,) = permutation.nulls(design_of(data_of(grid(2, repeats=4), y)), 0.95, generator())
+    (null,) = permutation.test_dummy_factors(build_design(data_of(grid(2, repeats=4), y)), 0.95, generator())
     gaps = [abs(y[list(chosen)].mean() - y.mean()) for chosen in itertools.combinations(range(8), 4)]
     exact = np.mean(np.array(gaps) >= gaps[0] - 1e-9)
     assert null.p == pytest.approx(exact, abs=0.04)
@@ -480,7 +493,7 @@ def test_too_few_orders_are_tested_by_f():
     from scipy.special import fdtrc
 
     y = np.array([1.0, 2.0, 4.0, 7.0, 3.0, 6.0])
-    (null,) = permutation.nulls(design_of(data_of(grid(2, repeats=3), y)), 0.95, generator())
+    (null,) = permutation.test_dummy_factors(build_design(data_of(grid(2, repeats=3), y)), 0.95, generator())
     f = 1.5 * (y[:3].mean() - y[3:].mean()) ** 2 / ((y[:3].var(ddof=1) + y[3:].var(ddof=1)) / 2)
     assert null.p == pytest.approx(fdtrc(1, 4, f))
 
@@ -523,6 +536,6 @@ def test_a_published_line_within_fixed_features():
 @pytest.mark.parametrize(("k", "name"), [(6, ""), (7, "additive-model")])
 def test_many_factors_have_shapley_effects_of_an_additive_model(k, name):
     x = grid(*[2] * k)
-    design = design_of(data_of(np.repeat(x, 2, axis=0), generator(9).normal(size=2 * len(x))))
-    made = effects_of(design, 0.95, generator())
+    design = build_design(data_of(np.repeat(x, 2, axis=0), generator(9).normal(size=2 * len(x))))
+    made = estimate_shapley_effects(design, 0.95, generator())
     assert codes([made.name]) == [name] and len(made.of) == k
