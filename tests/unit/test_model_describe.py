@@ -1,5 +1,7 @@
 """What a stored model says of its factors is what its formula says."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -48,3 +50,22 @@ def test_the_mean_of_everything_follows_no_factor():
         ).shares
         == {}
     )
+
+
+def test_a_description_in_json():
+    document = describe_predictions(model()).to_json()
+    assert set(document) == {"shares", "together", "designs", "all_designs"}
+    assert (document["designs"], document["all_designs"]) == (10, True)
+
+
+def test_designs_at_random_are_corrected_for_chance(monkeypatch):
+    """Among d random designs the means of l levels differ by (l - 1)/(d - 1) of the variance by chance."""
+    monkeypatch.setattr(fitted, "MOST_DESIGNS", 9)
+    learned = replace(model(), seed=3)
+    designs, complete = fitted.list_designs(learned)
+    made = describe_predictions(learned)
+    assert not complete and len(designs) == 9 == made.designs
+    y = learned.values(designs)
+    means = {b: y[designs[:, 1] == b].mean() for b in (-1, 1)}
+    plain = np.mean([(means[b] - y.mean()) ** 2 for b in designs[:, 1]]) / y.var()
+    assert made.shares["b"] == pytest.approx(max(0, (plain - 1 / 8) / (1 - 1 / 8)))

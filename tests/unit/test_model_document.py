@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -155,3 +156,42 @@ def test_no_damage_is_a_traceback(drawn):
 @cache
 def small_tree():
     return train_model(data(), "tree", {"depth": 2, "min_leaf": 1}, 0)
+
+
+@pytest.mark.parametrize(("digits", "code"), [(18, "hash-mismatch"), (19, "invalid-json")])
+def test_integers_have_18_digits_at_most(digits, code):
+    with raises(code, DataError):
+        document.from_text(b'{"iosonde_model": 1, "x": ' + b"9" * digits + b"}", "m.json")
+
+
+def test_a_model_has_a_largest_size(monkeypatch):
+    text = document.to_text(small_tree()).encode()
+    monkeypatch.setattr(document, "MOST_BYTES", len(text))
+    assert document.to_text(small_tree()).encode() == text and document.from_text(text, "m.json") == small_tree()
+    monkeypatch.setattr(document, "MOST_BYTES", len(text) - 1)
+    with raises("model-too-large", family="tree depth=2 min_leaf=1"):
+        document.to_text(small_tree())
+    with raises("file-too-large", DataError, source="m.json"):
+        document.from_text(text, "m.json")
+
+
+def test_the_file_holds_every_part_of_a_model():
+    made = replace(small_tree(), constraints=("a < 4",), warnings=("few rows",), errors={"mae": 1.5})
+    content = json.loads(document.to_text(made))
+    assert len(content.pop("sha256")) == 64
+    form, repeats = content.pop("form"), content.pop("repeats")
+    assert (form, len(repeats)) == (made.form, len(made.repeats))
+    assert content == {
+        "iosonde_model": 1,
+        "family": "tree",
+        "options": {"depth": 2, "min_leaf": 1},
+        "seed": 0,
+        "response": {"name": made.response, "unit": made.unit, "low": made.low, "high": made.high},
+        "factors": [feature.to_json() for feature in made.features],
+        "constraints": ["a < 4"],
+        "data": {"rows": made.rows, "settings": made.settings},
+        "errors": {"mae": 1.5},
+        "warnings": ["few rows"],
+        "interval": None,
+    }
+    assert document.from_text(document.to_text(made).encode(), "m.json") == made

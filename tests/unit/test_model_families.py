@@ -12,9 +12,22 @@ from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import build_table
-from iosonde.model.families import NAMES, complete_options, import_family, linear, nodes
+from iosonde.model.families import (
+    NAMES,
+    complete_options,
+    gaussian,
+    get_max_settings,
+    import_family,
+    kcca,
+    linear,
+    neighbours,
+    nodes,
+    one_column,
+    tree,
+    warn_about_few_rows,
+)
 from iosonde.model.fit.features import build_examples
-from messages import assert_problem, raises
+from messages import assert_problem, has_message, raises
 
 FILE_SYSTEMS = ("ext4", "nfs", "lustre")
 
@@ -352,3 +365,250 @@ def test_terms_crossed_by_the_dozen_are_refused_and_not_multiplied_out():
     assert len(linear.expand_terms("*".join("abcdefghij"))) == 2**10 - 1
     with pytest.raises(InputError):
         linear.expand_terms("*".join(f"s{number}" for number in range(60)))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "wanted"),
+    [
+        ("tree", {"depth": 3}, {"depth": 3, "min_leaf": 0}),
+        ("mean", {}, {}),
+        ("forest", {"trees": 10_000}, {"trees": 10_000, "depth": 0, "min_leaf": 0}),
+        ("forest", {"trees": 10_001}, ("out-of-range", {"option": "trees", "number": 10_001, "limit": 10_000})),
+        ("forest", {"trees": 0}, ("out-of-range", {"option": "trees", "number": 0})),
+        ("boosting", {"rate": -0.1}, ("out-of-range", {"option": "rate"})),
+        ("mean", {"depth": 1}, ("unknown-family-option", {"family": "mean", "options": ""})),
+        ("tree", {"k": 1}, ("unknown-family-option", {"options": "depth, min_leaf"})),
+    ],
+)
+def test_options_are_checked_and_filled_in(name, options, wanted):
+    if isinstance(wanted, dict):
+        assert complete_options(name, options) == wanted
+    else:
+        with raises(wanted[0], InputError, **wanted[1]):
+            complete_options(name, options)
+
+
+def test_families_have_limits_of_settings_and_rows():
+    assert {name: get_max_settings(name) for name in NAMES if get_max_settings(name)} == {
+        "neighbours": 5000,
+        "gaussian": 300,
+        "kcca": 300,
+    }
+    assert warn_about_few_rows("boosting", 10_000) == () == warn_about_few_rows("forest", 10**6)
+    assert has_message(
+        warn_about_few_rows("boosting", 10_001), "sampled-rows", family="boosting", n=10_000, n_rows=10_001
+    )
+
+
+def test_neighbours_by_hand():
+    """Levels 1, 2, 4, 8 lie at 0, 1/3, 2/3 and 1; 2 was measured twice."""
+    data = build_examples(build_table({"a": [1, 2, 2, 4, 8], "y": [10.0, 20.0, 30.0, 40.0, 80.0]}), "y", ["a"])
+    form = neighbours.fit(data, {"k": 2}, 0)
+    assert form["settings"] == [
+        {"at": [1.0], "value": 10.0, "n": 1},
+        {"at": [2.0], "value": 25.0, "n": 2},
+        {"at": [4.0], "value": 40.0, "n": 1},
+        {"at": [8.0], "value": 80.0, "n": 1},
+    ]
+    x = np.array([[2.0], [3.0], [2.5], [1.5], [9.0]])
+    # 2.5 is a quarter of the way from 2 to 4; beyond 8 it is as at 8.
+    assert neighbours.predict(form, x) == pytest.approx([25, 32.5, (25 * 3 + 40) / 4, 17.5, 80])
+    assert neighbours.predict({**form, "k": 1}, x)[1:3] == pytest.approx([32.5, 25]), "both are as near as the first"
+    assert neighbours.predict({**form, "k": 9}, np.array([[3.0]])) == pytest.approx(
+        [(25 + 40 + 10 / 3 + 80 / 3) / (8 / 3)]
+    )
+    assert neighbours.fit(data, {}, 0)["k"] == 5
+    factors = [{"name": "a"}, {"name": "fs", "levels": ["x", "y"]}]
+    settings = np.array([[1.0, 0], [4.0, 1], [2.0, 1]])
+    assert neighbours.to_distance_coordinates(factors, settings, np.array([[2.0, 1], [3.0, 0]])).tolist() == [
+        [0.5, 1],
+        [0.75, 0],
+    ]
+    assert neighbours.to_distance_coordinates(factors, settings[:1], settings).tolist() == [[0, 0], [0, 1], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "code", "way"),
+    [
+        (0.1, 0.2, "significant", "more"),
+        (-0.2, -0.1, "significant", "less"),
+        (-0.1, 0.2, "inconclusive", None),
+        (0.0, 0.2, "inconclusive", None),
+        (-0.1, 0.0, "inconclusive", None),
+    ],
+)
+def test_a_direction_needs_an_interval_without_0(low, high, code, way):
+    made = linear.describe_coefficient_sign("n", low, high, "rate")
+    assert_problem(made, code, **({"term": "n", "response": "rate"} | ({"way": way} if way else {})))
+
+
+def test_a_linear_form_has_products_and_the_interval_of_its_level():
+    from scipy.special import stdtrit
+
+    data = build_examples(
+        build_table({"n": [1, 2, 3, 4, 5], "fs": list("ababa"), "y": [1.0, 5, 3, 8, 5.5]}), "y", ["n", "fs"]
+    )
+    form = linear.fit(data, {"level": 0.8}, 0)
+    assert form["factors"] == [{"name": "n"}, {"name": "fs", "levels": ["a", "b"]}]
+    assert [term["product"] for term in form["terms"]] == [[{"factor": "n"}], [{"factor": "fs", "is": "b"}]]
+    x = np.column_stack([np.ones(5), data.x])
+    beta, inverse = np.linalg.lstsq(x, data.y, rcond=None)[0], np.linalg.inv(x.T @ x)
+    half = stdtrit(2, 0.9) * np.sqrt(np.diag(inverse) * ((data.y - x @ beta) ** 2).sum() / 2)
+    for entry, value, wide in zip((form["intercept"], *form["terms"]), beta, half, strict=True):
+        assert (entry["estimate"], entry["low"], entry["high"]) == pytest.approx((value, value - wide, value + wide))
+    assert form["level"] == 0.8 and linear.fit(data, {}, 0)["level"] == 0.95
+    crossed = linear.fit(data.take(np.array([0, 1, 2, 3])), {"terms": "C(fs), log2(n)"}, 0)
+    assert [term["product"] for term in crossed["terms"]] == [
+        [{"factor": "fs", "is": "b"}],
+        [{"factor": "n", "transform": "log2"}],
+    ]
+
+
+def test_a_logarithm_needs_a_response_above_0():
+    data = build_examples(build_table({"a": [1, 2, 3], "y": [0.0, 1.0, 2.0]}), "y", ["a"])
+    with raises("response-not-positive", DataError, response="y"):
+        import_family("loglinear").fit(data, {}, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "values"),
+    [
+        ({"ends": "1,x"}, "not-a-number", {"ends": "1,x"}),
+        ({"ends": "2,1"}, "class-ends-not-rising", {"maximum": 8.0}),
+        ({"ends": "0,1"}, "class-ends-not-rising", {}),
+        ({"ends": "1,8"}, "class-ends-not-rising", {}),
+        ({"ends": "1,9"}, "class-ends-not-rising", {}),
+        ({"ends": "1,9", "maximum": 10.0}, None, [1, 9, 10]),
+        ({"ends": "1", "names": "low"}, "class-count-mismatch", {"names": 1, "classes": 2}),
+        ({"ends": "1", "names": "low,high"}, None, [1, 8]),
+    ],
+)
+def test_ends_of_classes_rise_to_the_maximum(options, code, values):
+    data = build_examples(build_table({"a": [1, 2, 3], "y": [0.5, 2.0, 8.0]}), "y", ["a"])
+    if code is None:
+        form = import_family("classes").fit(data, options, 0)
+        assert form["bounds"] == values
+        names = {leaf["class"]: leaf.get("name") for leaf in form["nodes"] if "class" in leaf}
+        assert names == ({1: "low", 2: "high"} if "names" in options else dict.fromkeys((1, 2)))
+    else:
+        with raises(code, InputError, **values):
+            import_family("classes").fit(data, options, 0)
+
+
+TREE = [
+    {"factor": "n", "at_most": 4, "yes": 1, "no": 2, "n": 10},
+    {"value": 1.0, "n": 3},
+    {"factor": "fs", "is": "nfs", "yes": 3, "no": 4, "n": 7},
+    {"value": 2.0, "n": 4},
+    {"factor": "n", "at_most": 16.5, "yes": 5, "no": 6, "n": 3},
+    {"value": 3.0, "n": 2},
+    {"value": 4.0, "n": 1},
+]
+TWO = [{"name": "n"}, {"name": "fs", "levels": ["ceph", "nfs"]}]
+THREE = [{"name": "n"}, {"name": "fs", "levels": ["ceph", "nfs", "ext4"]}]
+
+
+def test_a_tree_by_hand():
+    x = np.array([[4.0, 0], [4.1, 1], [16.5, 0], [17.0, 0], [2.0, 1]])
+    assert nodes.find_leaves(TREE, TWO, x).tolist() == [1, 3, 5, 6, 1]
+    assert nodes.predict_by_leaf(TREE, TWO, x).tolist() == [1, 2, 3, 4, 1]
+    assert (nodes.compute_tree_depth(TREE), nodes.compute_tree_depth(TREE[1:2])) == (3, 0)
+    assert [rule.conditions for rule in nodes.iter_leaf_rules(TREE, TWO)] == [
+        ("n <= 4",),
+        ("n > 4", "fs = nfs"),
+        ("4 < n <= 16.5", "fs = ceph"),
+        ("n > 16.5", "fs = ceph"),
+    ]
+    assert [rule.leaf["value"] for rule in nodes.iter_leaf_rules(TREE)] == [1, 2, 3, 4]
+    conditions = [rule.conditions for rule in nodes.iter_leaf_rules(TREE, THREE)]
+    assert conditions[1] == ("n > 4", "fs = nfs") and conditions[3][1] != "fs = ceph"
+    assert nodes.rank_columns(np.array([[5.0, 1], [2.0, 1], [5.0, 9]])).ranks.tolist() == [[1, 0], [0, 0], [1, 1]]
+
+
+@pytest.mark.parametrize(("yes", "no"), [(0, 1), (1, 0), (2, 1), (1, 2)])
+def test_children_are_later_nodes_of_the_list(yes, no):
+    bad = [{"factor": "n", "at_most": 1, "yes": yes, "no": no, "n": 2}, {"value": 1, "n": 2}]
+    with pytest.raises(ValueError, match="node 0"):
+        nodes.find_leaves(bad, TWO, np.zeros((1, 2)))
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "wanted"), [(1999, {}, (None, 1)), (2000, {}, (None, 2)), (9, {"depth": 3, "min_leaf": 4}, (3, 4))]
+)
+def test_a_leaf_has_a_thousandth_of_the_rows(n, options, wanted):
+    assert tuple(tree.to_sklearn_options(options, n).values()) == wanted
+
+
+def test_the_best_cut_of_a_row_of_levels():
+    """Sums 0, 0, 12, 12 and one more: cut before the third, unless a part would be too small."""
+    levels = one_column.Levels(
+        *(np.array(of, float) for of in ([1, 1, 2, 1], [0, 0, 24, 12], [0, 0, 12, 12], [0, 0, 12, 12]))
+    )
+    assert [levels.cut(0, 4, least) for least in (1, 2, 3)] == [2, 2, None]
+    assert (levels.cut(0, 2, 1), levels.cut(2, 4, 1), levels.cut(1, 3, 1)) == (None, None, 2)
+    assert one_column.is_simple(np.zeros((3, 1), np.float32)) and not one_column.is_simple(np.zeros((3, 2), np.float32))
+    assert [one_column.is_simple(np.full((1, 1), most, np.float32)) for most in (99, 100)] == [True, False]
+
+
+def test_kernels_by_hand():
+    a, b = np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 2.0]])
+    assert kcca.compute_gaussian_kernel(a, b, 2.0) == pytest.approx(np.exp([[-2.0], [-2.5]]))
+    k = np.array([[4.0, 1.0], [1.0, 2.0]])
+    c = np.eye(2) - 0.5
+    assert kcca.centre_kernel(k) == pytest.approx(c @ k @ c)
+
+
+def test_a_gaussian_process_is_evaluated_from_its_form():
+    """One point of weight 2 at level 1 of 1, 3: 10 + 3·4·2·exp(-d²/2), d = 0.5 ÷ 0.25 half way."""
+    form = {
+        "log": False,
+        "mean": 10.0,
+        "sd": 3.0,
+        "amplitude": 4.0,
+        "noise": 0.1,
+        "scales": [0.25],
+        "factors": [{"name": "a"}],
+        "points": [{"at": [1.0], "weight": 2.0}, {"at": [3.0], "weight": 0.0}],
+    }
+    x = np.array([[1.0], [2.0]])
+    assert gaussian.predict(form, x) == pytest.approx([34.0, 10 + 24 * np.exp(-2)])
+    assert gaussian.predict({**form, "log": True, "sd": 0.1}, x) == pytest.approx(np.exp([10.8, 10 + 0.8 * np.exp(-2)]))
+
+
+@pytest.mark.parametrize(("y", "log"), [([1.0, 10.0, 5.0], False), ([1.0, 10.1, 5.0], True), ([0.0, 10.1, 5.0], False)])
+def test_a_gaussian_process_takes_logarithms_of_what_spans_more_than_ten(y, log):
+    form = gaussian.fit(build_examples(build_table({"a": [1, 2, 3], "y": y}), "y", ["a"]), {}, 0)
+    values = np.log(y) if log else np.array(y)
+    assert (form["log"], form["mean"], form["sd"]) == (log, pytest.approx(values.mean()), pytest.approx(values.std()))
+
+
+def test_forms_of_many_trees_are_sums_and_means():
+    leaf, other = [{"value": 2.0, "n": 1}], [{"value": 4.0, "n": 1}]
+    x = np.zeros((2, 1))
+    form = {"factors": [{"name": "a"}], "trees": [leaf, other], "start": 10.0, "rate": 0.5}
+    assert import_family("forest").predict(form, x).tolist() == [3, 3] and import_family("boosting").predict(
+        form, x
+    ).tolist() == [
+        13,
+        13,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "system", "columns"),
+    [
+        ({"disks": "8", "disk": "20MB/s"}, {"disks": 8.0, "disk": 20e6}, []),
+        (
+            {"stripe_count": "2", "servers": "3", "network": "1MB/s"},
+            {"stripe_count": 2, "servers": 3.0, "network": 1e6},
+            [],
+        ),
+        ({"latency": "2ms", "request_size": "4KiB"}, {"latency": 0.002, "request_size": 4096}, []),
+        ({"cpu": "1ns/B", "operation": "read"}, {"cpu": 1e-9, "operation": "read"}, []),
+        ({"cpu": "1ns/B", "clients": "nodes"}, {"cpu": 1e-9}, [{"field": "clients", "factor": "nodes", "scale": 1.0}]),
+    ],
+)
+def test_options_of_a_bound_are_read_with_their_units(options, system, columns):
+    form = import_family("bound").fit(cluster(), {**options, "unit": "MB/s"}, 0)
+    assert (form["bytes_per_s"], form["columns"]) == (1e6, columns) and form["system"] == pytest.approx(system)
+    assert isinstance(form["system"].get("stripe_count", 1), int)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -11,14 +12,30 @@ from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import build_table
+from iosonde.core.types import Estimate
 from iosonde.model.fit.calibration import Calibration, calibrate, count_groups_needed
-from iosonde.model.fit.choose import build_standard_folds, choose_model, list_auto_candidates
+from iosonde.model.fit.choose import (
+    build_standard_folds,
+    choose_model,
+    find_simplest_good_candidates,
+    list_auto_candidates,
+)
 from iosonde.model.fit.errors_of import compute_grouped_standard_error
-from iosonde.model.fit.features import build_examples
-from iosonde.model.fit.fitted import compute_negative_share, predict_setting, predict_settings, train_model
+from iosonde.model.fit.features import Feature, build_examples
+from iosonde.model.fit.fitted import (
+    Model,
+    compute_negative_share,
+    decode_setting,
+    find_tried_neighbours,
+    list_designs,
+    predict_setting,
+    predict_settings,
+    train_model,
+)
 from iosonde.model.fit.folds import Groups, group_inseparable_rows
-from iosonde.model.fit.validate import Candidate
-from messages import assert_problem, codes, raises, with_code
+from iosonde.model.fit.repeats import Repeats, list_repeated_settings
+from iosonde.model.fit.validate import Candidate, Judged
+from messages import assert_problem, codes, has_message, raises, with_code
 
 
 def fitted(d, *candidates, n_folds=None, level=0.95):
@@ -351,3 +368,295 @@ def test_progress_is_told_and_ends_at_all():
     )
     shares = [share for _, share in told]
     assert shares == sorted(shares) and 0 < shares[0] < 0.2 and 0.7 < shares[-1] <= 1
+
+
+def test_a_group_weighs_the_same_whatever_its_rows():
+    """Four rows of one setting, one of another: shares 1/8 of each of the four, 1/2 of the last."""
+    made = calibrate(np.zeros(5), np.array([3.0, 1.0, 10.0, 2.0, 4.0]), np.array([7, 7, 2, 7, 7]))
+    assert (made.kind, made.groups, made.floor) == ("difference", 2, True)
+    # A level is looked up at level·3/2.
+    ends = {0.08: 1, 0.16: 2, 0.25: 3, 0.3: 4, 1 / 3: 4, 0.34: 10, 2 / 3: 10}
+    assert {level: made.interval(20.0, level) for level in ends} == {
+        level: (20 - score, 20 + score) for level, score in ends.items()
+    }
+    assert made.interval(20.0, 0.67) is None
+    assert made.to_json() == {"kind": "difference", "groups": 2, "floor": True, "scores": list(made.scores)}
+    assert len(made.scores) == 1000 and set(made.scores) == {1, 2, 3, 4, 10}
+
+
+@pytest.mark.parametrize(
+    ("observed", "predicted", "kind", "floor"),
+    [
+        ([1.0, 10.0], [1.0, 10.0], "difference", True),
+        ([1.0, 10.1], [1.0, 10.0], "ratio", True),
+        ([1.0, 10.1], [0.0, 10.0], "difference", True),
+        ([0.0, 10.1], [1.0, 10.0], "difference", True),
+        ([-0.1, 10.1], [1.0, 10.0], "difference", False),
+    ],
+)
+def test_errors_are_ratios_only_of_what_is_positive_and_spans_more_than_ten(observed, predicted, kind, floor):
+    made = calibrate(np.array(observed), np.array(predicted), np.arange(2))
+    assert (made.kind, made.floor) == (kind, floor)
+
+
+def test_trials_of_a_setting_have_students_interval_of_one_more():
+    table = build_table({"a": [2, 1, 2, 2, 1, 3, 3, 3], "y": [4.0, 1.0, 6.0, 8.0, 2.0, 5.0, 5.0, 5.0]})
+    (own,) = list_repeated_settings(build_examples(table, "y", ["a"]))
+    assert own == Repeats((2.0,), 3, 6.0, 2.0), "two trials, and three copies of one, are left out"
+    half = 4.302652729911275 * 2 * (4 / 3) ** 0.5
+    assert own.interval(0.95) == pytest.approx((6 - half, 6 + half))
+    assert Repeats.from_json(own.to_json()) == own
+
+
+A, B = Feature("a", "bytes", (1, 2, 4, 8), True), Feature("fs", "", ("nfs", "ceph"), False)
+
+
+def constant(value: float = 50.0, groups: int = 99, **changes) -> Model:
+    """A model that predicts ``value``, calibrated to errors of 10."""
+    content = {
+        "family": "mean",
+        "options": {},
+        "seed": 1,
+        "features": (A, B),
+        "response": "y",
+        "unit": "MB/s",
+        "low": 20.0,
+        "high": 90.0,
+        "rows": 16,
+        "settings": 7,
+        "form": {"value": value},
+        "calibration": Calibration("difference", groups, (10.0,) * 1000, True),
+        "errors": {},
+    }
+    return Model(**{**content, **changes})
+
+
+def test_a_prediction_in_json():
+    made = predict_setting(constant(), {"fs": "nfs", "a": 2}, 0.95)
+    assert made.to_json() == {
+        "at": {"a": 2, "fs": "nfs"},
+        "fit": 50.0,
+        "low": 40.0,
+        "high": 60.0,
+        "level": 0.95,
+        "n": 99,
+        "interval_of": "settings",
+        "repeats_mean": None,
+        "n_alike": None,
+        "extrapolated": False,
+        "warnings": [],
+    }
+    own = Repeats((2.0, 0.0), 5, 55.0, 1.0)
+    half = 2.776445105197793 * 1.2**0.5
+    assert predict_setting(constant(repeats=(own,)), {"fs": "nfs", "a": 2}, 0.95).to_json() == {
+        **made.to_json(),
+        "low": pytest.approx(55 - half),
+        "high": pytest.approx(55 + half),
+        "n": 5,
+        "interval_of": "repeats",
+        "repeats_mean": 55.0,
+        "warnings": list(predict_setting(constant(repeats=(own,)), {"fs": "nfs", "a": 2}, 0.95).value.warnings),
+    }
+
+
+@pytest.mark.parametrize(
+    ("n", "groups", "mean", "source", "warned"),
+    [
+        (5, 99, 50.0, "repeats", []),
+        (4, 99, 50.0, "settings", []),
+        (4, 18, 50.0, "repeats", []),
+        (5, 99, 90.0, "repeats", ["model-off-repeats"]),
+        (5, 99, 1.0, "repeats", ["model-off-repeats", "cut-interval"]),
+    ],
+)
+def test_five_trials_of_a_setting_or_any_where_there_is_nothing_else(n, groups, mean, source, warned):
+    made = predict_setting(
+        constant(groups=groups, repeats=(Repeats((2.0, 0.0), n, mean, 2.0),)), {"fs": "nfs", "a": 2}, 0.95
+    )
+    assert (made.to_json()["interval_of"], codes(made.value.warnings)) == (source, warned)
+    assert made.repeats is None or (made.repeats.n, made.value.n, made.value.value) == (n, n, 50.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "a", "wanted"),
+    [
+        ({}, 9, ["out-of-range", "extrapolated"]),
+        ({}, 0.5, ["out-of-range", "extrapolated"]),
+        ({}, 8, []),
+        ({}, 1, []),
+        ({"calibration": None}, 2, ["not-validated"]),
+        ({"groups": 18}, 2, ["too-few-settings"]),
+        ({"groups": 19}, 2, []),
+        ({"settings": 8, "calibration": None}, 3, ["untested-level"]),
+        ({"settings": 7, "calibration": None}, 3, ["not-validated"]),
+    ],
+)
+def test_why_there_is_no_interval(changes, a, wanted):
+    made = predict_setting(constant(**changes), {"fs": "nfs", "a": a}, 0.95)
+    assert codes(made.value.warnings) == wanted and (made.value.low is None) is bool(wanted)
+    assert made.extrapolated is ("extrapolated" in wanted)
+    assert made.value.n == (0 if "calibration" in changes else changes.get("groups", 99))
+    if wanted == ["too-few-settings"]:
+        assert has_message(made.value.warnings, "too-few-settings", level=95.0, n_needed=19, n=18)
+
+
+@pytest.mark.parametrize(("a", "refused"), [(15, False), (15.1, True), (-6, False), (-6.1, True)])
+def test_as_far_again_as_the_range_is_wide_is_the_farthest(a, refused):
+    if refused:
+        with raises("extrapolation-too-far", InputError, factor="a", low=1, high=8, level=a):
+            predict_setting(constant(), {"fs": "nfs", "a": a}, 0.95)
+    else:
+        assert predict_setting(constant(), {"fs": "nfs", "a": a}, 0.95).extrapolated
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "code"),
+    [
+        (math.inf, 20.0, "prediction-not-finite"),
+        (-1.0, 0.0, "prediction-out-of-range"),
+        (-1.0, 20.0, "prediction-out-of-range"),
+        (-1.0, -0.1, None),
+        (0.0, 0.0, None),
+    ],
+)
+def test_what_cannot_be_is_not_predicted(value, low, code):
+    model = constant(value, low=low)
+    (made,) = predict_settings(model, [{"fs": "nfs", "a": 2}], 0.95)
+    assert getattr(made, "code", None) == code
+    assert compute_negative_share(model) == (1.0 if value < 0 <= low else 0.0)
+
+
+def test_between_tried_numbers_the_interval_joins_those_of_both_sides():
+    own = tuple(Repeats((a, 0.0), 5, mean, 1.0) for a, mean in ((2.0, 30.0), (4.0, 60.0)))
+    model = constant(settings=8, repeats=own)
+    assert find_tried_neighbours(A, 3) == (2, 4) and find_tried_neighbours(A, 1.5) == (1, 2)
+    half = 2.776445105197793 * 1.2**0.5
+    made = predict_setting(model, {"fs": "nfs", "a": 3}, 0.95)
+    assert (made.value.low, made.value.high, made.value.value) == pytest.approx((30 - half, 60 + half, 50))
+    assert made.between and made.to_json()["interval_of"] == "neighbours" and made.value.n == 99
+    assert with_code(made.value.warnings, "interval-of-neighbours").values["levels"] == "a 2 and 4"
+    other_side = predict_setting(replace(model, calibration=None), {"fs": "nfs", "a": 6}, 0.95)
+    assert other_side.value.low is None and not other_side.between, "8 has no interval of its own"
+
+
+def test_all_designs_of_the_levels_or_so_many_at_random(monkeypatch):
+    designs, complete = list_designs(constant())
+    assert complete and designs.tolist() == [[a, fs] for a in (1, 2, 4, 8) for fs in (0, 1)]
+    assert decode_setting((A, B), np.array([4.0, 1.0])) == {"a": 4, "fs": "ceph"}
+    assert list_designs(constant(), lambda at: at["fs"] == "ceph" and at["a"] > 2)[0].tolist() == [[4, 1], [8, 1]]
+    monkeypatch.setattr("iosonde.model.fit.fitted.MOST_DESIGNS", 8)
+    assert list_designs(constant())[1]
+    monkeypatch.setattr("iosonde.model.fit.fitted.MOST_DESIGNS", 7)
+    drawn, complete = list_designs(constant())
+    assert not complete and len(drawn) == 7 and set(drawn[:, 0]) <= {1, 2, 4, 8} and set(drawn[:, 1]) <= {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("family", "options", "name"),
+    [
+        ("tree", {"depth": 3, "min_leaf": 0}, "tree depth=3"),
+        ("tree", {"depth": 0}, "tree"),
+        ("linear", {"terms": "a*b"}, "linear"),
+    ],
+)
+def test_a_model_is_named_by_its_options_that_are_not_the_usual(family, options, name):
+    assert constant(family=family, options=options).name == name
+
+
+def judged_off(errors: list[float], sign: float = 1.0) -> Judged:
+    """A candidate that is off by ``errors`` in rows of 1, 2, 3, 4."""
+    rows = np.arange(4)
+    mae = Estimate(float(np.mean(errors)), None, None, 0.95, 4)
+    return Judged(Candidate("tree"), (), rows, rows + 1 + sign * np.array(errors), mae, None)
+
+
+def lost() -> Judged:
+    return Judged(Candidate("linear"), (), np.array([], int), np.array([]), Estimate(None, None, None, 0.95, 0), None)
+
+
+BEST = [0.0, 2.0, 0.0, 2.0]  # mean 1, its standard error √(4/3 ÷ 4) = 0.577
+
+
+@pytest.mark.parametrize(
+    ("tried", "chosen"),
+    [
+        ([judged_off([1.58] * 4), judged_off(BEST)], [1]),
+        ([judged_off([1.57] * 4), judged_off(BEST)], [0]),
+        ([lost(), judged_off([1.5] * 4), judged_off(BEST)], [1]),
+        ([judged_off([1.5] * 4, -1), judged_off(BEST)], [1, 0]),  # 1 - 1.5 is below 0
+        ([judged_off([1.5] * 4, -1), judged_off([1.1] * 4), judged_off(BEST)], [1, 0]),
+        ([judged_off([1.0] * 4, -1)], [0]),
+        ([judged_off([1.5] * 4, -1), judged_off([1.2] * 4, -1)], [1]),  # both below 0, and this is the best
+    ],
+)
+def test_the_first_within_a_standard_error_that_stays_above_zero_is_chosen(tried, chosen):
+    d = build_examples(build_table({"a": [1, 2, 3, 4], "y": [1.0, 2.0, 3.0, 4.0]}), "y", ["a"])
+    assert find_simplest_good_candidates(tried, d, Groups(np.arange(4))) == chosen
+
+
+@pytest.mark.parametrize(("least", "chosen"), [(0.0, [1, 0]), (-0.1, [0])])
+def test_below_zero_is_possible_only_where_the_response_was(least, chosen):
+    d = build_examples(build_table({"a": [1, 2, 3, 4], "y": [least, 2.0, 3.0, 4.0]}), "y", ["a"])
+    assert (
+        find_simplest_good_candidates([judged_off([1.4] * 4, -1), judged_off(BEST)], d, Groups(np.arange(4))) == chosen
+    )
+
+
+def test_without_any_fitted_model_there_is_no_choice():
+    d = build_examples(build_table({"a": [1, 2], "y": [1.0, 2.0]}), "y", ["a"])
+    with raises("fit-failed", DataError):
+        find_simplest_good_candidates([lost()], d, Groups(np.arange(2)))
+
+
+@pytest.mark.parametrize(
+    ("rows", "asked", "wanted"), [(20_000, None, 10), (20_001, None, 1), (20_001, 3, 3), (7, None, 7), (10, 2, 2)]
+)
+def test_folds_by_the_number_of_rows(rows, asked, wanted):
+    made = build_standard_folds(Groups(np.arange(rows)), asked, 1)
+    assert len(made) == wanted
+    assert wanted > 1 or (made[0].train.size, made[0].test.size) == (15_001, 5_000)
+
+
+@pytest.mark.parametrize(("n_settings", "gaussian"), [(100, True), (101, False)])
+def test_candidates_from_the_simplest(n_settings, gaussian):
+    names = ["mean", "linear", "loglinear", "tree", "tree", "neighbours", "gaussian", "boosting", "forest"]
+    made = list_auto_candidates(n_settings, "a*b")
+    assert [one.family for one in made] == [name for name in names if gaussian or name != "gaussian"]
+    assert [one.options for one in made[1:5]] == [{"terms": "a*b"}, {"terms": "a*b"}, {"depth": 3}, {}]
+    assert [one.options for one in list_auto_candidates(5)[1:3]] == [{}, {}]
+
+
+def test_a_choice_in_json_holds_what_was_judged():
+    """Gain: how much less each row is missed by than by the mean of the others; of single rows its error is sd/√n."""
+    data = grid(noise=3.0)
+    made = fitted(data, "mean", ("tree", {"depth": 3}))
+    document = made.to_json()
+    judged, baseline = made.tried[made.chosen], made.baseline
+    less = np.abs(baseline.predicted - data.y[baseline.rows]) - np.abs(judged.predicted - data.y[judged.rows])
+    half = 2.0686576104190406 * less.std(ddof=1) / 24**0.5
+    assert document["gain_over_mean"] == {
+        "value": pytest.approx(less.mean()),
+        "low": pytest.approx(less.mean() - half),
+        "high": pytest.approx(less.mean() + half),
+        "level": 0.95,
+        "n": 24,
+        "warnings": [],
+    }
+    assert made.chosen == 1 and document["model"] == "tree depth=3" and document["passed_over"] == []
+    assert [one["model"] for one in document["tried"]] == ["mean", "tree depth=3"]
+    assert document["mean_model"] == baseline.mae.value == made.tried[0].mae.value
+    counts = {name: document[name] for name in ("n", "n_settings", "n_groups", "rows_with_twin", "seed", "noise")}
+    assert counts == {"n": 24, "n_settings": 24, "n_groups": 24, "rows_with_twin": 0, "seed": 0, "noise": None}
+    assert not any("folds" in one for one in document["tried"]) and len(document["folds"]) == 10
+    assert document["nested"]["n"] == 24 and made.n_choice == 24
+    errors = {**made.model.errors}
+    assert (errors.pop("mean_model"), errors.pop("noise")) == (baseline.mae.value, None)
+    assert errors == {name: document[name] for name in errors} and not {"folds", "family"} & set(errors)
+    assert made.model.calibration == calibrate(data.y[judged.rows], judged.predicted, judged.rows)
+
+
+@pytest.mark.parametrize(("n", "nested"), [(7, False), (8, True)])
+def test_nested_folds_need_eight_groups(n, nested):
+    d = build_examples(build_table({"a": np.arange(n), "y": np.arange(n) ** 1.5}), "y", ["a"])
+    assert (fitted(d, "mean", "linear").nested is not None) is nested
+    assert fitted(d, "mean").nested is None, "nothing was chosen"

@@ -11,13 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
-from iosonde.model.queues import slowest
+from iosonde.model.queues import queueing, slowest
 from iosonde.model.queues.queueing import (
     Kind,
+    OpenLoad,
     Station,
     compute_asymptotic_rate_bounds,
     compute_rate,
     compute_waiting_probability,
+    find_bottlenecks,
     open_network,
     raise_if_invalid_network,
     solve_network,
@@ -167,3 +169,110 @@ def test_a_synchronised_phase_takes_what_a_simulation_takes(stations, clients, e
     phases = max(1, 4000 // (clients * each))
     simulated = np.mean([queue_simulation.run(stations, clients, 0, seed, each) for seed in range(phases)])
     assert slowest.predict_synchronised_phase(stations, clients, each).seconds == pytest.approx(simulated, rel=0.1)
+
+
+def test_a_solution_of_one_client_by_hand():
+    """Alone nobody waits: 5 + 0.2 + 2 ms, and the disk has four servers."""
+    made = solve_network([CLIENT, NETWORK, DISK], 1)
+    rate = 1 / 7.2e-3
+    assert (made.rate, made.response_s, made.clients, made.exact) == (
+        pytest.approx(rate),
+        pytest.approx(7.2e-3),
+        1,
+        True,
+    )
+    assert (made.low, made.high) == pytest.approx((rate, rate))
+    assert [load.station for load in made.loads] == [CLIENT, NETWORK, DISK]
+    assert [load.operations for load in made.loads] == pytest.approx([5 / 7.2, 0.2 / 7.2, 2 / 7.2])
+    assert [load.residence_s for load in made.loads] == pytest.approx([5e-3, 0.2e-3, 2e-3])
+    assert [load.utilisation for load in made.loads] == [None, pytest.approx(0.2 / 7.2), pytest.approx(0.5 / 7.2)]
+    assert [load.offered_load for load in solve_network([CLIENT, NETWORK, DISK], 36).loads] == [
+        None,
+        pytest.approx(36 * 0.2 / 7.2),
+        pytest.approx(36 * 0.5 / 7.2),
+    ]
+    assert made.bottlenecks == ("disk",)
+
+
+@pytest.mark.parametrize(
+    ("stations", "names"),
+    [
+        ([CLIENT, NETWORK, DISK], ["disk"]),  # 5000/s and 2000/s
+        ([NETWORK, Station("disk", 0.8e-3, 4)], ["network", "disk"]),
+        ([NETWORK, Station("disk", 0.8e-3, 4, Kind.QUEUES)], ["network", "disk"]),
+        ([NETWORK, Station("disk", 0.8e-3 * (1 - 1e-6), 4)], ["network"]),
+        ([Station("none", 0.0), NETWORK], ["network"]),
+    ],
+)
+def test_the_bottleneck_is_the_lowest_service_rate(stations, names):
+    assert [station.name for station in find_bottlenecks(stations)] == names
+    assert math.isinf(CLIENT.most) and math.isinf(Station("none", 0.0).most) and DISK.most == 2000
+
+
+@pytest.mark.parametrize(
+    ("stations", "clients", "low", "high"),
+    [
+        ([CLIENT, DISK], 3, 3 / (7e-3 + 2 * 0.5e-3), 3 / 7e-3),
+        ([CLIENT, DISKS], 3, 3 / (7e-3 + 2 * 2e-3), 3 / 7e-3),
+        ([CLIENT, DISK], 30, 30 / (7e-3 + 29 * 0.5e-3), 2000),
+        ([CLIENT, NETWORK, DISK], 1, 1 / 7.2e-3, 1 / 7.2e-3),
+    ],
+)
+def test_asymptotic_bounds_by_hand(stations, clients, low, high):
+    assert compute_asymptotic_rate_bounds(stations, clients) == pytest.approx((low, high))
+
+
+def test_an_approximate_rate_is_near_the_exact_one():
+    stations = [CLIENT, NETWORK, DISK, DISKS]
+    for clients in (2, 10, 40):
+        exact = solve_network(stations[:3], clients)
+        approximate, present = queueing._approximate_rate(stations[:3], clients)
+        assert approximate == pytest.approx(exact.rate, rel=0.1) and sum(present) == pytest.approx(clients)
+        assert compute_rate(stations[:3], clients) == pytest.approx(exact.rate)
+
+
+@pytest.mark.parametrize(
+    ("station", "arrivals", "utilisation", "residence_s"),
+    [
+        (CLIENT, 100.0, None, 5e-3),
+        (Station("s", 2e-3), 250.0, 0.5, 4e-3),  # M/M/1: D ÷ (1 − ρ)
+        (DISKS, 1000.0, 0.5, 4e-3),
+        (Station("s", 2e-3, 2), 500.0, 0.5, 2e-3 + (1 / 3) * 2e-3 / (2 - 1)),  # Erlang's C of 2 servers at 1 is 1/3
+        (Station("s", 2e-3), 500.0, 1.0, math.inf),
+        (DISKS, 2400.0, 1.2, math.inf),
+    ],
+)
+def test_open_stations_by_hand(station, arrivals, utilisation, residence_s):
+    (made,) = open_network([station], arrivals)
+    assert made == OpenLoad(station, utilisation and pytest.approx(utilisation), pytest.approx(residence_s))
+
+
+@pytest.mark.parametrize(
+    ("stations", "code", "name"),
+    [
+        ([NETWORK, NETWORK], "duplicate-station", "network"),
+        ([Station("s", -1.0)], "invalid-demand", "s"),
+        ([Station("s", math.inf)], "invalid-demand", "s"),
+        ([Station("s", 1.0, 0)], "invalid-demand", "s"),
+    ],
+)
+def test_a_station_without_meaning_is_named(stations, code, name):
+    with raises(code, InputError, station=name):
+        raise_if_invalid_network(stations)
+    raise_if_invalid_network([Station("idle", 0.0), NETWORK, CLIENT])
+
+
+def test_a_phase_where_nobody_waits_is_the_mean_of_the_largest_gamma_time():
+    """Two ranks of one operation of mean 1: the larger takes 1.5, and the other waits half a second of it."""
+    made = slowest.predict_synchronised_phase([Station("client", 1.0, kind=Kind.DELAY)], 2, 1)
+    assert (made.clients, made.mean_s, made.seconds) == (2, 1.0, pytest.approx(1.5, rel=1e-6))
+    assert (made.rate, made.waiting) == (pytest.approx(2 / 1.5, rel=1e-6), pytest.approx(1 - 2 / 3, rel=1e-5))
+    four = slowest.predict_synchronised_phase(
+        [Station("a", 0.5, kind=Kind.DELAY), Station("b", 0.5, kind=Kind.DELAY)], 2, 1
+    )
+    # Two exponential halves are gamma of shape 2: E max = ∫ 1 − (1 − (1 + 2x)·e^(−2x))² dx = 1.375.
+    assert four.seconds == pytest.approx(1.375, rel=1e-5)
+    eight = slowest.predict_synchronised_phase([Station("client", 1.0, kind=Kind.DELAY)], 2, 2, cv=0.5**0.5)
+    assert eight.mean_s == 2.0 and eight.rate == pytest.approx(4 / eight.seconds)
+    narrow = slowest.predict_synchronised_phase([Station("client", 1.0, kind=Kind.DELAY)], 2, 1, cv=0.5**0.5)
+    assert narrow.seconds == pytest.approx(1.375, rel=1e-5)

@@ -8,12 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.model.time_model import (
+    Classified,
+    Mixture,
+    TimeCondition,
     TimePart,
     build_conditions,
     classify_by_condition,
     compute_least_time,
     find_nearest_condition,
     fit_line,
+    fit_mixture,
 )
 from messages import raises
 
@@ -96,3 +100,85 @@ def test_many_operations_are_classified_as_one_is(rows):
         assert share == pytest.approx(sum(one.condition == name for one in told) / len(told))
     assert made.lost == pytest.approx(sum(one.lost_s for one in told) / seconds.sum())
     assert made.beyond == pytest.approx(sum(one.beyond for one in told) / len(told))
+
+
+FAST, SLOW = (
+    TimeCondition("fast", (TimePart("m", 1.0),)),
+    TimeCondition("slow", (TimePart("m", 1.0), TimePart("p", 1.0, 10.0))),
+)
+
+
+@pytest.mark.parametrize(
+    ("observed", "condition", "model_s", "margin", "beyond"),
+    [
+        (1.0, "fast", 1.0, 1.0, False),
+        (1.5, "fast", 1.0, 1 - 0.5 / 1.5, False),
+        (2.0, "fast", 1.0, 0.0, False),
+        (2.5, "slow", 3.0, 1 - 0.5 / 1.5, False),
+        (6.0, "slow", 3.0, 1 - 3 / 5, False),
+        (6.1, "slow", 3.0, 1 - 3.1 / 5.1, True),
+        (0.5, "fast", 1.0, 1 - 0.5 / 2.5, False),
+    ],
+)
+def test_a_diagnosis_in_json(observed, condition, model_s, margin, beyond):
+    """One second, or 1 + 1 + 10/10."""
+    assert find_nearest_condition([FAST, SLOW], 10.0, observed).to_json() == {
+        "size": 10.0,
+        "observed_s": observed,
+        "condition": condition,
+        "model_s": model_s,
+        "best_s": 1.0,
+        "lost_s": pytest.approx(observed - 1),
+        "margin": pytest.approx(margin),
+        "beyond": beyond,
+    }
+    assert find_nearest_condition([FAST], 10.0, observed).margin == 1.0
+
+
+@pytest.mark.parametrize(("observed", "share"), [(0.9, None), (1.0, 0.0), (1.5, 0.25), (3.0, 1.0), (3.1, None)])
+def test_a_mixture_lies_between_two_conditions(observed, share):
+    assert fit_mixture([SLOW, FAST], 10.0, observed) == (None if share is None else Mixture("fast", "slow", share))
+    assert fit_mixture([FAST, FAST], 10.0, 1.0) is None
+
+
+def test_shares_of_many_operations_by_hand():
+    made = classify_by_condition([FAST, SLOW], np.full(4, 10.0), np.array([1.0, 1.9, 3.0, 7.0]))
+    assert made == Classified({"fast": 0.5, "slow": 0.5}, pytest.approx(1 - 4 / 12.9), 0.25, 4)
+    assert classify_by_condition([FAST], np.array([1.0]), np.array([0.0])).lost == 0.0
+
+
+@pytest.mark.parametrize(
+    ("parts", "options", "code", "values"),
+    [
+        ([TimePart("x")], {}, "unknown-part", {"name": "x", "parts": "m, p, n, c, d"}),
+        ([TimePart("p")], {"only": ("cached",)}, "unknown-condition", {"condition": "cached"}),
+        ([TimePart("d"), TimePart("p")], {}, "incomplete-condition", {"part": "d", "missing_parts": "c"}),
+        ([TimePart("n")], {}, "incomplete-condition", {"part": "n", "missing_parts": "p"}),
+        ([TimePart("p")], {"only": ("uncached",)}, "incomplete-condition", {"conditions": "uncached"}),
+    ],
+)
+def test_parts_that_make_no_condition_are_refused(parts, options, code, values):
+    with raises(code, **values):
+        build_conditions(parts, **options)
+
+
+def test_a_line_in_json_is_that_of_numpy():
+    sizes, seconds = np.array([1.0, 2.0, 4.0, 8.0, 9.0]), np.array([2.1, 3.9, 8.2, 15.8, 18.3])
+    line = fit_line("read", sizes, seconds, 0.95)
+    slope, intercept = np.polyfit(sizes, seconds, 1)
+    document = line.to_json()
+    assert (document["condition"], document["n"]) == ("read", 5)
+    assert (document["fixed_s"], document["s_per_byte"]) == pytest.approx((intercept, slope))
+    assert document["r2"] == pytest.approx(np.corrcoef(sizes, seconds)[0, 1] ** 2)
+    residuals = seconds - intercept - slope * sizes
+    assert document["s_e"] == pytest.approx((residuals @ residuals / 3) ** 0.5)
+    assert document["fixed_s_low"] < document["fixed_s"] < document["fixed_s_high"]
+    assert document["s_per_byte_low"] < document["s_per_byte"] < document["s_per_byte_high"]
+    assert line.condition().seconds(3.0) == pytest.approx(intercept + 3 * slope)
+    falling = fit_line("odd", sizes, seconds[::-1], 0.95)
+    assert falling.condition().seconds(100.0) == falling.fixed.estimate, "a slope below 0 moves nothing"
+
+
+def test_a_part_has_a_label():
+    assert [TimePart("p").label, TimePart("p", variant="numa").label] == ["p", "p (numa)"]
+    assert TimePart("p", 0.5, 10.0).seconds(20) == 2.5 and TimePart("m", 0.5).seconds(20) == 0.5

@@ -2,8 +2,6 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-import numpy as np
-
 from iosonde.core.message import Message, restore_message
 from iosonde.core.words import join_names
 from iosonde.stats.regression.effect_types import FactorEffect, describe_blocks, describe_drifts
@@ -335,9 +333,8 @@ def _warn_line(ranking: Ranking, r2: float | None) -> Iterator[str]:
     """Warn if a straight line explains much less than the group means: coefficients then mislead."""
     if r2 is None:
         return
-    means = sum(max(f.over_all.s1_corrected or 0.0, 0.0) for f in ranking.factors)
-    missed = float(np.clip(means, 0, 1)) - r2
-    if missed > _LINEAR and not ranking.links:
+    means = min(1.0, sum(max(f.over_all.s1_corrected or 0.0, 0.0) for f in ranking.factors))
+    if means - r2 > _LINEAR and not ranking.links:
         yield Message(
             "poor-line",
             "a straight line explains {line:.0f} %, the factors' levels {levels:.0f} %: do not rank "
