@@ -1,0 +1,322 @@
+"""Operations, their places and their cost: counted by hand on small trials."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+import numpy as np
+import pytest
+
+from iosonde.core.schema import OPERATION, STATUS_OK
+from iosonde.core.stored import StoredPhase, StoredRun
+from iosonde.explain.causes.target import Agreement, Suspect
+from iosonde.explain.classes import DensityClasses
+from iosonde.explain.cost import BLOCKS, Account, AccountSums, account, cost_of, scale_account, shares_of
+from iosonde.explain.operations import Operations, build_operations, rank_parts, split, stand_for
+from iosonde.explain.places import PARTS, PlaceCounts, places, profile_class, together
+from iosonde.explain.seen.in_memory import build_full_account, class_counts, reasons
+from iosonde.explain.sizes import describe_size, units_of
+from iosonde.explain.stretches import Stretches
+from iosonde.stats.density.histogram import histogram_from_values
+from iosonde.stats.estimate.summarise import estimate_mean
+from messages import codes
+
+KINDS = ["open", "read", "write"]
+MS = 10**6
+
+
+def build_phase(**changes) -> StoredPhase:
+    ranks = [{"rank": 0, "host": "a", "clock_offset_ns": 0}, {"rank": 1, "host": "b", "clock_offset_ns": 70}]
+    document = {"index": 2, "name": "r", "recorded_all": True, "comparable": True, "shared": True, "ranks": ranks}
+    return StoredPhase({**document, "totals": {"read": {"count": 900, "bytes": 0, "errors": 0}}, **changes})
+
+
+def build_columns() -> np.ndarray:
+    """Two ranks in phase 2: 100 reads of 4 KiB each, of which 3 fail, 60 of 8 KiB of rank 1, 49 opens, and phase 1."""
+    table = np.zeros(349, OPERATION)
+    table["phase"], table["status"], table["kind"] = 2, STATUS_OK, 1
+    table["rank"][100:260] = 1
+    table["size"] = 4096
+    table["size"][200:260] = 8192
+    table["status"][:3] = STATUS_OK + 1
+    table["kind"][260:309], table["size"][260:309] = 0, 0
+    table["phase"][309:] = 1
+    table["start_ns"] = 1000 + np.arange(349) * 10
+    table["duration_ns"], table["offset"], table["file"] = 5, np.arange(349) * 4096, 3
+    return table
+
+
+def test_operations_are_split_by_kind_and_size_and_rare_ones_left_out():
+    parts = [
+        (kind, operations.size, len(operations), failed)
+        for kind, operations, failed in split(build_columns(), build_phase(), KINDS)
+    ]
+    assert parts == [(1, 4096, 197, 3), (1, 8192, 60, 3)]
+
+
+@pytest.mark.parametrize(("comparable", "first"), [(True, 0), (False, 0)])
+def test_starts_are_after_the_first_by_the_clock_of_rank_0_or_of_each(comparable, first):
+    _, operations, _ = next(split(build_columns(), build_phase(comparable=comparable), KINDS, units={"u": 1}))
+    expected = np.concatenate([np.arange(97) * 10, np.arange(100) * 10 + (970 - 70 if comparable else 0)])
+    assert operations.start_ns.tolist() == expected.tolist()
+    assert operations.ranks == ((0, 0, 97), (1, 97, 197)) and operations.elapsed_ns == expected.max() + 5
+    assert (operations.hosts, operations.shared, operations.units) == ({0: "a", 1: "b"}, True, {"u": 1})
+    assert (operations.comparable, operations.in_order, operations.placed) == (comparable, True, True)
+    assert (operations.stand_for, operations.file[0], operations.offset[0]) == (1.0, 3, 3 * 4096)
+
+
+def test_a_sample_stands_for_all_and_has_no_order():
+    phase = build_phase(recorded_all=False, placed=False)
+    _, operations, _ = next(split(build_columns(), phase, KINDS))
+    assert (operations.stand_for, operations.in_order, operations.placed) == (900 / 260, False, False)
+    assert [stand_for(phase, kind, many) for kind, many in (("read", 300), ("read", 2000), ("write", 9))] == [3, 1, 1]
+    assert stand_for(build_phase(), "read", 300) == 1.0
+    assert not build_operations(build_columns(), build_phase(), 0).placed, "without data there is no place"
+
+
+def test_the_rows_of_each_rank():
+    assert list(rank_parts(np.array([4, 4, 1, 9, 9, 9]))) == [(4, 0, 2), (1, 2, 3), (9, 3, 6)]
+    assert list(rank_parts(np.array([], int))) == []
+
+
+@pytest.mark.parametrize(
+    ("steps", "more", "is_sequential"),
+    [
+        ([64] * 20, {}, True),
+        ([-64] * 20, {}, True),
+        ([64] * 19 + [0], {}, True),
+        ([64] * 18 + [0] * 2, {}, False),
+        ([64, -64] * 10, {}, False),
+        ([64] * 20, {"in_order": False}, False),
+        ([64] * 20, {"placed": False}, False),
+        ([64] * 20, {"size": 0}, False),
+        ([], {}, False),
+    ],
+)
+def test_operations_are_sequential_when_nine_in_ten_follow_each_other(steps, more, is_sequential):
+    offset = 4096 + np.cumsum([0, *steps])
+    zeros = np.zeros(offset.size, int)
+    operations = Operations(
+        **{"rank": zeros, "file": zeros, "offset": offset, "start_ns": zeros, "duration_ns": zeros, "size": 64, **more}
+    )
+    assert operations.sequential == is_sequential
+
+
+def build_account(counts, seconds, **changes) -> Account:
+    """A trial whose first blocks are these rows."""
+    tables = [np.zeros((BLOCKS, len(counts[0]))) for _ in range(2)]
+    for table, rows in zip(tables, (counts, seconds), strict=True):
+        table[: len(rows)] = rows
+    return Account(tables[0], tables[1], **{"ranks": 1, "elapsed_s": 10.0, "size": 0, **changes})
+
+
+def build_classes(count: int, fast: int = 0, **more) -> DensityClasses:
+    return cast(DensityClasses, SimpleNamespace(count=count, fast=fast, **more))
+
+
+def test_an_account_has_the_operations_of_each_block_and_class():
+    start, took = np.array([0, 99, 100, 399, 3999, 4000]), np.array([10, 10, 30, 1, 1, 1])
+    sums = AccountSums(2, 4000.0)
+    sums.add(start, took, np.array([0, 1, 1, 0, 0, 1], np.uint8))
+    result = sums.account(2, 8)
+    counts, seconds = np.zeros((BLOCKS, 2)), np.zeros((BLOCKS, 2))
+    counts[0], counts[1, 1], counts[3, 0], counts[39] = 1, 1, 1, 1
+    seconds[0], seconds[1, 1], seconds[3, 0], seconds[39] = 10e-9, 30e-9, 1e-9, 1e-9
+    assert result.counts.tolist() == counts.tolist() and result.seconds == pytest.approx(seconds)
+    assert (result.ranks, result.size, result.elapsed_s) == (2, 8, 4e-6)
+    zeros = np.zeros(6, int)
+    whole = account(Operations(zeros, zeros, zeros, start, took, 8), np.array([0, 1, 1, 0, 0, 1], np.uint8), 2)
+    assert (whole.ranks, whole.size, whole.elapsed_s) == (1, 8, 4.001e-6) and whole.counts.sum() == 6
+
+
+@pytest.mark.parametrize(("elapsed_s", "depth"), [(10.0, 3.0), (100.0, 1.0), (0.0, 1.0)])
+def test_the_depth_is_the_time_of_operations_in_that_of_the_ranks(elapsed_s, depth):
+    assert build_account([[1.0, 1.0]], [[20.0, 40.0]], ranks=2, elapsed_s=elapsed_s).depth == depth
+
+
+def test_a_sample_is_scaled_to_the_totals_and_a_missing_class_spread_over_all():
+    sample = build_account([[6.0, 1.0, 0.0], [2.0, 1.0, 0.0]], [[6.0, 10.0, 0.0], [2.0, 12.0, 0.0]])
+    scaled = scale_account(sample, np.array([80, 4, 10]), [1.0, 11.0, 50.0])
+    assert scaled.counts[:2] == pytest.approx(np.array([[60, 2, 7], [20, 2, 3]]))
+    assert scaled.seconds[:2] == pytest.approx(np.array([[60, 20, 350], [20, 24, 150]]))
+    assert scaled.counts[2:].sum() == 0 and scaled.elapsed_s == sample.elapsed_s
+
+
+def test_the_account_of_a_sample_is_of_all_operations():
+    recorded = build_account([[6.0, 2.0]], [[6.0, 20.0]])
+    classes = build_classes(2, bounds_ns=(1000.0,), typical_ns=(100.0, 9000.0))
+    assert build_full_account(recorded, classes, None, 1) is recorded
+    assert build_full_account(recorded, classes, None, 2.5).counts[0].tolist() == [15, 5]
+    durations = histogram_from_values(np.array([100] * 30 + [5000] * 7))
+    assert class_counts(durations, classes).tolist() == [30, 7]
+    assert build_full_account(recorded, classes, durations, 2.5).counts[0] == pytest.approx([30, 7])
+
+
+def test_the_cost_of_slow_classes_is_their_time_beyond_that_of_fast_ones():
+    """Per trial: 100 fast operations of 0.1 s and 10 slow ones, on two ranks for 10 s at a depth of one.
+
+    The class faster than the reference saves nothing."""
+    trials = [
+        build_account([[100.0, 10.0]], [[10.0, slow_s]], ranks=2, elapsed_s=10.0, size=1000)
+        for slow_s in (7.0, 8.0, 9.0)
+    ]
+    cost = cost_of(trials, build_classes(2), 0.95)
+    excess = [(slow_s - 10 * 0.1) / 2 for slow_s in (7.0, 8.0, 9.0)]
+    assert cost.cost_s == estimate_mean(excess, 0.95).within(0.0, 10.0)
+    assert cost.rate.value == pytest.approx(110 * 1000 / 10) and cost.elapsed_s.value == 10.0
+    faster = [110 * 1000 / (10 - lost_s) for lost_s in excess]
+    assert cost.rate_if_fast.value == pytest.approx(np.mean(faster)) and cost.unit == "bytes/s"
+    share = shares_of(trials, build_classes(2), 0.95)[1]
+    assert share.share.value == pytest.approx(10 / 110) and share.cost_s == cost.cost_s
+    assert share.time_share.value == pytest.approx(np.mean([s / (10 + s) for s in (7.0, 8.0, 9.0)]))
+    reverse = cost_of(trials, build_classes(2, fast=1), 0.95)
+    assert reverse.cost_s.value == 0.0 and reverse.rate_if_fast.value == pytest.approx(110 * 1000 / 10)
+
+
+def test_a_depth_shares_the_cost_among_operations_under_way():
+    trial = build_account([[10.0, 10.0]], [[10.0, 30.0]], ranks=2, elapsed_s=10.0)
+    assert trial.depth == 2.0
+    [_, slow] = shares_of([trial, trial], build_classes(2), 0.95)
+    assert slow.cost_s.value == pytest.approx((30 - 10) / (2 * 2))
+    assert cost_of([trial, trial], build_classes(2), 0.95).unit == "operations/s"
+
+
+def test_a_cost_of_the_whole_time_leaves_the_rate_open():
+    long = [build_account([[10.0, 10.0]], [[0.1, slow_s]], elapsed_s=10.0) for slow_s in (9.0, 9.9, 9.5)]
+    cost = cost_of(long, build_classes(2), 0.95)
+    assert cost.cost_s.high == 10.0 and (cost.rate_if_fast.low, cost.rate_if_fast.high) == (None, None)
+    assert cost.rate_if_fast.value > cost.rate.value
+
+
+@pytest.mark.parametrize(
+    ("blocks", "each", "code"),
+    [(40, 10.0, "single-trial"), (40, 1.0, "too-few-operations"), (9, 90.0, "too-few-operations")],
+)
+def test_one_trial_needs_200_operations_in_ten_blocks_for_an_interval(blocks, each, code):
+    counts = np.tile([each, each / 4], (blocks, 1))
+    counts[:, 1] += np.arange(blocks) ** 2 % 7
+    share = shares_of([build_account(counts, counts * [0.1, 1.0])], build_classes(2), 0.95)[1].share
+    assert codes(share.warnings) == [code] and share.n == 1
+    assert share.value == pytest.approx(counts[:, 1].sum() / counts.sum())
+    assert (share.low is None) == (code != "single-trial")
+    assert share.low is None or 0 < share.low < share.value < share.high < 1
+
+
+def test_places_are_tenths_of_the_run_and_of_the_file_and_ranks():
+    number = np.arange(100)
+    rank = np.repeat([0, 1], 50)
+    operations = Operations(rank, rank, number * 10, number * 10, np.full(100, 10), 10)
+    of = (number >= 85).astype(np.uint8)
+    counts = places(operations, of, account(operations, of, 2))
+    assert counts.run.tolist() == [[10, 0]] * 8 + [[5, 5], [0, 10]]
+    assert counts.offset.tolist() == counts.run.tolist()
+    assert {r: c.tolist() for r, c in counts.ranks.items()} == {0: [50, 0], 1: [35, 15]}
+    profile = profile_class(counts, 1)
+    assert profile.run == profile.offset == (0.0,) * 8 + (5 / 15, 10 / 15)
+    assert profile.ranks == {1: 1.0} and profile.words == "last 20 % of the run, last 20 % of the file, rank 1"
+    nowhere = Operations(rank, rank, number * 0, number * 10, np.full(100, 10), 10)
+    assert places(nowhere, of, account(nowhere, of, 2)).offset is None
+    hidden = Operations(rank, rank, number * 10, number * 10, np.full(100, 10), 10, placed=False)
+    assert places(hidden, of, account(hidden, of, 2)).offset is None
+
+
+def test_places_of_trials_are_summed_and_offsets_only_if_all_have_them():
+    run, offset = np.ones((PARTS, 2)), np.full((PARTS, 2), 2.0)
+    first = PlaceCounts(run, offset, {0: np.array([1.0, 2.0])})
+    second = PlaceCounts(3 * run, offset, {0: np.array([1.0, 1.0]), 4: np.array([5.0, 0.0])})
+    both = together([first, second])
+    assert both.run.tolist() == (4 * run).tolist() and both.offset.tolist() == (2 * offset).tolist()
+    assert {rank: counts.tolist() for rank, counts in both.ranks.items()} == {0: [2, 3], 4: [5, 0]}
+    assert together([first, PlaceCounts(run, None, {})]).offset is None
+
+
+def place(run, ranks=None) -> str:
+    """Where a class of one is, with nine times as many operations everywhere."""
+    mine = np.array(run, float)
+    counts = {rank: np.array([20.0, many]) for rank, many in (ranks or {}).items()}
+    return profile_class(PlaceCounts(np.column_stack([np.full(PARTS, 90.0), mine]), None, counts), 1).words
+
+
+@pytest.mark.parametrize(
+    ("run", "ranks", "words"),
+    [
+        ([9, 0, 0, 0, 0, 0, 0, 0, 0, 1], {}, "first 10 % of the run"),
+        ([1, 0, 0, 0, 0, 0, 0, 0, 0, 9], {}, "last 10 % of the run"),
+        ([8, 0, 0, 0, 0, 0, 0, 0, 0, 2], {}, ""),
+        ([4, 5, 0, 0, 0, 0, 0, 0, 0, 1], {}, "first 20 % of the run"),
+        ([2, 2, 2, 2, 1, 0, 0, 0, 0, 1], {}, "first 50 % of the run"),
+        ([5, 0, 0, 0, 0, 0, 0, 0, 0, 1], {}, ""),
+        ([3] * 10, {0: 27, 1: 1, 2: 1, 3: 1}, "rank 0"),
+        ([3] * 10, {0: 1, 1: 14, 2: 14, 3: 1}, "ranks 1, 2"),
+        ([3] * 10, {0: 10, 1: 10, 2: 9, 3: 1}, ""),
+        ([3] * 10, {0: 30}, ""),
+        ([3] * 10, {0: 9, 1: 0, 2: 0}, ""),
+    ],
+)
+def test_a_class_is_at_an_end_or_on_few_ranks(run, ranks, words):
+    assert place(run, ranks) == words
+
+
+def build_run(**machine) -> StoredRun:
+    return StoredRun({"facts": {"machine": machine}})
+
+
+def test_units_are_those_that_the_file_system_and_its_devices_report():
+    run = build_run(
+        filesystem={
+            "rsize": 1048576,
+            "wsize": "524288",
+            "striping": {"stripe_size": "2MiB"},
+            "layout": {"stripe_unit": 0, "object_size": True},
+        },
+        devices=[{"read_ahead_bytes": 131072}, "sda", {"read_ahead_bytes": None}],
+    )
+    assert units_of(run) == {
+        "the mount's rsize": 1048576,
+        "the mount's wsize": 524288,
+        "the stripe of the directory": 2 * 2**20,
+        "the device's read-ahead window": 131072,
+    }
+    layout = {"layout": {"stripe_unit": 65536, "object_size": 4 * 2**20}, "striping": "none"}
+    assert units_of(build_run(filesystem=layout)) == {"the stripe unit": 65536, "the object size": 4 * 2**20}
+    assert units_of(StoredRun({})) == {} == units_of(build_run(filesystem=None, devices=None))
+
+
+def test_a_size_is_that_of_the_file_system_before_a_common_one():
+    assert describe_size(4096, {}) == " (a page)" and describe_size(4097, {}) == ""
+    assert describe_size(4096, {"other": 1, "the mount's rsize": 4096}) == " (the mount's rsize)"
+
+
+def test_stretches_are_equal_parts_each_with_its_share_of_the_operations():
+    stretches = Stretches(10_000, 2, 1e6, max_operations=100_000)
+    assert (stretches.count, stretches.width_ns) == (6, pytest.approx(1e6 / 6)), "all fit: each is a whole part"
+    assert stretches.begins_ns.tolist() == pytest.approx((np.arange(6) * 1e6 / 6).tolist())
+    assert Stretches(10_000, 2, 1e6, max_operations=2500).count == 4
+    few = Stretches(10_000, 2, 1e6, max_operations=2500)
+    assert few.width_ns == pytest.approx(1e6 / 4 / 4) and few.begins_ns[0] == 0
+    part = np.arange(4) * 2.5e5
+    assert (few.begins_ns >= part).all() and (few.begins_ns + few.width_ns <= part + 2.5e5).all()
+    assert len(set((few.begins_ns - part)[1:])) == 3 and Stretches(10**9, 1, 1e9).count == 16
+
+
+def test_a_reason_is_in_half_of_the_trials_with_its_median_agreement():
+    def build(code: str, kappa: float, **evidence) -> Suspect:
+        return Suspect(code, 1, f"{code} {kappa}", "", Agreement(1, 1, kappa, 0), "", evidence)
+
+    trials = [
+        [build("S401", 0.9, period_operations=16), build("S403", 0.5)],
+        [build("S401", 0.6, period_operations=16), build("S401", 0.99, period_operations=8)],
+        [build("S401", 0.7, period_operations=16), build("S403", 0.4)],
+    ]
+    extra = build("S410", 0.65)
+    result = [(r.suspect.code, r.suspect.agreement.kappa, r.n_matching, r.of) for r in reasons(trials, [extra])]
+    assert result == [("S401", 0.7, 3, 3), ("S410", 0.65, 1, 1), ("S403", 0.5, 2, 3)]
+    json = reasons(trials)[0].to_json()
+    assert {name: json[name] for name in ("code", "cause", "confidence", "trials", "of_trials")} == {
+        "code": "S401",
+        "cause": "S401 0.7",
+        "confidence": "medium",
+        "trials": 3,
+        "of_trials": 3,
+    }
