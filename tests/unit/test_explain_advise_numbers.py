@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import re
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from iosonde.core.errors import DataError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Table, build_table
 from iosonde.core.types import Estimate
 from iosonde.explain import advise_defaults, instance_twins
+from iosonde.explain.advise import Wish, advise
 from iosonde.explain.advise_defaults import CRITERIA, Default, defaults, winners
 from iosonde.explain.advise_effects import Effect, effects, select_largest_effect
 from iosonde.explain.advise_gain import Learner, cross_fit, labels, pick_depth, tied
@@ -30,6 +32,8 @@ from iosonde.explain.advise_needs import enough, needs
 from iosonde.explain.advise_parts import mean_estimate, partition_groups
 from iosonde.explain.advise_tree import Node, Question, choices, grow
 from iosonde.explain.advise_tree import cut as cut_tree
+from iosonde.explain.advise_trial import against
+from iosonde.explain.advise_words import sentence_of
 from iosonde.explain.instances import Instances, instances
 from iosonde.explain.rules import Rule, RuleCondition, rules
 from iosonde.model.fit.features import Feature
@@ -567,3 +571,163 @@ def test_a_factor_that_never_varies_is_left_out():
     assert [feature.name for feature in data.features] == ["op"]
     [warning] = data.warnings
     assert_problem(warning, "constant-column", columns="size")
+
+
+def compute_speed(size: int, name: str) -> float:
+    """Setting a is best below size 9 and b above it, each by a half or twice; c is always 40 % of the best."""
+    best = 100.0 + size
+    return best / {"a": 1.0 if size < 9 else 2.0, "b": 2.0 if size < 9 else 1.0, "c": 2.5}[name]
+
+
+def build_crossing(repeats: int = 2, shift: float = 0.0) -> Table:
+    """Sixteen sizes; two trials of each cell differ by 2 %."""
+    return build_speeds(
+        {
+            float(size): {
+                name: [compute_speed(size, name) * (1 + 0.01 * sign * (1 + shift)) for sign in (-1, 1)[:repeats]]
+                for name in "abc"
+            }
+            for size in range(1, 17)
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def crossing():
+    return advise(build_crossing(), "v", ["set"], ["size"], wish=Wish(depth=3, unit="MiB/s"))
+
+
+def test_an_advice_has_all_its_numbers(crossing):
+    """The best default is right for one half of the sizes and has half of the best in the other."""
+    json = crossing.to_json()
+    speeds = [100.0 + size for size in range(1, 17)]
+    plain = {name: value for name, value in json.items() if isinstance(value, (str, int, float, bool))}
+    assert plain == {
+        "response": "v",
+        "unit": "MiB/s",
+        "better": "higher",
+        "level": 0.95,
+        "instances": 16,
+        "incomplete": 0,
+        "settings": 3,
+        "repeats": 2,
+        "best_mean": pytest.approx(np.mean(speeds)),
+        "criteria_agree": json["criteria_agree"],
+        "best_default": "a",
+        "depth": 1,
+        "advised": "rules",
+    }
+    assert (json["choose"], json["given"], json["needs"], json["warnings"]) == (["set"], ["size"], None, [])
+    assert [(depth["depth"], depth["loss"], depth["lowest"]) for depth in json["depths"][:2]] == [
+        (0, pytest.approx(0.25), pytest.approx(0.5)),
+        (1, pytest.approx(0.0), pytest.approx(1.0)),
+    ]
+    assert len(json["depths"]) == 4 and json["equal_defaults"] == ["b"]
+    assert [(rule["sentence"], rule["instances"]) for rule in json["rules"]] == [
+        ("if size <= 8.5: set=a", 8),
+        ("if size > 8.5: set=b", 8),
+    ]
+    gain = json["gain"]
+    assert (gain["over"], gain["reference_lowest"]) == ("a", pytest.approx(0.5, abs=0.02))
+    assert gain["value"] == pytest.approx(0.25, abs=0.05) and gain["low"] > 0
+    assert gain["ratio"]["value"] == pytest.approx(np.sqrt(2), rel=0.1)
+    assert {name for name in gain if isinstance(gain[name], dict)} == {
+        "ratio",
+        "absolute",
+        "advised",
+        "reference",
+        "possible",
+    }
+    assert crossing.rule_for({"size": 8.5}).setting == ("a",) and crossing.rule_for({"size": 9}).setting == ("b",)
+    assert crossing.criteria_agree != (len(set(crossing.winners.values())) > 1)
+    assert crossing.over_random.level == pytest.approx(1 - 0.05 / 3)
+
+
+def test_new_trials_with_the_same_gain_keep_it_and_are_counted(crossing):
+    """Twice as fast above size 9, the same setting below it; size 40 was never tried, size 12 lacks the reference."""
+    new = build_speeds(
+        {
+            **{float(size): {name: [compute_speed(size, name)] for name in "ab"} for size in (2, 4, 10, 14)},
+            40.0: {"a": [1.0], "b": [2.0]},
+            12.0: {"b": [2.0]},
+        }
+    )
+    result = against(crossing, new)
+    logs = np.log([1.0, 1.0, 2.0, 2.0])
+    low, high = stats.t.interval(0.95, 3, logs.mean(), stats.sem(logs))
+    assert get_interval(result.obtained) == pytest.approx((np.exp(logs.mean()), np.exp(low), np.exp(high)))
+    promised = np.array([crossing.gain.logs[size - 1] for size in (2, 4, 10, 14)])
+    assert result.predicted.value == pytest.approx(np.exp(promised.mean()))
+    assert result.difference.value == pytest.approx(np.exp((logs - promised).mean()))
+    assert (result.instances, result.same, result.unused, result.over) == (4, 2, 2, "a")
+    assert result.to_json() == {
+        "predicted": result.predicted.to_json(),
+        "obtained": result.obtained.to_json(),
+        "difference": result.difference.to_json(),
+        "over": "a",
+        "instances": 4,
+        "same": 2,
+        "unused": 2,
+        "verdict": result.verdict,
+    }
+
+
+def test_new_sizes_are_compared_with_the_mean_of_all(crossing):
+    new = build_speeds(
+        {size + 0.25: {name: [compute_speed(size, name) * size] for name in "ab"} for size in (2, 3, 10, 11)}
+    )
+    result = against(crossing, new)
+    predicted, obtained = crossing.gain.ratio, result.obtained
+    assert result.predicted == predicted and obtained.value == pytest.approx(np.sqrt(2))
+    half = np.hypot(np.log(predicted.high / predicted.low), np.log(obtained.high / obtained.low)) / 2
+    middle = obtained.value / predicted.value
+    assert get_interval(result.difference) == pytest.approx(
+        (middle, middle * np.exp(-half), middle * np.exp(half)), rel=1e-6
+    )
+    assert result.verdict == "kept"
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(0.5, "less"), (1.0, "kept"), (2.0, "more")])
+def test_a_gain_is_kept_or_less_or_more(crossing, factor, verdict):
+    """All sizes above the border: the promised ratio there is two."""
+    sizes = range(10, 17)
+    rows = {float(size): {"a": [1.0], "b": [2.0 * factor * (1 + 0.001 * (size % 3 - 1))]} for size in sizes}
+    assert against(crossing, build_speeds(rows)).verdict == verdict
+    two = against(crossing, build_speeds({size: rows[size] for size in (10.0, 11.0)}))
+    assert (two.verdict, two.instances) == ("cannot tell", 2)
+
+
+def test_new_trials_must_be_positive_and_an_advice_must_say_something(crossing):
+    with raises("nonpositive-value", DataError, response="v"):
+        against(crossing, build_speeds({2.0: {"a": [0.0], "b": [1.0]}}))
+    with raises("no-advice", InputError):
+        against(replace(crossing, kind="nothing"), build_crossing())
+    with raises("missing-option", InputError):
+        against(replace(crossing, kind="default"), build_crossing())
+    with raises("training-data-reused", DataError):
+        against(crossing, build_crossing())
+
+
+def test_a_sentence_warns_of_a_gain_that_is_large_for_its_certainty(crossing):
+    def count_sentences(low: float) -> int:
+        gain = replace(crossing.gain, share=Estimate(0.2, low, 0.3, 0.95, 16))
+        return len(re.findall(r"\.(?: |$)", sentence_of(replace(crossing, gain=gain))))
+
+    assert count_sentences(0.1) + 1 == count_sentences(0.09)
+
+
+def test_the_setting_in_use_is_found_by_its_levels_and_names():
+    table = build_table(
+        {"size (KiB)": [4, 4, 8, 8], "stripe (MiB)": [1, 2] * 2, "set": list("abab"), "v": [1.0, 2.0, 3.0, 4.0]}
+    )
+    choose = ["stripe (MiB)", "set"]
+
+    def find(**current: str) -> str | None:
+        return advise(table, "v", choose, ["size (KiB)"], wish=Wish(current=current)).current
+
+    assert find(stripe="1", set="a") == find(**{"stripe (MiB)": "1.0", "set": "a"}) == "1/a"
+    for current, code in (({"set": "a"}, "incomplete-setting"), ({"stripe": "3", "set": "a"}, "unmeasured-setting")):
+        with raises(code, InputError):
+            find(**current)
+    with raises("incomplete-setting", InputError, columns="stripe (MiB), set", example="stripe (MiB)=1"):
+        find(stripe="1", set="a", size="4")
