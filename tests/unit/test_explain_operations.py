@@ -10,12 +10,16 @@ import pytest
 
 from iosonde.core.schema import OPERATION, STATUS_OK
 from iosonde.core.stored import StoredPhase, StoredRun
+from iosonde.explain import classes as classing
 from iosonde.explain.causes.target import Agreement, Suspect
-from iosonde.explain.classes import DensityClasses
+from iosonde.explain.classes import DensityClasses, density_classes
 from iosonde.explain.cost import BLOCKS, Account, AccountSums, account, cost_of, scale_account, shares_of
 from iosonde.explain.operations import Operations, build_operations, rank_parts, split, stand_for
 from iosonde.explain.places import PARTS, PlaceCounts, places, profile_class, together
+from iosonde.explain.seen import drawn as drawing
+from iosonde.explain.seen.drawn import DrawnRows, drawn, rows_of
 from iosonde.explain.seen.in_memory import build_full_account, class_counts, reasons
+from iosonde.explain.seen.large import Span
 from iosonde.explain.sizes import describe_size, units_of
 from iosonde.explain.stretches import Stretches
 from iosonde.stats.density.histogram import histogram_from_values
@@ -320,3 +324,123 @@ def test_a_reason_is_in_half_of_the_trials_with_its_median_agreement():
         "trials": 3,
         "of_trials": 3,
     }
+
+
+def build_drawn_rows(of, rank=None) -> DrawnRows:
+    n = len(of)
+    number = np.arange(n)
+    rank = np.zeros(n, int) if rank is None else np.asarray(rank)
+    return DrawnRows(
+        number,
+        rank,
+        number * 10,
+        number * MS,
+        np.where(np.asarray(of) == 1, 9 * MS, MS),
+        np.array(of, np.uint8),
+        np.ones(n),
+    )
+
+
+@pytest.fixture
+def build_density(monkeypatch):
+    """Classes of durations, without the test of several hills."""
+    monkeypatch.setattr(classing, "run_silverman_test", lambda histogram: None)
+    return lambda durations: density_classes(histogram_from_values(durations))
+
+
+def test_durations_are_classed_from_valley_to_valley(build_density):
+    """A fast hill of 800 operations around 10 µs, a slow one of 200 around 1 ms."""
+    rng = np.random.default_rng(2)
+    fast, slow = 10_000 * np.exp(0.1 * rng.standard_normal(800)), 10**6 * np.exp(0.1 * rng.standard_normal(200))
+    classes = build_density(np.concatenate([fast, slow]))
+    assert (classes.count, classes.fast, classes.unexpected) == (2, 0, None)
+    assert classes.shares == pytest.approx((0.8, 0.2)) and fast.max() < classes.bounds_ns[0] < slow.min()
+    assert classes.typical_ns == pytest.approx((np.median(fast), np.median(slow)), rel=0.01)
+    [bound] = classes.bounds_ns
+    assert classes.classify(np.array([1.0, bound * 0.999, bound, bound * 9])).tolist() == [0, 0, 1, 1]
+    assert classes.ends_ns[0] <= fast.min() and classes.ends_ns[1] >= slow.max()
+
+
+def test_a_rare_fast_hill_is_not_the_reference_and_a_rare_slow_one_is_unexpected(build_density):
+    rng = np.random.default_rng(3)
+    parts = [place * np.exp(0.1 * rng.standard_normal(many)) for place, many in ((1e3, 50), (1e5, 920), (1e7, 30))]
+    classes = build_density(np.concatenate(parts))
+    assert (classes.count, classes.fast, classes.unexpected) == (3, 1, 2)
+    assert classes.shares == pytest.approx((0.05, 0.92, 0.03))
+
+
+def test_the_drawn_rows_have_the_number_in_their_rank():
+    operations = Operations(
+        *(np.array([4] * 3 + [7] * 5), np.arange(8), np.arange(8) * 2, np.arange(8), np.arange(8) + 1), 8
+    )
+    rows, longest = rows_of(operations, np.zeros(8, np.uint8), build_classes(1))
+    assert rows.number.tolist() == [0, 1, 2, 0, 1, 2, 3, 4] and longest == 5
+    assert (rows.rank.tolist(), rows.offset.tolist()) == ([4] * 3 + [7] * 5, list(range(0, 16, 2)))
+    assert rows.duration_ns.tolist() == list(range(1, 9)) and rows.weight.tolist() == [1] * 8
+
+
+def test_of_many_operations_all_rare_ones_are_drawn_and_every_nth_frequent_one(monkeypatch):
+    monkeypatch.setattr(drawing, "EVERY", 20)
+    of = np.zeros(100, np.uint8)
+    of[[5, 50]] = 1
+    zeros = np.zeros(100, int)
+    rows, _ = rows_of(Operations(zeros, zeros, zeros, zeros, zeros, 0), of, build_classes(2))
+    assert rows.number[rows.of == 1].tolist() == [5, 50] and set(rows.weight[rows.of == 1]) == {1.0}
+    assert (rows.of == 0).sum() == 11 and rows.weight[rows.of == 0].sum() == pytest.approx(98)
+    assert (np.diff(rows.number) > 0).all()
+
+
+def test_a_trial_is_drawn_in_bins(build_density):
+    """A hundred operations of 1 ms on two ranks over 100 ms, of which the last ten are slow."""
+    of = np.repeat([0, 1], [90, 10])
+    rows = build_drawn_rows(of, np.arange(100) % 2)
+    rng = np.random.default_rng(1)
+    durations = np.concatenate(
+        [MS * np.exp(0.1 * rng.standard_normal(900)), 9 * MS * np.exp(0.1 * rng.standard_normal(300))]
+    )
+    classes = build_density(durations)
+    counts = np.zeros((BLOCKS, 2))
+    counts[0], counts[39] = (9.0, 1.0), (0.0, 2.0)
+    trial = Account(counts, counts * [1e-3, 9e-3], 2, 0.1, 8)
+    figure = drawn(rows, classes, trial, 100, True)
+    assert sum(cell[3] for cell in figure.cells) == 100 and {cell[2] for cell in figure.cells} == {0, 1}
+    assert figure.cells[0][0] == pytest.approx(0.5 * 100 / 150) and figure.longest == 100
+    assert all(abs(cell[1] / (9e-3 if cell[2] else 1e-3) - 1) < 0.05 for cell in figure.cells)
+    first, last = figure.times
+    assert (first.begin_s, first.end_s, first.shares) == (0.0, 0.0025, (0.9, 0.1))
+    assert first.time_shares == pytest.approx((0.5, 0.5)) and last.shares == last.time_shares == (0.0, 1.0)
+    assert (last.begin_s, last.end_s) == pytest.approx((0.0975, 0.1))
+    assert sum(cell[3] for cell in figure.places) == 100 and figure.places[0][:2] == pytest.approx(
+        (0.0005, 0.5 * 990 / 60)
+    )
+    assert figure.ranks_a_line == 1 and {cell[2] for cell in figure.ranks} == {0, 1}
+    assert [cell[3:] for cell in figure.ranks if cell[2] == 1][-1] == (1, 1.0)
+    assert figure.ranks[0][:2] == (0.0, pytest.approx(0.001)) and len(figure.ranks) == 100
+    densities = [point[1] for point in figure.curve]
+    assert figure.curve[int(np.argmax(densities))][0] == pytest.approx(1e-3, rel=0.05)
+    assert [point[2] for point in figure.curve] == sorted(point[2] for point in figure.curve)
+    hidden = drawn(build_drawn_rows(of), classes, trial, 100, False)
+    assert (hidden.places, hidden.ranks, hidden.ranks_a_line) == ((), (), 1)
+    many = drawn(build_drawn_rows(np.zeros(130, int), np.arange(130)), classes, trial, 130, False)
+    assert many.ranks_a_line == 3 and {cell[2] for cell in many.ranks} <= set(range(0, 130, 3))
+
+
+def test_a_span_is_read_a_piece_at_a_time():
+    phase = build_phase(recorded_all=False)
+    span = Span((2, 1, 4096), phase, 100, 3, "read", 300)
+    assert (span.size, span.placed, span.stand_for) == (4096, True, 3.0)
+
+    def build_piece(rank: list[int], start: list[int], took: list[int], offset: list[int]) -> dict:
+        columns = {"rank": rank, "start_ns": start, "duration_ns": took, "offset": offset}
+        return {name: np.array(values) for name, values in columns.items()}
+
+    first = build_piece([0, 0, 1], [1000, 1100, 1270], [60, 60, 90], [0, 4096, 8192])
+    span.add(first)
+    span.add(build_piece([1], [1370], [600], [4096]))
+    assert span.counts == {0: 2, 1: 2} and span.reach == 8192 + 4096 and span.step_ns == 30
+    assert span.elapsed_ns == 1370 - 70 + 600 - 1000, "by the clock of rank 0, which is 70 ns behind"
+    assert span.after_first(first, [(0, 0, 2), (1, 2, 3)]).tolist() == [0, 100, 200]
+    apart = Span((2, 1, 4096), build_phase(comparable=False), 100, 3, "read", 300)
+    apart.add(first)
+    assert apart.elapsed_ns == 160 and apart.after_first(first, [(0, 0, 2), (1, 2, 3)]).tolist() == [0, 100, 0]
+    assert span.histogram.n == 4 and Span((2, 1, 0), phase, 1, 0, "read", 1).placed is False
