@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+import iosonde
 from iosonde.answers.answer import Answer, build_level_columns, join_sentences, replace_nonfinite
 from iosonde.answers.besides import Besides
 from iosonde.answers.caveats import (
@@ -21,15 +22,17 @@ from iosonde.answers.caveats import (
 )
 from iosonde.answers.constraints import build_constraint_check
 from iosonde.answers.learned import build_candidates
-from iosonde.answers.model_file import complete_factor_name, parse_setting
+from iosonde.answers.model_file import build_example_setting, complete_factor_name, parse_setting, rows_to_settings
 from iosonde.answers.verdict import build_model_verdict
-from iosonde.core.errors import InputError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Direction, Verdict, VerdictState
+from iosonde.data.source import open_data
 from iosonde.model.fit.choose import Choice
 from iosonde.model.fit.features import Feature
+from iosonde.model.fit.fitted import Model
 from iosonde.stats.regression.held import AdjustedTerm
 from iosonde.stats.regression.in_turn import DriftInTurn
 from messages import codes, has_message, raises
@@ -317,3 +320,24 @@ def test_a_model_is_better_than_the_mean_or_not(n, family, gain, state):
 
 def test_numbers_in_lists_and_tables_are_finite():
     assert replace_nonfinite([np.float64("nan"), (1, [math.inf])]) == [None, [1, [None]]]
+
+
+@pytest.mark.parametrize(("drift", "doubts"), [(1.0, {"order", "drift"}), (0.0, set())])
+def test_a_drift_inside_levels_that_were_measured_in_turn_is_a_doubt(drift, doubts):
+    """Twelve trials of A, then twelve of B; all get slower with time."""
+    noise = np.random.default_rng(5).normal(0, 0.3, 24)
+    speeds = (100.0 - drift * np.arange(24) + noise).tolist()
+    rows = build_table({"fs": ["A"] * 12 + ["B"] * 12, "v": speeds})
+    [verdict] = iosonde.regress(rows, "v", "fs").to_dict()["verdicts"]
+    assert doubts <= set(verdict["doubts"]) if doubts else "drift" not in verdict["doubts"]
+    assert verdict["state"] == ("inconclusive" if doubts else verdict["state"])
+
+
+def test_rows_of_data_are_settings_of_a_model():
+    """A column may lack its unit, a number of text stays text, and an empty cell is refused with its place."""
+    model = cast(Model, SimpleNamespace(features=(FEATURES[0], FEATURES[4]), response="v"))
+    rows, _ = rows_to_settings(model, open_data(build_table({"size": [4.0, 5.5], "fs": ["a", "b"]})))
+    assert rows == [{"size (KiB)": 4, "fs": "a"}, {"size (KiB)": 5.5, "fs": "b"}]
+    assert build_example_setting(model) == {"size": 4.0, "fs": "nfs"}
+    with raises("missing-value", DataError, name="size"):
+        rows_to_settings(model, open_data(build_table({"size": [4.0, None], "fs": ["a", "b"]})))

@@ -16,7 +16,7 @@ from iosonde.explain import advise_defaults, instance_twins
 from iosonde.explain.advise import Wish, advise
 from iosonde.explain.advise_defaults import CRITERIA, Default, defaults, winners
 from iosonde.explain.advise_effects import Effect, effects, select_largest_effect
-from iosonde.explain.advise_gain import Learner, cross_fit, labels, pick_depth, tied
+from iosonde.explain.advise_gain import Crossed, Learner, cross_fit, labels, pick_depth, tied
 from iosonde.explain.advise_intervals import (
     absolute_gain,
     best_settings,
@@ -731,3 +731,11 @@ def test_the_setting_in_use_is_found_by_its_levels_and_names():
             find(**current)
     with raises("incomplete-setting", InputError, columns="stripe (MiB), set", example="stripe (MiB)=1"):
         find(stripe="1", set="a", size="4")
+
+
+def test_a_gain_of_shares_is_from_minus_one_to_one():
+    share = {"a": np.array([1.0, 0.0, 1.0]), "b": np.array([0.0, 1.0, 0.0])}
+    crossed = Crossed(share, {}, {}, {}, np.zeros((3, 1)), False, np.arange(3))
+    assert get_interval(crossed.gain("a", "b", 0.95)) == pytest.approx((1 / 3, -1.0, 1.0))
+    wide = mean_estimate(share["a"] - share["b"], 0.95)
+    assert wide.low < -1 and wide.high > 1 and crossed.mean(share["a"] - share["b"], 0.95) == wide

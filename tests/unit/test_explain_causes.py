@@ -221,6 +221,7 @@ def mark(n: int, *rows) -> np.ndarray:
 
 def run_finder(name: str, operations: Operations, slow: np.ndarray) -> Suspect:
     [suspect] = importlib.import_module(f"iosonde.explain.causes.{name}").find(Target(operations, slow, 1))
+    assert suspect.place == 1 and 0 < len(suspect.cause) < len(suspect.sentence) and suspect.confirm
     return suspect
 
 
@@ -512,3 +513,91 @@ def test_the_length_of_a_period_is_found_with_its_half_and_third():
     assert [length / 1234.5 for length in candidates] == pytest.approx([1, 1 / 2, 1 / 3], rel=1e-3)
     found = phases(np.append(at[:99], at[99] + 600), 1234.5)
     assert found[:99] == pytest.approx(np.full(99, 0.25), abs=1e-3) and np.isnan(found[99])
+
+
+CLEAR = {
+    "s401_period": (mark(400, np.arange(0, 400, 16)), {}),
+    "s403_episodes": (mark(400, slice(90, 110), slice(300, 320)), {}),
+    "s404_from_when_on": (mark(400, slice(380, 400)), {}),
+    "s406_place": (mark(400, np.arange(0, 400, 16)), {}),
+    "s407_distance": (
+        mark(400, np.arange(8, 400, 16)),
+        {"offset": build_jumps(np.where(np.arange(400) % 16 == 8, 4096, 0))},
+    ),
+    "s408_ranks": (mark(400, slice(200, 220)), {"rank": np.arange(400) // 20, "file": np.zeros(400, int)}),
+}
+
+
+@pytest.mark.parametrize("name", CLEAR)
+def test_fewer_than_ten_slow_operations_have_nothing_in_common(name):
+    slow, columns = CLEAR[name]
+    operations = build_operations([400], **columns)
+    assert run_finder(name, operations, slow).code == name[:4].upper()
+    rows = np.flatnonzero(slow)
+    find = importlib.import_module(f"iosonde.explain.causes.{name}").find
+    assert find(Target(operations, mark(400, rows[-9:]), 1)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [
+        ("s401_period", "in_order"),
+        ("s403_episodes", "in_order"),
+        ("s406_place", "placed"),
+        ("s407_distance", "placed"),
+        ("s407_distance", "in_order"),
+    ],
+)
+def test_a_finder_needs_order_or_places(name, missing):
+    slow, columns = CLEAR[name]
+    find = importlib.import_module(f"iosonde.explain.causes.{name}").find
+    assert find(Target(build_operations([400], **columns, **{missing: False}), slow, 1)) == []
+
+
+def test_places_and_periods_have_all_their_numbers():
+    slow = mark(400, np.arange(4, 400, 16), np.arange(5, 400, 16))
+    operations = build_operations([400])
+    place = run_finder("s406_place", operations, slow)
+    assert place.evidence == {"unit_bytes": UNIT, "from_bytes": 4 * SIZE, "width_bytes": 2 * SIZE, "crosses": False}
+    period_ = run_finder("s401_period", operations, slow)
+    assert period_.evidence == {
+        "period_operations": 16,
+        "slow_operations": 2,
+        "ranks_seen": 1,
+        "period_bytes": UNIT,
+        "slow_bytes": 2 * SIZE,
+    }
+    assert get_scores(place.agreement) == get_scores(period_.agreement) == (1.0, 1.0)
+    anyhow = run_finder("s401_period", build_operations([400, 400], offset=np.zeros(800, int)), np.tile(slow, 2))
+    assert anyhow.evidence == {"period_operations": 16, "slow_operations": 2, "ranks_seen": 2}
+
+
+def test_a_border_that_is_crossed_has_its_unit():
+    offsets = np.arange(400) * 3 * 4096
+    slow = (offsets % UNIT) + SIZE > UNIT
+    suspect = run_finder("s406_place", build_operations([400], offset=offsets), slow)
+    assert suspect.evidence == {"unit_bytes": UNIT, "crosses": True} and get_scores(suspect.agreement) == (1.0, 1.0)
+
+
+def test_a_clock_is_found_with_its_period():
+    """The first operation of two ranks after every 970 µs is slow; operations take 8 to 12 µs."""
+    moments = np.arange(1, 41) * 970_000
+    ranks = np.cumsum(np.random.default_rng(4).integers(8_000, 12_000, (2, 4000)), axis=1)
+    slow = mark(8000, *[place * 4000 + np.searchsorted(starts, moments) for place, starts in enumerate(ranks)])
+    times = {"start_ns": ranks.ravel() - ranks.min(), "duration_ns": np.full(8000, 8_000)}
+    suspect = run_finder("s402_clock", build_operations([4000, 4000], **times), slow)
+    assert suspect.evidence["period_s"] == pytest.approx(970e-6, rel=0.01) and suspect.agreement.kappa > 0.8
+    apart = build_operations([4000, 4000], comparable=False, **times)
+    assert importlib.import_module("iosonde.explain.causes.s402_clock").find(Target(apart, slow, 1)) == []
+
+
+def test_chance_has_the_relation_with_the_operation_before():
+    slow = np.random.default_rng(8).random(4000) < 0.2
+    suspect = run_finder("s412_chance", build_operations([4000]), slow)
+    phi = np.corrcoef(slow[:-1], slow[1:])[0, 1]
+    assert suspect.evidence["probability"] == slow.mean()
+    assert suspect.evidence["relation"] == pytest.approx(phi, abs=2e-3)
+    assert suspect.agreement.kappa == pytest.approx(1 - abs(suspect.evidence["relation"]) - 1.96 / np.sqrt(3999))
+    find = importlib.import_module("iosonde.explain.causes.s412_chance").find
+    for other in (mark(4000, np.arange(0, 4000, 7)), mark(4000, slice(0, 800)), mark(4000, slice(0, 19))):
+        assert find(Target(build_operations([4000]), other, 1)) == []

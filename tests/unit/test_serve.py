@@ -6,6 +6,7 @@ import html
 import http.client
 import json
 import re
+import threading
 from contextlib import contextmanager
 from urllib.parse import quote, urlencode
 
@@ -14,6 +15,7 @@ import pytest
 import history_sample
 import sample_store
 from here import iosonde
+from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.serve import guard as guards
 from iosonde.serve import server as servers
@@ -560,3 +562,28 @@ def test_levels_that_all_runs_share_are_found(shelf):
     varying = {name for run in selection for name in run.factors} - set(common)
     assert all(len({run.factors.get(name) for run in selection}) > 1 for name in varying)
     assert find_common_levels(selection[:1]) == {}
+
+
+@pytest.mark.parametrize(("kind", "status"), [(InputError, 400), (SystemFaultError, 500)])
+def test_a_mistake_in_an_address_and_a_fault_of_the_system_differ(shelf, monkeypatch, kind, status):
+    def refuse(*_):
+        raise kind("unknown-run", "no run {run}", "look at /runs", run="<b>")
+
+    monkeypatch.setitem(servers.PAGES, "/refused", refuse)
+    said = asked(shelf, "/refused")
+    assert (
+        said.status == status
+        and b"no run &lt;b&gt;" in said.body
+        and (said.policy, said.keep) == (servers.POLICY, False)
+    )
+    assert asked(shelf, "/nowhere").status == 404
+    assert asked(shelf, "/?" + "&".join(f"a={number}" for number in range(61))).status == 400
+
+
+def test_a_store_is_looked_at_until_the_end(shelf, monkeypatch):
+    ended, looked = threading.Event(), []
+    monkeypatch.setattr(type(shelf), "look_at", lambda self, store: (looked.append(store), ended.set()))
+    shelf.look_until(shelf.stores[0], ended)
+    assert looked == [shelf.stores[0]]
+    monkeypatch.setattr(type(shelf), "look_at", lambda *_: pytest.fail("it had ended"))
+    shelf.look_until(shelf.stores[0], ended)
