@@ -10,9 +10,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-import iosonde
 from iosonde.answers.answer import Answer, build_level_columns, join_sentences, replace_nonfinite
-from iosonde.answers.besides import Besides
+from iosonde.answers.besides import Besides, add_response_drifts
 from iosonde.answers.caveats import (
     format_some_texts,
     list_caveats,
@@ -20,6 +19,7 @@ from iosonde.answers.caveats import (
     warn_confounded_cells,
     warn_logarithms,
 )
+from iosonde.answers.cluster import read_cluster, read_system
 from iosonde.answers.constraints import build_constraint_check
 from iosonde.answers.learned import build_candidates
 from iosonde.answers.model_file import build_example_setting, complete_factor_name, parse_setting, rows_to_settings
@@ -29,6 +29,8 @@ from iosonde.core.message import Message
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Direction, Verdict, VerdictState
+from iosonde.data.query import ResponseQuery
+from iosonde.data.responses import choose_response
 from iosonde.data.source import open_data
 from iosonde.model.fit.choose import Choice
 from iosonde.model.fit.features import Feature
@@ -328,9 +330,20 @@ def test_a_drift_inside_levels_that_were_measured_in_turn_is_a_doubt(drift, doub
     noise = np.random.default_rng(5).normal(0, 0.3, 24)
     speeds = (100.0 - drift * np.arange(24) + noise).tolist()
     rows = build_table({"fs": ["A"] * 12 + ["B"] * 12, "v": speeds})
-    [verdict] = iosonde.regress(rows, "v", "fs").to_dict()["verdicts"]
-    assert doubts <= set(verdict["doubts"]) if doubts else "drift" not in verdict["doubts"]
-    assert verdict["state"] == ("inconclusive" if doubts else verdict["state"])
+    response = choose_response(open_data(rows), ResponseQuery(("v",), ("fs",)))
+    besides = add_response_drifts(Besides(), response, ["fs"])
+    assert {column for column, _ in besides.drifts} == ({"fs"} if doubts else set())
+    judged = besides.judge(replace(VERDICT, doubts=()))
+    assert set(judged.doubts) == doubts and (judged.state is INCONCLUSIVE) == bool(doubts)
+
+
+def test_a_cluster_is_a_mapping_of_sections_or_today_itself():
+    today = {"clients": 1, "servers": 2, "network": "1MB/s"}
+    assert read_system(today) == read_system({"today": today}) and read_system(today)[0]["servers"] == (2, 2, 2)
+    with raises("no-cluster", InputError, name="the cluster"):
+        read_system({"cpus": {"atom": {"points": 1, "watts": 1}}})
+    with raises("wrong-argument-type", InputError, type_name="int"):
+        read_cluster(cast(Any, 5))
 
 
 def test_rows_of_data_are_settings_of_a_model():

@@ -6,14 +6,19 @@ import math
 
 import pytest
 
-from iosonde.answers.cluster import read_cluster, read_system
+from iosonde.core import yaml_text
 from iosonde.core.errors import InputError
 from iosonde.core.problems import SpecError
+from iosonde.explain.cluster_file import ClusterFile, describe_system, parse_cluster
 from iosonde.explain.upgrade import Quantity, UpgradeCandidate, UpgradeLimits
 from iosonde.explain.upgrade_tables import CRITERIA, Configuration, ListedCpu
 from messages import raises
 
 TODAY = {"clients": 8, "servers": 4, "disks": 8, "network": "100MB/s", "disk_write": "150MB/s"}
+
+
+def read_cluster(document: dict) -> ClusterFile:
+    return parse_cluster(yaml_text.Document(document, "the cluster"))
 
 
 def test_a_whole_file_is_read():
@@ -184,14 +189,11 @@ def test_what_is_at_its_limit_is_no_mistake():
 
 
 def test_the_ends_of_a_quantity_are_worst_and_best():
-    ends, words, nodes = read_system(
-        {**TODAY, "network": ["90MB/s", "160MB/s"], "cpu": ["1s/GB", "4s/GB"], "operation": "write"}
-    )
+    document = {**TODAY, "network": ["90MB/s", "160MB/s"], "cpu": ["1s/GB", "4s/GB"], "operation": "write"}
+    ends, words, nodes = describe_system(read_cluster({"today": document}), "it")
     assert ends["network"] == (pytest.approx(math.sqrt(90 * 160) * 1e6), 90e6, 160e6)
     value, worst, best = ends["cpu"]
     assert value == pytest.approx(math.sqrt(worst * best)) and worst == pytest.approx(4 * best)
     assert words == {"operation": "write"} and not nodes.counts()
-    with raises("no-cluster", InputError):
-        read_system({"cpus": {"atom": {"points": 1, "watts": 1}}})
-    with raises("wrong-argument-type", InputError, type_name="int"):
-        read_cluster(5)
+    with raises("no-cluster", InputError, name="it"):
+        describe_system(read_cluster({"cpus": {"atom": {"points": 1, "watts": 1}}}), "it")
