@@ -16,11 +16,11 @@ import numpy as np
 
 from iosonde.core.table import Table, build_table
 from iosonde.core.types import Estimate
-from iosonde.explain.advise import DEFAULT, NOTHING, RULES, Advice, advise
-from iosonde.explain.advise_gain import tied
-from iosonde.explain.advise_needs import enough, needs
-from iosonde.explain.advise_parts import mean_estimate
-from iosonde.explain.instances import instances
+from iosonde.explain.advise import DEFAULT, NOTHING, RULES, Advice, advise_settings
+from iosonde.explain.advise_gain import mark_settings_tied_with_best
+from iosonde.explain.advise_needs import compute_deciding_needs, compute_sufficient_values
+from iosonde.explain.advise_parts import estimate_grouped_mean
+from iosonde.explain.instances import build_instances
 
 SETTINGS = 8
 NOISE = 0.1
@@ -89,7 +89,7 @@ def row(truth: Truth, n: int, repeats: int, experiments: int) -> str:
     kinds, promised, true, low, inside = [], [], [], 0, 0
     for seed in range(experiments):
         rng = np.random.default_rng((seed, n, repeats))
-        made = advise(trials(truth, n, repeats, rng), "v", ["set"], ["size"])
+        made = advise_settings(trials(truth, n, repeats, rng), "v", ["set"], ["size"])
         of_rules, of_default = true_gains(truth, made, n)
         gain, real = (made.gain.share, of_rules) if made.kind == RULES and made.gain else (made.over_random, of_default)
         kinds.append(made.kind)
@@ -115,18 +115,20 @@ def settles(experiments: int) -> list[str]:
     """Whether so many values or trials as ``needs`` asks for tell what is there, where it is what it looked like."""
     lines = []
     for size in (0.2, 0.5, 1.0):
-        n = enough(Estimate(size, size - 2.2 / math.sqrt(12), size + 2.2 / math.sqrt(12), 0.95, 12))
+        n = compute_sufficient_values(Estimate(size, size - 2.2 / math.sqrt(12), size + 2.2 / math.sqrt(12), 0.95, 12))
         sd = 2.2 / 2.200985  # the half width above is t(95 %, 11) · sd / √12
         rng = np.random.default_rng(n)
         told = [
             e.low is not None and e.low > 0
-            for e in (mean_estimate(rng.normal(size, sd, n), 0.95) for _ in range(experiments))
+            for e in (estimate_grouped_mean(rng.normal(size, sd, n), 0.95) for _ in range(experiments))
         ]
         lines.append(f"| a gain of {size:g} standard deviations | {n} values | {100 * np.mean(told):.0f} |")
     for effect in (0.05, 0.1, 0.2):
         asked = trials_asked(effect)
         told = [
-            not tied(instances(pair(effect, asked, seed), "v", ["set"], [], False), 0.95).all()
+            not mark_settings_tied_with_best(
+                build_instances(pair(effect, asked, seed), "v", ["set"], [], False), 0.95
+            ).all()
             for seed in range(experiments)
         ]
         lines.append(f"| two settings that differ by {100 * effect:g} % | {asked} trials | {100 * np.mean(told):.0f} |")
@@ -145,8 +147,8 @@ def trials_asked(effect: float) -> int:
     spread = NOISE / math.sqrt(2)
     logs = [0 - spread, 0 + spread, math.log1p(effect) - spread, math.log1p(effect) + spread]
     many = build_table({"set": ["s0"] * 2 + ["s1"] * 2, "v": np.exp(logs).tolist()})
-    made = instances(many, "v", ["set"], [], False)
-    cell = needs(made, {}, tied(made, 0.95), 0.95).cells[0]
+    made = build_instances(many, "v", ["set"], [], False)
+    cell = compute_deciding_needs(made, {}, mark_settings_tied_with_best(made, 0.95), 0.95).cells[0]
     return cell.trials + (cell.more or 0)
 
 

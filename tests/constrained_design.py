@@ -11,12 +11,12 @@ import sys
 import numpy as np
 
 from iosonde.core.table import build_table
-from iosonde.model.fit.features import Examples, examples
+from iosonde.model.fit.features import Examples, build_examples
 from iosonde.model.sensitivity import factorial, scattered
-from iosonde.model.sensitivity.adjusted import adjusted
-from iosonde.model.sensitivity.design import SCATTERED, Design, design_of
-from iosonde.model.sensitivity.order import tied
-from iosonde.model.sensitivity.shapley_additive import additive_effects
+from iosonde.model.sensitivity.adjusted import compute_adjusted_shares
+from iosonde.model.sensitivity.design import SCATTERED, Design, build_design
+from iosonde.model.sensitivity.order import group_tied_names
+from iosonde.model.sensitivity.shapley_additive import compute_additive_effects
 from iosonde.model.sensitivity.variances import VarianceShare
 
 NAMES = ["network", "base", "servers", "striping", "replication", "clients"]
@@ -33,7 +33,7 @@ def cells(clients: tuple[int, ...] = (1, 3)) -> np.ndarray:
 def data_of(x: np.ndarray, rng: np.random.Generator, sigma: float = SIGMA) -> Examples:
     """Trials at these settings."""
     y = x @ LINE + sigma * rng.normal(size=len(x))
-    return examples(build_table({**dict(zip(NAMES, x.T, strict=True)), "y": y}), "y", NAMES)
+    return build_examples(build_table({**dict(zip(NAMES, x.T, strict=True)), "y": y}), "y", NAMES)
 
 
 def true_shares(x: np.ndarray, sigma: float = SIGMA) -> np.ndarray:
@@ -66,12 +66,12 @@ def wrong_order(groups: tuple[tuple[str, ...], ...], truth: np.ndarray) -> bool:
 
 def order_of(design: Design, rng: np.random.Generator) -> tuple[list, tuple[tuple[str, ...], ...]]:
     """(adjusted shares, the groups that they are ranked in)."""
-    made = adjusted(design, frozenset(), 0.95, rng)
+    made = compute_adjusted_shares(design, frozenset(), 0.95, rng)
     assert made is not None
     values = {name: part.share.value or 0.0 for name, part in zip(NAMES, made.parts, strict=True)}
     moves = {name: made.moves[i] for i, name in enumerate(NAMES)}
     names = sorted(values, key=lambda name: -values[name])
-    return made.parts, tied(names, values, moves, 0.95, made.scale.noise.df)
+    return made.parts, group_tied_names(names, values, moves, 0.95, made.scale.noise.df)
 
 
 def shapley_truth(x: np.ndarray, sigma: float = SIGMA) -> np.ndarray:
@@ -99,8 +99,8 @@ def by_s1(design: Design, rng: np.random.Generator) -> bool:
     shares = [VarianceShare(frozenset([i])) for i in range(6)]
     made = room.resample(design, [frozenset(), *(share.upper for share in shares)], rng)
     values = {name: float(share.corrected(made.observed)) for name, share in zip(NAMES, shares, strict=True)}
-    moves = {name: made.deviations(share) for name, share in zip(NAMES, shares, strict=True)}
-    groups = tied(sorted(values, key=lambda name: -values[name]), values, moves, 0.95, made.noise_df)
+    moves = {name: made.compute_deviations(share) for name, share in zip(NAMES, shares, strict=True)}
+    groups = group_tied_names(sorted(values, key=lambda name: -values[name]), values, moves, 0.95, made.noise_df)
     place = {name: at for at, group in enumerate(groups) for name in group}
     return place["striping"] < place["servers"]
 
@@ -113,10 +113,10 @@ def main(tables: int) -> None:
         rng, hits, hits_shapley = np.random.default_rng(1), np.zeros(6), np.zeros(6)
         wrong, swapped, swapped_s1 = 0, 0, 0
         for _ in range(tables):
-            design = design_of(data_of(x, rng))
+            design = build_design(data_of(x, rng))
             parts, groups = order_of(design, rng)
             hits += [p.share.low <= t <= p.share.high for p, t in zip(parts, truth, strict=True)]
-            made = additive_effects(design, 0.95, rng)
+            made = compute_additive_effects(design, 0.95, rng)
             limits = np.array([made.limits(i, 0.95) for i in range(6)])
             hits_shapley += (limits[:, 0] <= shapley) & (shapley <= np.maximum(limits[:, 1], 0))
             swapped_s1 += by_s1(design, rng)

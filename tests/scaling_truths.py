@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from iosonde.core.verdict import VerdictState
-from iosonde.model.scaling.analyse import analyse
+from iosonde.model.scaling.analyse import analyse_scaling
 
 LEVEL = 0.95
 TRUTHS: dict[str, Callable[[float], float]] = {
@@ -42,7 +42,7 @@ def count(truth: str, trials: int, draws: int, numbers: Sequence[int] = NUMBERS)
         sizes = [2.0**k for k in range(number)]
         for cv in NOISE:
             for seed in range(draws):
-                made = analyse(draw(truth, sizes, trials, cv, seed), LEVEL, at=[2 * sizes[-1], 4 * sizes[-1]])
+                made = analyse_scaling(draw(truth, sizes, trials, cv, seed), LEVEL, at=[2 * sizes[-1], 4 * sizes[-1]])
                 counts["draws"] += 1
                 counts[made.limit.state] += 1
                 for factor, prediction in zip((2, 4), made.predictions, strict=True):

@@ -16,8 +16,8 @@ from iosonde.cli.group import cli
 from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import build_table
-from iosonde.explain.advise import Wish, advise
-from iosonde.explain.advise_words import sentence_of
+from iosonde.explain.advise import Wish, advise_settings
+from iosonde.explain.advise_words import describe_advice
 from iosonde.store import Store
 from messages import assert_problem
 
@@ -112,9 +112,9 @@ def two_options(seed: int, faster: float, noise: float):
 
 def test_a_clear_answer_is_not_hidden_by_a_setting_at_random():
     """off/on was 3.5 times as fast, "No advice" the answer."""
-    assert all(advise(two_options(seed, 3.5, 0.2), "y", ["a", "b"]).kind == "default" for seed in range(5))
-    unsure = [advise(two_options(seed, 2.0, 0.35), "y", ["a", "b"]) for seed in range(12)]
-    said = [sentence_of(made) for made in unsure if made.kind == "nothing"]
+    assert all(advise_settings(two_options(seed, 3.5, 0.2), "y", ["a", "b"]).kind == "default" for seed in range(5))
+    unsure = [advise_settings(two_options(seed, 2.0, 0.35), "y", ["a", "b"]) for seed in range(12)]
+    said = [describe_advice(made) for made in unsure if made.kind == "nothing"]
     assert said
     clear = [text for text in said if "a=on" in text]
     assert clear and all("a=off" in text and "--current" in text for text in clear)
@@ -137,7 +137,9 @@ def test_shares_are_from_0_to_1_with_intervals_that_hold_the_truth(means, instan
     rng, held, shares = np.random.default_rng(6), 0, 0
     given = ["given"] if instances > 1 else []
     for _ in range(12):
-        made = advise(noisy(rng, means, instances, 0.25), "y", ["set"], given, wish=Wish(current={"set": "s0"}))
+        made = advise_settings(
+            noisy(rng, means, instances, 0.25), "y", ["set"], given, wish=Wish(current={"set": "s0"})
+        )
         best = means[int(made.best_default[1:])]
         for share, truth in ((made.gain.reference, means[0]), (made.gain.advised, best)):
             assert 0 <= share.low <= share.value <= share.high <= 1
@@ -150,5 +152,5 @@ def test_shares_are_from_0_to_1_with_intervals_that_hold_the_truth(means, instan
 def test_equal_settings_of_few_instances_are_rarely_told_apart():
     rng = np.random.default_rng(8)
     wish = Wish(current={"set": "s0"})
-    told = [advise(noisy(rng, [1.0] * 6, 1, 0.2), "y", ["set"], wish=one).kind for one in (wish, Wish()) * 40]
+    told = [advise_settings(noisy(rng, [1.0] * 6, 1, 0.2), "y", ["set"], wish=one).kind for one in (wish, Wish()) * 40]
     assert sum(kind != "nothing" for kind in told) <= 8

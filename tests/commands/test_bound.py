@@ -14,7 +14,7 @@ from iosonde.commands.bound.inputs import SystemDescription, read_inputs
 from iosonde.core.types import Factor, Observation, Run
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.model.bound.roofline import rooflines
+from iosonde.model.bound.roofline import build_rooflines
 from iosonde.store import Store
 
 NET = {"network": "100MB/s"}
@@ -34,7 +34,7 @@ def test_where_servers_equal_clients_every_point_stands_under_its_own_bound(tmp_
     rows = [f"{n},{m},{60 * min(n, m) + r}\n" for n in (1, 2, 4) for m in (1, 2, 4) for r in range(2)]
     path = table(tmp_path / "t.csv", "clients,servers,write_MB/s\n" + "".join(rows))
     made = made_of(path, NET | {"clients": "clients", "servers": "servers"})
-    found = rooflines(made.shares, "clients")
+    found = build_rooflines(made.shares, "clients")
     assert [one.title for one in found] == [f"write_MB/s, servers={m}" for m in (1, 2, 4)]
     for one in found:
         assert [mark.x for mark in one.points] == [1, 2, 4]
@@ -46,7 +46,7 @@ def test_servers_that_always_change_with_clients_are_panels_of_their_own(tmp_pat
     rows = [f"{n},{n},{60 * n + r}\n" for n in (1, 2, 4) for r in range(2)]
     path = table(tmp_path / "t.csv", "clients,servers,write_MB/s\n" + "".join(rows))
     made = made_of(path, NET | {"clients": "clients", "servers": "servers"})
-    found = rooflines(made.shares, "clients")
+    found = build_rooflines(made.shares, "clients")
     assert [(one.title, one.points[0].x) for one in found] == [(f"write_MB/s, servers={n}", n) for n in (1, 2, 4)]
     assert all(one.points[0].measured.value <= one.s[one.xs.index(one.points[0].x)] for one in found)
 

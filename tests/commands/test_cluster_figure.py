@@ -16,7 +16,7 @@ from iosonde.commands.upgrade.figure_cluster import ClusterDrawing, choose_drawn
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate
 from iosonde.explain.upgrade import Cluster, Quantity
-from iosonde.explain.upgrade_today import today
+from iosonde.explain.upgrade_today import compute_bound_today
 from iosonde.layout.vocabulary import VERMILION
 from iosonde.model.bound.bound import TERMS
 from messages import codes, raises
@@ -77,10 +77,10 @@ def layers(drawing, mark: str) -> list[dict]:
 @pytest.mark.parametrize("slow", SLOW)
 def test_what_limits_is_marked_and_nothing_else(slow):
     made = cluster(**{**ALL, slow: SLOW[slow]})
-    (limit,) = today(made, 0.95).ceiling.limit
+    (limit,) = compute_bound_today(made, 0.95).ceiling.limit
     drawing = content(made, 0.95)
     marked = [one for part in drawing.parts.values() for one in part.passed if one.limits]
-    assert [one.rate.value for one in marked] == [pytest.approx(today(made, 0.95).s.value)]
+    assert [one.rate.value for one in marked] == [pytest.approx(compute_bound_today(made, 0.95).s.value)]
     assert marked[0].formula.split("/")[0] == TERMS[limit][0].split("/")[0]
     assert texts(made).count("limits") == 1
     marked = [
@@ -104,7 +104,7 @@ def test_what_limits_is_marked_and_nothing_else(slow):
 def test_every_term_of_the_bound_is_shown_once_with_its_rate():
     made = cluster(**ALL)
     said = texts(made)
-    for term in today(made, 0.95).ceiling.terms:
+    for term in compute_bound_today(made, 0.95).ceiling.terms:
         assert format_rate(term.bytes_per_s, "bytes/s") in said
     passed = [one for part in content(made, 0.95).parts.values() for one in part.passed]
     assert len(passed) == len(TERMS)
@@ -123,25 +123,25 @@ def test_many_nodes_are_the_first_dots_and_the_last():
 
 
 def test_intervals_are_those_of_the_file():
-    made = today(cluster(servers=4, network=(112 * MB, 118 * MB)), 0.95)
+    made = compute_bound_today(cluster(servers=4, network=(112 * MB, 118 * MB)), 0.95)
     assert made.terms["network_servers"].low == pytest.approx(4 * 112 * MB, rel=0.01)
     assert made.terms["network_servers"].high == pytest.approx(4 * 118 * MB, rel=0.01)
     assert "110 (107–113) MiB/s" in texts(cluster(servers=4, network=(112 * MB, 118 * MB)))
-    exact = today(cluster(servers=4, network=112 * MB), 0.95)
+    exact = compute_bound_today(cluster(servers=4, network=112 * MB), 0.95)
     assert exact.s == Estimate(112 * MB, None, None, 0.95, 0) and exact.limits == {"network_clients": 1.0}
     assert format_amount(exact.s, "bytes/s") == "107 MiB/s"
 
 
 def test_what_may_limit_as_well_is_said_only_where_it_may():
     near = {"clients": 9, "servers": 4, "disks": 4, "server_network": (90 * MB, 110 * MB)}
-    made = today(cluster(**near, disk_write=(93 * MB, 113 * MB)), 0.95)
+    made = compute_bound_today(cluster(**near, disk_write=(93 * MB, 113 * MB)), 0.95)
     assert made.ceiling.limit == ("network_servers",) and 0.2 < made.limits["disks"] < 0.5
     assert sum(made.limits.values()) == pytest.approx(1)
     assert "Perhaps" in content(cluster(**near, disk_write=(93 * MB, 113 * MB)), 0.95).sentences[1]
     far = content(cluster(**near, disk_write=500 * MB), 0.95)
     assert not any("Perhaps" in one for one in far.sentences)
     # One network for both sides: 5 links always carry more than 4, although the intervals overlap.
-    both = today(cluster(clients=5, servers=4, network=(80 * MB, 120 * MB)), 0.95)
+    both = compute_bound_today(cluster(clients=5, servers=4, network=(80 * MB, 120 * MB)), 0.95)
     assert set(both.limits) == {"network_servers"}
 
 

@@ -169,7 +169,7 @@ def test_the_rate_without_slow_operations_is_not_known_where_nearly_all_of_the_t
     counts[:, 0], seconds[:, 0] = 100, 1e-4
     slow = slice(0, cost.BLOCKS, 3)
     counts[slow, 1], seconds[slow, 1] = 10, 1.0
-    made = cost.cost_of(
+    made = cost.estimate_slow_class_cost(
         [cost.Account(counts, seconds, 1, float(seconds.sum()), 4096)],
         cast(DensityClasses, SimpleNamespace(count=2, fast=0)),
         0.95,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iosonde.explain.classes import density_classes
-from iosonde.explain.cost import account, cost_of, shares_of
+from iosonde.explain.classes import classify_by_density
+from iosonde.explain.cost import estimate_class_shares, estimate_slow_class_cost, sum_trial_account
 from iosonde.explain.operations import Operations
 from iosonde.stats.density import histogram
 
@@ -30,7 +30,7 @@ def test_the_tick_is_that_of_the_usual_values_and_not_the_distance_of_rare_ones(
 @pytest.mark.parametrize("seed", range(6))
 def test_every_class_has_operations_and_as_many_as_the_histogram_says(seed):
     durations = system_calls(seed)
-    classes = density_classes(histogram.histogram_from_values(durations))
+    classes = classify_by_density(histogram.histogram_from_values(durations))
     shares = np.bincount(classes.classify(durations), minlength=classes.count) / durations.size
     assert (shares > 0).all()
     assert classes.shares == pytest.approx(shares.tolist())
@@ -46,7 +46,7 @@ def test_values_at_the_lowest_ticks_make_no_hill_at_the_edge_of_their_spread():
 
 def test_a_class_between_two_ticks_is_none():
     made = histogram.LogHistogram(0, np.array([5, 5, 5, 5]), np.array([0, 0, 10, 10]))
-    classes = density_classes(made)
+    classes = classify_by_density(made)
     assert classes.count == 1 and classes.shares == (1.0,)
 
 
@@ -63,10 +63,10 @@ def test_intervals_stay_within_what_can_be(seed):
     rng = np.random.default_rng(seed)
     slow = rng.random(300) < (0.02, 0.05, 0.1, 0.3)[seed % 4] if seed < 4 else np.arange(300) // 20 % 5 == seed % 5
     operations = trial(slow, rng)
-    classes = density_classes(histogram.histogram_from_values(operations.duration_ns))
-    sums = account(operations, classes.classify(operations.duration_ns), classes.count)
-    cost = cost_of([sums], classes, 0.95)
+    classes = classify_by_density(histogram.histogram_from_values(operations.duration_ns))
+    sums = sum_trial_account(operations, classes.classify(operations.duration_ns), classes.count)
+    cost = estimate_slow_class_cost([sums], classes, 0.95)
     assert cost.cost_s.high <= sums.elapsed_s
-    assert all(one.cost_s.high <= sums.elapsed_s for one in shares_of([sums], classes, 0.95))
+    assert all(one.cost_s.high <= sums.elapsed_s for one in estimate_class_shares([sums], classes, 0.95))
     fastest = 300 / (300 * float(operations.duration_ns.min()) / 1e9)
     assert cost.rate_if_fast.high is None or cost.rate_if_fast.high < 100 * fastest

@@ -54,7 +54,9 @@ def stalled(ranks: int, period_ns: int, stall_ns: int, n: int = 6000) -> np.ndar
 def suspects(made: np.ndarray) -> list[Suspect]:
     classes = sample.classes_of(made)
     of = classes.classify(made["duration_ns"])
-    return causes.suspects(Target(sample.operations(made, shared=True), of == classes.count - 1, classes.count - 1))
+    return causes.find_suspects(
+        Target(sample.operations(made, shared=True), of == classes.count - 1, classes.count - 1)
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -63,8 +65,8 @@ def test_one_slow_file_is_no_lock_though_all_who_read_it_wait_together(seed):
     assert found[0].code == "S408" and found[0].evidence["files"] == [7]
     assert "S409" not in {one.code for one in found}
     times = Times("read", sample.SIZE, 20e-6, 2e-3)
-    assert readings.reading(found, times) is None
-    assert readings.explanations(found, times) == (SLOW_FILE,)
+    assert readings.interpret_suspects(found, times) is None
+    assert readings.list_explanations(found, times) == (SLOW_FILE,)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
@@ -111,12 +113,12 @@ def period(kappa: float) -> Suspect:
 def test_what_two_mechanisms_explain_as_well_cannot_be_separated():
     times = Times("read", sample.SIZE, 20e-6, 700e-6)
     clock = Suspect("S402", 1, "every 5 ms by the clock", "", SURE, "", {"period_s": 5e-3})
-    both = readings.explanations([clock, period(0.9)], times)
+    both = readings.list_explanations([clock, period(0.9)], times)
     assert both == (readings.LOCK, readings.READ_AHEAD)
-    assert readings.explanations([clock, period(0.5)], times) == (readings.LOCK,)
+    assert readings.list_explanations([clock, period(0.5)], times) == (readings.LOCK,)
     stall = Suspect("S409", 1, "all ranks wait together", "", SURE, "", {"moments": 9, "ranks": 4})
-    assert readings.explanations([stall, clock], times) == (readings.LOCK,), "both read like the same"
-    assert readings.explanations([], times) == ()
+    assert readings.list_explanations([stall, clock], times) == (readings.LOCK,), "both read like the same"
+    assert readings.list_explanations([], times) == ()
 
 
 def test_a_local_file_system_has_no_server(tmp_path):
@@ -124,9 +126,11 @@ def test_a_local_file_system_has_no_server(tmp_path):
     place = Suspect("S406", 1, "", "", SURE, "", {"unit_bytes": 4 << 20, "width_bytes": 1 << 20, "crosses": False})
     stall = Suspect("S409", 1, "", "", SURE, "", {"moments": 9, "ranks": 4})
     for one, mechanism in ((files, readings.SLOW_DISK), (place, readings.SLOW_DISK), (stall, readings.LOCK)):
-        read = readings.reading([one], Times("read", sample.SIZE, 1e-3, 5e-3, local=True))
+        read = readings.interpret_suspects([one], Times("read", sample.SIZE, 1e-3, 5e-3, local=True))
         assert read.mechanism == mechanism and "server" not in read.words
-    assert readings.reading([files], Times("read", sample.SIZE, 1e-3, 5e-3)).mechanism == readings.SLOW_SERVER
+    assert (
+        readings.interpret_suspects([files], Times("read", sample.SIZE, 1e-3, 5e-3)).mechanism == readings.SLOW_SERVER
+    )
 
 
 LOCAL = {"machine": {"mount": {"type": "ext4", "source": "/dev/sda1"}}}
@@ -156,8 +160,8 @@ def test_what_moves_no_bytes_is_not_full_after_as_many():
     made = sample.rows(N, 1, lambda r, i, o: i > 700, np.random.default_rng(4))
     operations = sample.operations(made)
     slow = made["duration_ns"] > 1e5
-    [cut] = [one for one in causes.suspects(Target(operations, slow, 1)) if one.code == "S404"]
+    [cut] = [one for one in causes.find_suspects(Target(operations, slow, 1)) if one.code == "S404"]
     assert "bytes" in cut.confirm
     flushes = replace(operations, size=0)
-    [cut] = [one for one in causes.suspects(Target(flushes, slow, 1)) if one.code == "S404"]
+    [cut] = [one for one in causes.find_suspects(Target(flushes, slow, 1)) if one.code == "S404"]
     assert "bytes" not in cut.confirm and "operations" in cut.confirm

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from iosonde.cli.group import cli
 from iosonde.core.metrics import get_lowest_mean
-from iosonde.model.fit.errors_of import grouped_mean
+from iosonde.model.fit.errors_of import estimate_grouped_mean
 
 SAID = "the interval reaches below 0 and is cut there"
 TABLE = "nodes,side,write_MB/s\n" + "".join(
@@ -68,5 +68,5 @@ def test_what_may_be_below_zero_is_left_as_it_is():
 
 
 def test_an_error_of_a_model_is_not_below_zero():
-    made = grouped_mean(np.array([0.1, 0.1, 9.0]), np.array([0, 1, 2]), 0.95)
+    made = estimate_grouped_mean(np.array([0.1, 0.1, 9.0]), np.array([0, 1, 2]), 0.95)
     assert made.low == 0.0 and made.warnings == (SAID,)

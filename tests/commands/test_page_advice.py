@@ -75,7 +75,7 @@ def test_settings_and_conditions_are_there_in_base_units_beside_their_words():
 
 def test_a_condition_on_sizes_that_were_typed_is_in_bytes():
     asked = RuleCondition("t", levels=("4k", "1M"), unit="bytes")
-    assert str(asked) == "t is 4KiB or 1MiB" and asked.in_base() == {"factor": "t", "levels": [4096, 1 << 20]}
+    assert str(asked) == "t is 4KiB or 1MiB" and asked.to_base_units() == {"factor": "t", "levels": [4096, 1 << 20]}
 
 
 def test_what_is_given_is_every_other_setting_and_may_be_named(tmp_path):

@@ -189,12 +189,12 @@ def test_options_of_data_are_refused_where_stations_are_given(option):
 
 def queue_table(tmp_path, largest: int = 32) -> str:
     """One server that needs 0.5 ms, clients that think for 4 ms: create_ops/s, and the same in 64 KiB writes."""
-    from iosonde.model.queues.queueing import Kind, Station, solve
+    from iosonde.model.queues.queueing import Kind, Station, solve_network
 
     stations = [Station("client", 4e-3, 1, Kind.DELAY), Station("server", 5e-4)]
     rows = ["nodes,create_ops/s,write_MiB/s,number"]
     for n in (1, 2, 4, 8, 16, 32):
-        rate = solve(stations, n).rate
+        rate = solve_network(stations, n).rate
         rows += [f"{n},{rate * f},{rate * f / 16},{rate * f}" for f in (0.99, 1.0, 1.01) if n <= largest]
     (tmp_path / "q.csv").write_text("\n".join(rows) + "\n")
     return str(tmp_path / "q.csv")

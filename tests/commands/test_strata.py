@@ -18,7 +18,7 @@ from iosonde.core.table import build_table
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.model.fit.folds import groups
+from iosonde.model.fit.folds import group_inseparable_rows
 from iosonde.store import Store
 from messages import assert_problem, codes, raises, with_code
 
@@ -186,7 +186,10 @@ def test_analyses_of_single_trials_say_that_they_are(place):
     source, asked = open_data(place), ResponseQuery(("write",))
     assert "S311" in [one.code for one in regress(source, asked).regression.findings]
     found = select_examples(source, asked)
-    apart, together = (found.judged_by(groups(found.examples, one)).warnings for one in ("rows", "twins"))
+    apart, together = (
+        found.add_single_trial_warning(group_inseparable_rows(found.examples, one)).warnings
+        for one in ("rows", "twins")
+    )
     for said in (rank(source, asked).rankings[0].warnings, apart):
         shared = with_code(said, "shared-bring-ups")
         assert_problem(shared, "shared-bring-ups", finding="S311")

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from iosonde.core.errors import IosondeError
-from iosonde.model.time_model import TimePart, conditions, mixture
+from iosonde.model.time_model import TimePart, build_conditions, fit_mixture
 from terminal import command_of
 
 command = command_of("time-model")
@@ -123,10 +123,10 @@ def test_a_file_with_a_mistake_names_its_line(tmp_path):
 
 
 def test_a_time_between_two_conditions_may_be_a_mixture():
-    found = conditions(PARTS)
-    made = mixture(found, SIZE, 0.75 * 26.5144e-6 + 0.25 * 2173.6664e-6)
+    found = build_conditions(PARTS)
+    made = fit_mixture(found, SIZE, 0.75 * 26.5144e-6 + 0.25 * 2173.6664e-6)
     assert (made.faster, made.slower) == ("client_cached", "server_cached") and made.share == pytest.approx(0.25)
-    assert mixture(found, SIZE, 1.0) is None
+    assert fit_mixture(found, SIZE, 1.0) is None
     text = invoke("--size", "256KiB", "--observed", "563us,1s", *OPTIONS, "--mixture")
     assert re.search(r"75 % client_cached \w+ 25 % server_cached", text) and "1.00 s " in text
 

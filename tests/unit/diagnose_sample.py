@@ -7,7 +7,7 @@ import numpy as np
 from iosonde.core.schema import OPERATION
 from iosonde.core.types import Observation, Run
 from iosonde.engine._native import KINDS
-from iosonde.explain.classes import density_classes
+from iosonde.explain.classes import classify_by_density
 from iosonde.explain.operations import Operations
 from iosonde.stats.density import histogram
 from iosonde.store import Store
@@ -43,7 +43,7 @@ def operations(made: np.ndarray, **more) -> Operations:
 
 
 def classes_of(made: np.ndarray):
-    return density_classes(histogram.histogram_from_values(made["duration_ns"]))
+    return classify_by_density(histogram.histogram_from_values(made["duration_ns"]))
 
 
 def store(path, trials: list[np.ndarray], facts: dict | None = None, **changes) -> Store:

@@ -11,9 +11,9 @@ import pytest
 
 from iosonde.data.source import open_data
 from iosonde.model.fit import fitted
-from iosonde.model.fit.choose import choose
-from iosonde.model.fit.features import examples
-from iosonde.model.fit.folds import groups
+from iosonde.model.fit.choose import choose_model
+from iosonde.model.fit.features import build_examples
+from iosonde.model.fit.folds import group_inseparable_rows
 from iosonde.model.fit.validate import Candidate
 
 ROOT = Path(__file__).parents[2]
@@ -25,20 +25,22 @@ FACTORS = ["file_system", "access", "request_KiB", "pattern", "processes"]
 @pytest.mark.parametrize("response", ["write", "read"])
 @pytest.mark.parametrize("level", [0.95, 0.8])
 def test_settings_that_were_set_aside_are_inside_as_often_as_claimed(response, level):
-    data = examples(open_data(str(DATA), ()).table, response, FACTORS)
+    data = build_examples(open_data(str(DATA), ()).table, response, FACTORS)
     settings = np.unique(data.cells)
     inside = []
     for seed in range(8):
         aside = np.random.default_rng(seed).choice(settings, 18, replace=False)
         held = np.isin(data.cells, aside)
         learn = data.take(np.flatnonzero(~held))
-        model = choose(learn, [Candidate("tree", {"depth": 3})], groups(learn), None, level, seed).model
+        model = choose_model(
+            learn, [Candidate("tree", {"depth": 3})], group_inseparable_rows(learn), None, level, seed
+        ).model
         for row in np.flatnonzero(held):
             setting = {
                 f.name: float(v) if f.numeric else f.levels[int(v)]
                 for f, v in zip(data.features, data.x[row], strict=True)
             }
-            said = fitted.ask(model, setting, level).value
+            said = fitted.predict_setting(model, setting, level).value
             inside.append(said.low <= data.y[row] <= said.high)
     assert len(inside) == 8 * 90
     assert level - 0.03 <= np.mean(inside) <= level + 0.07

@@ -14,15 +14,15 @@ from csv_table import table_from
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Table, build_table
 from iosonde.explain import advise_defaults
-from iosonde.explain.advise import Wish, advise
-from iosonde.explain.advise_defaults import Default, defaults, winners
-from iosonde.explain.advise_gain import Learner, cross_fit, learn, tied
-from iosonde.explain.advise_needs import enough
-from iosonde.explain.advise_parts import by_repeat, mean_estimate, splits
-from iosonde.explain.advise_tree import choices, cut, grow
-from iosonde.explain.advise_trial import against
-from iosonde.explain.instances import instances
-from iosonde.explain.rules import rules
+from iosonde.explain.advise import Wish, advise_settings
+from iosonde.explain.advise_defaults import Default, build_defaults, find_best_default_by_criterion
+from iosonde.explain.advise_gain import Learner, cross_validate_choice, grow_full_tree, mark_settings_tied_with_best
+from iosonde.explain.advise_needs import compute_sufficient_values
+from iosonde.explain.advise_parts import estimate_grouped_mean, iter_splits, needs_split_by_repeat
+from iosonde.explain.advise_tree import choose_settings_by_tree, cut_tree, grow_advice_tree
+from iosonde.explain.advise_trial import validate_by_new_trials
+from iosonde.explain.instances import build_instances
+from iosonde.explain.rules import build_rules
 from messages import assert_problem, codes, raises, with_code
 from outside import published_table
 
@@ -65,7 +65,7 @@ def made_up(rng, n=24, n_settings=4, repeats=3, effect=0.0, noise=0.08) -> Table
 
 def test_the_published_table_names_its_winners_and_criteria_disagree():
     rows = [Default(name, best, worst, a / 100, x, loss, h / 100) for name, best, worst, a, x, loss, h in PUBLISHED]
-    by = winners(rows)
+    by = find_best_default_by_criterion(rows)
     assert by["rel_arith"] == by["abs"] == "2/2M/off" and by["rel_harm"] == "2/128K/on" and by["loss"] == "1/128K/on"
     assert sum(d.best for d in rows) == sum(d.worst for d in rows) == 408
     assert np.mean([d.abs for d in rows]) == pytest.approx(244.7125, abs=0.11)
@@ -79,8 +79,8 @@ def test_the_published_losses_are_of_each_stripe_size_alone_ours_of_one_best():
     }
     assert all(abs(total - 302.2) < 0.11 for total in sums["128K"])
     assert all(abs(total - 365.3) < 0.11 for total in sums["2M"])
-    ours = instances(sieving(), "mib_s", CHOOSE, GIVEN, False)
-    totals = [d.abs + d.loss for d in defaults(ours.values, ours.names, False)]
+    ours = build_instances(sieving(), "mib_s", CHOOSE, GIVEN, False)
+    totals = [d.abs + d.loss for d in build_defaults(ours.values, ours.names, False)]
     assert np.ptp(totals) == pytest.approx(0, abs=1e-9)
 
 
@@ -98,7 +98,7 @@ GOLDEN = {
 
 @pytest.fixture(scope="module")
 def golden():
-    return advise(sieving(), "mib_s", CHOOSE, GIVEN)
+    return advise_settings(sieving(), "mib_s", CHOOSE, GIVEN)
 
 
 def test_the_golden_table_of_defaults(golden):
@@ -123,12 +123,12 @@ def test_the_golden_rules_are_found_and_cost_nothing(golden):
     assert sorted(ends) == pytest.approx([128, 200], abs=8)
     for op, limit in (("write", 128), ("read", 200)):
         for hole in (32, 96, 112, 136, 160, 192, 208, 512):
-            rule = golden.rule_for({"op": op, "hole_kib": hole, "block_kib": 64})
+            rule = golden.find_rule_for({"op": op, "hole_kib": hole, "block_kib": 64})
             assert rule.setting == (2, "2M", "on" if hole < limit else "off")
 
 
 def test_a_leaf_shows_its_two_most_frequent_best_choices_and_where_they_differ():
-    made = advise(sieving(), "mib_s", CHOOSE, GIVEN, wish=Wish(depth=1, full=True))
+    made = advise_settings(sieving(), "mib_s", CHOOSE, GIVEN, wish=Wish(depth=1, full=True))
     mixed = next(rule for rule in made.rules if len(rule.frequent) == 2)
     assert [n for _, n in mixed.frequent] == [18, 6] or sum(n for _, n in mixed.frequent) == mixed.instances
     assert mixed.differ == ("sieving",) and mixed.to_json()["hamming_distance"] == 1
@@ -141,7 +141,10 @@ def test_of_times_the_lowest_is_best():
     times = build_table(
         {**{n: list(speeds.column(n).values) for n in (*CHOOSE, *GIVEN)}, "s": list(1000 / column.values)}
     )
-    made, mirrored = advise(speeds, "mib_s", CHOOSE, GIVEN), advise(times, "s", CHOOSE, GIVEN, wish=Wish(lower=True))
+    made, mirrored = (
+        advise_settings(speeds, "mib_s", CHOOSE, GIVEN),
+        advise_settings(times, "s", CHOOSE, GIVEN, wish=Wish(lower=True)),
+    )
     for a, b in zip(made.defaults, mirrored.defaults, strict=True):
         assert (a.best, a.worst, a.rel_arith, a.rel_harm) == pytest.approx((b.best, b.worst, b.rel_arith, b.rel_harm))
     assert [r.sentence() for r in made.rules] == [r.sentence() for r in mirrored.rules]
@@ -162,12 +165,12 @@ def test_rules_say_what_the_tree_says_on_all_rows_and_exactly_one_holds(seed, de
             "v": rng.uniform(1, 2, len(rows) * n_settings).tolist(),
         }
     )
-    made = instances(table, "v", ["s"], ["a", "b", "c"], False)
-    share = advise_defaults.shares(made.values, False)
-    tree = cut(grow(made.features, made.x, share, share.argmax(axis=1), depth), depth)
+    made = build_instances(table, "v", ["s"], ["a", "b", "c"], False)
+    share = advise_defaults.compute_shares_of_best(made.values, False)
+    tree = cut_tree(grow_advice_tree(made.features, made.x, share, share.argmax(axis=1), depth), depth)
     keys = [made.key(row) for row in range(len(made))]
-    found = rules(tree, made, share, share.argmax(axis=1))
-    advised = choices(tree, made.x)
+    found = build_rules(tree, made, share, share.argmax(axis=1))
+    advised = choose_settings_by_tree(tree, made.x)
     for key, choice in zip(keys, advised, strict=True):
         holding = [rule for rule in found if rule.holds(key)]
         assert len(holding) == 1 and holding[0].setting == made.settings[choice]
@@ -176,17 +179,19 @@ def test_rules_say_what_the_tree_says_on_all_rows_and_exactly_one_holds(seed, de
 
 
 def test_a_tree_cut_is_the_tree_of_that_depth():
-    made = instances(sieving(), "mib_s", CHOOSE, GIVEN, False)
+    made = build_instances(sieving(), "mib_s", CHOOSE, GIVEN, False)
     rows = np.arange(len(made))
-    full = learn(made, made.values, rows, Learner(5))
+    full = grow_full_tree(made, made.values, rows, Learner(5))
     for depth in range(4):
-        direct = learn(made, made.values, rows, Learner(depth))
-        assert (choices(full, made.x, depth) == choices(direct, made.x)).all()
-        assert (choices(cut(full, depth), made.x) == choices(direct, made.x)).all()
+        direct = grow_full_tree(made, made.values, rows, Learner(depth))
+        assert (choose_settings_by_tree(full, made.x, depth) == choose_settings_by_tree(direct, made.x)).all()
+        assert (choose_settings_by_tree(cut_tree(full, depth), made.x) == choose_settings_by_tree(direct, made.x)).all()
 
 
 def test_what_no_single_instance_tells_many_together_do():
-    made = advise(made_up(np.random.default_rng(6), 60, 4, 3, 0.12, 0.1), "v", ["set"], ["size"], wish=Wish(depth=2))
+    made = advise_settings(
+        made_up(np.random.default_rng(6), 60, 4, 3, 0.12, 0.1), "v", ["set"], ["size"], wish=Wish(depth=2)
+    )
     assert made.kind == "rules" and {rule.setting[0] for rule in made.rules} == {"s1", "s2"}
     assert sum(d.tied for d in made.defaults) > 100  # of 240
 
@@ -195,20 +200,20 @@ def test_the_tree_is_that_of_scikit_learn():
     from sklearn.tree import DecisionTreeClassifier
 
     rng = np.random.default_rng(5)
-    made = instances(made_up(rng, 40, 3, 1, 0.3), "v", ["set"], ["op", "size"], False)
-    share = advise_defaults.shares(made.values, False)
+    made = build_instances(made_up(rng, 40, 3, 1, 0.3), "v", ["set"], ["op", "size"], False)
+    share = advise_defaults.compute_shares_of_best(made.values, False)
     label = share.argmax(axis=1)
     theirs = DecisionTreeClassifier(max_depth=4, min_samples_leaf=2, random_state=0)
     theirs.fit(made.x, label, sample_weight=1 - share.mean(axis=1) + 1e-9)
     leaf = theirs.apply(made.x)
     expected = [share[leaf == at].mean(axis=0).argmax() for at in leaf]
-    assert (choices(grow(made.features, made.x, share, label, 4), made.x) == expected).all()
+    assert (choose_settings_by_tree(grow_advice_tree(made.features, made.x, share, label, 4), made.x) == expected).all()
 
 
 def test_equal_settings_show_no_gain_and_get_no_advice():
     false, gains, naive = 0, [], []
     for seed in range(8):
-        made = advise(
+        made = advise_settings(
             made_up(np.random.default_rng(seed), 16, 8, 2, noise=0.1), "v", ["set"], ["size", "op"], wish=Wish(depth=3)
         )
         false += made.kind != "nothing"
@@ -222,7 +227,7 @@ def test_equal_settings_show_no_gain_and_get_no_advice():
 def test_a_gain_that_is_there_is_found_with_an_interval_that_holds_it():
     held = 0
     for seed in range(8):
-        made = advise(
+        made = advise_settings(
             made_up(np.random.default_rng(seed), 24, 3, 2, 0.4, 0.05), "v", ["set"], ["size"], wish=Wish(depth=3)
         )
         assert made.kind == "rules" and [c.name for r in made.rules for c in r.conditions].count("size") >= 2
@@ -232,14 +237,14 @@ def test_a_gain_that_is_there_is_found_with_an_interval_that_holds_it():
 
 
 def test_choosing_for_each_instance_alone_is_measured_on_other_repeats():
-    made = instances(made_up(np.random.default_rng(1), 40, 8, 4, 0.0, 0.1), "v", ["set"], ["size"], False)
-    crossed = cross_fit(made, Learner(2), 0)
+    made = build_instances(made_up(np.random.default_rng(1), 40, 8, 4, 0.0, 0.1), "v", ["set"], ["size"], False)
+    crossed = cross_validate_choice(made, Learner(2), 0)
     assert crossed.share["possible"].mean() < 0.97  # the best of others is no best here, where all are equal
     assert abs(crossed.share["possible"].mean() - crossed.share["random"].mean()) < 0.02
 
 
 def test_within_the_noise_is_a_tie_and_needs_name_cells_and_trials():
-    made = advise(made_up(np.random.default_rng(2), 16, 3, 4, 0.0, 0.1), "v", ["set"], ["size"])
+    made = advise_settings(made_up(np.random.default_rng(2), 16, 3, 4, 0.0, 0.1), "v", ["set"], ["size"])
     assert made.kind == "nothing" and made.rules == ()
     assert min(d.tied for d in made.defaults) >= 14
     cell = made.needs.cells[0]
@@ -259,10 +264,10 @@ def test_few_instances_are_split_by_repeats_only():
             ]
         }
     )
-    made = advise(faster, "v", ["set"], ["size"])
+    made = advise_settings(faster, "v", ["set"], ["size"])
     assert made.kind == "default" and made.best_default == "s2" and [r.when for r in made.rules] == ["always"]
     assert made.over_random.low > 0 and "few-instances" in codes(made.warnings)
-    assert advise(faster, "v", ["set"]).best_default == "s2"
+    assert advise_settings(faster, "v", ["set"]).best_default == "s2"
 
 
 def test_without_repeats_it_is_said(golden):
@@ -271,43 +276,43 @@ def test_without_repeats_it_is_said(golden):
 
 
 def test_the_setting_in_use_is_what_the_gain_is_over(golden):
-    made = advise(
+    made = advise_settings(
         sieving(), "mib_s", CHOOSE, GIVEN, wish=Wish(current={"servers": "1", "stripe": "128K", "sieving": "off"})
     )
     assert made.gain.over == made.current == "1/128K/off"
     assert made.gain.share.value > golden.gain.share.value
-    best = advise(
+    best = advise_settings(
         made_up(np.random.default_rng(7), 24, 3, 3, 0.0), "v", ["set"], ["size"], wish=Wish(current={"set": "s0"})
     )
     assert best.kind == "nothing"
     with raises("unmeasured-setting"):
-        advise(
+        advise_settings(
             sieving(), "mib_s", CHOOSE, GIVEN, wish=Wish(current={"servers": "9", "stripe": "128K", "sieving": "off"})
         )
     with raises("incomplete-setting"):
-        advise(sieving(), "mib_s", CHOOSE, GIVEN, wish=Wish(current={"servers": "1"}))
+        advise_settings(sieving(), "mib_s", CHOOSE, GIVEN, wish=Wish(current={"servers": "1"}))
 
 
 def test_incomplete_instances_are_counted_and_not_used():
     table = made_up(np.random.default_rng(4), 12, 3, 2, 0.4)
     keep = np.ones(len(table), dtype=bool)
     keep[:2] = False
-    made = advise(table.take(keep), "v", ["set"], ["size"])
+    made = advise_settings(table.take(keep), "v", ["set"], ["size"])
     assert len(made.instances) == 11 and made.instances.incomplete == 1
     assert_problem(with_code(made.warnings, "missing-settings"), "missing-settings", n=1, n_instances=12)
 
 
 def test_the_advice_tried_brings_what_it_said():
     rng = np.random.default_rng(11)
-    made = advise(made_up(rng, 24, 3, 3, 0.4, 0.05), "v", ["set"], ["size"])
-    tried = against(made, made_up(rng, 24, 3, 2, 0.4, 0.05))
+    made = advise_settings(made_up(rng, 24, 3, 3, 0.4, 0.05), "v", ["set"], ["size"])
+    tried = validate_by_new_trials(made, made_up(rng, 24, 3, 2, 0.4, 0.05))
     assert tried.verdict == "kept" and tried.instances == 24
     assert tried.difference.low <= 1 <= tried.difference.high
     sides = [made.best_default] * 4 + ["s1"] * 2 + ["s2"] * 2
     speeds = [100.0] * 4 + [140.0, 139.0, 141.0, 142.0]
     elsewhere = build_table({"size": [10.5, 30.5, 60.5, 90.5] * 2, "set": sides, "v": speeds})
-    assert against(made, elsewhere).instances == 4
-    assert against(made, made_up(rng, 24, 3, 2, 0.0, 0.05)).verdict == "less"
+    assert validate_by_new_trials(made, elsewhere).instances == 4
+    assert validate_by_new_trials(made, made_up(rng, 24, 3, 2, 0.0, 0.05)).verdict == "less"
 
 
 def test_new_trials_are_read_as_the_old_ones_were():
@@ -320,26 +325,26 @@ def test_new_trials_are_read_as_the_old_ones_were():
         "set": [named[s] for s in table.column("set").values],
         "v": list(table.column("v").values),
     }
-    made = advise(build_table(rows), "v", ["set"], ["size", "op"], wish=Wish(current={"set": "2"}))
+    made = advise_settings(build_table(rows), "v", ["set"], ["size", "op"], wish=Wish(current={"set": "2"}))
     numbers = {
         "size": [10.0, 10.0, 500.0, 500.0, 20.0, 20.0],
         "op": ["r", "r", "r", "r", "x", "x"],
         "set": [1, 2] * 3,
         "v": [1.4, 1.0] * 3,
     }
-    tried = against(made, build_table(numbers))
+    tried = validate_by_new_trials(made, build_table(numbers))
     assert (tried.instances, tried.unused) == (1, 2)  # 500 and x were never tried
     with raises("not-a-number", DataError, cell="big"):
-        against(made, build_table({**numbers, "size": ["big"] * 6}))
+        validate_by_new_trials(made, build_table({**numbers, "size": ["big"] * 6}))
 
 
 def test_trying_an_advice_on_its_own_trials_is_refused():
     table = made_up(np.random.default_rng(11), 24, 3, 3, 0.4, 0.05)
-    made = advise(table, "v", ["set"], ["size"])
+    made = advise_settings(table, "v", ["set"], ["size"])
     with raises("training-data-reused", DataError):
-        against(made, table)
+        validate_by_new_trials(made, table)
     with raises("no-paired-trials", DataError):
-        against(made, build_table({"size": [1.0], "set": ["s1"], "v": [3.0]}))
+        validate_by_new_trials(made, build_table({"size": [1.0], "set": ["s1"], "v": [3.0]}))
 
 
 @pytest.mark.parametrize(
@@ -358,27 +363,30 @@ def test_trying_an_advice_on_its_own_trials_is_refused():
 )
 def test_bad_input_gets_one_sentence(columns, choose, fixed, error, code):
     with raises(code, error):
-        advise(build_table(columns), "v", choose, fixed)
+        advise_settings(build_table(columns), "v", choose, fixed)
 
 
 def test_few_workloads_get_no_false_advice_and_a_true_one_is_found():
     from bench_advice import one_better, trials
 
-    alike = [advise(trials(one_better(0.0), 1, 5, np.random.default_rng(seed)), "v", ["set"]) for seed in range(20)]
+    alike = [
+        advise_settings(trials(one_better(0.0), 1, 5, np.random.default_rng(seed)), "v", ["set"]) for seed in range(20)
+    ]
     assert sum(made.kind != "nothing" for made in alike) <= 3
     better = [
-        advise(trials(one_better(0.1), 4, 10, np.random.default_rng(seed)), "v", ["set"], ["size"]) for seed in range(6)
+        advise_settings(trials(one_better(0.1), 4, 10, np.random.default_rng(seed)), "v", ["set"], ["size"])
+        for seed in range(6)
     ]
     assert sum(made.kind == "default" and made.best_default == "s3" for made in better) >= 4
 
 
 def test_one_trial_of_few_instances_tells_nothing():
-    made = advise(build_table({"a": [1, 2], "v": [1.0, 2.0]}), "v", ["a"])
+    made = advise_settings(build_table({"a": [1, 2], "v": [1.0, 2.0]}), "v", ["a"])
     assert made.kind == "nothing" and made.gain is None and made.needs.repeats == 3
 
 
 def test_the_same_data_gives_the_same_answer(golden):
-    assert advise(sieving(), "mib_s", CHOOSE, GIVEN).to_json() == golden.to_json()
+    assert advise_settings(sieving(), "mib_s", CHOOSE, GIVEN).to_json() == golden.to_json()
 
 
 def test_one_setting_under_two_names_is_counted_once_and_known_by_both():
@@ -391,12 +399,12 @@ def test_one_setting_under_two_names_is_counted_once_and_known_by_both():
         "set": ["s9"] * len(at),
         "v": [rows["v"][i] for i in shuffled],
     }
-    made = advise(build_table({name: rows[name] + again[name] for name in rows}), "v", ["set"], ["size"])
-    plain = advise(table, "v", ["set"], ["size"])
+    made = advise_settings(build_table({name: rows[name] + again[name] for name in rows}), "v", ["set"], ["size"])
+    plain = advise_settings(table, "v", ["set"], ["size"])
     assert made.instances.renamed == ((("s9",), ("s2",)),) and "identical-settings" in codes(made.warnings)
     assert {**made.to_json(), "warnings": []} == {**plain.to_json(), "warnings": []}
     assert (
-        advise(
+        advise_settings(
             build_table({name: rows[name] + again[name] for name in rows}),
             "v",
             ["set"],
@@ -408,13 +416,13 @@ def test_one_setting_under_two_names_is_counted_once_and_known_by_both():
     with raises("identical-settings", DataError, n_settings=2):
         pair = [i for i in range(len(rows["set"])) if rows["set"][i] == "s2"]
         twice = {name: [rows[name][i] for i in pair] + again[name] for name in rows}
-        advise(build_table(twice), "v", ["set"], ["size"])
+        advise_settings(build_table(twice), "v", ["set"], ["size"])
 
 
 def test_copied_rows_are_no_repeats():
     once = made_up(np.random.default_rng(9), 12, 4, 1, 0.0, 0.1)
     rows = {name: list(once.column(name).values) * 3 for name in ("size", "set", "v")}
-    made = advise(build_table(rows), "v", ["set"], ["size"])
+    made = advise_settings(build_table(rows), "v", ["set"], ["size"])
     assert made.instances.slots == 1 and made.to_json()["repeats"] == 1 and made.gain.possible is None
     assert all(d.tied is None for d in made.defaults) and "copied-trials" in codes(made.warnings)
     assert_problem(with_code(made.warnings, "copied-trials"), "copied-trials", n_trials=144)
@@ -424,11 +432,11 @@ def test_instances_that_are_copies_are_one_piece_of_evidence_and_held_out_togeth
     once = made_up(np.random.default_rng(10), 10, 3, 2, 0.3, 0.1)
     rows = {name: list(once.column(name).values) for name in ("size", "set", "v")}
     both = {"size": rows["size"] + [x + 0.01 for x in rows["size"]], "set": rows["set"] * 2, "v": rows["v"] * 2}
-    made = instances(build_table(both), "v", ["set"], ["size"], False)
+    made = build_instances(build_table(both), "v", ["set"], ["size"], False)
     assert len(made) == 20 and len(np.unique(made.group)) == 10
-    for split in splits(made):
+    for split in iter_splits(made):
         assert not set(made.group[split.train]) & set(made.group[split.test])
-    one, two = advise(once, "v", ["set"], ["size"]), advise(build_table(both), "v", ["set"], ["size"])
+    one, two = advise_settings(once, "v", ["set"], ["size"]), advise_settings(build_table(both), "v", ["set"], ["size"])
     assert two.gain.share.n == one.gain.share.n == 10
     assert_problem(with_code(two.warnings, "copied-instances"), "copied-instances", n=10, n_instances=20)
 
@@ -442,19 +450,19 @@ def test_the_cluster_robust_interval_is_that_of_statsmodels():
     theirs = sm.OLS(values, np.ones(15)).fit(cov_type="cluster", cov_kwds={"groups": group}, use_t=True)
     # Theirs has a further factor of (N - 1) / (N - k), which is 1 for a mean.
     low, high = theirs.conf_int(0.05)[0]
-    ours = mean_estimate(values, 0.95, group)
+    ours = estimate_grouped_mean(values, 0.95, group)
     assert (ours.low, ours.high) == pytest.approx((low, high)) and ours.n == 6
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 14), st.integers(1, 9))
 def test_every_partition_measures_each_instance_and_slot_once_and_learns_from_none_of_them(seed, n, repeats):
-    made = instances(made_up(np.random.default_rng(seed), n, 3, repeats), "v", ["set"], ["size"], False)
+    made = build_instances(made_up(np.random.default_rng(seed), n, 3, repeats), "v", ["set"], ["size"], False)
     seen: dict[int, list[tuple[int, int]]] = {}
-    for split in splits(made):
+    for split in iter_splits(made):
         slots = range(made.slots) if split.slots is None else split.slots.tolist()
         seen.setdefault(split.partition, []).extend((int(row), slot) for row in split.test for slot in slots)
-        if not by_repeat(made):
+        if not needs_split_by_repeat(made):
             assert not set(split.train) & set(split.test)
         assert split.slots is None or 0 < len(split.slots) < made.slots
     for visits in seen.values():
@@ -470,7 +478,7 @@ def test_the_worst_case_of_few_instances_is_an_instance_not_a_repeat():
     ]
     rows = [(size, name, v * (1 + 1e-6 * at**2)) for at, (size, name, v) in enumerate(rows)]
     table = build_table(dict(zip(("size", "set", "v"), map(list, zip(*rows, strict=True)), strict=True)))
-    made = advise(table, "v", ["set"], ["size"], wish=Wish(current={"set": "b"}))
+    made = advise_settings(table, "v", ["set"], ["size"], wish=Wish(current={"set": "b"}))
     assert made.best_default == "a" and made.gain.lowest == pytest.approx(0.5, abs=0.01)
 
 
@@ -478,13 +486,13 @@ def test_what_would_settle_it_has_the_power_it_promises():
     from statsmodels.stats.power import TTestPower
 
     for size in (0.2, 0.5, 1.0):
-        gain = mean_estimate(np.concatenate([np.full(3, size - 1), np.full(3, size + 1)]), 0.95)
+        gain = estimate_grouped_mean(np.concatenate([np.full(3, size - 1), np.full(3, size + 1)]), 0.95)
         sd = np.sqrt(6 / 5)
         exact = TTestPower().solve_power(size / sd, alpha=0.05, power=0.8, alternative="two-sided")
-        assert max(7, exact) <= enough(gain) <= max(7, exact) + 2
-    assert enough(mean_estimate(np.array([-1.0, 0.5, -0.2]), 0.95)) is None
-    assert enough(mean_estimate(np.array([1.0, 2.0]), 0.95)) is None
-    assert enough(mean_estimate(np.array([1.0, 1.0, 1.0]), 0.95)) is None
+        assert max(7, exact) <= compute_sufficient_values(gain) <= max(7, exact) + 2
+    assert compute_sufficient_values(estimate_grouped_mean(np.array([-1.0, 0.5, -0.2]), 0.95)) is None
+    assert compute_sufficient_values(estimate_grouped_mean(np.array([1.0, 2.0]), 0.95)) is None
+    assert compute_sufficient_values(estimate_grouped_mean(np.array([1.0, 1.0, 1.0]), 0.95)) is None
 
 
 def test_so_many_trials_as_asked_for_tell_two_settings_apart_four_times_in_five():
@@ -492,17 +500,20 @@ def test_so_many_trials_as_asked_for_tell_two_settings_apart_four_times_in_five(
 
     asked = trials_asked(0.1)
     assert asked == pytest.approx(2 * ((1.645 + 0.842) * 0.1 / np.log(1.1)) ** 2, abs=2)
-    told = [not tied(instances(pair(0.1, asked, seed), "v", ["set"], [], False), 0.95).all() for seed in range(300)]
+    told = [
+        not mark_settings_tied_with_best(build_instances(pair(0.1, asked, seed), "v", ["set"], [], False), 0.95).all()
+        for seed in range(300)
+    ]
     assert 0.72 <= np.mean(told) <= 0.9
 
 
 def test_few_instances_are_told_how_many_trials_they_need():
     rng = np.random.default_rng(5)
     rows = [(name, 100 * (1.06 if name == "b" else 1) * np.exp(rng.normal(0, 0.1))) for name in "ab" for _ in range(6)]
-    made = advise(build_table({"set": [r[0] for r in rows], "v": [r[1] for r in rows]}), "v", ["set"])
+    made = advise_settings(build_table({"set": [r[0] for r in rows], "v": [r[1] for r in rows]}), "v", ["set"])
     assert made.kind == "nothing" and made.needs.instances is None
     assert made.needs.trials > 6 and made.needs.of.startswith(f"{made.best_default} over ")
-    two = advise(build_table({"set": list("aabb"), "v": [1.0, 1.1, 1.3, 1.45]}), "v", ["set"])
+    two = advise_settings(build_table({"set": list("aabb"), "v": [1.0, 1.1, 1.3, 1.45]}), "v", ["set"])
     assert two.kind == "nothing" and two.needs.repeats == 3
 
 
@@ -511,7 +522,7 @@ def test_the_real_non_contiguous_data_give_the_known_figures():
     size, gap, on, buffer, fill, value = (table.columns[name].values for name in table.names)
     setting = [f"{'on' if o else 'off'} {b:g}" for o, b in zip(on, buffer, strict=True)]
     rows = build_table({"size": size, "gap": gap, "fill": fill, "set": setting, "v": value})
-    made = advise(rows, "v", ["set"], ["size", "gap", "fill"], wish=Wish(weigh=False))
+    made = advise_settings(rows, "v", ["set"], ["size", "gap", "fill"], wish=Wish(weigh=False))
     assert [tuple(sorted(pair[0] + pair[1])) for pair in made.instances.renamed] == [("on 100", "on 4")]
     assert len(made.instances) == 180 and made.to_json()["best_mean"] == pytest.approx(65.49, abs=0.01)
     found = {d.setting: (round(d.rel_arith, 3), round(d.rel_harm, 3)) for d in made.defaults}
@@ -520,6 +531,6 @@ def test_the_real_non_contiguous_data_give_the_known_figures():
     # By the most frequent label of a leaf 0.848; a leaf here advises what has the highest mean share.
     assert 1 - made.depths[1].loss == pytest.approx(0.851, abs=1e-3)
     assert [1 - made.depths[d].crossed.value for d in (2, 3)] == pytest.approx([0.972, 0.974], abs=0.005)
-    weighed = advise(rows, "v", ["set"], ["size", "gap", "fill"])
+    weighed = advise_settings(rows, "v", ["set"], ["size", "gap", "fill"])
     assert weighed.kind == "rules" and weighed.depth == 3 and weighed.gain.share.low > 0.05
     assert 1 - weighed.depths[1].crossed.value > 0.94  # by labels alone 0.82: worse than the best default

@@ -13,29 +13,36 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Table, build_table
 from iosonde.core.types import Estimate
 from iosonde.explain import advise_defaults, instance_twins
-from iosonde.explain.advise import Wish, advise
-from iosonde.explain.advise_defaults import CRITERIA, Default, defaults, winners
-from iosonde.explain.advise_effects import Effect, effects, select_largest_effect
-from iosonde.explain.advise_gain import Crossed, Learner, cross_fit, labels, pick_depth, tied
+from iosonde.explain.advise import Wish, advise_settings
+from iosonde.explain.advise_defaults import CRITERIA, Default, build_defaults, find_best_default_by_criterion
+from iosonde.explain.advise_effects import Effect, estimate_setting_effects, select_largest_effect
+from iosonde.explain.advise_gain import (
+    Crossed,
+    Learner,
+    cross_validate_choice,
+    mark_settings_tied_with_best,
+    pick_depth,
+    select_best_setting_by_instance,
+)
 from iosonde.explain.advise_intervals import (
-    absolute_gain,
-    best_settings,
     bound_instance_share,
     bound_repeat_share,
-    by_noise,
-    cut,
-    one_hot,
-    ratio_gain,
-    share_gain,
+    cut_share_to_range,
+    estimate_absolute_gain,
+    estimate_mean_from_noise,
+    estimate_ratio_gain,
+    estimate_share_gain,
+    find_best_settings,
+    to_one_hot,
 )
-from iosonde.explain.advise_needs import enough, needs
-from iosonde.explain.advise_parts import mean_estimate, partition_groups
-from iosonde.explain.advise_tree import Node, Question, choices, grow
-from iosonde.explain.advise_tree import cut as cut_tree
-from iosonde.explain.advise_trial import against
-from iosonde.explain.advise_words import sentence_of
-from iosonde.explain.instances import Instances, instances
-from iosonde.explain.rules import Rule, RuleCondition, rules
+from iosonde.explain.advise_needs import compute_deciding_needs, compute_sufficient_values
+from iosonde.explain.advise_parts import estimate_grouped_mean, partition_groups
+from iosonde.explain.advise_tree import Node, Question, choose_settings_by_tree, grow_advice_tree
+from iosonde.explain.advise_tree import cut_tree as cut_tree
+from iosonde.explain.advise_trial import validate_by_new_trials
+from iosonde.explain.advise_words import describe_advice
+from iosonde.explain.instances import Instances, build_instances
+from iosonde.explain.rules import Rule, RuleCondition, build_rules
 from iosonde.model.fit.features import Feature
 from messages import assert_problem, codes, raises
 
@@ -52,7 +59,7 @@ def build_speeds(trials: dict) -> Table:
 
 
 def build_instances(trials: dict | None = None, lower: bool = False) -> Instances:
-    return instances(build_speeds(trials or SPEEDS), "v", ["set"], ["size"], lower)
+    return build_instances(build_speeds(trials or SPEEDS), "v", ["set"], ["size"], lower)
 
 
 CELLS = [list(by_name.values()) for by_name in SPEEDS.values()]
@@ -94,7 +101,7 @@ def test_a_row_of_defaults(lower):
     best = values.min(axis=1) if lower else values.max(axis=1)
     share = best[:, None] / values if lower else values / best[:, None]
     marks = np.array([[True, False, True], [False, True, True]])
-    rows = defaults(values, ["a", "b", "c"], lower, marks)
+    rows = build_defaults(values, ["a", "b", "c"], lower, marks)
     assert [asdict(row) for row in rows] == [
         pytest.approx(
             {
@@ -112,7 +119,7 @@ def test_a_row_of_defaults(lower):
         )
         for at, name in enumerate("abc")
     ]
-    assert rows[0].to_json() == asdict(rows[0]) and defaults(values, list("abc"), lower)[0].tied is None
+    assert rows[0].to_json() == asdict(rows[0]) and build_defaults(values, list("abc"), lower)[0].tied is None
 
 
 def test_each_criterion_has_its_winner_and_a_tie_goes_to_the_higher_mean():
@@ -131,24 +138,30 @@ def test_each_criterion_has_its_winner_and_a_tie_goes_to_the_higher_mean():
         "lowest": "b",
     }
     assert set(expected) == set(CRITERIA)
-    assert winners(table) == expected and winners(table, lower=True) == expected | {"abs": "b"}
+    assert find_best_default_by_criterion(table) == expected and find_best_default_by_criterion(
+        table, lower=True
+    ) == expected | {"abs": "b"}
 
 
 def test_the_best_setting_of_an_instance_is_on_a_tie_that_of_all():
     share = np.array([[1.0, 1.0, 0.5], [0.2, 0.95, 1.0], [1.0, 0.3, 0.3]])
-    assert labels(share).tolist() == [1, 2, 0]
+    assert select_best_setting_by_instance(share).tolist() == [1, 2, 0]
 
 
 def test_settings_tie_without_repeats_only_when_equal():
     data = build_instances({1.0: {"a": [2.0], "b": [2.0], "c": [1.9]}, 2.0: {"a": [1.0], "b": [3.0], "c": [3.0]}})
-    assert tied(data, 0.95).tolist() == [[True, True, False], [False, True, True]]
+    assert mark_settings_tied_with_best(data, 0.95).tolist() == [[True, True, False], [False, True, True]]
 
 
 def test_settings_tie_within_the_noise_of_both():
     data = build_instances()
     limit = stats.t.ppf(1 - 0.05 / 2, 12) * NOISE * np.sqrt(2 / 3)
     gap = np.log(MEANS.max(axis=1, keepdims=True)) - np.log(MEANS)
-    assert tied(data, 0.95).tolist() == (gap <= limit).tolist() == [[True, False, False], [False, True, True]]
+    assert (
+        mark_settings_tied_with_best(data, 0.95).tolist()
+        == (gap <= limit).tolist()
+        == [[True, False, False], [False, True, True]]
+    )
 
 
 TREE = Node(
@@ -162,8 +175,8 @@ TREE = Node(
 
 def test_a_tree_answers_and_is_cut():
     x = np.array([[4.0, 1.0], [4.0, 0.0], [4.1, 1.0], [9.1, 0.0]])
-    assert choices(TREE, x).tolist() == [1, 2, 3, 3]
-    assert [choices(TREE, x, depth).tolist() for depth in (0, 1)] == [[0] * 4, [1, 1, 3, 3]]
+    assert choose_settings_by_tree(TREE, x).tolist() == [1, 2, 3, 3]
+    assert [choose_settings_by_tree(TREE, x, depth).tolist() for depth in (0, 1)] == [[0] * 4, [1, 1, 3, 3]]
     assert (TREE.depth, TREE.leaf, [leaf.choice for leaf in TREE.leaves()]) == (2, False, [1, 2, 3, 3])
     whole = cut_tree(TREE, 2)
     assert (whole.depth, [leaf.choice for leaf in whole.leaves()]) == (2, [1, 2, 3]), "equal leaves become one"
@@ -176,15 +189,25 @@ def test_a_tree_answers_and_is_cut():
 )
 def test_a_question_is_halfway_in_few_digits(numbers, at):
     share = np.array([[1.0, 0.5]] * 2 + [[0.5, 1.0]] * 2)
-    tree = grow([Feature("x", "", tuple(numbers), True)], np.array(numbers, float)[:, None], share, labels(share), 3)
+    tree = grow_advice_tree(
+        [Feature("x", "", tuple(numbers), True)],
+        np.array(numbers, float)[:, None],
+        share,
+        select_best_setting_by_instance(share),
+        3,
+    )
     assert (tree.question, tree.yes.choice, tree.no.choice) == (Question(0, at, False), 0, 1)
     assert (tree.yes.rows.tolist(), tree.no.rows.tolist()) == ([0, 1], [2, 3])
 
 
 def test_a_question_about_text_is_one_level_against_the_rest():
     share = np.array([[1.0, 0.5]] * 2 + [[0.5, 1.0]] * 2 + [[0.9, 0.5]] * 2)
-    tree = grow(
-        [Feature("op", "", ("r", "s", "w"), False)], np.repeat([[0.0], [1.0], [2.0]], 2, 0), share, labels(share), 3
+    tree = grow_advice_tree(
+        [Feature("op", "", ("r", "s", "w"), False)],
+        np.repeat([[0.0], [1.0], [2.0]], 2, 0),
+        share,
+        select_best_setting_by_instance(share),
+        3,
     )
     assert (tree.question, tree.yes.choice, tree.no.choice) == (Question(0, 1.0, True), 1, 0)
     assert tree.yes.rows.tolist() == [2, 3] and tree.depth == 1
@@ -193,9 +216,14 @@ def test_a_question_about_text_is_one_level_against_the_rest():
 def test_no_tree_grows_without_questions_or_a_choice():
     share = np.array([[1.0, 0.9]] * 3 + [[0.5, 1.0]])
     feature, x = [Feature("x", "", (1, 2, 3, 4), True)], np.arange(4.0)[:, None]
-    assert grow(feature, x, share, labels(share), 0).leaf and grow([], x, share, labels(share), 3).leaf
-    assert grow(feature, x, share, np.zeros(4, int), 3).leaf
-    assert grow(feature, x, share, labels(share), 3).choice == 1, "the highest mean, not the most frequent"
+    assert (
+        grow_advice_tree(feature, x, share, select_best_setting_by_instance(share), 0).leaf
+        and grow_advice_tree([], x, share, select_best_setting_by_instance(share), 3).leaf
+    )
+    assert grow_advice_tree(feature, x, share, np.zeros(4, int), 3).leaf
+    assert grow_advice_tree(feature, x, share, select_best_setting_by_instance(share), 3).choice == 1, (
+        "the highest mean, not the most frequent"
+    )
 
 
 @pytest.mark.parametrize(
@@ -209,13 +237,13 @@ def test_no_tree_grows_without_questions_or_a_choice():
 def test_a_condition_on_a_number_holds_above_its_low_end_and_up_to_its_high_one(low, high, inside, outside, text):
     condition = RuleCondition("x", low, high)
     assert all(map(condition.holds, inside)) and not any(map(condition.holds, outside))
-    assert str(condition) == text and condition.in_base() == {"factor": "x", "above": low, "up_to": high}
+    assert str(condition) == text and condition.to_base_units() == {"factor": "x", "above": low, "up_to": high}
 
 
 def test_a_condition_on_text_holds_for_its_levels():
     condition = RuleCondition("op", levels=("r", "w"), other=("s", "t"))
     assert condition.holds("r") and condition.holds("w") and not condition.holds("s")
-    assert str(condition) == "op is r or w" and condition.in_base() == {"factor": "op", "levels": ["r", "w"]}
+    assert str(condition) == "op is r or w" and condition.to_base_units() == {"factor": "op", "levels": ["r", "w"]}
     assert str(RuleCondition("op", levels=("r", "w"), other=("s",))) == "op is not s"
     assert str(RuleCondition("op", levels=("r",), other=("s",))) == "op is r"
 
@@ -227,7 +255,7 @@ def test_rules_merge_conditions_and_count_best_choices():
             for size in range(1, 9)
         }
     )
-    share = advise_defaults.shares(data.values, False)
+    share = advise_defaults.compute_shares_of_best(data.values, False)
     tree = Node(
         1,
         np.arange(8),
@@ -235,7 +263,7 @@ def test_rules_merge_conditions_and_count_best_choices():
         Node(0, np.arange(6), Question(0, 3.5, False), Node(0, np.arange(3)), Node(1, np.arange(3, 6))),
         Node(1, np.array([6, 7])),
     )
-    low, middle, high = rules(tree, data, share, labels(share))
+    low, middle, high = build_rules(tree, data, share, select_best_setting_by_instance(share))
     assert [str(rule.conditions[0]) for rule in (low, middle, high)] == [
         "size <= 3.5",
         "3.5 < size <= 6.5",
@@ -284,17 +312,17 @@ def test_gains_over_another_setting_have_intervals_of_the_pooled_noise(lower):
     ratio = sign * np.log(MEANS[[0, 1], what] / MEANS[:, 2]).mean()
     half = compute_half(np.array([1.0, -1.0, 1.0, -1.0]))
     expected = (0.0, min(ratio - half, 0.0), max(ratio + half, 0.0))
-    assert get_interval(ratio_gain(data, what, over, 0.95, open_estimate)) == pytest.approx(expected)
+    assert get_interval(estimate_ratio_gain(data, what, over, 0.95, open_estimate)) == pytest.approx(expected)
 
     gain = sign * (MEANS[[0, 1], what] - MEANS[:, 2]).mean()
     half = compute_half(np.concatenate([MEANS[[0, 1], what], MEANS[:, 2]]))
     expected = (0.0, min(gain - half, 0.0), max(gain + half, 0.0))
-    assert get_interval(absolute_gain(data, what, over, 0.95, open_estimate)) == pytest.approx(expected)
+    assert get_interval(estimate_absolute_gain(data, what, over, 0.95, open_estimate)) == pytest.approx(expected)
 
-    alone = by_noise(data, np.array([1.0, 3.0]), one_hot(data, what), 0.95)
+    alone = estimate_mean_from_noise(data, np.array([1.0, 3.0]), to_one_hot(data, what), 0.95)
     half = compute_half(np.ones(2))
     assert get_interval(alone) == pytest.approx((2.0, 2.0 - half, 2.0 + half)) and alone.n == 6
-    assert best_settings(data).tolist() == ([1, 0] if lower else [0, 1])
+    assert find_best_settings(data).tolist() == ([1, 0] if lower else [0, 1])
 
 
 def test_what_a_setting_adds_to_the_share_of_the_best():
@@ -310,10 +338,10 @@ def test_what_a_setting_adds_to_the_share_of_the_best():
     slopes = [(compute_gains(logs + step).sum() - compute_gains(logs - step).sum()) / 2e-6 for step in steps]
     half = stats.t.ppf(0.975, 12) * NOISE / np.sqrt(3) * np.sqrt(np.square(slopes).sum()) / 2
     gain = compute_gains(logs).mean()
-    result = share_gain(data, what, weights, 0.95, Estimate(gain, None, None, 0.95, 2))
+    result = estimate_share_gain(data, what, weights, 0.95, Estimate(gain, None, None, 0.95, 2))
     assert get_interval(result) == pytest.approx((gain, gain - half, gain + half), rel=1e-5)
     assert result.low > 0
-    wide = share_gain(data, what, weights, 0.99999999, Estimate(gain, None, None, 0.95, 2))
+    wide = estimate_share_gain(data, what, weights, 0.99999999, Estimate(gain, None, None, 0.95, 2))
     contrast = np.array([-1 / 3, -1 / 3, 2 / 3])
     by_logs = (logs @ contrast).mean() - stats.t.ppf(1 - 5e-9, 12) * NOISE / np.sqrt(3) * np.sqrt(2 * 2 / 3) / 2
     assert by_logs < 0 and wide.low == pytest.approx(min(by_logs, wide.low)) and wide.level == 0.99999999
@@ -332,12 +360,12 @@ def test_a_share_is_bounded_on_the_scale_of_log_odds():
 
 
 def test_a_share_beyond_its_range_is_cut_with_a_warning():
-    share = cut(Estimate(1.02, 0.9, 1.1, 0.95, 4))
+    share = cut_share_to_range(Estimate(1.02, 0.9, 1.1, 0.95, 4))
     assert get_interval(share) == (1.0, 0.9, 1.0)
     [warning] = share.warnings
     assert_problem(warning, "cut-share", mean=1.02)
-    assert get_interval(cut(Estimate(-0.1, -0.5, 0.2, 0.95, 4))) == (0.0, 0.0, 0.2)
-    assert get_interval(cut(Estimate(0.5, -0.5, 1.2, 0.95, 4))) == (0.5, 0.0, 1.0)
+    assert get_interval(cut_share_to_range(Estimate(-0.1, -0.5, 0.2, 0.95, 4))) == (0.0, 0.0, 0.2)
+    assert get_interval(cut_share_to_range(Estimate(0.5, -0.5, 1.2, 0.95, 4))) == (0.5, 0.0, 1.0)
 
 
 @pytest.mark.parametrize("lower", [False, True])
@@ -362,7 +390,10 @@ def test_the_effect_of_a_column_is_a_ratio_of_pairs():
     speed |= {("2", "x"): [20.0, 30.0, 100.0], ("2", "y"): [33.0, 22.0, 90.0], ("3", "x"): [5.0, 5.0, 6.0]}
     rows = [(size, p, q, many[size]) for (p, q), many in speed.items() for size in range(3)]
     table = build_table(dict(zip(("size", "p", "q", "v"), map(list, zip(*rows, strict=True)), strict=True)))
-    result = {(e.column, e.other): e for e in effects(instances(table, "v", ["p", "q"], ["size"], False), 0.95)}
+    result = {
+        (e.column, e.other): e
+        for e in estimate_setting_effects(build_instances(table, "v", ["p", "q"], ["size"], False), 0.95)
+    }
     logs = {key: np.log(many) for key, many in speed.items()}
     one = (logs["2", "x"] - logs["1", "x"] + logs["2", "y"] - logs["1", "y"]) / 2
     three = logs["2", "x"] - logs["3", "x"]
@@ -385,7 +416,9 @@ def test_the_effect_of_a_column_is_a_ratio_of_pairs():
 
 
 def test_the_effect_in_few_instances_has_the_noise_of_repeats():
-    [effect] = effects(build_instances({size: {n: SPEEDS[size][n] for n in "ac"} for size in SPEEDS}), 0.95)
+    [effect] = estimate_setting_effects(
+        build_instances({size: {n: SPEEDS[size][n] for n in "ac"} for size in SPEEDS}), 0.95
+    )
     cells = np.log(np.delete(CELLS, 1, axis=1))
     noise = np.sqrt(((cells - cells.mean(axis=2, keepdims=True)) ** 2).sum() / 8)
     logs = np.log(MEANS[:, 2] / MEANS[:, 0])
@@ -407,9 +440,9 @@ def test_the_largest_effect_is_one_that_is_certain():
 def test_a_mean_has_students_interval():
     values = np.array([1.0, 2.0, 4.0, 9.0])
     low, high = stats.t.interval(0.9, 3, values.mean(), stats.sem(values))
-    estimate = mean_estimate(values, 0.9)
+    estimate = estimate_grouped_mean(values, 0.9)
     assert get_interval(estimate) == pytest.approx((4.0, low, high)) and (estimate.n, estimate.level) == (4, 0.9)
-    few = mean_estimate(values[:2], 0.9)
+    few = estimate_grouped_mean(values[:2], 0.9)
     assert get_interval(few) == (1.5, None, None) and few.n == 2 and codes(few.warnings) == ["too-few-values"]
 
 
@@ -425,7 +458,7 @@ def test_needs_name_the_widest_undecided_pairs():
     """Two instances with ties; the trials are those of a one-sided t at Bonferroni's level with a power of 80 %."""
     data = build_instances()
     ties = np.array([[True, False, True], [False, True, True]])
-    result = needs(
+    result = compute_deciding_needs(
         data, {"rules": Estimate(0.1, -0.05, 0.25, 0.95, 6), "none": Estimate(-0.1, -1.0, 0.8, 0.95, 6)}, ties, 0.95
     )
     gaps = {1: np.log(MEANS[0, 0] / MEANS[0, 2]), 8: np.log(MEANS[1, 1] / MEANS[1, 2])}
@@ -439,7 +472,7 @@ def test_needs_name_the_widest_undecided_pairs():
 
     assert result.to_json() == {
         "instances": None,
-        "trials": enough(Estimate(0.1, -0.05, 0.25, 0.95, 6)),
+        "trials": compute_sufficient_values(Estimate(0.1, -0.05, 0.25, 0.95, 6)),
         "of": "rules",
         "repeats": 0,
         "cells": [
@@ -454,14 +487,16 @@ def test_needs_name_the_widest_undecided_pairs():
             for size, setting in ((1, "a"), (8, "b"))
         ],
     }
-    few = needs(build_instances({1.0: {"a": [1.0], "b": [2.0]}}), {}, np.ones((1, 2), bool), 0.95)
+    few = compute_deciding_needs(build_instances({1.0: {"a": [1.0], "b": [2.0]}}), {}, np.ones((1, 2), bool), 0.95)
     assert few.to_json() == {"instances": None, "trials": None, "of": None, "repeats": 3, "cells": []}
     many = build_instances({float(size): {"a": [1.0 + size], "b": [2.0]} for size in range(9)})
     gains = {"slow": Estimate(0.1, -0.3, 0.5, 0.95, 9), "quick": Estimate(0.2, -0.1, 0.5, 0.95, 9)}
-    wanted = needs(many, gains, np.zeros((9, 2), bool), 0.95)
-    assert (wanted.of, wanted.trials, wanted.repeats) == ("quick", None, 2) and wanted.instances == enough(
-        gains["quick"]
-    )
+    wanted = compute_deciding_needs(many, gains, np.zeros((9, 2), bool), 0.95)
+    assert (wanted.of, wanted.trials, wanted.repeats) == (
+        "quick",
+        None,
+        2,
+    ) and wanted.instances == compute_sufficient_values(gains["quick"])
 
 
 @pytest.mark.parametrize(
@@ -470,11 +505,11 @@ def test_needs_name_the_widest_undecided_pairs():
 )
 def test_no_number_of_values_shows_no_gain(gain):
     value, low, high, n = gain
-    assert enough(Estimate(value, low, high, 0.95, n)) is None
+    assert compute_sufficient_values(Estimate(value, low, high, 0.95, n)) is None
 
 
 def test_a_significant_gain_needs_one_more_value_at_least():
-    assert enough(Estimate(0.5, 0.4, 0.6, 0.95, 5)) == 6
+    assert compute_sufficient_values(Estimate(0.5, 0.4, 0.6, 0.95, 5)) == 6
 
 
 ORIGINAL = np.array([0, 1, 2, 0, 1, 5])  # trials 3 and 4 copy 0 and 1
@@ -482,7 +517,7 @@ ORIGINAL = np.array([0, 1, 2, 0, 1, 5])  # trials 3 and 4 copy 0 and 1
 
 def test_cells_with_copies_of_the_same_trials_have_one_number():
     instance, setting = np.array([0, 0, 1, 1, 1, 1]), np.array([0, 0, 0, 1, 1, 0])
-    assert instance_twins.same_cells(ORIGINAL, instance, setting).tolist() == [[0, -1], [1, 0]]
+    assert instance_twins.number_copied_cells(ORIGINAL, instance, setting).tolist() == [[0, -1], [1, 0]]
 
 
 @pytest.mark.parametrize(
@@ -496,7 +531,7 @@ def test_cells_with_copies_of_the_same_trials_have_one_number():
     ],
 )
 def test_a_setting_is_a_copy_of_an_earlier_one_with_the_same_cells(same, copies):
-    assert instance_twins.renamed(np.array(same)) == copies
+    assert instance_twins.find_renamed_settings(np.array(same)) == copies
 
 
 @pytest.mark.parametrize(
@@ -508,24 +543,24 @@ def test_a_setting_is_a_copy_of_an_earlier_one_with_the_same_cells(same, copies)
     ],
 )
 def test_instances_with_more_than_half_of_their_cells_alike_are_a_group(same, group):
-    assert instance_twins.alike(np.array(same)).tolist() == group
+    assert instance_twins.group_instances_with_copies(np.array(same)).tolist() == group
 
 
 def test_a_copy_is_in_the_slot_of_its_original():
     cells = np.array([0, 0, 0, 1, 1, 1, 0])
     none = np.arange(7)
     everywhere = np.ones(2, bool)
-    assert instance_twins.slots(none, cells, everywhere, 32).tolist() == [0, 1, 2, 0, 1, 2, 0]
-    assert instance_twins.slots(none, cells, everywhere, 2).tolist() == [0, 1, 0, 0, 1, 0, 1]
+    assert instance_twins.assign_slots(none, cells, everywhere, 32).tolist() == [0, 1, 2, 0, 1, 2, 0]
+    assert instance_twins.assign_slots(none, cells, everywhere, 2).tolist() == [0, 1, 0, 0, 1, 0, 1]
     copied = np.array([0, 1, 1, 3, 4, 5, 6])  # the first cell has three distinct trials
-    assert instance_twins.slots(copied, cells, everywhere, 32).tolist() == [0, 1, 1, 0, 1, 2, 2]
-    assert instance_twins.slots(none[:4], cells[:4], everywhere, 32).tolist() == [0] * 4, "a cell has one trial"
+    assert instance_twins.assign_slots(copied, cells, everywhere, 32).tolist() == [0, 1, 1, 0, 1, 2, 2]
+    assert instance_twins.assign_slots(none[:4], cells[:4], everywhere, 32).tolist() == [0] * 4, "a cell has one trial"
 
 
 def test_the_share_of_cross_fitted_advice_is_that_of_held_out_instances():
     """Without noise: above size 4 setting b is twice as fast, below it half as fast."""
     data = build_instances({float(size): {"a": [1.0], "b": [2.0 if size > 4 else 0.5]} for size in range(1, 17)})
-    crossed = cross_fit(data, Learner(2), 1, current=0)
+    crossed = cross_validate_choice(data, Learner(2), 1, current=0)
     sizes = np.arange(1, 17)
     assert crossed.share["default"].tolist() == np.where(sizes > 4, 1.0, 0.5).tolist()
     assert crossed.share["current"].tolist() == np.where(sizes > 4, 0.5, 1.0).tolist()
@@ -543,7 +578,7 @@ def test_the_share_of_cross_fitted_advice_is_that_of_held_out_instances():
 
 
 def test_single_trials_of_few_instances_cannot_be_held_out():
-    assert cross_fit(build_instances({1.0: {"a": [1.0], "b": [2.0]}}), Learner(2), 0) is None
+    assert cross_validate_choice(build_instances({1.0: {"a": [1.0], "b": [2.0]}}), Learner(2), 0) is None
 
 
 @pytest.mark.parametrize(
@@ -567,7 +602,7 @@ def test_data_that_cannot_be_compared_are_refused(trials, code, values):
 
 def test_a_factor_that_never_varies_is_left_out():
     table = build_table({"size": [1.0] * 4, "op": list("rrww"), "set": list("abab"), "v": [1.0, 2.0, 3.0, 4.0]})
-    data = instances(table, "v", ["set"], ["size", "op"], False)
+    data = build_instances(table, "v", ["set"], ["size", "op"], False)
     assert [feature.name for feature in data.features] == ["op"]
     [warning] = data.warnings
     assert_problem(warning, "constant-column", columns="size")
@@ -594,7 +629,7 @@ def build_crossing(repeats: int = 2, shift: float = 0.0) -> Table:
 
 @pytest.fixture(scope="module")
 def crossing():
-    return advise(build_crossing(), "v", ["set"], ["size"], wish=Wish(depth=3, unit="MiB/s"))
+    return advise_settings(build_crossing(), "v", ["set"], ["size"], wish=Wish(depth=3, unit="MiB/s"))
 
 
 def test_an_advice_has_all_its_numbers(crossing):
@@ -638,7 +673,9 @@ def test_an_advice_has_all_its_numbers(crossing):
         "reference",
         "possible",
     }
-    assert crossing.rule_for({"size": 8.5}).setting == ("a",) and crossing.rule_for({"size": 9}).setting == ("b",)
+    assert crossing.find_rule_for({"size": 8.5}).setting == ("a",) and crossing.find_rule_for({"size": 9}).setting == (
+        "b",
+    )
     assert crossing.criteria_agree != (len(set(crossing.winners.values())) > 1)
     assert crossing.over_random.level == pytest.approx(1 - 0.05 / 3)
 
@@ -652,7 +689,7 @@ def test_new_trials_with_the_same_gain_keep_it_and_are_counted(crossing):
             12.0: {"b": [2.0]},
         }
     )
-    result = against(crossing, new)
+    result = validate_by_new_trials(crossing, new)
     logs = np.log([1.0, 1.0, 2.0, 2.0])
     low, high = stats.t.interval(0.95, 3, logs.mean(), stats.sem(logs))
     assert get_interval(result.obtained) == pytest.approx((np.exp(logs.mean()), np.exp(low), np.exp(high)))
@@ -676,7 +713,7 @@ def test_new_sizes_are_compared_with_the_mean_of_all(crossing):
     new = build_speeds(
         {size + 0.25: {name: [compute_speed(size, name) * size] for name in "ab"} for size in (2, 3, 10, 11)}
     )
-    result = against(crossing, new)
+    result = validate_by_new_trials(crossing, new)
     predicted, obtained = crossing.gain.ratio, result.obtained
     assert result.predicted == predicted and obtained.value == pytest.approx(np.sqrt(2))
     half = np.hypot(np.log(predicted.high / predicted.low), np.log(obtained.high / obtained.low)) / 2
@@ -692,26 +729,26 @@ def test_a_gain_is_kept_or_less_or_more(crossing, factor, verdict):
     """All sizes above the border: the promised ratio there is two."""
     sizes = range(10, 17)
     rows = {float(size): {"a": [1.0], "b": [2.0 * factor * (1 + 0.001 * (size % 3 - 1))]} for size in sizes}
-    assert against(crossing, build_speeds(rows)).verdict == verdict
-    two = against(crossing, build_speeds({size: rows[size] for size in (10.0, 11.0)}))
+    assert validate_by_new_trials(crossing, build_speeds(rows)).verdict == verdict
+    two = validate_by_new_trials(crossing, build_speeds({size: rows[size] for size in (10.0, 11.0)}))
     assert (two.verdict, two.instances) == ("cannot tell", 2)
 
 
 def test_new_trials_must_be_positive_and_an_advice_must_say_something(crossing):
     with raises("nonpositive-value", DataError, response="v"):
-        against(crossing, build_speeds({2.0: {"a": [0.0], "b": [1.0]}}))
+        validate_by_new_trials(crossing, build_speeds({2.0: {"a": [0.0], "b": [1.0]}}))
     with raises("no-advice", InputError):
-        against(replace(crossing, kind="nothing"), build_crossing())
+        validate_by_new_trials(replace(crossing, kind="nothing"), build_crossing())
     with raises("missing-option", InputError):
-        against(replace(crossing, kind="default"), build_crossing())
+        validate_by_new_trials(replace(crossing, kind="default"), build_crossing())
     with raises("training-data-reused", DataError):
-        against(crossing, build_crossing())
+        validate_by_new_trials(crossing, build_crossing())
 
 
 def test_a_sentence_warns_of_a_gain_that_is_large_for_its_certainty(crossing):
     def count_sentences(low: float) -> int:
         gain = replace(crossing.gain, share=Estimate(0.2, low, 0.3, 0.95, 16))
-        return len(re.findall(r"\.(?: |$)", sentence_of(replace(crossing, gain=gain))))
+        return len(re.findall(r"\.(?: |$)", describe_advice(replace(crossing, gain=gain))))
 
     assert count_sentences(0.1) + 1 == count_sentences(0.09)
 
@@ -723,7 +760,7 @@ def test_the_setting_in_use_is_found_by_its_levels_and_names():
     choose = ["stripe (MiB)", "set"]
 
     def find(**current: str) -> str | None:
-        return advise(table, "v", choose, ["size (KiB)"], wish=Wish(current=current)).current
+        return advise_settings(table, "v", choose, ["size (KiB)"], wish=Wish(current=current)).current
 
     assert find(stripe="1", set="a") == find(**{"stripe (MiB)": "1.0", "set": "a"}) == "1/a"
     for current, code in (({"set": "a"}, "incomplete-setting"), ({"stripe": "3", "set": "a"}, "unmeasured-setting")):
@@ -737,5 +774,5 @@ def test_a_gain_of_shares_is_from_minus_one_to_one():
     share = {"a": np.array([1.0, 0.0, 1.0]), "b": np.array([0.0, 1.0, 0.0])}
     crossed = Crossed(share, {}, {}, {}, np.zeros((3, 1)), False, np.arange(3))
     assert get_interval(crossed.gain("a", "b", 0.95)) == pytest.approx((1 / 3, -1.0, 1.0))
-    wide = mean_estimate(share["a"] - share["b"], 0.95)
+    wide = estimate_grouped_mean(share["a"] - share["b"], 0.95)
     assert wide.low < -1 and wide.high > 1 and crossed.mean(share["a"] - share["b"], 0.95) == wide

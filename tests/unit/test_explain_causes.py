@@ -13,11 +13,17 @@ from scipy import stats
 from iosonde.core.types import Severity
 from iosonde.explain import causes
 from iosonde.explain.causes import s410_trials, s413_drift
-from iosonde.explain.causes.target import Agreement, Suspect, Target, agreement, which_groups
+from iosonde.explain.causes.target import Agreement, Suspect, Target, compute_agreement, select_groups_with_slow
 from iosonde.explain.cost import Account
-from iosonde.explain.folding import PeriodFold, fold, lengths, period, phases
+from iosonde.explain.folding import (
+    PeriodFold,
+    compute_phases,
+    find_best_slots_of_period,
+    find_shortest_period,
+    list_candidate_periods,
+)
 from iosonde.explain.operations import Operations
-from iosonde.explain.readings import Times, reading
+from iosonde.explain.readings import Times, interpret_suspects
 from iosonde.stats.density import histogram
 
 N = 4000
@@ -36,7 +42,7 @@ def told(seed: int, ranks: int, rule, offsets=None, **more):
     return [
         one
         for place in range(classes.fast + 1, classes.count)
-        for one in causes.suspects(Target(operations, of == place, place))
+        for one in causes.find_suspects(Target(operations, of == place, place))
     ]
 
 
@@ -128,7 +134,7 @@ def test_a_rare_chance_is_not_said_to_be_none():
     slow = np.zeros(200_000, bool)
     slow[rng.choice(slow.size, 40, replace=False)] = True
     made = sample.rows(slow.size, 1, lambda r, i, o: slow[i], rng)
-    [one] = [found for found in causes.suspects(Target(sample.operations(made), slow, 1)) if found.code == "S412"]
+    [one] = [found for found in causes.find_suspects(Target(sample.operations(made), slow, 1)) if found.code == "S412"]
     assert one.sentence.startswith("0.02 % ")
 
 
@@ -145,17 +151,17 @@ def test_stalls_of_all_ranks_and_a_clock():
             at += took
     classes = sample.classes_of(made)
     slow = classes.classify(made["duration_ns"]) == classes.count - 1
-    found = causes.suspects(Target(sample.operations(made), slow, 1))
+    found = causes.find_suspects(Target(sample.operations(made), slow, 1))
     assert found[0].code == "S409" and found[0].agreement.kappa > 0.9 and found[0].evidence["moments"] >= 8
     apart = sample.operations(made, comparable=False)
-    assert "S409" not in {one.code for one in causes.suspects(Target(apart, slow, 1))}
+    assert "S409" not in {one.code for one in causes.find_suspects(Target(apart, slow, 1))}
 
 
 def test_a_sample_of_the_operations_tells_no_order():
     rng = np.random.default_rng(3)
     made = sample.rows(N, 1, lambda r, i, o: i % 16 == 0, rng)
     slow = made["duration_ns"] > 1e5
-    found = causes.suspects(Target(sample.operations(made, in_order=False), slow, 1))
+    found = causes.find_suspects(Target(sample.operations(made, in_order=False), slow, 1))
     assert [one.code for one in found] == ["S406"], "where is still known"
 
 
@@ -166,14 +172,14 @@ def test_a_unit_that_the_file_system_names_is_told():
 
 
 def test_trials_that_are_not_alike():
-    [found] = s410_trials.between(1, ["a", "b", "c"], [10, 990, 12], [1000, 1000, 1000])
+    [found] = s410_trials.find_suspect_trials(1, ["a", "b", "c"], [10, 990, 12], [1000, 1000, 1000])
     assert found.evidence["trials"] == ["b"] and found.agreement.kappa > 0.9
-    assert not s410_trials.between(1, ["a", "b"], [100, 110], [1000, 1000])
-    assert not s410_trials.between(1, ["a"], [100], [1000])
+    assert not s410_trials.find_suspect_trials(1, ["a", "b"], [100, 110], [1000, 1000])
+    assert not s410_trials.find_suspect_trials(1, ["a"], [100], [1000])
 
 
 def test_every_finder_has_its_page_and_code():
-    for code, name in causes.modules().items():
+    for code, name in causes.map_codes_to_modules().items():
         module = importlib.import_module(name)
         assert code == module.CODE and module.__doc__.startswith(f"{code}: ")
         for part in ("What it says", "How we know", "When it is wrong", "What to do"):
@@ -192,7 +198,7 @@ def test_a_far_hill_and_what_lies_beyond_the_last_are_unexpected():
 
 def test_a_jump_of_writes_reads_like_no_read_ahead():
     found = Suspect("S407", 1, "jump", "", Agreement(1.0, 1.0, 1.0, 0.0), "", {"backwards": False})
-    words = {kind: reading([found], Times(kind, 4096, 1e-5, 1e-3)).words for kind in ("read", "write")}
+    words = {kind: interpret_suspects([found], Times(kind, 4096, 1e-5, 1e-3)).words for kind in ("read", "write")}
     assert "read-ahead" in words["read"] and "read-ahead" not in words["write"] and "seek" in words["write"]
 
 
@@ -231,11 +237,11 @@ def get_scores(score: Agreement) -> tuple[float, float]:
 
 def test_agreement_is_cohens_kappa_with_a_one_sided_test_of_two_shares():
     """30 of 40 slow ones and 5 of 60 others are predicted: 85 of 100 agree, 53 by chance."""
-    score = agreement(30, 40, 5, 60, 0.4, tried=7)
+    score = compute_agreement(30, 40, 5, 60, 0.4, tried=7)
     z = (30 / 40 - 5 / 60) / np.sqrt(0.35 * 0.65 * (1 / 40 + 1 / 60))
     expected = Agreement(0.75, 30 / 35, (0.85 - 0.53) / (1 - 0.53), 7 * float(stats.norm.sf(z)))
     assert astuple(score) == pytest.approx(astuple(expected))
-    sample = agreement(300, 400, 5, 60, 0.4)  # of samples, the share of all is given
+    sample = compute_agreement(300, 400, 5, 60, 0.4)  # of samples, the share of all is given
     assert get_scores(sample) == pytest.approx((0.75, 30 / 35)) and sample.kappa == pytest.approx(score.kappa)
 
 
@@ -250,7 +256,7 @@ def test_agreement_is_cohens_kappa_with_a_one_sided_test_of_two_shares():
     ],
 )
 def test_agreement_at_its_ends(counts, expected):
-    assert astuple(agreement(*counts)) == pytest.approx(expected, abs=1e-5)
+    assert astuple(compute_agreement(*counts)) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -271,17 +277,17 @@ def test_an_agreement_is_large_and_significant(kappa, p, is_significant, confide
 
 def test_the_groups_with_the_highest_share_are_taken_but_never_all():
     """``b`` (90 of 100) and ``d`` (40 of 50) agree most; with ``a`` (20 of 100) the rule predicts too much."""
-    score, members = which_groups(list("abcd"), np.array([20, 90, 0, 40]), np.array([100, 100, 100, 50]))
+    score, members = select_groups_with_slow(list("abcd"), np.array([20, 90, 0, 40]), np.array([100, 100, 100, 50]))
     assert members == ["b", "d"]
-    assert astuple(score) == pytest.approx(astuple(agreement(130, 150, 20, 200, 150 / 350, tried=4)))
-    assert which_groups(["x", "y"], np.array([50, 50]), np.array([50, 50]))[1] == ["x"]
+    assert astuple(score) == pytest.approx(astuple(compute_agreement(130, 150, 20, 200, 150 / 350, tried=4)))
+    assert select_groups_with_slow(["x", "y"], np.array([50, 50]), np.array([50, 50]))[1] == ["x"]
 
 
 def test_a_target_judges_rows_among_all_operations():
     target = Target(build_operations([40]), mark(40, slice(0, 10)), 1)
     assert target.prevalence == 0.25 and target.some_slow.tolist() == list(range(10))
     assert target.some_others.tolist() == list(range(10, 40))
-    expected = agreement(8, 10, 4, 30, 0.25, 3)
+    expected = compute_agreement(8, 10, 4, 30, 0.25, 3)
     assert target.judge_rows(np.arange(2, 14), 3) == expected
     assert target.judge(np.arange(10) >= 2, np.arange(30) < 4, 3) == expected
 
@@ -422,11 +428,11 @@ def test_what_changes_at_a_moment_has_its_operations_and_bytes():
 
 
 def test_trials_are_listed_with_the_highest_share_first():
-    [suspect] = s410_trials.between(2, list("abcd"), [10, 950, 990, 12], [1000] * 4)
+    [suspect] = s410_trials.find_suspect_trials(2, list("abcd"), [10, 950, 990, 12], [1000] * 4)
     assert suspect.evidence == {"trials": ["c", "b"]} and suspect.place == 2
-    assert astuple(suspect.agreement) == pytest.approx(astuple(agreement(1940, 1962, 60, 2038, 1962 / 4000, 4)))
-    assert not s410_trials.between(1, ["a", "b"], [9, 0], [1000, 1000]), "fewer than ten slow ones"
-    assert not s410_trials.between(1, ["a", "b"], [10, 10], [10, 10]), "no others"
+    assert astuple(suspect.agreement) == pytest.approx(astuple(compute_agreement(1940, 1962, 60, 2038, 1962 / 4000, 4)))
+    assert not s410_trials.find_suspect_trials(1, ["a", "b"], [9, 0], [1000, 1000]), "fewer than ten slow ones"
+    assert not s410_trials.find_suspect_trials(1, ["a", "b"], [10, 10], [10, 10]), "no others"
 
 
 @pytest.mark.parametrize(
@@ -453,25 +459,30 @@ def test_a_drift_is_theils_and_sens_slope_with_kendalls_test():
     trial = Account(counts, counts * np.stack([usual, 9 * usual], axis=1), 1, 40.0, 0)
     at = np.delete(np.arange(40), 3)
     slope = stats.theilslopes(np.log(usual[at]), at, 0.95)
-    drift = s413_drift.drift([trial], 0, 0.95)
+    drift = s413_drift.estimate_fast_class_drift([trial], 0, 0.95)
     assert drift.change.value == pytest.approx(np.expm1(39 * slope.slope))
     assert drift.change.low == pytest.approx(np.expm1(39 * slope.low_slope), rel=0.02)
     assert drift.change.high == pytest.approx(np.expm1(39 * slope.high_slope), rel=0.02)
     score = np.sign(usual[at][None, :] - usual[at][:, None])[np.triu_indices(39, 1)].sum()
     assert drift.p == pytest.approx(2 * stats.norm.sf((score - 1) / np.sqrt(39 * 38 * 83 / 18)))
-    assert s413_drift.drift([trial, trial], 0, 0.95).change.value == pytest.approx(drift.change.value)
+    assert s413_drift.estimate_fast_class_drift([trial, trial], 0, 0.95).change.value == pytest.approx(
+        drift.change.value
+    )
 
     flat = Account(counts, counts * 1e-3, 1, 40.0, 0)
     few = Account(np.full((40, 2), 4.0), np.full((40, 2), 4e-3), 1, 40.0, 0)
-    assert s413_drift.drift([flat], 0, 0.95) is None
-    assert s413_drift.drift([trial, few], 0, 0.95) is not None and s413_drift.drift([trial, few, few], 0, 0.95) is None
+    assert s413_drift.estimate_fast_class_drift([flat], 0, 0.95) is None
+    assert (
+        s413_drift.estimate_fast_class_drift([trial, few], 0, 0.95) is not None
+        and s413_drift.estimate_fast_class_drift([trial, few, few], 0, 0.95) is None
+    )
 
 
 @pytest.mark.parametrize("change", [-0.3, -0.04, 0.04, 0.3])
 def test_a_drift_below_five_percent_is_none(change):
     counts = np.full((40, 1), 100.0)
     trial = Account(counts, counts * 1e-3 * np.exp(np.log1p(change) * np.arange(40) / 39)[:, None], 1, 40.0, 0)
-    drift = s413_drift.drift([trial], 0, 0.95)
+    drift = s413_drift.estimate_fast_class_drift([trial], 0, 0.95)
     assert (drift and drift.change.value) == (None if abs(change) < 0.05 else pytest.approx(change))
 
 
@@ -479,9 +490,9 @@ def test_a_fold_learns_its_slots_from_one_half_and_is_judged_on_the_other():
     """Slots 1 and 2 are slow in the first half; in the second half slot 2 is not, and slot 5 is."""
     slow = np.array([1, 2] * 20 + [1, 5] * 20)
     others = np.array([0, 3, 4, 5] * 20 + [0, 3, 4, 2] * 20)
-    result = fold(slow, others, 6, 1 / 3, 6)
+    result = find_best_slots_of_period(slow, others, 6, 1 / 3, 6)
     assert (result.slots, result.of) == ((1, 2), 6)
-    assert result.agreement == agreement(20, 40, 20, 80, 1 / 3, 6)
+    assert result.agreement == compute_agreement(20, 40, 20, 80, 1 / 3, 6)
 
 
 @pytest.mark.parametrize(
@@ -504,14 +515,14 @@ def test_the_longest_run_of_slots_goes_around_the_end(slots, of, run):
     ],
 )
 def test_the_shortest_period_occurs_four_times(values, steps):
-    assert period(np.asarray(values, float)) == steps
+    assert find_shortest_period(np.asarray(values, float)) == steps
 
 
 def test_the_length_of_a_period_is_found_with_its_half_and_third():
     at = np.round((np.arange(300) + 0.25) * 1234.5)
-    candidates = lengths(at, 300 * 1234.5)
+    candidates = list_candidate_periods(at, 300 * 1234.5)
     assert [length / 1234.5 for length in candidates] == pytest.approx([1, 1 / 2, 1 / 3], rel=1e-3)
-    found = phases(np.append(at[:99], at[99] + 600), 1234.5)
+    found = compute_phases(np.append(at[:99], at[99] + 600), 1234.5)
     assert found[:99] == pytest.approx(np.full(99, 0.25), abs=1e-3) and np.isnan(found[99])
 
 

@@ -107,7 +107,7 @@ def test_a_whole_file_is_read():
     )
     assert cluster_file.systems == {"nfs": dict.fromkeys(CRITERIA, 3)}
     assert cluster_file.weights == {"usage": 2, "features": 0}
-    assert cluster_file.derived() == {
+    assert cluster_file.compute_derived_quantities() == {
         "capacity_per_disk": 1e12,
         "bandwidth_per_server": 100e6,
         "cost_per_terabyte": pytest.approx(2000),
@@ -124,7 +124,7 @@ def test_a_whole_file_is_read():
     ],
 )
 def test_what_follows_from_the_whole_and_its_parts(document, derived):
-    assert read_cluster(document).derived() == derived
+    assert read_cluster(document).compute_derived_quantities() == derived
 
 
 def list_mistakes(document: dict) -> list[tuple]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iosonde.core.errors import DataError
 from iosonde.explain.causes.target import Agreement, Suspect
-from iosonde.explain.confirm import confirmation
+from iosonde.explain.confirm import build_confirmation
 from messages import assert_problem, raises
 
 MIB = 2**20
@@ -31,7 +31,7 @@ SETTING = {"nodes": 2, "ranks_per_node": 4, "transfer": 65536}
 
 def asked(code, kind="read", size=65536, settings=SETTINGS, **evidence):
     suspect = Suspect(code, 1, "", "", Agreement(1, 1, 1, 0), "", evidence)
-    return confirmation(settings, SETTING, "r", kind, size, suspect)
+    return build_confirmation(settings, SETTING, "r", kind, size, suspect)
 
 
 def test_a_unit_in_bytes_is_asked_with_other_request_sizes():
@@ -78,7 +78,7 @@ def build(steps, **more):
 
 def confirm(code, steps, kind="read", size=65536, what="r", **evidence):
     suspect = Suspect(code, 1, "", "", Agreement(1, 1, 1, 0), "", evidence)
-    return confirmation(build(steps), {}, what, kind, size, suspect)
+    return build_confirmation(build(steps), {}, what, kind, size, suspect)
 
 
 READ = {"kind": "read", "access_size": 65536, "size": MIB, "place": "random"}
@@ -138,7 +138,7 @@ def test_jumps_are_confirmed_in_order_and_stalls_with_fewer_ranks():
     assert [step["place"] for step in jumps.document["steps"]] == ["${order}", "random"]
     assert jumps.expected[0].code == "sequential-order"
     for ranks, levels in (([8], [1, 4, 8]), ([2], [1, 2]), ([3, 5], [1, 2, 5])):
-        stalls = confirmation(
+        stalls = build_confirmation(
             build([dict(READ)], ranks_per_node=ranks),
             {},
             "r",
@@ -158,7 +158,7 @@ def test_a_placeholder_is_read_where_its_factor_has_one_level():
         ([65536, MIB], {}, "same-again"),
     ):
         given = build(steps, factors={"size": factor, "other": [1, 2]})
-        confirmed = confirmation(given, {**setting, "nodes": 4, "ranks_per_node": 2}, "r", "read", 65536, suspect)
+        confirmed = build_confirmation(given, {**setting, "nodes": 4, "ranks_per_node": 2}, "r", "read", 65536, suspect)
         assert confirmed.expected[0].code == code
         assert (confirmed.document["nodes"], confirmed.document["ranks_per_node"]) == ([4], [2])
         assert confirmed.document["factors"]["other"] == [1, 2]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from iosonde.explain.classes import DensityClasses
-from iosonde.explain.cost import BLOCKS, Account, shares_of
+from iosonde.explain.cost import BLOCKS, Account, estimate_class_shares
 
 N, SLOWER, TRIALS = 4000, 20.0, 120
 pytestmark = pytest.mark.slow
@@ -44,6 +44,6 @@ def test_the_share_of_one_trial_is_covered_whether_slow_operations_come_alone_or
     classes = cast(DensityClasses, SimpleNamespace(count=2, fast=0))
     held = np.zeros(2)
     for seed in range(TRIALS):
-        slow = shares_of([account(np.random.default_rng(seed), length, begins)], classes, 0.95)[1]
+        slow = estimate_class_shares([account(np.random.default_rng(seed), length, begins)], classes, 0.95)[1]
         held += [one.low <= true <= one.high for one, true in zip((slow.share, slow.time_share), truth, strict=True)]
     assert (held >= 0.88 * TRIALS).all(), held / TRIALS  # 95 % less four standard errors

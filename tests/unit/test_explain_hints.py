@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
-from iosonde.explain.hints import SYSTEMS, file_of, files_of
+from iosonde.explain.hints import SYSTEMS, build_hint_files, format_hint_file
 from iosonde.explain.rules import Rule, RuleCondition
 from messages import raises
 
@@ -21,7 +21,7 @@ def rule(when=(), **setting) -> Rule:
 
 
 def body(made: Rule, system: str, names=None) -> list[str]:
-    return [line for line in file_of(made, system, names).splitlines() if not line.startswith("#")]
+    return [line for line in format_hint_file(made, system, names).splitlines() if not line.startswith("#")]
 
 
 @pytest.mark.parametrize(
@@ -54,22 +54,22 @@ def test_each_system_gets_its_own_words(system, setting, expected):
 
 def test_a_column_may_be_renamed_and_the_unknown_is_said():
     made = rule(layout=4, colour="red")
-    text = file_of(made, "lustre", {"layout": "-c"})
+    text = format_hint_file(made, "lustre", {"layout": "-c"})
     command = 'lfs setstripe -c 4 "$1"'
     assert command in text.splitlines() and "colour=red" in text
     with raises("unmapped-setting"):
-        file_of(made, "lustre")
+        format_hint_file(made, "lustre")
     with raises("unknown-name", name="size"):
-        files_of([made], "lustre", {"size": "-S"})
+        build_hint_files([made], "lustre", {"size": "-S"})
     sieved = rule(method="sieve")
     assert body(sieved, "romio", {"method": "romio_ds_write", "sieve": "enable"}) == ["romio_ds_write enable"]
     with raises("unknown-option-value", allowed="enable, disable or automatic", level="sieve", example="enable"):
-        file_of(sieved, "romio", {"method": "romio_ds_write"})
+        format_hint_file(sieved, "romio", {"method": "romio_ds_write"})
 
 
 def test_each_rule_has_a_file_that_says_what_for():
     low, high = RuleCondition("hole", None, 128.0), RuleCondition("hole", 128.0, None)
-    files = files_of([rule([low], sieving="on"), rule([high], sieving="off")], "romio")
+    files = build_hint_files([rule([low], sieving="on"), rule([high], sieving="off")], "romio")
     assert list(files) == ["rule-1.hints", "rule-2.hints", "rules.txt"]
     when, learned, *_ = files["rule-1.hints"].splitlines()
     assert when.endswith(": hole <= 128") and re.findall(r"\d+", learned) == ["9", "75"]
@@ -80,13 +80,13 @@ def test_each_rule_has_a_file_that_says_what_for():
 def test_a_value_can_neither_run_nor_end_its_line(text, system):
     names = {"x": {"lustre": "-p", "gluster": "performance.x", "ior": "-a"}.get(system, "x")}
     try:
-        lines = file_of(rule([RuleCondition("op", levels=(text,))], x=text), system, names).splitlines()
+        lines = format_hint_file(rule([RuleCondition("op", levels=(text,))], x=text), system, names).splitlines()
     except InputError:
         return
     rest = [line for line in lines if not line.startswith("#")]
     assert len(lines) - len(rest) == (3 if system in ("lustre", "gluster") else 2)
     if system in ("lustre", "gluster"):
-        words = shlex.split("\n".join(file_of(rule(x=text), system, names).split("\n")[3:]))
+        words = shlex.split("\n".join(format_hint_file(rule(x=text), system, names).split("\n")[3:]))
         assert text in words and len(words) == (5 if system == "lustre" else 6)
     else:
         assert len(rest) == (2 if system == "fio" else 1) and not set(text) & set(" \t\n;|&$`'\"#,")
@@ -155,7 +155,7 @@ def test_each_system_gets_what_it_understands(system, setting, expected):
 )
 def test_what_cannot_be_written_is_refused(system, setting, names, code, values):
     with raises(code, InputError, **values):
-        file_of(rule(**setting), system, names)
+        format_hint_file(rule(**setting), system, names)
 
 
 @given(st.text(max_size=20), st.text(max_size=20), st.sampled_from(sorted(SYSTEMS)))
@@ -163,7 +163,7 @@ def test_a_level_is_never_more_than_one_word_and_a_comment_never_more_than_a_lin
     column = column or "x"
     made = rule(**{"pool": level, column: level} if column != "pool" else {"pool": level})
     try:
-        text = file_of(made, system, {"pool": "key" if system != "lustre" else "-p"})
+        text = format_hint_file(made, system, {"pool": "key" if system != "lustre" else "-p"})
     except InputError:
         return
     code = [line for line in text.split("\n") if line and not line.startswith("#")]
@@ -176,7 +176,7 @@ def test_a_shell_script_runs_one_command_with_the_level_as_one_word(tmp_path):
     evil = "$(touch gone) `touch gone`; touch gone'\""
     (tmp_path / "lfs").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
     (tmp_path / "lfs").chmod(0o755)
-    (tmp_path / "rule.sh").write_text(file_of(rule(pool=evil), "lustre"))
+    (tmp_path / "rule.sh").write_text(format_hint_file(rule(pool=evil), "lustre"))
     done = subprocess.run(
         ["/bin/sh", "rule.sh", "a file"],
         cwd=tmp_path,
@@ -190,9 +190,9 @@ def test_a_shell_script_runs_one_command_with_the_level_as_one_word(tmp_path):
 
 def test_a_level_of_two_columns_cannot_be_renamed():
     with raises("ambiguous-name", name=1, meanings="servers, sieving"):
-        files_of([rule(servers=1, sieving=1)], "romio", {"1": "enable"})
+        build_hint_files([rule(servers=1, sieving=1)], "romio", {"1": "enable"})
     with raises("unknown-name"):
-        files_of([rule(servers=1)], "romio", {"srevers": "x"})
+        build_hint_files([rule(servers=1)], "romio", {"srevers": "x"})
 
 
 @pytest.mark.parametrize(
@@ -221,13 +221,13 @@ def test_a_switch_is_on_in_any_of_its_words(level):
 
 def test_two_columns_may_not_be_one_setting_nor_a_level_two():
     with raises("duplicate-setting", key="striping_factor", system="romio"):
-        file_of(rule(servers=2, stripes=4), "romio")
+        format_hint_file(rule(servers=2, stripes=4), "romio")
     with raises("unsafe-value", column="pool", cell="-x", system="lustre"):
-        file_of(rule(pool="-x"), "lustre")
+        format_hint_file(rule(pool="-x"), "lustre")
     with raises("not-a-multiple", size_bytes=65537):
-        file_of(rule(stripe=65537), "lustre")
+        format_hint_file(rule(stripe=65537), "lustre")
     with raises("unmapped-setting", system="lustre", columns="a, b", column="a"):
-        file_of(rule(a=1, b=2), "lustre")
-    text = file_of(rule(servers=2, colour="red\x1b"), "romio")
+        format_hint_file(rule(a=1, b=2), "lustre")
+    text = format_hint_file(rule(servers=2, colour="red\x1b"), "romio")
     assert "colour=red\\x1b" in text and text.endswith("\nstriping_factor 2\n") and not text.startswith("#!")
-    assert file_of(rule(servers=2), "lustre").startswith("#!/bin/sh\n")
+    assert format_hint_file(rule(servers=2), "lustre").startswith("#!/bin/sh\n")

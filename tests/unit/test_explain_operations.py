@@ -12,15 +12,29 @@ from iosonde.core.schema import OPERATION, STATUS_OK
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.explain import classes as classing
 from iosonde.explain.causes.target import Agreement, Suspect
-from iosonde.explain.classes import DensityClasses, density_classes
-from iosonde.explain.cost import BLOCKS, Account, AccountSums, account, cost_of, scale_account, shares_of
-from iosonde.explain.operations import Operations, build_operations, rank_parts, split, stand_for
-from iosonde.explain.places import PARTS, PlaceCounts, places, profile_class, together
+from iosonde.explain.classes import DensityClasses, classify_by_density
+from iosonde.explain.cost import (
+    BLOCKS,
+    Account,
+    AccountSums,
+    estimate_class_shares,
+    estimate_slow_class_cost,
+    scale_account_to_all_operations,
+    sum_trial_account,
+)
+from iosonde.explain.operations import (
+    Operations,
+    build_operations,
+    compute_operations_per_record,
+    rank_parts,
+    split_by_kind_and_size,
+)
+from iosonde.explain.places import PARTS, PlaceCounts, count_places, profile_class_by_place, sum_place_counts
 from iosonde.explain.seen import drawn as drawing
-from iosonde.explain.seen.drawn import DrawnRows, drawn, rows_of
-from iosonde.explain.seen.in_memory import build_full_account, class_counts, reasons
+from iosonde.explain.seen.drawn import DrawnRows, bin_trial_to_draw, select_rows_to_draw
+from iosonde.explain.seen.in_memory import build_full_account, count_by_class, select_reasons
 from iosonde.explain.seen.large import Span
-from iosonde.explain.sizes import describe_size, units_of
+from iosonde.explain.sizes import describe_size, get_reported_units
 from iosonde.explain.stretches import Stretches
 from iosonde.stats.density.histogram import histogram_from_values
 from iosonde.stats.estimate.summarise import estimate_mean
@@ -54,14 +68,16 @@ def build_columns() -> np.ndarray:
 def test_operations_are_split_by_kind_and_size_and_rare_ones_left_out():
     parts = [
         (kind, operations.size, len(operations), failed)
-        for kind, operations, failed in split(build_columns(), build_phase(), KINDS)
+        for kind, operations, failed in split_by_kind_and_size(build_columns(), build_phase(), KINDS)
     ]
     assert parts == [(1, 4096, 197, 3), (1, 8192, 60, 3)]
 
 
 @pytest.mark.parametrize(("comparable", "first"), [(True, 0), (False, 0)])
 def test_starts_are_after_the_first_by_the_clock_of_rank_0_or_of_each(comparable, first):
-    _, operations, _ = next(split(build_columns(), build_phase(comparable=comparable), KINDS, units={"u": 1}))
+    _, operations, _ = next(
+        split_by_kind_and_size(build_columns(), build_phase(comparable=comparable), KINDS, units={"u": 1})
+    )
     expected = np.concatenate([np.arange(97) * 10, np.arange(100) * 10 + (970 - 70 if comparable else 0)])
     assert operations.start_ns.tolist() == expected.tolist()
     assert operations.ranks == ((0, 0, 97), (1, 97, 197)) and operations.elapsed_ns == expected.max() + 5
@@ -72,10 +88,12 @@ def test_starts_are_after_the_first_by_the_clock_of_rank_0_or_of_each(comparable
 
 def test_a_sample_stands_for_all_and_has_no_order():
     phase = build_phase(recorded_all=False, placed=False)
-    _, operations, _ = next(split(build_columns(), phase, KINDS))
+    _, operations, _ = next(split_by_kind_and_size(build_columns(), phase, KINDS))
     assert (operations.stand_for, operations.in_order, operations.placed) == (900 / 260, False, False)
-    assert [stand_for(phase, kind, many) for kind, many in (("read", 300), ("read", 2000), ("write", 9))] == [3, 1, 1]
-    assert stand_for(build_phase(), "read", 300) == 1.0
+    assert [
+        compute_operations_per_record(phase, kind, many) for kind, many in (("read", 300), ("read", 2000), ("write", 9))
+    ] == [3, 1, 1]
+    assert compute_operations_per_record(build_phase(), "read", 300) == 1.0
     assert not build_operations(build_columns(), build_phase(), 0).placed, "without data there is no place"
 
 
@@ -130,7 +148,9 @@ def test_an_account_has_the_operations_of_each_block_and_class():
     assert result.counts.tolist() == counts.tolist() and result.seconds == pytest.approx(seconds)
     assert (result.ranks, result.size, result.elapsed_s) == (2, 8, 4e-6)
     zeros = np.zeros(6, int)
-    whole = account(Operations(zeros, zeros, zeros, start, took, 8), np.array([0, 1, 1, 0, 0, 1], np.uint8), 2)
+    whole = sum_trial_account(
+        Operations(zeros, zeros, zeros, start, took, 8), np.array([0, 1, 1, 0, 0, 1], np.uint8), 2
+    )
     assert (whole.ranks, whole.size, whole.elapsed_s) == (1, 8, 4.001e-6) and whole.counts.sum() == 6
 
 
@@ -141,7 +161,7 @@ def test_the_depth_is_the_time_of_operations_in_that_of_the_ranks(elapsed_s, dep
 
 def test_a_sample_is_scaled_to_the_totals_and_a_missing_class_spread_over_all():
     sample = build_account([[6.0, 1.0, 0.0], [2.0, 1.0, 0.0]], [[6.0, 10.0, 0.0], [2.0, 12.0, 0.0]])
-    scaled = scale_account(sample, np.array([80, 4, 10]), [1.0, 11.0, 50.0])
+    scaled = scale_account_to_all_operations(sample, np.array([80, 4, 10]), [1.0, 11.0, 50.0])
     assert scaled.counts[:2] == pytest.approx(np.array([[60, 2, 7], [20, 2, 3]]))
     assert scaled.seconds[:2] == pytest.approx(np.array([[60, 20, 350], [20, 24, 150]]))
     assert scaled.counts[2:].sum() == 0 and scaled.elapsed_s == sample.elapsed_s
@@ -153,7 +173,7 @@ def test_the_account_of_a_sample_is_of_all_operations():
     assert build_full_account(recorded, classes, None, 1) is recorded
     assert build_full_account(recorded, classes, None, 2.5).counts[0].tolist() == [15, 5]
     durations = histogram_from_values(np.array([100] * 30 + [5000] * 7))
-    assert class_counts(durations, classes).tolist() == [30, 7]
+    assert count_by_class(durations, classes).tolist() == [30, 7]
     assert build_full_account(recorded, classes, durations, 2.5).counts[0] == pytest.approx([30, 7])
 
 
@@ -165,30 +185,30 @@ def test_the_cost_of_slow_classes_is_their_time_beyond_that_of_fast_ones():
         build_account([[100.0, 10.0]], [[10.0, slow_s]], ranks=2, elapsed_s=10.0, size=1000)
         for slow_s in (7.0, 8.0, 9.0)
     ]
-    cost = cost_of(trials, build_classes(2), 0.95)
+    cost = estimate_slow_class_cost(trials, build_classes(2), 0.95)
     excess = [(slow_s - 10 * 0.1) / 2 for slow_s in (7.0, 8.0, 9.0)]
     assert cost.cost_s == estimate_mean(excess, 0.95).within(0.0, 10.0)
     assert cost.rate.value == pytest.approx(110 * 1000 / 10) and cost.elapsed_s.value == 10.0
     faster = [110 * 1000 / (10 - lost_s) for lost_s in excess]
     assert cost.rate_if_fast.value == pytest.approx(np.mean(faster)) and cost.unit == "bytes/s"
-    share = shares_of(trials, build_classes(2), 0.95)[1]
+    share = estimate_class_shares(trials, build_classes(2), 0.95)[1]
     assert share.share.value == pytest.approx(10 / 110) and share.cost_s == cost.cost_s
     assert share.time_share.value == pytest.approx(np.mean([s / (10 + s) for s in (7.0, 8.0, 9.0)]))
-    reverse = cost_of(trials, build_classes(2, fast=1), 0.95)
+    reverse = estimate_slow_class_cost(trials, build_classes(2, fast=1), 0.95)
     assert reverse.cost_s.value == 0.0 and reverse.rate_if_fast.value == pytest.approx(110 * 1000 / 10)
 
 
 def test_a_depth_shares_the_cost_among_operations_under_way():
     trial = build_account([[10.0, 10.0]], [[10.0, 30.0]], ranks=2, elapsed_s=10.0)
     assert trial.depth == 2.0
-    [_, slow] = shares_of([trial, trial], build_classes(2), 0.95)
+    [_, slow] = estimate_class_shares([trial, trial], build_classes(2), 0.95)
     assert slow.cost_s.value == pytest.approx((30 - 10) / (2 * 2))
-    assert cost_of([trial, trial], build_classes(2), 0.95).unit == "operations/s"
+    assert estimate_slow_class_cost([trial, trial], build_classes(2), 0.95).unit == "operations/s"
 
 
 def test_a_cost_of_the_whole_time_leaves_the_rate_open():
     long = [build_account([[10.0, 10.0]], [[0.1, slow_s]], elapsed_s=10.0) for slow_s in (9.0, 9.9, 9.5)]
-    cost = cost_of(long, build_classes(2), 0.95)
+    cost = estimate_slow_class_cost(long, build_classes(2), 0.95)
     assert cost.cost_s.high == 10.0 and (cost.rate_if_fast.low, cost.rate_if_fast.high) == (None, None)
     assert cost.rate_if_fast.value > cost.rate.value
 
@@ -200,7 +220,7 @@ def test_a_cost_of_the_whole_time_leaves_the_rate_open():
 def test_one_trial_needs_200_operations_in_ten_blocks_for_an_interval(blocks, each, code):
     counts = np.tile([each, each / 4], (blocks, 1))
     counts[:, 1] += np.arange(blocks) ** 2 % 7
-    share = shares_of([build_account(counts, counts * [0.1, 1.0])], build_classes(2), 0.95)[1].share
+    share = estimate_class_shares([build_account(counts, counts * [0.1, 1.0])], build_classes(2), 0.95)[1].share
     assert codes(share.warnings) == [code] and share.n == 1
     assert share.value == pytest.approx(counts[:, 1].sum() / counts.sum())
     assert (share.low is None) == (code != "single-trial")
@@ -212,34 +232,34 @@ def test_places_are_tenths_of_the_run_and_of_the_file_and_ranks():
     rank = np.repeat([0, 1], 50)
     operations = Operations(rank, rank, number * 10, number * 10, np.full(100, 10), 10)
     of = (number >= 85).astype(np.uint8)
-    counts = places(operations, of, account(operations, of, 2))
+    counts = count_places(operations, of, sum_trial_account(operations, of, 2))
     assert counts.run.tolist() == [[10, 0]] * 8 + [[5, 5], [0, 10]]
     assert counts.offset.tolist() == counts.run.tolist()
     assert {r: c.tolist() for r, c in counts.ranks.items()} == {0: [50, 0], 1: [35, 15]}
-    profile = profile_class(counts, 1)
+    profile = profile_class_by_place(counts, 1)
     assert profile.run == profile.offset == (0.0,) * 8 + (5 / 15, 10 / 15)
     assert profile.ranks == {1: 1.0} and profile.words == "last 20 % of the run, last 20 % of the file, rank 1"
     nowhere = Operations(rank, rank, number * 0, number * 10, np.full(100, 10), 10)
-    assert places(nowhere, of, account(nowhere, of, 2)).offset is None
+    assert count_places(nowhere, of, sum_trial_account(nowhere, of, 2)).offset is None
     hidden = Operations(rank, rank, number * 10, number * 10, np.full(100, 10), 10, placed=False)
-    assert places(hidden, of, account(hidden, of, 2)).offset is None
+    assert count_places(hidden, of, sum_trial_account(hidden, of, 2)).offset is None
 
 
 def test_places_of_trials_are_summed_and_offsets_only_if_all_have_them():
     run, offset = np.ones((PARTS, 2)), np.full((PARTS, 2), 2.0)
     first = PlaceCounts(run, offset, {0: np.array([1.0, 2.0])})
     second = PlaceCounts(3 * run, offset, {0: np.array([1.0, 1.0]), 4: np.array([5.0, 0.0])})
-    both = together([first, second])
+    both = sum_place_counts([first, second])
     assert both.run.tolist() == (4 * run).tolist() and both.offset.tolist() == (2 * offset).tolist()
     assert {rank: counts.tolist() for rank, counts in both.ranks.items()} == {0: [2, 3], 4: [5, 0]}
-    assert together([first, PlaceCounts(run, None, {})]).offset is None
+    assert sum_place_counts([first, PlaceCounts(run, None, {})]).offset is None
 
 
 def place(run, ranks=None) -> str:
     """Where a class of one is, with nine times as many operations everywhere."""
     mine = np.array(run, float)
     counts = {rank: np.array([20.0, many]) for rank, many in (ranks or {}).items()}
-    return profile_class(PlaceCounts(np.column_stack([np.full(PARTS, 90.0), mine]), None, counts), 1).words
+    return profile_class_by_place(PlaceCounts(np.column_stack([np.full(PARTS, 90.0), mine]), None, counts), 1).words
 
 
 @pytest.mark.parametrize(
@@ -276,15 +296,15 @@ def test_units_are_those_that_the_file_system_and_its_devices_report():
         },
         devices=[{"read_ahead_bytes": 131072}, "sda", {"read_ahead_bytes": None}],
     )
-    assert units_of(run) == {
+    assert get_reported_units(run) == {
         "the mount's rsize": 1048576,
         "the mount's wsize": 524288,
         "the stripe of the directory": 2 * 2**20,
         "the device's read-ahead window": 131072,
     }
     layout = {"layout": {"stripe_unit": 65536, "object_size": 4 * 2**20}, "striping": "none"}
-    assert units_of(build_run(filesystem=layout)) == {"the stripe unit": 65536, "the object size": 4 * 2**20}
-    assert units_of(StoredRun({})) == {} == units_of(build_run(filesystem=None, devices=None))
+    assert get_reported_units(build_run(filesystem=layout)) == {"the stripe unit": 65536, "the object size": 4 * 2**20}
+    assert get_reported_units(StoredRun({})) == {} == get_reported_units(build_run(filesystem=None, devices=None))
 
 
 def test_a_size_is_that_of_the_file_system_before_a_common_one():
@@ -314,9 +334,9 @@ def test_a_reason_is_in_half_of_the_trials_with_its_median_agreement():
         [build("S401", 0.7, period_operations=16), build("S403", 0.4)],
     ]
     extra = build("S410", 0.65)
-    result = [(r.suspect.code, r.suspect.agreement.kappa, r.n_matching, r.of) for r in reasons(trials, [extra])]
+    result = [(r.suspect.code, r.suspect.agreement.kappa, r.n_matching, r.of) for r in select_reasons(trials, [extra])]
     assert result == [("S401", 0.7, 3, 3), ("S410", 0.65, 1, 1), ("S403", 0.5, 2, 3)]
-    json = reasons(trials)[0].to_json()
+    json = select_reasons(trials)[0].to_json()
     assert {name: json[name] for name in ("code", "cause", "confidence", "trials", "of_trials")} == {
         "code": "S401",
         "cause": "S401 0.7",
@@ -345,7 +365,7 @@ def build_drawn_rows(of, rank=None) -> DrawnRows:
 def build_density(monkeypatch):
     """Classes of durations, without the test of several hills."""
     monkeypatch.setattr(classing, "run_silverman_test", lambda histogram: None)
-    return lambda durations: density_classes(histogram_from_values(durations))
+    return lambda durations: classify_by_density(histogram_from_values(durations))
 
 
 def test_durations_are_classed_from_valley_to_valley(build_density):
@@ -373,7 +393,7 @@ def test_the_drawn_rows_have_the_number_in_their_rank():
     operations = Operations(
         *(np.array([4] * 3 + [7] * 5), np.arange(8), np.arange(8) * 2, np.arange(8), np.arange(8) + 1), 8
     )
-    rows, longest = rows_of(operations, np.zeros(8, np.uint8), build_classes(1))
+    rows, longest = select_rows_to_draw(operations, np.zeros(8, np.uint8), build_classes(1))
     assert rows.number.tolist() == [0, 1, 2, 0, 1, 2, 3, 4] and longest == 5
     assert (rows.rank.tolist(), rows.offset.tolist()) == ([4] * 3 + [7] * 5, list(range(0, 16, 2)))
     assert rows.duration_ns.tolist() == list(range(1, 9)) and rows.weight.tolist() == [1] * 8
@@ -384,7 +404,7 @@ def test_of_many_operations_all_rare_ones_are_drawn_and_every_nth_frequent_one(m
     of = np.zeros(100, np.uint8)
     of[[5, 50]] = 1
     zeros = np.zeros(100, int)
-    rows, _ = rows_of(Operations(zeros, zeros, zeros, zeros, zeros, 0), of, build_classes(2))
+    rows, _ = select_rows_to_draw(Operations(zeros, zeros, zeros, zeros, zeros, 0), of, build_classes(2))
     assert rows.number[rows.of == 1].tolist() == [5, 50] and set(rows.weight[rows.of == 1]) == {1.0}
     assert (rows.of == 0).sum() == 11 and rows.weight[rows.of == 0].sum() == pytest.approx(98)
     assert (np.diff(rows.number) > 0).all()
@@ -402,7 +422,7 @@ def test_a_trial_is_drawn_in_bins(build_density):
     counts = np.zeros((BLOCKS, 2))
     counts[0], counts[39] = (9.0, 1.0), (0.0, 2.0)
     trial = Account(counts, counts * [1e-3, 9e-3], 2, 0.1, 8)
-    figure = drawn(rows, classes, trial, 100, True)
+    figure = bin_trial_to_draw(rows, classes, trial, 100, True)
     assert sum(cell[3] for cell in figure.cells) == 100 and {cell[2] for cell in figure.cells} == {0, 1}
     assert figure.cells[0][0] == pytest.approx(0.5 * 100 / 150) and figure.longest == 100
     assert all(abs(cell[1] / (9e-3 if cell[2] else 1e-3) - 1) < 0.05 for cell in figure.cells)
@@ -419,9 +439,9 @@ def test_a_trial_is_drawn_in_bins(build_density):
     densities = [point[1] for point in figure.curve]
     assert figure.curve[int(np.argmax(densities))][0] == pytest.approx(1e-3, rel=0.05)
     assert [point[2] for point in figure.curve] == sorted(point[2] for point in figure.curve)
-    hidden = drawn(build_drawn_rows(of), classes, trial, 100, False)
+    hidden = bin_trial_to_draw(build_drawn_rows(of), classes, trial, 100, False)
     assert (hidden.places, hidden.ranks, hidden.ranks_a_line) == ((), (), 1)
-    many = drawn(build_drawn_rows(np.zeros(130, int), np.arange(130)), classes, trial, 130, False)
+    many = bin_trial_to_draw(build_drawn_rows(np.zeros(130, int), np.arange(130)), classes, trial, 130, False)
     assert many.ranks_a_line == 3 and {cell[2] for cell in many.ranks} <= set(range(0, 130, 3))
 
 
@@ -439,8 +459,12 @@ def test_a_span_is_read_a_piece_at_a_time():
     span.add(build_piece([1], [1370], [600], [4096]))
     assert span.counts == {0: 2, 1: 2} and span.reach == 8192 + 4096 and span.step_ns == 30
     assert span.elapsed_ns == 1370 - 70 + 600 - 1000, "by the clock of rank 0, which is 70 ns behind"
-    assert span.after_first(first, [(0, 0, 2), (1, 2, 3)]).tolist() == [0, 100, 200]
+    assert span.compute_ns_after_first_start(first, [(0, 0, 2), (1, 2, 3)]).tolist() == [0, 100, 200]
     apart = Span((2, 1, 4096), build_phase(comparable=False), 100, 3, "read", 300)
     apart.add(first)
-    assert apart.elapsed_ns == 160 and apart.after_first(first, [(0, 0, 2), (1, 2, 3)]).tolist() == [0, 100, 0]
+    assert apart.elapsed_ns == 160 and apart.compute_ns_after_first_start(first, [(0, 0, 2), (1, 2, 3)]).tolist() == [
+        0,
+        100,
+        0,
+    ]
     assert span.histogram.n == 4 and Span((2, 1, 0), phase, 1, 0, "read", 1).placed is False

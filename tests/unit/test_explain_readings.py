@@ -31,7 +31,9 @@ BY_CHANCE = suspect("S412", probability=0.3)
 
 
 def said(one, **times):
-    found = readings.reading([one], Times(**{"kind": "write", "size": SIZE, "fast_s": 50e-6, "slow_s": 4e-3, **times}))
+    found = readings.interpret_suspects(
+        [one], Times(**{"kind": "write", "size": SIZE, "fast_s": 50e-6, "slow_s": 4e-3, **times})
+    )
     return found.mechanism if found else None
 
 
@@ -261,7 +263,7 @@ def test_the_numbers_of_servers():
     assert servers.usual_s == pytest.approx((0.14 - 0.05) / 59)
     assert servers.slowest == ("b", 3e-3, pytest.approx(0.05 / 30))
     assert servers.excess_s == pytest.approx(30 * (3e-3 - 0.05 / 30))
-    assert servers.longer_s("d") == pytest.approx(2e-3 - 0.1 / 40)
+    assert servers.compute_extra_seconds("d") == pytest.approx(2e-3 - 0.1 / 40)
     assert ServerTimes({"a": (10, 1e-3), "c": (0, 1.0)}).slowest is None
     assert ServerTimes({}).mean_s == ServerTimes({}).usual_s == ServerTimes({"a": (1, 1.0)}).excess_s == 0.0
 
@@ -290,16 +292,16 @@ def test_explanations_are_those_of_suspects_nearly_as_good():
 
     times = Times("write", SIZE, 50e-6, 4e-3)
     chance, jump = rate("S412", 1.0, probability=0.3), rate("S407", 0.85, backwards=False)
-    assert readings.explanations([], times) == ()
-    assert readings.explanations([chance, jump], times) == (readings.CACHE, readings.SEEK)
-    assert readings.explanations([chance, rate("S407", 0.84, backwards=False)], times) == (readings.CACHE,)
+    assert readings.list_explanations([], times) == ()
+    assert readings.list_explanations([chance, jump], times) == (readings.CACHE, readings.SEEK)
+    assert readings.list_explanations([chance, rate("S407", 0.84, backwards=False)], times) == (readings.CACHE,)
     episodes = rate("S403", 1.0, episodes=2)
-    assert readings.explanations([episodes, jump, rate("S407", 0.9, backwards=True)], times) == (
+    assert readings.list_explanations([episodes, jump, rate("S407", 0.9, backwards=True)], times) == (
         "cause of S403",
         readings.SEEK,
     )
-    assert readings.reading([episodes, jump], times).mechanism == readings.SEEK
-    assert readings.reading([episodes], times) is None
+    assert readings.interpret_suspects([episodes, jump], times).mechanism == readings.SEEK
+    assert readings.interpret_suspects([episodes], times) is None
 
 
 @pytest.mark.parametrize(

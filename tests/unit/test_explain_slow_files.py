@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from iosonde.explain.operations import Operations
-from iosonde.explain.slow_files import slow_files
+from iosonde.explain.slow_files import find_slow_files
 from iosonde.stats.estimate.rank_tests import compute_too_few_runs_p
 
 FILES, EACH = 12, 20
@@ -37,7 +37,7 @@ def rng():
 def test_the_files_of_a_slow_server_are_found(rng):
     took = healthy(rng)
     took[0, list(ON_IT)] *= 5
-    found = slow_files(made(took), LEAST, 1.0)
+    found = find_slow_files(made(took), LEAST, 1.0)
     assert (found.count, found.of) == (4, FILES) and found.share == pytest.approx(1 / 3)
     assert found.slow_s == pytest.approx(5 * found.others_s, rel=0.1)
     assert found.lost_s == pytest.approx(4 * EACH * (found.slow_s - found.others_s))
@@ -50,7 +50,7 @@ def test_they_are_found_where_a_client_has_much_of_every_file(rng):
     took[0, list(ON_IT)] *= 5
     hit = rng.random(took.shape) < 0.4
     took[hit] = 5e-6
-    found = slow_files(made(took), LEAST, float(1 - hit.mean()))
+    found = find_slow_files(made(took), LEAST, float(1 - hit.mean()))
     assert found.count == 4 and found.slow_s == pytest.approx(5 * found.others_s, rel=0.1)
 
 
@@ -58,29 +58,32 @@ def test_they_are_found_beside_operations_that_were_disturbed(rng):
     took = healthy(rng)
     took[0, list(ON_IT)] *= 5
     took[rng.random(took.shape) < 0.5] += 0.02
-    assert slow_files(made(took), LEAST, 1.0).count == 4
+    assert find_slow_files(made(took), LEAST, 1.0).count == 4
 
 
 def test_misses_of_a_cache_are_of_no_files(rng):
     took = np.where(rng.random((1, FILES, EACH)) < 0.3, 10e-3, 2e-3) * rng.lognormal(0, 0.1, (1, FILES, EACH))
-    found = slow_files(made(took), LEAST, 1.0)
+    found = find_slow_files(made(took), LEAST, 1.0)
     assert found.slow_s < 1.5 * found.others_s
 
 
 def test_a_slow_moment_is_of_files_in_a_row(rng):
     took = healthy(rng)
     took[0, 4:8] *= 5
-    assert slow_files(made(took), LEAST, 1.0).in_a_row_p < 0.05
+    assert find_slow_files(made(took), LEAST, 1.0).in_a_row_p < 0.05
 
 
 def test_files_of_one_number_are_others_on_another_rank(rng):
     took = healthy(rng, ranks=2)
     took[1, list(ON_IT)] *= 5
-    assert (slow_files(made(took, ranks=2), LEAST, 1.0).count, slow_files(made(took, ranks=2), LEAST, 1.0).of) == (
+    assert (
+        find_slow_files(made(took, ranks=2), LEAST, 1.0).count,
+        find_slow_files(made(took, ranks=2), LEAST, 1.0).of,
+    ) == (
         4,
         24,
     )
-    assert slow_files(made(took, ranks=2, shared=True), LEAST, 1.0).of == FILES
+    assert find_slow_files(made(took, ranks=2, shared=True), LEAST, 1.0).of == FILES
 
 
 def test_nothing_is_said_of_few_files_or_of_none(rng):
@@ -89,8 +92,8 @@ def test_nothing_is_said_of_few_files_or_of_none(rng):
     few = Operations(
         took.rank[three], took.file[three], took.offset[three], took.start_ns[three], took.duration_ns[three], 65536
     )
-    assert slow_files(few, LEAST, 1.0) is None
-    assert slow_files(took, 10.0, 1.0) is None, "no operation went to a server"
+    assert find_slow_files(few, LEAST, 1.0) is None
+    assert find_slow_files(took, 10.0, 1.0) is None, "no operation went to a server"
 
 
 @pytest.mark.parametrize(("of", "many"), [(9, 3), (8, 4), (7, 1)])
@@ -121,27 +124,32 @@ def test_the_numbers_of_slow_files_are_those_of_their_quickest_operations():
     file = np.repeat(np.arange(6), 16)
     start = np.cumsum(took_ns) - took_ns
     operations = Operations(np.zeros(96, int), file, np.arange(96), start, took_ns, 1)
-    result = slow_files(operations, LEAST, 1.0)
+    result = find_slow_files(operations, LEAST, 1.0)
     marks = np.isin(np.arange(6), (1, 4))
     assert (result.count, result.of, result.share) == (2, 6, pytest.approx(1 / 3))
     assert (result.slow_s, result.others_s) == pytest.approx((11e-3, 1.1e-3))
     assert result.lost_s == pytest.approx(32 * 9.9e-3) and result.in_a_row_p == compute_too_few_runs_p(marks)
-    slowest = slow_files(operations, LEAST, 0.5)  # half of the operations reached a server
+    slowest = find_slow_files(operations, LEAST, 0.5)  # half of the operations reached a server
     assert slowest.of == 6 and slowest.others_s > 1.5e-3
-    assert slow_files(operations, 2e-3, 1.0).others_s == pytest.approx(2.1e-3), "nothing quicker was at a server"
+    assert find_slow_files(operations, 2e-3, 1.0).others_s == pytest.approx(2.1e-3), "nothing quicker was at a server"
     hidden = Operations(np.zeros(96, int), file, np.arange(96), start, took_ns, 1, placed=False)
-    assert slow_files(hidden, LEAST, 1.0) is None
+    assert find_slow_files(hidden, LEAST, 1.0) is None
     many = Operations(np.zeros(96, int), file + 4091, np.arange(96), start, took_ns, 1)
-    assert slow_files(many, LEAST, 1.0) is None and slow_files(replace(many, file=file + 4090), LEAST, 1.0).of == 6
+    assert (
+        find_slow_files(many, LEAST, 1.0) is None
+        and find_slow_files(replace(many, file=file + 4090), LEAST, 1.0).of == 6
+    )
 
 
 def test_a_file_needs_four_operations():
     took = np.tile([1e-3, 1.1e-3, 1.2e-3, 1.3e-3], 6) * np.repeat([1, 9, 1, 1, 9, 1], 4) * 1e9
     file = np.repeat(np.arange(6), 4)
     operations = Operations(np.zeros(24, int), file, file, np.arange(24), took.astype(np.int64), 1)
-    assert slow_files(operations, LEAST, 1.0).slow_s == pytest.approx(9.9e-3), "the quickest may not have reached one"
+    assert find_slow_files(operations, LEAST, 1.0).slow_s == pytest.approx(9.9e-3), (
+        "the quickest may not have reached one"
+    )
     short = replace(
         operations,
         **{name: getattr(operations, name)[1:] for name in ("rank", "file", "offset", "start_ns", "duration_ns")},
     )
-    assert slow_files(short, LEAST, 1.0).of == 5
+    assert find_slow_files(short, LEAST, 1.0).of == 5

@@ -17,24 +17,24 @@ from iosonde.explain.upgrade import (
     Quantity,
     UpgradeCandidate,
     UpgradeLimits,
-    after,
-    options,
-    path,
-    totals,
+    compute_ceiling_after_changes,
+    compute_power_and_space,
+    evaluate_options,
+    order_purchases,
 )
 from iosonde.explain.upgrade_tables import (
     CRITERIA,
     Configuration,
     ConfigurationStep,
     ListedCpu,
-    best_from,
-    by_change,
-    cpus,
-    scorecard,
-    steps,
-    times,
+    estimate_mean_times,
+    find_best_step_from,
+    list_configuration_steps,
+    list_cpus_within_limits,
+    list_steps_by_change,
+    rank_systems_by_marks,
 )
-from iosonde.explain.upgrade_today import today
+from iosonde.explain.upgrade_today import compute_bound_today
 from messages import codes
 
 MB = 1e6
@@ -56,7 +56,7 @@ SERVERS = UpgradeCandidate("servers", {"servers": exactly(8), "disks": exactly(8
 
 
 def test_gains_by_hand_and_what_they_cost():
-    found = {o.candidate.name: o for o in options(cluster(), [NETWORK, DISKS, SERVERS], UpgradeLimits(), 0.95)}
+    found = {o.candidate.name: o for o in evaluate_options(cluster(), [NETWORK, DISKS, SERVERS], UpgradeLimits(), 0.95)}
     assert found["network"].gain.value == pytest.approx(0.5) and found["network"].gain.low is None
     assert found["network"].per_money == pytest.approx(200 * MB / 500)
     assert found["network"].per_watt == pytest.approx(200 * MB / 40)
@@ -65,45 +65,52 @@ def test_gains_by_hand_and_what_they_cost():
 
 
 def test_the_trap_is_shown_with_what_must_come_first():
-    found = options(cluster(), [NETWORK, DISKS], UpgradeLimits(), 0.95)
+    found = evaluate_options(cluster(), [NETWORK, DISKS], UpgradeLimits(), 0.95)
     trap = next(o for o in found if o.candidate.name == "disks")
     assert trap.trap and trap.gain.value == 0 and trap.ceiling.limit == ("network_servers",)
     assert trap.first == ("network", pytest.approx(1.0))
     space = UpgradeCandidate("space", {}, attributes={"nodes_per_rack_unit": 4})
-    assert not options(cluster(), [space], UpgradeLimits(), 0.95)[0].trap
+    assert not evaluate_options(cluster(), [space], UpgradeLimits(), 0.95)[0].trap
 
 
 @pytest.mark.parametrize(("order", "first"), [("gain", "servers"), ("money", "network"), ("watt", "network")])
 def test_the_order_is_what_was_asked_for(order, first):
-    assert options(cluster(), [NETWORK, SERVERS], UpgradeLimits(), 0.95, order=order)[0].candidate.name == first
+    assert (
+        evaluate_options(cluster(), [NETWORK, SERVERS], UpgradeLimits(), 0.95, order=order)[0].candidate.name == first
+    )
 
 
 def test_limits_refuse_with_the_reason_and_stand_last():
     limits = UpgradeLimits(max_cost=1000, max_watts=500, max_rack_units=6, min_nodes_per_rack_unit=2)
-    found = options(cluster(), [SERVERS, NETWORK], limits, 0.95)
+    found = evaluate_options(cluster(), [SERVERS, NETWORK], limits, 0.95)
     (reasons,) = [o.refused for o in found if o.candidate.name == "servers"]
     assert [r.split()[0] for r in reasons] == ["costs", "needs", "needs", "has"]
     dense = UpgradeCandidate("dense", {"network": exactly(2, True)}, attributes={"nodes_per_rack_unit": 4.0})
-    assert [o.candidate.name for o in options(cluster(), [SERVERS, dense], limits, 0.95)] == ["dense", "servers"]
-    assert totals(cluster(), [dense]).rack_units == 1
+    assert [o.candidate.name for o in evaluate_options(cluster(), [SERVERS, dense], limits, 0.95)] == [
+        "dense",
+        "servers",
+    ]
+    assert compute_power_and_space(cluster(), [dense]).rack_units == 1
 
 
 def test_what_to_buy_first_follows_the_gains_and_the_money():
-    found = options(cluster(), [DISKS, NETWORK], UpgradeLimits(), 0.95)
-    assert [(name, pytest.approx(gain), cost) for name, gain, cost in path(cluster(), found, UpgradeLimits())] == [
+    found = evaluate_options(cluster(), [DISKS, NETWORK], UpgradeLimits(), 0.95)
+    assert [
+        (name, pytest.approx(gain), cost) for name, gain, cost in order_purchases(cluster(), found, UpgradeLimits())
+    ] == [
         ("network", 0.5, 500),
         ("disks", 1.0, 800),
     ]
-    assert [step[0] for step in path(cluster(), found, UpgradeLimits(max_cost=600))] == ["network"]
+    assert [step[0] for step in order_purchases(cluster(), found, UpgradeLimits(max_cost=600))] == ["network"]
 
 
 def test_measured_inputs_give_gains_an_interval():
     system = {**cluster().system, "network": Quantity(100 * MB, 90 * MB, 111 * MB)}
-    (one,) = options(Cluster("c", system, {}), [NETWORK], UpgradeLimits(), 0.95)
+    (one,) = evaluate_options(Cluster("c", system, {}), [NETWORK], UpgradeLimits(), 0.95)
     # S after is 600 MB/s whatever the network was; before it is 4 times the network.
     assert one.gain.low == pytest.approx(600 / 444 - 1, abs=0.03)
     assert one.gain.high == pytest.approx(600 / 360 - 1, abs=0.03)
-    again = options(Cluster("c", system, {}), [NETWORK], UpgradeLimits(), 0.95)[0]
+    again = evaluate_options(Cluster("c", system, {}), [NETWORK], UpgradeLimits(), 0.95)[0]
     assert (again.gain.low, again.gain.high) == (one.gain.low, one.gain.high)
 
 
@@ -113,9 +120,11 @@ def test_more_of_anything_never_loses(network, disk):
         UpgradeCandidate("n", {"network": exactly(network, True)}),
         UpgradeCandidate("d", {"disk_write": exactly(disk, True)}),
     ]
-    for option in options(cluster(), changes, UpgradeLimits(), 0.95):
+    for option in evaluate_options(cluster(), changes, UpgradeLimits(), 0.95):
         assert option.gain.value >= -1e-12
-    assert after(cluster(), changes).s >= max(after(cluster(), [one]).s for one in changes) * (1 - 1e-12)
+    assert compute_ceiling_after_changes(cluster(), changes).s >= max(
+        compute_ceiling_after_changes(cluster(), [one]).s for one in changes
+    ) * (1 - 1e-12)
 
 
 def test_a_model_beside_the_bound_and_its_disagreement():
@@ -125,21 +134,21 @@ def test_a_model_beside_the_bound_and_its_disagreement():
     }
     asked = cluster(model={"network": "gigabit"})
     network = UpgradeCandidate("network", NETWORK.system, model={"network": "ten"})
-    (one,) = options(asked, [network], UpgradeLimits(), 0.95, lambda at: known[at["network"]])
+    (one,) = evaluate_options(asked, [network], UpgradeLimits(), 0.95, lambda at: known[at["network"]])
     assert one.model_gain.value == pytest.approx(0.1)
     assert one.model_gain.low == pytest.approx(0.0) and one.model_gain.high == pytest.approx(115 / 95 - 1)
     assert "bound-model-disagree" in codes(one.remarks)
     fast = {"gigabit": Estimate(1e8, None, None, 0.95, 0), "ten": Estimate(9e9, None, None, 0.95, 0)}
-    (more,) = options(asked, [network], UpgradeLimits(), 0.95, lambda at: fast[at["network"]])
+    (more,) = evaluate_options(asked, [network], UpgradeLimits(), 0.95, lambda at: fast[at["network"]])
     assert "model-above-bound" in codes(more.remarks)
-    assert options(asked, [NETWORK], UpgradeLimits(), 0.95, lambda at: known["ten"])[0].model_gain is None
+    assert evaluate_options(asked, [NETWORK], UpgradeLimits(), 0.95, lambda at: known["ten"])[0].model_gain is None
 
 
 def test_a_model_of_anything_but_bytes_is_not_held_against_the_bound():
     asked = cluster(model={"network": "gigabit"})
     network = UpgradeCandidate("network", NETWORK.system, model={"network": "ten"})
     known = {"gigabit": Estimate(1e9, None, None, 0.95, 0), "ten": Estimate(1.5e9, None, None, 0.95, 0)}
-    (one,) = options(asked, [network], UpgradeLimits(), 0.95, lambda at: known[at["network"]], in_bytes=False)
+    (one,) = evaluate_options(asked, [network], UpgradeLimits(), 0.95, lambda at: known[at["network"]], in_bytes=False)
     assert one.model_gain.value == pytest.approx(0.5) and not one.remarks
 
 
@@ -147,7 +156,7 @@ def test_a_model_of_anything_but_bytes_is_not_held_against_the_bound():
 def test_a_model_that_predicts_no_rate_cannot_tell(old):
     known = {"gigabit": Estimate(old, None, None, 0.95, 0, ("outside",)), "ten": Estimate(5.0, None, None, 0.95, 0)}
     network = UpgradeCandidate("network", NETWORK.system, model={"network": "ten"})
-    (one,) = options(
+    (one,) = evaluate_options(
         cluster(model={"network": "gigabit"}), [network], UpgradeLimits(), 0.95, lambda at: known[at["network"]]
     )
     assert one.model_gain is None and one.remarks[1:] == ("outside",)
@@ -159,8 +168,10 @@ def test_changes_that_do_not_go_together_are_no_path():
     less = UpgradeCandidate("fewer disks", {"disks": exactly(4), "network": exactly(2, True)})
     more = UpgradeCandidate("more servers", {"servers": exactly(8)})
     asked = replace(cluster(), system={**cluster().system, "disks": exactly(8)})
-    found = options(asked, [less, more, UpgradeCandidate("cpu", {"cpu": exactly(1e-12)})], UpgradeLimits(), 0.95)
-    assert [name for name, _, _ in path(asked, found, UpgradeLimits())] == [found[0].candidate.name]
+    found = evaluate_options(
+        asked, [less, more, UpgradeCandidate("cpu", {"cpu": exactly(1e-12)})], UpgradeLimits(), 0.95
+    )
+    assert [name for name, _, _ in order_purchases(asked, found, UpgradeLimits())] == [found[0].candidate.name]
 
 
 # Published figures: Kumar 2013, tables 1.1 and 7.1.
@@ -175,7 +186,7 @@ CPUS = [
 
 
 def test_cpus_by_points_for_each_watt():
-    found = cpus(CPUS, None, None)
+    found = list_cpus_within_limits(CPUS, None, None)
     assert {one.name: round(one.points_per_watt, 3) for one in found} == {
         ATOM: 107.765,
         E3_1265: 184.578,
@@ -183,29 +194,33 @@ def test_cpus_by_points_for_each_watt():
         "Xeon E5430": 49.688,
         "Xeon E5650": 78.737,
     }
-    floor = cpus(CPUS, 3975, None)
+    floor = list_cpus_within_limits(CPUS, 3975, None)
     assert floor[0].name == E3_1265 and floor[-1].refused.code == "too-slow"
     assert floor[-1].refused.values["points"] == 916
-    assert [one.name for one in cpus(CPUS, 3975, 50) if not one.refused] == [E3_1265]
+    assert [one.name for one in list_cpus_within_limits(CPUS, 3975, 50) if not one.refused] == [E3_1265]
 
 
 def test_repeats_give_a_step_an_interval():
     found = [Configuration("a", {"x": 1}, (100.0, 102.0, 98.0)), Configuration("b", {"x": 2}, (50.0, 51.0, 49.0))]
-    (one,) = steps(found, 0.95)
-    assert one.speedup.low < 2 < one.speedup.high and best_from([one], "a") is one and best_from([one], "b") is None
+    (one,) = list_configuration_steps(found, 0.95)
+    assert (
+        one.speedup.low < 2 < one.speedup.high
+        and find_best_step_from([one], "a") is one
+        and find_best_step_from([one], "b") is None
+    )
 
 
 def test_the_scorecard_weighs_seven_criteria():
     assert len(CRITERIA) == 7
     good = dict.fromkeys(CRITERIA, 4.0)
-    found = scorecard({"a": good, "b": {**good, "features": 1.0}}, {"features": 2.0})
+    found = rank_systems_by_marks({"a": good, "b": {**good, "features": 1.0}}, {"features": 2.0})
     assert [one.name for one in found] == ["a", "b"] and found[1].total == pytest.approx((6 * 4 + 2) / 8)
     assert found[1].weakest == "features"
 
 
 def test_the_scorecard_takes_criteria_of_ones_own():
     marks = {"pvfs": {"scalability": 4.0, "transparency": 1.0}, "nfs": {"scalability": 1.0, "transparency": 5.0}}
-    found = scorecard(marks, {"scalability": 3.0})
+    found = rank_systems_by_marks(marks, {"scalability": 3.0})
     assert [(one.name, one.total, one.weakest) for one in found] == [
         ("pvfs", 3.25, "transparency"),
         ("nfs", 2.0, "scalability"),
@@ -213,7 +228,9 @@ def test_the_scorecard_takes_criteria_of_ones_own():
 
 
 def build_option(cluster_: Cluster, candidate: UpgradeCandidate, *others: UpgradeCandidate):
-    return next(o for o in options(cluster_, [candidate, *others], UpgradeLimits(), 0.95) if o.candidate is candidate)
+    return next(
+        o for o in evaluate_options(cluster_, [candidate, *others], UpgradeLimits(), 0.95) if o.candidate is candidate
+    )
 
 
 def test_what_a_change_adds_in_watts_and_units():
@@ -227,13 +244,13 @@ def test_what_a_change_adds_in_watts_and_units():
         rack_units=2,
         attributes={"watts_per_server": 90.0, "nodes_per_rack_unit": 2.0},
     )
-    assert totals(base) == ClusterTotals(450.0, 7.0, 1.0)
-    assert totals(base, [change]) == ClusterTotals(8 * 90.0 + 50 + 7, 8 / 2 + 3 + 2, 2.0)
+    assert compute_power_and_space(base) == ClusterTotals(450.0, 7.0, 1.0)
+    assert compute_power_and_space(base, [change]) == ClusterTotals(8 * 90.0 + 50 + 7, 8 / 2 + 3 + 2, 2.0)
     option = build_option(base, change)
     assert (option.added_watts, option.cost) == (327.0, 4100)
     assert option.per_money == pytest.approx(400 * MB / 4100) and option.per_watt == pytest.approx(400 * MB / 327)
     unknown = cluster(watts_per_server=None, nodes_per_rack_unit=None)
-    assert totals(unknown) == ClusterTotals(None, None, None)
+    assert compute_power_and_space(unknown) == ClusterTotals(None, None, None)
     blind = build_option(unknown, NETWORK)
     assert (blind.added_watts, blind.per_watt) == (None, None)
     fewer = UpgradeCandidate("fewer", {"servers": exactly(2), "disks": exactly(2)}, cost=-9)
@@ -254,7 +271,7 @@ def test_what_a_change_adds_in_watts_and_units():
     ],
 )
 def test_a_limit_is_broken_beyond_it(limits, values):
-    (option,) = options(cluster(), [NETWORK], UpgradeLimits(**limits), 0.95)
+    (option,) = evaluate_options(cluster(), [NETWORK], UpgradeLimits(**limits), 0.95)
     assert [(m.code, m.values["amount"], m.values["limit"]) for m in option.refused] == values
 
 
@@ -262,10 +279,10 @@ def test_a_gain_without_cost_stands_before_all_that_cost_money():
     free = UpgradeCandidate("free", {"network": exactly(1.1, True)})
     useless = UpgradeCandidate("useless", {"disk_write": exactly(2, True)})
     for order in ("money", "watt"):
-        found = options(cluster(), [useless, NETWORK, free], UpgradeLimits(), 0.95, order=order)
+        found = evaluate_options(cluster(), [useless, NETWORK, free], UpgradeLimits(), 0.95, order=order)
         assert [o.candidate.name for o in found] == ["free", "network", "useless"]
     cheap = UpgradeCandidate("cheap", NETWORK.system, cost=100)
-    assert [o.cost for o in options(cluster(), [NETWORK, cheap], UpgradeLimits(), 0.95)] == [100, 500]
+    assert [o.cost for o in evaluate_options(cluster(), [NETWORK, cheap], UpgradeLimits(), 0.95)] == [100, 500]
 
 
 @pytest.mark.parametrize(("factor", "trap"), [(1.004, True), (1.006, False)])
@@ -276,8 +293,8 @@ def test_a_gain_below_half_a_percent_is_a_trap(factor, trap):
 
 
 def test_the_quantity_of_an_interval_is_drawn_around_its_middle():
-    assert Quantity(2.0, 1.0, 4.0).sigma(1.96) == pytest.approx(math.log(4) / (2 * 1.96))
-    assert Quantity(2.0, 2.0, 2.0).sigma(1.96) == Quantity(0.0, 0.0, 1.0).sigma(1.96) == 0.0
+    assert Quantity(2.0, 1.0, 4.0).compute_log_sigma(1.96) == pytest.approx(math.log(4) / (2 * 1.96))
+    assert Quantity(2.0, 2.0, 2.0).compute_log_sigma(1.96) == Quantity(0.0, 0.0, 1.0).compute_log_sigma(1.96) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -296,7 +313,7 @@ def test_a_model_that_disagrees_with_the_bound_says_so(old, new, remarks):
         for name, ends in (("gigabit", old), ("ten", new))
     }
     network = UpgradeCandidate("network", NETWORK.system, model={"network": "ten"})
-    (option,) = options(
+    (option,) = evaluate_options(
         cluster(model={"network": "gigabit"}), [network], UpgradeLimits(), 0.95, lambda at: known[at["network"]]
     )
     assert codes(option.remarks) == remarks and option.model_gain.value == pytest.approx(new[0] / old[0] - 1)
@@ -320,12 +337,12 @@ def test_a_measured_step_may_contradict_the_gain():
 
 
 def test_the_limits_of_a_cluster_today():
-    plain = today(cluster(), 0.95)
+    plain = compute_bound_today(cluster(), 0.95)
     assert plain.s == Estimate(400 * MB, None, None, 0.95, 0) and plain.limits == {"network_servers": 1.0}
     rates = {term.name: term.bytes_per_s for term in plain.ceiling.terms}
     assert {name: e.value for name, e in plain.terms.items()} == rates and rates["network_servers"] == 400 * MB
     system = {**cluster().system, "network": Quantity(150 * MB, 100 * MB, 225 * MB)}
-    measured = today(Cluster("c", system, {}), 0.95)
+    measured = compute_bound_today(Cluster("c", system, {}), 0.95)
     assert set(measured.limits) == {"network_servers", "disks"} and sum(measured.limits.values()) == pytest.approx(1.0)
     assert measured.limits["disks"] == pytest.approx(0.5, abs=0.1)
     network = measured.terms["network_servers"]
@@ -344,7 +361,9 @@ def test_the_limits_of_a_cluster_today():
     ],
 )
 def test_a_cpu_is_refused_beyond_a_limit(minimum, most, refused):
-    found = {c.name: (c.refused.code, c.refused.values) for c in cpus(CPUS, minimum, most) if c.refused}
+    found = {
+        c.name: (c.refused.code, c.refused.values) for c in list_cpus_within_limits(CPUS, minimum, most) if c.refused
+    }
     assert found == refused
 
 
@@ -354,15 +373,19 @@ def test_steps_are_from_the_slower_to_the_faster_with_what_changed():
         Configuration("fast", {"fs": "nfs", "net": 10}, (25.0,)),
         Configuration("other", {"fs": "pvfs", "net": 1, "extra": 5}, (50.0,)),
     ]
-    found = steps(configurations, 0.95)
+    found = list_configuration_steps(configurations, 0.95)
     assert [(s.before, s.after, s.changed, s.speedup.value) for s in found] == [
         ("slow", "fast", ("net",), 4.0),
         ("slow", "other", ("fs", "extra"), 2.0),
         ("other", "fast", ("fs", "net", "extra"), 2.0),
     ]
-    assert best_from(found, "slow") is found[0] and best_from(found, "other") is None
-    by = partial(by_change, configurations, found)
+    assert find_best_step_from(found, "slow") is found[0] and find_best_step_from(found, "other") is None
+    by = partial(list_steps_by_change, configurations, found)
     assert by({"fs": "nfs", "net": 1}, {"net": 10}) == (found[0],) == by({"fs": "nfs"}, {"net": 10})
     assert by({"fs": "nfs", "net": 2}, {"net": 10}) == () == by({"fs": "pvfs", "net": 1}, {"net": 10})
     assert by({}, {"net": 1}) == () == by({}, {}) and by({}, {"fs": "pvfs", "extra": 5}) == (found[1],)
-    assert {name: e.value for name, e in times(configurations, 0.95).items()} == {"slow": 100, "fast": 25, "other": 50}
+    assert {name: e.value for name, e in estimate_mean_times(configurations, 0.95).items()} == {
+        "slow": 100,
+        "fast": 25,
+        "other": 50,
+    }

@@ -12,8 +12,14 @@ from scipy import stats
 
 from iosonde.core.schema import OPERATION
 from iosonde.core.stored import StoredPhase
-from iosonde.explain.waterfall import PARTS, TrialLosses, compute_trial_losses, together, why_not
-from iosonde.model.bound.bound import ceiling
+from iosonde.explain.waterfall import (
+    PARTS,
+    TrialLosses,
+    average_waterfalls,
+    compute_trial_losses,
+    explain_missing_waterfall,
+)
+from iosonde.model.bound.bound import compute_ceiling
 from iosonde.model.bound.system import System
 
 KINDS = ["create", "open", "close", "write", "read", "fsync", "compute"]
@@ -106,15 +112,15 @@ def test_parts_add_up_to_the_time_delivered(ranks, bound_s):
     made = compute_trial_losses(phase(spans), operations(rows), KINDS, bound_s)
     assert sum(made.parts.values()) == pytest.approx(made.delivered_s, rel=1e-9, abs=1e-9)
     assert all(made.parts[name] >= -1e-9 for name in PARTS if name not in ("slow_operations", "bound"))
-    several = together("write", {}, ceiling(System(network=1e6)), [made, made], 0.95)
+    several = average_waterfalls("write", {}, compute_ceiling(System(network=1e6)), [made, made], 0.95)
     assert sum(e.value for e in several.parts.values()) == pytest.approx(several.delivered.value, rel=1e-9, abs=1e-9)
 
 
 def test_one_trial_has_no_interval_and_no_culprit():
     made = compute_trial_losses(phase([(0, 10 * MS)]), operations([(0, "write", 0, 8 * MS)]), KINDS, 0.001)
-    alone = together("write", {}, ceiling(System(network=1e6)), [made], 0.95)
+    alone = average_waterfalls("write", {}, compute_ceiling(System(network=1e6)), [made], 0.95)
     assert alone.delivered.low is None and alone.largest is None and alone.doubtful == "slow_operations"
-    sure = together("write", {}, ceiling(System(network=1e6)), [made, made], 0.95)
+    sure = average_waterfalls("write", {}, compute_ceiling(System(network=1e6)), [made, made], 0.95)
     assert sure.largest == "slow_operations" and sure.doubtful is None
 
 
@@ -123,8 +129,8 @@ def test_one_trial_has_no_interval_and_no_culprit():
     [({"comparable": False}, "clocks"), ({"recorded_all": False}, "kept"), ({"totals": {}}, "no data"), ({}, "")],
 )
 def test_what_has_no_waterfall_says_why(changes, word):
-    assert word in why_not(phase([(0, MS)], **changes), True) and bool(word) == bool(
-        why_not(phase([(0, MS)], **changes), True)
+    assert word in explain_missing_waterfall(phase([(0, MS)], **changes), True) and bool(word) == bool(
+        explain_missing_waterfall(phase([(0, MS)], **changes), True)
     )
 
 
@@ -148,8 +154,8 @@ def test_a_waterfall_is_the_mean_of_its_trials_and_names_what_is_certain():
         for x in (0.1, 0.2, 0.3)
     ]
     trials[0] = replace(trials[0], work_excess=2.0, time_excess=1.0)
-    limit = ceiling(System(network=1e6))
-    result = together("write", {"nodes": 2}, limit, trials, 0.9)
+    limit = compute_ceiling(System(network=1e6))
+    result = average_waterfalls("write", {"nodes": 2}, limit, trials, 0.9)
     low, high = stats.t.interval(0.9, 2, 2.2, 0.1 / np.sqrt(3))
     assert (result.parts["rest"].value, result.parts["rest"].low, result.parts["rest"].high) == pytest.approx(
         (2.2, low, high)
@@ -170,9 +176,9 @@ def test_a_waterfall_is_the_mean_of_its_trials_and_names_what_is_certain():
         "largest": "rest",
     }
     wild = [build_losses(bound=9.0, tail=0.5, calls=x) for x in (0.0, 0.1, 3.0)]
-    open_one = together("write", {}, limit, wild, 0.95)
+    open_one = average_waterfalls("write", {}, limit, wild, 0.95)
     assert (open_one.largest, open_one.doubtful) == ("tail", "calls") and open_one.parts["calls"].low == 0.0
-    nothing = together("write", {}, limit, [build_losses(bound=1.0)] * 2, 0.95)
+    nothing = average_waterfalls("write", {}, limit, [build_losses(bound=1.0)] * 2, 0.95)
     assert (nothing.largest, nothing.doubtful) == (None, None)
 
 
@@ -187,7 +193,7 @@ def test_a_waterfall_is_the_mean_of_its_trials_and_names_what_is_certain():
     ],
 )
 def test_a_phase_without_a_waterfall_says_why(changes, recorded, code):
-    assert getattr(why_not(phase([(0, MS)], **changes), recorded), "code", None) == code
+    assert getattr(explain_missing_waterfall(phase([(0, MS)], **changes), recorded), "code", None) == code
 
 
 def test_ranks_with_more_work_are_out_of_balance():

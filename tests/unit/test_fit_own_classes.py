@@ -13,7 +13,7 @@ from iosonde.commands.fit.answer import fit
 from iosonde.commands.validate.answer import validate
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.model.fit.unseen import unseen_classes
+from iosonde.model.fit.unseen import find_unseen_classes
 
 OWN = "classes ends=25,75 names=slow,avg,fast depth=3"
 ASKED = ResponseQuery(("speed",), ("level", "size"))
@@ -45,7 +45,7 @@ def test_the_error_is_of_the_classes_that_were_given(source):
     assert judged.classes.right.value == 1.0 and judged.classes.apart.value == 0.0
     assert judged.errors.class_error == 0.0 and judged.classes.own == 3
     assert made.baseline.classes.own == 3 and made.baseline.errors.class_error <= 1.0
-    assert unseen_classes(answer.examples, judged).n_classes == 3
+    assert find_unseen_classes(answer.examples, judged).n_classes == 3
 
 
 def test_other_models_beside_it_are_judged_in_the_same_classes(source):

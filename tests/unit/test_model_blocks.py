@@ -9,11 +9,11 @@ import pytest
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.model.fit.features import Feature
-from iosonde.model.sensitivity.blocks import enter
-from iosonde.model.sensitivity.design import FACTORIAL, GRID, SCATTERED, design_of
-from iosonde.model.sensitivity.permutation import nulls, shuffles
-from iosonde.model.sensitivity.rank import REST, rank
-from iosonde.model.sensitivity.within import within
+from iosonde.model.sensitivity.blocks import estimate_blocks_in_order
+from iosonde.model.sensitivity.design import FACTORIAL, GRID, SCATTERED, build_design
+from iosonde.model.sensitivity.permutation import choose_shuffle_count, test_dummy_factors
+from iosonde.model.sensitivity.rank import REST, rank_factors
+from iosonde.model.sensitivity.within import compute_shares_within_fixed
 from messages import raises
 from settings_table import data_of, grid
 
@@ -23,8 +23,8 @@ def generator(seed: int = 0) -> np.random.Generator:
 
 
 def entered(x: np.ndarray, y: np.ndarray, blocks: dict, told: set | None = None):
-    design = design_of(data_of(x, y))
-    return design, enter(design, blocks, told or set(), 0.95, generator())
+    design = build_design(data_of(x, y))
+    return design, estimate_blocks_in_order(design, blocks, told or set(), 0.95, generator())
 
 
 def test_blocks_are_those_of_statsmodels_sequential_sums_of_squares():
@@ -73,7 +73,7 @@ def test_the_blocks_of_sampled_settings_are_tested_by_the_change_of_f():
 def test_with_repeats_blocks_interactions_and_noise_add_up():
     x = grid(2, 4, 3, repeats=4)
     y = 100.0 * x[:, 0] + 5 * x[:, 1] + 3 * x[:, 0] * x[:, 2] + generator(3).normal(size=len(x))
-    made = rank(data_of(x, y), 0.95, blocks={"hardware": ["f0"], "settings": ["f1", "f2"]})
+    made = rank_factors(data_of(x, y), 0.95, blocks={"hardware": ["f0"], "settings": ["f1", "f2"]})
     hardware, settings = made.blocks.blocks
     whole = sum(block.added.share.value for block in (hardware, settings)) + made.blocks.interactions.share.value
     assert whole + made.noise.value == pytest.approx(1) and made.blocks.unexplained == pytest.approx(made.noise.value)
@@ -86,7 +86,7 @@ def test_with_repeats_blocks_interactions_and_noise_add_up():
 def test_factors_in_no_block_are_the_last_block():
     x = grid(2, 3, 2, repeats=3)
     y = x.sum(1) + generator(0).normal(size=len(x))
-    made = rank(data_of(x, y), 0.95, blocks={"a": ["f1"]})
+    made = rank_factors(data_of(x, y), 0.95, blocks={"a": ["f1"]})
     assert [(block.name, sorted(block.factors)) for block in made.blocks.blocks] == [
         ("a", ["f1"]),
         (REST, ["f0", "f2"]),
@@ -101,7 +101,7 @@ def test_factors_in_no_block_are_the_last_block():
 def test_blocks_that_cannot_be_are_refused(blocks, code, name):
     x = grid(2, 3, repeats=2)
     with raises(code, InputError, name=name):
-        rank(data_of(x, generator(0).normal(size=len(x))), 0.95, blocks=blocks)
+        rank_factors(data_of(x, generator(0).normal(size=len(x))), 0.95, blocks=blocks)
 
 
 def test_more_levels_than_settings_allow_are_refused():
@@ -157,7 +157,7 @@ def test_a_dominating_factor_hides_no_scattered_one():
     rng = generator(1)
     x = np.column_stack([rng.integers(0, 2, 200), rng.random(200), rng.random(200)])
     y = 1000.0 * x[:, 0] + 10 * x[:, 1] + rng.normal(size=200)
-    made = rank(data_of(x, y), 0.95, fixed=["f0"])
+    made = rank_factors(data_of(x, y), 0.95, fixed=["f0"])
     factors = {factor.name: factor for factor in made.factors}
     assert factors["f1"].p < 0.01 and made.order_within == (("f1",),) and made.silent == ("f2",)
     shares = factors["f1"].within
@@ -170,7 +170,7 @@ def test_groups_of_one_setting_explain_nothing_within_fixed_numbers():
     rng = generator(2)
     x = rng.random((200, 4))
     y = 100 * x[:, 0] + 10 * x[:, 1] + 3 * x[:, 2] + rng.normal(size=200)
-    made = rank(data_of(x, y), 0.95, fixed=["f0", "f1"])
+    made = rank_factors(data_of(x, y), 0.95, fixed=["f0", "f1"])
     factors = {factor.name: factor for factor in made.factors}
     assert factors["f3"].within.s1.value < 0.15 and factors["f3"].within.s1.low == 0
     assert factors["f2"].within.s1.value == pytest.approx(0.75 / 1.75, abs=0.12)
@@ -182,9 +182,9 @@ def test_fixed_factors_that_leave_nothing_are_refused():
     x = np.column_stack([np.arange(40) % 20, rng.integers(0, 19, 40), rng.random(40)])
     data = data_of(x, rng.normal(size=40))
     hosts = [Feature(f.name, "", tuple(f"host{i}" for i in range(len(f.levels))), False) for f in data.features[:2]]
-    design = design_of(replace(data, features=(*hosts, data.features[2])))
+    design = build_design(replace(data, features=(*hosts, data.features[2])))
     with raises("too-few-settings", DataError):
-        within(design, None, frozenset([0, 1]), 0.95, rng)
+        compute_shares_within_fixed(design, None, frozenset([0, 1]), 0.95, rng)
 
 
 def test_an_unbalanced_grid_does_not_hide_an_effect_behind_another():
@@ -193,17 +193,17 @@ def test_an_unbalanced_grid_does_not_hide_an_effect_behind_another():
     cells = grid(2, 4, 4)
     x = np.repeat(cells[rng.random(len(cells)) < 0.5], 3, axis=0)
     y = 1000.0 * x[:, 0] + 3 * x[:, 1] + rng.normal(size=len(x))
-    design = design_of(data_of(x, y))
-    found = nulls(design, 0.95, rng)
+    design = build_design(data_of(x, y))
+    found = test_dummy_factors(design, 0.95, rng)
     assert design.kind == GRID and found[1].p < 0.01 < 0.05 < found[2].p
 
 
 def test_there_are_enough_shuffles_for_many_factors_and_a_high_level():
     x = grid(2, 2, 2, 2, repeats=2)
-    design = design_of(data_of(x, generator(0).normal(size=len(x))))
+    design = build_design(data_of(x, generator(0).normal(size=len(x))))
     for level in (0.95, 0.999):
-        assert 1 / (shuffles(design, level) + 1) <= (1 - level) / 4
-    strong = rank(data_of(x, 50.0 * x[:, 0] + generator(0).normal(size=len(x))), 0.999)
+        assert 1 / (choose_shuffle_count(design, level) + 1) <= (1 - level) / 4
+    strong = rank_factors(data_of(x, 50.0 * x[:, 0] + generator(0).normal(size=len(x))), 0.999)
     assert strong.order == (("f0",),)
 
 
@@ -214,7 +214,7 @@ def test_equal_factors_are_seldom_told_apart_by_few_repeats(monkeypatch):
     monkeypatch.setattr(permutation, "_SHUFFLES", 199)
     rng, wrong, x = generator(0), 0, grid(3, 3, 3)
     for _ in range(150):
-        order = rank(data_of(x, 3.0 * x[:, 0] + 3.0 * x[:, 1] + rng.normal(size=27)), 0.95).order
+        order = rank_factors(data_of(x, 3.0 * x[:, 0] + 3.0 * x[:, 1] + rng.normal(size=27)), 0.95).order
         wrong += ("f0",) in order and ("f1",) in order
     assert wrong <= 20
 
@@ -226,5 +226,5 @@ def test_chance_makes_few_interactions(monkeypatch):
     monkeypatch.setattr(permutation, "_SHUFFLES", 99)
     rng, wrong, x = generator(0), 0, grid(3, 3, 3)
     for _ in range(150):
-        wrong += any(factor.interacts for factor in rank(data_of(x, rng.normal(size=27)), 0.95).factors)
+        wrong += any(factor.interacts for factor in rank_factors(data_of(x, rng.normal(size=27)), 0.95).factors)
     assert wrong <= 17

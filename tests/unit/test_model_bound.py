@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_per_byte, parse_rate
-from iosonde.model.bound.balance import in_turn, random_share
-from iosonde.model.bound.bound import bound, ceiling, sweep
-from iosonde.model.bound.system import System, with_settings
-from iosonde.model.bound.traffic import erasure
+from iosonde.model.bound.balance import compute_balance_in_turn, simulate_random_balance
+from iosonde.model.bound.bound import compute_bound, compute_ceiling, compute_terms_by_field_value
+from iosonde.model.bound.system import System, replace_fields
+from iosonde.model.bound.traffic import compute_erasure_coded_bytes
 from messages import raises
 
 I = 11.76375e6  # noqa: E741  94.11 Mbit/s
@@ -37,7 +37,7 @@ def small(**changes) -> System:
 @pytest.mark.parametrize(("given_values", "s", "limit"), CASES)
 def test_published_formula(given_values, s, limit):
     c, n, m, p, r = given_values
-    made = ceiling(System(clients=n, servers=m, disks=p, network=I, disk=r * MB, cpu=c / MB))
+    made = compute_ceiling(System(clients=n, servers=m, disks=p, network=I, disk=r * MB, cpu=c / MB))
     assert made.s == pytest.approx(s * MB, rel=1e-9)
     assert list(made.limit) == limit
     assert made.seconds(3e9) == pytest.approx(3e9 / (s * MB))
@@ -45,7 +45,7 @@ def test_published_formula(given_values, s, limit):
 
 def test_fewer_disks_than_servers_are_refused():
     with raises("too-few-disks"):
-        ceiling(System(clients=1, servers=4, disks=2, network=I, disk=8 * MB))
+        compute_ceiling(System(clients=1, servers=4, disks=2, network=I, disk=8 * MB))
 
 
 @pytest.mark.parametrize(
@@ -61,36 +61,38 @@ def test_fewer_disks_than_servers_are_refused():
 )
 def test_what_cannot_be_is_refused(wrong):
     with pytest.raises(InputError):
-        ceiling(small(**wrong))
+        compute_ceiling(small(**wrong))
 
 
 def test_nothing_known_is_refused_and_a_missing_term_is_said():
     with raises("no-limiting-term"):
-        ceiling(System())
-    assert ceiling(System(network=I)).missing == ("disks",)
+        compute_ceiling(System())
+    assert compute_ceiling(System(network=I)).missing == ("disks",)
 
 
 def test_settings_take_the_place_of_fields():
-    assert bound(small(), {"clients": 1}) == 100 * MB
+    assert compute_bound(small(), {"clients": 1}) == 100 * MB
     with raises("unknown-system-field", field="client") as error:
-        bound(small(), {"client": 1})
+        compute_bound(small(), {"client": 1})
     assert "clients" in error.value.hint
 
 
 def test_replication_by_the_client_divides_every_term():
-    by_client = ceiling(small(redundancy="client", replicas=2))
+    by_client = compute_ceiling(small(redundancy="client", replicas=2))
     assert {t.name: t.bytes_per_s / MB for t in by_client.terms} == pytest.approx(
         {"network_clients": 200, "network_servers": 200, "disks": 240}
     )
-    chained = ceiling(small(redundancy="chained", replicas=2))
+    chained = compute_ceiling(small(redundancy="chained", replicas=2))
     assert {t.name: t.bytes_per_s / MB for t in chained.terms} == pytest.approx(
         {"network_clients": 400, "network_servers": 200, "disks": 240}
     )
-    assert bound(small(redundancy="client", replicas=2, operation="read")) == bound(small(operation="read"))
+    assert compute_bound(small(redundancy="client", replicas=2, operation="read")) == compute_bound(
+        small(operation="read")
+    )
 
 
 def test_erasure_code_of_full_stripes():
-    made = ceiling(small(redundancy="erasure", data_chunks=4, parity_chunks=2))
+    made = compute_ceiling(small(redundancy="erasure", data_chunks=4, parity_chunks=2))
     assert {t.name: t.bytes_per_s / MB for t in made.terms} == pytest.approx(
         {"network_clients": 400 * 4 / 6, "network_servers": 400 * 4 / 6, "disks": 320}
     )
@@ -108,20 +110,20 @@ def test_erasure_code_of_full_stripes():
     ],
 )
 def test_partial_stripes_read_first(k, m, chunks, written, read):
-    assert erasure(k, m, 1024, chunks * 1024) == pytest.approx((written, read))
+    assert compute_erasure_coded_bytes(k, m, 1024, chunks * 1024) == pytest.approx((written, read))
 
 
 def test_separate_links_fabric_directions_and_measured_terms():
     system = small(client_network=10 * MB, server_network=30 * MB, fabric=35 * MB, disk_read=5 * MB, disk_write=2 * MB)
-    assert {t.name: t.bytes_per_s / MB for t in ceiling(system).terms} == pytest.approx(
+    assert {t.name: t.bytes_per_s / MB for t in compute_ceiling(system).terms} == pytest.approx(
         {"network_clients": 40, "network_servers": 120, "disks": 16, "fabric": 35}
     )
-    assert bound(system, {"operation": "read", "fabric": None}) == 40 * MB
-    little = ceiling(System(clients=2, latency=1e-3, request_size=65536, queue_depth=4))
+    assert compute_bound(system, {"operation": "read", "fabric": None}) == 40 * MB
+    little = compute_ceiling(System(clients=2, latency=1e-3, request_size=65536, queue_depth=4))
     assert little.s == 2 * 4 * 65536 / 1e-3 and little.limit == ("latency",)
-    assert bound(System(metadata_rate=1000, file_size=4096, metadata_operations=2)) == 1000 * 4096 / 2
-    assert bound(System(clients=3, memory_copy=1e9, copies=2)) == 1.5e9
-    assert bound(System(servers=3, server_cpu=1e-9)) == 3e9
+    assert compute_bound(System(metadata_rate=1000, file_size=4096, metadata_operations=2)) == 1000 * 4096 / 2
+    assert compute_bound(System(clients=3, memory_copy=1e9, copies=2)) == 1.5e9
+    assert compute_bound(System(servers=3, server_cpu=1e-9)) == 3e9
 
 
 @given(st.integers(1, 40), st.integers(1, 12), st.integers(1, 12))
@@ -130,14 +132,14 @@ def test_dealing_out_in_turn_is_the_busiest_servers_share(files, stripes, server
     loads = [0] * servers
     for place in range(files * stripes):
         loads[place % servers] += 1
-    assert in_turn(files, stripes, servers) == pytest.approx(files * stripes / servers / max(loads))
+    assert compute_balance_in_turn(files, stripes, servers) == pytest.approx(files * stripes / servers / max(loads))
     assert max(loads) == ceil(files * stripes / servers)
 
 
 def test_random_placement_is_the_mean_over_all_placements():
     placements = [max(p.count(s) for s in range(4)) for p in itertools.product(range(4), repeat=4)]
     exact = sum(1 / busiest for busiest in placements) / len(placements)
-    mean, low, high = random_share(4, 1, 4)
+    mean, low, high = simulate_random_balance(4, 1, 4)
     assert mean == pytest.approx(exact, abs=0.015) and low <= mean <= high
     pairs = list(itertools.combinations(range(3), 2))
     exact = (
@@ -147,11 +149,11 @@ def test_random_placement_is_the_mean_over_all_placements():
         )
         / len(pairs) ** 3
     )
-    assert random_share(3, 2, 3)[0] == pytest.approx(exact, abs=0.015)
+    assert simulate_random_balance(3, 2, 3)[0] == pytest.approx(exact, abs=0.015)
 
 
 def test_many_files_use_the_same_law():
-    few, many = random_share(200, 4, 400)[0], random_share(2000, 4, 4000)[0]
+    few, many = simulate_random_balance(200, 4, 400)[0], simulate_random_balance(2000, 4, 4000)[0]
     assert many == pytest.approx(few, rel=0.35) and many < 1
 
 
@@ -164,7 +166,7 @@ def test_every_copy_is_a_load_of_its_own(redundancy, files, stripes, copies):
     system = small(stripe_count=stripes, files=files, replicas=copies, redundancy=redundancy, clients=100)
     # A load is 1/(files·stripes) of the data; the busiest server's link carries all of its own.
     at_server = 100 * MB * files * stripes / max(loads)
-    terms = {term.name: term.bytes_per_s for term in ceiling(system).terms}
+    terms = {term.name: term.bytes_per_s for term in compute_ceiling(system).terms}
     assert terms["network_servers"] == pytest.approx(at_server)
     assert terms["disks"] == pytest.approx(at_server / (100 * MB) * 2 * 60 * MB)
 
@@ -172,10 +174,10 @@ def test_every_copy_is_a_load_of_its_own(redundancy, files, stripes, copies):
 def test_of_fixed_groups_with_the_same_copies_chance_chooses_one_for_each_file():
     """Two written files, two groups of two of four servers: on one of them half of the time; a read takes a server."""
     system = small(stripe_count=1, files=2, replicas=2, redundancy="client", placement="groups")
-    assert ceiling(system).balance == pytest.approx(0.75, abs=0.02)
-    assert ceiling(with_settings(system, {"placement": "random"})).balance == pytest.approx(7 / 12, abs=0.02)
-    assert ceiling(with_settings(system, {"operation": "read"})).balance == pytest.approx(
-        ceiling(small(stripe_count=1, files=2, placement="random")).balance
+    assert compute_ceiling(system).balance == pytest.approx(0.75, abs=0.02)
+    assert compute_ceiling(replace_fields(system, {"placement": "random"})).balance == pytest.approx(7 / 12, abs=0.02)
+    assert compute_ceiling(replace_fields(system, {"operation": "read"})).balance == pytest.approx(
+        compute_ceiling(small(stripe_count=1, files=2, placement="random")).balance
     )
 
 
@@ -186,8 +188,8 @@ def test_copies_placed_at_random_lie_on_different_servers_and_a_read_takes_one()
         sum(4 / 3 / max(sum(s in p for p in chosen) for s in range(3)) for chosen in itertools.product(pairs, repeat=2))
         / 9
     )
-    assert ceiling(system).balance == pytest.approx(exact, abs=0.015)
-    assert bound(small(operation="read", stripe_count=1, files=1, replicas=2, redundancy="client")) == 100 * MB
+    assert compute_ceiling(system).balance == pytest.approx(exact, abs=0.015)
+    assert compute_bound(small(operation="read", stripe_count=1, files=1, replicas=2, redundancy="client")) == 100 * MB
 
 
 @pytest.mark.parametrize(
@@ -203,35 +205,35 @@ def test_copies_placed_at_random_lie_on_different_servers_and_a_read_takes_one()
 )
 def test_what_a_ceiling_cannot_be_computed_from_is_refused(changes, word):
     with pytest.raises(InputError) as error:
-        ceiling(small(**changes))
+        compute_ceiling(small(**changes))
     assert word in error.value.message + error.value.hint
 
 
 def test_a_time_beyond_any_number_is_refused():
     with pytest.raises(InputError):
-        ceiling(small(network=1e-300)).seconds(1e30)
+        compute_ceiling(small(network=1e-300)).seconds(1e30)
 
 
 def test_stripes_limit_by_the_busiest_server_and_not_by_the_mean():
-    assert bound(small(stripe_count=1, files=4)) == 400 * MB
-    assert bound(small(stripe_count=1, files=5)) == pytest.approx(400 * MB * 5 / 4 / 2)
-    assert bound(small(stripe_count=1, files=4, placement="random")) < 300 * MB
+    assert compute_bound(small(stripe_count=1, files=4)) == 400 * MB
+    assert compute_bound(small(stripe_count=1, files=5)) == pytest.approx(400 * MB * 5 / 4 / 2)
+    assert compute_bound(small(stripe_count=1, files=4, placement="random")) < 300 * MB
 
 
 @given(st.floats(1, 1e3), st.floats(1, 1e3), st.floats(1, 1e4), st.floats(1e6, 1e11), st.floats(1e6, 1e11))
 def test_the_bound_is_the_smallest_term_and_grows_with_every_resource(n, m, extra, network, disk):
     system = System(clients=n, servers=m, disks=m + extra, network=network, disk=disk)
-    made = ceiling(system)
+    made = compute_ceiling(system)
     assert made.s == pytest.approx(min(n * network, m * network, (m + extra) * disk))
     assert set(made.limit) <= {t.name for t in made.terms} and made.limit
     for field in ("clients", "network", "disk"):
-        assert bound(system, {field: getattr(system, field) * 2}) >= made.s * (1 - 1e-9)
+        assert compute_bound(system, {field: getattr(system, field) * 2}) >= made.s * (1 - 1e-9)
     if made.relieved is not None:
         assert made.relieved > made.s
 
 
 def test_sweep_gives_every_ceiling():
-    lines = sweep(small(), "clients", [1, 2, 8])
+    lines = compute_terms_by_field_value(small(), "clients", [1, 2, 8])
     assert lines["network_clients"] == [100 * MB, 200 * MB, 800 * MB]
     assert lines["s"] == [100 * MB, 200 * MB, 400 * MB]
 

@@ -10,7 +10,13 @@ import pytest
 
 from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
-from iosonde.model.bound.application import Application, PredictedTime, against, predict, sentence
+from iosonde.model.bound.application import (
+    Application,
+    PredictedTime,
+    compare_with_prediction,
+    describe_range_of_ratios,
+    predict_time,
+)
 from iosonde.model.bound.system import System
 
 SYSTEM = System(clients=4, servers=2, network=10e6)
@@ -18,19 +24,19 @@ SAME = (SYSTEM, SYSTEM, SYSTEM)
 
 
 def test_time_is_computing_and_the_bytes_of_each_direction_over_its_bound():
-    time, parts = predict(Application(compute=1.5, read=40e6, write=100e6), SAME, "", 0.95)
+    time, parts = predict_time(Application(compute=1.5, read=40e6, write=100e6), SAME, "", 0.95)
     assert parts == {"compute": 1.5, "read": 2.0, "write": 5.0}  # two links of 10 MB/s limit
     assert (time.value, time.high, time.n) == (8.5, 8.5, 0)
     assert time.low == 7.0  # all that is computed hidden behind the rest
 
 
 def test_what_computes_longer_than_it_moves_takes_that_at_least():
-    time, _ = predict(Application(compute=9.0, write=100e6), SAME, "", 0.95)
+    time, _ = predict_time(Application(compute=9.0, write=100e6), SAME, "", 0.95)
     assert (time.low, time.value) == (9.0, 14.0)
 
 
 def test_where_each_file_lies_whole_the_busiest_server_decides():
-    time, parts = predict(Application(read=40e6, read_files=1, write=60e6, write_files=3), SAME, "random", 0.95)
+    time, parts = predict_time(Application(read=40e6, read_files=1, write=60e6, write_files=3), SAME, "random", 0.95)
     assert parts["read"] == pytest.approx(4.0)  # one file on one of two servers
     shares = [1.5 / max(sum(chosen), 3 - sum(chosen)) for chosen in itertools.product((0, 1), repeat=3)]
     assert parts["write"] == pytest.approx(3.0 / np.mean(shares), rel=0.03)
@@ -39,26 +45,26 @@ def test_where_each_file_lies_whole_the_busiest_server_decides():
 
 def test_copies_are_written_and_not_read():
     system = System(clients=4, servers=2, network=10e6, redundancy="client", replicas=2)
-    _, parts = predict(Application(read=40e6, write=40e6), (system,) * 3, "", 0.95)
+    _, parts = predict_time(Application(read=40e6, write=40e6), (system,) * 3, "", 0.95)
     assert parts["write"] == 2 * parts["read"]
 
 
 def test_what_is_not_known_of_the_cluster_is_in_the_interval():
     worse, better = System(clients=4, servers=2, network=8e6), System(clients=4, servers=2, network=16e6)
-    time, _ = predict(Application(compute=1.0, write=160e6), (SYSTEM, worse, better), "", 0.95)
+    time, _ = predict_time(Application(compute=1.0, write=160e6), (SYSTEM, worse, better), "", 0.95)
     assert (time.low, time.value, time.high) == (5.0, 9.0, 11.0)
 
 
 def test_nothing_known_of_what_limits_is_refused():
     with pytest.raises(InputError):
-        predict(Application(write=1.0), (System(),) * 3, "", 0.95)
+        predict_time(Application(write=1.0), (System(),) * 3, "", 0.95)
 
 
 def test_the_ratio_holds_both_intervals_and_one_trial_has_none():
-    measured, ratio = against(np.array([9.0, 10.0, 11.0]), Estimate(10.0, 8.0, 12.5, 0.95, 0), 0.95)
+    measured, ratio = compare_with_prediction(np.array([9.0, 10.0, 11.0]), Estimate(10.0, 8.0, 12.5, 0.95, 0), 0.95)
     assert (measured.value, ratio.value) == (10.0, 1.0)
     assert ratio.low == pytest.approx(measured.low / 12.5) and ratio.high == pytest.approx(measured.high / 8.0)
-    single = against(np.array([9.0]), Estimate(10.0, 8.0, 12.5, 0.95, 0), 0.95)[1]
+    single = compare_with_prediction(np.array([9.0]), Estimate(10.0, 8.0, 12.5, 0.95, 0), 0.95)[1]
     assert single.value == 0.9 and single.low is None
 
 
@@ -69,4 +75,4 @@ def _row(low: float | None, value: float, high: float | None) -> PredictedTime:
 
 def test_the_sentence_counts_what_can_be_told():
     rows = [_row(1.1, 1.2, 1.3), _row(0.6, 0.7, 0.8), _row(0.9, 1.0, 1.1), _row(None, 0.9, None)]
-    assert re.findall(r"[\d.]+\b", sentence(rows)) == ["0.70", "1.20", "4", "1", "1", "1", "1"]
+    assert re.findall(r"[\d.]+\b", describe_range_of_ratios(rows)) == ["0.70", "1.20", "4", "1", "1", "1", "1"]

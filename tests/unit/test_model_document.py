@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, IosondeError, SchemaTooNewError
 from iosonde.core.table import build_table
-from iosonde.model.families import NAMES, checked
+from iosonde.model.families import NAMES, complete_options
 from iosonde.model.fit import document
-from iosonde.model.fit.choose import choose
-from iosonde.model.fit.features import examples
-from iosonde.model.fit.fitted import train
-from iosonde.model.fit.folds import groups
+from iosonde.model.fit.choose import choose_model
+from iosonde.model.fit.features import build_examples
+from iosonde.model.fit.fitted import train_model
+from iosonde.model.fit.folds import group_inseparable_rows
 from iosonde.model.fit.validate import Candidate
 from messages import raises
 
@@ -26,12 +26,14 @@ from messages import raises
 def data():
     a, b = np.arange(32) % 8, np.arange(32) // 8
     y = 10.0 + 3 * a + b + np.random.default_rng(1).normal(0, 0.1, 32)
-    return examples(build_table({"a": a, "fs": [f"fs{i}" for i in b], "rate (MB/s)": y}), "rate (MB/s)", ["a", "fs"])
+    return build_examples(
+        build_table({"a": a, "fs": [f"fs{i}" for i in b], "rate (MB/s)": y}), "rate (MB/s)", ["a", "fs"]
+    )
 
 
 def model():
     d = data()
-    return choose(d, [Candidate("tree", {"depth": 3})], groups(d), 4, 0.95, 0).model
+    return choose_model(d, [Candidate("tree", {"depth": 3})], group_inseparable_rows(d), 4, 0.95, 0).model
 
 
 def changed(**keys) -> bytes:
@@ -44,7 +46,7 @@ def changed(**keys) -> bytes:
 def test_every_family_is_read_as_it_was_written(name):
     d = data()
     bound = {"disks": "8", "disk": "20MB/s", "unit": "MB/s"} if name.startswith("bound") else {}
-    made = train(d, name, checked(name, bound), 3)
+    made = train_model(d, name, complete_options(name, bound), 3)
     text = document.to_text(made)
     again = document.from_text(text.encode(), "m.json")
     assert again == made and document.to_text(again) == text
@@ -69,8 +71,8 @@ def test_a_file_without_repeats_is_read():
 
 def test_repeats_come_along():
     a = np.repeat([1.0, 2.0, 4.0], 3)
-    d = examples(build_table({"a": a, "y": a + np.resize([0.1, 0.2, 0.4], 9)}), "y", ["a"])
-    made = train(d, "mean", {}, 0)
+    d = build_examples(build_table({"a": a, "y": a + np.resize([0.1, 0.2, 0.4], 9)}), "y", ["a"])
+    made = train_model(d, "mean", {}, 0)
     again = document.from_text(document.to_text(made).encode(), "m.json")
     assert again == made and [one.at for one in again.repeats] == [(1.0,), (2.0,), (4.0,)]
 
@@ -152,4 +154,4 @@ def test_no_damage_is_a_traceback(drawn):
 
 @cache
 def small_tree():
-    return train(data(), "tree", {"depth": 2, "min_leaf": 1}, 0)
+    return train_model(data(), "tree", {"depth": 2, "min_leaf": 1}, 0)

@@ -21,7 +21,7 @@ TABLE = build_table(
 
 
 def test_rows_that_lack_a_value_are_left_out_and_counted():
-    made = features.examples(TABLE, "mbs", ["fs", "nodes"])
+    made = features.build_examples(TABLE, "mbs", ["fs", "nodes"])
     assert made.x.tolist() == [[0, 1], [0, 2], [1, 1]] and made.y.tolist() == [10, 20, 5]
     (warning,) = made.warnings
     assert_problem(warning, "missing-values", n_missing=2, n_rows=5)
@@ -29,7 +29,7 @@ def test_rows_that_lack_a_value_are_left_out_and_counted():
 
 
 def test_repeats_share_a_cell():
-    made = features.examples(build_table({"a": [1, 2, 1], "y": [1.0, 2.0, 3.0]}), "y", ["a"])
+    made = features.build_examples(build_table({"a": [1, 2, 1], "y": [1.0, 2.0, 3.0]}), "y", ["a"])
     assert made.cells[0] == made.cells[2] != made.cells[1]
 
 
@@ -46,18 +46,18 @@ def test_repeats_share_a_cell():
 )
 def test_what_cannot_be_learned_from_is_refused(response, on, code):
     with raises(code, InputError):
-        features.examples(TABLE, response, on)
+        features.build_examples(TABLE, response, on)
 
 
 def test_a_constant_response_is_refused():
     with raises("constant-response", DataError, response="y", constant=3):
-        features.examples(build_table({"a": [1, 2], "y": [3.0, 3.0]}), "y", ["a"])
+        features.build_examples(build_table({"a": [1, 2], "y": [3.0, 3.0]}), "y", ["a"])
 
 
 def test_a_setting_is_encoded_as_the_rows_were():
-    made = features.examples(TABLE, "mbs", ["fs", "nodes"])
-    assert features.encode(made.features, {"nodes": 2, "fs": "ceph"}).tolist() == [1, 2]
-    (outside,) = features.outside(made.features, np.array([0.0, 9.0]))
+    made = features.build_examples(TABLE, "mbs", ["fs", "nodes"])
+    assert features.encode_setting(made.features, {"nodes": 2, "fs": "ceph"}).tolist() == [1, 2]
+    (outside,) = features.list_factors_outside_range(made.features, np.array([0.0, 9.0]))
     assert_problem(outside, "out-of-range", factor="nodes", level=9, low=1, high=2)
     for setting, code, factor in (
         ({"nodes": 2}, "missing-factor-level", "fs"),
@@ -66,20 +66,20 @@ def test_a_setting_is_encoded_as_the_rows_were():
         ({"nodes": 2, "fs": "nfs", "disk": 1}, "unknown-factor", "disk"),
     ):
         with raises(code, InputError, factor=factor):
-            features.encode(made.features, setting)
+            features.encode_setting(made.features, setting)
 
 
 def test_a_feature_survives_json():
-    for feature in features.examples(TABLE, "mbs", ["fs", "nodes"]).features:
+    for feature in features.build_examples(TABLE, "mbs", ["fs", "nodes"]).features:
         assert features.Feature.from_json(feature.to_json()) == feature
 
 
 def test_a_number_with_a_slip_of_the_pen_is_said():
-    d = features.examples(build_table({"a": ["1", "2", "4", "8x"], "y": [1.0, 2, 3, 4]}), "y", ["a"])
+    d = features.build_examples(build_table({"a": ["1", "2", "4", "8x"], "y": [1.0, 2, 3, 4]}), "y", ["a"])
     assert_problem(with_code(d.warnings, "number-as-text"), "number-as-text", factor="a", n_levels=4, level="8x")
-    assert features.examples(build_table({"a": ["x", "2", "off"], "y": [1.0, 2, 3]}), "y", ["a"]).warnings == ()
+    assert features.build_examples(build_table({"a": ["x", "2", "off"], "y": [1.0, 2, 3]}), "y", ["a"]).warnings == ()
 
 
 def test_numbers_that_are_text_on_purpose_are_no_slip_of_the_pen():
     table = build_table({"a": ["1", "2", "1"], "y": [1.0, 2.0, 3.0]})
-    assert not table.column("a").numeric and features.examples(table, "y", ["a"]).warnings == ()
+    assert not table.column("a").numeric and features.build_examples(table, "y", ["a"]).warnings == ()

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from iosonde.core.errors import IosondeError
 from iosonde.core.table import build_table
 from iosonde.model.fit import document
-from iosonde.model.fit.choose import choose
-from iosonde.model.fit.describe import describe
-from iosonde.model.fit.features import examples
-from iosonde.model.fit.fitted import ask_all, negative_share
-from iosonde.model.fit.folds import groups
+from iosonde.model.fit.choose import choose_model
+from iosonde.model.fit.describe import describe_predictions
+from iosonde.model.fit.features import build_examples
+from iosonde.model.fit.fitted import compute_negative_share, predict_settings
+from iosonde.model.fit.folds import group_inseparable_rows
 from iosonde.model.fit.validate import Candidate
 
 FAMILIES = ["mean", "linear", "loglinear", "tree", "classes", "neighbours", "gaussian", "kcca"]
@@ -49,15 +49,17 @@ def test_every_table_ends_in_an_answer_or_a_sentence(made, families, seed):
     columns, names = made
     with warnings.catch_warnings(), contextlib.suppress(IosondeError):
         warnings.simplefilter("error", RuntimeWarning)
-        data = examples(build_table(columns), "y", names)
-        found = choose(data, [Candidate(name) for name in families], groups(data), None, 0.9, seed)
+        data = build_examples(build_table(columns), "y", names)
+        found = choose_model(
+            data, [Candidate(name) for name in families], group_inseparable_rows(data), None, 0.9, seed
+        )
         json.dumps(found.to_json(), allow_nan=False)
         model = document.from_text(document.to_text(found.model).encode(), "m.json")
-        assert 0 <= negative_share(model) <= 1
-        shares = describe(model).shares.values()
+        assert 0 <= compute_negative_share(model) <= 1
+        shares = describe_predictions(model).shares.values()
         assert all(0 <= share <= 1 + 1e-9 for share in shares)
         at = {feature.name: feature.levels[seed % len(feature.levels)] for feature in model.features}
-        for said in ask_all(model, [at], 0.9):
+        for said in predict_settings(model, [at], 0.9):
             if isinstance(said, IosondeError):
                 assert said.message and said.hint
                 continue

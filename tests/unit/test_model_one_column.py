@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from iosonde.core.table import build_table
 from iosonde.model.families import one_column, tree
-from iosonde.model.fit.features import examples
+from iosonde.model.fit.features import build_examples
 
 ALONE = """
 import sys, numpy as np
@@ -35,7 +35,7 @@ def test_it_is_scikit_learns_node_by_node(depth, min_leaf):
     for n, n_levels in ((1, 1), (2, 2), (5, 2), (18, 3), (40, 40), (300, 7), (500, 99)):
         ranks, y = ranks_and_values(rng, n, n_levels)
         ours, library = (
-            one_column.grow(ranks, y, limits),
+            one_column.grow_one_column_tree(ranks, y, limits),
             DecisionTreeRegressor(**limits, random_state=0).fit(ranks, y).tree_,
         )
         for name in ("children_left", "children_right", "n_node_samples"):
@@ -46,7 +46,9 @@ def test_it_is_scikit_learns_node_by_node(depth, min_leaf):
 
 
 def test_equal_values_are_one_leaf():
-    grown = one_column.grow(np.arange(6, dtype=np.float32)[:, None], np.full(6, 0.1), tree.limits({}, 6))
+    grown = one_column.grow_one_column_tree(
+        np.arange(6, dtype=np.float32)[:, None], np.full(6, 0.1), tree.to_sklearn_options({}, 6)
+    )
     assert grown.node_count == 1
 
 
@@ -55,7 +57,9 @@ def test_the_family_predicts_what_scikit_learn_does(columns):
     rng = np.random.default_rng(3)
     rows = {"a": rng.integers(1, 9, 200) * 1.5, "b": rng.integers(0, 3, 200) * 1.0, "many": rng.uniform(0, 1, 200)}
     y = rows["a"] ** 2 + rows["b"] + rng.normal(size=200)
-    data = examples(build_table({**{name: rows[name].tolist() for name in columns}, "y": y.tolist()}), "y", columns)
+    data = build_examples(
+        build_table({**{name: rows[name].tolist() for name in columns}, "y": y.tolist()}), "y", columns
+    )
     library = DecisionTreeRegressor(min_samples_leaf=4, random_state=1).fit(data.x, data.y)
     form = tree.fit(data, {"min_leaf": 4}, 1)
     assert tree.predict(form, data.x) == pytest.approx(library.predict(data.x), rel=1e-12)

@@ -11,19 +11,24 @@ from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import build_table
-from iosonde.model.fit.calibration import Calibration, calibrate, groups_needed
-from iosonde.model.fit.choose import auto, choose, standard_folds
-from iosonde.model.fit.errors_of import standard_error
-from iosonde.model.fit.features import examples
-from iosonde.model.fit.fitted import ask, ask_all, negative_share, train
-from iosonde.model.fit.folds import Groups, groups
+from iosonde.model.fit.calibration import Calibration, calibrate, count_groups_needed
+from iosonde.model.fit.choose import build_standard_folds, choose_model, list_auto_candidates
+from iosonde.model.fit.errors_of import compute_grouped_standard_error
+from iosonde.model.fit.features import build_examples
+from iosonde.model.fit.fitted import compute_negative_share, predict_setting, predict_settings, train_model
+from iosonde.model.fit.folds import Groups, group_inseparable_rows
 from iosonde.model.fit.validate import Candidate
 from messages import assert_problem, codes, raises, with_code
 
 
 def fitted(d, *candidates, n_folds=None, level=0.95):
-    return choose(
-        d, [Candidate(*c) if isinstance(c, tuple) else Candidate(c) for c in candidates], groups(d), n_folds, level, 0
+    return choose_model(
+        d,
+        [Candidate(*c) if isinstance(c, tuple) else Candidate(c) for c in candidates],
+        group_inseparable_rows(d),
+        n_folds,
+        level,
+        0,
     )
 
 
@@ -31,14 +36,14 @@ def grid(noise=1.0, seed=2, repeats=1):
     rng = np.random.default_rng(seed)
     a, fs = np.repeat(np.arange(8) % 8, 3 * repeats), np.tile(["x", "y", "z"], 8 * repeats)
     y = 100 + 10 * a + 30 * (fs == "y") + noise * rng.standard_normal(a.size)
-    return examples(build_table({"a": a, "fs": fs, "y": y}), "y", ["a", "fs"])
+    return build_examples(build_table({"a": a, "fs": fs, "y": y}), "y", ["a", "fs"])
 
 
 @pytest.mark.parametrize(("level", "needed"), [(0.95, 19), (0.9, 9), (0.99, 99), (0.8, 4)])
 def test_a_level_needs_so_many_settings(level, needed):
     scores = np.arange(1.0, needed + 1)
     enough = calibrate(np.zeros(needed), scores, np.arange(needed))
-    assert groups_needed(level) == needed
+    assert count_groups_needed(level) == needed
     assert enough.interval(0.0, level) == (-needed, needed)  # the largest error of all
     assert calibrate(np.zeros(needed - 1), scores[1:], np.arange(needed - 1)).interval(0.0, level) is None
 
@@ -69,9 +74,9 @@ def test_a_models_interval_covers_a_new_trial_as_often_as_claimed(family, trials
     for _ in range(trials):
         a = rng.uniform(0, 1, 31)
         y = np.exp(1 + 3 * a + 0.1 * rng.standard_normal(31)) - 20 * (family == "linear")
-        d = examples(build_table({"a": a[:30], "y": y[:30]}), "y", ["a"])
+        d = build_examples(build_table({"a": a[:30], "y": y[:30]}), "y", ["a"])
         setting = float(np.clip(a[30], a[:30].min(), a[:30].max()))
-        e = ask(fitted(d, family).model, {"a": setting}, 0.9).value
+        e = predict_setting(fitted(d, family).model, {"a": setting}, 0.9).value
         covered.append(e.low <= y[30] <= e.high)
     assert np.mean(covered) >= 0.9 - 2.5 * np.sqrt(0.09 / trials)
 
@@ -89,7 +94,7 @@ def test_errors_are_in_proportion_where_the_response_spans_much():
 def test_a_prediction_is_cut_at_0_where_the_response_was_never_below_and_says_so(floor, low):
     model = fitted(grid(), ("tree", {"depth": 4})).model
     far = Calibration("difference", 99, (1000.0,) * 1000, floor)
-    made = ask(replace(model, calibration=far), {"a": 3, "fs": "y"}, 0.95).value
+    made = predict_setting(replace(model, calibration=far), {"a": 3, "fs": "y"}, 0.95).value
     assert made.low == pytest.approx(low, abs=40)
     assert ("cut-interval" in codes(made.warnings)) is floor
 
@@ -101,7 +106,7 @@ def test_calibration_survives_json():
 
 def test_inside_the_range_there_is_an_interval_and_a_count():
     model = fitted(grid(), ("tree", {"depth": 4})).model
-    made = ask(model, {"a": 3, "fs": "y"}, 0.95)
+    made = predict_setting(model, {"a": 3, "fs": "y"}, 0.95)
     assert made.value.low < 160 < made.value.high and not made.extrapolated and made.n_alike >= 1
     assert set(made.to_json()) == {
         "at",
@@ -124,7 +129,7 @@ def repeated(noise, n, rng, settings=6):
     truth = 100 * 1.5 ** np.arange(settings)
     y = truth[:, None] * noise(rng, (settings, n + 1))
     table = build_table({"a": np.repeat(np.arange(settings), n), "y": y[:, :n].ravel()})
-    return examples(table, "y", ["a"]), y[:, n]
+    return build_examples(table, "y", ["a"]), y[:, n]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +144,7 @@ def test_the_interval_of_a_settings_own_trials_covers_a_new_one_as_often_as_clai
     rng, covered = np.random.default_rng(n), []
     for _ in range(300):
         d, new = repeated(noise, n, rng)
-        said = ask_all(train(d, "mean", {}, 0), [{"a": a} for a in range(6)], 0.95)
+        said = predict_settings(train_model(d, "mean", {}, 0), [{"a": a} for a in range(6)], 0.95)
         covered += [one.value.low <= trial <= one.value.high for one, trial in zip(said, new, strict=True)]
     assert least <= np.mean(covered) <= 0.965  # 1,800 trials: ± 1 point
 
@@ -147,49 +152,51 @@ def test_the_interval_of_a_settings_own_trials_covers_a_new_one_as_often_as_clai
 def test_a_setting_that_was_measured_has_an_interval_where_there_are_few_settings():
     d, _ = repeated(lambda rng, shape: 1 + 0.1 * rng.standard_normal(shape), 4, np.random.default_rng(1))
     model = fitted(d, "linear", n_folds=3).model
-    there = ask(model, {"a": 2}, 0.95)
+    there = predict_setting(model, {"a": 2}, 0.95)
     mean, sd = d.y[d.x[:, 0] == 2].mean(), d.y[d.x[:, 0] == 2].std(ddof=1)
     assert there.value.high - mean == pytest.approx(3.182446 * sd * np.sqrt(1.25), rel=1e-6)
     assert (there.value.n, there.repeats.n, there.to_json()["interval_of"]) == (4, 4, "repeats")
-    sides = [ask(model, {"a": a}, 0.95).value for a in (2, 3)]
-    between = ask(model, {"a": 2.5}, 0.95)  # nothing but the trials around it speaks of it
+    sides = [predict_setting(model, {"a": a}, 0.95).value for a in (2, 3)]
+    between = predict_setting(model, {"a": 2.5}, 0.95)  # nothing but the trials around it speaks of it
     assert between.to_json()["interval_of"] == "neighbours"
     assert (between.value.low, between.value.high) == (min(s.low for s in sides), max(s.high for s in sides))
-    wrong = ask(train(d, "mean", {}, 0), {"a": 0}, 0.95)  # the mean of everything is far from this one
+    wrong = predict_setting(
+        train_model(d, "mean", {}, 0), {"a": 0}, 0.95
+    )  # the mean of everything is far from this one
     assert_problem(wrong.value.warnings[0], "model-off-repeats", n=4)
 
 
 @pytest.mark.parametrize(("n", "asked"), [(3, "settings"), (5, "repeats")])
 def test_few_trials_of_a_setting_are_asked_last(n, asked):
-    made = ask(fitted(grid(repeats=n), "linear").model, {"a": 3, "fs": "y"}, 0.95)
+    made = predict_setting(fitted(grid(repeats=n), "linear").model, {"a": 3, "fs": "y"}, 0.95)
     assert made.to_json()["interval_of"] == asked and (made.repeats is not None) == (asked == "repeats")
 
 
 def test_two_trials_or_copies_of_one_say_nothing_of_another():
     y = [1.0, 2.0, 5.0, 5.0, 5.0, 7.0, 8.0, 9.0]
-    d = examples(build_table({"a": [0, 0, 1, 1, 1, 2, 2, 2], "y": y}), "y", ["a"])
-    model = train(d, "mean", {}, 0)
+    d = build_examples(build_table({"a": [0, 0, 1, 1, 1, 2, 2, 2], "y": y}), "y", ["a"])
+    model = train_model(d, "mean", {}, 0)
     assert [(one.at, one.n) for one in model.repeats] == [((2.0,), 3)]
-    assert ask(model, {"a": 1}, 0.9).value.low is None
-    assert ask(model, {"a": 2}, 0.95).value.low == pytest.approx(8 - 4.302653 * np.sqrt(4 / 3))
-    assert ask(model, {"a": 2}, 0.999).value.low == 0  # it was never below
+    assert predict_setting(model, {"a": 1}, 0.9).value.low is None
+    assert predict_setting(model, {"a": 2}, 0.95).value.low == pytest.approx(8 - 4.302653 * np.sqrt(4 / 3))
+    assert predict_setting(model, {"a": 2}, 0.999).value.low == 0  # it was never below
 
 
 def test_many_settings_are_what_single_ones_are():
     model = fitted(grid(repeats=3), ("tree", {"depth": 4})).model
     settings_ = [{"a": a, "fs": fs} for a in (0, 3, 3.5, 9, 40) for fs in ("x", "?")]
-    for at, made in zip(settings_, ask_all(model, settings_, 0.9), strict=True):
+    for at, made in zip(settings_, predict_settings(model, settings_, 0.9), strict=True):
         try:
-            assert ask(model, at, 0.9) == made
+            assert predict_setting(model, at, 0.9) == made
         except InputError as error:
             assert error.message == made.message
-    assert ask_all(model, [], 0.9) == []
+    assert predict_settings(model, [], 0.9) == []
 
 
 def test_a_level_between_those_tried_has_the_interval_of_its_neighbours_together():
     model = fitted(grid(), "linear").model
-    made = ask(model, {"a": 3.5, "fs": "y"}, 0.9)
-    below, above = (ask(model, {"a": a, "fs": "y"}, 0.9).value for a in (3, 4))
+    made = predict_setting(model, {"a": 3.5, "fs": "y"}, 0.9)
+    below, above = (predict_setting(model, {"a": a, "fs": "y"}, 0.9).value for a in (3, 4))
     assert below.low is not None and above.low is not None
     assert made.value.low == min(below.low, above.low) and made.value.high == max(below.high, above.high)
     assert_problem(made.value.warnings[0], "interval-of-neighbours", levels="a 3 and 4")
@@ -197,7 +204,7 @@ def test_a_level_between_those_tried_has_the_interval_of_its_neighbours_together
 
 
 def test_a_level_between_those_tried_has_no_interval_where_they_have_none_and_the_cure_is_named():
-    made = ask(fitted(grid(), "linear").model, {"a": 3.5, "fs": "y"}, 0.999)
+    made = predict_setting(fitted(grid(), "linear").model, {"a": 3.5, "fs": "y"}, 0.999)
     assert made.value.low is None and not made.extrapolated
     assert_problem(made.value.warnings[0], "untested-level", factor="a")
     assert "--leave-out 'a'" in made.value.warnings[0]
@@ -205,16 +212,16 @@ def test_a_level_between_those_tried_has_no_interval_where_they_have_none_and_th
 
 def test_a_continuous_factor_has_intervals_between_its_values():
     a = np.random.default_rng(1).uniform(0, 1, 40)
-    d = examples(build_table({"a": a, "y": 3 * a}), "y", ["a"])
-    assert ask(fitted(d, "linear").model, {"a": 0.5}, 0.95).value.low is not None
+    d = build_examples(build_table({"a": a, "y": 3 * a}), "y", ["a"])
+    assert predict_setting(fitted(d, "linear").model, {"a": 0.5}, 0.95).value.low is not None
 
 
 def test_beyond_the_range_is_said_and_far_beyond_is_refused():
     model = fitted(grid(), "linear").model
-    beyond = ask(model, {"a": 10, "fs": "x"}, 0.95)
+    beyond = predict_setting(model, {"a": 10, "fs": "x"}, 0.95)
     assert beyond.extrapolated and beyond.value.low is None
     assert_problem(beyond.value.warnings[0], "out-of-range", factor="a", level=10, low=0, high=7)
-    assert ask(model, {"a": 14, "fs": "x"}, 0.95).extrapolated
+    assert predict_setting(model, {"a": 14, "fs": "x"}, 0.95).extrapolated
     for setting, code, values in (
         ({"a": 14.1, "fs": "x"}, "extrapolation-too-far", {"factor": "a", "level": 14.1, "low": 0, "high": 7}),
         ({"a": -7.5, "fs": "x"}, "extrapolation-too-far", {"level": -7.5}),
@@ -223,28 +230,31 @@ def test_beyond_the_range_is_said_and_far_beyond_is_refused():
         ({"a": 1, "fs": "x", "b": 2}, "unknown-factor", {"factor": "b"}),
     ):
         with raises(code, InputError, **values):
-            ask(model, setting, 0.95)
+            predict_setting(model, setting, 0.95)
 
 
 def test_too_few_settings_are_said_with_how_many_are_needed():
-    made = ask(fitted(grid(), "linear").model, {"a": 1, "fs": "x"}, 0.99)
+    made = predict_setting(fitted(grid(), "linear").model, {"a": 1, "fs": "x"}, 0.99)
     assert made.value.low is None
     assert_problem(made.value.warnings[0], "too-few-settings", level=99.0, n_needed=99, n=24)
 
 
 def test_a_speed_below_zero_is_refused_and_its_share_is_known():
     a, b = np.repeat(np.arange(6.0), 6), np.tile(np.arange(6.0), 6)
-    d = examples(build_table({"a": a, "b": b, "y": 100 * np.exp(-a - b)}), "y", ["a", "b"])
+    d = build_examples(build_table({"a": a, "b": b, "y": 100 * np.exp(-a - b)}), "y", ["a", "b"])
     linear, log = fitted(d, "linear").model, fitted(d, "loglinear").model
     designs = np.column_stack([a, b])
-    assert negative_share(linear) == pytest.approx(np.mean(linear.values(designs) < 0)) and negative_share(linear) > 0.2
-    assert negative_share(log) == 0
+    assert (
+        compute_negative_share(linear) == pytest.approx(np.mean(linear.values(designs) < 0))
+        and compute_negative_share(linear) > 0.2
+    )
+    assert compute_negative_share(log) == 0
     with raises("prediction-out-of-range") as refused:
-        ask(linear, {"a": 5, "b": 3}, 0.95)
+        predict_setting(linear, {"a": 5, "b": 3}, 0.95)
     assert "loglinear" in refused.value.hint
-    assert ask(log, {"a": 5, "b": 3}, 0.95).value.value == pytest.approx(100 * np.exp(-8))
-    below = examples(build_table({"a": a, "b": b, "y": 3 - a - b}), "y", ["a", "b"])
-    assert negative_share(fitted(below, "linear").model) == 0
+    assert predict_setting(log, {"a": 5, "b": 3}, 0.95).value.value == pytest.approx(100 * np.exp(-8))
+    below = build_examples(build_table({"a": a, "b": b, "y": 3 - a - b}), "y", ["a", "b"])
+    assert compute_negative_share(fitted(below, "linear").model) == 0
 
 
 def test_the_simplest_of_equally_good_models_is_taken():
@@ -253,7 +263,9 @@ def test_the_simplest_of_equally_good_models_is_taken():
     values = [one.mae.value for one in made.tried]
     best = made.tried[int(np.argmin(values))]
     d = grid(noise=4.0, repeats=2)
-    one_se = standard_error(np.abs(best.predicted - d.y[best.rows]), groups(d).of[best.rows])
+    one_se = compute_grouped_standard_error(
+        np.abs(best.predicted - d.y[best.rows]), group_inseparable_rows(d).of[best.rows]
+    )
     assert values[made.chosen] <= min(values) + one_se
     assert made.nested is not None and made.nested.n == 24
     assert {"r2", "mae", "folds", "tried", "nested", "noise"} <= set(made.to_json())
@@ -261,7 +273,7 @@ def test_the_simplest_of_equally_good_models_is_taken():
 
 def test_nothing_to_learn_leaves_the_mean():
     rng = np.random.default_rng(3)
-    d = examples(
+    d = build_examples(
         build_table({"a": np.arange(40) % 10, "b": np.arange(40) // 10, "y": rng.normal(9, 1, 40)}), "y", ["a", "b"]
     )
     assert fitted(d, "mean", "linear", "tree", "forest").model.family == "mean"
@@ -273,21 +285,25 @@ def test_the_same_seed_gives_the_same_choice():
 
 
 def test_candidates_by_the_number_of_rows():
-    assert "gaussian" in [c.family for c in auto(100)] and "gaussian" not in [c.family for c in auto(1000)]
-    assert auto(1000, "a*b")[1].options == {"terms": "a*b"}
+    assert "gaussian" in [c.family for c in list_auto_candidates(100)] and "gaussian" not in [
+        c.family for c in list_auto_candidates(1000)
+    ]
+    assert list_auto_candidates(1000, "a*b")[1].options == {"terms": "a*b"}
     many = Groups(np.arange(30_000))
-    assert [fold.test.size for fold in standard_folds(many, None, 0)] == [7500]
-    assert len(standard_folds(many, 3, 0)) == 3
+    assert [fold.test.size for fold in build_standard_folds(many, None, 0)] == [7500]
+    assert len(build_standard_folds(many, 3, 0)) == 3
 
 
 def test_all_of_one_setting_is_refused():
-    d = examples(build_table({"a": [1, 1, 2, 2], "y": [3, 4, 3, 4]}), "y", ["a"])
+    d = build_examples(build_table({"a": [1, 1, 2, 2], "y": [3, 4, 3, 4]}), "y", ["a"])
     one = Groups(np.zeros(4, np.intp), 1, 4)
     with raises("too-few-settings", DataError):
-        choose(d, [Candidate("tree")], one, None, 0.95, 0)
-    rows = examples(build_table({"a": [1, 2, 3], "b": [1, 3, 2], "c": [3, 1, 1], "y": [3, 4, 5]}), "y", ["a", "b", "c"])
+        choose_model(d, [Candidate("tree")], one, None, 0.95, 0)
+    rows = build_examples(
+        build_table({"a": [1, 2, 3], "b": [1, 3, 2], "c": [3, 1, 1], "y": [3, 4, 5]}), "y", ["a", "b", "c"]
+    )
     with raises("fit-failed", DataError):
-        choose(rows, [Candidate("linear")], groups(rows), None, 0.95, 0)
+        choose_model(rows, [Candidate("linear")], group_inseparable_rows(rows), None, 0.95, 0)
 
 
 @settings(max_examples=30, deadline=None)
@@ -318,12 +334,20 @@ def test_few_settings_of_many_repeats_are_thinned(monkeypatch):
     made = fitted(grid(repeats=20), "mean", "linear")
     assert made.n_choice == 60 and made.model.rows == 480
     a = np.repeat([0, 1, 2, 3], 100)
-    d = examples(build_table({"a": a, "y": a + np.random.default_rng(0).normal(0, 0.1, 400)}), "y", ["a"])
+    d = build_examples(build_table({"a": a, "y": a + np.random.default_rng(0).normal(0, 0.1, 400)}), "y", ["a"])
     assert fitted(d, "mean", "tree").n_choice == 60
 
 
 def test_progress_is_told_and_ends_at_all():
     told = []
-    choose(grid(), [Candidate("mean"), Candidate("tree")], groups(grid()), 4, 0.95, 0, lambda *one: told.append(one))
+    choose_model(
+        grid(),
+        [Candidate("mean"), Candidate("tree")],
+        group_inseparable_rows(grid()),
+        4,
+        0.95,
+        0,
+        lambda *one: told.append(one),
+    )
     shares = [share for _, share in told]
     assert shares == sorted(shares) and 0 < shares[0] < 0.2 and 0.7 < shares[-1] <= 1

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
 from iosonde.model.queues import slowest
-from iosonde.model.queues.queueing import Kind, Station, bounds, check, erlang_c, open_network, rate_of, solve
+from iosonde.model.queues.queueing import (
+    Kind,
+    Station,
+    compute_asymptotic_rate_bounds,
+    compute_rate,
+    compute_waiting_probability,
+    open_network,
+    raise_if_invalid_network,
+    solve_network,
+)
 from messages import raises
 
 CLIENT = Station("client", 5e-3, kind=Kind.DELAY)
@@ -34,7 +43,7 @@ def mean_value_analysis(delay_s: float, demands_s: list[float], clients: int) ->
 @pytest.mark.parametrize("clients", [1, 2, 10, 500, 3000])
 def test_single_servers_agree_with_mean_value_analysis(clients):
     demands = [0.2e-3, 0.15e-3, 0.19e-3]
-    made = solve([CLIENT, *(Station(f"s{i}", d) for i, d in enumerate(demands))], clients)
+    made = solve_network([CLIENT, *(Station(f"s{i}", d) for i, d in enumerate(demands))], clients)
     rate, waiting = mean_value_analysis(5e-3, demands, clients)
     assert made.exact and made.rate == pytest.approx(rate, rel=1e-9)
     assert [load.operations for load in made.loads[1:]] == pytest.approx(waiting, rel=1e-7)
@@ -42,8 +51,8 @@ def test_single_servers_agree_with_mean_value_analysis(clients):
 
 @pytest.mark.parametrize("clients", [1, 3, 40])
 def test_separate_queues_are_so_many_single_servers(clients):
-    together = solve([CLIENT, DISKS], clients)
-    apart = solve([CLIENT, *(Station(f"d{i}", 0.5e-3) for i in range(4))], clients)
+    together = solve_network([CLIENT, DISKS], clients)
+    apart = solve_network([CLIENT, *(Station(f"d{i}", 0.5e-3) for i in range(4))], clients)
     assert together.rate == pytest.approx(apart.rate, rel=1e-12)
     assert together.loads[1].operations == pytest.approx(sum(load.operations for load in apart.loads[1:]))
 
@@ -55,7 +64,7 @@ def test_several_servers_agree_with_the_machine_repairman():
     for k in range(1, n + 1):
         weights.append(weights[-1] * (n - k + 1) / think * serve / min(k, c))
     rate = sum(w * min(k, c) / serve for k, w in enumerate(weights)) / sum(weights)
-    assert solve([CLIENT, DISK], n).rate == pytest.approx(rate, rel=1e-12)
+    assert solve_network([CLIENT, DISK], n).rate == pytest.approx(rate, rel=1e-12)
 
 
 @given(
@@ -65,15 +74,15 @@ def test_several_servers_agree_with_the_machine_repairman():
 @settings(max_examples=40, deadline=None)
 def test_every_operation_is_somewhere_and_the_rate_within_its_bounds(drawn, clients):
     stations = [Station("first", 0.01), *(Station(f"s{i}", d, c, k) for i, (d, c, k) in enumerate(drawn))]
-    made = solve(stations, clients)
+    made = solve_network(stations, clients)
     assert sum(load.operations for load in made.loads) == pytest.approx(clients, rel=1e-6)
     assert made.low * (1 - 1e-9) <= made.rate <= made.high * (1 + 1e-9)
     assert all(load.utilisation is None or load.utilisation <= 1 + 1e-9 for load in made.loads)
-    assert rate_of(stations, clients) == pytest.approx(made.rate, rel=1e-9)
+    assert compute_rate(stations, clients) == pytest.approx(made.rate, rel=1e-9)
 
 
 def test_more_clients_never_lower_the_rate():
-    rates = [solve([CLIENT, NETWORK, DISK], n).rate for n in range(1, 60)]
+    rates = [solve_network([CLIENT, NETWORK, DISK], n).rate for n in range(1, 60)]
     assert rates == sorted(rates)
 
 
@@ -81,23 +90,25 @@ def test_more_clients_never_lower_the_rate():
 def test_the_rate_is_that_of_a_simulation(stations, clients):
     operations = 8000
     simulated = operations / queue_simulation.run(stations, clients, operations, seed=4)
-    assert solve(stations, clients).rate == pytest.approx(simulated, rel=0.04)
+    assert solve_network(stations, clients).rate == pytest.approx(simulated, rel=0.04)
 
 
 def test_ten_thousand_clients_are_exact_and_beyond_the_bottleneck():
-    made = solve([CLIENT, Station("servers", 1e-3, 16, Kind.QUEUES)], 10_000)
+    made = solve_network([CLIENT, Station("servers", 1e-3, 16, Kind.QUEUES)], 10_000)
     assert made.exact and made.bottlenecks == ("servers",)
     assert made.rate == pytest.approx(16_000, rel=0.002)
     assert made.loads[1].offered_load == pytest.approx(10_000 / 6e-3 * 1e-3 / 16)
 
 
 def test_more_clients_than_can_be_exact_are_said_to_be_approximate():
-    made = solve([CLIENT, DISK], 50_000)
+    made = solve_network([CLIENT, DISK], 50_000)
     assert not made.exact and made.rate == pytest.approx(2000, rel=1e-3)
 
 
 def test_bounds_of_one_queue_are_the_classic_ones():
-    assert bounds([CLIENT, Station("disk", 2e-3)], 10) == pytest.approx((10 / (5e-3 + 10 * 2e-3), 500.0))
+    assert compute_asymptotic_rate_bounds([CLIENT, Station("disk", 2e-3)], 10) == pytest.approx(
+        (10 / (5e-3 + 10 * 2e-3), 500.0)
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,7 +123,7 @@ def test_bounds_of_one_queue_are_the_classic_ones():
 )
 def test_a_network_without_meaning_is_refused(stations, code):
     with raises(code, InputError):
-        check(stations)
+        raise_if_invalid_network(stations)
 
 
 def test_an_open_network_is_m_m_c():
@@ -125,25 +136,25 @@ def test_an_open_network_is_m_m_c():
 
 
 def test_erlang_c_of_one_server_is_its_utilisation():
-    assert erlang_c(1, 0.7) == pytest.approx(0.7)
-    assert erlang_c(2, 1.0) == pytest.approx(1 / 3)
+    assert compute_waiting_probability(1, 0.7) == pytest.approx(0.7)
+    assert compute_waiting_probability(2, 1.0) == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("clients", [1, 10, 1000])
 def test_the_slowest_of_exponential_times_is_the_harmonic_number(clients):
     harmonic = sum(1 / k for k in range(1, clients + 1))
     ample = [Station("disk", 1e-3, clients)]
-    assert slowest.phase(ample, clients, 1).seconds == pytest.approx(harmonic * 1e-3, rel=1e-3)
+    assert slowest.predict_synchronised_phase(ample, clients, 1).seconds == pytest.approx(harmonic * 1e-3, rel=1e-3)
 
 
 def test_one_server_has_all_the_work_to_do_whoever_waits():
-    made = slowest.phase([Station("disk", 1e-3)], 20, 30)
+    made = slowest.predict_synchronised_phase([Station("disk", 1e-3)], 20, 30)
     assert made.seconds == pytest.approx(20 * 30 * 1e-3, rel=1e-4)
     assert made.rate == pytest.approx(1000, rel=1e-4)
 
 
 def test_one_rank_waits_for_nobody():
-    made = slowest.phase([CLIENT, DISK], 1, 50)
+    made = slowest.predict_synchronised_phase([CLIENT, DISK], 1, 50)
     assert made.seconds == pytest.approx(50 * 7e-3, rel=1e-4)
     assert made.waiting == pytest.approx(0, abs=1e-3)
 
@@ -155,4 +166,4 @@ def test_one_rank_waits_for_nobody():
 def test_a_synchronised_phase_takes_what_a_simulation_takes(stations, clients, each):
     phases = max(1, 4000 // (clients * each))
     simulated = np.mean([queue_simulation.run(stations, clients, 0, seed, each) for seed in range(phases)])
-    assert slowest.phase(stations, clients, each).seconds == pytest.approx(simulated, rel=0.1)
+    assert slowest.predict_synchronised_phase(stations, clients, each).seconds == pytest.approx(simulated, rel=0.1)

@@ -13,10 +13,10 @@ from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.table import build_table
 from iosonde.model.scaling import ceilings, intervals, laws, rational, words
-from iosonde.model.scaling.analyse import analyse
-from iosonde.model.scaling.points import points_of
-from iosonde.model.scaling.regimes import changes_in
-from iosonde.model.scaling.series import series_of
+from iosonde.model.scaling.analyse import analyse_scaling
+from iosonde.model.scaling.points import build_points
+from iosonde.model.scaling.regimes import find_regime_changes
+from iosonde.model.scaling.series import build_series
 from messages import assert_problem, codes, raises
 
 SIZES = (1, 2, 4, 8, 16, 32)
@@ -32,14 +32,14 @@ def trials(law, sizes=SIZES, repetitions=5, cv=0.03, seed=1) -> dict[float, list
 
 
 def say(made) -> list[Message]:
-    return words.messages(made, "nodes", lambda estimate: f"{estimate.value:.4g}")
+    return words.list_conclusion_messages(made, "nodes", lambda estimate: f"{estimate.value:.4g}")
 
 
 @given(st.floats(0, 0.9), st.floats(0, 0.05), st.floats(1e-3, 1e9))
 @settings(max_examples=30, deadline=None)
 def test_a_usl_without_noise_is_found_exactly(alpha, kappa, rate):
-    points = points_of({float(n): [rate * usl(n, alpha, kappa)] for n in SIZES})
-    found = laws.fit(laws.BY_NAME["usl"], points)
+    points = build_points({float(n): [rate * usl(n, alpha, kappa)] for n in SIZES})
+    found = laws.fit_law(laws.BY_NAME["usl"], points)
     assert found.parameter(laws.LAMBDA) == pytest.approx(100 * rate, rel=1e-4)
     assert found.parameter(laws.ALPHA) == pytest.approx(alpha, abs=1e-4)
     assert found.parameter(laws.KAPPA) == pytest.approx(kappa, abs=1e-5)
@@ -49,7 +49,7 @@ def test_a_usl_without_noise_is_found_exactly(alpha, kappa, rate):
 def test_least_squares_agrees_with_scipy(name, terms):
     from scipy.optimize import least_squares
 
-    points = points_of(trials(usl, cv=0.1, repetitions=3))
+    points = build_points(trials(usl, cv=0.1, repetitions=3))
     n, weight = points.sizes, np.sqrt(points.weights)
 
     def residuals(p):
@@ -58,25 +58,27 @@ def test_least_squares_agrees_with_scipy(name, terms):
 
     bounds = ([-np.inf] + [0] * terms, np.inf)
     theirs = least_squares(residuals, [4.0] + [0.01] * terms, bounds=bounds, xtol=1e-12, ftol=1e-12, x_scale="jac")
-    ours = laws.sse(laws.fit(laws.BY_NAME[name], points), points)
+    ours = laws.compute_law_sse(laws.fit_law(laws.BY_NAME[name], points), points)
     assert ours == pytest.approx(2 * theirs.cost + points.spread, rel=1e-6)
 
 
 @pytest.mark.parametrize("held", [(laws.ALPHA, 0.08), (laws.KAPPA, 0.002), (laws.PEAK, 25.0), (laws.LAMBDA, 90.0)])
 def test_what_a_profile_holds_is_held(held):
-    points = points_of(trials(usl))
+    points = build_points(trials(usl))
     name, value = held
-    parts = rational.fit(points, (0, 1, 2), laws._build_constraint(name, 1.0 if name == laws.LAMBDA else None, value))
+    parts = rational.fit_rational_law(
+        points, (0, 1, 2), laws._build_constraint(name, 1.0 if name == laws.LAMBDA else None, value)
+    )
     assert laws.LawFit(laws.BY_NAME["usl"], parts).parameter(name) == pytest.approx(value, rel=1e-5)
 
 
 def test_no_held_value_fits_better_than_the_fit():
-    points = points_of(trials(usl))
+    points = build_points(trials(usl))
     for law in laws.LAWS:
-        fitted = laws.fit(law, points)
-        least = laws.sse(fitted, points)
+        fitted = laws.fit_law(law, points)
+        least = laws.compute_law_sse(fitted, points)
         for name in (laws.LAMBDA, *law.shapes):
-            profile = laws.profile(law, points, name)
+            profile = laws.build_profile_loss(law, points, name)
             assert profile(fitted.parameter(name)) == pytest.approx(least, rel=1e-3)
             assert profile(1.1 * fitted.parameter(name) + 1e-6) >= least * (1 - 1e-9)
 
@@ -99,26 +101,28 @@ def test_profile_intervals_cover_the_truth_as_often_as_they_claim():
     law, covered = laws.BY_NAME["usl"], {laws.ALPHA: 0, laws.KAPPA: 0, laws.PEAK: 0}
     truth = {laws.ALPHA: 0.05, laws.KAPPA: 0.001, laws.PEAK: math.sqrt(0.95 / 0.001)}
     for seed in range(120):
-        points = points_of(trials(usl, repetitions=3, cv=0.05, seed=seed))
-        limit = intervals.threshold(law, points, laws.sse(laws.fit(law, points), points), 0.95)
+        points = build_points(trials(usl, repetitions=3, cv=0.05, seed=seed))
+        limit = intervals.compute_accepted_sum_of_squares(
+            law, points, laws.compute_law_sse(laws.fit_law(law, points), points), 0.95
+        )
         for name, value in truth.items():
-            covered[name] += laws.profile(law, points, name)(value) <= limit
+            covered[name] += laws.build_profile_loss(law, points, name)(value) <= limit
     # 95 % of 120 is 114, with a standard deviation of 2.4.
     assert all(106 <= count <= 120 for count in covered.values()), covered
 
 
 def test_an_interval_ends_where_the_profile_crosses_its_threshold():
-    points = points_of(trials(usl))
-    fitted = laws.fit(laws.BY_NAME["usl"], points)
-    limit = intervals.threshold(fitted.law, points, laws.sse(fitted, points), 0.95)
-    got = intervals.profile_interval(fitted, points, laws.ALPHA, 0.95)
-    profile = laws.profile(fitted.law, points, laws.ALPHA)
+    points = build_points(trials(usl))
+    fitted = laws.fit_law(laws.BY_NAME["usl"], points)
+    limit = intervals.compute_accepted_sum_of_squares(fitted.law, points, laws.compute_law_sse(fitted, points), 0.95)
+    got = intervals.estimate_profile_interval(fitted, points, laws.ALPHA, 0.95)
+    profile = laws.build_profile_loss(fitted.law, points, laws.ALPHA)
     assert profile(got.low) == pytest.approx(limit, rel=1e-2)
     assert profile(got.high) == pytest.approx(limit, rel=1e-2)
 
 
 def test_usl_gives_parameters_and_peak():
-    made = analyse(trials(usl), 0.95)
+    made = analyse_scaling(trials(usl), 0.95)
     best = made.regimes[0].possible[0]
     assert best.law.name == "usl"
     peak = best.parameters[laws.PEAK]
@@ -129,20 +133,22 @@ def test_usl_gives_parameters_and_peak():
 def test_linear_data_claim_no_contention():
     claims = 0
     for seed in range(60):
-        points = points_of(trials(lambda n: 100 * n, repetitions=4, seed=seed))
+        points = build_points(trials(lambda n: 100 * n, repetitions=4, seed=seed))
         for name, term in (("amdahl", laws.ALPHA), ("usl", laws.KAPPA)):
             law = laws.BY_NAME[name]
-            limit = intervals.threshold(law, points, laws.sse(laws.fit(law, points), points), 0.95)
-            claims += laws.profile(law, points, term)(0.0) > limit
+            limit = intervals.compute_accepted_sum_of_squares(
+                law, points, laws.compute_law_sse(laws.fit_law(law, points), points), 0.95
+            )
+            claims += laws.build_profile_loss(law, points, term)(0.0) > limit
     # A parameter at its edge is told from 0 by chance in 2.5 % of 120; 3 are expected.
     assert claims <= 9
-    made = analyse(trials(lambda n: 100 * n), 0.95)
+    made = analyse_scaling(trials(lambda n: 100 * n), 0.95)
     assert not made.changes
     assert_problem(say(made)[0], "no-limit", high=32.0)
 
 
 def test_a_cliff_is_a_change_of_regime_and_no_contention():
-    made = analyse(trials(lambda n: (100 if n <= 8 else 30) * n), 0.95, at=[64])
+    made = analyse_scaling(trials(lambda n: (100 if n <= 8 else 30) * n), 0.95, at=[64])
     (change,) = made.changes
     assert (change.last, change.first) == (8, 16) and change.factor_low < 0.3 < change.factor_high
     assert [(r.low, r.high) for r in made.regimes] == [(1, 8), (16, 32)]
@@ -154,7 +160,7 @@ def test_a_cliff_is_a_change_of_regime_and_no_contention():
 
 @pytest.mark.parametrize("law", [usl, lambda n: 100 * n, lambda n: min(100 * n, 800), lambda n: usl(n, 0.1, 0)])
 def test_smooth_laws_are_no_cliff(law):
-    found = [changes_in(points_of(trials(law, repetitions=3, seed=seed)), 0.95) for seed in range(4)]
+    found = [find_regime_changes(build_points(trials(law, repetitions=3, seed=seed)), 0.95) for seed in range(4)]
     assert found == [()] * 4
 
 
@@ -164,7 +170,7 @@ def test_two_cliffs_do_not_hide_each_other(factors):
     def law(n):
         return 100 * n * (factors[0] if n > 4 else 1) * (factors[1] if n > 32 else 1)
 
-    made = analyse(trials(law, sizes=(1, 2, 4, 8, 16, 32, 64, 128, 256)), 0.95)
+    made = analyse_scaling(trials(law, sizes=(1, 2, 4, 8, 16, 32, 64, 128, 256)), 0.95)
     assert [(change.last, change.first) for change in made.changes] == [(4, 8), (32, 64)]
     for change, factor in zip(made.changes, factors, strict=True):
         assert change.factor_low < factor < change.factor_high
@@ -176,21 +182,21 @@ def test_two_cliffs_do_not_hide_each_other(factors):
 
 def test_one_odd_size_is_no_regime():
     odd = trials(lambda n: 100 * n * (0.3 if n == 16 else 1), sizes=(1, 2, 4, 8, 16, 32, 64, 128))
-    assert len(analyse(odd, 0.95).changes) < 2
+    assert len(analyse_scaling(odd, 0.95).changes) < 2
 
 
 def test_a_free_factor_is_the_best_of_all_held_ones():
-    points = points_of(trials(lambda n: usl(n) * (0.4 if n > 4 else 1), cv=0.1))
+    points = build_points(trials(lambda n: usl(n) * (0.4 if n > 4 else 1), cv=0.1))
     beyond = (points.sizes[:, None] > 4).astype(float)
     parts, (jump,) = rational.fit_jumps(points, (0, 1, 2), beyond)
-    least = points.sse(rational.log_rates(parts, points.sizes) + jump * beyond[:, 0])
+    least = points.sse(rational.compute_log_rates(parts, points.sizes) + jump * beyond[:, 0])
     for held in (jump - 1, jump - 0.05, jump + 0.05, jump + 1):
-        parts = rational.fit(points, (0, 1, 2), offset=held * beyond[:, 0])
-        assert points.sse(rational.log_rates(parts, points.sizes) + held * beyond[:, 0]) > least
+        parts = rational.fit_rational_law(points, (0, 1, 2), offset=held * beyond[:, 0])
+        assert points.sse(rational.compute_log_rates(parts, points.sizes) + held * beyond[:, 0]) > least
 
 
 def test_min_law_finds_ceiling_and_knee():
-    made = analyse(trials(lambda n: min(100 * n, 1000)), 0.95)
+    made = analyse_scaling(trials(lambda n: min(100 * n, 1000)), 0.95)
     best = made.regimes[0].possible[0]
     assert best.law.name == "min" and codes(say(made))[0] == "ceiling"
     assert best.parameters[laws.CEILING].low < 1000 < best.parameters[laws.CEILING].high
@@ -198,17 +204,17 @@ def test_min_law_finds_ceiling_and_knee():
 
 
 def test_three_sizes_do_not_identify_usl_and_two_nothing():
-    three = analyse(trials(usl, sizes=(1, 2, 4)), 0.95).regimes[0]
+    three = analyse_scaling(trials(usl, sizes=(1, 2, 4)), 0.95).regimes[0]
     why = next(law.why for law in three.laws if law.law.name == "usl")
     assert_problem(why, "too-few-sizes", least=4, n=3)
-    two = analyse(trials(usl, sizes=(1, 2)), 0.95, at=[4])
+    two = analyse_scaling(trials(usl, sizes=(1, 2)), 0.95, at=[4])
     assert two.regimes[0].possible == () and two.predictions[0].rate.value is None
     assert "too-few-sizes" in codes(say(two))
     assert two.sizes[1].efficiency is not None
 
 
 def test_beyond_four_times_the_largest_size_is_a_scenario():
-    made = analyse(trials(usl), 0.95, at=[16, 100, 128, 129, 10_000])
+    made = analyse_scaling(trials(usl), 0.95, at=[16, 100, 128, 129, 10_000])
     kinds = [prediction.kind for prediction in made.predictions]
     assert kinds == ["inside", "extrapolated", "extrapolated", "scenario", "scenario"]
     assert made.predictions[1].rate.low < usl(100) < made.predictions[1].rate.high
@@ -216,7 +222,7 @@ def test_beyond_four_times_the_largest_size_is_a_scenario():
 
 
 def test_a_prediction_holds_the_intervals_of_all_laws_that_are_not_ruled_out():
-    made = analyse(trials(lambda n: 100 * n, cv=0.1), 0.95, at=[100])
+    made = analyse_scaling(trials(lambda n: 100 * n, cv=0.1), 0.95, at=[100])
     assert len(made.regimes[0].possible) > 1
     prediction = made.predictions[0]
     assert all(
@@ -229,7 +235,7 @@ def test_sizes_that_differ_more_than_their_trials_are_the_unit_of_noise():
     own = np.exp(0.08 * rng.standard_normal(12))
     quiet = trials(usl, sizes=range(1, 13), cv=0.001)
     data = {n: [rate * factor for rate in rates] for (n, rates), factor in zip(quiet.items(), own, strict=True)}
-    made = analyse(data, 0.95)
+    made = analyse_scaling(data, 0.95)
     assert made.regimes[0].unit_of_noise == "sizes"
     alpha = made.regimes[0].possible[0].parameters[laws.ALPHA]
     assert alpha.high - alpha.low > 0.01
@@ -238,7 +244,9 @@ def test_sizes_that_differ_more_than_their_trials_are_the_unit_of_noise():
 @pytest.mark.slow
 def test_the_bootstrap_agrees_with_the_profile_for_many_trials():
     data = trials(usl, repetitions=12)
-    profile, bootstrap = (analyse(data, 0.95, resamples=b).regimes[0].laws[2].parameters[laws.ALPHA] for b in (0, 200))
+    profile, bootstrap = (
+        analyse_scaling(data, 0.95, resamples=b).regimes[0].laws[2].parameters[laws.ALPHA] for b in (0, 200)
+    )
     assert bootstrap.value == profile.value
     assert bootstrap.high - bootstrap.low == pytest.approx(profile.high - profile.low, rel=0.4)
 
@@ -246,7 +254,7 @@ def test_the_bootstrap_agrees_with_the_profile_for_many_trials():
 def test_order_of_rows_changes_nothing_and_equal_sizes_are_trials():
     rows = [(n, rate) for n, rates in trials(usl).items() for rate in rates]
     there, back = (
-        series_of(build_table({"n": [r[0] for r in order], "mib_s": [r[1] for r in order]}), "mib_s", "n", [])[0][0]
+        build_series(build_table({"n": [r[0] for r in order], "mib_s": [r[1] for r in order]}), "mib_s", "n", [])[0][0]
         for order in (rows, rows[::-1])
     )
     assert {n: sorted(rates) for n, rates in there.trials.items()} == {n: sorted(r) for n, r in back.trials.items()}
@@ -267,7 +275,7 @@ def test_order_of_rows_changes_nothing_and_equal_sizes_are_trials():
 )
 def test_bad_rows_are_named(n, rate, code, values):
     with raises(code, DataError, **values):
-        series_of(build_table({"n": n, "y": rate}), "y", "n", [])
+        build_series(build_table({"n": n, "y": rate}), "y", "n", [])
 
 
 def test_a_time_is_no_rate_unless_said_so():
@@ -275,5 +283,5 @@ def test_a_time_is_no_rate_unless_said_so():
 
     table = Table({"n": Column("n", np.array([1.0, 2.0])), "t (s)": Column("t (s)", np.array([4.0, 2.0]), "t", "s")})
     with raises("not-a-rate"):
-        series_of(table, "t", "n", [])
-    assert series_of(table, "t", "n", [], is_time=True)[0][0].trials == {1.0: [0.25], 2.0: [0.5]}
+        build_series(table, "t", "n", [])
+    assert build_series(table, "t", "n", [], is_time=True)[0][0].trials == {1.0: [0.25], 2.0: [0.5]}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from iosonde.core.table import build_table
-from iosonde.model.scaling.best import best_settings
-from iosonde.model.scaling.series import Series, series_of
+from iosonde.model.scaling.best import select_best_settings
+from iosonde.model.scaling.series import Series, build_series
 
 TRIALS = {  # setting → nodes → trials
     "wide": {1: [9.0, 9.1, 8.9], 8: [79.0, 80.0, 81.0]},
@@ -19,11 +19,11 @@ def series(trials: dict) -> list[Series]:
     rows = [(fs, n, rate) for fs, sizes in trials.items() for n, rates in sizes.items() for rate in rates]
     names = ("setting", "nodes", "rate_MiB/s")
     table = build_table({name: [row[place] for row in rows] for place, name in enumerate(names)})
-    return series_of(table, names[2], "nodes", ["setting"])[0]
+    return build_series(table, names[2], "nodes", ["setting"])[0]
 
 
 def test_each_number_of_nodes_has_its_best_and_what_is_like_it():
-    few, many = best_settings(series(TRIALS), 0.95)
+    few, many = select_best_settings(series(TRIALS), 0.95)
     assert (few.size, few.by, few.n_settings, few.alike) == (1, {"setting": "narrow"}, 3, 1)
     assert few.each.value == pytest.approx(10) and few.each.n == 3 and few.each.low < 10 < few.each.high
     assert (many.size, many.by, many.n_settings, many.alike) == (8, {"setting": "wide"}, 2, 0)
@@ -33,6 +33,6 @@ def test_each_number_of_nodes_has_its_best_and_what_is_like_it():
 
 def test_single_trials_tell_nothing_apart_and_one_setting_has_no_best():
     alone = {name: {n: rates[:1] for n, rates in sizes.items()} for name, sizes in TRIALS.items()}
-    (few, _) = best_settings(series(alone), 0.95)
+    (few, _) = select_best_settings(series(alone), 0.95)
     assert few.alike is None and few.each.low is None
-    assert best_settings(series({"wide": TRIALS["wide"]}), 0.95) == []
+    assert select_best_settings(series({"wide": TRIALS["wide"]}), 0.95) == []

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import build_table
-from iosonde.model.fit.features import examples
+from iosonde.model.fit.features import build_examples
 from iosonde.model.sensitivity import factorial
-from iosonde.model.sensitivity.design import FACTORIAL, FRACTION, SCATTERED, design_of
+from iosonde.model.sensitivity.design import FACTORIAL, FRACTION, SCATTERED, build_design
 from iosonde.model.sensitivity.published import rank_line
-from iosonde.model.sensitivity.rank import rank
+from iosonde.model.sensitivity.rank import rank_factors
 from iosonde.model.sensitivity.variances import VarianceShare
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.story import estimate_cell_effects
@@ -70,7 +70,9 @@ def test_the_published_line_ranks_as_its_closed_form_from_coefficients_and_from_
     y = x @ np.array(list(WRITE.values()))
     of_line = by_name(rank_line("write", WRITE, None, LEVELS, 0.95))
     of_data = by_name(
-        rank(examples(build_table({**dict(zip(LEVELS, x.T, strict=True)), "y": y}), "y", list(LEVELS)), 0.95)
+        rank_factors(
+            build_examples(build_table({**dict(zip(LEVELS, x.T, strict=True)), "y": y}), "y", list(LEVELS)), 0.95
+        )
     )
     for name, s1 in WRITE_S1.items():
         assert of_line[name].over_all.s1.value == pytest.approx(s1, abs=1e-6)
@@ -132,7 +134,7 @@ def test_s1_and_st_are_the_shares_of_group_means(seed, repeats):
     rng = np.random.default_rng(seed)
     x = grid(2, 3, 3, repeats=repeats)
     y = rng.normal(size=len(x)) + x[:, 0] * x[:, 1]
-    made = by_name(rank(data_of(x, y), 0.95))
+    made = by_name(rank_factors(data_of(x, y), 0.95))
     explained = plain_s1(x, y, [0, 1, 2])
     for i in range(3):
         share = made[f"f{i}"].over_all
@@ -149,7 +151,7 @@ def test_the_corrected_share_of_one_factor_is_omega_squared():
     y = np.random.default_rng(3).normal(size=len(x)) + x[:, 0]
     ss_between, ss = plain_s1(x, y, [0]) * y.var() * len(y), y.var() * len(y)
     ms = (ss - ss_between) / (len(y) - 4)
-    corrected = rank(data_of(x, y), 0.95).factors[0].over_all.s1_corrected
+    corrected = rank_factors(data_of(x, y), 0.95).factors[0].over_all.s1_corrected
     assert corrected == pytest.approx((ss_between - 3 * ms) / (ss + ms))
 
 
@@ -158,7 +160,7 @@ def test_noise_is_told_apart_from_the_factors():
     x = grid(2, 4, 3, repeats=20)
     signal = 2.0 * x[:, 0] + x[:, 1]
     y = signal + rng.normal(scale=signal.std(), size=len(x))
-    made = rank(data_of(x, y), 0.95)
+    made = rank_factors(data_of(x, y), 0.95)
     assert made.noise.low < 0.5 < made.noise.high
     dummy = by_name(made)["f2"]
     assert made.silent == ("f2",) and dummy.p > 0.05
@@ -171,14 +173,14 @@ def test_noise_is_told_apart_from_the_factors():
 def test_factors_of_equal_weight_cannot_be_told_apart():
     x = grid(3, 3, 3, repeats=4)
     y = np.random.default_rng(5).normal(size=len(x)) * 2 + x[:, 0] + x[:, 1]
-    made = rank(data_of(x, y), 0.95)
+    made = rank_factors(data_of(x, y), 0.95)
     assert sorted(made.order[0]) == ["f0", "f1"]
 
 
 def test_interactions_are_warned_of():
     x = grid(2, 2, 3, repeats=5)
     y = 5 * ((x[:, 0] + x[:, 1]) % 2) + np.random.default_rng(0).normal(size=len(x))
-    made = rank(data_of(x, y), 0.95)
+    made = rank_factors(data_of(x, y), 0.95)
     factors = by_name(made)
     assert factors["f0"].interacts and factors["f1"].interacts and not factors["f2"].interacts
     assert factors["f0"].over_all.s1.value < 0.05 < 0.7 < factors["f0"].over_all.st.low
@@ -187,7 +189,7 @@ def test_interactions_are_warned_of():
 
 def test_what_noise_adds_to_a_total_share_is_said():
     x = grid(2, 3, 4, repeats=3)
-    made = rank(data_of(x, 2.0 * x[:, 0] + np.random.default_rng(0).normal(size=len(x)) * 3), 0.95)
+    made = rank_factors(data_of(x, 2.0 * x[:, 0] + np.random.default_rng(0).normal(size=len(x)) * 3), 0.95)
     said = with_code(made.warnings, "noise-corrected")
     shares = by_name(made)["f2"].over_all
     assert shares.st.value > shares.st_corrected + 0.05 and f"f2 {shares.st_corrected:.2f}" in said
@@ -196,7 +198,7 @@ def test_what_noise_adds_to_a_total_share_is_said():
 def test_a_dominating_factor_does_not_hide_the_tunables():
     x = grid(2, 4, 3, repeats=3)
     y = 1000.0 * x[:, 0] + 3 * x[:, 1] * (1 + x[:, 0]) + np.random.default_rng(1).normal(size=len(x))
-    made = rank(data_of(x, y), 0.95, fixed=["f0"])
+    made = rank_factors(data_of(x, y), 0.95, fixed=["f0"])
     factors = by_name(made)
     assert factors["f1"].over_all.s1.value < 0.01
     left = 1 - plain_s1(x, y, [0])
@@ -224,8 +226,8 @@ def test_intervals_cover(repeats, sigma, monkeypatch):
     true = [plain_s1(cells, truth, [i]) * truth.var() / total for i in range(3)]
     true += [(1 - plain_s1(cells, truth, [j for j in range(3) if j != i])) * truth.var() / total for i in range(3)]
     for _ in range(150):
-        design = design_of(data_of(x, np.repeat(truth, repeats) + sigma * rng.normal(size=len(x))))
-        made = factorial.resample(design, wanted, rng)
+        design = build_design(data_of(x, np.repeat(truth, repeats) + sigma * rng.normal(size=len(x))))
+        made = factorial.resample_variances(design, wanted, rng)
         for place, share in enumerate(shares):
             e = made.estimate(share, 0.95, design.n)
             hits[place] += e.low - 1e-9 <= true[place] <= e.high + 1e-9
@@ -234,18 +236,18 @@ def test_intervals_cover(repeats, sigma, monkeypatch):
 
 def test_designs_are_recognised():
     half = np.array([row for row in itertools.product((0, 1), repeat=4) if sum(row) % 2 == 0])
-    assert design_of(data_of(half, np.arange(8.0))).kind == FRACTION
+    assert build_design(data_of(half, np.arange(8.0))).kind == FRACTION
     full = grid(3, 3, 3)
-    assert design_of(data_of(full, np.arange(27.0))).kind == FACTORIAL
-    assert design_of(data_of(full[1:], np.arange(26.0))).kind == FACTORIAL
+    assert build_design(data_of(full, np.arange(27.0))).kind == FACTORIAL
+    assert build_design(data_of(full[1:], np.arange(26.0))).kind == FACTORIAL
     rng = np.random.default_rng(0)
-    assert design_of(data_of(rng.random((50, 2)), rng.random(50))).kind == SCATTERED
+    assert build_design(data_of(rng.random((50, 2)), rng.random(50))).kind == SCATTERED
 
 
 def test_an_aliased_fraction_has_no_total_share():
     half = np.array([row for row in itertools.product((0, 1), repeat=5) if sum(row) % 2 == 0])
     x = np.repeat(half, 3, axis=0)
-    made = rank(data_of(x, 3.0 * x[:, 0] + np.random.default_rng(0).normal(size=len(x))), 0.95)
+    made = rank_factors(data_of(x, 3.0 * x[:, 0] + np.random.default_rng(0).normal(size=len(x))), 0.95)
     assert made.order == (("f0",),)
     assert all(factor.over_all.st.value is None for factor in made.factors)
     assert any("alias" in warning for warning in made.warnings)
@@ -254,7 +256,7 @@ def test_an_aliased_fraction_has_no_total_share():
 def test_factors_that_always_change_together_are_named():
     a = np.repeat(np.arange(4), 6)
     x = np.column_stack([a, a, np.tile([0, 1, 2], 8)])
-    made = rank(data_of(x, a + np.random.default_rng(0).normal(size=len(a))), 0.95)
+    made = rank_factors(data_of(x, a + np.random.default_rng(0).normal(size=len(a))), 0.95)
     assert (made.links[0].first, made.links[0].second) == ("f0", "f1")
     warning = with_code(made.warnings, "inseparable-factors")
     assert_problem(warning, "inseparable-factors", first="f0", second="f1")
@@ -266,7 +268,7 @@ def test_shapley_effects_of_correlated_factors_add_up_to_what_they_explain():
     """Additive, three levels, one corner of the grid left out by a constraint."""
     x = np.repeat(np.array([c for c in itertools.product(range(3), repeat=2) if sum(c) < 3]), 12, axis=0)
     y = 2.0 * x[:, 0] + x[:, 1] + np.random.default_rng(2).normal(size=len(x))
-    made = rank(data_of(x, y), 0.95)
+    made = rank_factors(data_of(x, y), 0.95)
     assert made.links
     values = [factor.shapley for factor in made.factors]
     assert sum(v.value for v in values) + made.noise.value == pytest.approx(1, abs=0.02)
@@ -277,17 +279,17 @@ def test_shapley_effects_of_correlated_factors_add_up_to_what_they_explain():
 def test_a_peak_in_the_middle_is_flagged():
     x = grid(5, 2, repeats=4)
     noise = np.random.default_rng(1).normal(size=len(x))
-    turns = {f.name: f.effects.turns for f in rank(data_of(x, -3.0 * (x[:, 0] - 2) ** 2 + noise), 0.95).factors}
+    turns = {f.name: f.effects.turns for f in rank_factors(data_of(x, -3.0 * (x[:, 0] - 2) ** 2 + noise), 0.95).factors}
     assert_problem(turns["f0"], "highest", level="2")
     assert turns["f1"] == ""
     only_low = np.where(x[:, 1] == 0, -3.0 * (x[:, 0] - 2) ** 2, 6.0 * x[:, 0]) + noise
-    assert by_name(rank(data_of(x, only_low), 0.95))["f0"].effects.turns.endswith("f1 is 0")
+    assert by_name(rank_factors(data_of(x, only_low), 0.95))["f0"].effects.turns.endswith("f1 is 0")
 
 
 def test_the_largest_step_and_the_tried_levels_are_kept():
     x = grid(4, repeats=3)
     y = np.array([0.0, 1.0, 11.0, 12.0])[x[:, 0]] + np.random.default_rng(0).normal(size=12) * 0.1
-    effects = rank(data_of(x, y), 0.95).factors[0].effects
+    effects = rank_factors(data_of(x, y), 0.95).factors[0].effects
     assert [level.low for level in effects.levels] == [0, 1, 2, 3]
     assert [level.name for level in effects.largest_step] == ["1", "2"]
     assert effects.to_json()["steps"][1]["change"] == pytest.approx(10, abs=0.5)
@@ -296,18 +298,18 @@ def test_the_largest_step_and_the_tried_levels_are_kept():
 def test_the_same_data_give_the_same_answer():
     x = grid(2, 3, repeats=3)
     y = np.random.default_rng(4).normal(size=len(x))
-    assert rank(data_of(x, y), 0.95).to_json() == rank(data_of(x, y), 0.95).to_json()
+    assert rank_factors(data_of(x, y), 0.95).to_json() == rank_factors(data_of(x, y), 0.95).to_json()
 
 
 def test_without_noise_to_judge_by_nothing_is_certain():
-    made = rank(data_of(grid(2, 2), np.array([1.0, 2.0, 4.0, 9.0])), 0.95)
+    made = rank_factors(data_of(grid(2, 2), np.array([1.0, 2.0, 4.0, 9.0])), 0.95)
     assert made.factors[0].over_all.s1.low is None
     assert "no-replication" in codes(made.warnings)
 
 
 def test_equal_repeats_are_remarked_on():
     x = grid(2, 3, repeats=4)
-    made = rank(data_of(x, 1.0 * x[:, 0] + x[:, 1] ** 2), 0.95)
+    made = rank_factors(data_of(x, 1.0 * x[:, 0] + x[:, 1] ** 2), 0.95)
     assert "identical-repeats" in codes(made.warnings)
 
 
@@ -320,9 +322,9 @@ def test_equal_repeats_are_remarked_on():
     ],
 )
 def test_what_cannot_be_ranked_is_refused(columns, fixed, code, values):
-    data = examples(build_table(columns), "y", [name for name in columns if name != "y"])
+    data = build_examples(build_table(columns), "y", [name for name in columns if name != "y"])
     with raises(code, InputError, **values):
-        rank(data, 0.95, fixed)
+        rank_factors(data, 0.95, fixed)
 
 
 @pytest.mark.parametrize(
@@ -350,7 +352,7 @@ def test_standard_errors_of_a_line_give_its_shares_intervals():
 def test_the_shares_of_a_published_table():
     rows = np.genfromtxt(published_table(), delimiter=",", skip_header=1)
     x = np.column_stack([rows[:, 0], rows[:, 4], np.where(rows[:, 2] == 0, -1, rows[:, 3])])
-    made = rank(data_of(x, rows[:, 5]), 0.95)
+    made = rank_factors(data_of(x, rows[:, 5]), 0.95)
     found = by_name(made)
     for name, s1, st_ in (("f0", 0.246, 0.579), ("f1", 0.374, 0.664), ("f2", 0.004, 0.183)):
         assert found[name].over_all.s1.value == pytest.approx(s1, abs=5e-4)
@@ -363,7 +365,7 @@ def test_a_function_with_known_shares_is_found_from_scattered_settings():
     from SALib.test_functions import Ishigami
 
     x = np.random.default_rng(0).uniform(-np.pi, np.pi, (1500, 3))
-    made = rank(data_of(x, Ishigami.evaluate(x)), 0.95)
+    made = rank_factors(data_of(x, Ishigami.evaluate(x)), 0.95)
     for factor, s1, total in zip(
         sorted(made.factors, key=lambda f: f.name), (0.314, 0.442, 0.0), (0.558, 0.442, 0.244), strict=True
     ):
@@ -380,7 +382,7 @@ def test_the_g_function_ranks_as_its_coefficients():
 
     a = np.array([0.0, 1.0, 4.5, 99.0])
     x = np.random.default_rng(1).random((1500, 4))
-    made = by_name(rank(data_of(x, Sobol_G.evaluate(x, a)), 0.95))
+    made = by_name(rank_factors(data_of(x, Sobol_G.evaluate(x, a)), 0.95))
     s1, total = Sobol_G.sensitivity_index(a), Sobol_G.total_sensitivity_index(a)
     for i in range(4):
         shares = made[f"f{i}"].over_all
@@ -391,7 +393,7 @@ def test_the_g_function_ranks_as_its_coefficients():
 def test_a_surrogate_that_explains_too_little_is_not_used():
     rng = np.random.default_rng(0)
     x = rng.random((60, 3))
-    made = rank(data_of(x, x[:, 0] + rng.normal(size=60)), 0.95)
+    made = rank_factors(data_of(x, x[:, 0] + rng.normal(size=60)), 0.95)
     assert all(factor.over_all.st.value is None for factor in made.factors)
     assert {"poor-surrogate", "few-settings"} <= set(codes(made.warnings))
 
@@ -399,7 +401,7 @@ def test_a_surrogate_that_explains_too_little_is_not_used():
 def test_a_surrogate_that_is_worse_than_the_mean_leaves_no_interval_turned_around():
     """All but one of the trials are 0, and repeats differ by as much as settings."""
     columns = {"size": [0.0, 1.0, 0.0, 1.0], "health": ["ok", "down", "ok", "ok"], "y": [0.0, 0.0, 1.0, 0.0]}
-    for one in rank(examples(build_table(columns), "y", ["size", "health"]), 0.95).factors:
+    for one in rank_factors(build_examples(build_table(columns), "y", ["size", "health"]), 0.95).factors:
         st = one.over_all.st
         assert st.low <= st.value <= st.high
 
@@ -412,14 +414,14 @@ def test_a_dummy_is_seldom_seen_to_matter(monkeypatch):
     rng, wrong = np.random.default_rng(3), 0
     x = grid(2, 3, repeats=3)
     for _ in range(200):
-        design = design_of(data_of(x, 5.0 * x[:, 0] + rng.normal(size=len(x))))
-        wrong += permutation.nulls(design, 0.95, rng)[1].p <= 0.05
+        design = build_design(data_of(x, 5.0 * x[:, 0] + rng.normal(size=len(x))))
+        wrong += permutation.test_dummy_factors(design, 0.95, rng)[1].p <= 0.05
     assert wrong <= 22
 
 
 def test_text_of_several_levels_is_ranked_by_its_levels():
     table = build_table({"fs": list("abc") * 6, "n": [1, 2] * 9, "y": [1.0, 5, 2] * 3 + [1.1, 5.2, 2.1] * 3})
-    made = by_name(rank(examples(table, "y", ["fs", "n"]), 0.95))
+    made = by_name(rank_factors(build_examples(table, "y", ["fs", "n"]), 0.95))
     assert made["fs"].over_all.s1.value > 0.95 and made["fs"].slope is None
     assert [level.name for level in made["fs"].effects.levels] == ["a", "b", "c"]
 
@@ -428,14 +430,14 @@ def test_few_repeats_widen_an_interval_and_do_not_empty_it():
     """The noise may be many times its estimate; a share of 0.9 is still no 0."""
     x = grid(3, 2, repeats=3)[:12]
     y = 2.0 * x[:, 0] + np.random.default_rng(6).normal(size=12) * 0.3
-    s1 = by_name(rank(data_of(x, y), 0.95))["f0"].over_all.s1
+    s1 = by_name(rank_factors(data_of(x, y), 0.95))["f0"].over_all.s1
     assert s1.value > 0.8 and 0.3 < s1.low < s1.value <= s1.high <= 1
 
 
 @pytest.mark.filterwarnings("error")
 def test_two_settings_leave_no_noise_to_hold_a_fixed_share_against():
     table = build_table({"a": [0.0] + [1.0] * 3, "b": [2, 1, 1, 1], "c": [1, 2, 2, 2], "y": [0.0, 0.0, 0.0, 1.0]})
-    made = rank(examples(table, "y", ["a", "b", "c"]), 0.95, fixed=["a"])
+    made = rank_factors(build_examples(table, "y", ["a", "b", "c"]), 0.95, fixed=["a"])
     json.dumps(made.to_json(), allow_nan=False)
     assert made.fixed_share.value is not None and made.fixed_share.low is None
     assert codes(made.fixed_share.warnings) == ["no-replication"]
@@ -462,8 +464,8 @@ def test_whatever_the_table_there_is_an_answer_in_finite_numbers_or_a_refusal(da
     how = data.draw(st.sampled_from(["plain", "fixed", "blocks"]))
     table = build_table({**{name: [row[name] for row in rows] for name in names}, "y": y})
     try:
-        made = rank(
-            examples(table, "y", list(names)),
+        made = rank_factors(
+            build_examples(table, "y", list(names)),
             0.95,
             fixed=["a"] if how == "fixed" else [],
             blocks={"first": ["a"]} if how == "blocks" else None,
@@ -482,7 +484,7 @@ def test_s1_of_a_balanced_design_is_the_share_that_a_summary_names():
     ]
     columns = {name: [cell.by[name] for cell in cells for _ in cell.values] for name in ("t", "n")}
     table = build_table({**columns, "y": np.concatenate([cell.values for cell in cells]).tolist()})
-    ranked = {one.name: one.over_all.s1 for one in rank(examples(table, "y", ["t", "n"]), 0.95).factors}
+    ranked = {one.name: one.over_all.s1 for one in rank_factors(build_examples(table, "y", ["t", "n"]), 0.95).factors}
     for one in estimate_cell_effects(cells, 0.95).effects:
         s1 = ranked[one.name]
         named = one.explained

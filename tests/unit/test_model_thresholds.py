@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iosonde.model.bound.bound import ceiling
+from iosonde.model.bound.bound import compute_ceiling
 from iosonde.model.bound.system import System
 from iosonde.model.sensitivity.variances import Resampled, Variances, VarianceShare
 
 
 @pytest.mark.parametrize(("more", "limit"), [(1e-12, {"network_servers", "disks"}), (1e-6, {"network_servers"})])
 def test_terms_that_differ_by_rounding_limit_together(more, limit):
-    ceil = ceiling(System(clients=8, servers=2, disks=4, network=100e6, disk=50e6 * (1 + more)))
+    ceil = compute_ceiling(System(clients=8, servers=2, disks=4, network=100e6, disk=50e6 * (1 + more)))
     assert set(ceil.limit) == limit
 
 

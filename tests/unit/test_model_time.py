@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iosonde.model.time_model import TimePart, best_case, classify, conditions, diagnose, fit_line
+from iosonde.model.time_model import (
+    TimePart,
+    build_conditions,
+    classify_by_condition,
+    compute_least_time,
+    find_nearest_condition,
+    fit_line,
+)
 from messages import raises
 
 SIZE = 262144
@@ -21,43 +28,43 @@ PARTS = [
 
 
 def test_golden_times_and_diagnosis():
-    found = conditions(PARTS)
+    found = build_conditions(PARTS)
     times = {"discard": 0.3, "client_cached": 26.5144, "server_cached": 2173.6664, "uncached": 12052.365067}
     assert {one.name: one.seconds(SIZE) * 1e6 for one in found} == pytest.approx(times, abs=0.01)
-    told = [diagnose(found, SIZE, us * 1e-6).condition for us in (0.5, 30, 2500, 11000)]
+    told = [find_nearest_condition(found, SIZE, us * 1e-6).condition for us in (0.5, 30, 2500, 11000)]
     assert told == ["discard", "client_cached", "server_cached", "uncached"]
-    assert best_case(found, SIZE) == pytest.approx(0.3e-6)
-    assert diagnose(found, SIZE, 2500e-6).lost_s == pytest.approx(2499.7e-6)
+    assert compute_least_time(found, SIZE) == pytest.approx(0.3e-6)
+    assert find_nearest_condition(found, SIZE, 2500e-6).lost_s == pytest.approx(2499.7e-6)
 
 
 def test_a_sequential_device_prepares_nothing():
-    times = {one.name: one.seconds(SIZE) for one in conditions(PARTS, "sequential")}
+    times = {one.name: one.seconds(SIZE) for one in build_conditions(PARTS, "sequential")}
     assert times["uncached"] == pytest.approx(12052.365067e-6 - 8e-3)
 
 
 def test_places_make_conditions_of_their_own():
-    found = conditions([*PARTS, TimePart("p", 0, 5e9, "numa")])
+    found = build_conditions([*PARTS, TimePart("p", 0, 5e9, "numa")])
     names = [one.name for one in found]
     assert names.count("discard") == 1 and "client_cached (numa)" in names and len(names) == 7
-    assert diagnose(found, SIZE, 53e-6).condition == "client_cached (numa)"
+    assert find_nearest_condition(found, SIZE, 53e-6).condition == "client_cached (numa)"
 
 
 def test_conditions_that_cannot_be_are_left_out():
-    found = conditions(PARTS, only=("client_cached", "uncached"))
+    found = build_conditions(PARTS, only=("client_cached", "uncached"))
     assert [one.name for one in found] == ["client_cached", "uncached"]
-    assert best_case(found, SIZE) == pytest.approx(26.5144e-6)
+    assert compute_least_time(found, SIZE) == pytest.approx(26.5144e-6)
 
 
 def test_a_local_file_system_has_no_network_to_pay():
-    found = {one.name: one for one in conditions([p for p in PARTS if p.name != "n"])}
+    found = {one.name: one for one in build_conditions([p for p in PARTS if p.name != "n"])}
     assert list(found) == ["discard", "client_cached", "uncached"]
     assert [part.name for part in found["uncached"].parts] == ["m", "p", "c", "d"]
 
 
 @given(st.floats(1, 1e9), st.floats(1e-9, 1e3))
 def test_the_nearest_is_the_nearest_and_lost_time_adds_up(size, observed):
-    found = conditions(PARTS)
-    told = diagnose(found, size, observed)
+    found = build_conditions(PARTS)
+    told = find_nearest_condition(found, size, observed)
     assert abs(told.model_s - observed) == min(abs(one.seconds(size) - observed) for one in found)
     assert told.best_s + told.lost_s == pytest.approx(observed, rel=1e-9) and 0 <= told.margin <= 1
 
@@ -73,18 +80,18 @@ def test_a_fitted_line_finds_the_truth_and_names_its_interval():
 
 def test_no_complete_condition_is_an_error():
     with raises("unknown-part", name="x"):
-        conditions([TimePart("x")])
+        build_conditions([TimePart("x")])
     with raises("incomplete-condition", part="n", meaning="network") as error:
-        conditions([p for p in PARTS if p.name in "mn"])
+        build_conditions([p for p in PARTS if p.name in "mn"])
     assert error.value.hint == "give p too"
 
 
 @given(st.lists(st.tuples(st.floats(1, 1e8), st.floats(1e-9, 1)), min_size=1, max_size=50))
 def test_many_operations_are_classified_as_one_is(rows):
-    found = conditions(PARTS)
+    found = build_conditions(PARTS)
     sizes, seconds = (np.array(column) for column in zip(*rows, strict=True))
-    made = classify(found, sizes, seconds)
-    told = [diagnose(found, size, time) for size, time in rows]
+    made = classify_by_condition(found, sizes, seconds)
+    told = [find_nearest_condition(found, size, time) for size, time in rows]
     for name, share in made.shares.items():
         assert share == pytest.approx(sum(one.condition == name for one in told) / len(told))
     assert made.lost == pytest.approx(sum(one.lost_s for one in told) / seconds.sum())

@@ -8,9 +8,9 @@ import pytest
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
-from iosonde.model.fit.errors_of import class_bounds, class_errors
-from iosonde.model.fit.features import Examples, examples
-from iosonde.model.fit.unseen import unseen_against, unseen_classes
+from iosonde.model.fit.errors_of import compute_class_bounds, compute_class_errors
+from iosonde.model.fit.features import Examples, build_examples
+from iosonde.model.fit.unseen import find_unseen_classes, select_unseen_by_factor
 from iosonde.model.fit.validate import Candidate, Judged
 from messages import raises
 
@@ -20,19 +20,21 @@ SIZES, SYSTEMS = (1, 2, 4, 8), ("a", "b")
 def rows() -> Examples:
     cells = [(size, fs, 100.0 * size / 8 - (1 if fs == "b" else 0)) for size in SIZES for fs in SYSTEMS]
     names = ("size", "fs", "y")
-    return examples(build_table({name: [row[i] for row in cells] for i, name in enumerate(names)}), "y", names[:2])
+    return build_examples(
+        build_table({name: [row[i] for row in cells] for i, name in enumerate(names)}), "y", names[:2]
+    )
 
 
 def judged(predicted: list[float]) -> Judged:
     """Of the rows in turn, from the last: as folds give them."""
     order, said, y = np.arange(len(predicted))[::-1], np.array(predicted)[::-1], rows().y
-    classes = class_errors(y[order], said, class_bounds(y), order // 2, 0.95)
+    classes = compute_class_errors(y[order], said, compute_class_bounds(y), order // 2, 0.95)
     return Judged(Candidate("tree"), (), order, said, Estimate(1.0, 0.5, 2.0, 0.95, 8), None, classes=classes)
 
 
 def test_classes_are_sorted_by_the_observed_one_and_the_error_is_their_distance():
     data = rows()
-    made = unseen_classes(data, judged([*data.y[:-1], data.y[0]]))
+    made = find_unseen_classes(data, judged([*data.y[:-1], data.y[0]]))
     assert list(made.observed) == sorted(made.observed) and made.n_classes == 41 == max(made.observed)
     off = [seen - guess for seen, guess in zip(made.observed, made.predicted, strict=True)]
     assert np.count_nonzero(off) == 1 and made.errors.apart.value == sum(off) / 8 > 0
@@ -41,17 +43,17 @@ def test_classes_are_sorted_by_the_observed_one_and_the_error_is_their_distance(
 
 
 def test_what_is_below_zero_has_no_classes():
-    data = examples(build_table({"a": [1, 2, 3], "y": [-1.0, 1, 2]}), "y", ["a"])
-    assert unseen_classes(data, judged(list(range(8)))) is None
+    data = build_examples(build_table({"a": [1, 2, 3], "y": [-1.0, 1, 2]}), "y", ["a"])
+    assert find_unseen_classes(data, judged(list(range(8)))) is None
 
 
 def test_only_rows_at_the_levels_held_are_drawn_with_what_else_varies():
     data = rows()
-    made = unseen_against(data, judged(list(range(8))), "size", {"fs": "b"})
+    made = select_unseen_by_factor(data, judged(list(range(8))), "size", {"fs": "b"})
     pairs = sorted(zip(made.levels, made.observed, made.predicted, strict=True))
     assert pairs == [(1, 11.5, 1), (2, 24, 3), (4, 49, 5), (8, 99, 7)]
     assert made.fixed_levels == ("fs=b",) and made.varied == ()
-    every = unseen_against(data, judged(list(range(8))), "fs", {})
+    every = select_unseen_by_factor(data, judged(list(range(8))), "fs", {})
     assert len(every.levels) == 8 and every.varied == ("size",) and set(every.levels) == {"a", "b"}
 
 
@@ -67,10 +69,12 @@ def test_only_rows_at_the_levels_held_are_drawn_with_what_else_varies():
 )
 def test_what_cannot_be_held_is_refused(factor, held, code, name):
     with raises(code, InputError, factor=name):
-        unseen_against(rows(), judged([1.0] * 8), factor, held)
+        select_unseen_by_factor(rows(), judged([1.0] * 8), factor, held)
 
 
 def test_levels_that_were_never_together_leave_no_row():
-    data = examples(build_table({"a": [1, 1, 2], "b": [1, 2, 1], "c": [1, 2, 2], "y": [1.0, 2, 3]}), "y", list("abc"))
+    data = build_examples(
+        build_table({"a": [1, 1, 2], "b": [1, 2, 1], "c": [1, 2, 2], "y": [1.0, 2, 3]}), "y", list("abc")
+    )
     with raises("no-matching-rows", DataError):
-        unseen_against(data, judged([1.0, 2, 3]), "c", {"a": 2, "b": 2})
+        select_unseen_by_factor(data, judged([1.0, 2, 3]), "c", {"a": 2, "b": 2})

@@ -204,17 +204,19 @@ def test_a_file_of_many_transfers_is_none_of_mdtests():
     ],
 )
 def test_every_end_of_the_clock(stops, expected):
-    moved = (made := work(*STAGGERED)).bytes_of("write")
+    moved = (made := work(*STAGGERED)).get_bytes_by_operation("write")
     assert compute_rate(made, moved, Clock(frozenset(), stops)) == pytest.approx(expected * MIB)
 
 
 def test_an_open_between_two_accesses_is_cut_out_where_it_is_outside():
     rows = ((0, "open", 0, 5), (0, "read", 5, 10), (0, "close", 10, 20), (0, "open", 20, 40), (0, "read", 40, 50))
     made = work(*rows)
-    assert compute_rate(made, made.bytes_of("read"), Clock(frozenset(), LAST_DONE)) == pytest.approx(2 * MIB / 0.015)
-    assert compute_rate(made, made.bytes_of("read"), Clock(frozenset({"close"}), LAST_DONE)) == pytest.approx(
-        2 * MIB / 0.025
+    assert compute_rate(made, made.get_bytes_by_operation("read"), Clock(frozenset(), LAST_DONE)) == pytest.approx(
+        2 * MIB / 0.015
     )
+    assert compute_rate(
+        made, made.get_bytes_by_operation("read"), Clock(frozenset({"close"}), LAST_DONE)
+    ) == pytest.approx(2 * MIB / 0.025)
 
 
 def test_clock_offsets_of_the_ranks_nodes_are_taken_out():
@@ -227,7 +229,9 @@ def test_clock_offsets_of_the_ranks_nodes_are_taken_out():
 def test_where_clocks_cannot_be_compared_only_own_times_give_a_number():
     made = work(*STAGGERED, clock_error_ns=50 * MS)
     told = {
-        stops for stops in STOPS if compute_rate(made, made.bytes_of("write"), Clock(frozenset(), stops)) is not None
+        stops
+        for stops in STOPS
+        if compute_rate(made, made.get_bytes_by_operation("write"), Clock(frozenset(), stops)) is not None
     }
     assert told == {SUM_OF_RANKS, LONGEST_RANK}
     assert elbencho.build_elbencho_rows(made, shared=False) == []
@@ -268,9 +272,9 @@ def test_all_definitions_agree_when_ranks_start_and_end_together_and_open_and_cl
     made = work(*rows)
     expected = ranks * len(durations) * MIB / (ends[-1] / 1000)
     for stops in STOPS:
-        assert compute_rate(made, made.bytes_of("read"), Clock(frozenset(inside), stops)) == pytest.approx(expected), (
-            stops
-        )
+        assert compute_rate(
+            made, made.get_bytes_by_operation("read"), Clock(frozenset(inside), stops)
+        ) == pytest.approx(expected), stops
     assert ior.build_ior_rows(made)[0].bandwidth == pytest.approx(expected)
     assert iozone.build_iozone_rows(made)[0].children == pytest.approx(expected)
     assert fio.build_fio_rows(made)[0].bandwidth == pytest.approx(expected)
@@ -292,7 +296,7 @@ def test_sums_are_never_below_the_span_and_more_inside_is_never_faster(rows, lat
         laid.append((rank, kind, now[rank], now[rank] + took))
         now[rank] += took
     made = work(*laid)
-    moved = made.bytes_of("write")
+    moved = made.get_bytes_by_operation("write")
     for inside in (frozenset(PARTS), frozenset({"open"}), frozenset()):
         whole = compute_rate(made, moved, Clock(inside, LAST_DONE))
         if whole is None:

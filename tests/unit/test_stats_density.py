@@ -26,7 +26,7 @@ def two_hills(n: int, share: float, seed: int = 0) -> np.ndarray:
 
 def test_the_estimate_is_the_sum_of_kernels():
     values = two_hills(300, 0.3)
-    made = histogram.histogram_from_values(values).padded(1.0)
+    made = histogram.histogram_from_values(values).pad_with_empty_bins(1.0)
     curve = kernel.smooth_counts(made.counts, [0.07])[0]
     at = np.log(made.value(np.arange(curve.size) + 0.5))
     direct = np.zeros(curve.size)

@@ -28,7 +28,7 @@ clocks = st.builds(
 
 def recorded(one: Clock, prefix: int = 2**20, of: str = "run") -> Side:
     made = work(*STAGGERED)
-    moved = made.bytes_of("write")
+    moved = made.get_bytes_by_operation("write")
     return Side(
         "tool",
         "write",

@@ -19,11 +19,11 @@ def drawn(rng, clusters=30, largest=12):
 
 def test_each_cluster_counts_once():
     many = Clustered(np.array([1.0] * 99 + [10.0]), np.array([0] * 99 + [1]))
-    assert many.share_below(5.0, 0.95).value == pytest.approx(0.5) and many.n == 2
+    assert many.estimate_share_below(5.0, 0.95).value == pytest.approx(0.5) and many.n == 2
     assert many.geometric_mean(0.95).value == pytest.approx(10**0.5)
     assert many.quantile(0.6, 0.95).value == 10.0
     tied = Clustered(np.array([1.0, 2.0, 3.0]), np.arange(3))
-    assert tied.share_below(2.0, 0.95).value == pytest.approx(0.5)
+    assert tied.estimate_share_below(2.0, 0.95).value == pytest.approx(0.5)
 
 
 def test_repeating_a_submission_changes_nothing():
@@ -31,7 +31,7 @@ def test_repeating_a_submission_changes_nothing():
     values = np.exp(rng.normal(size=20))
     once, thrice = Clustered(values, np.arange(20)), Clustered(np.tile(values, 3), np.tile(np.arange(20), 3))
     for ask in (
-        lambda one: one.share_below(1.0, 0.95),
+        lambda one: one.estimate_share_below(1.0, 0.95),
         lambda one: one.quantile(0.5, 0.95),
         lambda one: one.geometric_mean(0.95),
     ):
@@ -45,7 +45,7 @@ def test_the_share_is_about_as_wide_as_a_bootstrap_of_clusters():
     shares = np.array([np.mean(made.values[made.clusters == i] < 1.0) for i in range(60)])
     resampled = rng.choice(shares, (4000, 60)).mean(axis=1)
     low, high = np.quantile(resampled, (0.025, 0.975))
-    found = made.share_below(1.0, 0.95)
+    found = made.estimate_share_below(1.0, 0.95)
     assert found.value == pytest.approx(shares.mean())
     assert found.low == pytest.approx(low, abs=0.03) and found.high == pytest.approx(high, abs=0.03)
 
@@ -55,7 +55,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     for _ in range(n):
         made = drawn(rng, 15)
         for name, estimate, truth in (
-            ("share", made.share_below(1.0, 0.95), 0.5),
+            ("share", made.estimate_share_below(1.0, 0.95), 0.5),
             ("median", made.quantile(0.5, 0.95), 1.0),
             ("mean", made.geometric_mean(0.95), 1.0),
         ):
@@ -91,7 +91,7 @@ def test_all_alike_and_a_single_cluster():
 
 def test_few_clusters_say_so():
     one = Clustered(np.array([1.0, 2.0]), np.zeros(2, dtype=np.intp))
-    assert one.share_below(1.5, 0.95).low is None and one.share_below(1.5, 0.95).warnings
+    assert one.estimate_share_below(1.5, 0.95).low is None and one.estimate_share_below(1.5, 0.95).warnings
     five = Clustered(np.arange(1.0, 6.0), np.arange(5))
     assert five.quantile(0.5, 0.95).low is None and "6 clusters" in five.quantile(0.5, 0.95).warnings[0]
     assert estimate_explained_by_number(one, np.array([1.0, 2.0]), 0.95).share.value is None

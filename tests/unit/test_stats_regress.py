@@ -471,11 +471,15 @@ def test_a_slope_that_rests_on_one_row_is_named_with_the_row():
     table = build_table({"x": [8.0] * 7 + [19.0] + [8.0] * 3, "y": ANSCOMBE_4})
     made = regress(table, "y", ["x"], 0.95)
     (found,) = [one for one in made.findings if one.code == "S305"]
-    assert found.evidence["terms"] == ["x"] and made.decided_by("x") == table.place(7) and not made.decided_by("z")
+    assert (
+        found.evidence["terms"] == ["x"]
+        and made.find_deciding_row("x") == table.place(7)
+        and not made.find_deciding_row("z")
+    )
 
 
 def test_only_the_coefficients_of_the_row_rest_on_it():
     levels = ["a", "b"] * 5 + ["c"]
     table = build_table({"fs": levels, "y": np.random.default_rng(1).normal(10, 1, 11).tolist()})
     made = regress(table, "y", ["fs"], 0.95)
-    assert made.decided_by("fs[c]") and not made.decided_by("fs[b]")
+    assert made.find_deciding_row("fs[c]") and not made.find_deciding_row("fs[b]")

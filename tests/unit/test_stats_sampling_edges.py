@@ -80,7 +80,7 @@ def test_clusters_that_agree_count_as_no_more_values_than_there_are():
     clusters, hits = np.repeat(np.arange(10), 3), np.resize([1.0, 0.0, 0.0], 30)
     low, high = limits(estimate_member_share(hits, clusters, 0.95))
     assert high - low > 0.4, "as of ten clusters"
-    low, high = limits(Clustered(2 - hits, clusters).share_below(1.5, 0.95))
+    low, high = limits(Clustered(2 - hits, clusters).estimate_share_below(1.5, 0.95))
     assert high - low > 0.4
     nearly = np.concatenate([hits[1:], [1.0]])
     low, high = limits(estimate_member_share(nearly, np.repeat(np.arange(2), 15), 0.95))

@@ -11,7 +11,7 @@ from iosonde.stats.estimate import shape
 @given(st.lists(st.integers(0, 2**47), max_size=50))
 def test_every_operation_is_counted_once(durations):
     made = shape.shape_from_durations(durations)
-    edges, shares = made.trimmed()
+    edges, shares = made.trim_empty_buckets()
     assert made.operations == len(durations)
     assert made.total_ns == pytest.approx(sum(durations))
     assert len(edges) == (len(shares) + 1 if durations else 0)
@@ -20,7 +20,7 @@ def test_every_operation_is_counted_once(durations):
 
 @given(st.integers(1, 10**12))
 def test_the_bucket_holds_its_duration(duration_ns):
-    (low, high), shares = shape.shape_from_durations([duration_ns]).trimmed()
+    (low, high), shares = shape.shape_from_durations([duration_ns]).trim_empty_buckets()
     assert low * (1 - 1e-9) <= duration_ns * 1e-9 <= high * (1 + 1e-9)
     assert high / low == pytest.approx(10 ** (1 / shape.PER_DECADE))
     assert shares == [1.0]

@@ -14,7 +14,7 @@ from iosonde.core.message import Message, spell
 from iosonde.core.table import tidy_number
 from iosonde.data.source import Source
 from iosonde.model.fit.features import Examples, Feature
-from iosonde.model.fit.fitted import decode
+from iosonde.model.fit.fitted import decode_setting
 
 Broken = Callable[[Mapping[str, Any]], str | None]
 
@@ -112,7 +112,7 @@ def _find_violation(broken: Broken, examples: Examples) -> tuple[str, dict[str, 
     """Return (constraint, setting) of the first measured setting that breaks a constraint."""
     _, first = np.unique(examples.cells, return_index=True)
     for row in examples.x[first]:
-        at = decode(examples.features, row)
+        at = decode_setting(examples.features, row)
         if text := broken(at):
             return text, at
     return None

@@ -9,10 +9,10 @@ from iosonde.core.types import Role
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, choose_response
 from iosonde.data.source import Source
-from iosonde.model.families import NAMES, checked
-from iosonde.model.families.linear import columns_of
-from iosonde.model.fit.choose import auto
-from iosonde.model.fit.features import Examples, examples
+from iosonde.model.families import NAMES, complete_options
+from iosonde.model.families.linear import build_design_columns
+from iosonde.model.fit.choose import list_auto_candidates
+from iosonde.model.fit.features import Examples, build_examples
 from iosonde.model.fit.folds import Groups
 from iosonde.model.fit.validate import Candidate
 
@@ -26,7 +26,7 @@ class Learned:
     response: Response
     examples: Examples
 
-    def judged_by(self, groups: Groups) -> Examples:
+    def add_single_trial_warning(self, groups: Groups) -> Examples:
         """Return the examples, with a warning if trials of one bring-up count individually in their folds."""
         if groups.n_bring_ups:
             return self.examples
@@ -48,7 +48,7 @@ def select_examples(source: Source, query: ResponseQuery) -> Learned:
             "what never varies explains nothing",
             title=response.title,
         )
-    training_examples = examples(response.rows, response.title, names)
+    training_examples = build_examples(response.rows, response.title, names)
     units = source.declared_units
     features = tuple(
         replace(feature, unit=feature.unit or units.get(feature.name, "")) for feature in training_examples.features
@@ -81,7 +81,7 @@ class Learning:
         """Return the models to try, simplest first. Raises InputError, or DataError for terms that do not exist."""
         models = build_candidates(self.families, int(examples.cells.max()) + 1, self.terms)
         for terms in dict.fromkeys(str(model.options["terms"]) for model in models if "terms" in model.options):
-            columns_of(examples, terms)
+            build_design_columns(examples, terms)
         return models
 
 
@@ -92,12 +92,12 @@ def build_candidates(texts: Sequence[str], n_settings: int, terms: str | None = 
         for part in [text] if "=" in text else [name.strip() for name in text.split(",") if name.strip()]:
             name, *options = part.split()
             if name == "auto":
-                models += auto(n_settings, terms or "")
+                models += list_auto_candidates(n_settings, terms or "")
                 continue
             settings = dict(_parse_option(name, option) for option in options)
-            if terms and "terms" in checked(name, {}):
+            if terms and "terms" in complete_options(name, {}):
                 settings = {"terms": terms, **settings}
-            checked(name, settings)
+            complete_options(name, settings)
             models.append(Candidate(name, settings))
     if not models:
         raise InputError("empty-option-value", "no family is named", "families: auto, {names}", names=", ".join(NAMES))
@@ -115,7 +115,7 @@ def _parse_option(family: str, text: str) -> tuple[str, Any]:
             "write {spell.family:'tree depth=4'}",
             option=text,
         )
-    default = checked(family, {}).get(key, "")
+    default = complete_options(family, {}).get(key, "")
     if isinstance(default, str):
         return key, value
     try:

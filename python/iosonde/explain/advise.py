@@ -17,25 +17,39 @@ from iosonde.core.message import Message
 from iosonde.core.table import Cell, Table
 from iosonde.core.types import Estimate
 
-from .advise_defaults import Default, best_of, defaults, shares, winners
-from .advise_effects import Effect, effects
-from .advise_gain import Crossed, Learner, cross_fit, labels, learn, pick_depth, tied
+from .advise_defaults import (
+    Default,
+    build_defaults,
+    compute_shares_of_best,
+    find_best_default_by_criterion,
+    get_best_values,
+)
+from .advise_effects import Effect, estimate_setting_effects
+from .advise_gain import (
+    Crossed,
+    Learner,
+    cross_validate_choice,
+    grow_full_tree,
+    mark_settings_tied_with_best,
+    pick_depth,
+    select_best_setting_by_instance,
+)
 from .advise_intervals import (
-    absolute_gain,
-    best_settings,
     bound_instance_share,
     bound_repeat_share,
-    cut,
-    one_hot,
-    ratio_gain,
-    share_gain,
+    cut_share_to_range,
+    estimate_absolute_gain,
+    estimate_ratio_gain,
+    estimate_share_gain,
+    find_best_settings,
+    to_one_hot,
 )
-from .advise_needs import Needs, needs
-from .advise_parts import FEW, by_repeat, geometric, mean_estimate
-from .advise_tree import choices
-from .advise_tree import cut as pruned
-from .instances import Instances, Rows, instances
-from .rules import Rule, rules
+from .advise_needs import Needs, compute_deciding_needs
+from .advise_parts import FEW, estimate_grouped_mean, needs_split_by_repeat, to_geometric_mean
+from .advise_tree import choose_settings_by_tree
+from .advise_tree import cut_tree as pruned
+from .instances import Instances, Rows, build_instances
+from .rules import Rule, build_rules
 
 # Kinds of advice: rules by workload, a default for all, or nothing.
 RULES, DEFAULT, NOTHING = "rules", "default", "nothing"
@@ -126,7 +140,7 @@ class Advice:
         """True if every criterion selects the same default."""
         return len(set(self.winners.values())) == 1
 
-    def rule_for(self, instance: Mapping[str, Cell]) -> Rule | None:
+    def find_rule_for(self, instance: Mapping[str, Cell]) -> Rule | None:
         """Return the rule that an instance fulfils; None without advice."""
         return next((rule for rule in self.rules if rule.holds(instance)), None)
 
@@ -144,14 +158,14 @@ class Advice:
             "incomplete": instances.incomplete,
             "settings": len(instances.settings),
             "repeats": int(instances.trials.min()),
-            "best_mean": float(best_of(instances.values, instances.lower).mean()),
+            "best_mean": float(get_best_values(instances.values, instances.lower).mean()),
             "defaults": [d.to_json() for d in self.defaults],
             "best_by": self.winners,
             "criteria_agree": self.criteria_agree,
             "best_default": self.best_default,
             "equal_defaults": list(self.equal_defaults),
             "effects": [e.to_json() for e in self.effects],
-            "depths": [_depth_json(d) for d in self.depths],
+            "depths": [_depth_to_json(d) for d in self.depths],
             "depth": self.depth,
             "advised": self.kind,
             "rules": [r.to_json() for r in self.rules],
@@ -162,7 +176,7 @@ class Advice:
         }
 
 
-def _depth_json(depth: Depth) -> dict[str, Any]:
+def _depth_to_json(depth: Depth) -> dict[str, Any]:
     crossed = None if depth.crossed is None else depth.crossed.to_json()
     return {"depth": depth.depth, "loss": depth.loss, "crossed": crossed, "lowest": depth.lowest}
 
@@ -183,7 +197,7 @@ class Wish:
     current: Mapping[str, str] | None = None
 
 
-def advise(
+def advise_settings(
     table: Table,
     response: str,
     choose: Sequence[str],
@@ -193,25 +207,28 @@ def advise(
 ) -> Advice:
     """Compute the advice from the trials of a table. Raises InputError, DataError."""
     lower = wish.lower
-    trial_instances = instances(table, response, choose, feature_columns, lower)
+    trial_instances = build_instances(table, response, choose, feature_columns, lower)
     trial_instances = trial_instances if wish.unit is None else replace(trial_instances, unit=wish.unit)
     now = None if wish.current is None else _find_setting(trial_instances, wish.current)
     learner = Learner(wish.depth if trial_instances.features else 0, wish.weigh, wish.full)
     values, rows = trial_instances.values, np.arange(len(trial_instances))
-    share, ties = shares(values, trial_instances.lower), tied(trial_instances, level)
-    table_of = defaults(values, trial_instances.names, lower, ties if trial_instances.slots > 1 else None)
-    tree = learn(trial_instances, values, rows, learner)
+    share, ties = (
+        compute_shares_of_best(values, trial_instances.lower),
+        mark_settings_tied_with_best(trial_instances, level),
+    )
+    table_of = build_defaults(values, trial_instances.names, lower, ties if trial_instances.slots > 1 else None)
+    tree = grow_full_tree(trial_instances, values, rows, learner)
     stop, best = pick_depth(trial_instances, values, rows, learner), int(share.mean(axis=0).argmax())
-    crossed = cross_fit(trial_instances, learner, best, now)
+    crossed = cross_validate_choice(trial_instances, learner, best, now)
     random = (
         None
         if crossed is None
         else _estimate_gain_over_random(trial_instances, crossed, best, _compute_joint_level(trial_instances, level))
     )
     at = {
-        "advice": choices(tree, trial_instances.x, stop),
+        "advice": choose_settings_by_tree(tree, trial_instances.x, stop),
         "default": np.full(len(trial_instances), best),
-        "possible": best_settings(trial_instances),
+        "possible": find_best_settings(trial_instances),
     }
     at |= {} if now is None else {"current": np.full(len(trial_instances), now)}
     kind, gain = (NOTHING, None) if crossed is None else _decide_advice(trial_instances, crossed, random, at, level)
@@ -221,20 +238,20 @@ def advise(
         trial_instances,
         level,
         table_of,
-        winners(table_of, lower),
+        find_best_default_by_criterion(table_of, lower),
         trial_instances.names[best],
         _select_equal_defaults(trial_instances, share, best, level),
-        effects(trial_instances, level),
+        estimate_setting_effects(trial_instances, level),
         tuple(
-            _build_depth(share, crossed, d, choices(tree, trial_instances.x, d), level)
+            _build_depth(share, crossed, d, choose_settings_by_tree(tree, trial_instances.x, d), level)
             for d in range(learner.depth + 1)
         ),
         stop,
         kind,
-        () if kind == NOTHING else rules(advised, trial_instances, share, labels(share)),
+        () if kind == NOTHING else build_rules(advised, trial_instances, share, select_best_setting_by_instance(share)),
         gain,
         random,
-        None if kind == RULES else needs(trial_instances, tried, ties, level),
+        None if kind == RULES else compute_deciding_needs(trial_instances, tried, ties, level),
         None if now is None else trial_instances.names[now],
         (*trial_instances.warnings, *_list_warnings(trial_instances)),
     )
@@ -328,14 +345,14 @@ def _estimate_gain(
     if crossed.by_repeat and what == "default":
         sides = at[what], at[over]
         gains = (
-            share_gain(instances, sides[0], one_hot(instances, sides[1]), level, gains[0]),
-            ratio_gain(instances, *sides, level, gains[1]),
-            absolute_gain(instances, *sides, level, gains[2]),
+            estimate_share_gain(instances, sides[0], to_one_hot(instances, sides[1]), level, gains[0]),
+            estimate_ratio_gain(instances, *sides, level, gains[1]),
+            estimate_absolute_gain(instances, *sides, level, gains[2]),
         )
     return Gain(
         instances.names[at[over][0]],
         gains[0],
-        geometric(gains[1]),
+        to_geometric_mean(gains[1]),
         gains[2],
         estimate_share(what),
         estimate_share(over),
@@ -352,7 +369,7 @@ def _estimate_gain_over_random(instances: Instances, crossed: Crossed, best: int
     if not crossed.by_repeat:
         return gain
     even = np.full(instances.values.shape, 1 / len(instances.settings))
-    return share_gain(instances, np.full(len(instances), best), even, level, gain)
+    return estimate_share_gain(instances, np.full(len(instances), best), even, level, gain)
 
 
 def _compute_joint_level(instances: Instances, level: float) -> float:
@@ -366,11 +383,11 @@ def _compute_joint_level(instances: Instances, level: float) -> float:
 
 def _select_equal_defaults(instances: Instances, share: Any, best: int, level: float) -> tuple[str, ...]:
     """Select the defaults not significantly worse than the best: paired over instances, Bonferroni (Hsu 1984)."""
-    if by_repeat(instances):
+    if needs_split_by_repeat(instances):
         return ()
     others = [at for at in range(share.shape[1]) if at != best]
     wide = 1 - (1 - level) / len(others)
-    differences = [(at, mean_estimate(share[:, best] - share[:, at], wide, instances.group)) for at in others]
+    differences = [(at, estimate_grouped_mean(share[:, best] - share[:, at], wide, instances.group)) for at in others]
     return tuple(instances.names[at] for at, e in differences if e.low is not None and e.low <= 0)
 
 
@@ -380,7 +397,7 @@ def _build_depth(share: Any, crossed: Crossed | None, depth: int, advised: Any, 
     if crossed is not None:
         values = crossed.share.get("possible", 1.0) - crossed.by_depth[:, depth]
         lost = crossed.mean(values, level)
-        estimate = cut(lost) if crossed.by_repeat else bound_instance_share(lost, values)
+        estimate = cut_share_to_range(lost) if crossed.by_repeat else bound_instance_share(lost, values)
     return Depth(depth, float(1 - advised_shares.mean()), estimate, float(advised_shares.min()))
 
 
@@ -401,11 +418,11 @@ def _list_warnings(instances: Instances) -> list[str]:
                 "single-trial",
                 "a cell has one trial: the gain comes from cross-validation over instances only, the best possible is "
                 "overestimated by the noise, and ties are not detected; measure each cell "
-                + ("three times" if by_repeat(instances) else "twice")
+                + ("three times" if needs_split_by_repeat(instances) else "twice")
                 + " or more",
             )
         )
-    if by_repeat(instances):
+    if needs_split_by_repeat(instances):
         messages.append(
             Message(
                 "few-instances",

@@ -53,20 +53,20 @@ CRITERIA: dict[str, Callable[[Default], float]] = {
 }
 
 
-def shares(values: Array, lower: bool, scale: Array | None = None) -> Array:
+def compute_shares_of_best(values: Array, lower: bool, scale: Array | None = None) -> Array:
     """Convert instances × settings to the share of the best (or of ``scale``, by instance)."""
-    best = best_of(values, lower) if scale is None else scale
+    best = get_best_values(values, lower) if scale is None else scale
     return np.asarray(best[:, None] / values if lower else values / best[:, None])
 
 
-def best_of(values: Array, lower: bool) -> Array:
+def get_best_values(values: Array, lower: bool) -> Array:
     """The best value of each instance."""
     return np.asarray(values.min(axis=1) if lower else values.max(axis=1))
 
 
-def defaults(values: Array, names: Sequence[str], lower: bool, tied: Mask | None = None) -> tuple[Default, ...]:
+def build_defaults(values: Array, names: Sequence[str], lower: bool, tied: Mask | None = None) -> tuple[Default, ...]:
     """Build the table: a row per setting. ``values`` are instances × settings, positive."""
-    share, best = shares(values, lower), best_of(values, lower)
+    share, best = compute_shares_of_best(values, lower), get_best_values(values, lower)
     n_best = np.bincount(share.argmax(axis=1), minlength=len(names))
     n_worst = np.bincount(share.argmin(axis=1), minlength=len(names))
     return tuple(
@@ -86,7 +86,7 @@ def defaults(values: Array, names: Sequence[str], lower: bool, tied: Mask | None
     )
 
 
-def winners(table: Sequence[Default], lower: bool = False) -> dict[str, str]:
+def find_best_default_by_criterion(table: Sequence[Default], lower: bool = False) -> dict[str, str]:
     """Return the best default by each criterion; ties go to the higher arithmetic mean."""
     winners = {}
     for name, score in CRITERIA.items():

@@ -14,8 +14,8 @@ import numpy as np
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 
-from .advise_intervals import by_noise, has_repeats
-from .advise_parts import by_repeat, geometric, mean_estimate
+from .advise_intervals import estimate_mean_from_noise, has_repeats
+from .advise_parts import estimate_grouped_mean, needs_split_by_repeat, to_geometric_mean
 from .instances import Array, Instances
 
 
@@ -49,7 +49,7 @@ def select_largest_effect(effects: Sequence[Effect]) -> Effect | None:
     return max(sure, key=lambda effect: effect.ratio.value or 0.0, default=None)
 
 
-def effects(instances: Instances, level: float) -> tuple[Effect, ...]:
+def estimate_setting_effects(instances: Instances, level: float) -> tuple[Effect, ...]:
     """Estimate the effect of each level of each chosen column except its best; columns without a pair are omitted."""
     logs = np.log(instances.values) * (-1.0 if instances.lower else 1.0)
     effects: list[Effect] = []
@@ -73,7 +73,7 @@ def effects(instances: Instances, level: float) -> tuple[Effect, ...]:
                     column,
                     best,
                     other,
-                    geometric(_estimate_mean(instances, ratios, pairs, wide)),
+                    to_geometric_mean(_estimate_mean(instances, ratios, pairs, wide)),
                     float(np.exp(ratios.min())),
                     float(np.exp(ratios.max())),
                 )
@@ -83,10 +83,10 @@ def effects(instances: Instances, level: float) -> tuple[Effect, ...]:
 
 def _estimate_mean(instances: Instances, ratios: Array, pairs: Sequence[tuple[int, int]], level: float) -> Estimate:
     """Estimate the mean log ratio over instances, or for few of them by the pooled noise of trials."""
-    if not by_repeat(instances) or not has_repeats(instances):
-        return mean_estimate(ratios, level, instances.group)
+    if not needs_split_by_repeat(instances) or not has_repeats(instances):
+        return estimate_grouped_mean(ratios, level, instances.group)
     slopes = np.zeros_like(instances.values)
     for better, other in pairs:
         slopes[:, better] += 1 / len(pairs)
         slopes[:, other] -= 1 / len(pairs)
-    return by_noise(instances, ratios, slopes, level)
+    return estimate_mean_from_noise(instances, ratios, slopes, level)

@@ -15,9 +15,18 @@ import numpy as np
 
 from iosonde.core.types import Estimate
 
-from .advise_defaults import best_of, shares
-from .advise_parts import FEW, InstanceSplit, by_repeat, inside, mean_estimate, partition_groups, splits, without
-from .advise_tree import Node, choices, grow
+from .advise_defaults import compute_shares_of_best, get_best_values
+from .advise_parts import (
+    FEW,
+    InstanceSplit,
+    compute_means_in_slots,
+    compute_means_outside_slots,
+    estimate_grouped_mean,
+    iter_splits,
+    needs_split_by_repeat,
+    partition_groups,
+)
+from .advise_tree import Node, choose_settings_by_tree, grow_advice_tree
 from .instances import OWN_NOISE, Array, Instances, Mask, Rows
 
 ENOUGH = 0.01  # of the best possible: the least gain of a further question
@@ -55,14 +64,14 @@ class Crossed:
 
     def mean(self, values: Array, level: float) -> Estimate:
         """Estimate the mean over units, with its interval."""
-        return mean_estimate(values, level, self.group)
+        return estimate_grouped_mean(values, level, self.group)
 
     def gain(self, what: str, over: str, level: float) -> Estimate:
         """Estimate the mean difference of two shares, from -1 to 1."""
         return self.mean(self.share[what] - self.share[over], level).within(-1.0, 1.0)
 
 
-def tied(instances: Instances, level: float) -> Mask:
+def mark_settings_tied_with_best(instances: Instances, level: float) -> Mask:
     """Mark the settings not significantly worse than the best of their instance.
 
     The test is a one-sided t on log means with the noise of the instance, Bonferroni over the other settings.
@@ -70,7 +79,7 @@ def tied(instances: Instances, level: float) -> Mask:
     from iosonde.stats.estimate.distributions import t_quantile
 
     values, counts, noise, df = instances.values, instances.trials, instances.noise(), instances.log_df
-    gap = np.abs(np.log(values) - np.log(best_of(values, instances.lower))[:, None])
+    gap = np.abs(np.log(values) - np.log(get_best_values(values, instances.lower))[:, None])
     if np.isnan(noise).all():
         return np.asarray(gap == 0)
     at = (values.argmin(axis=1) if instances.lower else values.argmax(axis=1))[:, None]
@@ -80,7 +89,7 @@ def tied(instances: Instances, level: float) -> Mask:
     return np.asarray(gap <= (critical * noise)[:, None] * spread)
 
 
-def labels(share: Array) -> Rows:
+def select_best_setting_by_instance(share: Array) -> Rows:
     """Return the best setting of each instance; ties go to the best mean over all instances.
 
     Settings within the noise are not made equal here: many instances together may separate what a single instance
@@ -89,10 +98,17 @@ def labels(share: Array) -> Rows:
     return np.asarray(np.where(share == share.max(axis=1)[:, None], share.mean(axis=0), -1.0).argmax(axis=1))
 
 
-def learn(instances: Instances, values: Array, rows: Rows, learner: Learner) -> Node:
+def grow_full_tree(instances: Instances, values: Array, rows: Rows, learner: Learner) -> Node:
     """Grow the full tree of these instances from these means."""
-    share = shares(values, instances.lower)
-    return grow(instances.features, instances.x[rows], share, labels(share), learner.depth, learner.weigh)
+    share = compute_shares_of_best(values, instances.lower)
+    return grow_advice_tree(
+        instances.features,
+        instances.x[rows],
+        share,
+        select_best_setting_by_instance(share),
+        learner.depth,
+        learner.weigh,
+    )
 
 
 def pick_depth(instances: Instances, values: Array, rows: Rows, learner: Learner) -> int:
@@ -103,33 +119,35 @@ def pick_depth(instances: Instances, values: Array, rows: Rows, learner: Learner
     group = instances.group[rows]
     if len(np.unique(group)) < FEW:
         return 0
-    share, depth_shares = shares(values, instances.lower), np.empty((len(rows), learner.depth + 1))
+    share, depth_shares = compute_shares_of_best(values, instances.lower), np.empty((len(rows), learner.depth + 1))
     for test in partition_groups(group, _INNER, 0):
         rest = np.setdiff1d(np.arange(len(rows)), test)
-        tree = learn(instances, values[rest], rows[rest], learner)
+        tree = grow_full_tree(instances, values[rest], rows[rest], learner)
         for depth in range(learner.depth + 1):
-            depth_shares[test, depth] = share[test, choices(tree, instances.x[rows[test]], depth)]
+            depth_shares[test, depth] = share[test, choose_settings_by_tree(tree, instances.x[rows[test]], depth)]
     best = int(depth_shares.mean(axis=0).argmax())
     lost = depth_shares[:, best][:, None] - depth_shares
     error = lost.std(axis=0, ddof=1) / math.sqrt(len(np.unique(group)))
     return int(np.flatnonzero(lost.mean(axis=0) <= np.maximum(error, ENOUGH if best else 0.0))[0])
 
 
-def cross_fit(instances: Instances, learner: Learner, best: int, current: int | None = None) -> Crossed | None:
+def cross_validate_choice(
+    instances: Instances, learner: Learner, best: int, current: int | None = None
+) -> Crossed | None:
     """Choose on one part and measure on the other; None if nothing can be held out.
 
     ``best`` is the best default on all trials, luck included, which the rules must beat. Without a useful question it
     is the advice.
     """
-    few = by_repeat(instances)
+    few = needs_split_by_repeat(instances)
     if few and instances.slots < 2:
         return None
     measurements = []
-    for split in splits(instances):
+    for split in iter_splits(instances):
         picked = _choose_settings(instances, split, learner, best)
         if current is not None:
             picked["current"] = np.full(len(split.test), current)
-        scale = best_of(without(instances, split.test, split.slots), instances.lower)
+        scale = get_best_values(compute_means_outside_slots(instances, split.test, split.slots), instances.lower)
         # By slot if slots are the units, else the mean of the fold, which has less noise.
         for part in np.split(split.slots, len(split.slots)) if few and split.slots is not None else [split.slots]:
             unit = np.full(len(split.test), part[0]) if few and part is not None else split.test
@@ -143,14 +161,21 @@ def cross_fit(instances: Instances, learner: Learner, best: int, current: int | 
 
 def _choose_settings(instances: Instances, split: InstanceSplit, learner: Learner, best: int) -> dict[str, Rows]:
     """Choose the settings for the test instances on the learning part; ``depth 2`` is a tree's."""
-    values = without(instances, split.train, split.slots)
-    tree, depth = learn(instances, values, split.train, learner), pick_depth(instances, values, split.train, learner)
+    values = compute_means_outside_slots(instances, split.train, split.slots)
+    tree, depth = (
+        grow_full_tree(instances, values, split.train, learner),
+        pick_depth(instances, values, split.train, learner),
+    )
     x, n = instances.x[split.test], len(split.test)
-    settings = {f"depth {d}": choices(tree, x, d) if d else np.full(n, best) for d in range(learner.depth + 1)}
+    settings = {
+        f"depth {d}": choose_settings_by_tree(tree, x, d) if d else np.full(n, best) for d in range(learner.depth + 1)
+    }
     settings |= {"advice": settings[f"depth {depth}"], "default": settings["depth 0"]}
-    settings["chosen"] = np.full(n, int(shares(values, instances.lower).mean(axis=0).argmax()))
+    settings["chosen"] = np.full(n, int(compute_shares_of_best(values, instances.lower).mean(axis=0).argmax()))
     if instances.slots > 1:
-        settings["possible"] = shares(without(instances, split.test, split.slots), instances.lower).argmax(axis=1)
+        settings["possible"] = compute_shares_of_best(
+            compute_means_outside_slots(instances, split.test, split.slots), instances.lower
+        ).argmax(axis=1)
     return settings
 
 
@@ -167,8 +192,8 @@ class _Measured:
 def _measure_values(
     instances: Instances, test: Rows, slots: Rows | None, scale: Array, picked: dict[str, Rows]
 ) -> dict[tuple[str, str], Array]:
-    values, rows = inside(instances, test, slots), np.arange(len(test))
-    share = shares(values, instances.lower, scale)
+    values, rows = compute_means_in_slots(instances, test, slots), np.arange(len(test))
+    share = compute_shares_of_best(values, instances.lower, scale)
     columns = {("share", "random"): share.mean(axis=1)}
     for name, setting in picked.items():
         columns["share", name] = share[rows, setting]

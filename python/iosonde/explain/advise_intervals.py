@@ -16,7 +16,7 @@ import numpy as np
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
-from .advise_defaults import best_of, shares
+from .advise_defaults import compute_shares_of_best, get_best_values
 from .instances import Array, Instances, Rows
 
 
@@ -25,7 +25,7 @@ def has_repeats(instances: Instances) -> bool:
     return bool(instances.log_df.sum())
 
 
-def by_noise(
+def estimate_mean_from_noise(
     instances: Instances, values: Array, slopes: Array, level: float, estimate: Estimate | None = None
 ) -> Estimate:
     """Return the mean of ``values``, one an instance, with the t interval of its first-order variance (delta method).
@@ -44,43 +44,47 @@ def by_noise(
     return replace(estimate, low=low, high=high, level=level, warnings=())
 
 
-def one_hot(instances: Instances, at: Rows) -> Array:
+def to_one_hot(instances: Instances, at: Rows) -> Array:
     """Return instances × settings: 1 at the setting of each instance."""
     return np.asarray(np.eye(len(instances.settings))[at])
 
 
-def _log_speeds(instances: Instances) -> Array:
+def _compute_log_speeds(instances: Instances) -> Array:
     return np.asarray(np.log(instances.values) * (-1.0 if instances.lower else 1.0))
 
 
-def ratio_gain(instances: Instances, what: Rows, over: Rows, level: float, estimate: Estimate) -> Estimate:
+def estimate_ratio_gain(instances: Instances, what: Rows, over: Rows, level: float, estimate: Estimate) -> Estimate:
     """Estimate the mean log ratio of speeds of two settings of each instance."""
-    slopes = one_hot(instances, what) - one_hot(instances, over)
-    return by_noise(instances, (_log_speeds(instances) * slopes).sum(axis=1), slopes, level, estimate)
+    slopes = to_one_hot(instances, what) - to_one_hot(instances, over)
+    return estimate_mean_from_noise(
+        instances, (_compute_log_speeds(instances) * slopes).sum(axis=1), slopes, level, estimate
+    )
 
 
-def share_gain(instances: Instances, what: Rows, weights: Array, level: float, estimate: Estimate) -> Estimate:
+def estimate_share_gain(instances: Instances, what: Rows, weights: Array, level: float, estimate: Estimate) -> Estimate:
     """Estimate what a setting adds to the share of the best over others with these ``weights`` (instances ×
     settings)."""
-    share = shares(instances.values, instances.lower)
-    contrast = (one_hot(instances, what) - weights) * share
+    share = compute_shares_of_best(instances.values, instances.lower)
+    contrast = (to_one_hot(instances, what) - weights) * share
     values = contrast.sum(axis=1)
-    slopes = contrast - values[:, None] * one_hot(instances, share.argmax(axis=1))
-    gain = by_noise(instances, values, slopes, level, estimate)
+    slopes = contrast - values[:, None] * to_one_hot(instances, share.argmax(axis=1))
+    gain = estimate_mean_from_noise(instances, values, slopes, level, estimate)
     # The first-order interval of a difference of 0 is too short; that of the logarithms, which are normal here, decides
     # whether 0 is possible.
-    slopes = one_hot(instances, what) - weights
-    logs = by_noise(instances, (_log_speeds(instances) * slopes).sum(axis=1), slopes, level)
+    slopes = to_one_hot(instances, what) - weights
+    logs = estimate_mean_from_noise(instances, (_compute_log_speeds(instances) * slopes).sum(axis=1), slopes, level)
     assert gain.low is not None and logs.low is not None
     return (replace(gain, low=min(gain.low, logs.low)) if logs.low <= 0 else gain).within(-1.0, 1.0)
 
 
-def absolute_gain(instances: Instances, what: Rows, over: Rows, level: float, estimate: Estimate) -> Estimate:
+def estimate_absolute_gain(instances: Instances, what: Rows, over: Rows, level: float, estimate: Estimate) -> Estimate:
     """Estimate the mean difference in the response's unit; for a time the saving."""
     slopes = (
-        (one_hot(instances, what) - one_hot(instances, over)) * instances.values * (-1.0 if instances.lower else 1.0)
+        (to_one_hot(instances, what) - to_one_hot(instances, over))
+        * instances.values
+        * (-1.0 if instances.lower else 1.0)
     )
-    return by_noise(instances, slopes.sum(axis=1), slopes, level, estimate)
+    return estimate_mean_from_noise(instances, slopes.sum(axis=1), slopes, level, estimate)
 
 
 def bound_instance_share(estimate: Estimate, values: Array) -> Estimate:
@@ -94,17 +98,17 @@ def bound_instance_share(estimate: Estimate, values: Array) -> Estimate:
     assert p is not None
     bounded = values.min() >= 0.0 and values.max() <= 1.0
     if estimate.high is None or not bounded or not 0.0 < p < 1.0:
-        return cut(estimate)
+        return cut_share_to_range(estimate)
     half = (estimate.high - p) / (p * (1.0 - p))
     odds = math.log(p / (1.0 - p))
-    return replace(estimate, low=_odds_to_share(odds - half), high=_odds_to_share(odds + half))
+    return replace(estimate, low=_log_odds_to_share(odds - half), high=_log_odds_to_share(odds + half))
 
 
-def _odds_to_share(odds: float) -> float:
+def _log_odds_to_share(odds: float) -> float:
     return 1.0 / (1.0 + math.exp(-odds)) if odds > -700 else 0.0
 
 
-def cut(estimate: Estimate) -> Estimate:
+def cut_share_to_range(estimate: Estimate) -> Estimate:
     """Cut a share that exceeds its range by noise, or has no other interval, with a warning."""
     assert estimate.value is not None
     if 0.0 <= estimate.value <= 1.0:
@@ -124,7 +128,7 @@ def bound_repeat_share(instances: Instances, chosen: Sequence[int] | Rows, estim
     shared by the best and the chosen setting does not count twice. Bonferroni over settings and instances."""
     from iosonde.stats.estimate.distributions import t_quantile
 
-    share = cut(estimate)
+    share = cut_share_to_range(estimate)
     noise, df = instances.noise(), float(instances.log_df.sum())
     if not df or share.value is None:
         return share
@@ -139,6 +143,6 @@ def bound_repeat_share(instances: Instances, chosen: Sequence[int] | Rows, estim
     return replace(share, low=min(low, share.value), high=max(high, share.value))
 
 
-def best_settings(instances: Instances) -> Rows:
+def find_best_settings(instances: Instances) -> Rows:
     """Return the best setting of each instance."""
-    return np.asarray((instances.values == best_of(instances.values, instances.lower)[:, None]).argmax(axis=1))
+    return np.asarray((instances.values == get_best_values(instances.values, instances.lower)[:, None]).argmax(axis=1))

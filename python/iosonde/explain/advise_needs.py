@@ -11,8 +11,8 @@ import numpy.typing as npt
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 
-from .advise_defaults import best_of
-from .advise_parts import by_repeat
+from .advise_defaults import get_best_values
+from .advise_parts import needs_split_by_repeat
 from .instances import OWN_NOISE, Instances
 
 _MOST_CELLS = 5
@@ -70,20 +70,22 @@ class Needs:
         }
 
 
-def needs(instances: Instances, gains: Mapping[str, Estimate], ties: npt.NDArray[np.bool_], level: float) -> Needs:
+def compute_deciding_needs(
+    instances: Instances, gains: Mapping[str, Estimate], ties: npt.NDArray[np.bool_], level: float
+) -> Needs:
     """Compute what would decide the choice. ``gains`` are the tried ones: the one that becomes significant first
     counts."""
-    few = by_repeat(instances)
+    few = needs_split_by_repeat(instances)
     least = 3 if few else 2  # repeats: two have no interval of their own
     repeats = 0 if instances.slots >= least else least
-    counts = {what: n for what, gain in gains.items() if (n := enough(gain)) is not None}
+    counts = {what: n for what, gain in gains.items() if (n := compute_sufficient_values(gain)) is not None}
     of = min(counts, key=counts.__getitem__) if counts else None
     n = None if of is None else counts[of]
     cells = () if instances.slots < 2 else tuple(_select_undecided_pairs(instances, ties, level))
     return Needs(None if few else n, n if few else None, of, cells, repeats)
 
 
-def enough(gain: Estimate) -> int | None:
+def compute_sufficient_values(gain: Estimate) -> int | None:
     """Return the number of values, in all, that shows a mean of this size at the level of its t interval, with a power
     of 80 %.
 
@@ -116,7 +118,7 @@ def _select_undecided_pairs(instances: Instances, ties: npt.NDArray[np.bool_], l
     ``more`` trials of both show a difference of this size with a power of 80 % by the limit of ``tied``.
     """
     values, noise, counts = instances.values, instances.noise(), instances.trials
-    gap = np.abs(np.log(values) - np.log(best_of(values, instances.lower))[:, None])
+    gap = np.abs(np.log(values) - np.log(get_best_values(values, instances.lower))[:, None])
     candidates = []
     for row in np.flatnonzero(ties.sum(axis=1) > 1).tolist():
         at = int(values[row].argmin() if instances.lower else values[row].argmax())

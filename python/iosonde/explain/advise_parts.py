@@ -37,14 +37,14 @@ class InstanceSplit:
     slots: Rows | None
 
 
-def by_repeat(instances: Instances) -> bool:
+def needs_split_by_repeat(instances: Instances) -> bool:
     """Return whether there are too few instances to hold any out, so that only repeats are split."""
     return len(np.unique(instances.group)) < FEW
 
 
-def splits(instances: Instances) -> Iterator[InstanceSplit]:
+def iter_splits(instances: Instances) -> Iterator[InstanceSplit]:
     """Yield all splits of all partitions: each partition measures every instance, with every slot, once."""
-    everything, few = np.arange(len(instances)), by_repeat(instances)
+    everything, few = np.arange(len(instances)), needs_split_by_repeat(instances)
     # If each slot is a fold of its own there is only one partition of repeats.
     single = instances.slots <= _FOLDS if few else len(np.unique(instances.group)) > _MANY
     for partition in range(1 if single else max(2, min(4, _SPLITS // (_PARTS * min(instances.slots, _FOLDS))))):
@@ -68,13 +68,13 @@ def _split_slots(slots: int, seed: int) -> list[Rows | None]:
     return [np.sort(part) for part in np.array_split(order, min(slots, _FOLDS))]
 
 
-def without(instances: Instances, rows: Rows, slots: Rows | None) -> Array:
+def compute_means_outside_slots(instances: Instances, rows: Rows, slots: Rows | None) -> Array:
     """Return means of the trials outside these slots: instances × settings."""
     remaining = np.arange(instances.slots) if slots is None else np.setdiff1d(np.arange(instances.slots), slots)
     return _average_slots(instances, rows, remaining)
 
 
-def inside(instances: Instances, rows: Rows, slots: Rows | None) -> Array:
+def compute_means_in_slots(instances: Instances, rows: Rows, slots: Rows | None) -> Array:
     """Return means of the trials in these slots: instances × settings."""
     return _average_slots(instances, rows, np.arange(instances.slots) if slots is None else slots)
 
@@ -83,7 +83,7 @@ def _average_slots(instances: Instances, rows: Rows, slots: Rows) -> Array:
     return np.asarray(instances.sums[rows][:, :, slots].sum(axis=2) / instances.counts[rows][:, :, slots].sum(axis=2))
 
 
-def mean_estimate(values: Array, level: float, group: Rows | None = None) -> Estimate:
+def estimate_grouped_mean(values: Array, level: float, group: Rows | None = None) -> Estimate:
     """Estimate mean and t interval; values of one ``group`` are one piece of evidence (cluster-robust, Liang and Zeger
     1986).
 
@@ -102,6 +102,6 @@ def mean_estimate(values: Array, level: float, group: Rows | None = None) -> Est
     return Estimate(mean, mean - half, mean + half, level, n)
 
 
-def geometric(logs: Estimate) -> Estimate:
+def to_geometric_mean(logs: Estimate) -> Estimate:
     """Convert a mean of logarithms to a geometric mean."""
     return exp_estimate(logs)

@@ -64,7 +64,9 @@ class Node:
             yield from self.no.leaves()
 
 
-def grow(features: Sequence[Feature], x: Array, share: Array, labels: Rows, depth: int, weigh: bool = True) -> Node:
+def grow_advice_tree(
+    features: Sequence[Feature], x: Array, share: Array, labels: Rows, depth: int, weigh: bool = True
+) -> Node:
     """Grow the tree of instances ``x`` with shares of the best (instances × settings) and their labels."""
     rows = np.arange(len(x))
     root = Node(int(share.mean(axis=0).argmax()), rows)
@@ -117,10 +119,10 @@ def _build_node(
     feature, level, equal = questions[column]
     if equal:
         return Node(choice, rows, Question(feature, level, True), sides[1], sides[0])
-    return Node(choice, rows, Question(feature, _round_midpoint(x[rows, feature], below), False), *sides)
+    return Node(choice, rows, Question(feature, _choose_round_midpoint(x[rows, feature], below), False), *sides)
 
 
-def _round_midpoint(values: Array, below: npt.NDArray[np.bool_]) -> float:
+def _choose_round_midpoint(values: Array, below: npt.NDArray[np.bool_]) -> float:
     """Return a value between the two nearest values of the factor, in the fewest digits within 1 % of their gap from
     the middle."""
     low, high = float(values[below].max()), float(values[~below].min())
@@ -132,11 +134,11 @@ def _round_midpoint(values: Array, below: npt.NDArray[np.bool_]) -> float:
     return middle if middle < high else low
 
 
-def cut(node: Node, depth: int) -> Node:
+def cut_tree(node: Node, depth: int) -> Node:
     """Cut the tree to at most ``depth`` questions on a path; branches with the same advice become one leaf."""
     if node.yes is None or node.no is None or depth == 0:
         return Node(node.choice, node.rows)
-    yes, no = cut(node.yes, depth - 1), cut(node.no, depth - 1)
+    yes, no = cut_tree(node.yes, depth - 1), cut_tree(node.no, depth - 1)
     return (
         Node(yes.choice, node.rows)
         if yes.leaf and no.leaf and yes.choice == no.choice
@@ -144,13 +146,13 @@ def cut(node: Node, depth: int) -> Node:
     )
 
 
-def choices(node: Node, x: Array, depth: int | None = None) -> Rows:
+def choose_settings_by_tree(node: Node, x: Array, depth: int | None = None) -> Rows:
     """Return the setting advised for each row of ``x``, by the tree or by its first ``depth`` questions."""
     settings = np.full(len(x), node.choice, dtype=np.intp)
     if node.question is None or node.yes is None or node.no is None or depth == 0:
         return settings
     below = None if depth is None else depth - 1
     yes = node.question.holds(x)
-    settings[yes] = choices(node.yes, x[yes], below)
-    settings[~yes] = choices(node.no, x[~yes], below)
+    settings[yes] = choose_settings_by_tree(node.yes, x[yes], below)
+    settings[~yes] = choose_settings_by_tree(node.no, x[~yes], below)
     return settings

@@ -15,7 +15,7 @@ from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Feature
 
 from .advise import DEFAULT, NOTHING, Advice
-from .advise_parts import geometric, mean_estimate
+from .advise_parts import estimate_grouped_mean, to_geometric_mean
 
 UNCHANGED, LESS, MORE, UNTOLD = "kept", "less", "more", "cannot tell"
 
@@ -53,7 +53,7 @@ class Tried:
         }
 
 
-def against(advice: Advice, new: Table) -> Tried:
+def validate_by_new_trials(advice: Advice, new: Table) -> Tried:
     """Validate an advice by new trials.
 
     Raises InputError without advice, DataError if no new instance has both settings, or if the trials are the training
@@ -77,19 +77,26 @@ def against(advice: Advice, new: Table) -> Tried:
             source=new.source,
             other_setting=advice.instances.format_setting(gain.over),
         )
-    obtained = mean_estimate(np.array(list(log_ratios.values())), level)
+    obtained = estimate_grouped_mean(np.array(list(log_ratios.values())), level)
     predicted, difference = gain.ratio, None
     if gain.logs:
         promised_logs = {tuple(advice.instances.key(row).values()): log for row, log in enumerate(gain.logs)}
         if set(log_ratios) <= set(promised_logs):
             expected = np.array([promised_logs[key] for key in log_ratios])
-            predicted = geometric(mean_estimate(expected, level))
-            difference = mean_estimate(np.array(list(log_ratios.values())) - expected, level)
+            predicted = to_geometric_mean(estimate_grouped_mean(expected, level))
+            difference = estimate_grouped_mean(np.array(list(log_ratios.values())) - expected, level)
         else:
-            difference = _subtract_means(obtained, mean_estimate(np.array(gain.logs), level))
-    change = None if difference is None else geometric(difference)
+            difference = _subtract_means(obtained, estimate_grouped_mean(np.array(gain.logs), level))
+    change = None if difference is None else to_geometric_mean(difference)
     return Tried(
-        predicted, geometric(obtained), change, gain.over, len(log_ratios), same, unused, _judge_difference(change)
+        predicted,
+        to_geometric_mean(obtained),
+        change,
+        gain.over,
+        len(log_ratios),
+        same,
+        unused,
+        _judge_difference(change),
     )
 
 
@@ -110,7 +117,7 @@ def _compute_log_ratios(advice: Advice, over: str, new: Table) -> tuple[dict[tup
     usable = ~np.isnan(new.numbers(instances.response))
     for name in (*names, *instances.choose):
         usable &= ~new.column(name).missing
-    part = _as_learned(advice, new.take(usable))
+    part = _convert_to_learned_types(advice, new.take(usable))
     _refuse_the_same(advice, part)
     values = part.numbers(instances.response)
     if (values <= 0).any():
@@ -125,7 +132,7 @@ def _compute_log_ratios(advice: Advice, over: str, new: Table) -> tuple[dict[tup
     log_ratios, same, unused = {}, 0, 0
     for key, rows in part.groups(names):
         instance = dict(zip(names, key, strict=True))
-        rule = advice.rule_for(instance) if all(map(_is_inside, instances.features, key)) else None
+        rule = advice.find_rule_for(instance) if all(map(_is_inside, instances.features, key)) else None
         tried = {setting: float(values[rows[at]].mean()) for setting, at in part.take(rows).groups(instances.choose)}
         if rule is None or rule.setting not in tried or reference not in tried:
             unused += 1
@@ -140,7 +147,7 @@ def _is_inside(feature: Feature, value: Any) -> bool:
     return feature.low <= value <= feature.high if feature.numeric else value in feature.levels
 
 
-def _as_learned(advice: Advice, new: Table) -> Table:
+def _convert_to_learned_types(advice: Advice, new: Table) -> Table:
     """Convert the table to the advice's types: numbers or text. Raises DataError."""
     instances, columns = advice.instances, dict(new.columns)
     numeric = {f.name: f.numeric for f in instances.features}

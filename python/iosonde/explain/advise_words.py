@@ -18,7 +18,7 @@ _SAFE_SHARE = 0.5  # of a gain: if the lower end of its interval is above this, 
 _UNASKED = "no rule helps"
 
 
-def sentence_of(advice: Advice) -> str:
+def describe_advice(advice: Advice) -> str:
     """Return the sentence of an advice: what is advised, with its gain; or that nothing is, and why."""
     gain, default = advice.gain, advice.instances.format_setting(advice.best_default)
     if gain is None:
@@ -59,18 +59,18 @@ def sentence_of(advice: Advice) -> str:
             else f", {format_share_difference(advice.over_random)} over a random setting"
         )
         all_of = f"Advice: {default} for everything: {format_share_interval(gain.reference)} of the best"
-        return f"{all_of}{over}{falls}; {rules}.{_too_good(advice.over_random)}"
+        return f"{all_of}{over}{falls}; {rules}.{_warn_about_large_gain(advice.over_random)}"
     what = f"{format_count(len(advice.rules), 'rule')}" if advice.kind == "rules" else f"{default} for everything"
     return (
         f"Advice: {what}: {format_share_interval(gain.advised)} of the best possible in cross-validation, against "
         f"{format_share_interval(gain.reference)} for {reference}: {format_share_difference(gain.share)}, "
         f"{format_ratio_interval(gain.ratio)} times as fast "
         f"in the geometric mean{falls}; worst case {format_share(gain.lowest)} of the best, against "
-        f"{format_share(gain.reference_lowest)}.{_too_good(gain.share)}"
+        f"{format_share(gain.reference_lowest)}.{_warn_about_large_gain(gain.share)}"
     )
 
 
-def _too_good(gain: Estimate | None) -> str:
+def _warn_about_large_gain(gain: Estimate | None) -> str:
     """Warn about a gain that is large relative to its certainty: it was selected for being significant."""
     if gain is None or gain.value is None or gain.low is None or gain.low >= _SAFE_SHARE * gain.value:
         return ""

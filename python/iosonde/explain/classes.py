@@ -56,7 +56,7 @@ class DensityClasses:
         return numbers
 
 
-def density_classes(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> DensityClasses:
+def classify_by_density(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> DensityClasses:
     """Classify the durations (ns) of operations; ``bandwidth`` as in ``hills``."""
     density_hills = detect_hills(histogram, bandwidth)
     bounds = list(density_hills.valleys)
@@ -65,7 +65,7 @@ def density_classes(histogram: LogHistogram, bandwidth: str | float = kernel.STA
     small_last = bool(bounds) and 0 < last <= SMALL
     if beyond is not None and not small_last:
         bounds.append(beyond)
-    bounds, edges = _without_empty_classes(histogram, bounds)
+    bounds, edges = _drop_empty_classes(histogram, bounds)
     counts = [histogram.recorded[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
     shares = tuple(float(count.sum()) / histogram.n for count in counts)
     has_last = len(bounds) > 0 and (small_last or beyond is not None)
@@ -82,7 +82,7 @@ def density_classes(histogram: LogHistogram, bandwidth: str | float = kernel.STA
     )
 
 
-def _without_empty_classes(histogram: LogHistogram, bounds: Sequence[float]) -> tuple[list[float], list[int]]:
+def _drop_empty_classes(histogram: LogHistogram, bounds: Sequence[float]) -> tuple[list[float], list[int]]:
     """Return (the bounds between non-empty classes, the bins at which these begin and end). Between ticks of the clock
     there may be a hill without operations."""
     retained: list[float] = []
@@ -98,7 +98,7 @@ def _without_empty_classes(histogram: LogHistogram, bounds: Sequence[float]) -> 
 def _find_tail_cut(histogram: LogHistogram, density_hills: Hills) -> float | None:
     """Return the point after the last hill where the density is close to zero; None if nothing lies beyond."""
     wide = max(_GAP, density_hills.bandwidth)
-    padded = histogram.padded(5 * wide)
+    padded = histogram.pad_with_empty_bins(5 * wide)
     last_top = padded.below(density_hills.tops[-1])
     sparse = count_values_in_kernel(kernel.smooth_counts(padded.counts, [wide])[0], wide)[last_top:] < _ZERO
     if not sparse.any():

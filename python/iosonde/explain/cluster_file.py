@@ -15,11 +15,11 @@ from iosonde.core.problems import SpecError
 from iosonde.core.system_words import READS, parse_integer
 from iosonde.core.units import parse_rate, parse_size
 from iosonde.core.yaml_text import Key
-from iosonde.explain.upgrade import Cluster, Quantity, UpgradeCandidate, UpgradeLimits, after
+from iosonde.explain.upgrade import Cluster, Quantity, UpgradeCandidate, UpgradeLimits, compute_ceiling_after_changes
 from iosonde.explain.upgrade_tables import Configuration, ListedCpu
 from iosonde.model.bound.bound import UnlimitedSystemError
 from iosonde.model.bound.probed import Ends
-from iosonde.model.bound.system import LESS_IS_BETTER, idle
+from iosonde.model.bound.system import LESS_IS_BETTER, find_unused_field
 
 from . import cluster_tables
 
@@ -64,7 +64,7 @@ class ClusterFile:
     cost: float | None = None
     nodes: ClusterNodes = ClusterNodes(())
 
-    def derived(self) -> dict[str, float]:
+    def compute_derived_quantities(self) -> dict[str, float]:
         """Quantities derived from the whole and its parts: bytes per disk, bytes/s per server, money per 10¹² bytes."""
         system = self.cluster.system if self.cluster else {}
         values = {}
@@ -115,10 +115,10 @@ class _Reader(Sections):
         limits = self.numbers(("limits",), (*_LIMITS, *_CPU_LIMITS))
         today = self.mapping(("today",))
         nodes = ClusterNodes(cluster_nodes.read_nodes_section(self))
-        cluster = self.cluster(self.counted(today, nodes)) if today or nodes.counts() else None
+        cluster = self.cluster(self.add_node_counts(today, nodes)) if today or nodes.counts() else None
         if not cluster and data.get("candidates"):
             self.wrong(("candidates",), Message("no-cluster", "no cluster to change"), "describe it under today")
-        candidates = tuple(self.candidate(str(name), cluster) for name in self.mapping(("candidates",)))
+        candidates = tuple(self.read_candidate(str(name), cluster) for name in self.mapping(("candidates",)))
         if not any(data.get(name) for name in _CONTENT) and not self.problems:
             self.wrong(
                 (),
@@ -132,16 +132,16 @@ class _Reader(Sections):
             cluster,
             candidates,
             UpgradeLimits(**limits),
-            cluster_tables.cpus(self),
+            cluster_tables.read_cpus(self),
             **cpu_limits,
-            measured=cluster_tables.measured(self),
-            systems=cluster_tables.systems(self),
-            weights=cluster_tables.weights(self),
+            measured=cluster_tables.read_measured(self),
+            systems=cluster_tables.read_systems(self),
+            weights=cluster_tables.read_weights(self),
             **totals,
             nodes=nodes,
         )
 
-    def counted(self, today: Mapping[str, Any], nodes: ClusterNodes) -> Mapping[str, Any]:
+    def add_node_counts(self, today: Mapping[str, Any], nodes: ClusterNodes) -> Mapping[str, Any]:
         """Add the numbers of named nodes to ``today``; another number there is a mistake."""
         counts = nodes.counts()
         for name, count in counts.items():
@@ -160,7 +160,7 @@ class _Reader(Sections):
         model = self.levels(("today", "model"))
         cluster = Cluster(
             str(self.document.data.get("name") or "the cluster"),
-            self.quantities(("today",), today, None),
+            self.read_quantities(("today",), today, None),
             self.words(("today",), today),
             **{k: v for k, v in numbers.items() if v is not None},
             model=model,
@@ -173,11 +173,11 @@ class _Reader(Sections):
                 if isinstance(changes, dict)
                 else set()
             )
-            self.used(("today",), {*cluster.system, *cluster.words}, later)
-            self.possible(("today",), lambda: after(cluster))
+            self.report_unused_fields(("today",), {*cluster.system, *cluster.words}, later)
+            self.report_if_impossible(("today",), lambda: compute_ceiling_after_changes(cluster))
         return cluster
 
-    def candidate(self, name: str, cluster: Cluster | None) -> UpgradeCandidate:
+    def read_candidate(self, name: str, cluster: Cluster | None) -> UpgradeCandidate:
         at: Key = ("candidates", name)
         section = self.mapping(at)
         self.check_names(section, at, (*_SYSTEM, *_ATTRIBUTES, *_ADDED, "model", "measured"))
@@ -187,7 +187,7 @@ class _Reader(Sections):
         attributes = {key: numbers.pop(key) for key in _ATTRIBUTES if key in numbers}
         candidate = UpgradeCandidate(
             name,
-            self.quantities(at, section, cluster),
+            self.read_quantities(at, section, cluster),
             self.words(at, section),
             **numbers,
             attributes=attributes,
@@ -204,13 +204,13 @@ class _Reader(Sections):
                 "give the changes, as network: 1170MB/s or servers: x2",
             )
         if cluster and not self.problems:
-            self.used(at, {*candidate.system, *candidate.words}, {*cluster.system, *cluster.words})
-            self.possible(at, lambda: after(cluster, [candidate]))
+            self.report_unused_fields(at, {*candidate.system, *candidate.words}, {*cluster.system, *cluster.words})
+            self.report_if_impossible(at, lambda: compute_ceiling_after_changes(cluster, [candidate]))
         return candidate
 
-    def used(self, at: Key, names: Collection[str], more: Collection[str]) -> None:
+    def report_unused_fields(self, at: Key, names: Collection[str], more: Collection[str]) -> None:
         """Report fields that no term uses as mistakes."""
-        lost = idle(sorted(names), {*names, *more})
+        lost = find_unused_field(sorted(names), {*names, *more})
         if lost:
             self.wrong(
                 (*at, lost[0]),
@@ -218,22 +218,22 @@ class _Reader(Sections):
                 f"give {lost[1]} too",
             )
 
-    def quantities(self, at: Key, section: Mapping[str, Any], cluster: Cluster | None) -> dict[str, Quantity]:
+    def read_quantities(self, at: Key, section: Mapping[str, Any], cluster: Cluster | None) -> dict[str, Quantity]:
         quantities = {}
         for name, value in section.items():
             if name in READS or name in _CHUNKS:
-                quantity = self.quantity((*at, name), value, READS.get(name, parse_integer))
+                quantity = self.read_quantity((*at, name), value, READS.get(name, parse_integer))
                 if quantity and quantity.times and (cluster is None or name not in cluster.system):
                     self.wrong(
                         (*at, name),
                         Message("missing-base", "{factor} has no base value under today", factor=value),
                         f"give {name} under today",
                     )
-                elif quantity and self.countable((*at, name), name, quantity, cluster):
+                elif quantity and self.is_integer_if_count((*at, name), name, quantity, cluster):
                     quantities[name] = quantity
         return quantities
 
-    def countable(self, path: Key, name: str, quantity: Quantity, cluster: Cluster | None) -> bool:
+    def is_integer_if_count(self, path: Key, name: str, quantity: Quantity, cluster: Cluster | None) -> bool:
         """Return whether a quantity that counts things is a single whole number."""
         if name not in _COUNTS:
             return True
@@ -253,7 +253,7 @@ class _Reader(Sections):
             return False
         return True
 
-    def quantity(self, path: Key, value: Any, parse: Callable[[str], Any]) -> Quantity | None:
+    def read_quantity(self, path: Key, value: Any, parse: Callable[[str], Any]) -> Quantity | None:
         times = re.fullmatch(r"x(\d+(?:\.\d+)?)", value) if isinstance(value, str) else None
         if times and float(times[1]) > 0:
             return Quantity(float(times[1]), float(times[1]), float(times[1]), times=True)
@@ -274,7 +274,7 @@ class _Reader(Sections):
     def words(self, at: Key, section: Mapping[str, Any]) -> dict[str, Any]:
         return {name: str(section[name]) for name in _WORDS if name in section}
 
-    def possible(self, path: Key, build: Callable[[], Any]) -> None:
+    def report_if_impossible(self, path: Key, build: Callable[[], Any]) -> None:
         try:
             build()
         except InputError as error:

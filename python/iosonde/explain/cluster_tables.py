@@ -10,8 +10,8 @@ from iosonde.explain.upgrade_tables import CRITERIA, Configuration, ListedCpu
 _SHORTEST_S, _LONGEST_S = 1e-9, 1e12
 
 
-def cpus(reader: Sections) -> tuple[ListedCpu, ...]:
-    """Read the section ``cpus``: points and W of each."""
+def read_cpus(reader: Sections) -> tuple[ListedCpu, ...]:
+    """Read the section ``read_cpus``: points and W of each."""
     sections = {
         str(name): reader.numbers(("cpus", name), ("points", "watts"), all_of_them=True)
         for name in reader.mapping(("cpus",))
@@ -19,8 +19,8 @@ def cpus(reader: Sections) -> tuple[ListedCpu, ...]:
     return tuple(ListedCpu(name, cpu["points"], cpu["watts"]) for name, cpu in sections.items() if len(cpu) == 2)
 
 
-def measured(reader: Sections) -> tuple[Configuration, ...]:
-    """Read the section ``measured``: the times of each configuration, and its factors."""
+def read_measured(reader: Sections) -> tuple[Configuration, ...]:
+    """Read the section ``read_measured``: the times of each configuration, and its factors."""
     configurations = []
     for name in reader.mapping(("measured",)):
         at: Key = ("measured", name)
@@ -46,8 +46,8 @@ def measured(reader: Sections) -> tuple[Configuration, ...]:
     return tuple(configurations)
 
 
-def criteria(reader: Sections) -> tuple[str, ...]:
-    """Read the list ``criteria``: the criteria of the marks, if not the seven known ones."""
+def read_criteria(reader: Sections) -> tuple[str, ...]:
+    """Read the list ``read_criteria``: the criteria of the marks, if not the seven known ones."""
     entries = reader.document.data.get("criteria")
     if entries is None:
         return tuple(CRITERIA)
@@ -63,9 +63,9 @@ def criteria(reader: Sections) -> tuple[str, ...]:
     return tuple(names)
 
 
-def systems(reader: Sections) -> dict[str, dict[str, float]]:
-    """Read the section ``systems``: marks from 0 to 5 by criterion."""
-    marks_by_system, names = {}, criteria(reader)
+def read_systems(reader: Sections) -> dict[str, dict[str, float]]:
+    """Read the section ``read_systems``: marks from 0 to 5 by criterion."""
+    marks_by_system, names = {}, read_criteria(reader)
     for name in reader.mapping(("systems",)):
         marks = reader.numbers(("systems", name), names, all_of_them=True, zero=True)
         for criterion, mark in marks.items():
@@ -79,9 +79,9 @@ def systems(reader: Sections) -> dict[str, dict[str, float]]:
     return marks_by_system
 
 
-def weights(reader: Sections) -> dict[str, float]:
-    """Read the section ``weights``: at least 0, and not all 0."""
-    names = criteria(reader)
+def read_weights(reader: Sections) -> dict[str, float]:
+    """Read the section ``read_weights``: at least 0, and not all 0."""
+    names = read_criteria(reader)
     weights_by_criterion = reader.numbers(("weights",), names, zero=True)
     for criterion, weight in weights_by_criterion.items():
         if weight < 0:

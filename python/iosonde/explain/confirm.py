@@ -37,7 +37,7 @@ class Confirmation:
     expected: tuple[str, ...]
 
 
-def confirmation(
+def build_confirmation(
     settings: Mapping[str, Any], setting: Mapping[str, Any], what: str, kind: str, size: int, suspect: Suspect
 ) -> Confirmation:
     """Build the confirmation of a finding about the operations ``what`` (of this ``kind`` and ``size``, in bytes).
@@ -86,7 +86,7 @@ def _apply_change(experiment: dict[str, Any], what: str, kind: str, size: int, s
     if suspect.code in _IN_BYTES and size > 1:
         return _request_size(experiment, what, kind, size, suspect)
     if suspect.code in _MORE:
-        return _double_amount(experiment, suspect)
+        return _double_operations_or_bytes(experiment, suspect)
     if suspect.code in _ORDER and _replace_key_by_factor(experiment, _ORDERS, "order", kind, lambda old: [old, "seq"]):
         return [
             Message(
@@ -125,7 +125,7 @@ def _request_size(experiment: dict[str, Any], what: str, kind: str, size: int, s
     ]
 
 
-def _double_amount(experiment: dict[str, Any], suspect: Suspect) -> list[str] | None:
+def _double_operations_or_bytes(experiment: dict[str, Any], suspect: Suspect) -> list[str] | None:
     """Double the work: more operations, or more bytes, of all kinds, as data must be written before it is read."""
     for node in _iter_nodes(experiment["steps"], None):
         for name in _LIMITS:  # limits that would end it earlier

@@ -77,14 +77,14 @@ class AccountSums:
         return Account(self._counts.reshape(shape), self._seconds.reshape(shape), ranks, self._elapsed_s, size)
 
 
-def account(operations: Operations, of: npt.NDArray[np.uint8], count: int) -> Account:
+def sum_trial_account(operations: Operations, of: npt.NDArray[np.uint8], count: int) -> Account:
     """Sum a trial; ``of`` is the class of each operation out of ``count`` classes."""
     sums = AccountSums(count, operations.elapsed_ns)
     sums.add(operations.start_ns, operations.duration_ns, of)
     return sums.account(len(operations.ranks), operations.size)
 
 
-def scale_account(sample: Account, totals: npt.NDArray[Any], typical_s: Sequence[float]) -> Account:
+def scale_account_to_all_operations(sample: Account, totals: npt.NDArray[Any], typical_s: Sequence[float]) -> Account:
     """Scale the account of a recorded sample to all operations.
 
     ``totals``: the number of operations of each class. Times and durations are those of the sample. A class missing
@@ -119,7 +119,7 @@ class Cost:
     unit: str
 
 
-def shares_of(trials: Sequence[Account], classes: DensityClasses, level: float) -> list[ClassShares]:
+def estimate_class_shares(trials: Sequence[Account], classes: DensityClasses, level: float) -> list[ClassShares]:
     """Estimate the shares of every class over the trials."""
     longest_s = max(trial.elapsed_s for trial in trials)
 
@@ -135,7 +135,7 @@ def shares_of(trials: Sequence[Account], classes: DensityClasses, level: float) 
     return [estimate_shares(place) for place in range(classes.count)]
 
 
-def cost_of(trials: Sequence[Account], classes: DensityClasses, level: float) -> Cost:
+def estimate_slow_class_cost(trials: Sequence[Account], classes: DensityClasses, level: float) -> Cost:
     """Estimate the cost of all classes slower than the fast one."""
     fast = classes.fast
     longest_s = max(trial.elapsed_s for trial in trials)
@@ -158,12 +158,12 @@ def cost_of(trials: Sequence[Account], classes: DensityClasses, level: float) ->
         cost_s.within(0.0, longest_s),
         estimate_mean([trial.elapsed_s for trial in trials], level),
         _estimate_over_trials(trials, compute_rate, level).within(0.0),
-        _without_endless(_estimate_over_trials(trials, if_fast, level), cost_s, longest_s),
+        _drop_unbounded_interval(_estimate_over_trials(trials, if_fast, level), cost_s, longest_s),
         "bytes/s" if trials[0].size else "operations/s",
     )
 
 
-def _without_endless(rate: Estimate, cost_s: Estimate, longest_s: float) -> Estimate:
+def _drop_unbounded_interval(rate: Estimate, cost_s: Estimate, longest_s: float) -> Estimate:
     """Drop the interval if it reaches 0, or if the cost reaches the whole time: the rest is then unknown, and its
     inverse unbounded."""
     endless = rate.low is not None and (rate.low <= 0 or (cost_s.high or 0.0) >= _MAX_TIME_SHARE * longest_s)

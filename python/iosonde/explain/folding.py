@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .causes.target import Agreement, agreement
+from .causes.target import Agreement, compute_agreement
 
 Slots = npt.NDArray[np.intp]
 Array = npt.NDArray[np.float64]
@@ -41,17 +41,17 @@ class PeriodFold:
         )
 
 
-def fold(slow: Slots, others: Slots, of: int, prevalence: float, tried: int) -> PeriodFold:
+def find_best_slots_of_period(slow: Slots, others: Slots, of: int, prevalence: float, tried: int) -> PeriodFold:
     """Find the slots (0 … ``of`` − 1) that agree best with the slow operations. Slots are in the order of the
     operations: the first half selects, the second half judges."""
     cut_slow, cut_others = slow.size // 2, others.size // 2
-    slots = _best_slots(slow[:cut_slow], others[:cut_others], of, prevalence)
+    slots = _select_best_slots(slow[:cut_slow], others[:cut_others], of, prevalence)
     hit, false = np.isin(slow[cut_slow:], slots), np.isin(others[cut_others:], slots)
-    score = agreement(int(hit.sum()), hit.size, int(false.sum()), false.size, prevalence, tried)
+    score = compute_agreement(int(hit.sum()), hit.size, int(false.sum()), false.size, prevalence, tried)
     return PeriodFold(tuple(sorted(slots.tolist())), of, score)
 
 
-def _best_slots(slow: Slots, others: Slots, of: int, prevalence: float) -> Slots:
+def _select_best_slots(slow: Slots, others: Slots, of: int, prevalence: float) -> Slots:
     """Select the slots by falling share of slow operations that agree best with them."""
     recall = np.bincount(slow, minlength=of) / max(slow.size, 1)
     alarms = np.bincount(others, minlength=of) / max(others.size, 1)
@@ -64,7 +64,7 @@ def _best_slots(slow: Slots, others: Slots, of: int, prevalence: float) -> Slots
     return order[: int(np.divide(alike - chance, 1 - chance, out=np.zeros(of), where=chance < 1).argmax()) + 1]
 
 
-def period(series: Array) -> int | None:
+def find_shortest_period(series: Array) -> int | None:
     """Return the shortest period of a series, in its steps, by the autocorrelation of its first 131,072 values; None
     unless a period occurs four times."""
     x = series[:LONGEST] - series[:LONGEST].mean()
@@ -81,7 +81,7 @@ def period(series: Array) -> int | None:
     return None if not peaks.size else int(peaks[correlation[peaks] >= _NEARLY * correlation[peaks].max()][0])
 
 
-def lengths(at: npt.NDArray[Any], reach: float) -> list[float]:
+def list_candidate_periods(at: npt.NDArray[Any], reach: float) -> list[float]:
     """Return candidate periods of values between 0 and ``reach`` (moments, places).
 
     The autocorrelation of counts in parts of the reach gives a period, refined to the best agreement of phases. Its
@@ -89,7 +89,7 @@ def lengths(at: npt.NDArray[Any], reach: float) -> list[float]:
     n_bins = int(np.clip(_PARTS_A_VALUE * at.size, _BINS, LONGEST))
     width = reach / n_bins
     counts = np.bincount(np.minimum((at / width).astype(np.intp), n_bins - 1), minlength=n_bins)
-    steps = period(np.convolve(np.minimum(counts, 3), (0.25, 0.5, 0.25), "same"))
+    steps = find_shortest_period(np.convolve(np.minimum(counts, 3), (0.25, 0.5, 0.25), "same"))
     if steps is None or steps < 3:
         return []
     some = at[:: max(1, at.size // _PHASES)].astype(float)
@@ -100,7 +100,7 @@ def _refine_length(some: Array, near: float, width: float, reach: float) -> floa
     """Refine the length within ``width`` of ``near`` to the best agreement of phases, without drift."""
     tried = np.linspace(near - width, near + width, int(np.clip(16 * width * reach / near**2, 21, _MOST_LENGTHS)))
     length = float(tried[int(np.argmax([_measure_alignment(some / length) for length in tried]))])
-    phase = phases(some, length)
+    phase = compute_phases(some, length)
     usual = ~np.isnan(phase)
     number = np.round(some / length - phase)[usual]
     slope = float(np.polyfit(number, some[usual], 1)[0]) if np.ptp(number) else length
@@ -113,7 +113,7 @@ def _measure_alignment(turns: Array) -> float:
     return math.hypot(float(np.cos(angles).sum()), float(np.sin(angles).sum()))
 
 
-def phases(at: npt.NDArray[Any], length: float) -> Array:
+def compute_phases(at: npt.NDArray[Any], length: float) -> Array:
     """Return the phase of each value in the period, in turns around their mean. NaN for outliers: another cause would
     bias a line or an edge."""
     turns = at / length

@@ -37,7 +37,7 @@ class Hints:
     value: Callable[[str, str], str]
 
 
-def file_of(rule: Rule, system: str, names: Mapping[str, str] | None = None) -> str:
+def format_hint_file(rule: Rule, system: str, names: Mapping[str, str] | None = None) -> str:
     """Format the file of one rule for a system (a key of SYSTEMS); ``names`` maps columns, and levels, to the system's
     names.
 
@@ -64,7 +64,7 @@ def file_of(rule: Rule, system: str, names: Mapping[str, str] | None = None) -> 
     return "\n".join([*head, *SYSTEMS[system].write(pairs)]) + "\n"
 
 
-def files_of(
+def build_hint_files(
     rules: Sequence[Rule],
     system: str,
     names: Mapping[str, str] | None = None,
@@ -97,7 +97,9 @@ def files_of(
                 name=name,
                 meanings=both,
             )
-    files = {f"rule-{at}{SYSTEMS[system].suffix}": file_of(rule, system, names) for at, rule in enumerate(rules, 1)}
+    files = {
+        f"rule-{at}{SYSTEMS[system].suffix}": format_hint_file(rule, system, names) for at, rule in enumerate(rules, 1)
+    }
     index = [f"{name}: {_escape_text(rule.sentence())}" for name, rule in zip(files, rules, strict=True)]
     return {**files, "rules.txt": "\n".join(index) + "\n"}
 

@@ -14,7 +14,7 @@ from iosonde.stats.overview.cells import TrialCell
 Rows = npt.NDArray[np.intp]
 
 
-def twins(y: npt.NDArray[np.float64], cells: Rows) -> Rows:
+def find_originals_of_copies(y: npt.NDArray[np.float64], cells: Rows) -> Rows:
     """Return the number of each trial's original: its own unless it is a copy. ``cells`` numbers the trials' cells."""
     order = np.argsort(cells, kind="stable")
     starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
@@ -33,7 +33,7 @@ def twins(y: npt.NDArray[np.float64], cells: Rows) -> Rows:
     return original
 
 
-def same_cells(original: Rows, instance: Rows, setting: Rows) -> npt.NDArray[np.int64]:
+def number_copied_cells(original: Rows, instance: Rows, setting: Rows) -> npt.NDArray[np.int64]:
     """Return instances × settings: cells with the same number hold copies of the same trials; -1 for unmeasured
     ones."""
     numbers: dict[tuple[int, ...], int] = {}
@@ -45,7 +45,7 @@ def same_cells(original: Rows, instance: Rows, setting: Rows) -> npt.NDArray[np.
     return cell_numbers
 
 
-def renamed(same: npt.NDArray[np.int64]) -> dict[int, int]:
+def find_renamed_settings(same: npt.NDArray[np.int64]) -> dict[int, int]:
     """Return copy → original for settings that copy an earlier one in every instance that has both (two or more)."""
     originals: dict[int, int] = {}
     for copy in range(1, same.shape[1]):
@@ -57,7 +57,7 @@ def renamed(same: npt.NDArray[np.int64]) -> dict[int, int]:
     return originals
 
 
-def alike(same: npt.NDArray[np.int64]) -> Rows:
+def group_instances_with_copies(same: npt.NDArray[np.int64]) -> Rows:
     """Return the number of each instance's group: instances with copies in more than half of their cells belong
     together."""
     group = np.arange(len(same))
@@ -74,7 +74,7 @@ def alike(same: npt.NDArray[np.int64]) -> Rows:
     return np.unique(group, return_inverse=True)[1].reshape(-1)
 
 
-def slots(original: Rows, cells: Rows, complete: npt.NDArray[np.bool_], most: int) -> Rows:
+def assign_slots(original: Rows, cells: Rows, complete: npt.NDArray[np.bool_], most: int) -> Rows:
     """Return the slot of each trial: the k-th of a cell is in slot k, modulo their number; a copy in that of its
     original.
 

@@ -109,7 +109,7 @@ class Instances:
         }
 
 
-def instances(
+def build_instances(
     table: Table, response: str, choose: Sequence[str], feature_columns: Sequence[str], lower: bool
 ) -> Instances:
     """Build the complete instances of a table.
@@ -120,7 +120,7 @@ def instances(
     measured = table.column(response)
     y = table.numbers(response)
     chosen, fixed = [table.column(n).name for n in choose], [table.column(n).name for n in feature_columns]
-    _check_names(measured.name, chosen, fixed)
+    _raise_if_invalid_columns(measured.name, chosen, fixed)
     usable = ~np.isnan(y)
     for name in (*chosen, *fixed):
         usable &= ~table.column(name).missing
@@ -135,7 +135,7 @@ def instances(
         )
     warnings = build_missing_row_warnings(len(table) - int(usable.sum()), len(table))
     part, y = table.take(usable), y[usable]
-    _check_values(part, measured.name, y, chosen)
+    _raise_if_invalid_values(part, measured.name, y, chosen)
     alone = [name for name in fixed if len(part.column(name).codes()[1]) < 2]
     if alone:
         warnings.append(
@@ -146,7 +146,7 @@ def instances(
         fixed = [name for name in fixed if name not in alone]
     setting, settings = _number_groups(part, chosen)
     instance, _ = _number_groups(part, fixed)
-    original = instance_twins.twins(y, instance * len(settings) + setting)
+    original = instance_twins.find_originals_of_copies(y, instance * len(settings) + setting)
     trials = _Trials(part, y, instance, setting, settings, original)
     renamed: Renamed = ()
     if trials.copied:
@@ -155,7 +155,7 @@ def instances(
         Feature(name, part.column(name).unit, tuple(part.column(name).codes()[1]), part.column(name).numeric)
         for name in fixed
     )
-    instances = _arrange_trials(trials, _code_features(trials.table, fixed, trials.instance))
+    instances = _arrange_trials(trials, _code_feature_columns(trials.table, fixed, trials.instance))
     return replace(
         instances,
         features=features,
@@ -169,7 +169,7 @@ def instances(
     )
 
 
-def _check_values(table: Table, response: str, y: Array, choose: Sequence[str]) -> None:
+def _raise_if_invalid_values(table: Table, response: str, y: Array, choose: Sequence[str]) -> None:
     """Raise DataError for a value that is not positive, or a chosen column with one level."""
     if (y <= 0).any():
         row = int(np.flatnonzero(y <= 0)[0])
@@ -213,7 +213,9 @@ class _Trials:
 
 def _drop_duplicate_settings(trials: _Trials) -> tuple[_Trials, Renamed]:
     """Return the trials without settings that duplicate another one, and these."""
-    renamed = instance_twins.renamed(instance_twins.same_cells(trials.original, trials.instance, trials.setting))
+    renamed = instance_twins.find_renamed_settings(
+        instance_twins.number_copied_cells(trials.original, trials.instance, trials.setting)
+    )
     if not renamed:
         return trials, ()
     remaining = [at for at in range(len(trials.settings)) if at not in renamed]
@@ -286,7 +288,7 @@ def _arrange_trials(trials: _Trials, x: Array) -> Instances:
     shape = (int(trials.instance.max()) + 1, len(settings))
     size = shape[0] * shape[1]
     complete = _select_complete(trials.table, np.bincount(cells, minlength=size).reshape(shape), settings)
-    slot = instance_twins.slots(trials.original, cells, np.repeat(complete, len(settings)), _MOST_SLOTS)
+    slot = instance_twins.assign_slots(trials.original, cells, np.repeat(complete, len(settings)), _MOST_SLOTS)
     n = int(slot.max()) + 1
     sums = np.bincount(cells * n + slot, y, size * n).astype(np.float64, copy=False).reshape(*shape, n)
     counts = np.bincount(cells * n + slot, minlength=size * n).reshape(*shape, n).astype(float)
@@ -297,8 +299,8 @@ def _arrange_trials(trials: _Trials, x: Array) -> Instances:
     distinct = np.bincount(pairs, minlength=size).reshape(shape)
     group = np.arange(int(complete.sum()))
     if trials.copied:
-        same = instance_twins.same_cells(trials.original, trials.instance, trials.setting)
-        group = instance_twins.alike(same[complete])
+        same = instance_twins.number_copied_cells(trials.original, trials.instance, trials.setting)
+        group = instance_twins.group_instances_with_copies(same[complete])
     df = np.maximum(distinct - 1, 0).sum(axis=1).astype(float)
     return Instances(
         (),
@@ -318,7 +320,7 @@ def _arrange_trials(trials: _Trials, x: Array) -> Instances:
     )
 
 
-def _check_names(response: str, chosen: Sequence[str], feature_columns: Sequence[str]) -> None:
+def _raise_if_invalid_columns(response: str, chosen: Sequence[str], feature_columns: Sequence[str]) -> None:
     if not chosen:
         raise InputError(
             "missing-option", "no setting to choose is named", "{spell.choose} takes columns that you can set"
@@ -372,7 +374,7 @@ def _select_complete(table: Table, trials: npt.NDArray[np.intp], settings: tuple
     return complete
 
 
-def _code_features(table: Table, feature_columns: Sequence[str], instance: npt.NDArray[np.intp]) -> Array:
+def _code_feature_columns(table: Table, feature_columns: Sequence[str], instance: npt.NDArray[np.intp]) -> Array:
     n = int(instance.max()) + 1
     first = np.zeros(n, dtype=np.intp)
     first[instance[::-1]] = np.arange(len(instance))[::-1]

@@ -57,7 +57,7 @@ class ServerTimes:
         others = ServerTimes({server: times for server, times in done.items() if server != name})
         return name, done[name][1], others.mean_s
 
-    def holders(self, share: float, files: int) -> list[str]:
+    def find_servers_with_share(self, share: float, files: int) -> list[str]:
         """Return the servers, of two or more with operations, whose part of ``files`` is nearest to ``share``. A server
         may differ by at most one file; empty if none does."""
         done = {name: many / max(1, self.count) for name, (many, _) in self.by_server.items() if many}
@@ -65,7 +65,7 @@ class ServerTimes:
         nearest = min(off.values(), default=0)
         return [name for name, distance in off.items() if distance == nearest <= 1] if len(done) > 1 else []
 
-    def longer_s(self, name: str) -> float:
+    def compute_extra_seconds(self, name: str) -> float:
         """Return how much longer an operation takes in this server than in all others together."""
         others = ServerTimes({server: times for server, times in self.by_server.items() if server != name})
         return self.by_server[name][1] - others.mean_s

@@ -25,7 +25,7 @@ class Operations:
     ``size`` is in bytes, 0 if no data is moved. ``in_order``: every operation was recorded, so the one before is known;
     False for a sample, and for unknown order. ``placed``: offsets and files are known. ``shared``: a file number is the
     same file on all ranks. ``hosts``: rank → host; ``units``: units of the file system, in bytes, by name.
-    ``stand_for``: how many operations each recorded one represents. ``local``: the file system is the node's own,
+    ``compute_operations_per_record``: how many operations each recorded one represents. ``local``: the file system is the node's own,
     without a server.
     """
 
@@ -66,7 +66,7 @@ class Operations:
         return max(float((steps == way).mean()) for way in (self.size, -self.size)) > 0.9
 
 
-def split(
+def split_by_kind_and_size(
     columns: Columns, phase: StoredPhase, kinds: Sequence[str], **more: Any
 ) -> Iterator[tuple[int, Operations, int]]:
     """Yield (kind, its operations of one size, number of failed ones) for every kind and size of a phase that is not
@@ -76,14 +76,14 @@ def split(
         kind_rows = _select_rows(columns, "kind", kind, rows)
         good = _select_rows(columns, "status", STATUS_OK, kind_rows)
         failed = _count_rows(columns, kind_rows) - _count_rows(columns, good)
-        scale = stand_for(phase, kinds[kind], _count_rows(columns, kind_rows))
+        scale = compute_operations_per_record(phase, kinds[kind], _count_rows(columns, kind_rows))
         for size in _list_levels(columns, "size", good):
             mine = _select_rows(columns, "size", size, good)
             if _count_rows(columns, mine) >= LEAST:
                 yield kind, _build_from_rows(columns, mine, phase, size, {**more, "stand_for": scale}), failed
 
 
-def stand_for(phase: StoredPhase, kind: str, recorded: int) -> float:
+def compute_operations_per_record(phase: StoredPhase, kind: str, recorded: int) -> float:
     """Return how many operations of a kind each recorded one represents."""
     return (
         1.0 if phase.recorded_all else max(1.0, ((phase.totals.get(kind) or {}).get("count") or 0) / max(recorded, 1))
@@ -97,7 +97,7 @@ def _build_from_rows(
         name: columns[name] if rows is None else columns[name][rows]
         for name in ("rank", "file", "offset", "start_ns", "duration_ns")
     }
-    return build_operations({**picked, "start_ns": _after_first(picked, phase)}, phase, size, **more)
+    return build_operations({**picked, "start_ns": _compute_ns_after_first_start(picked, phase)}, phase, size, **more)
 
 
 def build_operations(columns: Columns, phase: StoredPhase, size: int, **more: Any) -> Operations:
@@ -118,7 +118,7 @@ def build_operations(columns: Columns, phase: StoredPhase, size: int, **more: An
     )
 
 
-def _after_first(picked: Columns, phase: StoredPhase) -> npt.NDArray[np.int64]:
+def _compute_ns_after_first_start(picked: Columns, phase: StoredPhase) -> npt.NDArray[np.int64]:
     """Return ns after the first start, by the clock of rank 0 or by each rank's own; rows are already ordered by
     rank."""
     start = picked["start_ns"].astype(np.int64)

@@ -48,7 +48,7 @@ class PlaceSums:
         return PlaceCounts(run, self._offset if self._reach else None, self._ranks)
 
 
-def places(operations: Operations, of: npt.NDArray[np.uint8], account: Account) -> PlaceCounts:
+def count_places(operations: Operations, of: npt.NDArray[np.uint8], account: Account) -> PlaceCounts:
     """Count the places of one trial; ``of`` is the class of each operation."""
     reach = int(operations.offset.max()) if operations.placed and len(operations) else 0
     sums = PlaceSums(account.counts.shape[1], reach + operations.size if reach else 0)
@@ -56,7 +56,7 @@ def places(operations: Operations, of: npt.NDArray[np.uint8], account: Account) 
     return sums.counts(account)
 
 
-def together(several: Sequence[PlaceCounts]) -> PlaceCounts:
+def sum_place_counts(several: Sequence[PlaceCounts]) -> PlaceCounts:
     """Sum the counts of several trials."""
     offsets = [part.offset for part in several if part.offset is not None]
     ranks: dict[int, Array] = {}
@@ -83,7 +83,7 @@ class ClassPlaces:
     words: str
 
 
-def profile_class(counts: PlaceCounts, place: int) -> ClassPlaces:
+def profile_class_by_place(counts: PlaceCounts, place: int) -> ClassPlaces:
     """The profile of one class."""
     run, offset = (
         _compute_shares(counts.run, place),

@@ -149,7 +149,7 @@ def _explain_slow_server(operations: Pass) -> Reading | None:
     files = operations.files
     if files is None or files.lost_s < _MATTERS * operations.took_s or files.slow_s < _TIMES * files.others_s:
         return None
-    holders = operations.servers.holders(files.share, files.of)
+    holders = operations.servers.find_servers_with_share(files.share, files.of)
     if not holders or files.in_a_row_p < _IN_A_ROW:
         return None
     words = Message(
@@ -169,7 +169,7 @@ def _explain_slow_server(operations: Pass) -> Reading | None:
 
 def _decide_by_server_counters(words: str, holders: Sequence[str], servers: ServerTimes, longer_s: float) -> Reading:
     """Decide by its own counters whether a slow server among ``holders`` takes the time itself, or the path to it."""
-    shares = [servers.longer_s(name) / longer_s for name in holders]
+    shares = [servers.compute_extra_seconds(name) / longer_s for name in holders]
     counted = ", ".join(f"{name} takes {format_rate(servers.by_server[name][1], 's')} itself" for name in holders)
     if min(shares) >= _ITSELF:
         template = "{slow_server}; in the server, its disk or its host: {times}"
@@ -204,12 +204,12 @@ def _explain_missing_optimisation(operations: Pass) -> Reading | None:
     return Reading(NO_WRITE_BEHIND, f"no write-behind: {text}") if "write" in operations.kind else None
 
 
-def reading(suspects: Sequence[Suspect], times: Times) -> Reading | None:
+def interpret_suspects(suspects: Sequence[Suspect], times: Times) -> Reading | None:
     """Interpret the first suspect with an interpretation, the best explanation first; None without any."""
     return next((reading for suspect in suspects if (reading := _explain_suspect(suspect, times)) is not None), None)
 
 
-def explanations(suspects: Sequence[Suspect], times: Times) -> tuple[str, ...]:
+def list_explanations(suspects: Sequence[Suspect], times: Times) -> tuple[str, ...]:
     """Return the distinct explanations of suspects nearly as good as the first: the mechanism, or for the first its
     cause. A single one means a clear cause; empty without suspects."""
     if not suspects:
@@ -251,7 +251,7 @@ def _refine_by_servers(reading: Reading, times: Times, share: float | None = Non
     longer_s = times.slow_s - times.fast_s
     if times.servers is None or times.servers.slowest is None or longer_s <= 0:
         return reading
-    holders = [times.servers.slowest[0]] if share is None else times.servers.holders(share, files)
+    holders = [times.servers.slowest[0]] if share is None else times.servers.find_servers_with_share(share, files)
     return _decide_by_server_counters(reading.words, holders, times.servers, longer_s) if holders else reading
 
 

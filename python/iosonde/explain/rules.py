@@ -39,11 +39,11 @@ class RuleCondition:
         assert isinstance(value, (int, float))
         return (self.low is None or value > self.low) and (self.high is None or value <= self.high)
 
-    def in_base(self) -> dict[str, Any]:
+    def to_base_units(self) -> dict[str, Any]:
         """Return its factor with ``levels``, or with the ends ``above`` and ``up_to``, in base units."""
         if self.levels:
             return {"factor": self.name, "levels": [level_to_base(level, self.unit) for level in self.levels]}
-        return _condition_json(self)
+        return _condition_to_json(self)
 
     def __str__(self) -> str:
         name = _strip_unit(self.name, self.unit)
@@ -108,7 +108,7 @@ class Rule:
         """Plain values."""
         return {
             "sentence": self.sentence(),
-            "when": [_condition_json(c) for c in self.conditions],
+            "when": [_condition_to_json(c) for c in self.conditions],
             "set": dict(zip(self.choose, self.setting, strict=True)),
             "instances": self.instances,
             "share": self.share,
@@ -125,13 +125,13 @@ def _strip_unit(name: str, unit: str) -> str:
     return split_unit(name)[0] if unit == "bytes" else name
 
 
-def _condition_json(condition: RuleCondition) -> dict[str, Any]:
+def _condition_to_json(condition: RuleCondition) -> dict[str, Any]:
     if condition.levels:
         return {"factor": condition.name, "levels": list(condition.levels)}
     return {"factor": condition.name, "above": condition.low, "up_to": condition.high}
 
 
-def rules(tree: Node, instances: Instances, share: Array, labels: npt.NDArray[np.intp]) -> tuple[Rule, ...]:
+def build_rules(tree: Node, instances: Instances, share: Array, labels: npt.NDArray[np.intp]) -> tuple[Rule, ...]:
     """Build a rule for each leaf, in the order of the tree. ``share`` is instances × settings, ``labels`` the best
     choices."""
     rules = []

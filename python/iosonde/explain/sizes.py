@@ -30,7 +30,7 @@ _FACT_UNITS = (
 )
 
 
-def units_of(run: StoredRun) -> dict[str, int]:
+def get_reported_units(run: StoredRun) -> dict[str, int]:
     """Return the units that the target's file system and devices report: name → bytes."""
     machine = run.facts.get("machine") or {}
     units = {name: size for keys, name in _FACT_UNITS if (size := _parse_bytes(_get_nested(machine, keys)))}

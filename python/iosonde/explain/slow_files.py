@@ -39,7 +39,7 @@ class SlowFiles:
     in_a_row_p: float
 
 
-def slow_files(operations: Operations, least_s: float, sent: float) -> SlowFiles | None:
+def find_slow_files(operations: Operations, least_s: float, sent: float) -> SlowFiles | None:
     """Find slow files from operations that reached a server: those of at least ``least_s`` and among the slowest share
     ``sent``. None if files are unknown, too few, or have too few operations."""
     if not operations.placed or not 0 < len(operations) <= _MOST or int(operations.file.max()) >= _MOST_FILES:

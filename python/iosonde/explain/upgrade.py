@@ -13,7 +13,7 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
-from iosonde.model.bound.bound import Ceiling, ceiling
+from iosonde.model.bound.bound import Ceiling, compute_ceiling
 from iosonde.model.bound.system import System
 
 from .upgrade_tables import ConfigurationStep
@@ -36,7 +36,7 @@ class Quantity:
     high: float
     times: bool = False
 
-    def sigma(self, z: float) -> float:
+    def compute_log_sigma(self, z: float) -> float:
         """Return the standard deviation of its logarithm."""
         return math.log(self.high / self.low) / (2 * z) if self.high > self.low > 0 else 0.0
 
@@ -133,7 +133,7 @@ class UpgradeOption:
         return bool(self.candidate.system or self.candidate.words) and (self.gain.value or 0.0) < NOTHING
 
 
-def options(
+def evaluate_options(
     cluster: Cluster,
     candidates: Sequence[UpgradeCandidate],
     limits: UpgradeLimits,
@@ -145,17 +145,20 @@ def options(
     """Evaluate every change by itself: allowed ones first, then by ``order`` (``gain``, ``money`` or ``watt``).
     ``in_bytes``: ``predict`` returns bytes/s, which the bound also limits; otherwise only its ratios count."""
     judged = [
-        _judge_candidate(cluster, candidate, candidates, limits, level, predict, in_bytes) for candidate in candidates
+        _evaluate_candidate(cluster, candidate, candidates, limits, level, predict, in_bytes)
+        for candidate in candidates
     ]
     keys: dict[str, Callable[[UpgradeOption], float]] = {
         "gain": lambda o: o.gain.value or 0.0,
-        "money": lambda o: _or_free(o.per_money, o),
-        "watt": lambda o: _or_free(o.per_watt, o),
+        "money": lambda o: _get_ratio_or_infinity(o.per_money, o),
+        "watt": lambda o: _get_ratio_or_infinity(o.per_watt, o),
     }
     return sorted(judged, key=lambda o: (bool(o.refused), -keys[order](o), o.cost))
 
 
-def path(cluster: Cluster, options: Sequence[UpgradeOption], limits: UpgradeLimits) -> list[tuple[str, float, float]]:
+def order_purchases(
+    cluster: Cluster, options: Sequence[UpgradeOption], limits: UpgradeLimits
+) -> list[tuple[str, float, float]]:
     """Return the order of purchases: (name, gain on top of those before, total money).
 
     Each step is the change with the largest gain; the path ends if none gains or the limits are reached."""
@@ -163,16 +166,17 @@ def path(cluster: Cluster, options: Sequence[UpgradeOption], limits: UpgradeLimi
     remaining = [option.candidate for option in options if not option.refused]
     steps: list[tuple[str, float, float]] = []
     while remaining:
-        before = after(cluster, taken).s
+        before = compute_ceiling_after_changes(cluster, taken).s
         gains = [
             (
-                after(cluster, [*taken, candidate]).s / before - 1,
+                compute_ceiling_after_changes(cluster, [*taken, candidate]).s / before - 1,
                 -_compute_cost(cluster, [*taken, candidate]),
                 candidate.name,
                 candidate,
             )
             for candidate in remaining
-            if possible(cluster, [*taken, candidate]) and not _list_broken_limits(cluster, [*taken, candidate], limits)
+            if can_combine_changes(cluster, [*taken, candidate])
+            and not _list_broken_limits(cluster, [*taken, candidate], limits)
         ]
         if not gains or max(gains, key=lambda g: g[:2])[0] < NOTHING:
             return steps
@@ -182,22 +186,22 @@ def path(cluster: Cluster, options: Sequence[UpgradeOption], limits: UpgradeLimi
     return steps
 
 
-def after(cluster: Cluster, changes: Sequence[UpgradeCandidate] = ()) -> Ceiling:
+def compute_ceiling_after_changes(cluster: Cluster, changes: Sequence[UpgradeCandidate] = ()) -> Ceiling:
     """Return the ceiling of the cluster with some changes. Raises InputError for an impossible system."""
-    return ceiling(_build_system(cluster, changes))
+    return compute_ceiling(_build_system(cluster, changes))
 
 
-def possible(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> bool:
+def can_combine_changes(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> bool:
     """Return whether these changes can be combined: each may be possible alone, but both need more servers than
     disks."""
     try:
-        after(cluster, changes)
+        compute_ceiling_after_changes(cluster, changes)
     except InputError:
         return False
     return True
 
 
-def totals(cluster: Cluster, changes: Sequence[UpgradeCandidate] = ()) -> ClusterTotals:
+def compute_power_and_space(cluster: Cluster, changes: Sequence[UpgradeCandidate] = ()) -> ClusterTotals:
     """Return power and space of the cluster with some changes."""
     servers = _build_system(cluster, changes).servers
     attributes = {k: v for change in changes for k, v in change.attributes.items()}
@@ -208,7 +212,7 @@ def totals(cluster: Cluster, changes: Sequence[UpgradeCandidate] = ()) -> Cluste
     return ClusterTotals(watts, None if dense is None else servers / dense + added, dense)
 
 
-def _judge_candidate(
+def _evaluate_candidate(
     cluster: Cluster,
     candidate: UpgradeCandidate,
     others: Sequence[UpgradeCandidate],
@@ -217,11 +221,15 @@ def _judge_candidate(
     predict: Predict | None,
     in_bytes: bool,
 ) -> UpgradeOption:
-    ceiling = after(cluster, [candidate])
+    ceiling = compute_ceiling_after_changes(cluster, [candidate])
     gain = _estimate_gain(cluster, [candidate], level)
-    cost, had, needs = _compute_cost(cluster, [candidate]), totals(cluster), totals(cluster, [candidate])
+    cost, had, needs = (
+        _compute_cost(cluster, [candidate]),
+        compute_power_and_space(cluster),
+        compute_power_and_space(cluster, [candidate]),
+    )
     added = None if had.watts is None or needs.watts is None else needs.watts - had.watts
-    more = ceiling.s - after(cluster).s
+    more = ceiling.s - compute_ceiling_after_changes(cluster).s
     model_gain, remarks = _predict_by_model(cluster, candidate, gain, ceiling, predict, in_bytes)
     trapped = (gain.value or 0.0) < NOTHING
     return UpgradeOption(
@@ -245,9 +253,14 @@ def _find_best_predecessor(
 ) -> tuple[str, float] | None:
     """Return the change after which this one gains most; None if it never gains."""
     gains = [
-        (after(cluster, [first, candidate]).s / after(cluster, [first]).s - 1, first.name)
+        (
+            compute_ceiling_after_changes(cluster, [first, candidate]).s
+            / compute_ceiling_after_changes(cluster, [first]).s
+            - 1,
+            first.name,
+        )
         for first in others
-        if first is not candidate and possible(cluster, [first, candidate])
+        if first is not candidate and can_combine_changes(cluster, [first, candidate])
     ]
     best = max(gains, default=(0.0, ""))
     return (best[1], best[0]) if best[0] >= NOTHING else None
@@ -295,28 +308,28 @@ def _estimate_gain(cluster: Cluster, changes: Sequence[UpgradeCandidate], level:
     """Estimate S(after) ÷ S(before) − 1, with an interval if inputs have one."""
     import numpy as np
 
-    value = after(cluster, changes).s / after(cluster).s - 1
+    value = compute_ceiling_after_changes(cluster, changes).s / compute_ceiling_after_changes(cluster).s - 1
     quantities = [q for part in (cluster.system, *(change.system for change in changes)) for q in part.values()]
-    z = z_of(level)
-    if not any(q.sigma(z) for q in quantities):
+    z = compute_z_of_level(level)
+    if not any(q.compute_log_sigma(z) for q in quantities):
         why = Message("inputs-without-interval", "the inputs have no interval: write them as [low, high]")
         return Estimate(value, None, None, level, 0, (why,))
     rng, gains = np.random.default_rng(SEED), []
     for _ in range(DRAWS):
         drawn = replace(cluster, system=draw_system(cluster.system, rng, z))
         moved = [replace(change, system=draw_system(change.system, rng, z)) for change in changes]
-        gains.append(after(drawn, moved).s / after(drawn).s - 1)
+        gains.append(compute_ceiling_after_changes(drawn, moved).s / compute_ceiling_after_changes(drawn).s - 1)
     low, high = np.quantile(gains, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(value, float(low), float(high), level, 0)
 
 
 def draw_system(system: Mapping[str, Quantity], rng: Any, z: float) -> dict[str, Quantity]:
     """Draw every quantity with an interval (log-normal), ``z`` standard deviations to a side."""
-    factors = {name: math.exp(q.sigma(z) * rng.standard_normal()) for name, q in system.items()}
+    factors = {name: math.exp(q.compute_log_sigma(z) * rng.standard_normal()) for name, q in system.items()}
     return {name: replace(q, value=q.value * factors[name]) for name, q in system.items()}
 
 
-def z_of(level: float) -> float:
+def compute_z_of_level(level: float) -> float:
     """Return how many standard deviations an interval of this level extends to each side."""
     from iosonde.stats.estimate.distributions import normal_quantile
 
@@ -346,7 +359,7 @@ def _compute_cost(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> floa
 
 def _list_broken_limits(cluster: Cluster, changes: Sequence[UpgradeCandidate], limits: UpgradeLimits) -> list[str]:
     """Describe the limits that a cluster with these changes breaks."""
-    need, cost = totals(cluster, changes), _compute_cost(cluster, changes)
+    need, cost = compute_power_and_space(cluster, changes), _compute_cost(cluster, changes)
     messages: list[str] = [
         Message("over-limit", template, amount=have, limit=most)
         for have, most, template in (
@@ -375,6 +388,6 @@ def _is_accounted(times: float, measured: Estimate) -> bool:
     return measured.value is None or 1 / _APART < measured.value / times < _APART
 
 
-def _or_free(per: float | None, option: UpgradeOption) -> float:
+def _get_ratio_or_infinity(per: float | None, option: UpgradeOption) -> float:
     """Return ``per``, or infinity for a gain without cost."""
     return per if per is not None else math.inf if not option.trap else 0.0

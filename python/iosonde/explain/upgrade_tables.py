@@ -39,7 +39,9 @@ class ListedCpu:
         return self.points / self.watts
 
 
-def cpus(cpus: Sequence[ListedCpu], min_points: float | None, max_watts: float | None) -> list[ListedCpu]:
+def list_cpus_within_limits(
+    cpus: Sequence[ListedCpu], min_points: float | None, max_watts: float | None
+) -> list[ListedCpu]:
     """Check against the limits and sort: allowed ones first, most points per watt first."""
     judged = []
     for cpu in cpus:
@@ -76,7 +78,7 @@ class ConfigurationStep:
     speedup: Estimate
 
 
-def steps(configurations: Sequence[Configuration], level: float) -> list[ConfigurationStep]:
+def list_configuration_steps(configurations: Sequence[Configuration], level: float) -> list[ConfigurationStep]:
     """Return every pair, slower first, largest speed-up first."""
     steps = []
     for place, a in enumerate(configurations):
@@ -89,12 +91,12 @@ def steps(configurations: Sequence[Configuration], level: float) -> list[Configu
     return sorted(steps, key=lambda step: -(step.speedup.value or 0.0))
 
 
-def best_from(steps: Sequence[ConfigurationStep], name: str) -> ConfigurationStep | None:
+def find_best_step_from(steps: Sequence[ConfigurationStep], name: str) -> ConfigurationStep | None:
     """Return the largest speed-up from a configuration by a change of one factor; None if none was measured."""
     return next((step for step in steps if step.before == name and len(step.changed) == 1), None)
 
 
-def by_change(
+def list_steps_by_change(
     configurations: Sequence[Configuration],
     steps: Sequence[ConfigurationStep],
     today: Mapping[str, Any],
@@ -123,7 +125,7 @@ def _compute_mean(configuration: Configuration) -> float:
     return sum(configuration.seconds) / len(configuration.seconds)
 
 
-def times(configurations: Sequence[Configuration], level: float) -> dict[str, Estimate]:
+def estimate_mean_times(configurations: Sequence[Configuration], level: float) -> dict[str, Estimate]:
     """Estimate the mean time of each, s."""
     return {configuration.name: estimate_mean(configuration.seconds, level) for configuration in configurations}
 
@@ -138,7 +140,7 @@ class Score:
     weakest: str
 
 
-def scorecard(marks: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> list[Score]:
+def rank_systems_by_marks(marks: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> list[Score]:
     """Rank the systems, best first. Every system has a mark for each criterion: those of :data:`CRITERIA`, or
     others."""
     criteria = list(next(iter(marks.values()), {}))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from iosonde.core.types import Estimate
 from iosonde.model.bound.bound import Ceiling
 
-from .upgrade import DRAWS, SEED, Cluster, after, draw_system, z_of
+from .upgrade import DRAWS, SEED, Cluster, compute_ceiling_after_changes, compute_z_of_level, draw_system
 
 
 @dataclass(frozen=True)
@@ -20,18 +20,21 @@ class Today:
     limits: Mapping[str, float]
 
 
-def today(cluster: Cluster, level: float) -> Today:
+def compute_bound_today(cluster: Cluster, level: float) -> Today:
     """Compute the bound; intervals hold ``level`` of the draws, as for a gain. Raises InputError,
     UnlimitedSystemError."""
     import numpy as np
 
-    ceiling, z = after(cluster), z_of(level)
+    ceiling, z = compute_ceiling_after_changes(cluster), compute_z_of_level(level)
     names = [term.name for term in ceiling.terms]
-    if not any(q.sigma(z) for q in cluster.system.values()):
+    if not any(q.compute_log_sigma(z) for q in cluster.system.values()):
         alone = {term.name: Estimate(term.bytes_per_s, None, None, level, 0) for term in ceiling.terms}
         return Today(ceiling, Estimate(ceiling.s, None, None, level, 0), alone, dict.fromkeys(ceiling.limit, 1.0))
     rng = np.random.default_rng(SEED)
-    drawn = [after(replace(cluster, system=draw_system(cluster.system, rng, z))) for _ in range(DRAWS)]
+    drawn = [
+        compute_ceiling_after_changes(replace(cluster, system=draw_system(cluster.system, rng, z)))
+        for _ in range(DRAWS)
+    ]
     values = np.array([[draw.s, *(term.bytes_per_s for term in draw.terms)] for draw in drawn])
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0)
     at = [ceiling.s, *(term.bytes_per_s for term in ceiling.terms)]

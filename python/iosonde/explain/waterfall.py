@@ -114,14 +114,14 @@ class Waterfall:
         }
 
 
-def data_bytes(phase: StoredPhase) -> int:
+def sum_data_bytes(phase: StoredPhase) -> int:
     """Return the bytes that a phase read and wrote."""
     return sum(phase.totals.get(kind, {}).get("bytes", 0) for kind in DATA_KINDS)
 
 
-def why_not(phase: StoredPhase, recorded: bool) -> str:
+def explain_missing_waterfall(phase: StoredPhase, recorded: bool) -> str:
     """Explain why a phase has no waterfall; empty if it has one."""
-    if not phase.ranks or not data_bytes(phase):
+    if not phase.ranks or not sum_data_bytes(phase):
         return Message("no-data-moved", "it moved no data")
     if not phase.comparable:
         return Message("clocks-not-comparable", "its clocks are not comparable: waits between ranks are unknown")
@@ -158,13 +158,13 @@ def compute_trial_losses(
     return TrialLosses(
         parts,
         (last - first) / 1e9,
-        data_bytes(phase),
+        sum_data_bytes(phase),
         _compute_excess([r["bytes"] for r in ranks]),
         _compute_excess(times),
     )
 
 
-def together(
+def average_waterfalls(
     operation: str, by: Mapping[str, Any], ceiling: Ceiling, trials: Sequence[TrialLosses], level: float
 ) -> Waterfall:
     """Average every part over the trials, with its t interval. The means add up as the trials do."""

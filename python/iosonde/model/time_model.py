@@ -70,7 +70,7 @@ class TimeCondition:
         return sum(part.seconds(size) for part in self.parts)
 
 
-def conditions(parts: Sequence[TimePart], state: str = PREPARED, only: Sequence[str] = ()) -> list[TimeCondition]:
+def build_conditions(parts: Sequence[TimePart], state: str = PREPARED, only: Sequence[str] = ()) -> list[TimeCondition]:
     """Every condition whose parts are all known, for each combination of their variants.
 
     ``state`` sequential: the device prepares nothing (d_prep = 0). Raises InputError for a part that no complete
@@ -158,12 +158,12 @@ class Diagnosis:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
-def diagnose(conditions: Sequence[TimeCondition], size: float, observed_s: float) -> Diagnosis:
+def find_nearest_condition(conditions: Sequence[TimeCondition], size: float, observed_s: float) -> Diagnosis:
     """Return the condition with the least |t − observed|."""
     ordered = sorted(conditions, key=lambda condition: abs(condition.seconds(size) - observed_s))
     near = abs(ordered[0].seconds(size) - observed_s)
     far = abs(ordered[1].seconds(size) - observed_s) if len(ordered) > 1 else float("inf")
-    best = best_case(conditions, size)
+    best = compute_least_time(conditions, size)
     return Diagnosis(
         size,
         observed_s,
@@ -176,7 +176,7 @@ def diagnose(conditions: Sequence[TimeCondition], size: float, observed_s: float
     )
 
 
-def best_case(conditions: Sequence[TimeCondition], size: float) -> float:
+def compute_least_time(conditions: Sequence[TimeCondition], size: float) -> float:
     """Return the least time that any condition allows: the time with every optimisation at work."""
     return min(condition.seconds(size) for condition in conditions)
 
@@ -191,7 +191,7 @@ class Mixture:
     share: float
 
 
-def mixture(conditions: Sequence[TimeCondition], size: float, observed_s: float) -> Mixture | None:
+def fit_mixture(conditions: Sequence[TimeCondition], size: float, observed_s: float) -> Mixture | None:
     """Fit the optional mixed model; None if the time lies outside all conditions."""
     for faster, slower in itertools.pairwise(sorted(conditions, key=lambda condition: condition.seconds(size))):
         low, high = faster.seconds(size), slower.seconds(size)
@@ -213,7 +213,7 @@ class Classified:
     n: int
 
 
-def classify(
+def classify_by_condition(
     conditions: Sequence[TimeCondition], sizes: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64]
 ) -> Classified:
     """Find the nearest condition of every operation, in blocks of bounded memory."""

@@ -108,7 +108,7 @@ def _read_piece(file: Opened, walked_file: WalkedFile, place: tuple[int, int], c
     data, ns, cached = calls(read_timed, file.fd, offset, size)
     if len(data) < size:
         raise UnansweredError(_explain_short_read(file, walked_file, calls))
-    calls.hear()
+    calls.note_answer()
     return data, ns, cached
 
 
@@ -120,7 +120,7 @@ def _read_head(file: Opened, walked_file: WalkedFile, size: int, calls: TreeCall
         if not more:
             raise UnansweredError(_explain_short_read(file, walked_file, calls))
         head += more
-    calls.hear()
+    calls.note_answer()
     return head
 
 

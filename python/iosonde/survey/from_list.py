@@ -52,7 +52,7 @@ def walk_list(
             if listed.form.sized:
                 totals.sized(names, np.array(sizes, np.uint64))
             else:
-                totals.looked_up(names, look_up(names))
+                totals.add_looked_up_files(names, look_up(names))
             if on_files:
                 on_files(int(totals.numbers["files"]))
         by_count, by_size = (sample.drawn(look_up) for sample in (totals.by_count, totals.by_size))
@@ -93,7 +93,7 @@ class _Names:
         self._starts = tuple(os.fsencode(way).rstrip(b"/") + b"/" for way in dict.fromkeys(ways))
         self._outside = outside
 
-    def below(self, name: bytes) -> bytes | None:
+    def get_name_below_root(self, name: bytes) -> bytes | None:
         """Return ``a/b`` for ``/tree/a/b`` and for ``./a/b``, None if it is not below the root."""
         for start in self._starts:
             if name.startswith(start):
@@ -108,7 +108,7 @@ class _Names:
 
 def _iter_chunks(listed: FileList, names: _Names) -> Iterator[tuple[list[bytes], list[int]]]:
     while some := list(islice(listed.entries, _CHUNK)):
-        entries = [(size or 0, below) for size, name in some if (below := names.below(name)) is not None]
+        entries = [(size or 0, below) for size, name in some if (below := names.get_name_below_root(name)) is not None]
         if entries:
             yield [name for _, name in entries], [size for size, _ in entries]
 
@@ -132,10 +132,10 @@ class _ListTotals:
         """Add files with known sizes only."""
         self._add(names, sizes, np.zeros_like(sizes), sizes)
 
-    def looked_up(self, names: Sequence[bytes], table: StatusTable) -> None:
+    def add_looked_up_files(self, names: Sequence[bytes], table: StatusTable) -> None:
         """Add files that were looked up."""
         self.numbers["vanished"] += int((~table["found"]).sum())
-        counted = [row for row in np.flatnonzero(table["found"]).tolist() if self._counts(table[row])]
+        counted = [row for row in np.flatnonzero(table["found"]).tolist() if self._is_regular_and_uncounted(table[row])]
         if not counted:
             return
         files = table[counted]
@@ -153,7 +153,7 @@ class _ListTotals:
             for column, more in enumerate(rows[files["owner"] == owner].sum(axis=0).tolist()):
                 total[column] += more
 
-    def _counts(self, row: np.void) -> bool:
+    def _is_regular_and_uncounted(self, row: np.void) -> bool:
         """Return whether it is a regular file that was not counted by another name."""
         if not stat.S_ISREG(int(row["mode"])):
             self.numbers["not_files"] += 1
@@ -174,9 +174,9 @@ class _ListTotals:
         self.numbers["bytes"] += int(sizes.sum())
         self.numbers["empty"] += int((sizes == 0).sum())
         chances = self.random.random(len(names))
-        self.by_count.offer(chances, names, sizes)
+        self.by_count.add_if_small_enough(chances, names, sizes)
         some = np.flatnonzero(masses)
-        self.by_size.offer(chances[some] / masses[some], [names[at] for at in some.tolist()], sizes[some])
+        self.by_size.add_if_small_enough(chances[some] / masses[some], [names[at] for at in some.tolist()], sizes[some])
 
     def build_counts(self, listed: FileList) -> dict[str, Any]:
         """Return the counts as a walk does, without those that a list of sizes lacks."""
@@ -195,7 +195,7 @@ class _Smallest:
         self._keys: npt.NDArray[np.float64] = np.empty(0)
         self._files: list[tuple[bytes, int]] = []
 
-    def offer(self, keys: npt.NDArray[np.float64], names: Sequence[bytes], sizes: Table) -> None:
+    def add_if_small_enough(self, keys: npt.NDArray[np.float64], names: Sequence[bytes], sizes: Table) -> None:
         """Add files; keep those with small enough keys."""
         least = self._keys[-1] if len(self._keys) == self._most else np.inf
         some = np.flatnonzero(keys < least)

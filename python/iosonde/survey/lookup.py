@@ -53,7 +53,7 @@ class _Thread(threading.Thread):
             for name in self._names:
                 self.name_bytes = name
                 self.rows.append(self._read_status(name))
-                self.calls.hear()
+                self.calls.note_answer()
         except BaseException as error:
             self.error = error
         finally:
@@ -107,13 +107,13 @@ def look_up_files(root: int, names: Sequence[bytes], limit_s: float, on_look_up:
     for thread in threads:
         while thread.is_alive():
             thread.join(_JOIN_S)
-            _check_stall(threads, began, limit_s, on_look_up)
+            _raise_if_stalled(threads, began, limit_s, on_look_up)
         if thread.error:
             raise thread.error
     return np.concatenate([np.array(thread.rows, STATUS) for thread in threads]) if threads else np.empty(0, STATUS)
 
 
-def _check_stall(threads: Sequence[_Thread], began: float, limit_s: float, on_look_up: OnLookUp) -> None:
+def _raise_if_stalled(threads: Sequence[_Thread], began: float, limit_s: float, on_look_up: OnLookUp) -> None:
     now = time.monotonic()
     waited_s, name = max((thread.calls.waited_s(now), thread.name_bytes) for thread in threads)
     on_look_up(name, waited_s)

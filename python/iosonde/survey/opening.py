@@ -32,7 +32,7 @@ class TreeCalls:
         finally:
             self.since = None
 
-    def hear(self) -> None:
+    def note_answer(self) -> None:
         """Note that the tree returned the requested data."""
         self.heard = time.monotonic()
 
@@ -105,7 +105,7 @@ def open_drawn_file(root: int, walked_file: WalkedFile, calls: TreeCalls) -> Ite
                 os.close(descriptors.pop(0))
         there = calls(os.open, name, _PASS, dir_fd=at)
         descriptors.append(there)
-        _check_unchanged(walked_file, calls(os.fstat, there))
+        _raise_if_changed(walked_file, calls(os.fstat, there))
         fd, touched = _reopen_for_reading(there, calls)
         descriptors.append(fd)
         yield Opened(fd, at, touched)
@@ -118,7 +118,7 @@ def open_drawn_file(root: int, walked_file: WalkedFile, calls: TreeCalls) -> Ite
             calls(os.close, descriptor)
 
 
-def _check_unchanged(walked_file: WalkedFile, now: os.stat_result) -> None:
+def _raise_if_changed(walked_file: WalkedFile, now: os.stat_result) -> None:
     if not stat.S_ISREG(now.st_mode) or not walked_file.same(now):
         raise UnansweredError(CHANGED)
     if now.st_size and not now.st_blocks:

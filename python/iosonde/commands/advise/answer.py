@@ -21,12 +21,12 @@ from iosonde.data.responses import Response, choose_per_operation, choose_respon
 from iosonde.data.source import Source
 from iosonde.data.varying import list_other_varying
 from iosonde.explain.advise import Advice, Wish
-from iosonde.explain.advise import advise as advised
-from iosonde.explain.advise_trial import LESS, MORE, UNCHANGED, UNTOLD, Tried, against
-from iosonde.explain.advise_words import sentence_of
-from iosonde.explain.hints import files_of
+from iosonde.explain.advise import advise_settings as advised
+from iosonde.explain.advise_trial import LESS, MORE, UNCHANGED, UNTOLD, Tried, validate_by_new_trials
+from iosonde.explain.advise_words import describe_advice
+from iosonde.explain.hints import build_hint_files
 from iosonde.explain.rules import Rule
-from iosonde.model.fit.features import encode, outside
+from iosonde.model.fit.features import encode_setting, list_factors_outside_range
 
 from .verdict import format_claim, judge_advice
 
@@ -105,7 +105,7 @@ class Advised(Answer):
     @property
     def rule(self) -> Rule | None:
         """Return the rule for the workload of the query; None if nothing is advised."""
-        return None if self.case is None else self.advice.rule_for(self.case)
+        return None if self.case is None else self.advice.find_rule_for(self.case)
 
     @property
     def sentence(self) -> str:
@@ -118,7 +118,7 @@ class Advised(Answer):
             )
         rule = self.rule
         if rule is None:
-            return f"{sentence_of(self.advice)} {self.besides.sentence}".rstrip()
+            return f"{describe_advice(self.advice)} {self.besides.sentence}".rstrip()
         learned = format_count(rule.instances, "instance")
         return (
             f"{rule.then} ({rule.when}): {format_share(rule.share)} of the best on {learned}, worst "
@@ -132,7 +132,7 @@ class Advised(Answer):
             raise InputError(
                 "no-rules", "cannot write rules: no setting was advised", "measure more; the text says what"
             )
-        return files_of(self.advice.rules, system, dict(names), self.advice.instances.settings)
+        return build_hint_files(self.advice.rules, system, dict(names), self.advice.instances.settings)
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ def _advise_on_response(
     if new is None:
         return Advised(advice, case, besides=more)
     again = choose_response(new, replace(response_query, on=(*how.choose, *factors)))
-    return Advised(advice, case, against(advice, again.rows), more)
+    return Advised(advice, case, validate_by_new_trials(advice, again.rows), more)
 
 
 def _build_no_rows_error(source: Source) -> DataError:
@@ -302,7 +302,7 @@ def _build_case(advice: Advice, workload: Mapping[str, str], source: Source) -> 
         )
     numeric = {feature.name for feature in features if feature.numeric}
     case = {name: _parse_number(value) if name in numeric else value for name, value in workload.items()}
-    beyond = outside(features, encode(features, case))
+    beyond = list_factors_outside_range(features, encode_setting(features, case))
     if beyond:
         raise InputError(
             "outside-measured-range",

@@ -15,8 +15,8 @@ from iosonde.core.words import format_count
 from iosonde.data.query import ResponseQuery
 from iosonde.data.roles import guess_roles
 from iosonde.data.source import Source
-from iosonde.explain.advise import Advice, Wish, advise
-from iosonde.explain.advise_words import sentence_of
+from iosonde.explain.advise import Advice, Wish, advise_settings
+from iosonde.explain.advise_words import describe_advice
 from iosonde.explain.rules import Rule
 from iosonde.page.tables import Section
 from iosonde.page.words import describe_missing_part
@@ -96,7 +96,7 @@ def _advise_response(
     title: str, metric: Metric, table: Table, choosing: Choosing, instance_factors: Sequence[str], level: float
 ) -> ResponseAdvice:
     lower = metric.better is Better.LOWER
-    advice = advise(
+    advice = advise_settings(
         table, title, choosing.choose, instance_factors, level, Wish(metric.unit, lower, current=choosing.current)
     )
     gain = advice.gain
@@ -104,7 +104,7 @@ def _advise_response(
         title=title,
         unit=metric.unit,
         head=_format_heading(advice, lower),
-        sentence=sentence_of(advice),
+        sentence=describe_advice(advice),
         choose=tuple(advice.instances.choose),
         over=advice.instances.format_setting(gain.over) if gain else "",
         over_set=advice.instances.levels_of(gain.over) if gain else None,
@@ -125,7 +125,7 @@ def _format_heading(advice: Advice, lower: bool) -> str:
 
 
 def _build_page_rule(rule: Rule) -> AdviceRule:
-    conditions = tuple(condition.in_base() for condition in rule.conditions)
+    conditions = tuple(condition.to_base_units() for condition in rule.conditions)
     return AdviceRule(rule.when, rule.then, conditions, rule.levels, rule.instances, rule.share, rule.lowest)
 
 

@@ -20,9 +20,9 @@ from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
 from iosonde.explain.waterfall import Waterfall
 from iosonde.model.bound import roofline, words
-from iosonde.model.bound.bound import Ceiling, ceiling
+from iosonde.model.bound.bound import Ceiling, compute_ceiling
 from iosonde.model.bound.roofline import CeilingLines
-from iosonde.model.bound.shares import ABOVE, CURE, MeasuredShare, share_of
+from iosonde.model.bound.shares import ABOVE, CURE, MeasuredShare, estimate_share_of_bound
 from iosonde.stats.overview.roles import iterate_role_mismatches, list_clients_without_ranks
 
 from . import bounded_cells, waterfall
@@ -73,22 +73,22 @@ class Bounds(Answer):
     @property
     def limit(self) -> str:
         """Return the limiting terms, as in a sentence."""
-        return words.names(self.highest.limit)
+        return words.join_term_names(self.highest.limit)
 
     @property
     def case(self) -> str:
         """Return the textbook's name of this case."""
-        return words.case(self.highest.system)
+        return words.name_cheng_case(self.highest.system)
 
     @property
     def assumptions(self) -> list[str]:
         """Return the assumptions of the bound."""
-        return words.assumptions(self.highest)
+        return words.list_bound_assumptions(self.highest)
 
     @property
     def advice(self) -> list[str]:
         """Return remedies for each limiting term."""
-        return words.advice(self.highest)
+        return words.list_limit_remedies(self.highest)
 
     @property
     def unknown(self) -> list[str]:
@@ -122,7 +122,11 @@ class Bounds(Answer):
 
     def rooflines(self, against: str) -> list[CeilingLines]:
         """Its panels against ``clients``, ``servers`` or ``request``. Raises InputError."""
-        return [roofline.alone(self.alone, against)] if self.alone else roofline.rooflines(self.shares, against)
+        return (
+            [roofline.build_specified_roofline(self.alone, against)]
+            if self.alone
+            else roofline.build_rooflines(self.shares, against)
+        )
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde bound --json``."""
@@ -166,7 +170,7 @@ def bound(
             raise InputError(
                 "not-a-store", "a waterfall needs the operations of a store", "give a store that 'iosonde run' made"
             )
-        nominal, low, high = (ceiling(system) for system in inputs.all)
+        nominal, low, high = (compute_ceiling(system) for system in inputs.all)
         s = Estimate(nominal.s, low.s, high.s, query.level, 0) if low.s != high.s else None
         return Bounds(query.level, nominal, s, warnings=tuple(warnings), data=how.data)
     measured_shares, notes = compute_measured_shares(source, inputs, query, how)
@@ -242,8 +246,8 @@ def _compute_share(
     is_time = (how.unit or response.unit) in TIMES
     _check_rates(response, cell, values, is_time)
     rates = how.data * scale / values if is_time and how.data else values * scale
-    nominal, worst, best = (ceiling(system) for system in inputs.all)
-    measured, share, verdict = share_of(rates, nominal, level, worst.s, best.s)
+    nominal, worst, best = (compute_ceiling(system) for system in inputs.all)
+    measured, share, verdict = estimate_share_of_bound(rates, nominal, level, worst.s, best.s)
     if response.within_run:
         measured, share = (_mark_as_within_run(estimate) for estimate in (measured, share))
     return MeasuredShare(
@@ -345,7 +349,7 @@ def _list_memory_warnings(how: How, inputs: Inputs) -> list[str]:
 
 def describe_unknown_inputs(ceilings: Sequence[Ceiling]) -> list[str]:
     """Return the unknown inputs of these systems, as sentences."""
-    return list(dict.fromkeys(sentence for ceiling in ceilings for sentence in words.unknown(ceiling)))
+    return list(dict.fromkeys(sentence for ceiling in ceilings for sentence in words.list_unknown_inputs(ceiling)))
 
 
 def describe_shares(measured_shares: Sequence[MeasuredShare], level: float) -> str:
@@ -359,7 +363,7 @@ def describe_shares(measured_shares: Sequence[MeasuredShare], level: float) -> s
     ]
     text = ""
     if above and not certain:
-        text = f"The bound is set by {words.names(_list_limiting_terms(above))}."
+        text = f"The bound is set by {words.join_term_names(_list_limiting_terms(above))}."
     if certain:
         low, high = min(map(_get_share_value, certain)), max(map(_get_share_value, certain))
         percentage = f"{100 * low:.0f} to {100 * high:.0f} %" if low != high else f"{100 * low:.0f} %"
@@ -367,7 +371,7 @@ def describe_shares(measured_shares: Sequence[MeasuredShare], level: float) -> s
         where = f" in {len(certain)} of {len(measured_shares)}" if above else ""
         text = (
             f"{percentage} of the bound was delivered{where}; it is set by "
-            f"{words.names(_list_limiting_terms(certain))}{partly}."
+            f"{words.join_term_names(_list_limiting_terms(certain))}{partly}."
         )
         text += f" {100 * level:g} % intervals."
         if high > 1:

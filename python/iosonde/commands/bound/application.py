@@ -15,7 +15,13 @@ from iosonde.core.types import Estimate
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
-from iosonde.model.bound.application import Application, PredictedTime, against, predict, sentence
+from iosonde.model.bound.application import (
+    Application,
+    PredictedTime,
+    compare_with_prediction,
+    describe_range_of_ratios,
+    predict_time,
+)
 
 from .answer import TIMES
 from .bounded_cells import BoundCell, iterate_cells
@@ -37,7 +43,7 @@ class PredictedTimes(Answer):
     @property
     def sentence(self) -> str:
         """Return how far the measured times are from the predicted ones."""
-        return sentence(self.rows)
+        return describe_range_of_ratios(self.rows)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde bound --application --json``."""
@@ -59,7 +65,7 @@ def predict_times(
     if unknown := [name for name in words if name not in vars(Application())]:
         raise InputError("unknown-key", "an application has no '{key}'", _HINT, key=unknown[0])
     if source is None:
-        time, parts = predict(
+        time, parts = predict_time(
             _build_application(Table({}), np.array([], dtype=np.intp), words), inputs.all, "", query.level
         )
         nothing = Estimate(None, None, None, query.level, 0)
@@ -74,7 +80,7 @@ def predict_times(
         of = [runs[run_id] for run_id in ids]
         is_unstriped = own.system.stripe_count is None and bool(of) and all(map(has_unstriped_files, of))
         placement = ("groups" if all(has_fixed_copy_groups(run) for run in of) else "random") if is_unstriped else ""
-        return predict(_build_application(response.rows, cell.rows, words), own.all, placement, query.level)
+        return predict_time(_build_application(response.rows, cell.rows, words), own.all, placement, query.level)
 
     rows, warnings = [], dict.fromkeys(labs.warnings)
     for response in [candidate for candidate in build_responses(source, query) if candidate.unit in TIMES]:
@@ -86,7 +92,7 @@ def predict_times(
             ):  # what differs between these labs limits in none
                 predictions = [(cell, *predictions[0][1:])]
             for part, time, parts in predictions:
-                measured = against(response.values[part.rows] / TIMES[response.unit], time, query.level)
+                measured = compare_with_prediction(response.values[part.rows] / TIMES[response.unit], time, query.level)
                 rows.append(PredictedTime(part.by, time, parts, *measured, response.rows.level_units(part.by)))
     if not rows:
         raise InputError(

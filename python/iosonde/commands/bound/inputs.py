@@ -18,7 +18,7 @@ from iosonde.core.message import spell
 from iosonde.core.system_words import FLAGS, OPTIONS, READS, parse_count, parse_integer
 from iosonde.core.table import Table
 from iosonde.data.source import Source
-from iosonde.model.bound.system import System, idle, with_settings
+from iosonde.model.bound.system import System, find_unused_field, replace_fields
 
 from .probed import read_first_system
 
@@ -70,7 +70,7 @@ class Inputs:
 
     def changed(self, fields: Mapping[str, Any]) -> Inputs:
         """Return a copy with some fields replaced."""
-        system, worst, best = (with_settings(base, fields) for base in self.all)
+        system, worst, best = (replace_fields(base, fields) for base in self.all)
         return Inputs(system, worst, best, self.columns, self.notes, self.origins, self.nodes)
 
     def beneath(self, truth: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def read_inputs(description: SystemDescription, table: Table | None, level: floa
         raise InputError(
             "missing-option", "{spell.redundancy} has no effect without {spell.replicas}", "give {spell.replicas}, as 2"
         )
-    systems = [with_settings(System(), {name: ends[i] for name, ends in measured.items()} | fixed) for i in range(3)]
+    systems = [replace_fields(System(), {name: ends[i] for name, ends in measured.items()} | fixed) for i in range(3)]
     return Inputs(systems[0], systems[1], systems[2], columns, (*nodes.warnings(), *probed.notes), who, nodes)
 
 
@@ -200,7 +200,9 @@ def find_own_probe(source: Source) -> str | None:
 
 def _refuse_ignored_options(specified: Collection[str], measured: Collection[str]) -> None:
     """Raise InputError for options that would be ignored silently."""
-    lost = idle([name for name in (*FLAGS, "placement", "data_chunks") if name in specified], {*specified, *measured})
+    lost = find_unused_field(
+        [name for name in (*FLAGS, "placement", "data_chunks") if name in specified], {*specified, *measured}
+    )
     if lost:
         option, needed = (f"{getattr(spell, get_option_name(field))}" for field in lost)
         raise InputError(

@@ -16,7 +16,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate, format_size
 from iosonde.importers import Parsed, Row, read, understand
-from iosonde.model.bound.probed import Ends, ProbedSystem, probed_system
+from iosonde.model.bound.probed import Ends, ProbedSystem, build_probed_system
 from iosonde.stats.estimate.summarise import estimate_mean
 from iosonde.stats.overview import hardware
 from iosonde.store import Store
@@ -166,7 +166,7 @@ def _read_place(
 ) -> ProbedSystem:
     path = Path(place)
     if path.is_dir():
-        return probed_system(_read_store_probe(place, level), operation, specified)
+        return build_probed_system(_read_store_probe(place, level), operation, specified)
     try:
         document = json.loads(path.read_text(encoding="utf-8", errors="replace"))
     except OSError as error:
@@ -180,7 +180,7 @@ def _read_place(
     except ValueError:
         document = None
     if isinstance(document, dict) and {"pairs", "nodes"} <= set(document):
-        return probed_system(document, operation, specified)
+        return build_probed_system(document, operation, specified)
     system = read_tool_output(path, level, memory_bytes)
     if system is None:
         raise DataError(

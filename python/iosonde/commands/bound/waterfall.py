@@ -41,7 +41,7 @@ class Losses:
             phase = phases.get(share.operation)
             if phase is None:
                 continue
-            why = waterfall.why_not(phase, len(operations) > 0)
+            why = waterfall.explain_missing_waterfall(phase, len(operations) > 0)
             if why:
                 self._notes[
                     Message(
@@ -52,14 +52,14 @@ class Losses:
             own = operations[operations["phase"] == phase.index]
             self._trials.setdefault(place, []).append(
                 waterfall.compute_trial_losses(
-                    phase, own, _native.KINDS, share.ceiling.seconds(waterfall.data_bytes(phase))
+                    phase, own, _native.KINDS, share.ceiling.seconds(waterfall.sum_data_bytes(phase))
                 )
             )
 
     def waterfalls(self, level: float) -> tuple[list[Waterfall], list[str]]:
         """Return the waterfall of each cell, and why others have none. Raises InputError if none has one."""
         falls = [
-            waterfall.together(share.operation, share.by, share.ceiling, self._trials[place], level)
+            waterfall.average_waterfalls(share.operation, share.by, share.ceiling, self._trials[place], level)
             for place, share in enumerate(self._shares)
             if place in self._trials
         ]

@@ -16,16 +16,16 @@ from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.data.source import Source
 from iosonde.explain import readings
 from iosonde.explain.causes import s410_trials
-from iosonde.explain.causes.s413_drift import FastDrift, drift
+from iosonde.explain.causes.s413_drift import FastDrift, estimate_fast_class_drift
 from iosonde.explain.causes.target import Suspect
-from iosonde.explain.classes import DensityClasses, density_classes
-from iosonde.explain.cost import Cost, cost_of, shares_of
-from iosonde.explain.places import profile_class, together
-from iosonde.explain.readings import Reading, Times, explanations, reading
+from iosonde.explain.classes import DensityClasses, classify_by_density
+from iosonde.explain.cost import Cost, estimate_class_shares, estimate_slow_class_cost
+from iosonde.explain.places import profile_class_by_place, sum_place_counts
+from iosonde.explain.readings import Reading, Times, interpret_suspects, list_explanations
 from iosonde.explain.seen import in_memory
 from iosonde.explain.seen.drawn import DrawnOperations
 from iosonde.explain.seen.group import OperationGroup, OperationTrials, TrialLook, TrialOperations
-from iosonde.explain.seen.in_memory import Reason, reasons
+from iosonde.explain.seen.in_memory import Reason, select_reasons
 from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merge_histograms
 from iosonde.stats.estimate.summarise import estimate_mean
@@ -211,7 +211,9 @@ def _diagnose_groups(
         counted.setdefault(group, []).append(histogram)
     trials.check(counted)
     longest = sorted(counted, key=lambda candidate: -sum(part.total() for part in counted[candidate]))
-    density_by_group = {group: density_classes(merge_histograms(counted[group]), bandwidth) for group in longest[:most]}
+    density_by_group = {
+        group: classify_by_density(merge_histograms(counted[group]), bandwidth) for group in longest[:most]
+    }
     looks_by_group: dict[OperationGroup, list[TrialLook]] = {group: [] for group in density_by_group}
     for group, look in trials.looks(density_by_group):
         looks_by_group[group].append(look)
@@ -236,11 +238,11 @@ def _diagnose_groups(
 
 def diagnose_trial(group: OperationGroup, trial: TrialOperations, level: float) -> DiagnosedOperations | None:
     """Diagnose one trial alone; None if no operation took any time."""
-    counted = [histogram for _, histogram in in_memory.histograms([(group, trial)])]
+    counted = [histogram for _, histogram in in_memory.iter_histograms([(group, trial)])]
     if not counted:
         return None
-    classes = density_classes(counted[0])
-    [(_, look)] = in_memory.looks([(group, trial)], {group: classes})
+    classes = classify_by_density(counted[0])
+    [(_, look)] = in_memory.iter_trial_looks([(group, trial)], {group: classes})
     return _diagnose_group(group, classes, [look], counted, level)
 
 
@@ -252,13 +254,13 @@ def _diagnose_group(
     level: float,
 ) -> DiagnosedOperations:
     accounts = [look.account for look in looks]
-    shares = shares_of(accounts, density, level)
-    where = together([look.places for look in looks])
+    shares = estimate_class_shares(accounts, density, level)
+    where = sum_place_counts([look.places for look in looks])
     bounds = (density.ends_ns[0], *density.bounds_ns, density.ends_ns[1])
     counts = np.sum([account.counts.sum(axis=0) for account in accounts], axis=0)
     class_reasons = [
         tuple(
-            reasons(
+            select_reasons(
                 [look.suspects.get(place, []) for look in looks], _find_suspects_between_trials(looks, density, place)
             )
         )
@@ -272,7 +274,7 @@ def _diagnose_group(
             density.typical_ns[place] / 1e9,
             int(counts[place]),
             shares[place],
-            profile_class(where, place),
+            profile_class_by_place(where, place),
             class_reasons[place],
             *_interpret_causes(class_reasons[place], _build_times(group, density, place, looks)),
         )
@@ -285,8 +287,8 @@ def _diagnose_group(
         sum(look.failed for look in looks),
         classes,
         density,
-        cost_of(accounts, density, level),
-        drift(accounts, density.fast, level),
+        estimate_slow_class_cost(accounts, density, level),
+        estimate_fast_class_drift(accounts, density.fast, level),
         estimate_mean([histogram.slowest(TAIL) for histogram in histograms], level).within(0.0, 1.0),
         looks[-1].drawn,
         max(look.step_s for look in looks),
@@ -297,7 +299,7 @@ def _diagnose_group(
 
 def _interpret_causes(causes: Sequence[Reason], times: Times) -> tuple[Reading | None, tuple[str, ...]]:
     suspects = [reason.suspect for reason in causes]
-    return reading(suspects, times), explanations(suspects, times)
+    return interpret_suspects(suspects, times), list_explanations(suspects, times)
 
 
 def _build_times(group: OperationGroup, density: DensityClasses, place: int, looks: Sequence[TrialLook]) -> Times:
@@ -354,7 +356,7 @@ def _build_verdicts(group: DiagnosedOperations) -> Iterator[Verdict]:
 def _find_suspects_between_trials(looks: Sequence[TrialLook], density: DensityClasses, place: int) -> list[Suspect]:
     if place <= density.fast:
         return []
-    return s410_trials.between(
+    return s410_trials.find_suspect_trials(
         place,
         [look.trial for look in looks],
         [look.account.counts[:, place].sum() for look in looks],

@@ -8,7 +8,7 @@ from iosonde.core.stored import strip_factor_prefix
 from iosonde.core.whole_file import replace_file
 from iosonde.data.source import Source
 from iosonde.explain.causes.target import Suspect
-from iosonde.explain.confirm import confirmation
+from iosonde.explain.confirm import build_confirmation
 
 from .answer import DiagnosedOperations, OperationCauses
 
@@ -40,7 +40,7 @@ def format_experiment(source: Source, causes: OperationCauses) -> str:
     ]
     experiment = source.experiment_of(runs[-1])
     operation_group = group.group
-    follow_up = confirmation(
+    follow_up = build_confirmation(
         experiment.settings, setting, operation_group.operation, operation_group.kind, operation_group.size, suspect
     )
     head = [

@@ -54,7 +54,7 @@ class LargeRun:
 
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
         """Yield the observations of groups with classes; call it after ``histograms``."""
-        units, local = sizes.units_of(self._run), is_local(self._run)
+        units, local = sizes.get_reported_units(self._run), is_local(self._run)
         gathered = {
             span.key: LargeGroup(span, classes[group], units, local)
             for span, group in self._iterate_groups()

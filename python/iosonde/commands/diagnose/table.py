@@ -61,11 +61,11 @@ class TableTrials:
 
     def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
         """Yield the durations of every kind and size of every trial."""
-        return in_memory.histograms(self._iterate_trials())
+        return in_memory.iter_histograms(self._iterate_trials())
 
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
         """Yield the observations of groups with classes."""
-        return in_memory.looks(self._iterate_trials(), classes)
+        return in_memory.iter_trial_looks(self._iterate_trials(), classes)
 
     def _iterate_trials(self) -> Iterator[tuple[OperationGroup, TrialOperations]]:
         for trial, trial_rows in self._split_by_role("trial", np.arange(len(self._table))):

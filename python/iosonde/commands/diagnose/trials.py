@@ -12,7 +12,7 @@ from iosonde.data.source import Source
 from iosonde.engine import _native
 from iosonde.explain import sizes
 from iosonde.explain.classes import DensityClasses
-from iosonde.explain.operations import LEAST, Operations, split
+from iosonde.explain.operations import LEAST, Operations, split_by_kind_and_size
 from iosonde.explain.seen import in_memory
 from iosonde.explain.seen.group import OperationGroup, TrialLook, TrialOperations
 from iosonde.stats.density.histogram import LogHistogram, histogram_from_buckets
@@ -72,7 +72,7 @@ class StoredTrials:
             if is_large(run):
                 yield from self._open_large(run).histograms()
             else:
-                yield from in_memory.histograms(self._load_trials(run))
+                yield from in_memory.iter_histograms(self._load_trials(run))
 
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
         """Yield the observations of groups with classes."""
@@ -80,7 +80,7 @@ class StoredTrials:
             if is_large(run):
                 yield from self._open_large(run).looks(classes)
             else:
-                yield from in_memory.looks(self._load_trials(run), classes)
+                yield from in_memory.iter_trial_looks(self._load_trials(run), classes)
 
     def check(self, groups: Collection[OperationGroup]) -> None:
         """Raise DataError if nothing was found."""
@@ -122,12 +122,18 @@ class StoredTrials:
         return lambda phase, kind, size: OperationGroup(phase.operation, _native.KINDS[kind], size, setting, words)
 
     def _split_run(self, run: StoredRun) -> Iterator[tuple[OperationGroup, TrialOperations]]:
-        group_of, units, local = self._create_group_builder(run), sizes.units_of(run), diagnose_path.is_local(run)
+        group_of, units, local = (
+            self._create_group_builder(run),
+            sizes.get_reported_units(run),
+            diagnose_path.is_local(run),
+        )
         columns = self._store.operation_columns(run.id, COLUMNS)
         path, servers = diagnose_path.read_network_path(run), diagnose_path.read_server_times(self._store, run)
         for phase in self._select_phases(run):
             waits = bool(phase.open_flags & _WAITING)
-            for kind, operations, failed in split(columns, phase, _native.KINDS, units=units, local=local):
+            for kind, operations, failed in split_by_kind_and_size(
+                columns, phase, _native.KINDS, units=units, local=local
+            ):
                 exact = (
                     None if phase.recorded_all else _build_exact_histogram(phase, _native.KINDS[kind], operations.size)
                 )

@@ -29,8 +29,8 @@ def get_page(code: str) -> str:
 
 
 def _get_page_text(code: str) -> str:
-    return checks.find_manual_page(code) or causes.page(code) or PAGES[code]
+    return checks.find_manual_page(code) or causes.read_manual_page(code) or PAGES[code]
 
 
 def _list_codes() -> list[str]:
-    return [*checks.list_check_modules(), *causes.modules(), *PAGES]
+    return [*checks.list_check_modules(), *causes.map_codes_to_modules(), *PAGES]

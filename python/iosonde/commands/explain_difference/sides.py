@@ -152,9 +152,9 @@ def _measure_phases(store: Store, run: StoredRun, definition: str) -> dict[str, 
         name = phase.name
         counted = mdtest.find_mdtest_operation(name, work) if phase.measures == "rate" else None
         clock = _select_clock(definition, phase, work, get_iozone_clock_parts(run))
-        if clock is None or (counted is None and not work.directions()):
+        if clock is None or (counted is None and not work.list_data_directions()):
             continue
-        done = work.count_of(counted[1]) if counted else work.bytes_of(work.directions()[0])
+        done = work.count_of(counted[1]) if counted else work.get_bytes_by_operation(work.list_data_directions()[0])
 
         def at(other_clock: Clock, work: Work = work, done: Any = done) -> float | None:
             return compute_rate(work, done, other_clock)
@@ -204,8 +204,8 @@ def _collect_work_settings(run: StoredRun, phase: StoredPhase, work: Work) -> di
     run_settings = get_workload_settings(run)
     if "direct" in run_settings:
         settings["O_DIRECT"] = bool(run_settings["direct"])
-    for way in work.directions()[:1]:
-        moved = work.bytes_of(way)
+    for way in work.list_data_directions()[:1]:
+        moved = work.get_bytes_by_operation(way)
         settings["record order"] = work.order(way)
         settings["record size"] = int(work.size[moved > 0].max())
         settings["bytes of each"] = int(moved.sum()) // work.ranks

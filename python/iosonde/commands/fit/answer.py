@@ -17,16 +17,16 @@ from iosonde.core.verdict import Verdict
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.data.varying import list_other_varying
-from iosonde.model.families import checked
+from iosonde.model.families import complete_options
 from iosonde.model.families.linear import expand_terms
 from iosonde.model.families.nodes import TreeRule
-from iosonde.model.families.nodes import rules as rules_of
-from iosonde.model.fit.choose import Choice, choose
+from iosonde.model.families.nodes import iter_leaf_rules as rules_of
+from iosonde.model.fit.choose import Choice, choose_model
 from iosonde.model.fit.document import to_text
 from iosonde.model.fit.features import Examples
-from iosonde.model.fit.fitted import negative_share, train
-from iosonde.model.fit.folds import groups
-from iosonde.model.fit.unseen import UnseenAgainst, UnseenClasses, unseen_against, unseen_classes
+from iosonde.model.fit.fitted import compute_negative_share, train_model
+from iosonde.model.fit.folds import group_inseparable_rows
+from iosonde.model.fit.unseen import UnseenAgainst, UnseenClasses, find_unseen_classes, select_unseen_by_factor
 from iosonde.model.fit.validate import Judged
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.regress import Regression, regress
@@ -41,7 +41,7 @@ class UnseenRows:
 
     def classes(self) -> UnseenClasses | None:
         """Return their classes; None for a response below 0."""
-        return unseen_classes(self.examples, self.judged)
+        return find_unseen_classes(self.examples, self.judged)
 
     def against(self, factor: str | None, at: Mapping[str, Any]) -> UnseenAgainst | None:
         """Return the rows at some levels, by one factor; None if none is named. Raises InputError, DataError."""
@@ -54,7 +54,7 @@ class UnseenRows:
                 )
             return None
         features = self.examples.features
-        return unseen_against(
+        return select_unseen_by_factor(
             self.examples, self.judged, complete_factor_name(features, factor), parse_setting(features, at)
         )
 
@@ -142,13 +142,13 @@ def fit(
             training.response, list_other_varying(source, training.response, names), names, query.level
         )
         more = replace(more, twins=())  # a model of one predicts as well as one of the other
-    together = groups(training.examples, how.together)
-    examples = training.judged_by(together)
+    together = group_inseparable_rows(training.examples, how.together)
+    examples = training.add_single_trial_warning(together)
     candidates = how.candidates(examples)
     build_user_check(constraints, examples)
     designed, notes = collect_designed(source, examples)
     active_constraints = tuple(dict.fromkeys((*constraints, *designed)))
-    choice = choose(examples, candidates, together, how.n_folds, query.level, how.seed, progress)
+    choice = choose_model(examples, candidates, together, how.n_folds, query.level, how.seed, progress)
     choice = replace(
         choice,
         model=replace(
@@ -182,11 +182,14 @@ def _regress_linear(table: Table, examples: Examples, choice: Choice, level: flo
 
 def _find_negative_predictions(examples: Examples, choice: Choice, broken: Broken | None) -> dict[str, float]:
     valid = None if broken is None else lambda setting: broken(setting) is None
-    shares = {choice.model.family: negative_share(choice.model, valid)}
+    shares = {choice.model.family: compute_negative_share(choice.model, valid)}
     for tried_model in choice.tried:
         if tried_model.candidate.family == "linear" and not tried_model.refused and "linear" not in shares:
-            shares["linear"] = negative_share(
-                train(examples, "linear", checked("linear", tried_model.candidate.options), choice.model.seed), valid
+            shares["linear"] = compute_negative_share(
+                train_model(
+                    examples, "linear", complete_options("linear", tried_model.candidate.options), choice.model.seed
+                ),
+                valid,
             )
     return {name: share for name, share in shares.items() if share > 0}
 

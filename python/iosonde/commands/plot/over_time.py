@@ -17,7 +17,7 @@ from iosonde.core.words import format_count, join_names
 from iosonde.data.source import Source
 from iosonde.engine import _native
 from iosonde.explain import sizes
-from iosonde.explain.operations import split
+from iosonde.explain.operations import split_by_kind_and_size
 from iosonde.explain.seen.group import OperationGroup, TrialOperations
 from iosonde.stats.overview.fault_effect import FaultMark, list_fault_marks
 from iosonde.stats.overview.over_time import OverTime, PhaseRows, bin_phase_rows, select_phase_rows
@@ -66,7 +66,9 @@ def classify_over_time(
     columns = {name: operations[name] for name in operations.dtype.names or ()}
     several = [
         subset
-        for kind, subset, _ in split(columns, phase, _native.KINDS, units=sizes.units_of(run))
+        for kind, subset, _ in split_by_kind_and_size(
+            columns, phase, _native.KINDS, units=sizes.get_reported_units(run)
+        )
         if _native.KINDS[kind] == rows.slow
     ]
     if not several:

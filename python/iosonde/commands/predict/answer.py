@@ -9,8 +9,8 @@ from iosonde.answers.constraints import build_constraint_check
 from iosonde.answers.model_file import parse_setting, rows_to_settings
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.data.source import Source
-from iosonde.model.fit.describe import Description, describe
-from iosonde.model.fit.fitted import Model, Prediction, ask_all
+from iosonde.model.fit.describe import Description, describe_predictions
+from iosonde.model.fit.fitted import Model, Prediction, predict_settings
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def predict_rows(model: Model, source: Source, level: float = 0.95) -> Predictio
 def describe_model(model: Model, name: str) -> Described:
     """Describe a model from the file ``name``, and the factors that it follows. Raises InputError, DataError."""
     broken = build_constraint_check(model.constraints, model.features, name)
-    return Described(model, describe(model, (lambda at: broken(at) is None) if model.constraints else None))
+    return Described(model, describe_predictions(model, (lambda at: broken(at) is None) if model.constraints else None))
 
 
 def _predict_settings(
@@ -95,7 +95,7 @@ def _predict_settings(
     """Predict settings; ``place`` names the place of a setting in error messages."""
     broken = build_constraint_check(model.constraints, model.features, "the model")
     predictions: list[Prediction] = []
-    for number, (at, prediction) in enumerate(zip(settings, ask_all(model, settings, level), strict=True)):
+    for number, (at, prediction) in enumerate(zip(settings, predict_settings(model, settings, level), strict=True)):
         where = place(number)
         if isinstance(prediction, IosondeError):
             raise (prediction.prefixed(where) if where else prediction) from prediction

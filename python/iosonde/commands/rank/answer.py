@@ -17,10 +17,10 @@ from iosonde.core.verdict import Verdict
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
-from iosonde.model.fit.features import examples
-from iosonde.model.sensitivity.rank import rank as ranked
+from iosonde.model.fit.features import build_examples
+from iosonde.model.sensitivity.rank import rank_factors as ranked
 from iosonde.model.sensitivity.ranking import Ranking
-from iosonde.model.sensitivity.warnings import sentence
+from iosonde.model.sensitivity.warnings import describe_ranking
 from iosonde.stats.regression.effect_types import ResponseEffects, list_verdicts
 
 _UNSAID = 0.5  # of the trials
@@ -143,7 +143,7 @@ def _rank_responses(
 def add_other_columns(ranking: Ranking, rest: Besides) -> Ranking:
     """Add what varies besides, and drop effects that this overrides."""
     taken = rest.taken(list_verdicts(ranking.response, ranking.effects))
-    text = f"{sentence(ranking, taken)} {rest.sentence}".strip()
+    text = f"{describe_ranking(ranking, taken)} {rest.sentence}".strip()
     return replace(ranking, sentence=text, warnings=(*rest.warnings, *ranking.warnings))
 
 
@@ -168,7 +168,7 @@ def _rank_response(
         raise InputError(
             "conflicting-roles", "'{column}' is the response", "a factor is another column", column=response.measured
         )
-    data = examples(response.rows, response.title, names)
+    data = build_examples(response.rows, response.title, names)
     fixed = [response.rows.column(name).name for name in how.fixed]
     blocks = {title: [response.rows.column(name).name for name in chosen] for title, chosen in how.blocks.items()}
     teller = _create_reporter(response, len(data), len(names), how)

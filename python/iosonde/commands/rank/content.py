@@ -13,7 +13,7 @@ from iosonde.core.level_text import format_level
 from iosonde.core.table import Cell
 from iosonde.core.types import Better, Estimate
 from iosonde.model.fit.features import Examples, Feature
-from iosonde.model.fit.fitted import Model, ask
+from iosonde.model.fit.fitted import Model, predict_setting
 from iosonde.page.tables import DataTable, Value
 from iosonde.page.words import warning_to_sentence
 
@@ -197,7 +197,7 @@ def _find_best_change(
 
 def _predict_setting(model: Model, setting: dict[str, Cell], level: float) -> Estimate | None:
     try:
-        return ask(model, setting, level).value
+        return predict_setting(model, setting, level).value
     except IosondeError:
         return None  # no prediction there: omit the row
 

@@ -16,14 +16,14 @@ from iosonde.core.metrics import build_metric
 from iosonde.core.table import Table
 from iosonde.core.types import Better
 from iosonde.core.units import choose_human_scale, format_significant
-from iosonde.model.families import checked
-from iosonde.model.families.nodes import rules
-from iosonde.model.fit.choose import Choice, choose
-from iosonde.model.fit.features import Examples, examples
-from iosonde.model.fit.fitted import train
-from iosonde.model.fit.folds import groups
-from iosonde.model.fit.validate import Candidate, learning_curve
-from iosonde.model.sensitivity.rank import rank
+from iosonde.model.families import complete_options
+from iosonde.model.families.nodes import iter_leaf_rules
+from iosonde.model.fit.choose import Choice, choose_model
+from iosonde.model.fit.features import Examples, build_examples
+from iosonde.model.fit.fitted import train_model
+from iosonde.model.fit.folds import group_inseparable_rows
+from iosonde.model.fit.validate import Candidate, compute_learning_curve
+from iosonde.model.sensitivity.rank import rank_factors
 from iosonde.page.tables import Section
 from iosonde.page.words import describe_missing_part, warning_to_sentence
 from iosonde.stats.regression.effect_types import ResponseEffects
@@ -129,7 +129,7 @@ def _select_varied(
 
 def _build_influence(request: _InfluenceRequest, names: Sequence[str], options: InfluenceOptions) -> content.Influence:
     level = options.level
-    data = examples(request.table, request.response, names)
+    data = build_examples(request.table, request.response, names)
     missing: list[str] = []
     violation, notes = options.limits.over(data)
     missing += map(warning_to_sentence, notes)
@@ -138,7 +138,9 @@ def _build_influence(request: _InfluenceRequest, names: Sequence[str], options: 
         lambda: _rank_factors(data, tested, _collect_covariates(request, names, options)), "No ranking", missing
     )
     models = build_candidates(_FAMILIES, int(data.cells.max()) + 1)
-    choice = _run_or_report(lambda: choose(data, models, groups(data), None, level, _SEED), "No model", missing)
+    choice = _run_or_report(
+        lambda: choose_model(data, models, group_inseparable_rows(data), None, level, _SEED), "No model", missing
+    )
     if choice is None:
         return content.Influence(request.title, data.unit, ranking, None, None, None, tuple(missing))
     return content.Influence(
@@ -168,7 +170,7 @@ def _collect_covariates(request: _InfluenceRequest, names: Sequence[str], option
 
 
 def _rank_factors(data: Examples, effects: ResponseEffects | None, besides: Besides) -> content.ResponseRanking:
-    ranking = add_other_columns(rank(data, besides.level, effects=effects), besides)
+    ranking = add_other_columns(rank_factors(data, besides.level, effects=effects), besides)
     head = f"{ranking.n} trials of {ranking.n_cells} settings; {ranking.estimator}."
     if ranking.noise is not None and ranking.noise.value is not None:
         head += f" {100 * ranking.noise.value:.0f} % of the variance is noise between repeats."
@@ -211,7 +213,7 @@ def _format_sentence(data: Examples, choice: Choice) -> str:
 def _compute_learning_curve(data: Examples, choice: Choice, level: float) -> tuple[content.LearningPoint, ...]:
     pair = [choice.tried[choice.chosen].candidate, Candidate("mean")]
     try:
-        points = learning_curve(data, pair, choice.groups, _SEED, level)
+        points = compute_learning_curve(data, pair, choice.groups, _SEED, level)
     except IosondeError:
         return ()  # too few settings for a curve; the error is reported above
     return tuple(content.LearningPoint(point.n_train, point.mae[0], point.mae[1]) for point in points)
@@ -232,10 +234,12 @@ def _build_tree(data: Examples, choice: Choice) -> content.Tree | None:
     taken = choice.tried[choice.chosen]
     selected = taken if taken in trees else trees[0]
     form: dict[str, Any] = dict(
-        train(data, "tree", checked("tree", selected.candidate.options), choice.model.seed).form
+        train_model(data, "tree", complete_options("tree", selected.candidate.options), choice.model.seed).form
     )
     nodes = tuple(form["nodes"])
     if len(nodes) < 2:
         return None
-    leaves = tuple((" and ".join(rule.conditions), rule.leaf["value"], rule.leaf["n"]) for rule in rules(nodes))
+    leaves = tuple(
+        (" and ".join(rule.conditions), rule.leaf["value"], rule.leaf["n"]) for rule in iter_leaf_rules(nodes)
+    )
     return content.Tree(nodes, leaves, selected.mae)

@@ -199,7 +199,7 @@ def choose_response_and_terms(
 def _judge_slope(regression: Regression, coefficient: Coefficient, doubts: tuple[str, ...]) -> Verdict:
     if regression.fit.f is None:
         return Verdict("slope", regression.response, (coefficient.name,), VerdictState.NOT_TESTED, doubts=doubts)
-    if regression.decided_by(coefficient.name):
+    if regression.find_deciding_row(coefficient.name):
         doubts = tuple(dict.fromkeys((*doubts, "leverage")))
     significant = is_significant(regression, coefficient)
     state = VerdictState.DIFFERENT if significant else VerdictState.INCONCLUSIVE
@@ -220,7 +220,7 @@ def _judge_slope(regression: Regression, coefficient: Coefficient, doubts: tuple
 
 def is_significant(regression: Regression, coefficient: Coefficient) -> bool:
     """Return whether a coefficient's interval excludes 0 without resting on a single row."""
-    return not coefficient.low <= 0 <= coefficient.high and not regression.decided_by(coefficient.name)
+    return not coefficient.low <= 0 <= coefficient.high and not regression.find_deciding_row(coefficient.name)
 
 
 def describe_regression(
@@ -231,7 +231,7 @@ def describe_regression(
     f = regression.fit
     if f.f is not None and f.k == 1 and "[" not in f.names[1] and not taken:
         slope = f.coefficients()[1]
-        if row := regression.decided_by(slope.name):
+        if row := regression.find_deciding_row(slope.name):
             return (
                 f"The effect of {slope.name} on {regression.response} is inconclusive: its slope rests on {row} alone."
             )
@@ -249,7 +249,7 @@ def describe_regression(
     effects_text = f"; significant effects: {', '.join(significant)}" if significant else ""
     if not significant and not taken:
         effects_text = "; no single effect is significant"
-    single = [f"{c.name} (on {row})" for c in f.coefficients()[1:] if (row := regression.decided_by(c.name))]
+    single = [f"{c.name} (on {row})" for c in f.coefficients()[1:] if (row := regression.find_deciding_row(c.name))]
     alone = f" On a single row alone rest {join_names(single)}." if single else ""
     return f"The predictors explain {100 * f.r2:.0f} % of the variation of {regression.response}{effects_text}.{alone}"
 

@@ -194,7 +194,7 @@ def _build_figure(
             percentiles.get(key, {}),
         )
         for key in keys
-        for edges, shares in [shapes[key].trimmed()]
+        for edges, shares in [shapes[key].trim_empty_buckets()]
     ]
     # Keep the first reason for each percentile: others differ only in the number of operations.
     unsure: dict[str, str] = {}

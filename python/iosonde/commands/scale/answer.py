@@ -19,13 +19,13 @@ from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
-from iosonde.model.scaling.analyse import Scaling, analyse
-from iosonde.model.scaling.best import BestSetting, best_settings
+from iosonde.model.scaling.analyse import Scaling, analyse_scaling
+from iosonde.model.scaling.best import BestSetting, select_best_settings
 from iosonde.model.scaling.comparison import LINEAR
-from iosonde.model.scaling.demands import Demands, demands
+from iosonde.model.scaling.demands import Demands, compute_service_demands
 from iosonde.model.scaling.forecast import SCENARIO
-from iosonde.model.scaling.series import Series, series_of
-from iosonde.model.scaling.words import TITLES, sentences
+from iosonde.model.scaling.series import Series, build_series
+from iosonde.model.scaling.words import TITLES, list_conclusions
 
 from .stations import compute_work_per_operation
 
@@ -81,7 +81,9 @@ class ScaledSeries:
     @property
     def sentences(self) -> list[str]:
         """Return the conclusions: change of regime, law, what is inconclusive."""
-        return sentences(self.scaling, self.series.on, lambda rate: format_estimate_or_end(rate, self.series.unit))
+        return list_conclusions(
+            self.scaling, self.series.on, lambda rate: format_estimate_or_end(rate, self.series.unit)
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The stable form."""
@@ -167,18 +169,18 @@ def scale(source: Source, query: ResponseQuery, how: Growth | None = None) -> Sc
     """Fit laws of scaling to every series of DATA; of a store to every rate. Raises InputError, DataError."""
     how = how or Growth()
     candidates = _collect_series(source, query, how)
-    best = tuple(best_settings(candidates.series, query.level))
+    best = tuple(select_best_settings(candidates.series, query.level))
     selected, exclusions = _select_series_with_two_sizes(candidates.series, how.on)
     size = how.as_stations
     works = [None if size is None else compute_work_per_operation(series, size) for series in selected]
     items = []
     for series, operation_work in zip(selected, works, strict=True):
-        scaling = analyse(series.trials, query.level, list(how.at), how.bootstrap, how.seed)
+        scaling = analyse_scaling(series.trials, query.level, list(how.at), how.bootstrap, how.seed)
         items.append(
             ScaledSeries(
                 series,
                 scaling,
-                None if operation_work is None else demands(scaling.regimes[-1], operation_work),
+                None if operation_work is None else compute_service_demands(scaling.regimes[-1], operation_work),
                 candidates.doubts[series.response],
             )
         )
@@ -231,7 +233,7 @@ def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Serie
                 title=response.title,
                 column=response.measured,
             )
-        part, more = series_of(response.rows, response.title, how.on, settings, how.is_duration)
+        part, more = build_series(response.rows, response.title, how.on, settings, how.is_duration)
         collection.series += part
         twins, strata = (
             list_caveats(replace(response, confounded=_find_confounded(response, how.on))),

@@ -10,8 +10,16 @@ from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
 from iosonde.core.units import format_rate, format_significant, parse_seconds
 from iosonde.core.words import join_names
-from iosonde.model.queues.queueing import Kind, OpenLoad, Solution, Station, check, open_network, solve
-from iosonde.model.queues.slowest import SlowestPhase, phase
+from iosonde.model.queues.queueing import (
+    Kind,
+    OpenLoad,
+    Solution,
+    Station,
+    open_network,
+    raise_if_invalid_network,
+    solve_network,
+)
+from iosonde.model.queues.slowest import SlowestPhase, predict_synchronised_phase
 
 _MOST_CLIENTS, _MOST_SERVERS = 10**6, 10**6
 _STATION = re.compile(r"^\s*([^=]+?)\s*=\s*([^:]+?)\s*(?::\s*(?:(delay)|(\d+)\s*(queues?)?)\s*)?$")
@@ -174,7 +182,11 @@ def queue(stations: Sequence[str], who: Clients) -> Network:
     opened = None if arrivals is None else tuple(open_network(parsed_stations, arrivals))
     clients = [] if opened is not None and not who.at else _check_client_counts(who.at)
     solved = [
-        _solve_network(parsed_stations, n, phase(parsed_stations, n, operations, spread or 1.0) if operations else None)
+        _solve_network(
+            parsed_stations,
+            n,
+            predict_synchronised_phase(parsed_stations, n, operations, spread or 1.0) if operations else None,
+        )
         for n in clients
     ]
     return Network(tuple(parsed_stations), tuple(solved), arrivals, opened)
@@ -204,12 +216,12 @@ def parse_stations(texts: Sequence[str]) -> list[Station]:
                 max_servers=_MOST_SERVERS,
             )
         stations.append(Station(name, parse_seconds(time), int(servers or 1), kind))
-    check(stations)
+    raise_if_invalid_network(stations)
     return stations
 
 
 def _solve_network(stations: Sequence[Station], clients: int, barrier: SlowestPhase | None) -> Solved:
-    solution = solve(stations, clients)
+    solution = solve_network(stations, clients)
     alone_s = sum(station.demand_s for station in stations)
     phase_efficiency = None if barrier is None else barrier.rate * alone_s / clients
     return Solved(solution, barrier, solution.rate * alone_s / clients, phase_efficiency)

@@ -137,11 +137,11 @@ def iterate_phase_work(store: Store, run: StoredRun) -> Iterator[tuple[StoredPha
 def compute_tool_rows(tool: str, phase: StoredPhase, work: Work, inside: frozenset[str]) -> tuple[list[Any], str]:
     """Return (rows of this tool, why there are none). ``inside``: parts that IOzone's -e and -c put inside its
     clock."""
-    if not work.directions():
+    if not work.list_data_directions():
         return [], Message("not-of-tool", "no data moved: not a phase of this tool")
     if tool in ("ior", "iozone") and phase.measures == "rate":
         return [], Message("not-of-tool", "small files: not a workload of {tool}", tool=tool)
-    if tool == "elbencho" and phase.shared and work.most_files() > 1:
+    if tool == "elbencho" and phase.shared and work.compute_most_files_per_rank() > 1:
         return [], Message("not-of-tool", "every rank works on all files: not a workload of elbencho")
     if not work.comparable and tool in ("iozone", "elbencho"):
         return [], _INCOMPARABLE

@@ -76,7 +76,7 @@ class TimeModel(Answer):
             "times": [
                 {
                     "size": size,
-                    "best_s": times.best_case(self.conditions, size),
+                    "best_s": times.compute_least_time(self.conditions, size),
                     "conditions": [
                         {
                             "condition": condition.name,
@@ -130,7 +130,7 @@ def time_model(
     """Model the parts of the time, which are fitted to DATA if not given. ``query.on`` is the column of sizes; ``by``
     separates the groups of DATA. Raises InputError, DataError."""
     parts, sizes, observed = operation.parts, tuple(operation.sizes), tuple(operation.observed_s)
-    conditions = times.conditions(parts, operation.state, tuple(operation.only)) if parts else []
+    conditions = times.build_conditions(parts, operation.state, tuple(operation.only)) if parts else []
     lines: list[ConditionLine] = []
     groups: list[ConditionShares] = []
     notes: list[str] = []
@@ -148,7 +148,7 @@ def time_model(
         groups, notes = _classify_operations(source, conditions, query.level, by)
     elif parts:
         groups = [
-            _estimate_row_shares(name, times.classify(conditions, sizes_, seconds), query.level)
+            _estimate_row_shares(name, times.classify_by_condition(conditions, sizes_, seconds), query.level)
             for name, sizes_, seconds in _group_sizes_and_times(source, query, by)
             if sizes_.size
         ]
@@ -164,8 +164,8 @@ def time_model(
             "{spell.observed} needs one {spell.size}",
             "write it like {spell.size:256KiB} {spell.observed:30us,2.5ms}",
         )
-    diagnoses = tuple(times.diagnose(conditions, sizes[0], time) for time in observed)
-    mixed = tuple(times.mixture(conditions, sizes[0], time) for time in observed)
+    diagnoses = tuple(times.find_nearest_condition(conditions, sizes[0], time) for time in observed)
+    mixed = tuple(times.fit_mixture(conditions, sizes[0], time) for time in observed)
     return TimeModel(
         tuple(conditions), sizes, observed, diagnoses, mixed, tuple(lines), tuple(groups), tuple(notes), query.level
     )
@@ -195,7 +195,9 @@ def _classify_operations(
             if not phase.recorded_all:
                 template = "{setting}: only the stored sample of the operations is counted"
                 notes[Message("sampled-operations", template, setting=name)] = None
-            classified = times.classify(conditions, own["size"].astype(float), own["duration_ns"].astype(float) / 1e9)
+            classified = times.classify_by_condition(
+                conditions, own["size"].astype(float), own["duration_ns"].astype(float) / 1e9
+            )
             trials.setdefault(name, []).append(classified)
     if not trials:
         n_incomplete = sum(not run.counts for run in source.runs)

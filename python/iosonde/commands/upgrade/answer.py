@@ -16,10 +16,10 @@ from iosonde.explain import upgrade_tables as tables
 from iosonde.explain.cluster_file import ClusterFile
 from iosonde.explain.upgrade import Cluster, ClusterTotals, Predict, UpgradeOption
 from iosonde.explain.upgrade_tables import ConfigurationStep, ListedCpu, Score
-from iosonde.explain.upgrade_today import Today, today
+from iosonde.explain.upgrade_today import Today, compute_bound_today
 from iosonde.model.bound.bound import Ceiling, UnlimitedSystemError
-from iosonde.model.fit.features import encode
-from iosonde.model.fit.fitted import ask
+from iosonde.model.fit.features import encode_setting
+from iosonde.model.fit.fitted import predict_setting
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,18 @@ class Upgrade(Answer):
     def ceiling(self) -> Ceiling | None:
         """Return the bound today; None without a cluster, or if too little is known for a bound."""
         try:
-            return None if self.cluster_file.cluster is None else changes.after(self.cluster_file.cluster)
+            return (
+                None
+                if self.cluster_file.cluster is None
+                else changes.compute_ceiling_after_changes(self.cluster_file.cluster)
+            )
         except UnlimitedSystemError:
             return None
 
     @cached_property
     def totals(self) -> ClusterTotals | None:
         """Return the needs of the cluster today; None without a cluster."""
-        return None if self.cluster_file.cluster is None else changes.totals(self.cluster_file.cluster)
+        return None if self.cluster_file.cluster is None else changes.compute_power_and_space(self.cluster_file.cluster)
 
     @cached_property
     def today(self) -> Today | None:
@@ -102,10 +106,10 @@ class Upgrade(Answer):
         if self.totals is None:
             return None
         ceiling = {"s": None} if self.ceiling is None else self.ceiling.to_json()
-        return {**ceiling, **vars(self.totals), **self.cluster_file.derived()}
+        return {**ceiling, **vars(self.totals), **self.cluster_file.compute_derived_quantities()}
 
     def _measured_time_to_json(self, name: str, time: Estimate) -> dict[str, Any]:
-        best = tables.best_from(self.steps, name)
+        best = tables.find_best_step_from(self.steps, name)
         return {"name": name, **time.flat("seconds"), "best_change": best.changed[0] if best else None}
 
 
@@ -118,16 +122,18 @@ def upgrade(cluster_file: ClusterFile, order: str = "gain", model: str | None = 
         predict, in_bytes = (
             (None, False) if model is None else _create_predictor(model, cluster_file, cluster_file.cluster, level)
         )
-        options = changes.options(
+        options = changes.evaluate_options(
             cluster_file.cluster, cluster_file.candidates, cluster_file.limits, level, predict, order, in_bytes
         )
-        steps = tables.steps(cluster_file.measured, level)
+        steps = tables.list_configuration_steps(cluster_file.measured, level)
         like = cluster_file.cluster.measured
         options = [
-            replace(option, steps=tables.by_change(cluster_file.measured, steps, like, option.candidate.measured))
+            replace(
+                option, steps=tables.list_steps_by_change(cluster_file.measured, steps, like, option.candidate.measured)
+            )
             for option in options
         ]
-        path = changes.path(cluster_file.cluster, options, cluster_file.limits)
+        path = changes.order_purchases(cluster_file.cluster, options, cluster_file.limits)
     elif model is not None:
         raise InputError(
             "missing-candidates",
@@ -138,10 +144,12 @@ def upgrade(cluster_file: ClusterFile, order: str = "gain", model: str | None = 
         cluster_file,
         tuple(options),
         tuple(path),
-        tuple(tables.cpus(cluster_file.cpus, cluster_file.min_cpu_points, cluster_file.max_cpu_watts)),
-        tuple(tables.steps(cluster_file.measured, level)),
-        tables.times(cluster_file.measured, level),
-        tuple(tables.scorecard(cluster_file.systems, cluster_file.weights)),
+        tuple(
+            tables.list_cpus_within_limits(cluster_file.cpus, cluster_file.min_cpu_points, cluster_file.max_cpu_watts)
+        ),
+        tuple(tables.list_configuration_steps(cluster_file.measured, level)),
+        tables.estimate_mean_times(cluster_file.measured, level),
+        tuple(tables.rank_systems_by_marks(cluster_file.systems, cluster_file.weights)),
         level,
     )
 
@@ -149,7 +157,7 @@ def upgrade(cluster_file: ClusterFile, order: str = "gain", model: str | None = 
 def compute_today(cluster: Cluster, level: float) -> Today | None:
     """Return every term of a cluster's bound with its interval; None if too little is known for a bound."""
     try:
-        return today(cluster, level)
+        return compute_bound_today(cluster, level)
     except UnlimitedSystemError:
         return None
 
@@ -172,11 +180,11 @@ def _create_predictor(path: str, cluster_file: ClusterFile, cluster: Cluster, le
         )
     # A wrong name, an unseen level, or a factor missing from today is an error in the file.
     for change in cluster_file.candidates:
-        encode(model.features, parse_setting(model.features, {**cluster.model, **change.model}))
+        encode_setting(model.features, parse_setting(model.features, {**cluster.model, **change.model}))
 
     def predict(at: Mapping[str, Any]) -> Estimate:
         try:
-            return _convert_to_rate(ask(model, parse_setting(model.features, at), level).value, model.unit)
+            return _convert_to_rate(predict_setting(model, parse_setting(model.features, at), level).value, model.unit)
         except IosondeError as error:
             # Far outside the measured range: skip this change, but predict the others.
             return Estimate(None, None, None, level, 0, (error.message,))

@@ -41,7 +41,7 @@ def _format_nodes(nodes: ClusterNodes) -> Iterator[str]:
 def _format_cluster(answer: Upgrade) -> Iterator[str]:
     query, ceiling, need = answer.cluster_file, answer.ceiling, answer.totals
     assert query.cluster is not None and need is not None
-    name, derived = query.cluster.name, query.derived()
+    name, derived = query.cluster.name, query.compute_derived_quantities()
     if ceiling is not None:
         yield from wrapped(
             f"{name} today: {ceiling.system.operation} at most {format_rate(ceiling.s, 'bytes/s')}, "

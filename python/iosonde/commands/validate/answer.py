@@ -16,7 +16,7 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.model.fit import choose, folds
 from iosonde.model.fit import validate as validation
-from iosonde.model.fit.errors_of import RepeatNoise, noise_of
+from iosonde.model.fit.errors_of import RepeatNoise, estimate_repeat_noise
 from iosonde.model.fit.features import Examples
 from iosonde.model.fit.folds import Fold, Groups
 from iosonde.model.fit.validate import CurvePoint, Judged
@@ -127,33 +127,34 @@ def validate(
             "take one",
         )
     training = select_examples(source, query)
-    groups = validation.groups_for(training.examples, how.together, how.n_folds or 2)
-    examples = training.judged_by(groups)
+    groups = validation.group_rows_for_folds(training.examples, how.together, how.n_folds or 2)
+    examples = training.add_single_trial_warning(groups)
     chosen = how.candidates(examples)
     fold_list, description = _build_folds(examples, groups, how, folding)
-    examples = validation.with_own_classes(examples, chosen)
+    examples = validation.use_custom_classes_of_candidates(examples, chosen)
     judged = tuple(
-        validation.judge(examples, candidate, fold_list, groups, query.level, how.seed) for candidate in chosen
+        validation.validate_candidate(examples, candidate, fold_list, groups, query.level, how.seed)
+        for candidate in chosen
     )
-    points = tuple(validation.learning_curve(examples, chosen, groups, how.seed)) if curve else ()
-    return Validation(examples, judged, groups, noise_of(examples), points, description, how, query.level)
+    points = tuple(validation.compute_learning_curve(examples, chosen, groups, how.seed)) if curve else ()
+    return Validation(examples, judged, groups, estimate_repeat_noise(examples), points, description, how, query.level)
 
 
 def _build_folds(examples: Examples, groups: Groups, how: Learning, folding: Folding) -> tuple[list[Fold], str]:
     if folding.share is not None:
-        fold_list = [folds.split(groups, folding.share, how.seed)]
+        fold_list = [folds.split_once(groups, folding.share, how.seed)]
         template = "learned from {percent:g} % of the rows, at random"
         return fold_list, Message("random-split", template, percent=100 * folding.share)
     if folding.leave_out is not None:
         fold_list = folds.leave_out(examples, complete_factor_name(examples.features, folding.leave_out))
         template = "{n_folds} folds: each level of {factor} predicted without having seen it"
         return fold_list, Message("leave-level-out", template, n_folds=len(fold_list), factor=folding.leave_out)
-    fold_list = choose.standard_folds(groups, how.n_folds, how.seed)
+    fold_list = choose.build_standard_folds(groups, how.n_folds, how.seed)
     if len(fold_list) == 1:
         return fold_list, Message("random-split", "learned from 75 % of the rows, at random", percent=75)
     if folding.inverse:
         template = "learned from one of {n_folds} folds, judged by the others"
-        return folds.inverse(fold_list), Message("inverse-folds", template, n_folds=len(fold_list))
+        return folds.swap_training_and_test(fold_list), Message("inverse-folds", template, n_folds=len(fold_list))
     template = "{n_folds} folds, each predicted by a model of the others"
     return fold_list, Message("cross-validation", template, n_folds=len(fold_list))
 
@@ -164,9 +165,9 @@ def _describe_crossings(judged: Sequence[Judged], points: Sequence[CurvePoint]) 
     if "linear" in families:
         linear = families.index("linear")
         for index, model in enumerate(judged):
-            better = validation.crossing(points, index, linear)
+            better = validation.find_rows_where_always_better(points, index, linear)
             if index != linear and model.candidate.family != "mean" and better is not None:
-                cross = validation.crossing_between(points, index, linear)
+                cross = validation.interpolate_curve_crossing(points, index, linear)
                 about = f": the errors cross at about {cross:.0f}" if cross is not None else ""
                 sentences.append(f"{model.candidate.short} is better than linear from {better} rows on{about}")
     for index, model in enumerate(judged):

@@ -12,8 +12,8 @@ from iosonde.core.errors import DataError, IosondeError
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.data.source import Source
-from iosonde.model.fit.errors_of import Errors, errors_of, grouped_mean
-from iosonde.model.fit.fitted import Model, ask_all
+from iosonde.model.fit.errors_of import Errors, compute_errors, estimate_grouped_mean
+from iosonde.model.fit.fitted import Model, predict_settings
 from iosonde.stats.estimate.clusters import estimate_member_share
 
 
@@ -74,7 +74,7 @@ def judge_held_out(model: Model, source: Source, level: float = 0.95) -> Holdout
     rows, table = rows_to_settings(model, source, measured=True)
     y = table.numbers(model.response)
     values, inside, ends, refused = [], [], [], []
-    for row, (prediction, observed) in enumerate(zip(ask_all(model, rows, level), y, strict=True)):
+    for row, (prediction, observed) in enumerate(zip(predict_settings(model, rows, level), y, strict=True)):
         if np.isnan(observed):
             continue
         if isinstance(prediction, IosondeError):
@@ -105,8 +105,8 @@ def judge_held_out(model: Model, source: Source, level: float = 0.95) -> Holdout
     return HoldoutAnswer(
         model,
         len(inside),
-        errors_of(observed, predicted, None),
-        grouped_mean(np.abs(predicted - observed), settings, level),
+        compute_errors(observed, predicted, None),
+        estimate_grouped_mean(np.abs(predicted - observed), settings, level),
         int(has_interval.sum()),
         int(covered.sum()),
         estimate_member_share(covered.astype(float), settings[has_interval], level),

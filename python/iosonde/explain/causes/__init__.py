@@ -31,22 +31,22 @@ NEARLY = 0.85  # of the agreement of another finding
 _NEARLY_OF = {("S402", "S411"): 0.6}
 
 
-def modules() -> dict[str, str]:
+def map_codes_to_modules() -> dict[str, str]:
     """Code → name of the module, without importing any of them."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     return {name.split("_")[0].upper(): f"{__name__}.{name}" for name in names if name[:2] == "s4"}
 
 
-def page(code: str) -> str | None:
+def read_manual_page(code: str) -> str | None:
     """Return the manual page of a finding, None for an unknown code."""
-    name = modules().get(code.upper())
+    name = map_codes_to_modules().get(code.upper())
     return None if name is None else importlib.import_module(name).__doc__
 
 
-def suspects(target: Target) -> list[Suspect]:
+def find_suspects(target: Target) -> list[Suspect]:
     """Run every finder on a class, the best explanation first. Finders with ``LAST`` run only if no other has a
     result."""
-    finders = [importlib.import_module(name) for name in modules().values()]
+    finders = [importlib.import_module(name) for name in map_codes_to_modules().values()]
     suspects = select_suspects(
         [suspect for finder in finders if not _is_last(finder) for suspect in _run_finder(finder, target)]
     )

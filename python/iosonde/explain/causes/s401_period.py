@@ -28,7 +28,7 @@ import numpy as np
 from iosonde.core.units import format_size
 from iosonde.core.words import format_share
 
-from ..folding import LONGEST, PeriodFold, fold, period
+from ..folding import LONGEST, PeriodFold, find_best_slots_of_period, find_shortest_period
 from ..sizes import describe_size
 from .target import LEAST, Suspect, Target
 
@@ -64,11 +64,11 @@ def _fold_rank(target: Target, begin: int, end: int) -> PeriodFold | None:
     slow = target.slow[begin : min(end, begin + LONGEST)]
     if slow.sum() < LEAST or slow.all():
         return None
-    steps = period(slow.astype(float))
+    steps = find_shortest_period(slow.astype(float))
     if steps is None:
         return None
     place = np.arange(slow.size) % steps
-    return fold(place[slow], place[~slow], steps, float(slow.mean()), steps)
+    return find_best_slots_of_period(place[slow], place[~slow], steps, float(slow.mean()), steps)
 
 
 def _build_suspect(target: Target, same: Sequence[PeriodFold]) -> Suspect:

@@ -29,7 +29,7 @@ import numpy as np
 from iosonde.core.units import format_rate
 from iosonde.core.words import format_share
 
-from ..folding import fold, lengths, phases
+from ..folding import compute_phases, find_best_slots_of_period, list_candidate_periods
 from .target import LEAST, Agreement, Suspect, Target
 
 CODE = "S402"
@@ -70,24 +70,24 @@ def _iter_periods(target: Target) -> Iterator[tuple[Agreement, float]]:
     """Return the agreement of each candidate period (ns)."""
     starts, elapsed = target.operations.start_ns[target.some_slow], target.operations.elapsed_ns
     apart = elapsed * len(target.operations.ranks) / target.operations.start_ns.size
-    for length in lengths(starts, elapsed):
+    for length in list_candidate_periods(starts, elapsed):
         if length < _OPERATIONS * apart:
             continue
-        for agreement in (_fold_starts(target, length), *_judge_after_moments(target, length)):
+        for agreement in (_fold_starts(target, length), *_judge_operations_after_moments(target, length)):
             yield agreement, length
 
 
 def _fold_starts(target: Target, length: float) -> Agreement:
     slow, others = (np.sort(target.operations.start_ns[rows]) for rows in (target.some_slow, target.some_others))
     slots = [((starts / length) % 1.0 * _SLOTS).astype(np.intp) for starts in (slow, others)]
-    return fold(slots[0], slots[1], _SLOTS, target.prevalence, _BINS).agreement
+    return find_best_slots_of_period(slots[0], slots[1], _SLOTS, target.prevalence, _BINS).agreement
 
 
-def _judge_after_moments(target: Target, length: float) -> list[Agreement]:
+def _judge_operations_after_moments(target: Target, length: float) -> list[Agreement]:
     """Judge the operations that begin first after each moment, within a usual operation, and those under way then.
     Later ones are unrelated to the clock: moments of a filling buffer vary by more than that."""
     operations = target.operations
-    early = float(np.nanquantile(phases(operations.start_ns[target.some_slow], length), _EDGE))
+    early = float(np.nanquantile(compute_phases(operations.start_ns[target.some_slow], length), _EDGE))
     moments = (early % 1.0 + np.arange(-1, int(operations.elapsed_ns / length) + 1)) * length
     usual = float(np.quantile(operations.duration_ns[target.some_others], _LONGEST_USUAL))
     begun, soon = [], min(length / _SOON, _USUAL_ONES * usual + length / _BINS)

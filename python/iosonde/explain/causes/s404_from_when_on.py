@@ -23,7 +23,7 @@ import numpy as np
 from iosonde.core.units import format_rate, format_size
 from iosonde.core.words import format_share
 
-from .target import LEAST, Agreement, Suspect, Target, agreement
+from .target import LEAST, Agreement, Suspect, Target, compute_agreement
 
 CODE = "S404"
 _CUTS = 200
@@ -46,7 +46,7 @@ def find(target: Target) -> list[Suspect]:
             (counts.sum() - early) if late else early for counts, early in zip((slow, others), before, strict=True)
         )
         for cut in range(_CUTS - 1):
-            score = agreement(
+            score = compute_agreement(
                 int(hits[cut]), int(slow.sum()), int(false[cut]), int(others.sum()), target.prevalence, 2 * _CUTS
             )
             if best is None or score.kappa > best[0].kappa:

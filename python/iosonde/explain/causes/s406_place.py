@@ -27,7 +27,7 @@ import numpy as np
 from iosonde.core.units import format_size
 from iosonde.core.words import format_share
 
-from ..folding import PeriodFold, fold, lengths
+from ..folding import PeriodFold, find_best_slots_of_period, list_candidate_periods
 from ..sizes import describe_size
 from .target import LEAST, Agreement, Suspect, Target
 
@@ -61,7 +61,7 @@ def _iter_units(reach: int, units: Iterable[int]) -> Iterator[int]:
 def _detect_periods(slow: np.ndarray, reach: int) -> Iterator[int]:
     """Return the period of the slow places themselves (as of stripes over nine servers), at the roundest near number of
     bytes."""
-    for length in lengths(slow, reach):
+    for length in list_candidate_periods(slow, reach):
         for step in _ROUND:
             multiple = round(length / step) * step
             if multiple and abs(multiple / length - 1) < _ROUND_ENOUGH and 4 * multiple <= reach:
@@ -110,7 +110,7 @@ def _fold_by_unit(target: Target, slow: np.ndarray, others: np.ndarray, units: l
         odd = unit // (unit & -unit)
         many = max(2, min(_SLOTS * (odd if odd <= _ODD else 1), unit // step))
         slots = [(offsets % unit) * many // unit for offsets in (slow, others)]
-        period_fold = fold(slots[0], slots[1], many, target.prevalence, len(units))
+        period_fold = find_best_slots_of_period(slots[0], slots[1], many, target.prevalence, len(units))
         if period_fold.agreement.is_significant and (
             best is None or period_fold.agreement.kappa > best[0].agreement.kappa + _SIMPLER
         ):

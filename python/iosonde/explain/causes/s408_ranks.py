@@ -25,7 +25,7 @@ import numpy as np
 
 from iosonde.core.words import format_share, join_names
 
-from .target import LEAST, Agreement, Suspect, Target, which_groups
+from .target import LEAST, Agreement, Suspect, Target, select_groups_with_slow
 
 CODE = "S408"
 _MAX_LISTED = 4
@@ -45,7 +45,7 @@ def find(target: Target) -> list[Suspect]:
     best: tuple[Agreement, str, list[Any]] | None = None
     of = 0
     for word, names, slow, every in groups:
-        agreement, members = which_groups(names, slow, every)
+        agreement, members = select_groups_with_slow(names, slow, every)
         if agreement.is_significant and (best is None or agreement.kappa > best[0].kappa + 0.02):
             best, of = (agreement, word, members), len(names)
     if best is None:

@@ -23,7 +23,7 @@ import numpy as np
 
 from iosonde.core.words import format_share
 
-from .target import LEAST, Suspect, Target, agreement
+from .target import LEAST, Suspect, Target, compute_agreement
 
 CODE = "S409"
 _MOST_BINS = 200_000
@@ -53,7 +53,7 @@ def find(target: Target) -> list[Suspect]:
     weight = target.rows.size / max(1, int(waiting.sum()))  # parts of the time are not independent operations
     n_other = int(weight * (waiting.size - waiting.sum()))
     hits, false = weight * int((waiting & expected).sum()), weight * int((expected & ~waiting).sum())
-    score = agreement(hits, target.rows.size, false, n_other, float(waiting.mean()))
+    score = compute_agreement(hits, target.rows.size, false, n_other, float(waiting.mean()))
     moments = int((np.diff((2 * together >= len(ranks)).astype(np.int8), prepend=0) == 1).sum())
     if not score.is_significant or moments < _LEAST_MOMENTS:
         return []

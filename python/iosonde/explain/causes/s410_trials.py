@@ -23,17 +23,19 @@ import numpy as np
 
 from iosonde.core.words import format_share, join_names
 
-from .target import LEAST, Suspect, which_groups
+from .target import LEAST, Suspect, select_groups_with_slow
 
 CODE = "S410"
 _MAX_LISTED = 3
 
 
-def between(place: int, names: Sequence[str], slow: Sequence[float], every: Sequence[float]) -> list[Suspect]:
+def find_suspect_trials(
+    place: int, names: Sequence[str], slow: Sequence[float], every: Sequence[float]
+) -> list[Suspect]:
     """Compare the trials of a class with ``slow`` of ``every`` operation in each."""
     if len(names) < 2 or not LEAST <= sum(slow) < sum(every):
         return []
-    agreement, members = which_groups(names, np.array(slow), np.array(every))
+    agreement, members = select_groups_with_slow(names, np.array(slow), np.array(every))
     if not agreement.is_significant:
         return []
     some = members[:_MAX_LISTED] + ([f"{len(members) - _MAX_LISTED} more"] if len(members) > _MAX_LISTED else [])

@@ -58,7 +58,7 @@ class FastDrift:
         return f"at the end fast operations take {format_share(abs(value))}{between} {way} than at the beginning"
 
 
-def drift(trials: Sequence[Account], fast: int, level: float) -> FastDrift | None:
+def estimate_fast_class_drift(trials: Sequence[Account], fast: int, level: float) -> FastDrift | None:
     """Estimate the drift of the fast class; None without such a class, or if fewer than half of the trials show it."""
     drifts = [trend for trial in trials if (trend := _fit_trend(trial, fast, level)) is not None]
     if not drifts or 2 * len(drifts) < len(trials):

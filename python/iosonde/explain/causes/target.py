@@ -47,7 +47,9 @@ class Agreement:
         return "high" if self.kappa >= 0.8 else "medium" if self.kappa >= 0.5 else "low"
 
 
-def agreement(hits: float, n_slow: int, false: float, n_other: int, prevalence: float, tried: int = 1) -> Agreement:
+def compute_agreement(
+    hits: float, n_slow: int, false: float, n_other: int, prevalence: float, tried: int = 1
+) -> Agreement:
     """Compute the agreement of a rule that predicts ``hits`` of ``n_slow`` slow operations and ``false`` of ``n_other``
     others.
 
@@ -131,27 +133,29 @@ class Target:
 
     def judge(self, slow: Mask, others: Mask, tried: int = 1) -> Agreement:
         """Return the agreement of a rule, from its predictions on ``some_slow`` and ``some_others``."""
-        return agreement(int(slow.sum()), slow.size, int(others.sum()), others.size, self.prevalence, tried)
+        return compute_agreement(int(slow.sum()), slow.size, int(others.sum()), others.size, self.prevalence, tried)
 
     def judge_rows(self, rows: Rows, tried: int = 1) -> Agreement:
         """Return the agreement of a rule that predicts these rows, among all operations."""
         hits = int(self.slow[rows].sum())
         n = len(self.operations)
-        return agreement(hits, self.rows.size, rows.size - hits, n - self.rows.size, self.prevalence, tried)
+        return compute_agreement(hits, self.rows.size, rows.size - hits, n - self.rows.size, self.prevalence, tried)
 
 
 def _sample_rows(rows: Rows, rng: np.random.Generator) -> Rows:
     return rows if rows.size <= _SAMPLE else np.sort(rng.choice(rows, _SAMPLE, replace=False))
 
 
-def which_groups(names: Sequence[Any], slow: npt.NDArray[Any], every: npt.NDArray[Any]) -> tuple[Agreement, list[Any]]:
+def select_groups_with_slow(
+    names: Sequence[Any], slow: npt.NDArray[Any], every: npt.NDArray[Any]
+) -> tuple[Agreement, list[Any]]:
     """Select the groups with the highest share of slow operations, as many as agree most with "slow", but not all.
     Returns (agreement, groups). Needs at least two groups."""
     order = np.argsort(-slow / np.maximum(every, 1), kind="stable")
     n_slow, n = int(slow.sum()), int(every.sum())
     hits, totals = np.cumsum(slow[order]), np.cumsum(every[order])
     agreements = [
-        agreement(int(hit), n_slow, int(many - hit), n - n_slow, n_slow / max(n, 1), len(names))
+        compute_agreement(int(hit), n_slow, int(many - hit), n - n_slow, n_slow / max(n, 1), len(names))
         for hit, many in zip(hits[:-1], totals[:-1], strict=True)
     ]
     at = max(range(len(agreements)), key=lambda place: agreements[place].kappa)

@@ -59,7 +59,9 @@ class DrawnOperations:
     ranks_a_line: int
 
 
-def drawn(rows: DrawnRows, classes: DensityClasses, account: Account, longest: int, placed: bool) -> DrawnOperations:
+def bin_trial_to_draw(
+    rows: DrawnRows, classes: DensityClasses, account: Account, longest: int, placed: bool
+) -> DrawnOperations:
     """Bin one trial and the density of all. ``longest``: operations of the rank with most."""
     low, high = (np.log(max(end, 1e-3)) for end in classes.ends_ns)
     height = max(high - low, 1e-9)
@@ -80,7 +82,9 @@ def drawn(rows: DrawnRows, classes: DensityClasses, account: Account, longest: i
     )
 
 
-def rows_of(operations: Operations, of: npt.NDArray[np.uint8], classes: DensityClasses) -> tuple[DrawnRows, int]:
+def select_rows_to_draw(
+    operations: Operations, of: npt.NDArray[np.uint8], classes: DensityClasses
+) -> tuple[DrawnRows, int]:
     """Return (rows, operations of the rank with most). The rows are all operations; of many, all of the rare classes
     and an even sample of the frequent ones."""
     rows, weight = _sample_rows(of, classes)

@@ -13,18 +13,18 @@ import numpy.typing as npt
 from iosonde.explain import causes
 from iosonde.explain.causes.target import Suspect, Target
 from iosonde.explain.classes import DensityClasses
-from iosonde.explain.cost import Account, account, scale_account
+from iosonde.explain.cost import Account, scale_account_to_all_operations, sum_trial_account
 from iosonde.explain.operations import Operations
-from iosonde.explain.places import places
+from iosonde.explain.places import count_places
 from iosonde.explain.readings import Pass
-from iosonde.explain.slow_files import slow_files
+from iosonde.explain.slow_files import find_slow_files
 from iosonde.stats.density.histogram import LogHistogram, find_clock_step, histogram_from_values
 
-from .drawn import drawn, rows_of
+from .drawn import bin_trial_to_draw, select_rows_to_draw
 from .group import OperationGroup, TrialLook, TrialOperations
 
 
-def histograms(
+def iter_histograms(
     each: Iterable[tuple[OperationGroup, TrialOperations]],
 ) -> Iterator[tuple[OperationGroup, LogHistogram]]:
     """Return the histogram of every group of every trial; of all operations if these were counted beyond a sample."""
@@ -34,7 +34,7 @@ def histograms(
             yield group, histogram
 
 
-def looks(
+def iter_trial_looks(
     each: Iterable[tuple[OperationGroup, TrialOperations]], classes: Mapping[OperationGroup, DensityClasses]
 ) -> Iterator[tuple[OperationGroup, TrialLook]]:
     """Summarise every trial of the groups with classes."""
@@ -46,15 +46,15 @@ def looks(
 def _build_look(trial: TrialOperations, group: OperationGroup, classes: DensityClasses) -> TrialLook:
     operations = trial.operations
     of = classes.classify(operations.duration_ns)
-    recorded = account(operations, of, classes.count)
+    recorded = sum_trial_account(operations, of, classes.count)
     full_account = build_full_account(recorded, classes, trial.exact, operations.stand_for)
-    rows, longest = rows_of(operations, of, classes)
+    rows, longest = select_rows_to_draw(operations, of, classes)
     return TrialLook(
         trial.name,
         full_account,
-        places(operations, of, recorded),
-        trial_suspects(operations, of, classes),
-        drawn(rows, classes, full_account, longest, operations.placed),
+        count_places(operations, of, recorded),
+        find_suspects_of_slow_classes(operations, of, classes),
+        bin_trial_to_draw(rows, classes, full_account, longest, operations.placed),
         trial.failed,
         find_clock_step(operations.duration_ns) / 1e9,
         trial.notes,
@@ -84,7 +84,7 @@ def _build_pass(trial: TrialOperations, group: OperationGroup, classes: DensityC
         sent,
         trial.is_synchronous,
         trial.servers,
-        slow_files(trial.operations, trial.path.least_s(group.size) + trial.servers.least_s, sent),
+        find_slow_files(trial.operations, trial.path.least_s(group.size) + trial.servers.least_s, sent),
     )
 
 
@@ -95,13 +95,17 @@ def build_full_account(
 
     The count of each class comes from the exact histogram, or from the number that each represents (``stand_for``)."""
     if exact is None:
-        return recorded if stand_for == 1 else scale_account(recorded, recorded.counts.sum(axis=0) * stand_for, ())
-    return scale_account(
-        recorded, class_counts(exact, classes), [typical_ns / 1e9 for typical_ns in classes.typical_ns]
+        return (
+            recorded
+            if stand_for == 1
+            else scale_account_to_all_operations(recorded, recorded.counts.sum(axis=0) * stand_for, ())
+        )
+    return scale_account_to_all_operations(
+        recorded, count_by_class(exact, classes), [typical_ns / 1e9 for typical_ns in classes.typical_ns]
     )
 
 
-def class_counts(histogram: LogHistogram, classes: DensityClasses) -> np.ndarray:
+def count_by_class(histogram: LogHistogram, classes: DensityClasses) -> np.ndarray:
     """Count the values of each class."""
     edges = [0, *(histogram.below(bound) for bound in classes.bounds_ns), histogram.counts.size]
     return np.array([histogram.recorded[begin:end].sum() for begin, end in zip(edges, edges[1:], strict=False)])
@@ -126,18 +130,19 @@ class Reason:
         }
 
 
-def trial_suspects(
+def find_suspects_of_slow_classes(
     operations: Operations, of: npt.NDArray[np.uint8], classes: DensityClasses
 ) -> dict[int, list[Suspect]]:
     """Find the suspects of every class slower than the fast one; none if it has all operations, as there is nothing to
     compare with."""
     slow = {place: of == place for place in range(classes.fast + 1, classes.count)}
     return {
-        place: [] if mine.all() else causes.suspects(Target(operations, mine, place)) for place, mine in slow.items()
+        place: [] if mine.all() else causes.find_suspects(Target(operations, mine, place))
+        for place, mine in slow.items()
     }
 
 
-def reasons(trials: Sequence[Sequence[Suspect]], between: Sequence[Suspect] = ()) -> list[Reason]:
+def select_reasons(trials: Sequence[Sequence[Suspect]], between: Sequence[Suspect] = ()) -> list[Reason]:
     """Select the suspects in at least half of the trials, each with its median agreement, and add those between
     trials."""
     by_key: dict[tuple[str, str], list[Suspect]] = {}

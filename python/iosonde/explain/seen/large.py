@@ -15,14 +15,14 @@ from iosonde.explain.causes.target import LEAST as LEAST_OF_CLASS
 from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses
 from iosonde.explain.cost import AccountSums
-from iosonde.explain.operations import Columns, build_operations, rank_parts, stand_for
+from iosonde.explain.operations import Columns, build_operations, compute_operations_per_record, rank_parts
 from iosonde.explain.places import PlaceSums
 from iosonde.explain.stretches import SEED, Stretches
 from iosonde.stats.density.histogram import LogHistogram, find_clock_step, histogram_from_values, merge_histograms
 
-from .drawn import EVERY, DrawnRows, drawn
+from .drawn import EVERY, DrawnRows, bin_trial_to_draw
 from .group import TrialLook
-from .in_memory import build_full_account, class_counts, reasons, trial_suspects
+from .in_memory import build_full_account, count_by_class, find_suspects_of_slow_classes, select_reasons
 
 _SAMPLE = 400_000  # of the whole run, for effects longer than a stretch
 _COLUMNS = ("rank", "file", "offset", "start_ns", "duration_ns")
@@ -36,7 +36,7 @@ class Span:
         self, key: tuple[int, int, int], phase: StoredPhase, n: int, failed: int, kind: str, recorded: int
     ) -> None:
         self.key, self.phase, self.n, self.failed = key, phase, n, failed
-        self.stand_for = stand_for(phase, kind, recorded)
+        self.stand_for = compute_operations_per_record(phase, kind, recorded)
         self.histogram: LogHistogram | None = None
         self.step_ns = 0
         self.counts: dict[int, int] = {}
@@ -81,7 +81,9 @@ class Span:
         if histogram is not None:
             self.histogram = histogram if self.histogram is None else merge_histograms([self.histogram, histogram])
 
-    def after_first(self, columns: Columns, parts: list[tuple[int, int, int]]) -> npt.NDArray[np.int64]:
+    def compute_ns_after_first_start(
+        self, columns: Columns, parts: list[tuple[int, int, int]]
+    ) -> npt.NDArray[np.int64]:
         """Return ns of each start after the first one, or after that of its rank if clocks are not comparable."""
         start = columns["start_ns"].astype(np.int64)
         zeros = self._get_zeros()
@@ -105,7 +107,7 @@ class LargeGroup:
         self._stretches = Stretches(span.n, len(span.counts), span.elapsed_ns)
         self._rng = np.random.default_rng(SEED)
         self._sample: list[dict[str, Array]] = []
-        self._draw = np.minimum(1.0, EVERY / classes.count / np.maximum(class_counts(span.histogram, classes), 1))
+        self._draw = np.minimum(1.0, EVERY / classes.count / np.maximum(count_by_class(span.histogram, classes), 1))
         self._drawn: list[DrawnRows] = []
         self._done: dict[int, int] = {}
 
@@ -113,7 +115,7 @@ class LargeGroup:
         """Add a piece, as in ``Span``."""
         parts = list(rank_parts(columns["rank"]))
         mine = {name: columns[name] for name in _COLUMNS}
-        mine["start_ns"] = self._span.after_first(columns, parts)
+        mine["start_ns"] = self._span.compute_ns_after_first_start(columns, parts)
         mine["of"] = self._classes.classify(columns["duration_ns"])
         self._sums.add(mine["start_ns"], mine["duration_ns"], mine["of"])
         self._places.add(parts, mine["offset"], mine["of"])
@@ -161,7 +163,7 @@ class LargeGroup:
             account,
             self._places.counts(recorded),
             self._find_suspects(),
-            drawn(rows, classes, account, max(span.counts.values()), span.placed),
+            bin_trial_to_draw(rows, classes, account, max(span.counts.values()), span.placed),
             span.failed,
             span.step_ns / 1e9,
             tuple(self._list_notes()),
@@ -209,7 +211,9 @@ class LargeGroup:
         sample = {name: np.concatenate([piece[name] for piece in self._sample]) for name in self._sample[0]}
         sample_suspects = self._find_in_columns(sample, False)
         return {
-            place: _merge_suspects([reason.suspect for reason in reasons(by_place[place])], sample_suspects[place])
+            place: _merge_suspects(
+                [reason.suspect for reason in select_reasons(by_place[place])], sample_suspects[place]
+            )
             for place in places
         }
 
@@ -224,7 +228,7 @@ class LargeGroup:
             in_order=in_order,
             local=self._local,
         )
-        return trial_suspects(operations, columns["of"], self._classes)
+        return find_suspects_of_slow_classes(operations, columns["of"], self._classes)
 
 
 def _merge_suspects(stretches: list[Suspect], sample: list[Suspect]) -> list[Suspect]:

@@ -13,9 +13,9 @@ from iosonde.core.arrays import Array
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.summarise import estimate_mean
 
-from .balance import by_chance
-from .bound import ceiling
-from .system import READ, WRITE, System, with_settings
+from .balance import compute_random_balance
+from .bound import compute_ceiling
+from .system import READ, WRITE, System, replace_fields
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class PredictedTime:
         }
 
 
-def predict(
+def predict_time(
     work: Application, systems: tuple[System, System, System], placement: str, level: float
 ) -> tuple[Estimate, dict[str, float]]:
     """Return T and its parts in s.
@@ -72,7 +72,7 @@ def predict(
     ), middle
 
 
-def against(times: Array, predicted: Estimate, level: float) -> tuple[Estimate, Estimate]:
+def compare_with_prediction(times: Array, predicted: Estimate, level: float) -> tuple[Estimate, Estimate]:
     """(mean of the trials, mean ÷ predicted): the ratio's interval is that of the mean over both ends of T."""
     measured = estimate_mean(times, level).within(low=0.0)
     value, low, high = (
@@ -86,7 +86,7 @@ def against(times: Array, predicted: Estimate, level: float) -> tuple[Estimate, 
     return measured, replace(measured, value=value, low=low, high=high)
 
 
-def sentence(rows: Sequence[PredictedTime]) -> str:
+def describe_range_of_ratios(rows: Sequence[PredictedTime]) -> str:
     """Describe the range of measured ÷ predicted, and count the settings that differ significantly."""
     ratios = [row.ratio for row in rows]
     values = [ratio.value for ratio in ratios if ratio.value is not None]
@@ -112,9 +112,9 @@ def _compute_parts(work: Application, system: System, placement: str, level: flo
     parts = {"compute": work.compute}
     for operation, amount, files in ((READ, work.read, work.read_files), (WRITE, work.write, work.write_files)):
         if amount:
-            moving, share = with_settings(system, {"operation": operation}), None
+            moving, share = replace_fields(system, {"operation": operation}), None
             if placement:
-                moving = with_settings(moving, {"stripe_count": 1, "files": files or None, "placement": placement})
-                share = by_chance(moving, level)[end]
-            parts[operation] = ceiling(moving, share).seconds(amount)
+                moving = replace_fields(moving, {"stripe_count": 1, "files": files or None, "placement": placement})
+                share = compute_random_balance(moving, level)[end]
+            parts[operation] = compute_ceiling(moving, share).seconds(amount)
     return parts

@@ -22,16 +22,18 @@ _SEED = 1
 _MOST = 1e9  # files or servers
 
 
-def balance(system: System) -> float:
+def compute_balance(system: System) -> float:
     """Return the share of the servers' total rate that the placement lets through; 1 without stripes."""
     if system.stripe_count is None:
         return 1.0
     if system.placement == "round_robin":
-        return in_turn(_count_files(system), int(system.stripe_count) * _count_copies(system), int(system.servers))
-    return by_chance(system)[0]
+        return compute_balance_in_turn(
+            _count_files(system), int(system.stripe_count) * _count_copies(system), int(system.servers)
+        )
+    return compute_random_balance(system)[0]
 
 
-def by_chance(system: System, level: float = 0.95) -> tuple[float, float, float]:
+def compute_random_balance(system: System, level: float = 0.95) -> tuple[float, float, float]:
     """Return (mean, low, high) of the share under random placement: ``level`` of placements lie between the ends.
     Raises InputError beyond ``_MOST`` files or servers."""
     files, stripes, servers, copies = (
@@ -51,15 +53,15 @@ def by_chance(system: System, level: float = 0.95) -> tuple[float, float, float]
         )
     if system.placement == "groups" and servers % copies == 0:
         groups = servers // copies
-        return random_share(files, min(stripes, groups), groups, level)
+        return simulate_random_balance(files, min(stripes, groups), groups, level)
     return (
-        random_share(files * copies, stripes, servers, level)
+        simulate_random_balance(files * copies, stripes, servers, level)
         if stripes * copies > servers
-        else random_share(files, stripes * copies, servers, level)
+        else simulate_random_balance(files, stripes * copies, servers, level)
     )
 
 
-def best_case(system: System) -> System:
+def get_evenly_placed_system(system: System) -> System:
     """Return the system with its files dealt out in turn: the best that chance can do."""
     return replace(system, placement="round_robin")
 
@@ -75,13 +77,13 @@ def _count_copies(system: System) -> int:
     return int(system.replicas) if replicated else 1
 
 
-def in_turn(files: int, stripes: int, servers: int) -> float:
+def compute_balance_in_turn(files: int, stripes: int, servers: int) -> float:
     """The share of the best case: loads dealt out in turn."""
     return files * stripes / servers / math.ceil(files * stripes / servers)
 
 
 @lru_cache(maxsize=256)
-def random_share(files: int, stripes: int, servers: int, level: float = 0.95) -> tuple[float, float, float]:
+def simulate_random_balance(files: int, stripes: int, servers: int, level: float = 0.95) -> tuple[float, float, float]:
     """Return (mean, low, high) of the share if every file takes ``stripes`` random servers: ``level`` of the placements
     lie between low and high."""
     import numpy as np

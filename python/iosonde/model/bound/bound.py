@@ -12,9 +12,9 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 
-from .balance import balance
-from .system import READ, WRITE, System, check, with_settings
-from .traffic import Traffic, traffic
+from .balance import compute_balance
+from .system import READ, WRITE, System, raise_if_invalid_system, replace_fields
+from .traffic import Traffic, compute_traffic
 
 _TIED = 1e-9
 CHENG = "Cheng, CHEP 2004"
@@ -104,16 +104,16 @@ class Ceiling:
         return seconds
 
 
-def bound(system: System, settings: Mapping[str, Any] | None = None) -> float:
+def compute_bound(system: System, settings: Mapping[str, Any] | None = None) -> float:
     """S of a system in bytes/s, with some of its fields set anew (see :class:`System`). Raises InputError."""
-    return ceiling(with_settings(system, settings or {})).s
+    return compute_ceiling(replace_fields(system, settings or {})).s
 
 
-def ceiling(system: System, share: float | None = None) -> Ceiling:
+def compute_ceiling(system: System, share: float | None = None) -> Ceiling:
     """Compute all terms of a system. ``share``: what the placement lets through, if known better than from its stripes.
     Raises InputError for an impossible system, UnlimitedSystemError."""
-    check(system)
-    moved, share = traffic(system), balance(system) if share is None else share
+    raise_if_invalid_system(system)
+    moved, share = compute_traffic(system), compute_balance(system) if share is None else share
     values = _compute_terms(system, moved, share)
     if not values:
         raise UnlimitedSystemError(
@@ -138,11 +138,11 @@ def ceiling(system: System, share: float | None = None) -> Ceiling:
     return Ceiling(system, terms, tuple(name for name in (*links, "disks") if name not in values), share)
 
 
-def sweep(system: System, name: str, values: Sequence[float]) -> dict[str, list[float]]:
+def compute_terms_by_field_value(system: System, name: str, values: Sequence[float]) -> dict[str, list[float]]:
     """Every term's value, and ``s``, while one field takes each of ``values``: the lines of a roofline."""
     lines: dict[str, list[float]] = {}
     for value in values:
-        system_ceiling = ceiling(with_settings(system, {name: value}))
+        system_ceiling = compute_ceiling(replace_fields(system, {name: value}))
         for term in system_ceiling.terms:
             lines.setdefault(term.name, []).append(term.bytes_per_s)
         lines.setdefault("s", []).append(system_ceiling.s)
@@ -160,7 +160,7 @@ def _compute_terms(system: System, moved: Traffic, share: float) -> dict[str, fl
         terms["network_clients"] = n * client_link / moved.clients
     if server_link is not None:
         terms["network_servers"] = m * server_link * share / moved.servers
-    seconds = _disk_seconds(system, moved)
+    seconds = _compute_disk_seconds_per_byte(system, moved)
     if system.disks is not None and seconds is not None:
         terms["disks"] = system.disks * share / seconds
     if system.fabric is not None:
@@ -176,11 +176,11 @@ def _compute_terms(system: System, moved: Traffic, share: float) -> dict[str, fl
     return terms
 
 
-def _disk_seconds(system: System, moved: Traffic) -> float | None:
+def _compute_disk_seconds_per_byte(system: System, moved: Traffic) -> float | None:
     """Return how long one disk works for one byte of the application; None where its rate is not known."""
     seconds = 0.0
     for operation, amount in ((WRITE, moved.disk_written), (READ, moved.disk_read)):
-        rate = system.disk_rate(operation)
+        rate = system.get_disk_rate(operation)
         if amount and rate is None:
             return None
         seconds += amount / rate if amount and rate is not None else 0.0

@@ -26,7 +26,7 @@ class ProbedSystem:
     notes: tuple[str, ...] = ()
 
 
-def probed_system(document: Document, operation: str, overrides: Collection[str]) -> ProbedSystem:
+def build_probed_system(document: Document, operation: str, overrides: Collection[str]) -> ProbedSystem:
     """Build the system of a probe; ``overrides`` are fields that the user set, which take precedence."""
     ends: dict[str, Ends] = {}
     words: dict[str, Any] = {}
@@ -55,11 +55,11 @@ def probed_system(document: Document, operation: str, overrides: Collection[str]
                     field=name.replace("_", " "),
                 )
             )
-    _limit_to_clients(ends, words, overrides)
+    _attribute_network_to_clients(ends, words, overrides)
     return ProbedSystem(ends, words, tuple(dict.fromkeys(notes)))
 
 
-def own_disk(document: Document) -> bool | None:
+def is_target_disk_of_node(document: Document) -> bool | None:
     """Return whether the probed target was a disk of each node, neither remote nor in memory; None if unknown."""
     if document.get("own_disk") is not None:
         return bool(document["own_disk"])
@@ -92,7 +92,7 @@ def _add_disks(
             if taken
             else []
         )
-    own = own_disk(document)
+    own = is_target_disk_of_node(document)
     if own is False or not nodes or not all(node.get("disk_write") for node in nodes):
         return []
     for name in _DISK:
@@ -105,7 +105,7 @@ def _add_disks(
     return [Message("single-disk", "the probed disk is assumed to be the only one: {spell.disks} overrides this")]
 
 
-def _limit_to_clients(ends: dict[str, Ends], words: Mapping[str, Any], overrides: Collection[str]) -> None:
+def _attribute_network_to_clients(ends: dict[str, Ends], words: Mapping[str, Any], overrides: Collection[str]) -> None:
     """Attribute the probed network to clients: a probe of clients does not count servers, so servers must not limit."""
     if "network" in ends and not {"servers", "network", "server_network"} & {*overrides, *words}:
         own = ends.pop("network")

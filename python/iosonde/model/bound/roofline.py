@@ -11,7 +11,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.level_text import format_setting
 from iosonde.core.types import Estimate
 
-from .bound import Ceiling, sweep
+from .bound import Ceiling, compute_terms_by_field_value
 from .shares import MeasuredShare
 from .system import System
 
@@ -44,12 +44,12 @@ class CeilingLines:
     sizes: bool = False
 
 
-def alone(ceiling: Ceiling, against: str) -> CeilingLines:
+def build_specified_roofline(ceiling: Ceiling, against: str) -> CeilingLines:
     """Return the roofline of a system specified by hand. Raises InputError."""
     return _build_lines(f"{ceiling.system.operation}, by hand", ceiling, (), against)
 
 
-def rooflines(
+def build_rooflines(
     shares: Sequence[MeasuredShare], against: str, format_title: Callable[[MeasuredShare], str] | None = None
 ) -> list[CeilingLines]:
     """Return one roofline for each operation (named by ``format_title``) and each setting with its own ceilings. Raises
@@ -112,7 +112,7 @@ def _build_lines(title: str, ceiling: Ceiling, shares: Sequence[MeasuredShare], 
     xs = _compute_positions(
         min(at) if points else min(1.0, *at), max(at) * (1 if len(set(at)) > 1 else _WIDER), ceiling, field
     )
-    lines = sweep(ceiling.system, field, xs)
+    lines = compute_terms_by_field_value(ceiling.system, field, xs)
     s = tuple(lines.pop("s"))
     return CeilingLines(
         title,

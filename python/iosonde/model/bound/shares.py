@@ -8,8 +8,8 @@ from iosonde.core.arrays import Array
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.summarise import estimate_mean
 
-from .balance import best_case
-from .bound import Ceiling, ceiling
+from .balance import get_evenly_placed_system
+from .bound import Ceiling, compute_ceiling
 
 ABOVE, PERHAPS = "above the bound", "may be above the bound"
 CURE = "a cache served it, or a unit is wrong: look at 'iosonde check'"
@@ -62,7 +62,7 @@ class MeasuredShare:
         }
 
 
-def share_of(
+def estimate_share_of_bound(
     values: Array,
     system_ceiling: Ceiling,
     level: float,
@@ -76,7 +76,11 @@ def share_of(
     share = _divide_estimate(
         measured, system_ceiling.s, system_ceiling.s if low is None else low, system_ceiling.s if high is None else high
     )
-    return measured, share, _judge_share(share, ceiling(best_case(system_ceiling.system)).s / system_ceiling.s)
+    return (
+        measured,
+        share,
+        _judge_share(share, compute_ceiling(get_evenly_placed_system(system_ceiling.system)).s / system_ceiling.s),
+    )
 
 
 def _divide_estimate(measured: Estimate, s: float, low: float, high: float) -> Estimate:

@@ -63,7 +63,7 @@ class System:
     placement: str = "round_robin"
     path: str = "network"
 
-    def disk_rate(self, operation: str) -> float | None:
+    def get_disk_rate(self, operation: str) -> float | None:
         """R of one disk when it reads or writes."""
         own = self.disk_read if operation == READ else self.disk_write
         return own if own is not None else self.disk
@@ -87,12 +87,12 @@ _NEEDS = {
 }
 
 
-def idle(names: Collection[str], available: Collection[str]) -> tuple[str, str] | None:
+def find_unused_field(names: Collection[str], available: Collection[str]) -> tuple[str, str] | None:
     """Return the first of the fields ``names`` that no term uses, and the field it lacks among ``available``."""
     return next(((name, _NEEDS[name]) for name in names if name in _NEEDS and _NEEDS[name] not in available), None)
 
 
-def with_settings(system: System, settings: Mapping[str, Any]) -> System:
+def replace_fields(system: System, settings: Mapping[str, Any]) -> System:
     """Return the system with some fields replaced. Raises InputError for an unknown field."""
     for name in settings:
         if name not in FIELDS:
@@ -107,7 +107,7 @@ def with_settings(system: System, settings: Mapping[str, Any]) -> System:
     return replace(system, **settings) if settings else system
 
 
-def check(system: System) -> System:
+def raise_if_invalid_system(system: System) -> System:
     """Return the system if it is valid. Raises InputError with the fault."""
     for name in FIELDS:
         value = getattr(system, name)
@@ -157,11 +157,11 @@ def check(system: System) -> System:
                 name=name,
                 number=value,
             )
-    _check_redundancy(system)
+    _raise_if_invalid_redundancy(system)
     return system
 
 
-def _check_redundancy(system: System) -> None:
+def _raise_if_invalid_redundancy(system: System) -> None:
     """Raise InputError for copies without a redundancy scheme, or more copies than disks."""
     if system.replicas > 1 and system.redundancy not in ("client", "chained"):
         raise InputError(

@@ -22,7 +22,7 @@ class Traffic:
     disk_read: float = 0.0
 
 
-def traffic(system: System) -> Traffic:
+def compute_traffic(system: System) -> Traffic:
     """Compute the bytes moved for one byte of the system's operation. A read takes one copy, and data chunks only."""
     if system.operation == READ:
         return Traffic(disk_read=1.0)
@@ -32,13 +32,15 @@ def traffic(system: System) -> Traffic:
     if system.redundancy == "chained":
         return Traffic(1.0, r, r, disk_written=r)
     if system.redundancy == "erasure":
-        written, read = erasure(system.data_chunks, system.parity_chunks, system.chunk_size, system.request_size)
+        written, read = compute_erasure_coded_bytes(
+            system.data_chunks, system.parity_chunks, system.chunk_size, system.request_size
+        )
         busier = max(written, read)
         return Traffic(busier, busier, written + read, written, read)
     return Traffic(disk_written=1.0)
 
 
-def erasure(k: int, m: int, chunk: float | None, request: float | None) -> tuple[float, float]:
+def compute_erasure_coded_bytes(k: int, m: int, chunk: float | None, request: float | None) -> tuple[float, float]:
     """(bytes written, bytes read) for each byte of a write, aligned to chunks.
 
     Full stripes write (k + m)/k and read nothing. The rest of a request that fills no stripe updates m parities of

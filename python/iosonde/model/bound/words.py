@@ -47,17 +47,17 @@ _OPTIONS_BY_TERM = {
 }
 
 
-def name(term: str) -> str:
+def format_term_name(term: str) -> str:
     """A term as it stands in a sentence."""
     return NAMES[term]
 
 
-def names(terms: tuple[str, ...]) -> str:
+def join_term_names(terms: tuple[str, ...]) -> str:
     """Several terms in a sentence."""
     return join_names([NAMES[term] for term in terms])
 
 
-def unknown(ceiling: Ceiling) -> list[str]:
+def list_unknown_inputs(ceiling: Ceiling) -> list[str]:
     """List unknown inputs of the bound, each with the options that supply it: the true bound can only be lower."""
     return [
         Message(
@@ -70,7 +70,7 @@ def unknown(ceiling: Ceiling) -> list[str]:
     ]
 
 
-def assumptions(ceiling: Ceiling) -> list[str]:
+def list_bound_assumptions(ceiling: Ceiling) -> list[str]:
     """List Cheng's four assumptions, and those of this system's extensions."""
     system, messages = ceiling.system, list[str](ASSUMPTIONS)
     if system.path == "local":
@@ -110,12 +110,12 @@ def assumptions(ceiling: Ceiling) -> list[str]:
     return messages
 
 
-def case(system: System) -> str:
+def name_cheng_case(system: System) -> str:
     """Name Cheng's case of this system, from N, M, R and I, or the case that he leaves out."""
     if system.path == "local":
         return Message("local-path", "one machine with its own disks: S depends on them and on its CPU (P·R, N/c)")
     link = system.network if system.network is not None else system.server_network
-    rate = system.disk_rate(system.operation)
+    rate = system.get_disk_rate(system.operation)
     if link is None or rate is None:
         return Message("unknown-case", "unknown case: the network or disk rate is missing")
     is_single = system.clients == 1 or system.servers == 1
@@ -134,6 +134,6 @@ def case(system: System) -> str:
     )
 
 
-def advice(ceiling: Ceiling) -> list[str]:
+def list_limit_remedies(ceiling: Ceiling) -> list[str]:
     """Return the remedy for each limiting term."""
     return [ADVICE[term] for term in ceiling.limit]

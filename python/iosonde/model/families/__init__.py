@@ -44,14 +44,14 @@ class Family(Protocol):
         """The response at rows × features."""
 
 
-def limit(name: str) -> int | None:
+def get_max_settings(name: str) -> int | None:
     """Return the largest number of settings that a family accepts, None without a limit."""
-    return getattr(family(name), "MOST_SETTINGS", None)
+    return getattr(import_family(name), "MOST_SETTINGS", None)
 
 
-def note(name: str, rows: int) -> tuple[str, ...]:
+def warn_about_few_rows(name: str, rows: int) -> tuple[str, ...]:
     """Return a note if the family learns from fewer than ``rows`` rows."""
-    most = getattr(family(name), "MOST_ROWS", rows)
+    most = getattr(import_family(name), "MOST_ROWS", rows)
     return (
         (
             Message(
@@ -67,7 +67,7 @@ def note(name: str, rows: int) -> tuple[str, ...]:
     )
 
 
-def family(name: str) -> Family:
+def import_family(name: str) -> Family:
     """The module of this name. Raises InputError."""
     if name not in NAMES:
         raise InputError(
@@ -80,10 +80,10 @@ def family(name: str) -> Family:
     return importlib.import_module(f"{__name__}.{name}")
 
 
-def checked(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def complete_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return all options of a family, defaults filled in. Raises InputError for an unknown option, or a number out of
     range."""
-    defaults = family(name).OPTIONS
+    defaults = import_family(name).OPTIONS
     for option in options:
         if option not in defaults:
             raise InputError(

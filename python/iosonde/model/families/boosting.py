@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.model.families import nodes
-from iosonde.model.fit.coding import factors_json
+from iosonde.model.fit.coding import factors_to_json
 from iosonde.model.fit.features import Array, Examples
 
 NAME = "boosting"
@@ -23,8 +23,8 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     from sklearn.ensemble import GradientBoostingRegressor
 
     chosen = {**OPTIONS, **options}
-    factors = factors_json(examples.features)
-    matrix, _ = nodes.matrix_of(factors, examples.x)
+    factors = factors_to_json(examples.features)
+    matrix, _ = nodes.build_training_matrix(factors, examples.x)
     grown = GradientBoostingRegressor(
         n_estimators=int(chosen["trees"]),
         max_depth=int(chosen["depth"]) or None,

@@ -13,9 +13,9 @@ import numpy as np
 from iosonde.core.column_units import split_unit, unit_to_bytes_per_s
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.units import parse_per_byte, parse_rate, parse_seconds, parse_size
-from iosonde.model.bound.bound import bound
-from iosonde.model.bound.system import FIELDS, System, with_settings
-from iosonde.model.fit.coding import factors_json
+from iosonde.model.bound.bound import compute_bound
+from iosonde.model.bound.system import FIELDS, System, replace_fields
+from iosonde.model.fit.coding import factors_to_json
 from iosonde.model.fit.features import Array, Examples, Feature
 
 NAME = "bound"
@@ -50,7 +50,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         "bytes_per_s": _parse_unit(examples, str(options.get("unit") or "")),
         "system": system,
         "columns": columns,
-        "factors": factors_json(examples.features),
+        "factors": factors_to_json(examples.features),
     }
     predict(form, examples.x[:1])  # raises for an impossible system
     return form
@@ -59,7 +59,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 def predict(form: Mapping[str, Any], x: Array) -> Array:
     """S in the response's unit."""
     factors = {factor["name"]: (index, factor.get("levels")) for index, factor in enumerate(form["factors"])}
-    system = with_settings(System(), form["system"])
+    system = replace_fields(System(), form["system"])
     used = [factors[column["factor"]][0] for column in form["columns"]]
     rows, inverse = np.unique(x[:, used], axis=0, return_inverse=True)
     ceilings = []
@@ -69,7 +69,7 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
             levels = factors[column["factor"]][1]
             scaled = _to_integer(column["field"], value * column["scale"])
             settings[column["field"]] = scaled if levels is None else levels[int(value)]
-        ceilings.append(bound(system, settings) / float(form["bytes_per_s"]))
+        ceilings.append(compute_bound(system, settings) / float(form["bytes_per_s"]))
     return np.array(ceilings)[inverse.reshape(-1)]
 
 

@@ -14,10 +14,10 @@ import numpy as np
 from iosonde.core.errors import DataError, InputError
 from iosonde.model.families import nodes
 from iosonde.model.fit import speed_classes
-from iosonde.model.fit.coding import factors_json
+from iosonde.model.fit.coding import factors_to_json
 from iosonde.model.fit.features import Array, Examples
 
-from .tree import limits
+from .tree import to_sklearn_options
 
 NAME = "classes"
 OPTIONS: dict[str, Any] = {"depth": 0, "min_leaf": 0, "reading": "width", "maximum": 0.0, "ends": "", "names": ""}
@@ -36,10 +36,13 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
             response=examples.response,
         )
     bounds, names = _read_classes(options, float(options.get("maximum") or examples.y.max()))
-    class_numbers, middles = speed_classes.classify(examples.y, bounds), speed_classes.middles(bounds)
-    factors = factors_json(examples.features)
-    matrix, _ = nodes.matrix_of(factors, examples.x)
-    grown = DecisionTreeClassifier(**limits(options, len(examples)), random_state=seed)
+    class_numbers, middles = (
+        speed_classes.number_speed_classes(examples.y, bounds),
+        speed_classes.compute_class_middles(bounds),
+    )
+    factors = factors_to_json(examples.features)
+    matrix, _ = nodes.build_training_matrix(factors, examples.x)
+    grown = DecisionTreeClassifier(**to_sklearn_options(options, len(examples)), random_state=seed)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes")  # few rows have many classes here
         grown.fit(matrix.ranks, class_numbers)
@@ -56,7 +59,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     }
 
 
-def own_bounds(options: Mapping[str, Any], y: Array) -> Array | None:
+def get_custom_class_bounds(options: Mapping[str, Any], y: Array) -> Array | None:
     """Return the upper ends of custom classes; None without them, or for a response below 0."""
     return (
         None
@@ -69,7 +72,7 @@ def _read_classes(options: Mapping[str, Any], maximum: float) -> tuple[Array, li
     """(upper ends, names or none). Raises InputError."""
     names = [name for name in str(options.get("names") or "").split(",") if name]
     if not options.get("ends"):
-        bounds = speed_classes.upper_bounds(maximum, str(options.get("reading") or "width"))
+        bounds = speed_classes.compute_class_upper_bounds(maximum, str(options.get("reading") or "width"))
     else:
         try:
             ends = [float(text) for text in str(options["ends"]).split(",")]

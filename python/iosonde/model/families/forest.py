@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from iosonde.model.families import nodes
-from iosonde.model.fit.coding import factors_json
+from iosonde.model.fit.coding import factors_to_json
 from iosonde.model.fit.features import Array, Examples
 
-from .tree import limits
+from .tree import to_sklearn_options
 
 NAME = "forest"
 OPTIONS: dict[str, Any] = {"trees": 50, "depth": 0, "min_leaf": 0}
@@ -23,13 +23,13 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     """``{"factors": […], "trees": [nodes, …]}``."""
     from sklearn.ensemble import RandomForestRegressor
 
-    factors = factors_json(examples.features)
-    matrix, columns = nodes.matrix_of(factors, examples.x)
+    factors = factors_to_json(examples.features)
+    matrix, columns = nodes.build_training_matrix(factors, examples.x)
     grown = RandomForestRegressor(
         int(options.get("trees") or OPTIONS["trees"]),
         max_features=max(1, round(len(columns) / 3)) if len(columns) > 2 else len(columns),
         random_state=seed,
-        **limits(options, len(examples)),
+        **to_sklearn_options(options, len(examples)),
     ).fit(matrix.ranks, examples.y)
     return {
         "factors": factors,

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError
-from iosonde.model.fit.coding import factors_json
+from iosonde.model.fit.coding import factors_to_json
 from iosonde.model.fit.features import Array, Examples
 
-from .neighbours import placed
+from .neighbours import to_distance_coordinates
 
 NAME = "gaussian"
 OPTIONS: dict[str, Any] = {}
@@ -43,8 +43,8 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
     from threadpoolctl import threadpool_limits
 
-    factors = factors_json(examples.features)
-    u = placed(factors, settings, settings)
+    factors = factors_to_json(examples.features)
+    u = to_distance_coordinates(factors, settings, settings)
     log = bool(means.min() > 0 and means.max() > WIDE * means.min())
     means = np.log(means) if log else means
     mean, sd = float(means.mean()), float(means.std()) or 1.0
@@ -84,7 +84,10 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
     positions = np.array([point["at"] for point in form["points"]], dtype=float)
     weights = np.array([point["weight"] for point in form["points"]], dtype=float)
     scales = np.array(form["scales"], dtype=float)
-    here, there = placed(form["factors"], positions, positions) / scales, placed(form["factors"], positions, x) / scales
+    here, there = (
+        to_distance_coordinates(form["factors"], positions, positions) / scales,
+        to_distance_coordinates(form["factors"], positions, x) / scales,
+    )
     squares = ((there[:, None, :] - here[None, :, :]) ** 2).sum(axis=2)
     prediction: Array = (
         float(form["mean"]) + float(form["sd"]) * float(form["amplitude"]) * np.exp(-squares / 2) @ weights

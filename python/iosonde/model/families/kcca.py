@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError
-from iosonde.model.fit.coding import factors_json
+from iosonde.model.fit.coding import factors_to_json
 from iosonde.model.fit.features import Array, Examples
 
-from .neighbours import placed
+from .neighbours import to_distance_coordinates
 
 NAME = "kcca"
 OPTIONS: dict[str, Any] = {"k": 3, "dimensions": 4, "ridge": 0.01}
@@ -37,14 +37,16 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         )
     chosen = {**OPTIONS, **options}
     means = np.bincount(inverse.reshape(-1), examples.y) / counts
-    factors = factors_json(examples.features)
-    u = placed(factors, settings, settings)
+    factors = factors_to_json(examples.features)
+    u = to_distance_coordinates(factors, settings, settings)
     width = _estimate_width(u)
     kx, ky = (
-        centred(kernel(u, u, width)),
-        centred(kernel(means[:, None], means[:, None], _estimate_width(means[:, None]))),
+        centre_kernel(compute_gaussian_kernel(u, u, width)),
+        centre_kernel(compute_gaussian_kernel(means[:, None], means[:, None], _estimate_width(means[:, None]))),
     )
-    correlations, weights = projections(kx, ky, float(chosen["ridge"]) * len(settings), int(chosen["dimensions"]))
+    correlations, weights = compute_projections(
+        kx, ky, float(chosen["ridge"]) * len(settings), int(chosen["dimensions"])
+    )
     return {
         "k": int(chosen["k"]),
         "width": width,
@@ -62,11 +64,14 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
     positions = np.array([point["at"] for point in form["points"]], dtype=float)
     values = np.array([point["value"] for point in form["points"]], dtype=float)
     weights = np.array([point["weights"] for point in form["points"]], dtype=float)
-    here, there = placed(form["factors"], positions, positions), placed(form["factors"], positions, x)
-    inside = kernel(here, here, float(form["width"]))
-    new = kernel(there, here, float(form["width"]))
+    here, there = (
+        to_distance_coordinates(form["factors"], positions, positions),
+        to_distance_coordinates(form["factors"], positions, x),
+    )
+    inside = compute_gaussian_kernel(here, here, float(form["width"]))
+    new = compute_gaussian_kernel(there, here, float(form["width"]))
     new = new - new.mean(axis=1, keepdims=True) - inside.mean(axis=0) + inside.mean()
-    old, projected = centred(inside) @ weights, new @ weights
+    old, projected = centre_kernel(inside) @ weights, new @ weights
     # Rounded, so that the last bits do not choose among settings that are equally near.
     nearest = np.argsort(
         np.round(((projected[:, None, :] - old[None, :, :]) ** 2).sum(axis=2), 12), axis=1, kind="stable"
@@ -74,18 +79,18 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
     return np.asarray(values[nearest].mean(axis=1), float)
 
 
-def kernel(a: Array, b: Array, width: float) -> Array:
+def compute_gaussian_kernel(a: Array, b: Array, width: float) -> Array:
     """exp(-distance² ÷ width) of rows and rows."""
     distance: Array = ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2)
     return np.exp(-distance / width)
 
 
-def centred(k: Array) -> Array:
+def centre_kernel(k: Array) -> Array:
     """The kernel of points about their mean."""
     return np.asarray(k - k.mean(axis=0) - k.mean(axis=1, keepdims=True) + k.mean(), float)
 
 
-def projections(kx: Array, ky: Array, ridge: float, dimensions: int) -> tuple[Array, Array]:
+def compute_projections(kx: Array, ky: Array, ridge: float, dimensions: int) -> tuple[Array, Array]:
     """(correlations, weights: points × dimensions), the strongest first; each projection has length 1."""
     eye = ridge * np.eye(len(kx))
     values, vectors = np.linalg.eig(np.linalg.solve(kx + eye, ky) @ np.linalg.solve(ky + eye, kx))

@@ -15,7 +15,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 from iosonde.core.transforms import apply_transform
-from iosonde.model.fit.coding import factors_json
+from iosonde.model.fit.coding import factors_to_json
 from iosonde.model.fit.features import Array, Examples
 from iosonde.stats.regression import formula, ols
 
@@ -33,8 +33,8 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 
 def fit_to(examples: Examples, y: Array, options: Mapping[str, Any]) -> dict[str, Any]:
     """Fit another response on these rows."""
-    factors, level = factors_json(examples.features), float(options.get("level", LEVEL))
-    columns = columns_of(examples, str(options.get("terms") or ""))
+    factors, level = factors_to_json(examples.features), float(options.get("level", LEVEL))
+    columns = build_design_columns(examples, str(options.get("terms") or ""))
     regression = ols.fit_ols(
         np.column_stack([values for *_, values in columns]), y, [name for name, *_ in columns], level
     )
@@ -50,14 +50,14 @@ def fit_to(examples: Examples, y: Array, options: Mapping[str, Any]) -> dict[str
                 "estimate": c.estimate,
                 "low": c.low,
                 "high": c.high,
-                "direction": direction(name, c.low, c.high, examples.response),
+                "direction": describe_coefficient_sign(name, c.low, c.high, examples.response),
             }
             for (name, product, _), c in zip(columns, rest, strict=True)
         ],
     }
 
 
-def columns_of(examples: Examples, terms: str) -> list[tuple[str, list[dict[str, Any]], Array]]:
+def build_design_columns(examples: Examples, terms: str) -> list[tuple[str, list[dict[str, Any]], Array]]:
     """Return (name, factors of the product, values) of each column of the design matrix. Raises InputError for an
     unknown term, DataError if a transform is undefined."""
     table = _build_table(examples)
@@ -108,7 +108,7 @@ def expand_terms(text: str) -> list[str]:
     return list(dict.fromkeys(terms))
 
 
-def direction(term: str, low: float, high: float, response: str) -> str:
+def describe_coefficient_sign(term: str, low: float, high: float, response: str) -> str:
     """Describe the sign of a coefficient."""
     return (
         Message("inconclusive", "inconclusive: {term} may raise or lower {response}", term=term, response=response)

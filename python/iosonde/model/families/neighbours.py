@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError
-from iosonde.model.fit.coding import coded_columns, factors_json
+from iosonde.model.fit.coding import build_coded_columns, factors_to_json
 from iosonde.model.fit.features import Array, Examples
 
 NAME = "neighbours"
@@ -33,7 +33,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         )
     return {
         "k": int(options.get("k") or OPTIONS["k"]),
-        "factors": factors_json(examples.features),
+        "factors": factors_to_json(examples.features),
         "settings": [
             {"at": at.tolist(), "value": float(value), "n": int(n)}
             for at, value, n in zip(
@@ -47,7 +47,10 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
     """The weighted mean of the nearest settings."""
     positions = np.array([setting["at"] for setting in form["settings"]], dtype=float)
     values = np.array([setting["value"] for setting in form["settings"]], dtype=float)
-    here, there = placed(form["factors"], positions, positions), placed(form["factors"], positions, x)
+    here, there = (
+        to_distance_coordinates(form["factors"], positions, positions),
+        to_distance_coordinates(form["factors"], positions, x),
+    )
     k = min(int(form["k"]), len(values))
     prediction = np.empty(len(x))
     for start in range(0, len(x), _BLOCK):
@@ -61,10 +64,10 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
     return prediction
 
 
-def placed(factors: Sequence[dict[str, Any]], positions: Array, x: Array) -> Array:
+def to_distance_coordinates(factors: Sequence[dict[str, Any]], positions: Array, x: Array) -> Array:
     """Rows of ``x`` in the coordinates of the distance: numbers by their place among the levels of ``positions``."""
     columns = []
-    for column in coded_columns(factors):
+    for column in build_coded_columns(factors):
         values = column.values(x)
         if column.code is None:
             levels = np.unique(positions[:, column.index])

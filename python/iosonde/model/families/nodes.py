@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..fit.coding import Coded, coded_columns
+from ..fit.coding import Coded, build_coded_columns
 from ..fit.features import Array
 
 Node = dict[str, Any]
@@ -42,7 +42,7 @@ def rank_columns(matrix: Array) -> RankedMatrix:
 def tree_to_nodes(tree: Any, factors: Factors, matrix: RankedMatrix, leaves: Sequence[Node]) -> list[Node]:
     """Convert a scikit-learn ``tree_`` that learned from ``matrix.ranks`` to nodes. ``leaves`` holds a leaf's content
     for every node number. scikit-learn numbers depth first, so children come after their parent."""
-    columns = coded_columns([dict(factor) for factor in factors])
+    columns = build_coded_columns([dict(factor) for factor in factors])
     feature, thresholds = tree.feature, np.zeros(tree.node_count)
     for number, levels in enumerate(matrix.levels):
         here = feature == number
@@ -115,7 +115,7 @@ def predict_by_leaf(nodes: Sequence[Node], factors: Factors, x: Array) -> Array:
     return np.array([node.get("value", np.nan) for node in nodes], dtype=float)[find_leaves(nodes, factors, x)]
 
 
-def depth(nodes: Sequence[Node]) -> int:
+def compute_tree_depth(nodes: Sequence[Node]) -> int:
     """Return the number of questions until the deepest leaf."""
     deep = [0] * len(nodes)
     for number, node in enumerate(nodes):
@@ -135,7 +135,7 @@ class TreeRule:
         return f"if {' and '.join(self.conditions)}" if self.conditions else "always"
 
 
-def rules(nodes: Sequence[Node], factors: Factors = ()) -> Iterator[TreeRule]:
+def iter_leaf_rules(nodes: Sequence[Node], factors: Factors = ()) -> Iterator[TreeRule]:
     """Return every leaf, from the left. Conditions on one number are joined: ``4096 < size <= 65536``. With
     ``factors``, the complement of one of two levels is named by the other level."""
     pairs = {factor["name"]: list(factor.get("levels") or ()) for factor in factors}
@@ -182,7 +182,7 @@ def _format_number(value: float) -> str:
     return f"{value:.12g}"
 
 
-def matrix_of(factors: Factors, x: Array) -> tuple[RankedMatrix, list[Coded]]:
+def build_training_matrix(factors: Factors, x: Array) -> tuple[RankedMatrix, list[Coded]]:
     """Return the training matrix of a tree: the coded columns by ranks."""
-    columns = coded_columns([dict(factor) for factor in factors])
+    columns = build_coded_columns([dict(factor) for factor in factors])
     return rank_columns(np.column_stack([column.values(x) for column in columns])), columns

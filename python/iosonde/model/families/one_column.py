@@ -60,11 +60,11 @@ class GrownTree:
 
 
 def is_simple(ranks: npt.NDArray[np.float32]) -> bool:
-    """Return whether ``grow`` handles this matrix of ranks."""
+    """Return whether ``grow_one_column_tree`` handles this matrix of ranks."""
     return ranks.shape[1] == 1 and bool(ranks.max() < _MOST_LEVELS)
 
 
-def grow(ranks: npt.NDArray[np.float32], y: Array, limits: Mapping[str, Any]) -> GrownTree:
+def grow_one_column_tree(ranks: npt.NDArray[np.float32], y: Array, limits: Mapping[str, Any]) -> GrownTree:
     """Grow the tree of ``y`` by a simple matrix, within ``limits`` as ``tree`` passes them to scikit-learn."""
     levels = _summarise_levels(ranks[:, 0].astype(np.intp), y)
     tree, deepest = GrownTree(), limits["max_depth"] or levels.counts.size

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.model.families import nodes, one_column
-from iosonde.model.fit.coding import factors_json
+from iosonde.model.fit.coding import factors_to_json
 from iosonde.model.fit.features import Array, Examples
 
 NAME = "tree"
@@ -20,9 +20,9 @@ OPTIONS: dict[str, Any] = {"depth": 0, "min_leaf": 0}
 
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """``{"factors": […], "nodes": […]}``."""
-    factors = factors_json(examples.features)
-    matrix, _ = nodes.matrix_of(factors, examples.x)
-    tree = _grow_tree(matrix.ranks, examples.y, limits(options, len(examples)), seed)
+    factors = factors_to_json(examples.features)
+    matrix, _ = nodes.build_training_matrix(factors, examples.x)
+    tree = _grow_tree(matrix.ranks, examples.y, to_sklearn_options(options, len(examples)), seed)
     return {
         "factors": factors,
         "nodes": nodes.tree_to_nodes(
@@ -33,13 +33,13 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 
 def _grow_tree(ranks: npt.NDArray[np.float32], y: Array, limits: Mapping[str, Any], seed: int) -> Any:
     if one_column.is_simple(ranks):
-        return one_column.grow(ranks, y, limits)
+        return one_column.grow_one_column_tree(ranks, y, limits)
     from sklearn.tree import DecisionTreeRegressor
 
     return DecisionTreeRegressor(**limits, random_state=seed).fit(ranks, y).tree_
 
 
-def limits(options: Mapping[str, Any], n: int) -> dict[str, Any]:
+def to_sklearn_options(options: Mapping[str, Any], n: int) -> dict[str, Any]:
     """Return our options under scikit-learn's names."""
     return {
         "max_depth": options.get("depth") or None,

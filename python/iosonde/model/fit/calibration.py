@@ -54,7 +54,7 @@ class Calibration:
         return (value / score, value * score) if self.kind == RATIO else (value - score, value + score)
 
 
-def groups_needed(level: float) -> int:
+def count_groups_needed(level: float) -> int:
     """Return the fewest groups that reach a level: G/(G + 1) >= level."""
     return math.ceil(level / (1 - level) - 1e-9)
 

@@ -18,13 +18,13 @@ from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import t_critical
 
-from ..families import checked, family, limit, note
+from ..families import complete_options, get_max_settings, import_family, warn_about_few_rows
 from .calibration import calibrate
-from .errors_of import RepeatNoise, grouped_mean, noise_of, standard_error
+from .errors_of import RepeatNoise, compute_grouped_standard_error, estimate_grouped_mean, estimate_repeat_noise
 from .features import Examples
-from .fitted import Model, train
-from .folds import Fold, Groups, k_folds, split
-from .validate import Candidate, Judged, judge, refused, with_own_classes
+from .fitted import Model, train_model
+from .folds import Fold, Groups, build_k_folds, split_once
+from .validate import Candidate, Judged, build_refused_candidate, use_custom_classes_of_candidates, validate_candidate
 from .work import FitProgress, Tell
 
 AUTO = tuple(Candidate(name) for name in ("mean", "linear", "loglinear")) + (
@@ -80,16 +80,16 @@ class Choice:
         }
 
 
-def standard_folds(together: Groups, n_folds: int | None, seed: int) -> list[Fold]:
+def build_standard_folds(together: Groups, n_folds: int | None, seed: int) -> list[Fold]:
     """Return ``n_folds`` folds; by default 10 (fewer if there are fewer groups), and one split for many rows."""
     return (
-        [split(together, 0.75, seed)]
+        [split_once(together, 0.75, seed)]
         if n_folds is None and together.of.size > MANY
-        else k_folds(together, min(FOLDS, together.n) if n_folds is None else n_folds, seed)
+        else build_k_folds(together, min(FOLDS, together.n) if n_folds is None else n_folds, seed)
     )
 
 
-def choose(
+def choose_model(
     examples: Examples,
     candidates: Sequence[Candidate],
     together: Groups,
@@ -106,17 +106,17 @@ def choose(
             "all rows are of one setting, or duplicates: nothing can be learned from them",
             "measure other settings",
         )
-    examples = with_own_classes(examples, candidates)
-    folds = standard_folds(together, n_folds, seed)
+    examples = use_custom_classes_of_candidates(examples, candidates)
+    folds = build_standard_folds(together, n_folds, seed)
     part, group = examples, together
     if len(candidates) > 1 and len(examples) > CHOICE_MOST:
         rows = np.sort(_sample_groups(together.of, CHOICE_MOST, seed))
         part, group = examples.take(rows), together.take(rows)
-    part_folds = folds if part is examples else k_folds(group, INNER, seed)
+    part_folds = folds if part is examples else build_k_folds(group, INNER, seed)
     settings = int(np.unique(examples.cells).size)
-    work = _plan_work(candidates, part_folds, folds, len(examples), tell)
+    work = _plan_fits(candidates, part_folds, folds, len(examples), tell)
     tried = [
-        refused(
+        build_refused_candidate(
             candidate,
             Message(
                 "too-many-settings",
@@ -126,32 +126,32 @@ def choose(
             ),
             level,
         )
-        if part is not examples and (most := limit(candidate.family)) and settings > most
+        if part is not examples and (most := get_max_settings(candidate.family)) and settings > most
         else _judge_candidates(part, [candidate], group, part_folds, level, seed, work)[0]
         for candidate in candidates
     ]
-    chosen, *passed = simplest(tried, part, group)
+    chosen, *passed = find_simplest_good_candidates(tried, part, group)
     able = [attempt.candidate for attempt in tried if not attempt.refused]
     nested = _estimate_nested_error(part, able, group, level, seed, work) if len(candidates) > 1 else None
     winner, judged = tried[chosen].candidate, tried[chosen]
     if part is not examples:
-        judged = judge(examples, winner, folds, together, level, seed, work)
-    baseline = judge(examples, Candidate("mean"), folds, together, level, seed)
+        judged = validate_candidate(examples, winner, folds, together, level, seed, work)
+    baseline = validate_candidate(examples, Candidate("mean"), folds, together, level, seed)
     if judged.refused:
         raise DataError(
             "fit-failed", "{family}: {reason}", "choose another family", family=winner.name, reason=judged.refused
         )
     tried[chosen] = judged
-    noise = noise_of(examples)
+    noise = estimate_repeat_noise(examples)
     model = replace(
-        train(examples, winner.family, checked(winner.family, winner.options), seed, level),
+        train_model(examples, winner.family, complete_options(winner.family, winner.options), seed, level),
         calibration=calibrate(examples.y[judged.rows], judged.predicted, together.independent[judged.rows]),
         errors={
             **{k: v for k, v in judged.to_json().items() if k not in ("folds", "options", "family", "refused")},
             "mean_model": baseline.mae.value,
             "noise": noise.mae if noise else None,
         },
-        warnings=(*examples.warnings, *note(winner.family, len(examples))),
+        warnings=(*examples.warnings, *warn_about_few_rows(winner.family, len(examples))),
     )
     return Choice(
         tuple(tried),
@@ -176,11 +176,11 @@ def _estimate_gain(judged: Judged, mean: Judged, examples: Examples, together: G
     n, value = int(np.unique(group).size), float(less.mean())
     if n < 2:
         return Estimate(value, None, None, level, n)
-    half = t_critical(level, n - 1) * standard_error(less, group)
+    half = t_critical(level, n - 1) * compute_grouped_standard_error(less, group)
     return Estimate(value, value - half, value + half, level, n)
 
 
-def _plan_work(
+def _plan_fits(
     candidates: Sequence[Candidate], part: Sequence[Fold], folds: Sequence[Fold], rows: int, tell: Tell | None
 ) -> FitProgress:
     """Plan the work: all candidates on the folds of the part, the choice again in nested folds, the chosen one on all
@@ -206,10 +206,10 @@ def _judge_candidates(
     seed: int,
     work: FitProgress,
 ) -> list[Judged]:
-    return [judge(examples, candidate, folds, group, level, seed, work) for candidate in candidates]
+    return [validate_candidate(examples, candidate, folds, group, level, seed, work) for candidate in candidates]
 
 
-def simplest(tried: Sequence[Judged], examples: Examples, group: Groups) -> list[int]:
+def find_simplest_good_candidates(tried: Sequence[Judged], examples: Examples, group: Groups) -> list[int]:
     """Return the first candidate within one standard error of the smallest error, then those passed over.
 
     A candidate is passed over if it predicts below 0 though the response is never negative, unless all do. Raises
@@ -224,7 +224,9 @@ def simplest(tried: Sequence[Judged], examples: Examples, group: Groups) -> list
             reason=tried[-1].refused,
         )
     best = tried[values.index(min(errors))]
-    limit = min(errors) + standard_error(np.abs(best.predicted - examples.y[best.rows]), group.independent[best.rows])
+    limit = min(errors) + compute_grouped_standard_error(
+        np.abs(best.predicted - examples.y[best.rows]), group.independent[best.rows]
+    )
     within = [i for i, value in enumerate(values) if value is not None and value <= limit]
     possible = [i for i in within if examples.y.min() < 0 or not (tried[i].predicted < 0).any()]
     chosen = (possible or within)[0]
@@ -239,17 +241,17 @@ def _estimate_nested_error(
     if group.n < 2 * max(OUTER, INNER):
         return None
     rows, predictions = [], []
-    for fold in k_folds(group, OUTER, seed + 1):
+    for fold in build_k_folds(group, OUTER, seed + 1):
         inside, own = examples.take(fold.train), group.take(fold.train)
-        tried = _judge_candidates(inside, candidates, own, k_folds(own, INNER, seed + 2), level, seed, work)
-        winner = tried[simplest(tried, inside, own)[0]].candidate
-        module = family(winner.family)
-        form = module.fit(inside, checked(winner.family, winner.options), seed)
+        tried = _judge_candidates(inside, candidates, own, build_k_folds(own, INNER, seed + 2), level, seed, work)
+        winner = tried[find_simplest_good_candidates(tried, inside, own)[0]].candidate
+        module = import_family(winner.family)
+        form = module.fit(inside, complete_options(winner.family, winner.options), seed)
         work.fitted(winner.family, fold.train.size)
         rows.append(fold.test)
         predictions.append(module.predict(form, examples.x[fold.test]))
     at = np.concatenate(rows)
-    return grouped_mean(np.abs(np.concatenate(predictions) - examples.y[at]), group.independent[at], level)
+    return estimate_grouped_mean(np.abs(np.concatenate(predictions) - examples.y[at]), group.independent[at], level)
 
 
 def _sample_groups(group: Indices, most: int, seed: int) -> Indices:
@@ -267,9 +269,10 @@ def _sample_groups(group: Indices, most: int, seed: int) -> Indices:
     return np.concatenate([own[: math.ceil(most / taken.size)] for own in np.split(rows, starts[1:])])
 
 
-def auto(n_settings: int, terms: str = "") -> list[Candidate]:
+def list_auto_candidates(n_settings: int, terms: str = "") -> list[Candidate]:
     """The candidates of ``--family auto``, from the simplest."""
     chosen = [c for c in AUTO if c.family != "gaussian" or n_settings <= GAUSSIAN_MOST]
     return [
-        Candidate(c.family, {"terms": terms}) if terms and "terms" in family(c.family).OPTIONS else c for c in chosen
+        Candidate(c.family, {"terms": terms}) if terms and "terms" in import_family(c.family).OPTIONS else c
+        for c in chosen
     ]

@@ -1,6 +1,6 @@
 """Factors as the columns that trees and distances read: a number as it is, a text by one column for each level.
 
-A text with two levels has one column (is it the second?). A form names its factors (``factors_json``), so that a
+A text with two levels has one column (is it the second?). A form names its factors (``factors_to_json``), so that a
 prediction needs nothing but the form.
 """
 
@@ -26,12 +26,12 @@ class Coded:
         return here if self.code is None else (here == self.code).astype(float)
 
 
-def factors_json(features: Sequence[Feature]) -> list[dict[str, Any]]:
+def factors_to_json(features: Sequence[Feature]) -> list[dict[str, Any]]:
     """Describe the factors for a form: names in the order of ``x``, and the levels of text."""
     return [{"name": f.name, **({} if f.numeric else {"levels": list(f.levels)})} for f in features]
 
 
-def coded_columns(factors: Sequence[dict[str, Any]]) -> list[Coded]:
+def build_coded_columns(factors: Sequence[dict[str, Any]]) -> list[Coded]:
     """Return the columns of the factors in a form."""
     columns = []
     for index, factor in enumerate(factors):
@@ -45,6 +45,6 @@ def coded_columns(factors: Sequence[dict[str, Any]]) -> list[Coded]:
     return columns
 
 
-def expand(factors: Sequence[dict[str, Any]], x: Array) -> Array:
+def expand_to_columns(factors: Sequence[dict[str, Any]], x: Array) -> Array:
     """Rows × columns."""
-    return np.column_stack([column.values(x) for column in coded_columns(factors)])
+    return np.column_stack([column.values(x) for column in build_coded_columns(factors)])

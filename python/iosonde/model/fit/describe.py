@@ -13,7 +13,7 @@ import numpy as np
 
 from iosonde.core.table import Cell
 
-from .fitted import Model, designs_of
+from .fitted import Model, list_designs
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Description:
         return {**vars(self), "shares": dict(self.shares)}
 
 
-def describe(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None = None) -> Description:
+def describe_predictions(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None = None) -> Description:
     """Compute the shares over all ``valid`` designs of the tried levels (or 20,000 at random)."""
-    designs, complete = designs_of(model, valid)
+    designs, complete = list_designs(model, valid)
     predictions = model.values(designs) if len(designs) else np.array([])
     finite = np.isfinite(predictions)
     designs, predictions = designs[finite], predictions[finite]

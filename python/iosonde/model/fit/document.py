@@ -15,7 +15,7 @@ import numpy as np
 
 from iosonde.core.errors import DataError, InputError, SchemaTooNewError
 
-from ..families import family
+from ..families import import_family
 from .calibration import Calibration
 from .features import Feature
 from .fitted import Model
@@ -95,7 +95,7 @@ def from_text(text: bytes, source: str) -> Model:
             _AGAIN,
             source=source,
         )
-    _check_schema({**content, "sha256": digest}, source)
+    _raise_if_not_model_schema({**content, "sha256": digest}, source)
     return _verify_prediction(_build_model(content), source)
 
 
@@ -109,7 +109,7 @@ def _parse_json(text: bytes, source: str) -> dict[str, Any]:
             limit_mib=MOST_BYTES >> 20,
         )
     try:
-        content = json.loads(text.decode("utf-8"), parse_constant=_no_constant, parse_int=_parse_integer)
+        content = json.loads(text.decode("utf-8"), parse_constant=_refuse_nonfinite_constant, parse_int=_parse_integer)
     except RecursionError as error:
         raise DataError(
             "nested-too-deep", "{source} is nested deeper than any model", "name a model file", source=source
@@ -128,7 +128,7 @@ def _parse_json(text: bytes, source: str) -> dict[str, Any]:
     return content
 
 
-def _no_constant(name: str) -> float:
+def _refuse_nonfinite_constant(name: str) -> float:
     raise ValueError(f"{name} is not a number of JSON")
 
 
@@ -147,7 +147,7 @@ def _compute_hash(content: Mapping[str, Any]) -> str:
         return ""
 
 
-def _check_schema(content: Mapping[str, Any], source: str) -> None:
+def _raise_if_not_model_schema(content: Mapping[str, Any], source: str) -> None:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
@@ -195,7 +195,7 @@ def _build_model(content: Mapping[str, Any]) -> Model:
 def _verify_prediction(model: Model, source: str) -> Model:
     """Return the model after it has predicted the two ends of the tried range. Raises DataError if its family cannot
     read its form."""
-    module = family(model.family)
+    module = import_family(model.family)
     ends = np.array(
         [
             [feature.low, feature.high] if feature.numeric else [0.0, len(feature.levels) - 1.0]

@@ -39,7 +39,7 @@ class Errors:
         return dict(vars(self))
 
 
-def errors_of(observed: Array, predicted: Array, bounds: Array | None) -> Errors:
+def compute_errors(observed: Array, predicted: Array, bounds: Array | None) -> Errors:
     """Compute the errors; ``bounds`` are the upper ends of the speed classes, if any. Raises DataError if the square of
     an error overflows."""
     off = np.abs(predicted - observed)
@@ -51,7 +51,9 @@ def errors_of(observed: Array, predicted: Array, bounds: Array | None) -> Errors
         raise DataError("prediction-not-finite", "its errors on unseen rows overflow", "use another family")
     apart = None
     if bounds is not None:
-        steps = speed_classes.classify(predicted, bounds) - speed_classes.classify(observed, bounds)
+        steps = speed_classes.number_speed_classes(predicted, bounds) - speed_classes.number_speed_classes(
+            observed, bounds
+        )
         apart = float(np.abs(steps).mean())
     return Errors(float(off.mean()), relative, apart, r2)
 
@@ -71,20 +73,22 @@ class ClassErrors:
         return {name: apart[name] for name in ("class_error_low", "class_error_high")} | self.right.flat("class_right")
 
 
-def class_errors(observed: Array, predicted: Array, bounds: Array, group: Indices, level: float) -> ClassErrors:
+def compute_class_errors(observed: Array, predicted: Array, bounds: Array, group: Indices, level: float) -> ClassErrors:
     """Compute the class errors of rows in independent ``group``s."""
-    steps = np.abs(speed_classes.classify(predicted, bounds) - speed_classes.classify(observed, bounds)).astype(float)
+    steps = np.abs(
+        speed_classes.number_speed_classes(predicted, bounds) - speed_classes.number_speed_classes(observed, bounds)
+    ).astype(float)
     return ClassErrors(
-        grouped_mean(steps, group, level), estimate_member_share((steps == 0).astype(float), group, level)
+        estimate_grouped_mean(steps, group, level), estimate_member_share((steps == 0).astype(float), group, level)
     )
 
 
-def class_bounds(y: Array, reading: str = "width") -> Array | None:
+def compute_class_bounds(y: Array, reading: str = "width") -> Array | None:
     """Return the speed classes of a response up to its largest value; None if some values are negative."""
-    return speed_classes.upper_bounds(float(y.max()), reading) if y.min() >= 0 and y.max() > 0 else None
+    return speed_classes.compute_class_upper_bounds(float(y.max()), reading) if y.min() >= 0 and y.max() > 0 else None
 
 
-def grouped_mean(values: Array, group: Indices, level: float) -> Estimate:
+def estimate_grouped_mean(values: Array, group: Indices, level: float) -> Estimate:
     """Return the mean of ``values`` (sizes of errors) with an interval that counts groups, not rows.
 
     The mean is a ratio, Σ values ÷ rows. Its variance is that of the groups' sums about it (the linearised ratio
@@ -98,12 +102,12 @@ def grouped_mean(values: Array, group: Indices, level: float) -> Estimate:
         return Estimate(
             mean, None, None, level, g, (Message("single-group", "one group has no variance: measure more settings"),)
         )
-    half = t_critical(level, g - 1) * standard_error(values, index)
+    half = t_critical(level, g - 1) * compute_grouped_standard_error(values, index)
     return Estimate(mean, mean - half, mean + half, level, g).within(low=0.0)
 
 
-def standard_error(values: Array, group: Indices) -> float:
-    """The standard error of the mean of ``values`` over groups (see ``grouped_mean``)."""
+def compute_grouped_standard_error(values: Array, group: Indices) -> float:
+    """The standard error of the mean of ``values`` over groups (see ``estimate_grouped_mean``)."""
     numbers, index = np.unique(group, return_inverse=True)
     g = numbers.size
     sums = np.bincount(index, values - values.mean())
@@ -127,7 +131,7 @@ class RepeatNoise:
         return dict(vars(self))
 
 
-def noise_of(examples: Examples) -> RepeatNoise | None:
+def estimate_repeat_noise(examples: Examples) -> RepeatNoise | None:
     """Estimate the noise of repeats; None if no setting was repeated.
 
     A trial is nearer to the mean of its own r repeats than to the true one, by √(1 - 1/r) for normal errors: this is

@@ -94,7 +94,7 @@ class Examples:
         )
 
 
-def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
+def build_examples(table: Table, response: str, on: Sequence[str]) -> Examples:
     """Return the rows of ``table`` that have the response and every factor of ``on``.
 
     Raises DataError for a factor with one level, a constant response, or no remaining row. Raises InputError for a
@@ -104,7 +104,7 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
     y = table.numbers(response)
     columns = [table.column(name) for name in on]
     names = [column.name for column in columns]
-    _check_names(table, measured.name, names)
+    _raise_if_invalid_factors(table, measured.name, names)
     usable = ~np.any([np.isnan(y), *(column.missing for column in columns)], axis=0)
     n_usable = int(usable.sum())
     if not n_usable:
@@ -128,7 +128,7 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
     coded = [part.column(name).codes() for name in names]
     for name, (_, levels) in zip(names, coded, strict=True):
         if len(levels) < 2:
-            raise _single_level(table, measured.name, name)
+            raise _build_single_level_error(table, measured.name, name)
     numeric = [column.numeric for column in columns]
     features = tuple(
         Feature(column.name, column.level_unit, tuple(levels), column.numeric)
@@ -142,7 +142,7 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
     ).astype(float)
     _, cells = np.unique(x, axis=0, return_inverse=True)
     warnings = build_missing_row_warnings(len(table) - n_usable, len(table))
-    warnings += [message for feature in features if (message := _nearly_numbers(feature))]
+    warnings += [message for feature in features if (message := _warn_if_nearly_numbers(feature))]
     return Examples(
         features,
         x,
@@ -151,11 +151,11 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
         measured.name,
         measured.unit,
         tuple(warnings),
-        _bring_ups(part, names),
+        _get_bring_ups_unless_factor(part, names),
     )
 
 
-def _check_names(table: Table, response: str, names: Sequence[str]) -> None:
+def _raise_if_invalid_factors(table: Table, response: str, names: Sequence[str]) -> None:
     """Raise InputError for no factor, a factor twice, or the response among them."""
     if not names:
         raise InputError(
@@ -173,7 +173,7 @@ def _check_names(table: Table, response: str, names: Sequence[str]) -> None:
             )
 
 
-def _single_level(table: Table, response: str, name: str) -> DataError:
+def _build_single_level_error(table: Table, response: str, name: str) -> DataError:
     has_several = len(table.column(name).codes()[1]) > 1
     return DataError(
         "single-level-factor",
@@ -186,13 +186,13 @@ def _single_level(table: Table, response: str, name: str) -> DataError:
     )
 
 
-def _bring_ups(table: Table, names: Sequence[str]) -> npt.NDArray[np.intp] | None:
+def _get_bring_ups_unless_factor(table: Table, names: Sequence[str]) -> npt.NDArray[np.intp] | None:
     """Return the outermost bring-ups, unless a factor is about them."""
     units = [] if set(names) & set(BRING_UPS) else strata.list_nested_units(table)
     return units[0] if units else None
 
 
-def _nearly_numbers(feature: Feature) -> Message | None:
+def _warn_if_nearly_numbers(feature: Feature) -> Message | None:
     """Warn about a text factor whose levels are mostly numbers (perhaps a typo); None for others."""
     if feature.numeric:
         return None
@@ -208,7 +208,7 @@ def _nearly_numbers(feature: Feature) -> Message | None:
     )
 
 
-def encode(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array:
+def encode_setting(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array:
     """Encode one setting as a row of ``x``. Raises InputError for a missing or unknown factor, text for a number, or an
     untried level."""
     names = [feature.name for feature in features]
@@ -263,7 +263,7 @@ def encode_level(feature: Feature, value: Cell) -> float:
     )
 
 
-def outside(features: Sequence[Feature], row: Array) -> list[Message]:
+def list_factors_outside_range(features: Sequence[Feature], row: Array) -> list[Message]:
     """List the factors in which a row lies beyond the tried range, in words."""
     return [
         Message(

@@ -17,10 +17,10 @@ from iosonde.core.message import Message
 from iosonde.core.table import Cell, tidy_number
 from iosonde.core.types import Estimate
 
-from ..families import family, nodes
-from .calibration import Calibration, groups_needed
-from .features import Array, Examples, Feature, encode, outside
-from .repeats import ENOUGH, Repeats, repeats_of
+from ..families import import_family, nodes
+from .calibration import Calibration, count_groups_needed
+from .features import Array, Examples, Feature, encode_setting, list_factors_outside_range
+from .repeats import ENOUGH, Repeats, list_repeated_settings
 
 MOST_DESIGNS = 20_000
 MOST_BETWEEN = 3  # factors at a number between tried ones: each doubles the neighbours
@@ -59,13 +59,13 @@ class Model:
     def values(self, x: Array) -> Array:
         """Predict at rows × features by the form; infinite or NaN on overflow."""
         with np.errstate(all="ignore"):
-            return family(self.family).predict(self.form, x)
+            return import_family(self.family).predict(self.form, x)
 
     @property
     def name(self) -> str:
         """The family with the numeric options that differ from the defaults; texts (terms, the inputs of a bound) are
         in its form."""
-        defaults = family(self.family).OPTIONS
+        defaults = import_family(self.family).OPTIONS
         texts = [f"{k}={v}" for k, v in self.options.items() if v != defaults.get(k) and not isinstance(v, str)]
         return " ".join([self.family, *texts])
 
@@ -104,7 +104,7 @@ class Prediction:
         }
 
 
-def train(examples: Examples, name: str, options: Mapping[str, Any], seed: int, level: float = 0.95) -> Model:
+def train_model(examples: Examples, name: str, options: Mapping[str, Any], seed: int, level: float = 0.95) -> Model:
     """Fit the model to all rows without validation; ``level`` is that of the coefficients' intervals. Raises DataError
     if the family cannot be fitted."""
     return Model(
@@ -118,26 +118,30 @@ def train(examples: Examples, name: str, options: Mapping[str, Any], seed: int, 
         float(examples.y.max()),
         len(examples),
         int(np.unique(examples.cells).size),
-        family(name).fit(examples, {**options, "level": level}, seed),
+        import_family(name).fit(examples, {**options, "level": level}, seed),
         None,
         {},
-        repeats=repeats_of(examples),
+        repeats=list_repeated_settings(examples),
     )
 
 
-def ask(model: Model, setting: Mapping[str, Cell], level: float) -> Prediction:
+def predict_setting(model: Model, setting: Mapping[str, Cell], level: float) -> Prediction:
     """Predict the response at one setting. Raises InputError for a setting far outside, or an impossible prediction."""
-    (prediction,) = ask_all(model, [setting], level)
+    (prediction,) = predict_settings(model, [setting], level)
     if isinstance(prediction, IosondeError):
         raise prediction
     return prediction
 
 
-def ask_all(model: Model, settings: Sequence[Mapping[str, Cell]], level: float) -> list[Prediction | IosondeError]:
+def predict_settings(
+    model: Model, settings: Sequence[Mapping[str, Cell]], level: float
+) -> list[Prediction | IosondeError]:
     """Predict the response at each setting, or return the error; the model is read once for all of them."""
     rows = [_encode_row(model.features, setting) for setting in settings]
     good = np.array([row for row in rows if isinstance(row, np.ndarray)])
-    predictions = iter(zip(model.values(good), _n_alike(model, good), strict=True)) if good.size else iter(())
+    predictions = (
+        iter(zip(model.values(good), _count_rows_in_leaves(model, good), strict=True)) if good.size else iter(())
+    )
     answers: list[Prediction | IosondeError] = []
     for setting, row in zip(settings, rows, strict=True):
         if isinstance(row, IosondeError):
@@ -152,7 +156,9 @@ def ask_all(model: Model, settings: Sequence[Mapping[str, Cell]], level: float) 
             [] if prediction.value.low is not None or prediction.extrapolated else _list_between(model.features, row)
         )
         answers.append(
-            _interval_from_neighbours(model, prediction, apart, level) if 0 < len(apart) <= MOST_BETWEEN else prediction
+            _add_interval_of_neighbours(model, prediction, apart, level)
+            if 0 < len(apart) <= MOST_BETWEEN
+            else prediction
         )
     return answers
 
@@ -170,19 +176,19 @@ def _list_untried_factors(model: Model, row: Array) -> list[Feature]:
     return [feature for feature in _list_between(model.features, row) if 2 * len(feature.levels) <= model.settings]
 
 
-def _interval_from_neighbours(
+def _add_interval_of_neighbours(
     model: Model, prediction: Prediction, apart: Sequence[Feature], level: float
 ) -> Prediction:
     """Return the prediction between tried numbers with their joint interval, valid for a monotonic response in between.
     Return ``prediction`` unchanged if one of them has no interval."""
-    sides = [neighbours(feature, prediction.at[feature.name]) for feature in apart]
+    sides = [find_tried_neighbours(feature, prediction.at[feature.name]) for feature in apart]
     corners = [
         {**prediction.at, **dict(zip([feature.name for feature in apart], corner, strict=True))}
         for corner in itertools.product(*sides)
     ]
     lows: list[float] = []
     highs: list[float] = []
-    for corner_prediction in ask_all(model, corners, level):
+    for corner_prediction in predict_settings(model, corners, level):
         if (
             isinstance(corner_prediction, IosondeError)
             or corner_prediction.value.low is None
@@ -206,7 +212,7 @@ def _interval_from_neighbours(
     )
 
 
-def neighbours(feature: Feature, value: Cell) -> tuple[Cell, Cell]:
+def find_tried_neighbours(feature: Feature, value: Cell) -> tuple[Cell, Cell]:
     """Return the tried numbers next to an untried one between them."""
     assert isinstance(value, (int, float))
     below = [number for number in feature.levels if isinstance(number, (int, float)) and number < value]
@@ -217,7 +223,7 @@ def neighbours(feature: Feature, value: Cell) -> tuple[Cell, Cell]:
 def _encode_row(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array | IosondeError:
     """Encode a setting for a family, or return the error that excludes it."""
     try:
-        row = encode(features, setting)
+        row = encode_setting(features, setting)
         _refuse_far(features, row)
     except IosondeError as error:
         return error
@@ -248,7 +254,7 @@ def _build_prediction(
             advice="loglinear or tree, which stay" if model.low > 0 else "tree, which stays",
         )
     at = {feature.name: setting[feature.name] for feature in model.features}
-    beyond = outside(model.features, row)
+    beyond = list_factors_outside_range(model.features, row)
     why = _explain_missing_interval(model, row, beyond, level)
     own = model.repeats_at.get(tuple(row.tolist()))
     if own is not None and (why or own.n >= ENOUGH):
@@ -273,7 +279,7 @@ def _estimate_from_repeats(value: float, own: Repeats, floor: bool, level: float
     return estimate.within(low=0.0 if floor else None)
 
 
-def _n_alike(model: Model, rows: Array) -> Sequence[int | None]:
+def _count_rows_in_leaves(model: Model, rows: Array) -> Sequence[int | None]:
     if "nodes" not in model.form:
         return [None] * len(rows)
     leaves = nodes.find_leaves(model.form["nodes"], model.form["factors"], rows)
@@ -318,7 +324,7 @@ def _explain_missing_interval(model: Model, row: Array, beyond: Sequence[str], l
         )
     if model.calibration is None:
         return (Message("not-validated", "no interval: the model was fitted without validation"),)
-    needed = groups_needed(level)
+    needed = count_groups_needed(level)
     if model.calibration.groups < needed:
         return (
             Message(
@@ -332,16 +338,16 @@ def _explain_missing_interval(model: Model, row: Array, beyond: Sequence[str], l
     return ()
 
 
-def negative_share(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None = None) -> float:
+def compute_negative_share(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None = None) -> float:
     """Return the share of the designs of the tried levels where the model predicts below 0 though the response never
     was; 0 if it was."""
     if model.low < 0:
         return 0.0
-    designs, _ = designs_of(model, valid)
+    designs, _ = list_designs(model, valid)
     return float(np.mean(model.values(designs) < 0)) if len(designs) else 0.0
 
 
-def designs_of(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None = None) -> tuple[Array, bool]:
+def list_designs(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None = None) -> tuple[Array, bool]:
     """Return (designs × factors, whether complete): every combination of the tried levels, or 20,000 at random; only
     the ``valid`` ones."""
     axes = [np.array(f.levels, float) if f.numeric else np.arange(len(f.levels), dtype=float) for f in model.features]
@@ -354,11 +360,11 @@ def designs_of(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None 
         rng = np.random.default_rng(model.seed)
         designs = np.column_stack([rng.choice(axis, MOST_DESIGNS) for axis in axes])
     if valid is not None:
-        designs = designs[[valid(decode(model.features, row)) for row in designs]]
+        designs = designs[[valid(decode_setting(model.features, row)) for row in designs]]
     return designs, total <= MOST_DESIGNS
 
 
-def decode(features: Sequence[Feature], row: Array) -> dict[str, Cell]:
+def decode_setting(features: Sequence[Feature], row: Array) -> dict[str, Cell]:
     """A row of ``x`` as a setting: the inverse of ``encode``."""
     return {
         f.name: tidy_number(float(value)) if f.numeric else f.levels[int(value)]

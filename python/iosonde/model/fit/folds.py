@@ -63,7 +63,7 @@ class Groups:
         return replace(self, of=self.of[rows], crossed=None if self.crossed is None else self.crossed[rows])
 
 
-def groups(examples: Examples, together: str = "twins") -> Groups:
+def group_inseparable_rows(examples: Examples, together: str = "twins") -> Groups:
     """Return the rows that must stay together.
 
     ``twins``: repeats, and copies in other settings; ``cells``: repeats. Both also keep shared bring-ups together.
@@ -81,10 +81,10 @@ def groups(examples: Examples, together: str = "twins") -> Groups:
     pairs = _find_twins(examples) if together == "twins" else []
     copied = {cell for pair in pairs for cell in pair}
     groups = Groups(_join_groups(examples.cells, pairs), int(np.isin(examples.cells, list(copied)).sum()))
-    return groups if examples.bring_ups is None else _with_bring_ups(groups, examples.bring_ups)
+    return groups if examples.bring_ups is None else _add_bring_ups(groups, examples.bring_ups)
 
 
-def _with_bring_ups(groups: Groups, shared: Indices) -> Groups:
+def _add_bring_ups(groups: Groups, shared: Indices) -> Groups:
     first = {int(unit): int(group) for unit, group in zip(shared[::-1], groups.of[::-1], strict=True)}
     plots = _join_groups(
         groups.of, [(first[int(unit)], int(group)) for unit, group in zip(shared, groups.of, strict=True)]
@@ -127,7 +127,7 @@ def _find_twins(examples: Examples) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in (*cell_pairs, *duplicates.trials) if a != b]
 
 
-def k_folds(together: Groups, k: int, seed: int) -> list[Fold]:
+def build_k_folds(together: Groups, k: int, seed: int) -> list[Fold]:
     """Build k folds of whole groups, as even as the groups allow; each row is judged once. Crossed with bring-ups there
     are about k blocks of both. Raises InputError, DataError."""
     if k < 2:
@@ -180,12 +180,12 @@ def _build_blocks(group: Indices, crossed: Indices, k: int, seed: int) -> list[F
     return usable
 
 
-def inverse(folds: Iterable[Fold]) -> list[Fold]:
+def swap_training_and_test(folds: Iterable[Fold]) -> list[Fold]:
     """Swap the roles: learn from one fold, judge by the others, to see the value of few measurements."""
     return [Fold(fold.test, fold.train, fold.name) for fold in folds]
 
 
-def split(together: Groups, train: float, seed: int) -> Fold:
+def split_once(together: Groups, train: float, seed: int) -> Fold:
     """Split once at random: whole groups, until about ``train`` of the rows are training rows. Crossed with bring-ups,
     test rows share neither with them. Raises InputError, DataError."""
     if not 0 < train < 1:

@@ -47,7 +47,7 @@ class Repeats:
         return self.mean - half, self.mean + half
 
 
-def repeats_of(examples: Examples) -> tuple[Repeats, ...]:
+def list_repeated_settings(examples: Examples) -> tuple[Repeats, ...]:
     """Return the settings with 3 trials or more, without those whose trials are all equal: a copy is not a repeat."""
     n = np.bincount(examples.cells)
     means = np.bincount(examples.cells, examples.y) / np.maximum(n, 1)

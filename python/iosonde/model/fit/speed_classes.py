@@ -17,7 +17,7 @@ _EQUAL, _PART, _GROWTH = 10, 0.05, 1.1
 _SLACK = 1e-9
 
 
-def upper_bounds(maximum: float, reading: str = "width") -> Array:
+def compute_class_upper_bounds(maximum: float, reading: str = "width") -> Array:
     """The upper ends of the classes; the last is ``maximum``. Raises InputError."""
     if reading not in READINGS:
         raise InputError(
@@ -43,14 +43,14 @@ def upper_bounds(maximum: float, reading: str = "width") -> Array:
     return np.array(bounds)
 
 
-def classify(values: npt.ArrayLike, bounds: npt.ArrayLike) -> npt.NDArray[np.intp]:
+def number_speed_classes(values: npt.ArrayLike, bounds: npt.ArrayLike) -> npt.NDArray[np.intp]:
     """Return the number of each value's class, from 1: (lower, upper], the first closed. Values above the last end are
     in the last class. A value that misses an end by 10⁻⁹ of it counts as the end."""
     ends = np.asarray(bounds, dtype=float) * (1 + _SLACK)
     return np.minimum(np.searchsorted(ends, np.asarray(values, dtype=float), side="left"), ends.size - 1) + 1
 
 
-def middles(bounds: npt.ArrayLike) -> Array:
+def compute_class_middles(bounds: npt.ArrayLike) -> Array:
     """Return the middle of each class, its prediction."""
     ends = np.asarray(bounds, dtype=float)
     return np.asarray((ends + np.concatenate([[0.0], ends[:-1]])) / 2, float)

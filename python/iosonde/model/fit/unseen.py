@@ -10,9 +10,9 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import format_assignments
 from iosonde.core.table import Cell, tidy_number
 
-from .errors_of import ClassErrors, class_bounds
+from .errors_of import ClassErrors, compute_class_bounds
 from .features import Array, Examples, Feature, encode_level
-from .speed_classes import classify
+from .speed_classes import number_speed_classes
 from .validate import Judged
 
 
@@ -40,18 +40,23 @@ class UnseenAgainst:
     varied: tuple[str, ...]
 
 
-def unseen_classes(examples: Examples, judged: Judged) -> UnseenClasses | None:
+def find_unseen_classes(examples: Examples, judged: Judged) -> UnseenClasses | None:
     """Return the classes of the judged rows; None for a response without classes (below 0)."""
-    bounds = class_bounds(examples.y) if judged.bounds is None else judged.bounds
+    bounds = compute_class_bounds(examples.y) if judged.bounds is None else judged.bounds
     if bounds is None or judged.classes is None:
         return None
     responses = examples.y[judged.rows]
     order = np.argsort(responses, kind="stable")
-    observed, predicted = classify(responses[order], bounds), classify(judged.predicted[order], bounds)
+    observed, predicted = (
+        number_speed_classes(responses[order], bounds),
+        number_speed_classes(judged.predicted[order], bounds),
+    )
     return UnseenClasses(observed, predicted, bounds.size, judged.classes)
 
 
-def unseen_against(examples: Examples, judged: Judged, factor: str, fixed: Mapping[str, Cell]) -> UnseenAgainst:
+def select_unseen_by_factor(
+    examples: Examples, judged: Judged, factor: str, fixed: Mapping[str, Cell]
+) -> UnseenAgainst:
     """Select the judged rows at ``fixed``, by ``factor``. Raises InputError for an unknown factor or an untried level,
     DataError if no row is left."""
     names = [entry.name for entry in examples.features]

@@ -16,10 +16,17 @@ from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
-from ..families import checked, classes, family
-from .errors_of import ClassErrors, Errors, class_bounds, class_errors, errors_of, grouped_mean
+from ..families import classes, complete_options, import_family
+from .errors_of import (
+    ClassErrors,
+    Errors,
+    compute_class_bounds,
+    compute_class_errors,
+    compute_errors,
+    estimate_grouped_mean,
+)
 from .features import Array, Examples
-from .folds import Fold, Groups, groups, inverse, k_folds
+from .folds import Fold, Groups, build_k_folds, group_inseparable_rows, swap_training_and_test
 from .work import FitProgress
 
 _OF_CLASSES = ("class_error_low", "class_error_high", "class_right", "class_right_low", "class_right_high")
@@ -67,7 +74,7 @@ class Judged:
     """A candidate judged on all folds.
 
     ``rows`` are the predicted row numbers (several times each with inverse folds), ``predicted`` the predictions.
-    ``refused`` explains why a candidate could not be fitted; everything else is then empty. ``classes``: None for a
+    ``build_refused_candidate`` explains why a candidate could not be fitted; everything else is then empty. ``classes``: None for a
     response without any (below 0); ``bounds``: their upper ends."""
 
     candidate: Candidate
@@ -101,7 +108,7 @@ class Judged:
         }
 
 
-def judge(
+def validate_candidate(
     examples: Examples,
     candidate: Candidate,
     folds: Sequence[Fold],
@@ -110,12 +117,12 @@ def judge(
     seed: int,
     work: FitProgress | None = None,
 ) -> Judged:
-    """Judge the candidate on these folds. A candidate that cannot be fitted is ``refused``, with the reason; an unknown
+    """Judge the candidate on these folds. A candidate that cannot be fitted is ``build_refused_candidate``, with the reason; an unknown
     option raises InputError."""
-    options = checked(candidate.family, candidate.options)
-    module = family(candidate.family)
+    options = complete_options(candidate.family, candidate.options)
+    module = import_family(candidate.family)
     own = examples.class_ends
-    bounds = class_bounds(examples.y) if own is None else own
+    bounds = compute_class_bounds(examples.y) if own is None else own
     largest = float(np.abs(examples.y).max())
     results, rows, predictions = [], [], []
     try:
@@ -131,7 +138,7 @@ def judge(
             observed = examples.y[fold.test]
             predicted = np.where(np.abs(predicted - observed) <= _LAST_BITS * largest, observed, predicted)
             results.append(
-                FoldResult(fold.name, fold.train.size, fold.test.size, errors_of(observed, predicted, bounds))
+                FoldResult(fold.name, fold.train.size, fold.test.size, compute_errors(observed, predicted, bounds))
             )
             rows.append(fold.test)
             predictions.append(predicted)
@@ -143,11 +150,11 @@ def judge(
             "{reason} (learning from {n_train} of {n_rows} rows)",
             **{**error.values, "reason": error.message, "n_train": fold.train.size, "n_rows": len(examples)},
         )
-        return refused(candidate, reason, level)
+        return build_refused_candidate(candidate, reason, level)
     at, predicted = np.concatenate(rows), np.concatenate(predictions)
-    mae = grouped_mean(np.abs(predicted - examples.y[at]), group.independent[at], level)
+    mae = estimate_grouped_mean(np.abs(predicted - examples.y[at]), group.independent[at], level)
     responses, apart = examples.y[at], group.independent[at]
-    classes = class_errors(responses, predicted, bounds, apart, level) if bounds is not None else None
+    classes = compute_class_errors(responses, predicted, bounds, apart, level) if bounds is not None else None
     if classes is not None and own is not None:
         classes = replace(classes, own=own.size)
     return Judged(
@@ -156,25 +163,25 @@ def judge(
         at,
         predicted,
         mae,
-        errors_of(responses, predicted, bounds),
+        compute_errors(responses, predicted, bounds),
         classes=classes,
         bounds=bounds,
     )
 
 
-def with_own_classes(examples: Examples, candidates: Sequence[Candidate]) -> Examples:
+def use_custom_classes_of_candidates(examples: Examples, candidates: Sequence[Candidate]) -> Examples:
     """Judge all candidates in the custom classes of one of them. Unchanged if none has any, or two differ."""
     ends = [
         bounds
         for candidate in candidates
         if candidate.family == classes.NAME
-        if (bounds := classes.own_bounds(candidate.options, examples.y)) is not None
+        if (bounds := classes.get_custom_class_bounds(candidate.options, examples.y)) is not None
     ]
     same = bool(ends) and all(np.array_equal(other, ends[0]) for other in ends)
     return replace(examples, class_ends=ends[0]) if same else examples
 
 
-def refused(candidate: Candidate, why: str, level: float) -> Judged:
+def build_refused_candidate(candidate: Candidate, why: str, level: float) -> Judged:
     """Return a candidate that could not be fitted."""
     return Judged(
         candidate, (), np.array([], dtype=np.intp), np.array([]), Estimate(None, None, None, level, 0), None, why
@@ -193,7 +200,7 @@ class CurvePoint:
         return {"n_train": self.n_train, "mae": dict(zip(names, self.mae, strict=True))}
 
 
-def learning_curve(
+def compute_learning_curve(
     examples: Examples, candidates: Sequence[Candidate], together: Groups, seed: int, level: float = 0.95
 ) -> list[CurvePoint]:
     """Compute errors by the number of training rows.
@@ -204,12 +211,12 @@ def learning_curve(
     for k in (32, 16, 8, 4, 2, -4, -8):
         if abs(k) * 2 > together.n:
             continue
-        folds = k_folds(together, abs(k), seed)
-        folds = inverse(folds) if k > 0 else folds
+        folds = build_k_folds(together, abs(k), seed)
+        folds = swap_training_and_test(folds) if k > 0 else folds
         n_train = round(float(np.mean([fold.train.size for fold in folds])))
         if points and n_train <= points[-1].n_train:
             continue
-        judged = [judge(examples, candidate, folds, together, level, seed) for candidate in candidates]
+        judged = [validate_candidate(examples, candidate, folds, together, level, seed) for candidate in candidates]
         points.append(CurvePoint(n_train, tuple(result.errors.mae if result.errors else None for result in judged)))
     if not points:
         raise DataError(
@@ -221,7 +228,7 @@ def learning_curve(
     return points
 
 
-def crossing(points: Sequence[CurvePoint], model: int, other: int) -> int | None:
+def find_rows_where_always_better(points: Sequence[CurvePoint], model: int, other: int) -> int | None:
     """Return the number of rows from which on candidate ``model`` is always better than ``other``; None if it is not
     better at the largest."""
     better_from = None
@@ -234,10 +241,10 @@ def crossing(points: Sequence[CurvePoint], model: int, other: int) -> int | None
     return better_from
 
 
-def crossing_between(points: Sequence[CurvePoint], model: int, other: int) -> float | None:
+def interpolate_curve_crossing(points: Sequence[CurvePoint], model: int, other: int) -> float | None:
     """Return where between two points of the curve the errors cross, by lines over the logarithm of the rows. None
     without a crossing, or if the point before it is unknown."""
-    better_from = crossing(points, model, other)
+    better_from = find_rows_where_always_better(points, model, other)
     for before, after in pairwise(points):
         if after.n_train != better_from:
             continue
@@ -249,9 +256,9 @@ def crossing_between(points: Sequence[CurvePoint], model: int, other: int) -> fl
     return None
 
 
-def groups_for(examples: Examples, together: str, k: int) -> Groups:
+def group_rows_for_folds(examples: Examples, together: str, k: int) -> Groups:
     """Return the groups. Raises InputError, and DataError with the remedy if there are fewer than ``k``."""
-    row_groups = groups(examples, together)
+    row_groups = group_inseparable_rows(examples, together)
     if row_groups.n < 2:
         raise InputError(
             "too-few-settings",

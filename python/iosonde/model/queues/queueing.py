@@ -67,7 +67,7 @@ class Load:
 @dataclass(frozen=True)
 class Solution:
     """``rate`` in operations/s, ``response_s`` over all stations; ``low`` and ``high`` are the asymptotic bounds of the
-    rate. ``bottlenecks``: the limiting stations, several if equal. ``exact``: False if the population was too large and
+    rate. ``find_bottlenecks``: the limiting stations, several if equal. ``exact``: False if the population was too large and
     the rate is approximate."""
 
     clients: int
@@ -80,7 +80,7 @@ class Solution:
     exact: bool
 
 
-def check(stations: Sequence[Station]) -> None:
+def raise_if_invalid_network(stations: Sequence[Station]) -> None:
     """Raise InputError for an invalid network."""
     names = [station.name for station in stations]
     for station in stations:
@@ -106,7 +106,7 @@ def check(stations: Sequence[Station]) -> None:
         )
 
 
-def solve(stations: Sequence[Station], clients: int) -> Solution:
+def solve_network(stations: Sequence[Station], clients: int) -> Solution:
     """Solve the network with ``clients`` clients."""
     alone_s = sum(station.demand_s for station in stations)
     rate, present, exact = _solve_exactly(stations, clients) if clients <= MOST_EXACT else (0.0, (), False)
@@ -123,19 +123,26 @@ def solve(stations: Sequence[Station], clients: int) -> Solution:
         for station, there in zip(stations, present, strict=True)
         for delay in [station.kind == Kind.DELAY]
     )
-    low, high = bounds(stations, clients)
+    low, high = compute_asymptotic_rate_bounds(stations, clients)
     return Solution(
-        clients, rate, clients / rate, low, high, loads, tuple(station.name for station in bottlenecks(stations)), exact
+        clients,
+        rate,
+        clients / rate,
+        low,
+        high,
+        loads,
+        tuple(station.name for station in find_bottlenecks(stations)),
+        exact,
     )
 
 
-def bottlenecks(stations: Sequence[Station]) -> list[Station]:
+def find_bottlenecks(stations: Sequence[Station]) -> list[Station]:
     """Return the stations with the lowest service rate, to nine digits."""
     least = min(station.most for station in stations)
     return [station for station in stations if math.isclose(station.most, least, rel_tol=1e-9)]
 
 
-def bounds(stations: Sequence[Station], clients: int) -> tuple[float, float]:
+def compute_asymptotic_rate_bounds(stations: Sequence[Station], clients: int) -> tuple[float, float]:
     """Return (least, most) of the rate: everybody always waits for all others, or nobody ever waits (asymptotic bounds:
     Lazowska et al. 1984, section 5.2)."""
     alone_s = sum(station.demand_s for station in stations)
@@ -144,15 +151,15 @@ def bounds(stations: Sequence[Station], clients: int) -> tuple[float, float]:
         for station in stations
         if station.kind != Kind.DELAY
     )
-    return clients / (alone_s + (clients - 1) * waiting_s), min(clients / alone_s, bottlenecks(stations)[0].most)
+    return clients / (alone_s + (clients - 1) * waiting_s), min(clients / alone_s, find_bottlenecks(stations)[0].most)
 
 
-def rate_of(stations: Sequence[Station], clients: int) -> float:
+def compute_rate(stations: Sequence[Station], clients: int) -> float:
     """The rate alone, in operations/s."""
     if clients > MOST_EXACT:
         return _approximate_rate(stations, clients)[0]
     scale = _approximate_rate(stations, clients)[0]
-    product = reduce(_convolve, _compute_weights(stations, clients, scale))
+    product = reduce(_convolve_truncated, _compute_weights(stations, clients, scale))
     return float(scale * product[-2] / product[-1]) if product[-1] > 0 else scale
 
 
@@ -160,15 +167,15 @@ def _solve_exactly(stations: Sequence[Station], clients: int) -> tuple[float, tu
     """(rate, operations at each station, whether it worked)."""
     scale = _approximate_rate(stations, clients)[0]
     weights = list(_compute_weights(stations, clients, scale))
-    before = list(itertools.accumulate(weights, _convolve, initial=np.eye(1, clients + 1)[0]))
+    before = list(itertools.accumulate(weights, _convolve_truncated, initial=np.eye(1, clients + 1)[0]))
     product = before[-1]
     if not product[-1] > 0:
         return 0.0, (), False
     behind, present = np.eye(1, clients + 1)[0], []
     for place in range(len(weights) - 1, -1, -1):
-        chance = weights[place] * _convolve(before[place], behind)[::-1] / product[-1]
+        chance = weights[place] * _convolve_truncated(before[place], behind)[::-1] / product[-1]
         present.append(float(chance @ np.arange(clients + 1)))
-        behind = _convolve(behind, weights[place])
+        behind = _convolve_truncated(behind, weights[place])
     return float(scale * product[-2] / product[-1]), tuple(present[::-1]), True
 
 
@@ -193,7 +200,7 @@ def _compute_weights(stations: Sequence[Station], clients: int, scale: float) ->
         yield np.exp(logs - logs.max())
 
 
-def _convolve(a: Array, b: Array) -> Array:
+def _convolve_truncated(a: Array, b: Array) -> Array:
     return np.convolve(a, b)[: len(a)]
 
 
@@ -243,11 +250,11 @@ def _compute_load(station: Station, arrivals_per_s: float) -> OpenLoad:
         return OpenLoad(station, busy, math.inf)
     if station.kind == Kind.QUEUES:
         return OpenLoad(station, busy, station.demand_s / (1 - busy))
-    wait_s = erlang_c(station.servers, offered) * station.demand_s / (station.servers - offered)
+    wait_s = compute_waiting_probability(station.servers, offered) * station.demand_s / (station.servers - offered)
     return OpenLoad(station, busy, station.demand_s + wait_s)
 
 
-def erlang_c(servers: int, offered: float) -> float:
+def compute_waiting_probability(servers: int, offered: float) -> float:
     """Return the probability of waiting at ``servers`` servers with an offered load below their number, by Erlang's
     recursion."""
     loss = 1.0

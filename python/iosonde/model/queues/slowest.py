@@ -19,7 +19,7 @@ import numpy as np
 
 from iosonde.core.arrays import Array
 
-from .queueing import Station, rate_of
+from .queueing import Station, compute_rate
 
 _POINTS = 240  # of the integral
 _POPULATIONS = 32  # at which the network is solved; between them its speed is interpolated
@@ -37,7 +37,9 @@ class SlowestPhase:
     waiting: float
 
 
-def phase(stations: Sequence[Station], clients: int, operations: int, cv: float = 1.0) -> SlowestPhase:
+def predict_synchronised_phase(
+    stations: Sequence[Station], clients: int, operations: int, cv: float = 1.0
+) -> SlowestPhase:
     """A synchronised phase; ``cv`` is the coefficient of variation of the time at each station (1: exponential)."""
     demands = np.array([station.demand_s for station in stations])
     alone_s = float(demands.sum())
@@ -82,7 +84,7 @@ def _compute_slowdown(stations: Sequence[Station], clients: int, alone_s: float)
         if clients < _POPULATIONS * 2
         else np.unique(np.round(np.geomspace(1, clients, _POPULATIONS)).astype(int))
     )
-    speed = np.array([j / (rate_of(stations, int(j)) * alone_s) for j in populations])
+    speed = np.array([j / (compute_rate(stations, int(j)) * alone_s) for j in populations])
     if len(populations) < clients:
         from scipy.interpolate import PchipInterpolator
 

@@ -14,12 +14,12 @@ from iosonde.stats.estimate.summarise import estimate_mean
 
 from . import laws as words
 from .comparison import LINEAR, FittedLaw, LawComparison, Regime, compare_laws
-from .forecast import SizePrediction, forecast
-from .intervals import bootstrap_ends, profile_interval
-from .laws import LAWS, Law, LawFit, fit, sse
+from .forecast import SizePrediction, predict_rate_at_size
+from .intervals import bootstrap_ends, estimate_profile_interval
+from .laws import LAWS, Law, LawFit, compute_law_sse, fit_law
 from .limit import Limit, detect_limit
-from .points import Points, points_of, resampled
-from .regimes import LEAST_SIZES, Change, changes_in
+from .points import Points, build_points, resample_points
+from .regimes import LEAST_SIZES, Change, find_regime_changes
 
 _LEAST_TO_RESAMPLE = 3
 
@@ -71,13 +71,15 @@ class Scaling:
         }
 
 
-def analyse(trials: Trials, level: float, at: Sequence[float] = (), resamples: int = 0, seed: int = 0) -> Scaling:
+def analyse_scaling(
+    trials: Trials, level: float, at: Sequence[float] = (), resamples: int = 0, seed: int = 0
+) -> Scaling:
     """Analyse size → rates (positive) of its trials, with predictions ``at`` sizes.
 
     Intervals are profile likelihood, or with ``resamples`` > 0 the percentile bootstrap if every size has 3 trials.
     """
-    points = points_of(trials)
-    changes = changes_in(points, level)
+    points = build_points(trials)
+    changes = find_regime_changes(points, level)
     lows, highs = [0.0, *(change.first for change in changes)], [*(change.last for change in changes), math.inf]
     parts = [
         {size: rates for size, rates in trials.items() if low <= size <= high}
@@ -88,13 +90,13 @@ def analyse(trials: Trials, level: float, at: Sequence[float] = (), resamples: i
     # The USL alone has a peak. If the sizes vary more than their trials, a single low point proves no fall.
     if limit.fall and limit.fall.is_significant and not regimes[-1].lacks_fit:
         regimes[-1] = replace(regimes[-1], possible=tuple(law for law in regimes[-1].possible if law.law.name == "usl"))
-    last = points_of(parts[-1]).to_means() if regimes[-1].lacks_fit else points_of(parts[-1])
+    last = build_points(parts[-1]).to_means() if regimes[-1].lacks_fit else build_points(parts[-1])
     return Scaling(
         _measure_sizes(trials, level),
         changes,
         tuple(regimes),
         limit,
-        tuple(forecast(regimes[-1], last, size, level) for size in at),
+        tuple(predict_rate_at_size(regimes[-1], last, size, level) for size in at),
         level,
         tuple(_list_warnings(points, trials, resamples)),
     )
@@ -117,15 +119,15 @@ def _measure_sizes(trials: Trials, level: float) -> tuple[MeasuredSize, ...]:
 
 
 def _build_regime(trials: Trials, level: float, resamples: int, seed: int) -> Regime:
-    points = points_of(trials)
-    fits = {law.name: fit(law, points) for law in LAWS if len(points) >= law.least_sizes}
+    points = build_points(trials)
+    fits = {law.name: fit_law(law, points) for law in LAWS if len(points) >= law.least_sizes}
     basis = _choose_basis(points, list(fits.values()), level)
     if basis is not points:
-        fits = {name: fit(fitted.law, basis) for name, fitted in fits.items()}
+        fits = {name: fit_law(fitted.law, basis) for name, fitted in fits.items()}
     comparison = compare_laws(fits, basis, level)
-    laws = [_fitted_law(law, fits.get(law.name), comparison, (points, basis), level) for law in LAWS]
+    laws = [_build_fitted_law(law, fits.get(law.name), comparison, (points, basis), level) for law in LAWS]
     if resamples and basis is points and min(map(len, trials.values())) >= _LEAST_TO_RESAMPLE:
-        laws = list(_with_bootstrap(laws, trials, level, resamples, seed))
+        laws = list(_replace_intervals_by_bootstrap(laws, trials, level, resamples, seed))
     by_name = {law.law.name: law for law in laws}
     return Regime(
         float(points.sizes[0]),
@@ -137,7 +139,7 @@ def _build_regime(trials: Trials, level: float, resamples: int, seed: int) -> Re
     )
 
 
-def _fitted_law(
+def _build_fitted_law(
     law: Law, fitted: LawFit | None, comparison: LawComparison, of: tuple[Points, Points], level: float
 ) -> FittedLaw:
     """Build one law with its intervals. ``of``: the trials, and the fitted points (these, or their means)."""
@@ -156,7 +158,7 @@ def _fitted_law(
         fitted,
         comparison.criteria[law.name],
         comparison.deltas[law.name],
-        points.lack_of_fit_p(sse(fitted, points), law.n_parameters),
+        points.compute_lack_of_fit_p(compute_law_sse(fitted, points), law.n_parameters),
     )
 
 
@@ -165,32 +167,34 @@ def _choose_basis(points: Points, fits: Sequence[LawFit], level: float) -> Point
     for other reasons, and trials of one size are not independent evidence."""
     if not fits:
         return points
-    best = max(points.lack_of_fit_p(sse(fitted, points), fitted.law.n_parameters) for fitted in fits)
+    best = max(
+        points.compute_lack_of_fit_p(compute_law_sse(fitted, points), fitted.law.n_parameters) for fitted in fits
+    )
     return points.to_means() if best < 1 - level else points
 
 
 def _estimate_parameters(fitted: LawFit, points: Points, level: float) -> dict[str, Estimate]:
     names = [words.LAMBDA, *fitted.law.shapes, *([words.CEILING] if fitted.law.bounded else [])]
-    parameters = {name: profile_interval(fitted, points, name, level) for name in names}
+    parameters = {name: estimate_profile_interval(fitted, points, name, level) for name in names}
     coherency = parameters.get(words.KAPPA)
     if coherency is not None and coherency.low:
         # Claim a peak only if the cost of pairs is significant.
-        parameters[words.PEAK] = profile_interval(fitted, points, words.PEAK, level)
+        parameters[words.PEAK] = estimate_profile_interval(fitted, points, words.PEAK, level)
     return parameters
 
 
-def _with_bootstrap(
+def _replace_intervals_by_bootstrap(
     laws: Sequence[FittedLaw], trials: Trials, level: float, resamples: int, seed: int
 ) -> Iterator[FittedLaw]:
     """Replace the laws' intervals by percentile ones. A parameter at its edge in too many samples for the level keeps
     its profile interval."""
     rng = np.random.default_rng(seed)
-    samples = [resampled(trials, rng) for _ in range(resamples)]
+    samples = [resample_points(trials, rng) for _ in range(resamples)]
     for fitted in laws:
         if fitted.fit is None:
             yield fitted
             continue
-        fits = [fit(fitted.law, sample) for sample in samples]
+        fits = [fit_law(fitted.law, sample) for sample in samples]
         parameters = {}
         for name, estimate in fitted.parameters.items():
             values = np.array([law_fit.parameter(name) for law_fit in fits])

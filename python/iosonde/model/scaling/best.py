@@ -45,7 +45,7 @@ class BestSetting:
         }
 
 
-def best_settings(series: Sequence[Series], level: float) -> list[BestSetting]:
+def select_best_settings(series: Sequence[Series], level: float) -> list[BestSetting]:
     """Select the best setting of each response at each size with two settings or more, ascending."""
     settings = []
     for response in dict.fromkeys(curve.response for curve in series):

@@ -30,7 +30,9 @@ class Bend:
     grid: Callable[[float], Array]
 
 
-def fit(bend: Bend, points: Points, at: tuple[float, float] | None = None, theta: float | None = None) -> Array:
+def fit_knee_law(
+    bend: Bend, points: Points, at: tuple[float, float] | None = None, theta: float | None = None
+) -> Array:
     """Return (λ, θ) of least squares in logs. ``at`` = (size, log rate) fixes the rate at one size (infinity: the
     ceiling), ``theta`` fixes θ."""
     if theta is not None:
@@ -64,16 +66,16 @@ def _compute_shapes(bend: Bend, sizes: bytes, thetas: bytes) -> Array:
     return bend.log_shape(np.frombuffer(sizes), np.frombuffer(thetas))
 
 
-def _min_shape(sizes: Array, thetas: Array) -> Array:
+def _compute_log_min_shape(sizes: Array, thetas: Array) -> Array:
     return np.log(np.minimum(sizes[None, :], thetas[:, None]))
 
 
-def _min_grid(largest: float) -> Array:
+def _build_knee_grid(largest: float) -> Array:
     """Return knees from one node to beyond the largest size; any knee beyond looks linear."""
     return np.append(np.geomspace(1.0, 64 * largest, _GRID), np.geomspace(128 * largest, _FAR * largest, _SPARSE))
 
 
-def _queue_shape(sizes: Array, thetas: Array) -> Array:
+def _compute_log_queue_shape(sizes: Array, thetas: Array) -> Array:
     shares, n = np.broadcast_arrays(
         np.maximum(thetas, _LEAST_SHARE)[:, None], np.where(np.isfinite(sizes), sizes, 1.0)[None, :]
     )
@@ -107,7 +109,7 @@ def _compute_laguerre_rule() -> tuple[Array, Array]:
     return np.polynomial.laguerre.laggauss(24)
 
 
-def _queue_grid(largest: float) -> Array:
+def _build_server_share_grid(largest: float) -> Array:
     """Return shares of the server in an operation; below 1/64 of the inverse of the largest size no queue is
     visible."""
     return np.append(
@@ -115,5 +117,5 @@ def _queue_grid(largest: float) -> Array:
     )
 
 
-MIN_LAW = Bend(_min_shape, _min_grid)
-QUEUE = Bend(_queue_shape, _queue_grid)
+MIN_LAW = Bend(_compute_log_min_shape, _build_knee_grid)
+QUEUE = Bend(_compute_log_queue_shape, _build_server_share_grid)

@@ -14,8 +14,8 @@ from typing import Any
 
 from iosonde.core.types import Estimate
 
-from .intervals import threshold
-from .laws import Law, LawFit, sse
+from .intervals import compute_accepted_sum_of_squares
+from .laws import Law, LawFit, compute_law_sse
 from .points import Points
 
 _LEAST_DELTA = 4.0  # of AICc: a law that is behind by more has little support (Burnham and Anderson 2002)
@@ -36,17 +36,17 @@ class LawComparison:
 
 def compare_laws(fits: Mapping[str, LawFit], points: Points, level: float) -> LawComparison:
     """Compare the fitted laws on these points."""
-    losses = {name: sse(fitted, points) for name, fitted in fits.items()}
+    losses = {name: compute_law_sse(fitted, points) for name, fitted in fits.items()}
     sizes = {name: fitted.law.n_parameters for name, fitted in fits.items()}
-    criteria = {name: aicc(losses[name], points.n, sizes[name]) for name in fits}
+    criteria = {name: compute_aicc(losses[name], points.n, sizes[name]) for name in fits}
     values = {name: value for name, value in criteria.items() if value is not None}
-    remaining = [name for name in fits if name != LINEAR or not _linear_is_out(fits, losses, points, level)]
+    remaining = [name for name in fits if name != LINEAR or not _is_linear_law_rejected(fits, losses, points, level)]
     if not remaining or len(values) < len(fits):
         order = sorted(remaining, key=lambda name: points.n * math.log(losses[name]) + 2 * sizes[name])
         return LawComparison(criteria, dict.fromkeys(fits), tuple(order))
     best = min(remaining, key=lambda name: values[name])
     deltas = {name: values[name] - values[best] for name in fits}
-    allowed = threshold(fits[best].law, points, losses[best], level)
+    allowed = compute_accepted_sum_of_squares(fits[best].law, points, losses[best], level)
     return LawComparison(
         criteria,
         {**deltas},
@@ -59,14 +59,16 @@ def compare_laws(fits: Mapping[str, LawFit], points: Points, level: float) -> La
     )
 
 
-def aicc(sse_: float, n: int, parameters: int) -> float | None:
+def compute_aicc(sse_: float, n: int, parameters: int) -> float | None:
     """Return Akaike's corrected criterion (Hurvich and Tsai 1989, Biometrika 76, 297-307) for normal residuals. Their
     variance counts as a parameter. None if n does not allow it."""
     k = parameters + 1
     return None if n - k - 1 < 1 else n * math.log(sse_ / n) + 2 * k + 2 * k * (k + 1) / (n - k - 1)
 
 
-def _linear_is_out(fits: Mapping[str, LawFit], losses: Mapping[str, float], points: Points, level: float) -> bool:
+def _is_linear_law_rejected(
+    fits: Mapping[str, LawFit], losses: Mapping[str, float], points: Points, level: float
+) -> bool:
     """Return whether some law with more parameters fits significantly better than the linear one (F test)."""
     from iosonde.stats.estimate.distributions import f_upper_p
 

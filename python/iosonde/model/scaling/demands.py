@@ -28,7 +28,7 @@ class Demands:
         return {"server_s": self.server.to_json(), "alone_s": self.alone.to_json(), "client_s": self.client_s}
 
 
-def demands(regime: Regime, work: float) -> Demands | str:
+def compute_service_demands(regime: Regime, work: float) -> Demands | str:
     """Return the demands of an operation of ``work`` (in the units that the rate counts), or the reason for having
     none."""
     law = next((law for law in regime.possible if law.law.name == "queue"), None)

@@ -15,8 +15,8 @@ from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .comparison import Regime
-from .intervals import profile_interval
-from .laws import sse
+from .intervals import estimate_profile_interval
+from .laws import compute_law_sse
 from .points import Points
 
 SCENARIO = 4  # times the largest size: beyond it no interval is claimed
@@ -45,7 +45,7 @@ class SizePrediction:
         }
 
 
-def forecast(regime: Regime, points: Points, size: float, level: float) -> SizePrediction:
+def predict_rate_at_size(regime: Regime, points: Points, size: float, level: float) -> SizePrediction:
     """Predict the rate at ``size``. ``points`` are those that the laws of the regime were fitted to."""
     by_law = {law.law.name: law.fit.rate(size) for law in regime.possible if law.fit}
     inside = regime.low <= size <= regime.high
@@ -54,12 +54,12 @@ def forecast(regime: Regime, points: Points, size: float, level: float) -> SizeP
     why = _explain_missing_interval(regime, kind)
     if why:
         return SizePrediction(size, Estimate(value, None, None, level, regime.n, (why,)), kind, by_law)
-    ends = [profile_interval(law.fit, points, "", level, size) for law in regime.possible if law.fit]
+    ends = [estimate_profile_interval(law.fit, points, "", level, size) for law in regime.possible if law.fit]
     lows = [end.low for end in ends if end.low is not None]
     highs = [end.high for end in ends if end.high is not None]
     is_bounded = len(highs) == len(ends)
     if size > regime.high:
-        highs.append(_growth_going_on(regime, points, size, level))
+        highs.append(_extrapolate_growth_upper_end(regime, points, size, level))
     return SizePrediction(
         size,
         Estimate(
@@ -90,14 +90,14 @@ def _explain_missing_interval(regime: Regime, kind: str) -> str:
     return ""
 
 
-def _growth_going_on(regime: Regime, points: Points, size: float, level: float) -> float:
+def _extrapolate_growth_upper_end(regime: Regime, points: Points, size: float, level: float) -> float:
     """Return the upper end of the line through the last sizes in logs, with the noise around the best law."""
     from iosonde.stats.estimate.distributions import t_critical
 
     best = regime.possible[0]
     assert best.fit is not None
     df = points.n - best.law.n_parameters
-    reach = t_critical(level, df) * math.sqrt(sse(best.fit, points) / df)
+    reach = t_critical(level, df) * math.sqrt(compute_law_sse(best.fit, points) / df)
     x, y, weights = np.log(points.sizes[-_LAST:]), points.log_rates[-_LAST:], points.weights[-_LAST:]
     total = float(weights.sum())
     middle, height = float(weights @ x) / total, float(weights @ y) / total

@@ -17,7 +17,7 @@ import numpy as np
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
-from .laws import ALPHA, KAPPA, KNEE, PEAK, SHARE, Law, LawFit, profile, sse
+from .laws import ALPHA, KAPPA, KNEE, PEAK, SHARE, Law, LawFit, build_profile_loss, compute_law_sse
 from .points import Points
 
 _FARTHEST = 60.0  # in logs: a factor of 10²⁶
@@ -30,12 +30,17 @@ _BOUNDS = {ALPHA: (0.0, None), KAPPA: (0.0, None), KNEE: (1.0, None), SHARE: (0.
 Excess = Callable[[float], float]
 
 
-def profile_interval(fitted: LawFit, points: Points, name: str, level: float, size: float | None = None) -> Estimate:
+def estimate_profile_interval(
+    fitted: LawFit, points: Points, name: str, level: float, size: float | None = None
+) -> Estimate:
     """Return the parameter ``name``, or the rate at ``size``, with its interval. An end that the data do not bound is
     None, with a warning."""
     value = fitted.rate(size) if size is not None else fitted.parameter(name)
     excess = _build_excess(
-        profile(fitted.law, points, name, size), sse(fitted, points), points.n - fitted.law.n_parameters, level
+        build_profile_loss(fitted.law, points, name, size),
+        compute_law_sse(fitted, points),
+        points.n - fitted.law.n_parameters,
+        level,
     )
     bottom, top = _BOUNDS.get(name, (None, None))
     # A value this far away counts as infinite; its lower end may be finite, and is searched from there.
@@ -51,7 +56,7 @@ def profile_interval(fitted: LawFit, points: Points, name: str, level: float, si
     return Estimate(value if start < nowhere else None, low, high, level, points.n, _list_warnings(low, high))
 
 
-def threshold(law: Law, points: Points, least: float, level: float) -> float:
+def compute_accepted_sum_of_squares(law: Law, points: Points, least: float, level: float) -> float:
     """Return the sum of squares up to which a fixed value is accepted."""
     from iosonde.stats.estimate.distributions import t_critical
 
@@ -59,7 +64,7 @@ def threshold(law: Law, points: Points, least: float, level: float) -> float:
     return least * (1 + t_critical(level, df) ** 2 / df)
 
 
-def profile_ends(loss: Excess, at: float, least: float, df: int, level: float) -> tuple[float, float]:
+def find_profile_interval_ends(loss: Excess, at: float, least: float, df: int, level: float) -> tuple[float, float]:
     """Return the interval of a value of any sign, by steps from ``at``; infinite if nothing bounds it."""
     excess = _build_excess(loss, least, df, level)
     ends = []

@@ -63,7 +63,7 @@ class LawFit:
             shape: Array = _BENDS[self.law.name].log_shape(sizes, self.numbers[1:])[0]
             return shape + math.log(self.numbers[0])
         finite = np.isfinite(sizes)
-        logs = rational.log_rates(self.numbers, np.where(finite, sizes, 1.0))
+        logs = rational.compute_log_rates(self.numbers, np.where(finite, sizes, 1.0))
         limit = -math.log(self.numbers[1]) if self.numbers[1] > 0 and self.numbers[2] == 0 else math.inf
         return np.where(finite, logs, -math.inf if self.numbers[2] > 0 else limit)
 
@@ -83,31 +83,35 @@ class LawFit:
         return float((b if name == ALPHA else c) / a) if a > 0 else math.inf
 
 
-def fit(law: Law, points: Points) -> LawFit:
+def fit_law(law: Law, points: Points) -> LawFit:
     """Fit the law by least squares in logs."""
     return (
-        LawFit(law, ceilings.fit(_BENDS[law.name], points))
+        LawFit(law, ceilings.fit_knee_law(_BENDS[law.name], points))
         if law.name in _BENDS
-        else LawFit(law, rational.fit(points, _TERMS[law.name]))
+        else LawFit(law, rational.fit_rational_law(points, _TERMS[law.name]))
     )
 
 
-def sse(fitted: LawFit, points: Points) -> float:
+def compute_law_sse(fitted: LawFit, points: Points) -> float:
     """Return the sum of squared log residuals, including the variation of the trials."""
     return points.sse(fitted.log_rates(points.sizes))
 
 
-def profile(law: Law, points: Points, name: str, size: float | None = None) -> Callable[[float], float]:
+def build_profile_loss(law: Law, points: Points, name: str, size: float | None = None) -> Callable[[float], float]:
     """Return a function from value to the least sum of squares with the parameter ``name`` (or the rate at ``size``)
     fixed at it."""
     at = 1.0 if name == LAMBDA else math.inf if name == CEILING else size
     if law.name in _BENDS:
         bend = _BENDS[law.name]
         if at is not None:
-            return lambda value: sse(LawFit(law, ceilings.fit(bend, points, (at, math.log(value)))), points)
-        return lambda value: sse(LawFit(law, ceilings.fit(bend, points, theta=value)), points)
+            return lambda value: compute_law_sse(
+                LawFit(law, ceilings.fit_knee_law(bend, points, (at, math.log(value)))), points
+            )
+        return lambda value: compute_law_sse(LawFit(law, ceilings.fit_knee_law(bend, points, theta=value)), points)
     terms = _TERMS[law.name]
-    return lambda value: sse(LawFit(law, rational.fit(points, terms, _build_constraint(name, at, value))), points)
+    return lambda value: compute_law_sse(
+        LawFit(law, rational.fit_rational_law(points, terms, _build_constraint(name, at, value))), points
+    )
 
 
 def _build_constraint(name: str, at: float | None, value: float) -> rational.LinearConstraint:

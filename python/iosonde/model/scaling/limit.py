@@ -55,7 +55,7 @@ def detect_limit(trials: Trials, level: float, linear: bool | None, contention_h
     falls = fall is not None and fall.is_significant
     if linear is False or falls or (efficiency.high is not None and efficiency.high < 1):
         return Limit(VerdictState.DIFFERENT, sizes[-1], efficiency, fall)
-    least = max(efficiency.low or 0.0, _least_efficiency(sizes[0], sizes[-1], contention_high))
+    least = max(efficiency.low or 0.0, _compute_least_efficiency(sizes[0], sizes[-1], contention_high))
     is_equal = linear is True and fall is None and least >= _NEARLY_LINEAR
     return Limit(VerdictState.EQUAL if is_equal else VerdictState.INCONCLUSIVE, sizes[-1], efficiency, fall)
 
@@ -74,6 +74,6 @@ def detect_fall(trials: Trials, level: float) -> Fall | None:
     return fall if peak != last and (fall.is_significant or is_hint) else None
 
 
-def _least_efficiency(base: float, size: float, contention_high: float | None) -> float:
+def _compute_least_efficiency(base: float, size: float, contention_high: float | None) -> float:
     """Return the efficiency of ``size`` against ``base`` at contention ``contention_high``."""
     return 0.0 if contention_high is None else (1 + contention_high * (base - 1)) / (1 + contention_high * (size - 1))

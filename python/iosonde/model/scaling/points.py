@@ -43,7 +43,7 @@ class Points:
         off = self.log_rates - log_fit
         return float(self.weights @ (off * off)) + self.spread + _LEAST_MEAN_SQUARE * self.n
 
-    def lack_of_fit_p(self, sse: float, parameters: int) -> float:
+    def compute_lack_of_fit_p(self, sse: float, parameters: int) -> float:
         """Return P that a right law misses the means this much (F test against the spread of the trials); 1 if
         untestable."""
         from iosonde.stats.estimate.distributions import f_upper_p
@@ -59,7 +59,7 @@ class Points:
         return Points(self.sizes, self.log_rates, np.ones(len(self)), 0.0, len(self))
 
 
-def points_of(trials: Mapping[float, Sequence[float]]) -> Points:
+def build_points(trials: Mapping[float, Sequence[float]]) -> Points:
     """Build points from size → rates of its trials, all positive."""
     sizes = sorted(trials)
     logs = [np.log(np.asarray(trials[size], dtype=float)) for size in sizes]
@@ -70,7 +70,7 @@ def points_of(trials: Mapping[float, Sequence[float]]) -> Points:
     )
 
 
-def resampled(trials: Mapping[float, Sequence[float]], rng: np.random.Generator) -> Points:
+def resample_points(trials: Mapping[float, Sequence[float]], rng: np.random.Generator) -> Points:
     """Build points of a bootstrap sample: the trials of each size drawn with replacement.
 
     Deviations are widened by √(r ÷ (r − 1)): r trials drawn from r vary too little by this factor. (Davison and Hinkley
@@ -85,4 +85,4 @@ def resampled(trials: Mapping[float, Sequence[float]], rng: np.random.Generator)
                 rng.choice(logs.mean() + (logs - logs.mean()) * math.sqrt(rates.size / (rates.size - 1)), rates.size)
             )
         drawn[size] = rates.tolist()
-    return points_of(drawn)
+    return build_points(drawn)

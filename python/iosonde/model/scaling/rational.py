@@ -32,18 +32,18 @@ class LinearConstraint:
     value: float
 
 
-def columns(sizes: Array) -> Array:
+def build_rational_columns(sizes: Array) -> Array:
     """The parts of N ÷ X at each size: 1, N − 1, N(N − 1)."""
     return np.column_stack([np.ones_like(sizes), sizes - 1, sizes * (sizes - 1)])
 
 
-def log_rates(parts: Array, sizes: Array) -> Array:
+def compute_log_rates(parts: Array, sizes: Array) -> Array:
     """log X of a law with these (a, b, c)."""
     with np.errstate(divide="ignore"):  # a = 0 has no end at N = 1
-        return np.log(sizes) - np.log(columns(sizes) @ parts)
+        return np.log(sizes) - np.log(build_rational_columns(sizes) @ parts)
 
 
-def fit(
+def fit_rational_law(
     points: Points, terms: Sequence[int], constraint: LinearConstraint | None = None, offset: Array | None = None
 ) -> Array:
     """Return (a, b, c) of least squares in logs. ``terms`` are the indices that may be other than 0; ``offset`` is
@@ -62,7 +62,7 @@ def fit_jumps(
     number to the law's log rate where it is 1."""
     from scipy.optimize import nnls
 
-    parts = columns(points.sizes)[:, list(terms)]
+    parts = build_rational_columns(points.sizes)[:, list(terms)]
     scale = parts.max(axis=0)
     scale[scale == 0] = 1.0
     parts, n_parts = parts / scale, parts.shape[1]
@@ -90,14 +90,14 @@ def fit_jumps(
     if not np.isfinite(compute_loss(best)):
         # At N = 1 only a is left: if it is 0 the law has no logarithm there. Begin inside.
         best[list(terms).index(0)] += 0.05 * float(np.exp(target.min()))
-    best = _descend(best, compute_step, compute_loss)
+    best = _minimise_by_gauss_newton(best, compute_step, compute_loss)
     law, jumps = best[:n_parts], best[n_parts:]
     coefficients = np.zeros(3)
     coefficients[list(terms)] = np.where(law > _NOTHING * law.max(), law, 0.0) / scale
     return coefficients, jumps[: beyond.shape[1]] - jumps[beyond.shape[1] :]
 
 
-def _descend(best: Array, step: Callable[[Array], Array], loss: Callable[[Array], float]) -> Array:
+def _minimise_by_gauss_newton(best: Array, step: Callable[[Array], Array], loss: Callable[[Array], float]) -> Array:
     """Run Gauss-Newton from ``best``, each step halved until it descends."""
     least = loss(best)
     for _ in range(_STEPS):

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import rational
-from .comparison import aicc
-from .intervals import profile_ends
-from .laws import BY_NAME, LAWS, fit, sse
+from .comparison import compute_aicc
+from .intervals import find_profile_interval_ends
+from .laws import BY_NAME, LAWS, compute_law_sse, fit_law
 from .points import Array, Points
 
 LEAST_FACTOR = 1.25
@@ -42,7 +42,7 @@ class Change:
     p: float
 
 
-def changes_in(points: Points, level: float) -> tuple[Change, ...]:
+def find_regime_changes(points: Points, level: float) -> tuple[Change, ...]:
     """Find the changes of regime in the order of the sizes: none, one or two; none with too few sizes.
 
     Pairs are searched in up to :data:`MOST_SIZES_OF_TWO` sizes, and each regime has at least two sizes: a single one is
@@ -65,7 +65,7 @@ class _ChangeSet:
 
 
 def _compute_criterion(change_set: _ChangeSet) -> float:
-    criterion = aicc(change_set.sse, change_set.points.n, len(_USL) + len(change_set.changes))
+    criterion = compute_aicc(change_set.sse, change_set.points.n, len(_USL) + len(change_set.changes))
     return math.inf if criterion is None else criterion
 
 
@@ -77,18 +77,18 @@ def _select_changes(points: Points, level: float, candidates: Sequence[tuple[int
     place = int(np.argmin([least for least, _ in fits]))
     borders, (least, jumps) = candidates[place], fits[place]
     parameters = len(_USL) + len(borders)
-    if points.spread_df and points.lack_of_fit_p(least, parameters) < 1 - level:
+    if points.spread_df and points.compute_lack_of_fit_p(least, parameters) < 1 - level:
         # Sizes differ by more than their trials: judge by the means, with this as the noise.
         return _select_changes(points.to_means(), level, candidates)
     if min(abs(jump) for jump in jumps) <= math.log(LEAST_FACTOR):
         return None
     df, losses = points.n - parameters, [_build_loss(points, borders, which) for which in range(len(borders))]
     ps = [_compute_p(loss, jump, least, df) * len(candidates) for loss, jump in zip(losses, jumps, strict=True)]
-    if max(ps) >= 1 - level or not _better_than_smooth(points, least, parameters):
+    if max(ps) >= 1 - level or not _is_better_than_smooth_laws(points, least, parameters):
         return None
     changes = []
     for border, loss, jump, p in zip(borders, losses, jumps, ps, strict=True):
-        low, high = profile_ends(loss, jump, least, df, level)
+        low, high = find_profile_interval_ends(loss, jump, least, df, level)
         last, first = points.sizes[border - 1 : border + 1]
         changes.append(Change(float(last), float(first), math.exp(jump), math.exp(low), math.exp(high), p))
     return _ChangeSet(tuple(changes), points, least)
@@ -99,7 +99,7 @@ def _fit_borders(points: Points, borders: Sequence[int], offset: Array | None = 
     beyond = _mark_beyond(points, borders)
     offsets = np.zeros(len(points)) if offset is None else offset
     parts, jumps = rational.fit_jumps(points, _USL, beyond, offset=offsets)
-    return points.sse(rational.log_rates(parts, points.sizes) + offsets + beyond @ jumps), jumps.tolist()
+    return points.sse(rational.compute_log_rates(parts, points.sizes) + offsets + beyond @ jumps), jumps.tolist()
 
 
 def _mark_beyond(points: Points, borders: Sequence[int]) -> Array:
@@ -121,11 +121,13 @@ def _compute_p(loss: Callable[[float], float], jump: float, least: float, df: in
     return f_upper_p(max(constrained_loss - least, 0.0) / (least / df), 1, df)
 
 
-def _better_than_smooth(points: Points, least: float, parameters: int) -> bool:
-    ours = aicc(least, points.n, parameters)
+def _is_better_than_smooth_laws(points: Points, least: float, parameters: int) -> bool:
+    ours = compute_aicc(least, points.n, parameters)
     if ours is None:
         return True
     smooth = [
-        aicc(sse(fit(law, points), points), points.n, law.n_parameters) for law in LAWS if law != BY_NAME["linear"]
+        compute_aicc(compute_law_sse(fit_law(law, points), points), points.n, law.n_parameters)
+        for law in LAWS
+        if law != BY_NAME["linear"]
     ]
     return all(other is None or ours < other for other in smooth)

@@ -36,7 +36,7 @@ class Series:
         return {"on": self.on, "response": self.response, "unit": self.unit, "by": self.by}
 
 
-def series_of(
+def build_series(
     table: Table, response: str, on: str, by: Sequence[str], is_time: bool = False
 ) -> tuple[list[Series], list[str]]:
     """Return (series, notes on the rows): rows without a value are left out and counted.
@@ -67,7 +67,7 @@ def series_of(
             column=column.name,
         )
     complete = ~np.isnan(sizes) & ~np.isnan(rates)
-    _check_rows(table, sizes, rates, complete, column.name, table.column(on).name)
+    _raise_if_invalid_rows(table, sizes, rates, complete, column.name, table.column(on).name)
     values = 1 / rates if is_time else rates
     unit = f"1/{column.unit or column.name}" if is_time else column.unit
     series = []
@@ -89,7 +89,7 @@ def series_of(
     return series, build_missing_row_warnings(int((~complete).sum()), len(table))
 
 
-def _check_rows(table: Table, sizes: Any, rates: Any, complete: Any, response: str, on: str) -> None:
+def _raise_if_invalid_rows(table: Table, sizes: Any, rates: Any, complete: Any, response: str, on: str) -> None:
     if not complete.any():
         raise DataError(
             "no-complete-rows",

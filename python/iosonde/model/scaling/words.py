@@ -19,7 +19,7 @@ Number = Callable[[Estimate], str]
 TITLES = {"linear": "linear", "amdahl": "Amdahl", "usl": "USL", "min": "min-law", "queue": "one queue"}
 
 
-def sentences(scaling: Scaling, on: str, rate: Number) -> list[str]:
+def list_conclusions(scaling: Scaling, on: str, rate: Number) -> list[str]:
     """Return the conclusions: change of regime, fall, law, and inconclusive results. ``rate`` formats an Estimate of a
     rate."""
     changes: list[str] = [_describe_change(change, on) for change in scaling.changes]
@@ -28,7 +28,7 @@ def sentences(scaling: Scaling, on: str, rate: Number) -> list[str]:
     return [*changes, " ".join(_build_conclusion(scaling, on, rate))]
 
 
-def messages(scaling: Scaling, on: str, rate: Number) -> list[Message]:
+def list_conclusion_messages(scaling: Scaling, on: str, rate: Number) -> list[Message]:
     """Return the sentences with their codes."""
     return [*(_describe_change(change, on) for change in scaling.changes), *_build_conclusion(scaling, on, rate)]
 

@@ -16,7 +16,7 @@ _MOST_PIECES, _CELLS_A_PIECE = 8, 10
 _DEPENDENT = 1e-8  # of a column's length: residuals below it mean a dependent column
 
 
-def columns(design: Design, factor: int) -> Array:
+def build_factor_columns(design: Design, factor: int) -> Array:
     """Return the (cells, columns) of one factor: its levels but the first, or the pieces of a broken line."""
     feature, x = design.features[factor], design.x[:, factor]
     if feature.name not in design.binned:
@@ -28,20 +28,20 @@ def columns(design: Design, factor: int) -> Array:
     return np.column_stack([scaled, *(np.maximum(scaled - knot, 0.0) for knot in knots)])
 
 
-def joint_columns(design: Design, factors: Sequence[int], least_cells: int) -> Array:
+def build_joint_columns(design: Design, factors: Sequence[int], least_cells: int) -> Array:
     """Return joint columns of these factors: every combination of their levels if each has ``least_cells`` settings on
     average, else additive ones."""
     unbinned = [i for i in factors if design.features[i].name not in design.binned]
     codes, groups = design.joint(unbinned)
-    parts = [columns(design, i) for i in factors if i not in unbinned]
+    parts = [build_factor_columns(design, i) for i in factors if i not in unbinned]
     if groups * least_cells <= design.n_cells:
         parts.append(np.asarray(codes[:, None] == np.arange(1, groups), float))
     else:
-        parts += [columns(design, i) for i in unbinned]
+        parts += [build_factor_columns(design, i) for i in unbinned]
     return np.column_stack(parts) if parts else np.zeros((design.n_cells, 0))
 
 
-def basis(design: Design, matrix: Array, before: Array | None = None) -> Array:
+def compute_orthonormal_basis(design: Design, matrix: Array, before: Array | None = None) -> Array:
     """Return orthonormal columns (in √weight of the cells) of the part of ``matrix`` beyond the mean and the basis
     ``before``."""
     root = np.sqrt(design.counts)
@@ -56,7 +56,7 @@ def basis(design: Design, matrix: Array, before: Array | None = None) -> Array:
     return np.asarray(q[:, np.abs(np.diag(r)) > _DEPENDENT], float)
 
 
-def residuals(design: Design, of: Array) -> Array:
+def compute_residuals_beyond_basis(design: Design, of: Array) -> Array:
     """Return the centred cell means without the part that a basis explains."""
     root = np.sqrt(design.counts)
     centred = (design.means - design.y.mean()) * root
@@ -73,7 +73,7 @@ def remove_other_factors(design: Design, most_columns: float) -> list[Array]:
     centred = (design.means - design.y.mean()) * root
     raw = np.asarray(centred / root, float)
     k = len(design.features)
-    parts = [columns(design, i) for i in range(k)]
+    parts = [build_factor_columns(design, i) for i in range(k)]
     sizes = [part.shape[1] for part in parts]
     if k == 1 or sum(sizes) > most_columns:
         return [raw] * k

@@ -14,9 +14,9 @@ import numpy as np
 from iosonde.stats.estimate.distributions import f_quantile
 from iosonde.stats.estimate.variance_share import LEAST_DF, SumOfSquares
 
-from .additive import basis, columns
+from .additive import build_factor_columns, compute_orthonormal_basis
 from .design import FRACTION, GRID, SCATTERED, Design
-from .parts import Scale, drawn_shares, part_of, scale_of, squares
+from .parts import Scale, build_scale, draw_shares_under_noise, estimate_added_part, sum_squares_of_coordinates
 from .variances import Array, Groups, VariancePart
 
 _MOST_COLUMNS = 400
@@ -47,42 +47,44 @@ class Adjusted:
         )
 
 
-def ranks_by_adjusted(design: Design) -> bool:
+def needs_adjusted_shares(design: Design) -> bool:
     """Return whether S1 would confound the factors."""
     return bool(design.links) or (design.kind != SCATTERED and design.imbalance > _DEPENDS)
 
 
-def adjusted(design: Design, fixed_factors: Groups, level: float, rng: np.random.Generator) -> Adjusted | None:
+def compute_adjusted_shares(
+    design: Design, fixed_factors: Groups, level: float, rng: np.random.Generator
+) -> Adjusted | None:
     """Compute the adjusted shares; None if not needed, or if the factors have more levels than the settings allow."""
     sample = bool(design.binned)
     few = design.kind == SCATTERED and design.n_cells < FEW_CELLS
-    if not (ranks_by_adjusted(design) or design.kind == FRACTION or design.kind == GRID or few):
+    if not (needs_adjusted_shares(design) or design.kind == FRACTION or design.kind == GRID or few):
         return None
-    matrices = [columns(design, i) for i in range(len(design.features))]
+    matrices = [build_factor_columns(design, i) for i in range(len(design.features))]
     wide = sum(matrix.shape[1] for matrix in matrices)
     if wide > min(_MOST_COLUMNS, design.n_cells - 1 - (1 if sample else 0)):
         return None
     fixed = (
-        basis(design, np.column_stack([matrices[i] for i in sorted(fixed_factors)]))
+        compute_orthonormal_basis(design, np.column_stack([matrices[i] for i in sorted(fixed_factors)]))
         if fixed_factors
         else _build_empty(design)
     )
-    rest = basis(design, np.column_stack(matrices), fixed)
+    rest = compute_orthonormal_basis(design, np.column_stack(matrices), fixed)
     joint_basis = np.column_stack([fixed, rest])
     along = joint_basis.T @ design.centred_means
-    scale, beyond = scale_of(design, along, level)
+    scale, beyond = build_scale(design, along, level)
     parts, within, moves, own = [], {}, {}, {}
     for i in range(len(matrices)):
         others = [matrix for j, matrix in enumerate(matrices) if j != i]
-        before = basis(design, np.column_stack(others)) if others else _build_empty(design)
-        own[i] = basis(design, matrices[i], before)
-        part, moves[i] = part_of(design, scale, before, own[i], _build_empty(design), sample)
+        before = compute_orthonormal_basis(design, np.column_stack(others)) if others else _build_empty(design)
+        own[i] = compute_orthonormal_basis(design, matrices[i], before)
+        part, moves[i] = estimate_added_part(design, scale, before, own[i], _build_empty(design), sample)
         if part.p is None:  # too few degrees of freedom for an interval, enough for a test
-            f, p = scale.f_test(squares(along @ (joint_basis.T @ own[i])))
+            f, p = scale.f_test(sum_squares_of_coordinates(along @ (joint_basis.T @ own[i])))
             part = replace(part, f=f, p=p)
         parts.append(part)
         if fixed_factors and i not in fixed_factors:
-            within[i] = part_of(design, scale, before, own[i], fixed, sample)[0]
+            within[i] = estimate_added_part(design, scale, before, own[i], fixed, sample)[0]
     moves_within = {i: moves[i] for i in within}
     if not sample:
         moves = _draw_moves(own, joint_basis, along[:0], along, scale, rng)
@@ -107,5 +109,7 @@ def _draw_moves(
 ) -> dict[int, Array | None]:
     if scale.noise.df < LEAST_DF:
         return dict.fromkeys(own)
-    drawn = drawn_shares({str(i): joint_basis.T @ matrix for i, matrix in own.items()}, before, along, scale, rng)
+    drawn = draw_shares_under_noise(
+        {str(i): joint_basis.T @ matrix for i, matrix in own.items()}, before, along, scale, rng
+    )
     return {i: drawn[str(i)] for i in own}

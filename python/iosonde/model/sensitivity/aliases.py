@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from .additive import basis, columns
+from .additive import build_factor_columns, compute_orthonormal_basis
 from .design import FRACTION, GRID, Design
 from .variances import Array
 
@@ -42,14 +42,14 @@ class Alias:
         return {"factors": [self.first, self.second], "strength": self.strength}
 
 
-def aliases(design: Design) -> list[tuple[Alias, ...]] | None:
+def find_aliases(design: Design) -> list[tuple[Alias, ...]] | None:
     """Return the aliases of each factor, the strongest first; None if the design is not a fraction, or has too many
     factors."""
     k = len(design.features)
     if design.kind not in (FRACTION, GRID) or not 2 < k <= MOST_FACTORS:
         return None
     least = _PARTLY if design.kind == FRACTION else _FULL
-    main = [basis(design, columns(design, i)) for i in range(k)]
+    main = [compute_orthonormal_basis(design, build_factor_columns(design, i)) for i in range(k)]
     aliases: list[list[Alias]] = [[] for _ in range(k)]
     for j, m in combinations(range(k), 2):
         both = _build_interaction(design, main[j], main[m])
@@ -64,7 +64,7 @@ def _build_interaction(design: Design, first: Array, other: Array) -> Array:
     """Return orthonormal columns of the interaction of two factors beyond their main effects."""
     products = (first[:, :, None] * other[:, None, :]).reshape(len(first), -1)[:, :_MOST_COLUMNS]
     root = np.sqrt(design.counts)[:, None]
-    return basis(design, products / root / root, np.linalg.qr(np.column_stack([first, other]))[0])
+    return compute_orthonormal_basis(design, products / root / root, np.linalg.qr(np.column_stack([first, other]))[0])
 
 
 def _compute_cosine(first: Array, other: Array) -> float:

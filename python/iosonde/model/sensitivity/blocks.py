@@ -17,10 +17,10 @@ from iosonde.core.errors import DataError
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.variance_share import LEAST_DF, SumOfSquares
 
-from .additive import basis, columns
+from .additive import build_factor_columns, compute_orthonormal_basis
 from .design import SCATTERED, Design
-from .order import tied
-from .parts import drawn_shares, part_of, scale_of
+from .order import group_tied_names
+from .parts import build_scale, draw_shares_under_noise, estimate_added_part
 from .variances import VariancePart
 
 _MOST_COLUMNS = 400
@@ -69,7 +69,7 @@ class Blocks:
         }
 
 
-def enter(
+def estimate_blocks_in_order(
     design: Design,
     blocks: Mapping[str, Sequence[int]],
     significant: Collection[str],
@@ -80,7 +80,9 @@ def enter(
 
     Raises DataError if the factors have more levels than the settings allow.
     """
-    matrices = {name: np.column_stack([columns(design, i) for i in factors]) for name, factors in blocks.items()}
+    matrices = {
+        name: np.column_stack([build_factor_columns(design, i) for i in factors]) for name, factors in blocks.items()
+    }
     wide = sum(matrix.shape[1] for matrix in matrices.values())
     most = min(_MOST_COLUMNS, design.n_cells - 1 - (LEAST_DF if design.kind == SCATTERED else 0))
     if wide > most:
@@ -95,22 +97,27 @@ def enter(
     joint_basis = np.zeros((design.n_cells, 0))
     ends = [0]
     for matrix in matrices.values():
-        joint_basis = np.column_stack([joint_basis, basis(design, matrix, joint_basis)])
+        joint_basis = np.column_stack([joint_basis, compute_orthonormal_basis(design, matrix, joint_basis)])
         ends.append(joint_basis.shape[1])
     along = joint_basis.T @ design.centred_means
-    scale, interactions = scale_of(design, along, level)
+    scale, interactions = build_scale(design, along, level)
     results, sample, nothing = [], design.kind == SCATTERED, joint_basis[:, :0]
     for name, start, end in zip(blocks, ends[:-1], ends[1:], strict=True):
         before, own = joint_basis[:, :start], joint_basis[:, start:end]
-        bases = {design.features[i].name: basis(design, columns(design, i), before) for i in blocks[name]}
-        alone = {factor: part_of(design, scale, before, base, before, sample) for factor, base in bases.items()}
+        bases = {
+            design.features[i].name: compute_orthonormal_basis(design, build_factor_columns(design, i), before)
+            for i in blocks[name]
+        }
+        alone = {
+            factor: estimate_added_part(design, scale, before, base, before, sample) for factor, base in bases.items()
+        }
         parts = dict(
             sorted(((n, part) for n, (part, _) in alone.items()), key=lambda item: -(item[1].share.value or 0))
         )
         moves = (
             {factor: moved for factor, (_, moved) in alone.items()}
             if sample
-            else drawn_shares(
+            else draw_shares_under_noise(
                 {n: joint_basis[:, start:].T @ base for n, base in bases.items()},
                 along[:start],
                 along[start:],
@@ -120,7 +127,7 @@ def enter(
         )
         candidates = [factor for factor in parts if factor in significant]
         added, rest_part = (
-            part_of(design, scale, before, own, reference, sample)[0] for reference in (nothing, before)
+            estimate_added_part(design, scale, before, own, reference, sample)[0] for reference in (nothing, before)
         )
         results.append(
             FactorBlock(
@@ -128,7 +135,9 @@ def enter(
                 added,
                 rest_part.share,
                 parts,
-                tied(candidates, {n: parts[n].share.value or 0.0 for n in candidates}, moves, level, scale.noise.df),
+                group_tied_names(
+                    candidates, {n: parts[n].share.value or 0.0 for n in candidates}, moves, level, scale.noise.df
+                ),
             )
         )
     return Blocks(

@@ -88,10 +88,10 @@ class Design:
 
     def joint(self, factors: list[int]) -> tuple[Indices, int]:
         """Return (group of each cell by these factors together, number of groups)."""
-        return joint_codes(self.codes[:, factors])
+        return number_combinations(self.codes[:, factors])
 
 
-def joint_codes(codes: Indices) -> tuple[Indices, int]:
+def number_combinations(codes: Indices) -> tuple[Indices, int]:
     """Return (number of each row's combination, number of combinations); no column makes one group."""
     joint = np.zeros(len(codes), np.intp)
     count = 1
@@ -103,7 +103,7 @@ def joint_codes(codes: Indices) -> tuple[Indices, int]:
     return joint, count
 
 
-def design_of(data: Examples) -> Design:
+def build_design(data: Examples) -> Design:
     """Build the design of the rows. Raises DataError unless there are more rows than factors."""
     n, k = data.x.shape
     if n <= k:
@@ -120,7 +120,7 @@ def design_of(data: Examples) -> Design:
     means = np.add.reduceat(y, starts) / counts
     levels = np.column_stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in x.T]).astype(np.intp)
     kind = _classify_design(levels, n)
-    codes, binned = _bin_numbers(data.features, x, levels, counts) if kind == SCATTERED else (levels, ())
+    codes, binned = _bin_many_level_numbers(data.features, x, levels, counts) if kind == SCATTERED else (levels, ())
     links, imbalance = _find_links(data.features, x, levels, counts.astype(float), sample=kind == SCATTERED)
     return Design(
         kind,
@@ -153,21 +153,21 @@ def _classify_design(levels: Indices, n: int) -> str:
 
 
 def _is_balanced(a: Indices, b: Indices, combinations_: int) -> bool:
-    table = np.bincount(joint_codes(np.column_stack([a, b]))[0])
+    table = np.bincount(number_combinations(np.column_stack([a, b]))[0])
     return len(table) == combinations_ and np.ptp(table) == 0
 
 
-def bins_for(cells: int) -> int:
+def choose_bin_count(cells: int) -> int:
     """Return the number of bins of a scattered factor: 0.8·√n, between 3 and 25. More bins follow the curve, fewer have
     less noise."""
     return int(min(_MOST_BINS, max(3, 0.8 * cells**0.5)))
 
 
-def _bin_numbers(
+def _bin_many_level_numbers(
     features: tuple[Feature, ...], x: Array, levels: Indices, counts: Indices
 ) -> tuple[Indices, tuple[str, ...]]:
     """Bin numbers with more levels than bins, equally many rows each; code the rest by levels."""
-    bins, codes, names = bins_for(len(x)), [], []
+    bins, codes, names = choose_bin_count(len(x)), [], []
     for place, feature in enumerate(features):
         column = levels[:, place]
         if feature.numeric and len(feature.levels) > bins:
@@ -200,7 +200,7 @@ def _find_links(
     ]
     links, largest = [], 0.0
     for a, b in combinations(range(len(features)), 2):
-        strength = _cramers_v(coarse[a], coarse[b], counts, sample)
+        strength = _compute_cramers_v(coarse[a], coarse[b], counts, sample)
         largest = max(largest, strength)
         if features[a].numeric and features[b].numeric:
             rho = _compute_spearman(x[:, a], x[:, b])
@@ -210,7 +210,7 @@ def _find_links(
     return tuple(sorted(links, key=lambda link: -link.strength)), largest
 
 
-def _cramers_v(a: Indices, b: Indices, counts: Array, sample: bool) -> float:
+def _compute_cramers_v(a: Indices, b: Indices, counts: Array, sample: bool) -> float:
     """Return Cramér's V; for a sample without its bias (Bergsma, J. Korean Statistical Society 42, 2013), 0 if not
     significant.
 

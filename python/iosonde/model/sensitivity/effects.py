@@ -102,7 +102,7 @@ def _get_mean(level: Level) -> float:
     return level.mean.value or 0.0
 
 
-def effects(design: Design, factor: int, level: float, noise: float | None) -> Effects:
+def estimate_level_effects(design: Design, factor: int, level: float, noise: float | None) -> Effects:
     """Return level means with intervals. ``noise`` is the variance between repeats if the other factors are balanced;
     None: variation inside a group is all noise (scattered settings)."""
     codes = design.codes[:, factor]
@@ -118,7 +118,7 @@ def effects(design: Design, factor: int, level: float, noise: float | None) -> E
         levels.append(Level(*ends, Estimate(mean, low, high, level, int(rows[group])), feature.unit))
     turns = _find_turn(levels, means, errors, level) if feature.numeric else ""
     if feature.numeric and not turns:
-        turns = _turn_inside(design, factor, levels, level, noise)
+        turns = _describe_turn_inside(design, factor, levels, level, noise)
     return Effects(tuple(levels), turns)
 
 
@@ -174,7 +174,7 @@ def _find_turn(levels: list[Level], means: Array, errors: Array, level: float, t
     return ""
 
 
-def _turn_inside(design: Design, factor: int, levels: list[Level], level: float, noise: float | None) -> str:
+def _describe_turn_inside(design: Design, factor: int, levels: list[Level], level: float, noise: float | None) -> str:
     """Describe a turn at one level of another factor only (as: at small fill, large accesses are slower than
     medium)."""
     others = [i for i in range(len(design.features)) if i != factor and design.n_groups[i] <= 50]

@@ -14,7 +14,7 @@ from .variances import Array, Shares, VariancePart
 WORTH_A_WORD = 0.05  # ST - S1
 
 
-def tied(
+def group_tied_names(
     names: Sequence[str],
     values: Mapping[str, float],
     deviations: Mapping[str, Array | None],
@@ -45,7 +45,7 @@ def tied(
     return tuple(tuple(group) for group in groups)
 
 
-def with_blocks(
+def insert_blocks(
     order: Sequence[Sequence[str]], blocks: Sequence[FactorEffect], effects: ResponseEffects
 ) -> tuple[tuple[str, ...], ...]:
     """Insert the factors of each block into the groups of ``order``: as a group of their own, or into the first group
@@ -72,15 +72,15 @@ def _is_overlapping(effect: FactorEffect, other: FactorEffect | None) -> bool:
     return a.low <= b.high and b.low <= a.high
 
 
-def interval_text(shares: Shares) -> str:
+def format_s1_interval(shares: Shares) -> str:
     """``S1 0.55, 0.49–0.60``, and ST if it is significantly larger; an unknown interval is ``~``."""
     s1 = shares.s1
     if s1.value is None or s1.low is None or s1.high is None:
         return f"S1 {s1.value:.2f}, ~"
-    return f"S1 {s1.value:.2f}, {s1.low:.2f}–{s1.high:.2f}{total_text(shares)}"
+    return f"S1 {s1.value:.2f}, {s1.low:.2f}–{s1.high:.2f}{format_total_share_if_larger(shares)}"
 
 
-def total_text(shares: Shares) -> str:
+def format_total_share_if_larger(shares: Shares) -> str:
     """``; ST 0.74, 0.70–0.78`` if it is significantly larger than S1, else nothing."""
     s1, st = shares.s1, shares.st
     if s1.high is None or st.value is None or st.low is None or st.high is None or st.low <= s1.high + WORTH_A_WORD:
@@ -88,14 +88,14 @@ def total_text(shares: Shares) -> str:
     return f"; ST {st.value:.2f}, {st.low:.2f}–{st.high:.2f}"
 
 
-def adjusted_text(part: VariancePart) -> str:
+def format_adjusted_share(part: VariancePart) -> str:
     """``adjusted 0.03, 0.03–0.04``; an unknown interval is ``~``."""
     share = part.share
     limits = "~" if share.low is None or share.high is None else f"{share.low:.2f}–{share.high:.2f}"
     return f"adjusted {share.value:.2f}, {limits}"
 
 
-def ranked_text(groups: Sequence[Sequence[str]], numbers: Mapping[str, str]) -> str:
+def format_ranked_groups(groups: Sequence[Sequence[str]], numbers: Mapping[str, str]) -> str:
     """``network first (S1 0.55, 0.49–0.60); then replication and clients, whose order is inconclusive``.
 
     ``numbers``: text in parentheses by name."""
@@ -112,13 +112,13 @@ def ranked_text(groups: Sequence[Sequence[str]], numbers: Mapping[str, str]) -> 
     return "; ".join(clauses)
 
 
-def ranked_names(groups: Sequence[Sequence[str]]) -> str:
+def join_ranked_names(groups: Sequence[Sequence[str]]) -> str:
     """``stripe first, then cache and hints, whose order is inconclusive``."""
     clauses = [f"{join_names(group)}{', whose order is inconclusive' if len(group) > 1 else ''}" for group in groups]
     return ", then ".join([f"{clauses[0]}{' first' if len(groups[0]) == 1 else ''}", *clauses[1:]])
 
 
-def ranged(share: Estimate) -> str:
+def format_share_with_range(share: Estimate) -> str:
     """``0.55 (0.49–0.60)``; an unknown interval is ``~``."""
     limits = "~" if share.low is None or share.high is None else f"{share.low:.2f}–{share.high:.2f}"
     return f"{share.value:.2f} ({limits})"

@@ -13,7 +13,7 @@ from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import LEAST_P, f_upper_p, t_critical
 from iosonde.stats.estimate.variance_share import LEAST_DF, NO_NOISE, SumOfSquares, clamp_share, compute_share_limits
 
-from .additive import residuals
+from .additive import compute_residuals_beyond_basis
 from .design import SCATTERED, Design
 from .variances import Array, VariancePart
 
@@ -88,10 +88,15 @@ class Additive:
 
     def squares(self) -> Array:
         """Return each setting's part of the residual sum of squares."""
-        return np.asarray(self.design.counts * residuals(self.design, self.basis) ** 2 + self.design.ss_within, float)
+        return np.asarray(
+            self.design.counts * compute_residuals_beyond_basis(self.design, self.basis) ** 2 + self.design.ss_within,
+            float,
+        )
 
 
-def sampled(before: Additive, after: Additive, reference: Additive, level: float) -> tuple[VariancePart, Array]:
+def estimate_part_of_sampled_settings(
+    before: Additive, after: Additive, reference: Additive, level: float
+) -> tuple[VariancePart, Array]:
     """Return the part of ``reference``'s residual that ``after`` explains beyond ``before``, if settings are a sample.
 
     The limits come from influence functions. To first order an R² varies with the squared residuals of the settings
@@ -116,29 +121,32 @@ def sampled(before: Additive, after: Additive, reference: Additive, level: float
     return VariancePart(share, value, df, f, f_upper_p(f, df, residual_df)), moves
 
 
-def part_of(
+def estimate_added_part(
     design: Design, scale: Scale, before: Array, own: Array, reference: Array, sample: bool
 ) -> tuple[VariancePart, Array | None]:
     """Return what the columns ``own`` add to the columns ``before``, as a share of the residual of the columns
     ``reference``. For a ``sample`` of settings also return each setting's influence on it."""
     if sample:
-        return sampled(
+        return estimate_part_of_sampled_settings(
             Additive(design, before),
             Additive(design, np.column_stack([before, own])),
             Additive(design, reference),
             scale.level,
         )
-    return scale.part(squares(own.T @ design.centred_means), squares(reference.T @ design.centred_means)), None
+    return scale.part(
+        sum_squares_of_coordinates(own.T @ design.centred_means),
+        sum_squares_of_coordinates(reference.T @ design.centred_means),
+    ), None
 
 
-def squares(along: Array) -> SumOfSquares:
+def sum_squares_of_coordinates(along: Array) -> SumOfSquares:
     """Return the sum of squares of coordinates in an orthonormal basis."""
     return SumOfSquares(float(along @ along), len(along))
 
 
-def scale_of(design: Design, along: Array, level: float) -> tuple[Scale, SumOfSquares | None]:
+def build_scale(design: Design, along: Array, level: float) -> tuple[Scale, SumOfSquares | None]:
     """Return (the scale, the interactions if repeats separate them from the noise)."""
-    total, inside, model = design.total * design.n, float(design.ss_within.sum()), squares(along)
+    total, inside, model = design.total * design.n, float(design.ss_within.sum()), sum_squares_of_coordinates(along)
     beyond = SumOfSquares(max(0.0, total - inside - model.ss), design.n_cells - 1 - model.df)
     if design.kind != SCATTERED and design.df_repeats >= LEAST_DF:
         return Scale(
@@ -157,7 +165,7 @@ def scale_of(design: Design, along: Array, level: float) -> tuple[Scale, SumOfSq
     ), None
 
 
-def drawn_shares(
+def draw_shares_under_noise(
     turns: Mapping[str, Array], before: Array, along: Array, scale: Scale, rng: np.random.Generator
 ) -> dict[str, Array | None]:
     """Draw the factors' shares under other draws of normal noise. ``turns`` map the coordinates ``along`` that are not

@@ -20,8 +20,8 @@ from iosonde.stats.estimate.distributions import f_upper_p
 from .additive import remove_other_factors
 from .adjusted import FEW_CELLS, Adjusted
 from .design import FRACTION, SCATTERED, Design
-from .shares import Grouping, between, group_means, grouping
-from .variances import Array, batches
+from .shares import Grouping, build_grouping, compute_variance_between_groups, group_means
+from .variances import Array, split_rounds_to_fit_memory
 
 _SHUFFLES, _SHUFFLES_OF_MANY, _MANY_ROWS, _MOST_SHUFFLES = 999, 199, 20_000, 100_000
 _MOST_NUMBERS = 500_000_000  # shuffled for one factor
@@ -38,7 +38,7 @@ class Null:
     zero_line: float | None
 
 
-def shuffles(design: Design, level: float) -> int:
+def choose_shuffle_count(design: Design, level: float) -> int:
     """Return the number of shuffles: enough for the smallest p of the step-down over all factors; fewer for many
     rows."""
     if design.n > _MANY_ROWS:
@@ -48,22 +48,24 @@ def shuffles(design: Design, level: float) -> int:
     )
 
 
-def nulls(design: Design, level: float, rng: np.random.Generator, beyond: Adjusted | None = None) -> list[Null]:
+def test_dummy_factors(
+    design: Design, level: float, rng: np.random.Generator, beyond: Adjusted | None = None
+) -> list[Null]:
     """Test a dummy in the place of each factor; by the F test of ``beyond`` if the design allows too few shuffles."""
-    rounds = shuffles(design, level)
+    rounds = choose_shuffle_count(design, level)
     if design.kind == SCATTERED:
-        shuffled = _over_cells(design, level, rounds, rng)
+        shuffled = _shuffle_over_cells(design, level, rounds, rng)
         return (
             shuffled
             if beyond is None or design.n_cells >= FEW_CELLS
-            else [replace(null, p=_combine_p(null.p, _p_of_f(beyond, i))) for i, null in enumerate(shuffled)]
+            else [replace(null, p=_combine_p(null.p, _get_f_test_p(beyond, i))) for i, null in enumerate(shuffled)]
         )
     nulls = []
     for i in range(len(design.features)):
-        if design.kind != FRACTION and _varies_inside(design, i):
-            nulls.append(_inside_strata(design, i, level, rounds, rng))
+        if design.kind != FRACTION and _has_levels_inside_strata(design, i):
+            nulls.append(_shuffle_inside_strata(design, i, level, rounds, rng))
         elif beyond is not None:
-            nulls.append(Null(_p_of_f(beyond, i), beyond.zero_line(i, level)))
+            nulls.append(Null(_get_f_test_p(beyond, i), beyond.zero_line(i, level)))
         else:
             nulls.append(_shuffle_residuals(design, i, level, rounds, rng))
     return nulls
@@ -75,7 +77,7 @@ def _combine_p(first: float | None, other: float | None) -> float | None:
     return min(1.0, min(p_values) * len(p_values)) if p_values else None
 
 
-def _p_of_f(beyond: Adjusted, factor: int) -> float | None:
+def _get_f_test_p(beyond: Adjusted, factor: int) -> float | None:
     return beyond.parts[factor].p
 
 
@@ -85,7 +87,7 @@ def _build_null(
     """Build the null of ``values`` (rows, or cells with their ``weights``) in ``groups``.
 
     If no shuffle has as large a share, p of many rows is the smaller one of the F test, which is then exact enough."""
-    observed = float(between(values * weights, groups))
+    observed = float(compute_variance_between_groups(values * weights, groups))
     at_least = int((shuffled >= observed * (1 - 1e-9)).sum())
     p = (at_least + 1) / (len(shuffled) + 1)
     if not at_least and design.n > _MANY_ROWS:
@@ -94,12 +96,12 @@ def _build_null(
     return Null(p, float(np.quantile(dummies, level)))
 
 
-def _varies_inside(design: Design, factor: int) -> bool:
+def _has_levels_inside_strata(design: Design, factor: int) -> bool:
     """Return whether any setting of the other factors was measured at several levels of this one."""
     return design.joint([i for i in range(len(design.features)) if i != factor])[1] < design.n_cells
 
 
-def _inside_strata(design: Design, factor: int, level: float, rounds: int, rng: np.random.Generator) -> Null:
+def _shuffle_inside_strata(design: Design, factor: int, level: float, rounds: int, rng: np.random.Generator) -> Null:
     others = [i for i in range(len(design.features)) if i != factor]
     counts = design.counts.astype(np.intp)
     strata = np.repeat(design.joint(others)[0], counts)
@@ -107,14 +109,14 @@ def _inside_strata(design: Design, factor: int, level: float, rounds: int, rng: 
     order = np.argsort(strata, kind="stable")
     strata, labels, y = strata[order], labels[order], (design.y - design.y.mean())[order]
     ones = np.ones(design.n)
-    means = group_means(y, grouping(strata, ones))[strata]
-    groups = grouping(labels, ones)
+    means = group_means(y, build_grouping(strata, ones))[strata]
+    groups = build_grouping(labels, ones)
     inside, totals = [], []
-    for size in batches(rounds, 2 * design.n):
+    for size in split_rounds_to_fit_memory(rounds, 2 * design.n):
         order = np.argsort(rng.random((size, design.n)) + strata, axis=1)
         drawn = (y - means)[order]
-        inside.append(between(drawn, groups))
-        totals.append(between(drawn + means, groups))
+        inside.append(compute_variance_between_groups(drawn, groups))
+        totals.append(compute_variance_between_groups(drawn + means, groups))
     null = _build_null(
         design, y - means, ones, groups, np.concatenate(inside), np.concatenate(totals) / design.total, level
     )
@@ -122,7 +124,7 @@ def _inside_strata(design: Design, factor: int, level: float, rounds: int, rng: 
         design.features
     ):  # the order and its mirror image are equivalent
         return null
-    p = _p_within(y - means, groups, design.n - int(strata.max()) - groups.n)
+    p = _compute_f_test_p_within_strata(y - means, groups, design.n - int(strata.max()) - groups.n)
     return null if p is None else replace(null, p=p)
 
 
@@ -137,30 +139,32 @@ def _count_orders(strata: npt.NDArray[np.intp], labels: npt.NDArray[np.intp]) ->
     return math.exp(log_orders)
 
 
-def _p_within(values: Array, groups: Grouping, df: int) -> float | None:
+def _compute_f_test_p_within_strata(values: Array, groups: Grouping, df: int) -> float | None:
     """Return p of the F test of the groups, for ``values`` without the means of their strata; ``df`` are those of the
     residuals. None without any."""
-    explained = float(between(values, groups)) * len(values)
+    explained = float(compute_variance_between_groups(values, groups)) * len(values)
     residual = float(values @ values) - explained
     return None if df < 1 else f_upper_p(explained / (groups.n - 1) / max(residual / df, 1e-300), groups.n - 1, df)
 
 
 def _shuffle_residuals(design: Design, factor: int, level: float, rounds: int, rng: np.random.Generator) -> Null:
-    values, groups = _without_others(design)[factor], grouping(design.codes[:, factor], design.counts)
+    values, groups = _remove_other_factors(design)[factor], build_grouping(design.codes[:, factor], design.counts)
     parts = [
-        between(rng.permuted(np.broadcast_to(values, (size, len(values))), axis=1) * design.counts, groups)
-        for size in batches(rounds, 2 * design.n_cells)
+        compute_variance_between_groups(
+            rng.permuted(np.broadcast_to(values, (size, len(values))), axis=1) * design.counts, groups
+        )
+        for size in split_rounds_to_fit_memory(rounds, 2 * design.n_cells)
     ]
     shuffled = np.concatenate(parts)
     return _build_null(design, values, design.counts, groups, shuffled, shuffled / design.total, level)
 
 
-def _over_cells(design: Design, level: float, rounds: int, rng: np.random.Generator) -> list[Null]:
+def _shuffle_over_cells(design: Design, level: float, rounds: int, rng: np.random.Generator) -> list[Null]:
     """Shuffle cell means over the cells: repeats of one setting stay together; every factor has the same shuffles."""
     k = len(design.features)
     raw = design.means - design.y.mean()
-    residuals = _without_others(design)
-    groups = [grouping(column, design.counts) for column in design.codes.T]
+    residuals = _remove_other_factors(design)
+    groups = [build_grouping(column, design.counts) for column in design.codes.T]
     inside: list[list[float]] = [[] for _ in range(k)]
     totals: list[list[float]] = [[] for _ in range(k)]
     for _ in range(rounds):
@@ -183,11 +187,11 @@ def _over_cells(design: Design, level: float, rounds: int, rng: np.random.Genera
 
 
 def _compute_between(sums: Array, groups: Grouping) -> float:
-    """Compute as ``shares.between``, for one response of many cells, without sorting them."""
+    """Compute as ``shares.compute_variance_between_groups``, for one response of many cells, without sorting them."""
     group_sums = np.bincount(groups.codes, sums)
     n = groups.weights.sum()
     return float((group_sums**2 / groups.weights).sum() / n - (group_sums.sum() / n) ** 2)
 
 
-def _without_others(design: Design) -> list[Array]:
+def _remove_other_factors(design: Design) -> list[Array]:
     return remove_other_factors(design, min(_MOST_COLUMNS, _MOST_PART * design.n_cells))

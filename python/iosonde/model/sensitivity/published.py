@@ -14,7 +14,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.words import join_names
 
-from .order import interval_text, ranked_text, tied
+from .order import format_ranked_groups, format_s1_interval, group_tied_names
 from .rank import SEED
 from .ranking import FactorRank, Ranking, Slope
 from .variances import Shares
@@ -35,8 +35,8 @@ def rank_line(
     """Rank the features that have levels. ``errors`` are standard errors of the coefficients, taken as independent;
     None: unknown, without intervals. Raises InputError, DataError."""
     names = [name for name in coefficients if name in levels]
-    _check_levels(coefficients, levels)
-    _check_features(names, fixed)
+    _raise_if_unknown_features(coefficients, levels)
+    _raise_if_invalid_features(names, fixed)
     b = np.array([coefficients[name] for name in names])
     spread = np.array([float(np.var(levels[name])) for name in names])
     if not np.any(b):
@@ -111,7 +111,7 @@ def rank_line(
     )
 
 
-def _check_levels(coefficients: Mapping[str, float], levels: Mapping[str, Sequence[float]]) -> None:
+def _raise_if_unknown_features(coefficients: Mapping[str, float], levels: Mapping[str, Sequence[float]]) -> None:
     for name in levels:
         if name not in coefficients:
             raise InputError(
@@ -130,7 +130,7 @@ def _check_levels(coefficients: Mapping[str, float], levels: Mapping[str, Sequen
             )
 
 
-def _check_features(names: Sequence[str], fixed: Sequence[str]) -> None:
+def _raise_if_invalid_features(names: Sequence[str], fixed: Sequence[str]) -> None:
     """``names``: the features that have levels."""
     for name in fixed:
         if name not in names:
@@ -183,7 +183,7 @@ def _compute_order(
     if drawn is None:
         return tuple((name,) for name in ranked)
     totals = drawn[:, chosen] ** 2 @ spread[chosen]
-    return tied(
+    return group_tied_names(
         ranked,
         {name: shares[name].s1.value or 0.0 for name in ranked},
         {name: drawn[:, names.index(name)] ** 2 * spread[names.index(name)] / totals for name in ranked},
@@ -199,14 +199,14 @@ def _build_sentence(
     fixed: Sequence[str],
     unsure: bool,
 ) -> str:
-    text = ranked_text(order, _format_numbers(shares, unsure))
+    text = format_ranked_groups(order, _format_numbers(shares, unsure))
     if fixed:
-        text += f". Within {join_names(fixed)}: {ranked_text(inner, _format_numbers(within, unsure))}"
+        text += f". Within {join_names(fixed)}: {format_ranked_groups(inner, _format_numbers(within, unsure))}"
     return f"{text}. The order is inconclusive: no standard errors were published." if unsure else f"{text}."
 
 
 def _format_numbers(shares: Mapping[str, Shares], unsure: bool) -> dict[str, str]:
-    return {name: f"S1 {share.s1.value:.2f}" if unsure else interval_text(share) for name, share in shares.items()}
+    return {name: f"S1 {share.s1.value:.2f}" if unsure else format_s1_interval(share) for name, share in shares.items()}
 
 
 def _list_warnings(other_features: Sequence[str], unsure: bool) -> list[str]:

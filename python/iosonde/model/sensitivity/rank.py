@@ -17,19 +17,19 @@ from iosonde.model.fit.features import Examples
 from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects, correct_effects
 
 from . import factorial, scattered, warnings
-from .adjusted import Adjusted, adjusted, ranks_by_adjusted
-from .aliases import aliases
-from .blocks import enter
-from .design import FACTORIAL, FRACTION, GRID, SCATTERED, Design, design_of
-from .effects import effects
-from .order import tied, with_blocks
-from .permutation import Null, nulls
+from .adjusted import Adjusted, compute_adjusted_shares, needs_adjusted_shares
+from .aliases import find_aliases
+from .blocks import estimate_blocks_in_order
+from .design import FACTORIAL, FRACTION, GRID, SCATTERED, Design, build_design
+from .effects import estimate_level_effects
+from .order import group_tied_names, insert_blocks
+from .permutation import Null, test_dummy_factors
 from .ranking import BY_ADJUSTED, BY_S1, FactorRank, Ranking
-from .shapley import Shapley, effects_of
-from .slopes import effects_of_bins, effects_of_examples, slopes
-from .total import Total, TotalShares, total_shares
+from .shapley import Shapley, estimate_shapley_effects
+from .slopes import estimate_slopes, test_effects_by_level, test_effects_by_shuffled_bins
+from .total import Total, TotalShares, estimate_total_shares
 from .variances import Array, Groups, Resampled, Shares, VariancePart, VarianceShare
-from .within import Within, within
+from .within import Within, compute_shares_within_fixed
 
 SEED = 20_130
 REST = "the rest"  # the block of factors in no other
@@ -73,7 +73,7 @@ class _Estimates:
         if not self.design.binned:
             return self.levels
         parts = self.shares if self.adjusted is None else self.adjusted.parts
-        return effects_of_bins(
+        return test_effects_by_shuffled_bins(
             self.design, self.dummies, [part.s1 if isinstance(part, Shares) else part.share for part in parts]
         )
 
@@ -96,7 +96,7 @@ class _Estimates:
     @property
     def adjusted(self) -> Adjusted | None:
         """The adjusted shares if S1 would confound the factors, else None."""
-        return self.beyond if ranks_by_adjusted(self.design) else None
+        return self.beyond if needs_adjusted_shares(self.design) else None
 
     @cached_property
     def shares(self) -> list[Shares]:
@@ -110,7 +110,7 @@ class _Estimates:
     def _weights(self, parts: Sequence[VariancePart]) -> Sequence[VariancePart] | None:
         """Return the weights of VI: the adjusted shares, but None (S1) if some factors always change together, as these
         explain nothing beyond each other."""
-        return None if self.effects.mixes(self.names) else parts
+        return None if self.effects.has_factors_in_same_block(self.names) else parts
 
     @cached_property
     def parts(self) -> dict[int, Shares]:
@@ -139,7 +139,7 @@ class _Estimates:
                 {self.names[i]: (self.shares[i], VarianceShare(frozenset([i]))) for i in self.significant_factors},
                 self.level,
             )
-        return with_blocks(order, self.blocks, self.effects)
+        return insert_blocks(order, self.blocks, self.effects)
 
     def order_within(self) -> tuple[tuple[str, ...], ...]:
         """The order within the fixed factors."""
@@ -158,7 +158,7 @@ class _Estimates:
         assert self.adjusted is not None
         significant = sorted((i for i in self.significant_factors if i in parts), key=lambda i: -_get_value(parts[i]))
         values = {self.names[i]: _get_value(parts[i]) for i in significant}
-        return tied(
+        return group_tied_names(
             list(values),
             values,
             {self.names[i]: moves[i] for i in significant},
@@ -175,7 +175,7 @@ class _Estimates:
         )
 
 
-def rank(
+def rank_factors(
     data: Examples,
     level: float,
     fixed: Sequence[str] = (),
@@ -191,19 +191,19 @@ def rank(
     next step. ``effects``: tests of the same rows that are corrected over a family of responses; by default over these
     factors alone. Raises InputError, DataError."""
     check_level(level)
-    design = design_of(data)
+    design = build_design(data)
     names = [feature.name for feature in design.features]
-    fixed_factors = _index_fixed(fixed, names)
-    ordered = _index_blocks(blocks or {}, names)
+    fixed_factors = _find_fixed_factor_numbers(fixed, names)
+    ordered = _number_factors_of_blocks(blocks or {}, names)
     rng = np.random.default_rng(seed)
     estimates = _estimate_all(
-        design, fixed_factors, level, rng, progress, effects or correct_effects([effects_of_examples(data, level)])[0]
+        design, fixed_factors, level, rng, progress, effects or correct_effects([test_effects_by_level(data, level)])[0]
     )
     progress("the effect of each level")
     factors, r2 = _build_factors(estimates, fixed_factors)
     order = estimates.order()
     matter = {name for group in order for name in group}
-    entered = enter(design, ordered, matter, level, rng) if ordered else None
+    entered = estimate_blocks_in_order(design, ordered, matter, level, rng) if ordered else None
     ranking = Ranking(
         data.response,
         data.unit,
@@ -226,20 +226,20 @@ def rank(
         (),
         entered,
         by=BY_S1 if estimates.adjusted is None else BY_ADJUSTED,
-        noise_from=_noise_from(estimates),
+        noise_from=_get_noise_source(estimates),
         shapley_estimator="" if estimates.shapley is None else estimates.shapley.name,
         effects=estimates.effects,
         by_levels=not design.binned,
     )
     return replace(
         ranking,
-        sentence=warnings.sentence(ranking),
-        warnings=warnings.warnings(ranking, design, data.warnings, r2, estimates.beyond),
+        sentence=warnings.describe_ranking(ranking),
+        warnings=warnings.collect_warnings(ranking, design, data.warnings, r2, estimates.beyond),
     )
 
 
-def _index_fixed(fixed: Sequence[str], names: Sequence[str]) -> Groups:
-    indices = frozenset(_index_names(fixed, names, f"{spell.fixed}"))
+def _find_fixed_factor_numbers(fixed: Sequence[str], names: Sequence[str]) -> Groups:
+    indices = frozenset(_find_factor_numbers(fixed, names, f"{spell.fixed}"))
     if len(indices) == len(names):
         raise InputError(
             "no-free-factor", "every factor is fixed", "leave one out of {spell.fixed}: nothing is left to choose"
@@ -258,25 +258,33 @@ def _estimate_all(
     progress("first-order shares and their intervals")
     room = scattered if design.kind == SCATTERED else factorial
     resampled = room.resample(design, _list_factor_sets(len(design.features), fixed_factors, design.kind), rng)
-    inner = within(design, resampled, fixed_factors, level, rng) if fixed_factors else None
+    inner = compute_shares_within_fixed(design, resampled, fixed_factors, level, rng) if fixed_factors else None
     progress("total shares")
-    totals = total_shares(
+    totals = estimate_total_shares(
         design, resampled, fixed_factors, 1.0 if inner is None else max(0.0, 1 - (inner.fixed.value or 0.0)), level, rng
     )
-    shapley = effects_of(design, level, rng) if design.links else None
+    shapley = estimate_shapley_effects(design, level, rng) if design.links else None
     progress("the shares of a dummy")
-    beyond = adjusted(design, fixed_factors, level, rng.spawn(1)[0])
+    beyond = compute_adjusted_shares(design, fixed_factors, level, rng.spawn(1)[0])
     return _Estimates(
-        design, level, resampled, inner, totals, shapley, nulls(design, level, rng, beyond), beyond, effects
+        design,
+        level,
+        resampled,
+        inner,
+        totals,
+        shapley,
+        test_dummy_factors(design, level, rng, beyond),
+        beyond,
+        effects,
     )
 
 
 def _build_factors(estimates: _Estimates, fixed_factors: Groups) -> tuple[tuple[FactorRank, ...], float | None]:
     """Return (the factors, the most important first; R² of the line in all of them)."""
     design, level, resampled = estimates.design, estimates.level, estimates.resampled
-    lines, r2 = slopes(design, level)
+    lines, r2 = estimate_slopes(design, level)
     noise = float(resampled.observed.noise) if design.kind != SCATTERED and resampled.drawn is not None else None
-    own, alias = estimates.adjusted, aliases(design)
+    own, alias = estimates.adjusted, find_aliases(design)
     factors = [
         FactorRank(
             name,
@@ -285,7 +293,7 @@ def _build_factors(estimates: _Estimates, fixed_factors: Groups) -> tuple[tuple[
             estimates.dummies[i].p,
             estimates.dummies[i].zero_line,
             lines[i],
-            effects(design, i, level, noise),
+            estimate_level_effects(design, i, level, noise),
             None if estimates.shapley is None else estimates.shapley.of[i],
             estimates.parts.get(i),
             i in fixed_factors,
@@ -306,7 +314,7 @@ def _get_sort_key(factor: FactorRank) -> float:
     return -_get_size(factor.over_all) if factor.adjusted is None else -_get_value(factor.adjusted)
 
 
-def _noise_from(estimates: _Estimates) -> str:
+def _get_noise_source(estimates: _Estimates) -> str:
     """Return the source of the noise as a code. With few settings of a fraction the F test may have noise where S1 has
     none."""
     if estimates.resampled.how:
@@ -314,7 +322,7 @@ def _noise_from(estimates: _Estimates) -> str:
     return "lack_of_fit" if estimates.beyond is not None and estimates.beyond.scale.noise.df else ""
 
 
-def _index_names(chosen: Sequence[str], names: Sequence[str], option: str) -> list[int]:
+def _find_factor_numbers(chosen: Sequence[str], names: Sequence[str], option: str) -> list[int]:
     for name in chosen:
         if name not in names:
             raise InputError(
@@ -328,9 +336,9 @@ def _index_names(chosen: Sequence[str], names: Sequence[str], option: str) -> li
     return [names.index(name) for name in chosen]
 
 
-def _index_blocks(blocks: Mapping[str, Sequence[str]], names: Sequence[str]) -> dict[str, list[int]]:
+def _number_factors_of_blocks(blocks: Mapping[str, Sequence[str]], names: Sequence[str]) -> dict[str, list[int]]:
     """Return factors by number; those in no block are the last. Raises InputError."""
-    indices = {name: _index_names(factors, names, f"{spell.block}") for name, factors in blocks.items()}
+    indices = {name: _find_factor_numbers(factors, names, f"{spell.block}") for name, factors in blocks.items()}
     placed = [i for factors in indices.values() for i in factors]
     for i in placed:
         if placed.count(i) > 1:
@@ -383,6 +391,10 @@ def _compute_order(
 ) -> tuple[tuple[str, ...], ...]:
     values = {name: _get_size(share) for name, (share, _) in shares.items()}
     names = sorted(values, key=lambda name: -values[name])
-    return tied(
-        names, values, {name: resampled.deviations(shares[name][1]) for name in names}, level, resampled.noise_df
+    return group_tied_names(
+        names,
+        values,
+        {name: resampled.compute_deviations(shares[name][1]) for name in names},
+        level,
+        resampled.noise_df,
     )

@@ -145,7 +145,7 @@ class Ranking:
     @property
     def importance_of(self) -> str:
         """The shares that VI is computed from."""
-        return BY_S1 if self.effects.mixes([factor.name for factor in self.factors]) else self.by
+        return BY_S1 if self.effects.has_factors_in_same_block([factor.name for factor in self.factors]) else self.by
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""

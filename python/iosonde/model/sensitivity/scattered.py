@@ -10,24 +10,24 @@ from collections.abc import Iterable
 import numpy as np
 
 from .design import Design
-from .factorial import groupings
-from .shares import Grouping, group_means, grouping
-from .variances import BOOTSTRAPS, Array, Groups, Resampled, Variances, batches, stacked
+from .factorial import group_cells_by_factor_sets
+from .shares import Grouping, build_grouping, group_means
+from .variances import BOOTSTRAPS, Array, Groups, Resampled, Variances, join_variances, split_rounds_to_fit_memory
 
 _FEWER, _MANY = 199, 20_000  # resamplings beyond _MANY settings
 HOW = "whole settings resampled"
 
 
-def resample(design: Design, factor_sets: Iterable[Groups], rng: np.random.Generator) -> Resampled:
+def resample_scattered_variances(design: Design, factor_sets: Iterable[Groups], rng: np.random.Generator) -> Resampled:
     """Compute variances of the data and of resampled ones, for the groups of factors ``factor_sets``."""
-    groups = groupings(design, factor_sets)
+    groups = group_cells_by_factor_sets(design, factor_sets)
     observed = _squeeze_variances(_compute_variances(design, groups, np.ones((1, design.n_cells))))
     truth = Variances(observed.total, observed.total, observed.noise, observed.plain, observed.plain)
     drawn = []
-    for rounds in batches(BOOTSTRAPS if design.n_cells <= _MANY else _FEWER, 4 * design.n_cells):
+    for rounds in split_rounds_to_fit_memory(BOOTSTRAPS if design.n_cells <= _MANY else _FEWER, 4 * design.n_cells):
         times = rng.multinomial(design.n_cells, np.full(design.n_cells, 1 / design.n_cells), size=rounds)
         drawn.append(_compute_variances(design, groups, times.astype(float)))
-    return Resampled(observed, truth, stacked(drawn), HOW, unseen=_estimate_unseen(design, groups, observed))
+    return Resampled(observed, truth, join_variances(drawn), HOW, unseen=_estimate_unseen(design, groups, observed))
 
 
 def _estimate_unseen(design: Design, groups: dict[Groups, Grouping], observed: Variances) -> dict[Groups, float]:
@@ -41,7 +41,7 @@ def _estimate_unseen(design: Design, groups: dict[Groups, Grouping], observed: V
         if feature.name in design.binned and key in groups:
             wider = _squeeze_variances(
                 _compute_variances(
-                    design, {key: grouping(design.codes[:, i] // 2, design.counts)}, np.ones((1, design.n_cells))
+                    design, {key: build_grouping(design.codes[:, i] // 2, design.counts)}, np.ones((1, design.n_cells))
                 )
             )
             losses[key] = max(0.0, float((observed.corrected[key] - wider.corrected[key]) / observed.total_corrected))

@@ -18,9 +18,9 @@ from iosonde.stats.estimate.variance_share import NO_NOISE, clamp_share
 
 from . import factorial, scattered
 from .design import SCATTERED, Design
-from .shapley_additive import AdditiveEffects, additive_effects
-from .shares import grouping
-from .surrogate import out_of_bag
+from .shapley_additive import AdditiveEffects, compute_additive_effects
+from .shares import build_grouping
+from .surrogate import fit_forest_out_of_bag
 from .variances import Array, Groups, Resampled, VarianceShare
 
 _MOST_MODELS = 6  # factors: beyond it there are too many sets for group means and forests
@@ -36,25 +36,25 @@ class Shapley:
     name: str
 
 
-def effects_of(design: Design, level: float, rng: np.random.Generator) -> Shapley:
+def estimate_shapley_effects(design: Design, level: float, rng: np.random.Generator) -> Shapley:
     """Estimate the effect of each factor; values are None if the factors have more levels than the settings allow."""
     k = len(design.features)
     if k > _MOST_MODELS:
-        return _by_additive(design, level, rng)
+        return _estimate_by_additive_model(design, level, rng)
     sets: list[Groups] = [frozenset(u) for size in range(k + 1) for u in combinations(range(k), size)]
-    if _groups_are_full(design):
+    if _has_full_groups(design):
         resampled = (scattered if design.kind == SCATTERED else factorial).resample(design, sets, rng)
-        return Shapley(_by_means(design, resampled, level), "group means")
+        return Shapley(_estimate_by_group_means(design, resampled, level), "group means")
     seed = int(rng.integers(2**31))
-    closed = {u: max(0.0, out_of_bag(design, sorted(u), seed, _TREES)[1]) if u else 0.0 for u in sets}
+    closed = {u: max(0.0, fit_forest_out_of_bag(design, sorted(u), seed, _TREES)[1]) if u else 0.0 for u in sets}
     values = _compute_values({u: np.array(c) for u, c in closed.items()}, k)
     why = Message("unknown-interval", "a Shapley effect by forests has no interval")
     return Shapley([Estimate(float(np.clip(v, 0, 1)), None, None, level, design.n, (why,)) for v in values], "forests")
 
 
-def _by_additive(design: Design, level: float, rng: np.random.Generator) -> Shapley:
+def _estimate_by_additive_model(design: Design, level: float, rng: np.random.Generator) -> Shapley:
     k = len(design.features)
-    effects = additive_effects(design, level, rng)
+    effects = compute_additive_effects(design, level, rng)
     if effects is None:
         why = Message(
             "too-few-settings",
@@ -70,10 +70,10 @@ def _by_additive(design: Design, level: float, rng: np.random.Generator) -> Shap
         left=100 * effects.residual_share,
         error=effects.error.max(),
     )
-    return Shapley([_limit_effect(effects, i, level, design.n) for i in range(k)], name)
+    return Shapley([_estimate_limited_effect(effects, i, level, design.n) for i in range(k)], name)
 
 
-def _limit_effect(effects: AdditiveEffects, factor: int, level: float, n: int) -> Estimate:
+def _estimate_limited_effect(effects: AdditiveEffects, factor: int, level: float, n: int) -> Estimate:
     value, limits = float(effects.observed[factor]), effects.limits(factor, level)
     return (
         Estimate(float(np.clip(value, 0, 1)), None, None, level, n, (NO_NOISE,))
@@ -82,13 +82,13 @@ def _limit_effect(effects: AdditiveEffects, factor: int, level: float, n: int) -
     )
 
 
-def _groups_are_full(design: Design) -> bool:
+def _has_full_groups(design: Design) -> bool:
     """Return whether even the set of all factors has groups of several rows."""
-    groups = grouping(design.joint(list(range(len(design.features))))[0], design.counts)
+    groups = build_grouping(design.joint(list(range(len(design.features))))[0], design.counts)
     return design.kind != SCATTERED or design.n >= LEAST_ROWS * groups.n
 
 
-def _by_means(design: Design, resampled: Resampled, level: float) -> list[Estimate]:
+def _estimate_by_group_means(design: Design, resampled: Resampled, level: float) -> list[Estimate]:
     k = len(design.features)
     names = list(resampled.observed.plain)
 

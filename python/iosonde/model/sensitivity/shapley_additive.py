@@ -15,9 +15,9 @@ import numpy as np
 from iosonde.stats.estimate.distributions import normal_quantile
 from iosonde.stats.estimate.variance_share import LEAST_DF
 
-from .additive import basis, columns
+from .additive import build_factor_columns, compute_orthonormal_basis
 from .design import Design
-from .parts import Scale, scale_of
+from .parts import Scale, build_scale
 from .variances import Array
 
 MOST_EXACT = 12  # factors
@@ -57,18 +57,22 @@ class AdditiveEffects:
         return value - math.hypot(max(0.0, float(down)), more), value + math.hypot(max(0.0, -up), more)
 
 
-def additive_effects(design: Design, level: float, rng: np.random.Generator) -> AdditiveEffects | None:
+def compute_additive_effects(design: Design, level: float, rng: np.random.Generator) -> AdditiveEffects | None:
     """Compute the effects of all factors; None if they have more columns than the settings allow."""
-    matrices = [columns(design, i) for i in range(len(design.features))]
+    matrices = [build_factor_columns(design, i) for i in range(len(design.features))]
     if sum(matrix.shape[1] for matrix in matrices) > min(_MOST_COLUMNS, design.n_cells - 1):
         return None
-    joint_basis = basis(design, np.column_stack(matrices))
+    joint_basis = compute_orthonormal_basis(design, np.column_stack(matrices))
     along = joint_basis.T @ design.centred_means
-    scale, _ = scale_of(design, along, level)
-    closed = _build_closed([joint_basis.T @ basis(design, matrix) for matrix in matrices], along, scale, rng)
+    scale, _ = build_scale(design, along, level)
+    closed = _build_closed(
+        [joint_basis.T @ compute_orthonormal_basis(design, matrix) for matrix in matrices], along, scale, rng
+    )
     k = len(matrices)
     effects, error = (
-        (_compute_exact(closed, k), np.zeros(k)) if k <= MOST_EXACT else sampled(closed, k, _PERMUTATIONS, rng)
+        (_compute_exact(closed, k), np.zeros(k))
+        if k <= MOST_EXACT
+        else sample_effects_by_permutations(closed, k, _PERMUTATIONS, rng)
     )
     draws = (effects.shape[1] - 1) // 2
     return AdditiveEffects(
@@ -127,7 +131,9 @@ def _compute_exact(closed: Closed, k: int) -> Array:
     return effects
 
 
-def sampled(closed: Closed, k: int, permutations: int, rng: np.random.Generator) -> tuple[Array, Array]:
+def sample_effects_by_permutations(
+    closed: Closed, k: int, permutations: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
     """Return (effects, the standard error of each) by ``permutations``, half of them drawn and half their reverses."""
     pairs = []
     for _ in range(permutations // 2):

@@ -23,7 +23,7 @@ class Grouping:
         return len(self.starts)
 
 
-def grouping(codes: Indices, counts: Array) -> Grouping:
+def build_grouping(codes: Indices, counts: Array) -> Grouping:
     """Build the groups with these numbers, of cells with ``counts`` rows each."""
     order = np.argsort(codes, kind="stable").astype(np.intp)
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1)).astype(np.intp)
@@ -35,7 +35,7 @@ def group_means(sums: Array, groups: Grouping) -> Array:
     return np.add.reduceat(sums[..., groups.order], groups.starts, axis=-1) / groups.weights
 
 
-def between(sums: Array, groups: Grouping) -> Array:
+def compute_variance_between_groups(sums: Array, groups: Grouping) -> Array:
     """Return V(E(Y|G)) with groups weighted by their share of the rows; (…) for ``sums`` of (…, cells).
 
     Centre the response first: squares of large means cancel badly.
@@ -45,7 +45,7 @@ def between(sums: Array, groups: Grouping) -> Array:
     return np.asarray((means**2 @ groups.weights) / n - ((means @ groups.weights) / n) ** 2, float)
 
 
-def highest_interaction(values: Array, without: list[Grouping], counts: Array) -> Array:
+def compute_highest_interaction(values: Array, without: list[Grouping], counts: Array) -> Array:
     """Return the residual of (…, cells) ``values`` after every function of all factors but one.
 
     Group means are removed in turn until nothing changes (alternating projections; one round in a complete factorial).

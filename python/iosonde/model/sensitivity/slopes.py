@@ -16,7 +16,7 @@ from .ranking import Slope
 from .variances import Array
 
 
-def slopes(design: Design, level: float) -> tuple[list[Slope | None], float | None]:
+def estimate_slopes(design: Design, level: float) -> tuple[list[Slope | None], float | None]:
     """Return (for each factor its slope; R²). A slope is None for a category of more than two levels; all are None if
     the line cannot be fitted. Intervals allow unequal variances (HC3)."""
     rows = np.repeat(np.arange(design.n_cells), design.counts.astype(int))
@@ -54,7 +54,7 @@ def slopes(design: Design, level: float) -> tuple[list[Slope | None], float | No
     return slopes, fitted.r2
 
 
-def effects_of_examples(data: Examples, level: float) -> ResponseEffects:
+def test_effects_by_level(data: Examples, level: float) -> ResponseEffects:
     """Test the effects of all factors by their levels; not yet corrected."""
     order = np.argsort(data.cells, kind="stable")
     _, starts = np.unique(data.cells[order], return_index=True)
@@ -66,7 +66,7 @@ def effects_of_examples(data: Examples, level: float) -> ResponseEffects:
     )
 
 
-def effects_of_bins(design: Design, nulls: list[Null], shares: list[Estimate]) -> ResponseEffects:
+def test_effects_by_shuffled_bins(design: Design, nulls: list[Null], shares: list[Estimate]) -> ResponseEffects:
     """Test numbers with too many levels by shuffled labels of their bins."""
     names = tuple(feature.name for feature in design.features)
     effects = tuple(

@@ -37,7 +37,9 @@ class SurrogateShares:
     refused: str = ""
 
 
-def out_of_bag(design: Design, factors: list[int], seed: int, trees: int = _TREES) -> tuple[Regressor, float]:
+def fit_forest_out_of_bag(
+    design: Design, factors: list[int], seed: int, trees: int = _TREES
+) -> tuple[Regressor, float]:
     """Return (forest of the cell means on these factors, share of V(Y) that it explains out of the bag)."""
     from sklearn.ensemble import ExtraTreesRegressor
 
@@ -59,11 +61,13 @@ def out_of_bag(design: Design, factors: list[int], seed: int, trees: int = _TREE
     return forest, float(1 - (error + design.ss_within.sum() / design.n) / design.total)
 
 
-def total_shares(design: Design, level: float, noise: float, rng: np.random.Generator) -> SurrogateShares:
+def estimate_total_shares_by_forest(
+    design: Design, level: float, noise: float, rng: np.random.Generator
+) -> SurrogateShares:
     """Compute total shares by a forest; refused if more than a fifth of V(Y) stays unexplained, not counting the
     ``noise`` between repeats."""
     k = len(design.features)
-    forest, explained = out_of_bag(design, list(range(k)), int(rng.integers(2**31)))
+    forest, explained = fit_forest_out_of_bag(design, list(range(k)), int(rng.integers(2**31)))
     open_ = max(0.0, 1 - noise - explained)
     name = f"forest surrogate with pick-freeze; out of the bag it leaves {100 * open_:.0f} % of the variance open"
     if open_ > MOST_UNEXPLAINED:

@@ -35,7 +35,7 @@ class TotalShares:
     interacts: dict[int, bool]
 
 
-def total_shares(
+def estimate_total_shares(
     design: Design,
     resampled: Resampled,
     fixed_factors: Groups,
@@ -47,12 +47,12 @@ def total_shares(
     fixed factors."""
     factors = range(len(design.features))
     if design.kind == FACTORIAL:
-        return _by_means(design, resampled, fixed_factors, level)
+        return _estimate_by_group_means(design, resampled, fixed_factors, level)
     if design.links:
         return _build_refusal(design, _LINKED, level, "none: correlated factors")
     if design.kind == FRACTION:
         return _build_refusal(design, _ALIASED, level, "none: aliased fraction")
-    surrogate_shares = surrogate.total_shares(
+    surrogate_shares = surrogate.estimate_total_shares_by_forest(
         design,
         level,
         float(resampled.observed.noise / resampled.observed.total_corrected) if design.df_repeats else 0.0,
@@ -71,7 +71,7 @@ def total_shares(
     return TotalShares(surrogate_shares.name, of, within, interacts)
 
 
-def _by_means(design: Design, resampled: Resampled, fixed_factors: Groups, level: float) -> TotalShares:
+def _estimate_by_group_means(design: Design, resampled: Resampled, fixed_factors: Groups, level: float) -> TotalShares:
     """Estimate by group means; without repeats the explained variance is V(Y), and ST includes the noise."""
     everything: Groups = frozenset(range(len(design.features)))
     upper = everything if design.df_repeats else None

@@ -119,7 +119,7 @@ class Resampled:
     n: int = 0
     unseen: Mapping[Groups, float] = field(default_factory=dict)
 
-    def deviations(self, share: VarianceShare) -> Array | None:
+    def compute_deviations(self, share: VarianceShare) -> Array | None:
         """Return corrected estimate minus truth, once for each resampling."""
         return (
             None if self.drawn is None or self.truth is None else share.corrected(self.drawn) - share.true(self.truth)
@@ -132,7 +132,7 @@ class Resampled:
             clamp_share(value, self._compute_limits(share, level), level, n)
             if self.noise_df
             else _compute_interval(
-                value, center, self.deviations(share), level, n, self.unseen.get(share.upper or Groups(), 0.0)
+                value, center, self.compute_deviations(share), level, n, self.unseen.get(share.upper or Groups(), 0.0)
             )
         )
 
@@ -193,13 +193,13 @@ def _compute_interval(
     return clamp_share(value, (center - float(tails[0]), center - float(tails[1]) + unseen), level, n)
 
 
-def batches(rounds: int, width: int) -> list[int]:
+def split_rounds_to_fit_memory(rounds: int, width: int) -> list[int]:
     """Split ``rounds`` into pieces so that each piece times ``width`` numbers fits in memory."""
     size = max(1, _BATCH // max(1, width))
     return [min(size, rounds - done) for done in range(0, rounds, size)]
 
 
-def stacked(parts: list[Variances]) -> Variances:
+def join_variances(parts: list[Variances]) -> Variances:
     """Join the pieces."""
     first = parts[0]
     return Variances(

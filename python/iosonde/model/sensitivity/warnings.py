@@ -12,7 +12,14 @@ from .adjusted import Adjusted
 from .aliases import MOST_FACTORS, format_aliases
 from .blocks import Blocks
 from .design import FACTORIAL, FRACTION, SCATTERED, Design
-from .order import adjusted_text, interval_text, ranged, ranked_names, ranked_text, total_text
+from .order import (
+    format_adjusted_share,
+    format_ranked_groups,
+    format_s1_interval,
+    format_share_with_range,
+    format_total_share_if_larger,
+    join_ranked_names,
+)
 from .ranking import BY_ADJUSTED, Ranking
 
 _LINEAR = 0.1  # of V(Y) explained by the group means but not by a straight line
@@ -23,13 +30,13 @@ _REFUSALS = ("aliased-fraction", "correlated-factors", "poor-surrogate")  # of S
 _FEW = 100  # below it, 95 % intervals of scattered settings cover 83 to 95 %
 
 
-def sentence(ranking: Ranking, taken: Collection[str] = ()) -> str:
+def describe_ranking(ranking: Ranking, taken: Collection[str] = ()) -> str:
     """Describe the ranking of the factors that are not ``taken``, with its uncertainty. Empty if nothing is left to
     report."""
     if not ranking.order:
         return _describe_no_effect(ranking)
     order, order_within = _remove_names(ranking.order, taken), _remove_names(ranking.order_within, taken)
-    parts = [ranked_text(_merge_units(ranking, order), _format_numbers(ranking))] if order else []
+    parts = [format_ranked_groups(_merge_units(ranking, order), _format_numbers(ranking))] if order else []
     parts += describe_blocks([effect for effect in ranking.effects.significant if not set(effect.factors) & set(taken)])
     parts += describe_drifts(ranking.effects)
     parts += [
@@ -41,18 +48,18 @@ def sentence(ranking: Ranking, taken: Collection[str] = ()) -> str:
     ][:_MOST_LINKS]
     if ranking.fixed:
         within = {
-            factor.name: interval_text(factor.within)
+            factor.name: format_s1_interval(factor.within)
             if factor.adjusted_within is None
-            else adjusted_text(factor.adjusted_within)
+            else format_adjusted_share(factor.adjusted_within)
             for factor in ranking.factors
             if factor.within
         }
         if order_within:
-            parts.append(f"within {join_names(ranking.fixed)}: {ranked_text(order_within, within)}")
+            parts.append(f"within {join_names(ranking.fixed)}: {format_ranked_groups(order_within, within)}")
         elif not ranking.order_within:
             parts.append(f"within {join_names(ranking.fixed)} no effect is significant")
     if ranking.blocks is not None:
-        parts.append(blocks_text(ranking.blocks))
+        parts.append(format_blocks(ranking.blocks))
     untested = [effect.name for effect in ranking.effects.effects if effect.p is None]
     if untested:
         parts.append(f"not distinguishable from differences between bring-ups: {join_names(untested)}")
@@ -97,11 +104,13 @@ def _merge_units(ranking: Ranking, order: Sequence[Sequence[str]]) -> list[list[
 def _format_numbers(ranking: Ranking) -> dict[str, str]:
     """Map each unit to its share: by levels as in every other command, by bins as in the table."""
     numbers = {
-        factor.name: interval_text(factor.over_all) if factor.adjusted is None else adjusted_text(factor.adjusted)
+        factor.name: format_s1_interval(factor.over_all)
+        if factor.adjusted is None
+        else format_adjusted_share(factor.adjusted)
         for factor in ranking.factors
     }
     if ranking.by_levels:
-        st = {factor.name: total_text(factor.over_all) for factor in ranking.factors}
+        st = {factor.name: format_total_share_if_larger(factor.over_all) for factor in ranking.factors}
         first = ranking.effects.effect_of(ranking.order[0][0])
         numbers |= {
             effect.name: f"{_format_effect_share(effect, effect is first)}{st.get(effect.name, '')}"
@@ -117,7 +126,7 @@ def _format_effect_share(effect: FactorEffect, is_first: bool) -> str:
     return f"{text}, {interval.rstrip(')')}" if interval else text
 
 
-def blocks_text(blocks: Blocks) -> str:
+def format_blocks(blocks: Blocks) -> str:
     """``in the order given, hardware 0.91 (0.89–0.92) of the variance; then settings 0.06 (0.05–0.07) more``."""
     clauses = []
     for place, block in enumerate(blocks.blocks):
@@ -125,16 +134,16 @@ def blocks_text(blocks: Blocks) -> str:
         if block.added.p is not None and block.added.p > 1 - share.level:
             clauses.append(f"{'then ' if place else ''}{block.name}, not significant")
         elif place:
-            first = f": {ranked_names(block.order)}" if block.order and len(block.factors) > 1 else ""
+            first = f": {join_ranked_names(block.order)}" if block.order and len(block.factors) > 1 else ""
             clauses.append(
-                f"then {block.name} {ranged(share)} more, {ranged(block.rest_share)} of what was left{first}"
+                f"then {block.name} {format_share_with_range(share)} more, {format_share_with_range(block.rest_share)} of what was left{first}"
             )
         else:
-            clauses.append(f"{block.name} {ranged(share)} of the variance")
+            clauses.append(f"{block.name} {format_share_with_range(share)} of the variance")
     return f"in the order given, {'; '.join(clauses)}"
 
 
-def warnings(
+def collect_warnings(
     ranking: Ranking, design: Design, data_warnings: Sequence[str], r2: float | None, beyond: Adjusted | None = None
 ) -> tuple[str, ...]:
     """Collect the warnings for a reader of the numbers."""
@@ -280,7 +289,7 @@ def _warn_interactions(ranking: Ranking, beyond: Adjusted | None) -> Iterator[st
     yield Message(
         "interactions",
         "interactions are {share} of the variance: a factor's share may include some of them",
-        share=ranged(part.share),
+        share=format_share_with_range(part.share),
     )
 
 

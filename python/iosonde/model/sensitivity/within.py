@@ -15,7 +15,7 @@ from iosonde.core.types import Estimate
 from iosonde.stats.estimate.variance_share import LEAST_DF, NO_NOISE, SumOfSquares, clamp_share, compute_share_limits
 
 from . import scattered
-from .additive import basis, joint_columns, residuals
+from .additive import build_joint_columns, compute_orthonormal_basis, compute_residuals_beyond_basis
 from .design import SCATTERED, Design
 from .shapley import LEAST_ROWS
 from .variances import Groups, Resampled, VarianceShare
@@ -32,7 +32,7 @@ class Within:
     fixed: Estimate
 
 
-def within(
+def compute_shares_within_fixed(
     design: Design, resampled: Resampled, fixed_factors: Groups, level: float, rng: np.random.Generator
 ) -> Within:
     """Compute the shares of every factor outside ``fixed_factors``. Raises DataError if these leave nothing to rank
@@ -44,7 +44,7 @@ def within(
             {i: VarianceShare(fixed_factors | {i}, fixed_factors, fixed_factors) for i in rest},
             resampled.estimate(VarianceShare(fixed_factors), level, design.n),
         )
-    of = basis(design, joint_columns(design, sorted(fixed_factors), LEAST_ROWS))
+    of = compute_orthonormal_basis(design, build_joint_columns(design, sorted(fixed_factors), LEAST_ROWS))
     if of.shape[1] > _MOST_COLUMNS * design.n_cells:
         raise DataError(
             "too-few-settings",
@@ -53,15 +53,15 @@ def within(
             n_columns=of.shape[1],
             n_cells=design.n_cells,
         )
-    cell_residuals = residuals(design, of)
+    cell_residuals = compute_residuals_beyond_basis(design, of)
     moved = np.repeat(design.means - cell_residuals, design.counts.astype(int))
     rest_of = replace(design, means=cell_residuals, y=design.y - moved)
     alone = {i: VarianceShare(frozenset([i])) for i in rest}
-    inner = scattered.resample(rest_of, [Groups(), *(frozenset([i]) for i in rest)], rng)
-    return Within(inner, alone, _fixed_share(design, rest_of, of.shape[1], level))
+    inner = scattered.resample_scattered_variances(rest_of, [Groups(), *(frozenset([i]) for i in rest)], rng)
+    return Within(inner, alone, _compute_fixed_factors_share(design, rest_of, of.shape[1], level))
 
 
-def _fixed_share(design: Design, residual_design: Design, df: int, level: float) -> Estimate:
+def _compute_fixed_factors_share(design: Design, residual_design: Design, df: int, level: float) -> Estimate:
     total, rest = design.total * design.n, residual_design.total * design.n
     effect, noise = SumOfSquares(total - rest, df), SumOfSquares(rest, design.n_cells - 1 - df)
     if noise.df < LEAST_DF:

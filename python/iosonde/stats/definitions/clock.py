@@ -93,7 +93,7 @@ class Work:
         """Return which operations are of one of these kinds."""
         return np.isin(self.kind, [self.kinds.index(name) for name in names if name in self.kinds])
 
-    def bytes_of(self, direction: str) -> npt.NDArray[np.float64]:
+    def get_bytes_by_operation(self, direction: str) -> npt.NDArray[np.float64]:
         """Return the bytes moved by each operation in this direction (``write`` or ``read``), 0 for others and
         failures."""
         return np.where(self.is_kind(*DATA[direction]) & self.good, self.size, 0).astype(float)
@@ -102,18 +102,18 @@ class Work:
         """Return 1 for each operation of these kinds that succeeded."""
         return np.where(self.is_kind(*names) & self.good, 1.0, 0.0)
 
-    def directions(self) -> list[str]:
+    def list_data_directions(self) -> list[str]:
         """Return those of ``write`` and ``read`` that moved data."""
-        return [name for name in DATA if self.bytes_of(name).any()]
+        return [name for name in DATA if self.get_bytes_by_operation(name).any()]
 
     def order(self, direction: str) -> str:
         """Return ``sequential``, ``backward`` or ``random``: the order of each rank's offsets in its file."""
-        moved = np.flatnonzero(self.bytes_of(direction))
+        moved = np.flatnonzero(self.get_bytes_by_operation(direction))
         of, file, offset = self.of[moved], self.file[moved], self.offset[moved]
         step = np.diff(offset)[(np.diff(of) == 0) & (np.diff(file) == 0)]
         return "sequential" if (step >= 0).all() else "backward" if (step <= 0).all() else "random"
 
-    def most_files(self) -> int:
+    def compute_most_files_per_rank(self) -> int:
         """Return the largest number of files of a rank."""
         pairs = np.unique(np.stack([self.of, self.file]), axis=1)[0]
         return int(np.bincount(pairs).max()) if pairs.size else 0

@@ -46,11 +46,11 @@ def build_elbencho_rows(work: Work, shared: bool) -> list[ElbenchoRow]:
     if not work.comparable:
         return []
     target = FILE if shared or not work.has("open", "create") else DIRECTORY
-    return [row for way in work.directions() if (row := _build_row(work, way, target))]
+    return [row for way in work.list_data_directions() if (row := _build_row(work, way, target))]
 
 
 def _build_row(work: Work, direction: str, target: str) -> ElbenchoRow | None:
-    moved = work.bytes_of(direction)
+    moved = work.get_bytes_by_operation(direction)
     inside = INSIDE[target]
     if compute_rate(work, moved, Clock(inside, FIRST_DONE)) is None:
         return None

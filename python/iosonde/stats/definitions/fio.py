@@ -40,11 +40,11 @@ class FioRow:
 
 def build_fio_rows(work: Work) -> list[FioRow]:
     """Return a row for each direction."""
-    return [row for way in work.directions() if (row := _build_row(work, way))]
+    return [row for way in work.list_data_directions() if (row := _build_row(work, way))]
 
 
 def _build_row(work: Work, direction: str) -> FioRow | None:
-    moved = work.bytes_of(direction)
+    moved = work.get_bytes_by_operation(direction)
     bandwidth = compute_rate(work, moved, CLOCK)
     iops = compute_rate(work, (moved > 0).astype(float), CLOCK)
     if bandwidth is None or iops is None:

@@ -35,14 +35,14 @@ class IorRow:
 
 def build_ior_rows(work: Work) -> list[IorRow]:
     """Return a row for each direction in which data moved."""
-    return [_build_row(work, direction) for direction in work.directions()]
+    return [_build_row(work, direction) for direction in work.list_data_directions()]
 
 
 def _build_row(work: Work, direction: str) -> IorRow:
-    moved = work.bytes_of(direction)
+    moved = work.get_bytes_by_operation(direction)
     transfers = moved > 0
     transfer = int(work.size[transfers].max())
-    is_single_file = work.most_files() == 1 and work.comparable
+    is_single_file = work.compute_most_files_per_rank() == 1 and work.comparable
     accesses = work.is_kind(*DATA[direction], *KINDS[FSYNC])
     return IorRow(
         access=direction,

@@ -40,11 +40,11 @@ class IozoneRow:
 def build_iozone_rows(work: Work, inside: frozenset[str] = frozenset()) -> list[IozoneRow]:
     """Return a block for each direction; ``inside`` may contain FSYNC (``-e``) and CLOSE (``-c``)."""
     assert inside <= set(PARTS)
-    return [row for way in work.directions() if (row := _build_row(work, way, inside))]
+    return [row for way in work.list_data_directions() if (row := _build_row(work, way, inside))]
 
 
 def _build_row(work: Work, direction: str, inside: frozenset[str]) -> IozoneRow | None:
-    moved = work.bytes_of(direction)
+    moved = work.get_bytes_by_operation(direction)
     children = compute_rate(work, moved, Clock(inside, CLOCK.stops))
     if children is None:
         return None

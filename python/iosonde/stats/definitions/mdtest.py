@@ -47,8 +47,8 @@ def find_mdtest_operation(name: str, work: Work) -> tuple[str, str] | None:
     mdtest writes and reads a file in one piece.
     """
     opened = work.count_of("create", "open").sum()
-    if (work.directions() and work.has(*DATA["write"]) and not work.has("create")) or any(
-        work.bytes_of(way).astype(bool).sum() > opened for way in work.directions()
+    if (work.list_data_directions() and work.has(*DATA["write"]) and not work.has("create")) or any(
+        work.get_bytes_by_operation(way).astype(bool).sum() > opened for way in work.list_data_directions()
     ):
         return None
     directories = "director" in name

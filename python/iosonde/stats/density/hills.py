@@ -70,7 +70,7 @@ def detect_hills(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE
     sd, iqr = histogram.spread()
     widest = max(_WIDEST, _OVERSMOOTHED * (min(sd, iqr / 1.34) if iqr > 0 else sd))
     tried = np.geomspace(FINEST, widest, _BANDWIDTHS)
-    padded = histogram.padded(_SIDES * max(widest, bandwidth if isinstance(bandwidth, float) else 0.0))
+    padded = histogram.pad_with_empty_bins(_SIDES * max(widest, bandwidth if isinstance(bandwidth, float) else 0.0))
     curves = kernel.smooth_counts(padded.counts, tried.tolist())
     many = [len(_locate_hills(curve, candidate)[0]) for curve, candidate in zip(curves, tried, strict=True)]
     if bandwidth == kernel.STABLE:

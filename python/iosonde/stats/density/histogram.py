@@ -77,7 +77,7 @@ class LogHistogram:
         ends = [float(np.searchsorted(np.cumsum(self.counts), share * self.n)) for share in (0.25, 0.75)]
         return math.sqrt(float((at - middle) ** 2 @ self.counts) / self.n), (ends[1] - ends[0]) * WIDTH
 
-    def padded(self, sides: float) -> LogHistogram:
+    def pad_with_empty_bins(self, sides: float) -> LogHistogram:
         """Pad both sides with empty bins for ``sides`` natural logarithms, to at least 2^14 bins in all."""
         more = max(math.ceil(sides / WIDTH), (LEAST_BINS - self.counts.size + 1) // 2)
         return LogHistogram(self.first - more, np.pad(self.counts, more))

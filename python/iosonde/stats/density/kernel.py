@@ -61,7 +61,7 @@ def compute_sheather_jones_bandwidth(histogram: LogHistogram) -> float:
     from scipy.fft import dct
     from scipy.optimize import brentq
 
-    padded = histogram.padded(0.1 * histogram.counts.size * WIDTH)
+    padded = histogram.pad_with_empty_bins(0.1 * histogram.counts.size * WIDTH)
     log_range = padded.counts.size * WIDTH
     share = padded.counts / padded.n
     squares = (dct(share, type=2)[1:] / 2) ** 2

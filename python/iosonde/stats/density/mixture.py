@@ -90,7 +90,7 @@ def _build_normals(
     histogram: LogHistogram, components: tuple[Array, Array, Array], bandwidth: float, bic: float
 ) -> Normals:
     share, mean, sd = (values[np.argsort(components[1])] for values in components)
-    padded = histogram.padded(4 * float(sd.max()))
+    padded = histogram.pad_with_empty_bins(4 * float(sd.max()))
     at = (np.arange(padded.counts.size) + padded.first - histogram.first + 0.5) * WIDTH
     curve = np.zeros(at.size)
     for weight, middle, width in zip(share, mean, np.sqrt(sd**2 + bandwidth**2), strict=True):

@@ -55,7 +55,7 @@ class Clustered:
         """Estimate the geometric mean of the clusters' geometric means, with Student's t interval on logs."""
         return summarise.estimate_geometric_mean(np.exp(self.log_means), level)
 
-    def share_below(self, limit: float, level: float) -> Estimate:
+    def estimate_share_below(self, limit: float, level: float) -> Estimate:
         """Estimate the share below ``limit``; equal values count half.
 
         Wilson's interval with Student's t for the number of clusters, and an effective number of them: p(1 - p) over
@@ -181,7 +181,7 @@ def _fit_line(xs: Array, ys: Array, level: float) -> Explained:
     rest = max(0.0, total - slope**2 * spread)
     half = t_critical(level, n - 2) * math.sqrt(rest / (n - 2) / spread)
     return Explained(
-        Variation(total, SumOfSquares(rest, n - 2), n).explained_by(SumOfSquares(total - rest, 1), level),
+        Variation(total, SumOfSquares(rest, n - 2), n).estimate_explained_share(SumOfSquares(total - rest, 1), level),
         exp_estimate(Estimate(slope, slope - half, slope + half, level, n)),
         n,
     )
@@ -213,7 +213,11 @@ def estimate_explained_by_levels(
         )
     inside = sum(float(np.sum((y[place == i] - y[place == i].mean()) ** 2)) for i in np.unique(place))
     return Explained(
-        Variation(total, SumOfSquares(inside, df), n).explained_by(SumOfSquares(total - inside, k - 1), level), None, k
+        Variation(total, SumOfSquares(inside, df), n).estimate_explained_share(
+            SumOfSquares(total - inside, k - 1), level
+        ),
+        None,
+        k,
     )
 
 

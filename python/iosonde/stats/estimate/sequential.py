@@ -121,7 +121,7 @@ def compute_crossing_probability(most: int, log_factor: float) -> float:
     for n in range(most - 1, LEAST - 1, -1):
         bound, next_bound = _compute_boundary(n, log_factor), bound
         after = _fit_curve(bound, next_bound, _StepBack(n, next_bound, after))
-    return 1 - 2 * after.integral(lambda u: _compute_density(u, LEAST))
+    return 1 - 2 * after.integrate(lambda u: _compute_density(u, LEAST))
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class _Curve:
         root = np.sqrt(np.maximum(u - self.knee, 0) / (self.bound - self.knee))
         return np.where(u <= self.knee, below, _evaluate_chebyshev(root, self.outer))
 
-    def integral(self, density: Callable[[Array], Array]) -> float:
+    def integrate(self, density: Callable[[Array], Array]) -> float:
         """Integrate the function times a density from 0 to the bound."""
         at = (_ABSCISSAE + 1) / 2
         inner, width = self.knee * at, self.bound - self.knee

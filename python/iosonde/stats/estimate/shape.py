@@ -32,7 +32,7 @@ class Shape:
         """Return the number of operations."""
         return int(self.counts.sum())
 
-    def trimmed(self) -> tuple[list[float], list[float]]:
+    def trim_empty_buckets(self) -> tuple[list[float], list[float]]:
         """Return (edges in s, shares of the operations) from the first to the last non-empty bucket."""
         filled = np.flatnonzero(self.counts)
         if not filled.size:

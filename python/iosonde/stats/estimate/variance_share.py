@@ -55,7 +55,7 @@ class Variation:
     noise: SumOfSquares
     n: int
 
-    def explained_by(self, effect: SumOfSquares, level: float) -> Estimate:
+    def estimate_explained_share(self, effect: SumOfSquares, level: float) -> Estimate:
         """Return the effect's share of the total, which in a balanced design is its S1. The interval is that of the
         share in the population; there is none below ``LEAST_DF`` of noise."""
         value = min(1.0, max(0.0, effect.ss) / self.total)

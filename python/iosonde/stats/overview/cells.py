@@ -103,9 +103,9 @@ class TrialCell:
     @property
     def independent(self) -> npt.NDArray[np.float64]:
         """Return the values, averaged per bring-up: n of a mean counts independent values."""
-        return self.averaged(self.values)
+        return self.average_by_bring_up(self.values)
 
-    def averaged(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def average_by_bring_up(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Average numbers of its trials in each bring-up, in the order of their first."""
         return values if self.bring_ups is None else compute_group_means(values, self.bring_ups[:, 0])
 

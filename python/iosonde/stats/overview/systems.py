@@ -269,4 +269,4 @@ def _place_own_value(
     if not len(values):
         return None
     value = float(np.exp(np.mean(np.log(values))))
-    return Placed(value, clustered.share_below(value, level))
+    return Placed(value, clustered.estimate_share_below(value, level))

@@ -151,7 +151,7 @@ def _verify_summary(
             continue
         total_key = (cell.operation, cell.metric, None)
         trials = [math.fsum(again[at]) / len(at) for at in (places[str(run_of[row]), total_key] for row in cell.rows)]
-        trials = cell.averaged(np.array(trials)).tolist()
+        trials = cell.average_by_bring_up(np.array(trials)).tolist()
         overview_row, n = build_overview_row(cell, level, pilot), len(trials)
         center = math.fsum(trials) / n
         numbers: dict[str, tuple[float | None, float]] = {

@@ -402,7 +402,7 @@ def _build_stratum_source(
         term.name,
         ss,
         df,
-        Variation(total, error, shared.rows.n).explained_by(SumOfSquares(ss, df), level),
+        Variation(total, error, shared.rows.n).estimate_explained_share(SumOfSquares(ss, df), level),
         test.f,
         f_quantile(level, test.df, test.df_error),
         test.p,
@@ -461,7 +461,7 @@ def _build_source(
         term.name,
         ss,
         df,
-        Variation(residual.total, SumOfSquares(residual.ss, residual.df), residual.n).explained_by(
+        Variation(residual.total, SumOfSquares(residual.ss, residual.df), residual.n).estimate_explained_share(
             SumOfSquares(ss, df), level
         ),
         f,

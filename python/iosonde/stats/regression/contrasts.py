@@ -38,7 +38,7 @@ class CellMeans:
         With ``effects`` each level is coded as its deviation from the mean of all (sum-to-zero coding). A main effect
         may then be removed while its interactions stay, as in sums of squares of type III.
         """
-        x = (self.deviations(terms) if effects else self.matrix(terms)) * np.sqrt(self.counts)[:, None]
+        x = (self.compute_deviations(terms) if effects else self.matrix(terms)) * np.sqrt(self.counts)[:, None]
         y = self.means * np.sqrt(self.counts)
         beta, _, rank, _ = np.linalg.lstsq(x, y, rcond=1e-10)
         residual = y - x @ beta
@@ -50,7 +50,7 @@ class CellMeans:
         columns = [values for term in terms for _, values in term.columns(self.values)]
         return np.column_stack([np.ones(len(self.counts)), *columns])
 
-    def deviations(self, terms: Sequence[Term]) -> Array:
+    def compute_deviations(self, terms: Sequence[Term]) -> Array:
         """Return the design matrix with levels as deviations from the mean of all (sum-to-zero coding)."""
         columns = [np.ones(len(self.counts))]
         for term in terms:

@@ -112,7 +112,7 @@ class ResponseEffects:
         """Return the effects that pass their tests, but whose levels were measured in turn while values drifted."""
         return [effect for effect in self.effects if effect.passes_test and effect.drift is not None]
 
-    def mixes(self, names: Sequence[str]) -> bool:
+    def has_factors_in_same_block(self, names: Sequence[str]) -> bool:
         """Return whether any two of these factors are in one block."""
         return any(len(set(effect.factors) & set(names)) > 1 for effect in self.effects)
 

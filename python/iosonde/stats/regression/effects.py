@@ -123,7 +123,7 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
             return None
         return FactorEffect(
             names,
-            Variation(data.total, noise, data.y.size).explained_by(added, data.level),
+            Variation(data.total, noise, data.y.size).estimate_explained_share(added, data.level),
             f_upper_p(added.ss / added.df / (noise.ss / noise.df), added.df, noise.df),
             by_chance=1.0 if interact else added.df * noise.ss / noise.df / data.total,
         )
@@ -140,7 +140,7 @@ def _estimate_joint(data: _Data) -> FactorEffect | None:
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
     return FactorEffect(
         tuple(data.columns),
-        Variation(data.total, noise, data.y.size).explained_by(between, data.level),
+        Variation(data.total, noise, data.y.size).estimate_explained_share(between, data.level),
         f_upper_p(between.ss / between.df / (noise.ss / noise.df), between.df, noise.df),
         is_joint=True,
     )
@@ -185,7 +185,7 @@ def _estimate_by_strata(data: _Data, shared: Indices) -> ResponseEffects:
         error = model_strata.strata[depth].error
         return FactorEffect(
             names,
-            Variation(data.total, error, data.y.size).explained_by(added, data.level),
+            Variation(data.total, error, data.y.size).estimate_explained_share(added, data.level),
             test.p,
             by_chance=added.df * error.ss / error.df / data.total if error.df else 1.0,
         )

@@ -39,7 +39,7 @@ class Regression:
     model: LinearModel | None = None
     deciding: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
-    def decided_by(self, name: str) -> str:
+    def find_deciding_row(self, name: str) -> str:
         """Return the row that alone determines a coefficient; '' if there is none."""
         return next((place for place, names in self.deciding.items() if name in names), "")
 

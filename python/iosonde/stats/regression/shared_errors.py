@@ -32,7 +32,7 @@ class SharedErrors:
 
     def columns(self, terms: Sequence[Term], effects: bool = False) -> Array:
         """Return the design matrix of terms, the intercept first."""
-        return self.rows.deviations(terms) if effects else self.rows.matrix(terms)
+        return self.rows.compute_deviations(terms) if effects else self.rows.matrix(terms)
 
     def judge(self, terms: Sequence[Term]) -> Judge:
         """Return a function that estimates a sum of coefficients with its error, or None if it is not estimable."""
