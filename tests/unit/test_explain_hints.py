@@ -193,3 +193,41 @@ def test_a_level_of_two_columns_cannot_be_renamed():
         build_hint_files([rule(servers=1, sieving=1)], "romio", {"1": "enable"})
     with raises("unknown-name"):
         build_hint_files([rule(servers=1)], "romio", {"srevers": "x"})
+
+
+@pytest.mark.parametrize(
+    "system, setting, expected",
+    [
+        ("romio", {"direct_read": "off", "romio_cb_pfr": "no"}, ["direct_read false", "romio_cb_pfr disable"]),
+        ("romio", {"stripe (MB)": 2}, ["striping_unit 2000000"]),
+        ("romio", {"buffer_bytes": 512}, ["ind_rd_buffer_size 512", "ind_wr_buffer_size 512"]),
+        ("lustre", {"stripe": 65536, "stripe_index": 0, "pool": "fast"}, ['lfs setstripe -S 65536 -i 0 -p fast "$1"']),
+        ("gluster", {"io threads": 16}, ['gluster volume set "$1" performance.io-thread-count 16']),
+        ("mount", {"read_size": "64KiB", "ro": "no", "nolock": "off", "fg": "off"}, ["rsize=65536,rw,lock,bg"]),
+        ("mount", {"timeo": 1, "retrans": 0}, ["timeo=1,retrans=0"]),
+        ("fio", {"direct": "off", "jobs": 4, "size": "1GiB"}, ["[global]", "direct=0", "numjobs=4", "size=1073741824"]),
+        ("ior", {"random": "off", "fsync": "on", "segments": 3}, ["-e -s 3"]),
+    ],
+)
+def test_each_word_of_a_system_is_written_in_its_way(system, setting, expected):
+    assert body(rule(**setting), system) == expected
+
+
+@pytest.mark.parametrize("level", ["on", "yes", "true", "enable", "1", "ENABLE"])
+def test_a_switch_is_on_in_any_of_its_words(level):
+    assert body(rule(sieving=level), "romio") == ["romio_ds_read enable", "romio_ds_write enable"]
+    assert body(rule(file_per_process=level), "ior") == ["-F"]
+
+
+def test_two_columns_may_not_be_one_setting_nor_a_level_two():
+    with raises("duplicate-setting", key="striping_factor", system="romio"):
+        format_hint_file(rule(servers=2, stripes=4), "romio")
+    with raises("unsafe-value", column="pool", cell="-x", system="lustre"):
+        format_hint_file(rule(pool="-x"), "lustre")
+    with raises("not-a-multiple", size_bytes=65537):
+        format_hint_file(rule(stripe=65537), "lustre")
+    with raises("unmapped-setting", system="lustre", columns="a, b", column="a"):
+        format_hint_file(rule(a=1, b=2), "lustre")
+    text = format_hint_file(rule(servers=2, colour="red\x1b"), "romio")
+    assert "colour=red\\x1b" in text and text.endswith("\nstriping_factor 2\n") and not text.startswith("#!")
+    assert format_hint_file(rule(servers=2), "lustre").startswith("#!/bin/sh\n")

@@ -181,3 +181,155 @@ def test_what_is_slow_the_first_time_is_no_small_cache():
     """Nothing could have had it."""
     place = "on its place in the file"
     assert said(suspect("S405", first=place)) == readings.FIRST_TOUCH
+
+
+MIB = 2**20
+
+
+@pytest.mark.parametrize(
+    ("code", "evidence", "times", "mechanism"),
+    [
+        # One slow operation per period: its rate tells a message (10 GB/s) from a transfer (2.5 GB/s).
+        (
+            "S401",
+            {"period_bytes": MIB, "slow_bytes": SIZE, "slow_operations": 1},
+            {"kind": "read"},
+            readings.READ_AHEAD,
+        ),
+        ("S401", {"period_bytes": MIB, "slow_bytes": SIZE, "slow_operations": 1}, {}, readings.WRITE_BEHIND),
+        ("S401", {"period_bytes": MIB, "slow_bytes": SIZE, "slow_operations": 1}, {"kind": "stat"}, None),
+        ("S401", {"period_bytes": MIB, "slow_bytes": 2 * SIZE, "slow_operations": 2}, {}, None),
+        ("S401", {"period_operations": 9, "slow_operations": 1}, {}, None),
+        ("S401", {"period_bytes": MIB, "slow_bytes": SIZE, "slow_operations": 1}, {"slow_s": 109e-6}, readings.LOCK),
+        ("S401", {"period_bytes": MIB, "slow_bytes": SIZE, "slow_operations": 1}, {"slow_s": 400e-6}, None),
+        ("S401", {"period_bytes": MIB, "slow_bytes": MIB // 2}, {"fast_s": 1e-3}, readings.SLOW_SERVER),
+        ("S401", {"period_bytes": MIB, "slow_bytes": MIB // 2 + 1}, {"fast_s": 1e-3}, None),
+        ("S402", {"period_s": 5.0}, {}, readings.LOCK),
+        ("S403", {"episodes": 3}, {}, None),
+        ("S404", {"late": False}, {"kind": "read"}, readings.WARM_UP),
+        ("S404", {"late": True, "bytes_before": MIB}, {}, readings.WRITE_BEHIND),
+        ("S404", {"late": True, "bytes_before": MIB}, {"kind": "read"}, None),
+        ("S406", {"crosses": True, "unit_bytes": MIB}, {"fast_s": 1e-3}, readings.ALIGNMENT),
+        ("S406", {"crosses": True, "unit_bytes": MIB}, {}, readings.WRITE_BEHIND),
+        ("S406", {"crosses": False, "unit_bytes": MIB, "width_bytes": SIZE}, {}, readings.WRITE_BEHIND),
+        ("S406", {"crosses": False, "unit_bytes": MIB, "width_bytes": SIZE + 1}, {}, None),
+        (
+            "S406",
+            {"crosses": False, "unit_bytes": MIB, "width_bytes": SIZE},
+            {"fast_s": 1e-3, "local": True},
+            readings.SLOW_DISK,
+        ),
+        ("S407", {"backwards": True}, {}, readings.SEEK),
+        ("S409", {"moments": 9}, {}, readings.LOCK),
+        ("S411", {"gap_bytes": MIB}, {}, readings.WRITE_BEHIND),
+        ("S411", {"gap_bytes": MIB}, {"kind": "read"}, None),
+        ("S411", {"gap_bytes": MIB}, {"fast_s": 1e-3}, None),
+        ("S412", {"probability": 0.0049}, {}, readings.DISTURBANCE),
+        ("S412", {"probability": 0.005}, {}, readings.CACHE),
+    ],
+)
+def test_each_structure_has_its_reading(code, evidence, times, mechanism):
+    at_once = {"fast_s": 5e-6}  # no longer than a copy
+    assert said(suspect(code, **evidence), **{**at_once, **times}) == mechanism
+
+
+@pytest.mark.parametrize(
+    ("times", "at_client", "waited"),
+    [
+        ({"fast_s": 5e-6 + SIZE / 1.5e9}, True, False),
+        ({"fast_s": 5.1e-6 + SIZE / 1.5e9}, False, False),
+        ({"sent": 0.74, "fast_s": 1.0}, True, False),
+        ({"sent": 0.75, "fast_s": 1.0}, False, False),
+        ({"path": PATH, "fast_s": 561e-6}, True, False),
+        ({"path": PATH, "fast_s": 563e-6}, False, False),
+        ({"path": PATH, "fast_s": 611e-6, "servers": ALIKE}, True, False),
+        ({"path": PATH, "fast_s": 613e-6, "servers": ALIKE}, False, False),
+        ({"path": PATH, "fast_s": 659e-6, "servers": ALIKE}, False, False),
+        ({"path": PATH, "fast_s": 661e-6, "servers": ALIKE}, False, True),
+        ({"path": PATH, "fast_s": 661e-6, "servers": ALIKE, "sent": 0.97}, False, False),
+        ({"path": PATH, "fast_s": 661e-6, "servers": ALIKE, "sent": 0.98}, False, True),
+        ({"path": PATH, "fast_s": 661e-6, "servers": ALIKE, "size": 0}, False, False),
+    ],
+)
+def test_a_time_is_compared_with_a_copy_and_with_the_path(times, at_client, waited):
+    """The servers take 98 µs on average, 50 µs at least."""
+    given = Times(**{"kind": "write", "size": SIZE, "fast_s": 50e-6, "slow_s": 4e-3, **times})
+    assert (given.at_client, given.waited) == (at_client, waited)
+
+
+def test_the_numbers_of_servers():
+    servers = ServerTimes({"a": (10, 1e-3), "b": (30, 3e-3), "c": (0, 9.0), "d": (20, 2e-3)}, longest_s=0.05)
+    assert servers.count == 60 and servers.mean_s == pytest.approx(0.14 / 60)
+    assert servers.usual_s == pytest.approx((0.14 - 0.05) / 59)
+    assert servers.slowest == ("b", 3e-3, pytest.approx(0.05 / 30))
+    assert servers.excess_s == pytest.approx(30 * (3e-3 - 0.05 / 30))
+    assert servers.compute_extra_seconds("d") == pytest.approx(2e-3 - 0.1 / 40)
+    assert ServerTimes({"a": (10, 1e-3), "c": (0, 1.0)}).slowest is None
+    assert ServerTimes({}).mean_s == ServerTimes({}).usual_s == ServerTimes({"a": (1, 1.0)}).excess_s == 0.0
+
+
+@pytest.mark.parametrize(
+    ("share", "files", "holders"),
+    [
+        (0.5, 12, ["b"]),
+        (0.46, 12, ["b"]),
+        (0.41, 12, ["d", "b"]),
+        (0.17, 12, ["a"]),
+        (0.25, 12, ["a", "d"]),
+        (0.7, 12, []),
+        (0.7, 6, ["b"]),
+    ],
+)
+def test_the_holders_are_the_servers_with_as_many_files(share, files, holders):
+    servers = ServerTimes({"a": (10, 1.0), "b": (30, 1.0), "c": (0, 1.0), "d": (20, 1.0)})
+    assert sorted(servers.find_servers_with_share(share, files)) == sorted(holders)
+    assert ServerTimes({"a": (10, 1.0)}).find_servers_with_share(1.0, 12) == []
+
+
+def test_explanations_are_those_of_suspects_nearly_as_good():
+    def rate(code: str, kappa: float, **evidence) -> Suspect:
+        return Suspect(code, 1, f"cause of {code}", "", Agreement(1.0, 1.0, kappa, 0.0), "", evidence)
+
+    times = Times("write", SIZE, 50e-6, 4e-3)
+    chance, jump = rate("S412", 1.0, probability=0.3), rate("S407", 0.85, backwards=False)
+    assert readings.list_explanations([], times) == ()
+    assert readings.list_explanations([chance, jump], times) == (readings.CACHE, readings.SEEK)
+    assert readings.list_explanations([chance, rate("S407", 0.84, backwards=False)], times) == (readings.CACHE,)
+    episodes = rate("S403", 1.0, episodes=2)
+    assert readings.list_explanations([episodes, jump, rate("S407", 0.9, backwards=True)], times) == (
+        "cause of S403",
+        readings.SEEK,
+    )
+    assert readings.interpret_suspects([episodes, jump], times).mechanism == readings.SEEK
+    assert readings.interpret_suspects([episodes], times) is None
+
+
+@pytest.mark.parametrize(
+    ("other", "is_seen"),
+    [
+        ({"faster": 0.05}, True),
+        ({"faster": 0.051}, False),
+        ({"sent": 0.98}, True),
+        ({"size": 64 * 1024}, True),
+        ({"size": 64 * 1024 + 1}, False),
+    ],
+)
+def test_a_missing_optimisation_at_its_limits(other, is_seen):
+    assert (readings.read_pass(replace(PASS, **other)) is not None) == is_seen
+
+
+@pytest.mark.parametrize(
+    ("its_s", "took_s", "lost_s", "mechanism"),
+    [
+        (1.1e-3, 2.0, 0.4, readings.SLOW_DISK),  # 200 ms of the 400 ms that were lost, of 2 s
+        (1.1e-3, 2.01, 0.4, None),
+        (1.1e-3, 2.0, 0.401, None),
+        (2.01e-4, 0.1, 0.03, readings.SLOW_DISK),  # twice as long as elsewhere
+        (1.99e-4, 0.1, 0.03, None),
+    ],
+)
+def test_a_slow_disk_is_twice_as_slow_and_took_half_of_what_was_lost(its_s, took_s, lost_s, mechanism):
+    servers = ServerTimes({"server1": (300, 1e-4), "server2": (200, its_s)})
+    given = replace(PASS, took_s=took_s, lost_s=lost_s, is_synchronous=True, servers=servers)
+    reading = readings.read_pass(given)
+    assert (reading and reading.mechanism) == mechanism

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -113,3 +114,42 @@ def test_many_marks_have_nearly_the_chance_of_few(rng):
     assert 0 < exact < 1 and compute_too_few_runs_p(np.sort(marks)) < 1e-20
     assert 0.01 < compute_too_few_runs_p(rng.random(4000) < 0.3) < 0.99
     assert compute_too_few_runs_p(np.ones(9, bool)) == 1.0
+
+
+def test_the_numbers_of_slow_files_are_those_of_their_quickest_operations():
+    """Sixteen operations a file, 1 to 2.5 ms, ten times as long in two of six files; the second quickest counts."""
+    usual = 1e-3 * (1 + np.arange(16) / 10)
+    times = np.array([10 * usual if number in (1, 4) else usual for number in range(6)])
+    took_ns = np.round(times * 1e9).astype(np.int64).ravel()
+    file = np.repeat(np.arange(6), 16)
+    start = np.cumsum(took_ns) - took_ns
+    operations = Operations(np.zeros(96, int), file, np.arange(96), start, took_ns, 1)
+    result = find_slow_files(operations, LEAST, 1.0)
+    marks = np.isin(np.arange(6), (1, 4))
+    assert (result.count, result.of, result.share) == (2, 6, pytest.approx(1 / 3))
+    assert (result.slow_s, result.others_s) == pytest.approx((11e-3, 1.1e-3))
+    assert result.lost_s == pytest.approx(32 * 9.9e-3) and result.in_a_row_p == compute_too_few_runs_p(marks)
+    slowest = find_slow_files(operations, LEAST, 0.5)  # half of the operations reached a server
+    assert slowest.of == 6 and slowest.others_s > 1.5e-3
+    assert find_slow_files(operations, 2e-3, 1.0).others_s == pytest.approx(2.1e-3), "nothing quicker was at a server"
+    hidden = Operations(np.zeros(96, int), file, np.arange(96), start, took_ns, 1, placed=False)
+    assert find_slow_files(hidden, LEAST, 1.0) is None
+    many = Operations(np.zeros(96, int), file + 4091, np.arange(96), start, took_ns, 1)
+    assert (
+        find_slow_files(many, LEAST, 1.0) is None
+        and find_slow_files(replace(many, file=file + 4090), LEAST, 1.0).of == 6
+    )
+
+
+def test_a_file_needs_four_operations():
+    took = np.tile([1e-3, 1.1e-3, 1.2e-3, 1.3e-3], 6) * np.repeat([1, 9, 1, 1, 9, 1], 4) * 1e9
+    file = np.repeat(np.arange(6), 4)
+    operations = Operations(np.zeros(24, int), file, file, np.arange(24), took.astype(np.int64), 1)
+    assert find_slow_files(operations, LEAST, 1.0).slow_s == pytest.approx(9.9e-3), (
+        "the quickest may not have reached one"
+    )
+    short = replace(
+        operations,
+        **{name: getattr(operations, name)[1:] for name in ("rank", "file", "offset", "start_ns", "duration_ns")},
+    )
+    assert find_slow_files(short, LEAST, 1.0).of == 5

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from iosonde.core.types import Estimate
 from iosonde.explain.upgrade import (
     Cluster,
+    ClusterTotals,
     Quantity,
     UpgradeCandidate,
     UpgradeLimits,
@@ -22,12 +25,16 @@ from iosonde.explain.upgrade import (
 from iosonde.explain.upgrade_tables import (
     CRITERIA,
     Configuration,
+    ConfigurationStep,
     ListedCpu,
+    estimate_mean_times,
     find_best_step_from,
     list_configuration_steps,
     list_cpus_within_limits,
+    list_steps_by_change,
     rank_systems_by_marks,
 )
+from iosonde.explain.upgrade_today import compute_bound_today
 from messages import codes
 
 MB = 1e6
@@ -218,3 +225,167 @@ def test_the_scorecard_takes_criteria_of_ones_own():
         ("pvfs", 3.25, "transparency"),
         ("nfs", 2.0, "scalability"),
     ]
+
+
+def build_option(cluster_: Cluster, candidate: UpgradeCandidate, *others: UpgradeCandidate):
+    return next(
+        o for o in evaluate_options(cluster_, [candidate, *others], UpgradeLimits(), 0.95) if o.candidate is candidate
+    )
+
+
+def test_what_a_change_adds_in_watts_and_units():
+    """Eight servers at 90 W and two per unit, with 50 W and 3 U besides, and what the change adds."""
+    base = cluster(watts=50.0, rack_units=3.0)
+    change = UpgradeCandidate(
+        "c",
+        {"servers": exactly(8), "disks": exactly(8)},
+        cost=100,
+        watts=7,
+        rack_units=2,
+        attributes={"watts_per_server": 90.0, "nodes_per_rack_unit": 2.0},
+    )
+    assert compute_power_and_space(base) == ClusterTotals(450.0, 7.0, 1.0)
+    assert compute_power_and_space(base, [change]) == ClusterTotals(8 * 90.0 + 50 + 7, 8 / 2 + 3 + 2, 2.0)
+    option = build_option(base, change)
+    assert (option.added_watts, option.cost) == (327.0, 4100)
+    assert option.per_money == pytest.approx(400 * MB / 4100) and option.per_watt == pytest.approx(400 * MB / 327)
+    unknown = cluster(watts_per_server=None, nodes_per_rack_unit=None)
+    assert compute_power_and_space(unknown) == ClusterTotals(None, None, None)
+    blind = build_option(unknown, NETWORK)
+    assert (blind.added_watts, blind.per_watt) == (None, None)
+    fewer = UpgradeCandidate("fewer", {"servers": exactly(2), "disks": exactly(2)}, cost=-9)
+    assert build_option(cluster(), fewer).cost == -9 and build_option(cluster(), fewer).per_money is None
+
+
+@pytest.mark.parametrize(
+    ("limits", "values"),
+    [
+        ({"max_cost": 499}, [("over-limit", 500, 499)]),
+        ({"max_cost": 500}, []),
+        ({"max_watts": 439}, [("over-limit", 440, 439)]),
+        ({"max_watts": 440}, []),
+        ({"max_rack_units": 3.9}, [("over-limit", 4, 3.9)]),
+        ({"max_rack_units": 4}, []),
+        ({"min_nodes_per_rack_unit": 1.1}, [("under-limit", 1, 1.1)]),
+        ({"min_nodes_per_rack_unit": 1}, []),
+    ],
+)
+def test_a_limit_is_broken_beyond_it(limits, values):
+    (option,) = evaluate_options(cluster(), [NETWORK], UpgradeLimits(**limits), 0.95)
+    assert [(m.code, m.values["amount"], m.values["limit"]) for m in option.refused] == values
+
+
+def test_a_gain_without_cost_stands_before_all_that_cost_money():
+    free = UpgradeCandidate("free", {"network": exactly(1.1, True)})
+    useless = UpgradeCandidate("useless", {"disk_write": exactly(2, True)})
+    for order in ("money", "watt"):
+        found = evaluate_options(cluster(), [useless, NETWORK, free], UpgradeLimits(), 0.95, order=order)
+        assert [o.candidate.name for o in found] == ["free", "network", "useless"]
+    cheap = UpgradeCandidate("cheap", NETWORK.system, cost=100)
+    assert [o.cost for o in evaluate_options(cluster(), [NETWORK, cheap], UpgradeLimits(), 0.95)] == [100, 500]
+
+
+@pytest.mark.parametrize(("factor", "trap"), [(1.004, True), (1.006, False)])
+def test_a_gain_below_half_a_percent_is_a_trap(factor, trap):
+    option = build_option(cluster(), UpgradeCandidate("n", {"network": exactly(factor, True)}), NETWORK)
+    assert option.trap == trap and (option.first is None)
+    assert option.gain.value == pytest.approx(factor - 1)
+
+
+def test_the_quantity_of_an_interval_is_drawn_around_its_middle():
+    assert Quantity(2.0, 1.0, 4.0).compute_log_sigma(1.96) == pytest.approx(math.log(4) / (2 * 1.96))
+    assert Quantity(2.0, 2.0, 2.0).compute_log_sigma(1.96) == Quantity(0.0, 0.0, 1.0).compute_log_sigma(1.96) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "remarks"),
+    [
+        ((100, 95, 105), (150, 140, 160), []),  # the bound's gain of 50 % is inside
+        ((100, 95, 105), (120, 110, 130), ["bound-model-disagree"]),
+        ((100, None, None), (120, None, None), []),
+        ((100, None, None), (100.4, None, None), ["bound-model-disagree"]),
+        ((100, 95, 105), (601, 400, 900), ["model-above-bound", "bound-model-disagree"]),
+    ],
+)
+def test_a_model_that_disagrees_with_the_bound_says_so(old, new, remarks):
+    known = {
+        name: Estimate(*(None if x is None else x * MB for x in ends), 0.95, 9)
+        for name, ends in (("gigabit", old), ("ten", new))
+    }
+    network = UpgradeCandidate("network", NETWORK.system, model={"network": "ten"})
+    (option,) = evaluate_options(
+        cluster(model={"network": "gigabit"}), [network], UpgradeLimits(), 0.95, lambda at: known[at["network"]]
+    )
+    assert codes(option.remarks) == remarks and option.model_gain.value == pytest.approx(new[0] / old[0] - 1)
+    if old[1] is None:
+        assert option.model_gain.low is option.model_gain.high is None
+    else:
+        ends = (new[1] / old[2] - 1, new[2] / old[1] - 1)
+        assert (option.model_gain.low, option.model_gain.high) == pytest.approx(ends)
+
+
+def build_step(value: float, low: float | None = None, high: float | None = None) -> ConfigurationStep:
+    return ConfigurationStep("a", "b", ("x",), Estimate(value, low, high, 0.95, 1))
+
+
+def test_a_measured_step_may_contradict_the_gain():
+    option = build_option(cluster(), NETWORK)  # 1.5 times as fast
+    inside, outside = build_step(2.0, 1.4, 3.0), build_step(1.5, 1.51, 1.6)
+    near, far, below = build_step(1.5 * 1.24), build_step(1.5 * 1.26), build_step(1.5 / 1.26)
+    steps_ = (inside, outside, near, far, below, build_step(None))
+    assert replace(option, steps=steps_).beyond == (outside, far, below)
+
+
+def test_the_limits_of_a_cluster_today():
+    plain = compute_bound_today(cluster(), 0.95)
+    assert plain.s == Estimate(400 * MB, None, None, 0.95, 0) and plain.limits == {"network_servers": 1.0}
+    rates = {term.name: term.bytes_per_s for term in plain.ceiling.terms}
+    assert {name: e.value for name, e in plain.terms.items()} == rates and rates["network_servers"] == 400 * MB
+    system = {**cluster().system, "network": Quantity(150 * MB, 100 * MB, 225 * MB)}
+    measured = compute_bound_today(Cluster("c", system, {}), 0.95)
+    assert set(measured.limits) == {"network_servers", "disks"} and sum(measured.limits.values()) == pytest.approx(1.0)
+    assert measured.limits["disks"] == pytest.approx(0.5, abs=0.1)
+    network = measured.terms["network_servers"]
+    assert (network.low, network.high) == pytest.approx((400 * MB, 900 * MB), rel=0.1)
+    assert measured.terms["disks"] == Estimate(600 * MB, None, None, 0.95, 0)
+    assert measured.s.high == pytest.approx(600 * MB) and measured.s.low == network.low
+
+
+@pytest.mark.parametrize(
+    ("minimum", "most", "refused"),
+    [
+        (916, None, {}),
+        (917, None, {ATOM: ("too-slow", {"points": 916, "min_points": 917})}),
+        (None, 94, dict.fromkeys([E3_1280, "Xeon E5650"], ("too-much-power", {"watts": 95, "max_watts": 94}))),
+        (None, 95, {}),
+    ],
+)
+def test_a_cpu_is_refused_beyond_a_limit(minimum, most, refused):
+    found = {
+        c.name: (c.refused.code, c.refused.values) for c in list_cpus_within_limits(CPUS, minimum, most) if c.refused
+    }
+    assert found == refused
+
+
+def test_steps_are_from_the_slower_to_the_faster_with_what_changed():
+    configurations = [
+        Configuration("slow", {"fs": "nfs", "net": 1}, (100.0,)),
+        Configuration("fast", {"fs": "nfs", "net": 10}, (25.0,)),
+        Configuration("other", {"fs": "pvfs", "net": 1, "extra": 5}, (50.0,)),
+    ]
+    found = list_configuration_steps(configurations, 0.95)
+    assert [(s.before, s.after, s.changed, s.speedup.value) for s in found] == [
+        ("slow", "fast", ("net",), 4.0),
+        ("slow", "other", ("fs", "extra"), 2.0),
+        ("other", "fast", ("fs", "net", "extra"), 2.0),
+    ]
+    assert find_best_step_from(found, "slow") is found[0] and find_best_step_from(found, "other") is None
+    by = partial(list_steps_by_change, configurations, found)
+    assert by({"fs": "nfs", "net": 1}, {"net": 10}) == (found[0],) == by({"fs": "nfs"}, {"net": 10})
+    assert by({"fs": "nfs", "net": 2}, {"net": 10}) == () == by({"fs": "pvfs", "net": 1}, {"net": 10})
+    assert by({}, {"net": 1}) == () == by({}, {}) and by({}, {"fs": "pvfs", "extra": 5}) == (found[1],)
+    assert {name: e.value for name, e in estimate_mean_times(configurations, 0.95).items()} == {
+        "slow": 100,
+        "fast": 25,
+        "other": 50,
+    }

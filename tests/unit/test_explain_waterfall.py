@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from iosonde.core.schema import OPERATION
 from iosonde.core.stored import StoredPhase
-from iosonde.explain.waterfall import PARTS, average_waterfalls, compute_trial_losses, explain_missing_waterfall
+from iosonde.explain.waterfall import (
+    PARTS,
+    TrialLosses,
+    average_waterfalls,
+    compute_trial_losses,
+    explain_missing_waterfall,
+)
 from iosonde.model.bound.bound import compute_ceiling
 from iosonde.model.bound.system import System
 
@@ -132,3 +141,72 @@ def place(tmp_path) -> str:
 
     store(tmp_path / "s", 3)
     return str(tmp_path / "s")
+
+
+def build_losses(**parts) -> TrialLosses:
+    values = {**dict.fromkeys(PARTS, 0.0), **parts}
+    return TrialLosses(values, sum(values.values()), 4096, 0.5, 0.25)
+
+
+def test_a_waterfall_is_the_mean_of_its_trials_and_names_what_is_certain():
+    trials = [
+        build_losses(bound=1.0, tail=0.5, rest=2.0 + x, slow_operations=-0.2, imbalance=0.1 * x)
+        for x in (0.1, 0.2, 0.3)
+    ]
+    trials[0] = replace(trials[0], work_excess=2.0, time_excess=1.0)
+    limit = compute_ceiling(System(network=1e6))
+    result = average_waterfalls("write", {"nodes": 2}, limit, trials, 0.9)
+    low, high = stats.t.interval(0.9, 2, 2.2, 0.1 / np.sqrt(3))
+    assert (result.parts["rest"].value, result.parts["rest"].low, result.parts["rest"].high) == pytest.approx(
+        (2.2, low, high)
+    )
+    assert (result.work_excess, result.time_excess) == pytest.approx((1.0, 0.5))
+    assert result.parts["slow_operations"].value == pytest.approx(-0.2)
+    assert (result.largest, result.doubtful) == ("rest", None)
+    assert result.to_json() == {
+        "operation": "write",
+        "by": {"nodes": 2},
+        "n": 3,
+        "s": limit.s,
+        "limit": list(limit.limit),
+        "delivered_s": result.delivered.to_json(),
+        "parts": [{"name": name, **result.parts[name].flat("seconds")} for name in PARTS],
+        "work_excess": pytest.approx(1.0),
+        "time_excess": pytest.approx(0.5),
+        "largest": "rest",
+    }
+    wild = [build_losses(bound=9.0, tail=0.5, calls=x) for x in (0.0, 0.1, 3.0)]
+    open_one = average_waterfalls("write", {}, limit, wild, 0.95)
+    assert (open_one.largest, open_one.doubtful) == ("tail", "calls") and open_one.parts["calls"].low == 0.0
+    nothing = average_waterfalls("write", {}, limit, [build_losses(bound=1.0)] * 2, 0.95)
+    assert (nothing.largest, nothing.doubtful) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "recorded", "code"),
+    [
+        ({"totals": {"stat": {"bytes": 9}}}, True, "no-data-moved"),
+        ({"totals": {"mmap_read": {"bytes": 9}}}, True, None),
+        ({"comparable": False}, True, "clocks-not-comparable"),
+        ({"recorded_all": False}, True, "sampled-operations"),
+        ({}, False, "sampled-operations"),
+    ],
+)
+def test_a_phase_without_a_waterfall_says_why(changes, recorded, code):
+    assert getattr(explain_missing_waterfall(phase([(0, MS)], **changes), recorded), "code", None) == code
+
+
+def test_ranks_with_more_work_are_out_of_balance():
+    given = phase([(0, 10 * MS), (0, 30 * MS)])
+    given.document["ranks"][0]["bytes"] = 3 * 4096
+    result = compute_trial_losses(given, operations([(0, "read", 0, MS), (1, "read", 0, MS)]), KINDS, 0.0)
+    assert (result.work_excess, result.time_excess) == pytest.approx((0.5, 0.5)) and result.n_bytes == 2 * 4096
+    assert result.parts["imbalance"] == pytest.approx(0.010) and result.delivered_s == pytest.approx(0.030)
+
+
+@pytest.mark.parametrize(("n", "tail_ms"), [(99, 0.0), (100, 49.0), (101, 49.0), (200, 2 * 49.0)])
+def test_the_tail_is_one_in_a_hundred(n, tail_ms):
+    rows = [(0, "write", i * MS, MS) for i in range(n - 2)]
+    rows += [(0, "write", n * MS + i * 60 * MS, 50 * MS) for i in range(2)]
+    result = compute_trial_losses(phase([(0, 9000 * MS)]), operations(rows), KINDS, 0.0)
+    assert result.parts["tail"] == pytest.approx(tail_ms / 1000)

@@ -312,11 +312,15 @@ def test_blocks_in_words():
     said = warnings.format_block_shares(Blocks((first, then), None, 0.05, 9))
     assert "hw 0.90 (0.80–0.95)" in said and "; then sw 0.05 (0.04–0.06)" in said
     assert "0.60 (0.50–0.70)" in said and said.endswith(": f1 first, then f0")
-    alone = warnings.format_block_shares(Blocks((first, block("sw", part(0.05, 0.04, 0.06), ("f0",), n=1)), None, 0.05, 9))
+    alone = warnings.format_block_shares(
+        Blocks((first, block("sw", part(0.05, 0.04, 0.06), ("f0",), n=1)), None, 0.05, 9)
+    )
     assert "f0" not in alone
     silent = warnings.format_block_shares(Blocks((first, block("sw", part(0.05, 0.0, 0.06, p=0.051))), None, 0.05, 9))
     assert "0.05" not in silent and "; then sw" in silent
-    assert "0.05" in warnings.format_block_shares(Blocks((first, block("sw", part(0.05, 0.0, 0.06, p=0.049))), None, 0.05, 9))
+    assert "0.05" in warnings.format_block_shares(
+        Blocks((first, block("sw", part(0.05, 0.0, 0.06, p=0.049))), None, 0.05, 9)
+    )
     assert "0.05" in warnings.format_block_shares(Blocks((first, block("sw", part(0.05, p=None))), None, 0.05, 9))
 
 

@@ -6,6 +6,7 @@ import html
 import http.client
 import json
 import re
+import threading
 from contextlib import contextmanager
 from urllib.parse import quote, urlencode
 
@@ -14,12 +15,14 @@ import pytest
 import history_sample
 import sample_store
 from here import iosonde
+from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.serve import guard as guards
 from iosonde.serve import server as servers
 from iosonde.serve.guard import Doorkeeper
 from iosonde.serve.pages import PAGES
-from iosonde.serve.pages.web_page import list_notices
+from iosonde.serve.pages.runs import _find_common_levels as find_common_levels
+from iosonde.serve.pages.web_page import Address, build_link, describe_setting, list_notices
 from iosonde.serve.shelf import open_shelf
 from iosonde.store import Store
 from iosonde.store.index import Index
@@ -436,3 +439,151 @@ def test_the_command_prints_its_address_once_and_ends_well(folder, monkeypatch, 
     said = json.loads(done.stdout)
     assert done.returncode == 0 and done.stderr == "" and f":{said['port']}/" in said["url"]
     assert bool(re.search(r"\?token=[\w-]{32}$", said["url"])) is secret
+
+
+WORDS = Address("/runs", {"where": ["nodes=2", " ", " fs=nfs "], "page": ["3"], "empty": [""], "many": ["1", "2"]})
+
+
+def test_the_words_of_an_address():
+    assert (WORDS.parameter("page"), WORDS.parameter("many"), WORDS.parameter("none", "x")) == ("3", "2", "x")
+    assert WORDS.parameters("where") == ["nodes=2", "fs=nfs"] and WORDS.parameters("none") == []
+    assert len(WORDS.where) == 2
+    assert WORDS.but(page=4, empty="a", new=[1, 2]) == (
+        "/runs?where=nodes%3D2&where=+&where=+fs%3Dnfs+&page=4&empty=a&many=1&many=2&new=1&new=2"
+    )
+    assert WORDS.but(where="", page="", many=[]) == "/runs"
+    assert build_link("/a", b=None, c="", d=[], e=0, f=["x y", "z"]) == "/a?e=0&f=x+y&f=z"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1", 1),
+        ("9", 9),
+        ("", 5),
+        ("0", None),
+        ("10", None),
+        ("-1", None),
+        ("1.0", None),
+        ("\u0663", None),
+        ("1" * 40, None),
+    ],
+)
+def test_a_number_in_an_address_has_its_range(text, number):
+    address = Address("/", {"n": [text]})
+    if number is None:
+        with raises("out-of-range", parameter="n", maximum=9):
+            address.number("n", 5, 9)
+    else:
+        assert address.number("n", 5, 9) == number
+
+
+def test_a_setting_is_described_without_its_repetition():
+    assert describe_setting({"nodes": 2, "repetition": 3, "fs": "nfs"}) == "nodes=2, fs=nfs"
+
+
+@pytest.mark.parametrize(
+    ("header", "is_known"),
+    [
+        (f"127.0.0.1:{PORT}", True),
+        ("127.0.0.1", True),
+        (f"127.0.0.1:{PORT + 1}", False),
+        (f"[::1]:{PORT}", True),
+        ("[::1]", True),
+        (f"[::1]:{PORT + 1}", False),
+        (f" LOCALHOST:{PORT} ", True),
+        (f"cluster.example:{PORT}", True),
+        (f"other.example:{PORT}", False),
+        (f":{PORT}", False),
+        (None, False),
+    ],
+)
+def test_a_name_counts_with_its_port(header, is_known):
+    assert Doorkeeper("Cluster.example", PORT, None).knows_name(header) == is_known
+
+
+@pytest.mark.parametrize(
+    ("authorization", "cookie", "is_in"),
+    [
+        (f"Bearer {TOKEN}", None, True),
+        (TOKEN, None, False),
+        (f"Basic {TOKEN}", None, False),
+        (None, f"iosonde-{PORT}={TOKEN}", True),
+        ("Bearer x", f"a=b; iosonde-{PORT}={TOKEN}", True),
+        (None, f"iosonde-{PORT + 1}={TOKEN}", False),
+        (None, f"iosonde-{PORT}=", False),
+        (None, None, False),
+    ],
+)
+def test_a_token_is_in_a_header_or_in_the_cookie_of_the_port(authorization, cookie, is_in):
+    assert CLOSED.lets_in(authorization, cookie) == is_in and OPEN.lets_in(authorization, cookie)
+    assert not OPEN.is_token(TOKEN)
+
+
+@pytest.mark.parametrize(
+    ("host", "is_ours"),
+    [("127.0.0.2", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("example", False)],
+)
+def test_an_address_of_this_machine_alone(host, is_ours):
+    assert guards.is_loopback(host) == is_ours
+
+
+def test_a_slow_page_is_rendered_once_per_state_and_the_oldest_leaves(folder):
+    shelf, made = open_shelf([str(folder / "results")], Index()), []
+
+    def get(address: str) -> bytes:
+        return shelf.once(address, lambda: made.append(address) or f"{address} {shelf.changes}".encode())
+
+    assert get("a") == get("a") == b"a 0" and made == ["a"]
+    shelf.changes += 1
+    assert get("a") == b"a 1" and made == ["a", "a"]
+    for number in range(15):
+        get(str(number))
+    assert get("a") == b"a 1" and made.count("a") == 2, "used last, it stays"
+    get("15")
+    assert get("0") == b"0 1" and made.count("0") == 2
+
+
+def test_a_store_is_found_by_its_place_and_by_its_number(shelf):
+    assert [shelf.at(str(store.place)) for store in shelf.stores] == list(shelf.stores)
+    assert [store.place for store in shelf.stores] == [1, 2] and shelf.of(shelf.stores[1].number) is shelf.stores[1]
+    for place in ("0", "3", ""):
+        with raises("unknown-store", n_stores=2):
+            shelf.at(place)
+    assert shelf.narrowed("2").counted() != shelf.narrowed("").counted()
+
+
+def test_levels_that_all_runs_share_are_found(shelf):
+    selection = shelf.view.runs(Address("/", {"where": ["nodes=2"]}).where, 0, 9).runs
+    common = find_common_levels(selection)
+    assert common["nodes"] == 2 and all(
+        run.factors[name] == level for run in selection for name, level in common.items()
+    )
+    varying = {name for run in selection for name in run.factors} - set(common)
+    assert all(len({run.factors.get(name) for run in selection}) > 1 for name in varying)
+    assert find_common_levels(selection[:1]) == {}
+
+
+@pytest.mark.parametrize(("kind", "status"), [(InputError, 400), (SystemFaultError, 500)])
+def test_a_mistake_in_an_address_and_a_fault_of_the_system_differ(shelf, monkeypatch, kind, status):
+    def refuse(*_):
+        raise kind("unknown-run", "no run {run}", "look at /runs", run="<b>")
+
+    monkeypatch.setitem(servers.PAGES, "/refused", refuse)
+    said = asked(shelf, "/refused")
+    assert (
+        said.status == status
+        and b"no run &lt;b&gt;" in said.body
+        and (said.policy, said.keep) == (servers.POLICY, False)
+    )
+    assert asked(shelf, "/nowhere").status == 404
+    assert asked(shelf, "/?" + "&".join(f"a={number}" for number in range(61))).status == 400
+
+
+def test_a_store_is_looked_at_until_the_end(shelf, monkeypatch):
+    ended, looked = threading.Event(), []
+    monkeypatch.setattr(type(shelf), "look_at", lambda self, store: (looked.append(store), ended.set()))
+    shelf.look_until(shelf.stores[0], ended)
+    assert looked == [shelf.stores[0]]
+    monkeypatch.setattr(type(shelf), "look_at", lambda *_: pytest.fail("it had ended"))
+    shelf.look_until(shelf.stores[0], ended)
