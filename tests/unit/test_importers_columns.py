@@ -302,7 +302,7 @@ def test_columns_outside_the_map_and_an_empty_table_are_noted(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "head", "code", "key"),
     [
-        (f"a: factor\nb: {{is: factor, name: a}}\nc: {BANDWIDTH}", "operation: read\n", "duplicate-factor", "columns.b"),
+        (f"a: factor\nb: {{is: factor, name: a}}\nc: {BANDWIDTH}", "operation: w\n", "duplicate-factor", "columns.b"),
         (f"a: factor\nbw: {BANDWIDTH}", "operation: write\nfactors: {a: 1}\n", "duplicate-factor", "columns.a"),
         (f"bw: {BANDWIDTH}", "operation: write\nfactors: {tool: 1}\n", "reserved-name", "factors.tool"),
         ("n: {is: metric, name: 'a b', unit: s}", "operation: write\n", "invalid-name", "columns.n"),
