@@ -516,3 +516,30 @@ def histogram(bins: dict, n: int, *levels: str) -> dict:
 )
 def test_histograms_of_threads_are_added(threads, percentiles):
     assert merge_percentiles(threads) == percentiles
+
+
+def test_a_list_that_is_within_another_one_hands_on_that_it_is_invalid():
+    def resumed(name: str, *values: float) -> FilePart:
+        operations = ("ior_easy_write", "ior_hard_write", "ior_easy_read")
+        return part(
+            name,
+            *(
+                row(operation, "bandwidth_last_done", value * GIB)
+                for operation, value in zip(operations, values, strict=False)
+            ),
+        )
+
+    def join_marked(*parts: FilePart):
+        parts[-1].parsed.mark_invalid(1, "bad")
+        execution = join_directory([listed(), *parts])
+        return sorted_parts(execution), {one.name: len(one.parsed.invalid) for one in parts}
+
+    # The shorter list comes after the longer one, and before it.
+    wide, narrow = resumed("a", 7, 8, 9), resumed("b", 7, 8)
+    assert join_marked(wide, narrow) == ((["result.txt"], ["b"], ["a"]), {"a": 1, "b": 1})
+    narrow, wide = resumed("a", 7, 8), resumed("b", 7, 8, 9)
+    narrow.parsed.mark_invalid(1, "worse")
+    assert join_marked(narrow, wide) == ((["result.txt"], ["a"], ["b"]), {"a": 1, "b": 2})
+    same = listed("log")
+    same.parsed.mark_invalid(1, "bad")
+    assert codes(note.sentence for note in join_directory([listed(), same]).parsed.invalid) == [""]
