@@ -1,8 +1,9 @@
 """All that an importer reads in a small file is as it stands in ``readings/``: every row, setting, fact and note.
 
 A section there is ``=== capture NAME`` (a file below ``fixtures/``), or ``=== text NAME`` with the text itself; after
-``--- reading`` comes what is read in it, as ``importer_reading.py`` describes it. Each value was held against the
-number on its line of the file times its unit; sums and means were computed anew.
+``--- reading`` comes what is read in it, as ``importer_reading.py`` describes it. They were written by
+the importers and then held against the files: nearly every number stands on its line there, times a unit. Where a
+section differs, the file decides, not the section.
 """
 
 from __future__ import annotations

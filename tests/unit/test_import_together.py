@@ -9,8 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 import iosonde
-from iosonde.importers.io500_execution import is_execution
+from iosonde.importers import Claim, Note, Parsed, Row
+from iosonde.importers.elbencho_execution import join_executions
+from iosonde.importers.fio_bins import merge_percentiles
+from iosonde.importers.io500_execution import FilePart, is_execution, join_directory
 from iosonde.store import Store
+from messages import assert_problem, codes
 from terminal import command_of
 
 import_command = command_of("import")
@@ -289,3 +293,253 @@ def test_the_rate_at_the_stonewall_in_another_unit_is_left_out(tmp_path):
     run = only(tmp_path / "s")
     assert not of(run, "ior_easy_write", "bandwidth_first_done")
     assert any("throughput-stonewall" in said and "ior_easy_write" in said for said in run.facts["import"]["warnings"])
+
+
+# The parts of an execution, joined without files.
+
+
+def row(operation: str, metric: str, value: float, **more) -> Row:
+    return Row(operation, metric, value, "", 1, **more)
+
+
+def part(name: str, *rows: Row, **more) -> FilePart:
+    return FilePart(name, Parsed(rows=list(rows), **more), Claim(90, 1, ""))
+
+
+def listed(name: str = "result.txt", bandwidth: float = 4.0, rate: float = 16.0, **more) -> FilePart:
+    rows = (
+        row("ior_easy_write", "bandwidth_last_done", bandwidth * GIB),
+        row("find", "rate_last_done", rate * 1e3),
+    )
+    return part(name, *rows, **more)
+
+
+def names(parts) -> list[str]:
+    return [one.name for one in parts]
+
+
+def sorted_parts(execution) -> tuple[list[str], list[str], list[str]]:
+    return names(execution.used), names(execution.doubles), names(execution.unused)
+
+
+@pytest.mark.parametrize(
+    ("parts", "joined"),
+    [
+        ([listed()], (["result.txt"], [], [])),
+        ([listed("log"), listed("result_summary.txt"), listed()], (["result.txt"], ["result_summary.txt", "log"], [])),
+        # Old lists have three decimals: 0.0005 of 4 GiB/s is within their step, 0.001 of it is the tolerance.
+        ([listed(), listed("log", 4.0039)], (["result.txt"], ["log"], [])),
+        ([listed(), listed("log", 4.0041)], (["result.txt"], [], ["log"])),
+        ([listed(bandwidth=0.1), listed("log", 0.1005)], (["result.txt"], ["log"], [])),
+        ([listed(bandwidth=0.1), listed("log", 0.1006)], (["result.txt"], [], ["log"])),
+        ([listed(), listed("a", 5), listed("b", 5)], (["result.txt"], ["b"], ["a"])),
+        ([listed(missing=[Note(1, "cut")]), listed("log")], (["log"], ["result.txt"], [])),
+        # A phase's own file is within 5 %, or of another execution.
+        (
+            [listed(), part("ior-easy-write.txt", row("write", "bandwidth_last_done", 3.81 * GIB))],
+            (["result.txt"], ["ior-easy-write.txt"], []),
+        ),
+        (
+            [listed(), part("ior-easy-write.txt", row("write", "open_time", 1.0))],
+            (["result.txt", "ior-easy-write.txt"], [], []),
+        ),
+        (
+            [listed(), part("find.csv", row("find", "x", 1.0, iteration=0), row("find", "x", 2.0, iteration=1))],
+            (["result.txt"], [], ["find.csv"]),
+        ),
+        ([listed(), part("other.txt", row("x", "time", 1.0)), part("empty.txt")], (["result.txt"], [], ["other.txt"])),
+        ([part("other.txt", row("x", "time", 1.0))], None),
+        ([part("ior-easy-write.txt")], None),
+    ],
+)
+def test_the_files_of_a_directory_are_used_doubles_or_of_another_execution(parts, joined):
+    execution = join_directory(parts)
+    assert (None if execution is None else sorted_parts(execution)) == joined
+
+
+def test_a_phase_that_contradicts_the_list_is_left_out_with_both_values():
+    execution = join_directory([listed(), part("ior-easy-write.txt", row("write", "bandwidth_last_done", 3.79 * GIB))])
+    [note] = execution.parsed.warnings
+    assert_problem(note.sentence, "other-execution", file="ior-easy-write.txt", phase="ior_easy_write", listed=4 * GIB)
+    assert execution.parsed.rows == listed().parsed.rows
+
+
+def test_values_of_phases_get_their_names_and_no_statistics_of_a_single_value():
+    ior_file = part(
+        "ior-easy-write.txt",
+        row("write", "bandwidth_last_done", 4 * GIB, iteration=0),
+        row("write", "bandwidth_max", 4 * GIB),
+        row("write", "bandwidth_min", 3 * GIB),
+        row("write", "bandwidth_sd", 0.0),
+        row("write", "open_time", 0.5, iteration=0),
+        row("read", "open_time", 0.25, iteration=0),
+        row("write", "bandwidth_own", 1 * GIB, rank=1),
+    )
+    mdtest_file = part(
+        "mdtest-easy-stat.txt",
+        row("file_stat", "rate_last_done", 9.0, iteration=0),
+        row("file_stat", "rate_sd", 2.0),
+        row("tree_creation", "rate_last_done", 7.0, iteration=0),
+    )
+    execution = join_directory([listed(), ior_file, mdtest_file])
+    assert [(one.operation, one.metric, one.rank) for one in execution.parsed.rows] == [
+        ("ior_easy_write", "bandwidth_last_done", None),
+        ("find", "rate_last_done", None),
+        ("ior_easy_write", "bandwidth_min", None),
+        ("ior_easy_write", "open_time", None),
+        ("ior_easy_write_read", "open_time", None),
+        ("ior_easy_write", "bandwidth_own", 1),
+        ("mdtest_easy_stat", "rate_last_done", None),
+        ("mdtest_easy_stat", "rate_sd", None),
+        ("mdtest_easy_stat_tree_creation", "rate_last_done", None),
+    ]
+    assert {one.line for one in execution.parsed.rows[2:]} == {0}
+
+
+def test_without_a_list_the_phases_are_incomplete_and_begin_when_the_first_did():
+    first = part("ior-hard-read.txt", row("read", "bandwidth_last_done", 1.0), started_at="2024-05-03T09:00:00")
+    first.parsed.lacks(3, "cut")
+    second = part("find.csv", row("find", "time", 1.0), started_at="2024-05-04T09:00:00")
+    run = join_directory([second, first]).parsed
+    assert (run.tool, run.headline, run.started_at) == ("io500", ("bandwidth", "rate", "total"), "2024-05-03T09:00:00")
+    assert [(one.operation, one.metric) for one in run.rows] == [
+        ("ior_hard_read", "bandwidth_last_done"),
+        ("find", "time"),
+    ]
+    assert codes(note.sentence for note in run.missing) == ["no-results", ""]
+    assert run.facts == {"date": "2024-05-03"}
+
+
+@pytest.mark.parametrize(
+    ("factors", "information", "wanted"),
+    [
+        ({}, "", {}),
+        ({"nodes": 2, "ranks": 8}, "", {"nodes": 2, "ranks": 8, "ranks_per_node": 4}),
+        ({"nodes": 3, "ranks": 8}, "", {"nodes": 3, "ranks": 8}),
+        ({"ranks": 8, "ranks_per_node": 4}, "", {"nodes": 2, "ranks": 8, "ranks_per_node": 4}),
+        ({"ranks": 9, "ranks_per_node": 4}, "", {"ranks": 9, "ranks_per_node": 4}),
+        ({"nodes": 2, "ranks_per_node": 4}, "", {"nodes": 2, "ranks": 8, "ranks_per_node": 4}),
+        (
+            {"ranks": 8},
+            'io500_info_client_nodes="4"\nio500_info_filesystem_name="fs"\nio500_info_client_network="IB"\n',
+            {"nodes": 4, "ranks": 8, "ranks_per_node": 2, "file_system": "fs", "network": "IB"},
+        ),
+        (
+            {"nodes": 2},
+            'io500_info_client_nodes="4"\nio500_info_client_procs_per_node="16"\n',
+            {"nodes": 2, "ranks": 32, "ranks_per_node": 16},
+        ),
+    ],
+)
+def test_nodes_ranks_and_ranks_per_node_complete_each_other(factors, information, wanted):
+    assert join_directory([listed(factors=factors)], information).parsed.factors == wanted
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        ("ior -t 2m -a mpiio", {"transfer_size": 2**21, "api": "MPIIO", "direct": 0}),
+        ("ior -t 4k --posix.odirect", {"transfer_size": 4096, "direct": 1}),
+        ("ior -B -t x", {"direct": 1}),
+        ("ior useO_DIRECT=1", {"direct": 1}),
+    ],
+)
+def test_the_command_of_the_easy_phase_says_what_its_file_does_not(command, wanted):
+    execution = join_directory([listed(facts={"commands": {"ior-easy-write": command}})])
+    assert execution.parsed.factors == wanted
+    assert execution.parsed.facts == {"commands": {"ior_easy_write": command}}
+
+
+def test_the_names_of_a_directory_are_those_of_an_execution_if_two_are_lists_or_phases():
+    named = {
+        ("result.txt",): False,
+        ("result.txt", "result_summary.txt"): True,
+        ("ior-easy-write.txt", "ior-easy-write.csv"): False,
+        ("ior-easy-write.txt", "mdtest_hard_stat.txt"): True,
+        ("ior-easy-write.txt", "find.txt"): False,
+        ("result.txt", "find.txt"): False,
+        ("result.txt", "ior-rnd4K-easy-read.txt", "io-500-summary.1.txt"): True,
+        ("result.json", "x.txt"): False,
+    }
+    assert {each: is_execution(each) for each in named} == named
+
+
+def elbencho_part(command: str = "elbencho -w", seconds: float = 2.0, **more) -> Parsed:
+    return Parsed(facts={"command": command}, rows=[row("write", "time_last_done", seconds)], **more)
+
+
+def test_the_forms_of_one_execution_of_elbencho_are_joined_and_its_repetitions_are_not():
+    text = elbencho_part("elbencho  -w", 2.0014, started_at="2026-11-21T09:00:00", factors={"threads": 2, "x": 1})
+    text.rows.append(row("write", "latency_p99", 0.5))
+    text.lacks(3, "cut")
+    exact = elbencho_part(started_at="2026-11-21T09:00:01", factors={"threads": 4}, version="3.1")
+    joined = join_executions(
+        [
+            ("a/x.txt", text),
+            ("a/x.json", exact),
+            ("a/x.csv", elbencho_part("elbencho,-w", 2.002)),
+            ("a/y.json", Parsed()),
+        ]
+    )
+    assert [(name, others) for name, _, others in joined] == [
+        ("a/x.json", ["a/x.txt"]),
+        ("a/y.json", []),
+        ("a/x.csv", []),
+    ]
+    run = joined[0][1]
+    assert run is exact and (run.version, run.started_at) == ("3.1", "2026-11-21T09:00:00")
+    assert run.factors == {"threads": 4, "x": 1} and len(run.missing) == 1
+    assert [(one.metric, one.value, one.line) for one in run.rows] == [
+        ("time_last_done", 2.0, 1),
+        ("latency_p99", 0.5, 0),
+    ]
+    twice = join_executions([("a/x.json", elbencho_part()), ("a/x.json", elbencho_part())])
+    assert [others for _, _, others in twice] == [[], []]
+
+
+def histogram(bins: dict, n: int, *levels: str) -> dict:
+    return {"bins": bins, "N": n, "percentile": dict.fromkeys(levels, 5)}
+
+
+@pytest.mark.parametrize(
+    ("threads", "percentiles"),
+    [
+        ([histogram({"10": 3, "20": 1}, 4, "50.0", "75.0", "76.0")], {50.0: 10, 75.0: 10, 76.0: 20}),
+        (
+            [histogram({"10": 3, "20": 1}, 4, "50.0", "99.0"), histogram({"5": 4}, 4, "50.0", "90.0")],
+            {50.0: 5},
+        ),
+        ([histogram({"10": 3}, 4, "50.0")], None),
+        ([histogram({}, 0, "50.0")], None),
+        ([histogram({"10": 4}, 4, "50.0"), histogram({"x": 4}, 4, "50.0")], None),
+    ],
+)
+def test_histograms_of_threads_are_added(threads, percentiles):
+    assert merge_percentiles(threads) == percentiles
+
+
+def test_a_list_that_is_within_another_one_hands_on_that_it_is_invalid():
+    def resumed(name: str, *values: float) -> FilePart:
+        operations = ("ior_easy_write", "ior_hard_write", "ior_easy_read")
+        return part(
+            name,
+            *(
+                row(operation, "bandwidth_last_done", value * GIB)
+                for operation, value in zip(operations, values, strict=False)
+            ),
+        )
+
+    def join_marked(*parts: FilePart):
+        parts[-1].parsed.mark_invalid(1, "bad")
+        execution = join_directory([listed(), *parts])
+        return sorted_parts(execution), {one.name: len(one.parsed.invalid) for one in parts}
+
+    # The shorter list comes after the longer one, and before it.
+    wide, narrow = resumed("a", 7, 8, 9), resumed("b", 7, 8)
+    assert join_marked(wide, narrow) == ((["result.txt"], ["b"], ["a"]), {"a": 1, "b": 1})
+    narrow, wide = resumed("a", 7, 8), resumed("b", 7, 8, 9)
+    narrow.parsed.mark_invalid(1, "worse")
+    assert join_marked(narrow, wide) == ((["result.txt"], ["a"], ["b"]), {"a": 1, "b": 2})
+    same = listed("log")
+    same.parsed.mark_invalid(1, "bad")
+    assert codes(note.sentence for note in join_directory([listed(), same]).parsed.invalid) == [""]

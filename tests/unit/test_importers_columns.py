@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from importer_reading import describe_run
 from iosonde.core.errors import DataError
 from iosonde.core.problems import SpecError
 from iosonde.importers import Text
@@ -212,3 +213,122 @@ def test_any_bytes_by_a_map_are_read_or_refused():
 
 def understood(raw: bytes, columns):
     return understand_columns(Text(raw, "x.csv"), columns)
+
+
+TABLE = """# by hand
+op;n;kind;bw;lat;who;when;ok;note
+
+write;4;a;1,5;10;0;2026-11-20T09:00:00;yes;x
+write;4;a;2,5;20;1;2026-11-20T09:00:00;no;x
+op;n;kind;bw;lat;who;when;ok;note
+read;8;-;-;30;0;soon;yes;x
+"""
+TABLE_COLUMNS = f"""op: operation
+n: {{is: factor, name: nodes}}
+kind: {{is: factor, levels: {{a: alpha}}}}
+bw: {BANDWIDTH}
+lat: {{is: metric, name: latency_p99, unit: us}}
+who: rank
+when: started
+ok: {{is: status, complete: [yes]}}"""
+
+
+def test_a_table_is_read_as_a_whole(tmp_path):
+    head = "separator: ';'\ndecimal: ','\nversion: '7'\nfactors: {site: x}\nfacts: {by: me}\n"
+    reading = of(tmp_path, TABLE, TABLE_COLUMNS, head)
+    assert [list(describe_run(run)) for run in reading.runs] == [
+        [
+            'run t ["7", "2026-11-20T09:00:00", 0.0]',
+            '  factors {"site": "x", "nodes": 4, "kind": "alpha"}',
+            '  facts {"by": "me"}',
+            '  4 write bandwidth_own 1500000 bytes/s {"rank": 0}',
+            '  4 write latency_p99 1e-05 s {"rank": 0}',
+            '  5 write bandwidth_own 2500000 bytes/s {"rank": 1}',
+            '  5 write latency_p99 2e-05 s {"rank": 1}',
+            '  warnings line 2: unmapped-columns {"columns": "note"}',
+            '  missing line 5: invalid-number {"column": "ok", "cell": "no"}',
+        ],
+        [
+            'run t ["7", "", 0.0]',
+            '  factors {"site": "x", "nodes": 8, "kind": null}',
+            '  facts {"by": "me"}',
+            '  7 read latency_p99 3e-05 s {"rank": 0}',
+            '  warnings line 7: invalid-number {"cell": "soon", "column": "when"}',
+        ],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "head", "code", "values"),
+    [
+        ("k,bw\n64q,1\n", "k: {is: factor, unit: size}", "", "invalid-size", {"line": 2, "column": "k", "cell": "64q"}),
+        ("k,bw\n1.0,1\n1,2\n", "k: factor", "", "ambiguous-level", {"level": "1.0", "other_level": "1"}),
+        ("k,bw\n1,1\n1,2\n", "k: trial", "", "duplicate-trial", {"line": 3, "first_line": 2}),
+        ("k,bw\n1,1\n1,2\n", "k: repetition", "", "duplicate-trial", {"line": 3, "first_line": 2}),
+        ("k,bw\nx,1\n", "k: repetition", "", "invalid-number", {"line": 2, "column": "k", "cell": "x"}),
+        ("k,bw\n1,1\nmany,2\n", "k: {is: factor, unit: KiB}", "", "invalid-number", {"line": 3, "cell": "many"}),
+    ],
+)
+def test_a_cell_that_means_nothing_is_refused(tmp_path, text, columns, head, code, values):
+    with raises(code, DataError, path="x.csv", **values):
+        of(tmp_path, text, f"{columns}\nbw: {BANDWIDTH}", head or "operation: write\n")
+
+
+@pytest.mark.parametrize(
+    ("cells", "column", "levels"),
+    [
+        (["1", "2.5", "-"], "factor", [1, 2.5, None]),
+        (["1", "two"], "factor", ["1", "two"]),
+        (["1", "1"], "factor", [1, 1]),
+        (["1", "2"], "{is: factor, text: true}", ["1", "2"]),
+        (["4.1", "4.10"], "{is: factor, text: false}", [4.1, 4.1]),
+        (["4", "0.5"], "{is: factor, unit: KiB}", [4096, 512]),
+        (["1500", "1"], "{is: factor, unit: us}", [0.0015, 1e-06]),
+        (["a", "b"], "{is: factor, levels: {a: 1, b: true}}", [1, True]),
+    ],
+)
+def test_cells_of_a_factor_become_levels(tmp_path, cells, column, levels):
+    text = "k,bw\n" + "".join(f"{cell},1\n" for cell in cells)
+    assert [run.factors["k"] for run in of(tmp_path, text, f"k: {column}\nbw: {BANDWIDTH}").runs] == levels
+
+
+def test_columns_outside_the_map_and_an_empty_table_are_noted(tmp_path):
+    [run] = of(tmp_path, "n,bw,x,y\n1,2,3,4\n", f"n: factor\nbw: {BANDWIDTH}").runs
+    assert list(describe_run(run))[-1] == '  warnings line 1: unmapped-columns {"columns": "x, y"}'
+    [lost] = of(tmp_path, "# c\nn,bw\n", f"n: factor\nbw: {BANDWIDTH}").runs
+    assert list(describe_run(lost))[1:] == ["  missing line 2: no-results {}"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "head", "code", "key"),
+    [
+        (f"a: factor\nb: {{is: factor, name: a}}\nc: {BANDWIDTH}", "operation: w\n", "duplicate-factor", "columns.b"),
+        (f"a: factor\nbw: {BANDWIDTH}", "operation: write\nfactors: {a: 1}\n", "duplicate-factor", "columns.a"),
+        (f"bw: {BANDWIDTH}", "operation: write\nfactors: {tool: 1}\n", "reserved-name", "factors.tool"),
+        ("n: {is: metric, name: 'a b', unit: s}", "operation: write\n", "invalid-name", "columns.n"),
+        ("op: operation\nb: {is: metric, unit: MB/s}", "", "missing-key", "columns.b"),
+        ("x: {is: metric, unit: s, better: higher}", "operation: write\n", "wrong-direction", "columns.x.better"),
+        ("f: {is: fact, unit: s}\nb: {is: metric, unit: s}", "operation: write\n", "unused-key", "columns.f.unit"),
+    ],
+)  # fmt: skip
+def test_a_wrong_map_is_refused_at_its_key(tmp_path, columns, head, code, key):
+    with raises(code, SpecError, key=key):
+        by_map(tmp_path, columns, head)
+
+
+def test_a_right_map_is_its_columns(tmp_path):
+    columns = (
+        "op: operation\nr: rank\nb: {is: metric, unit: MB/s}\nc: {is: metric, unit: s}\n"
+        "loss: {is: metric, unit: '1', better: lower}"
+    )
+    read = by_map(tmp_path, columns, "separator: tab\nempty: [none]\n")
+    assert (read.tool, read.separator, read.decimal, read.operation) == ("t", "\t", ".", "")
+    assert read.empty == {"", "-", "NA", "N/A", "n/a", "null", "None", "none"}
+    assert read.headline == ("b", "c", "loss")
+    assert [(column.header, column.role, column.metric, column.unit.base) for column in read.columns] == [
+        ("op", "operation", "op", ""),
+        ("r", "rank", "r", ""),
+        ("b", "metric", "b", "bytes/s"),
+        ("c", "metric", "c", "s"),
+        ("loss", "metric", "loss", ""),
+    ]

@@ -348,3 +348,38 @@ def test_a_sysbench_that_ended_before_its_latencies_is_marked():
     cut = whole[: whole.index("Latency (ms):")]
     assert not said(of(whole)) and lacks(of(cut), "ended-early")
     assert numbers(of(cut)).keys() < numbers(of(whole)).keys()
+
+
+@pytest.mark.parametrize(
+    ("printed", "started_at"),
+    [
+        ("2026-11-20T10:00:00.123456789Z", "2026-11-20T10:00:00Z"),
+        ("2026-11-20T10:00:00", "2026-11-20T10:00:00"),
+        ("2026-11-20T00:30:00.5+01:00", "2026-11-19T23:30:00Z"),
+        ("2026-11-20T23:30:00-02:30", "2026-11-21T02:00:00Z"),
+        ("2026-13-20T23:30:00-02:30", ""),
+        ("soon", ""),
+        (None, ""),
+    ],
+)
+def test_a_run_of_warp_begins_in_utc_whatever_zone_is_printed(printed, started_at):
+    document = {"v": 2, "total": {"start_time": printed}, "by_op_type": {}}
+    text = json.dumps(document | {"commandline": "warp get"})
+    assert [run.started_at for run in understand(Text(text.encode(), "x"), "warp").runs] == [started_at]
+
+
+def test_a_flowop_of_filebench_without_operations_has_no_latency():
+    head = "Filebench Version 1.5-alpha3\n1.0: Run took 20 seconds...\n1.0: Per-Operation Breakdown\n"
+    flowops = (
+        "read1            40ops    2ops/s 1.5mb/s    2.5ms/op [0.5ms - 80.0ms]\n"
+        "wait1            0ops    0ops/s 0.0mb/s    0.0ms/op [0.0ms - 0.0ms]\n"
+    )
+    end = "1.0: IO Summary: 40 ops 2.000 ops/s 2/0 rd/wr 1.5mb/s 2.5ms/op\n"
+    [run] = understand(Text((head + flowops + end).encode(), "x")).runs
+    assert {row.operation for row in run.rows} == {"all", "read", "read1"} and not run.missing
+
+
+def test_a_cut_row_of_elbenchos_live_csv_is_noted():
+    head = "Label,Phase,RuntimeMS,Rank,MixType,PercentDone,DoneBytes,MiB/s,IOPS\n"
+    [run] = understand(Text(f"{head}x,WRITE,500,0,,50,9,2.5,10\nx,WRITE,5\n{head}".encode(), "x")).runs
+    assert [(note.line, note.sentence.code) for note in run.warnings] == [(3, "damaged-lines"), (1, "samples-only")]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from types import ModuleType
+
 import numpy as np
 import pytest
 
 pytest.importorskip("iosonde.engine._native")
 from iosonde.core.schema import STATUS_SHORT
-from iosonde.importers import Text, understand
+from iosonde.importers import Text, darshan_child, understand
 from iosonde.importers.darshan_log import count_unmapped_bytes
 from messages import has_message
 
@@ -575,3 +579,26 @@ def test_files_of_ranks_jobs_and_iterations_are_no_trials_of_each_other():
     assert part(PER_OP, "write-1-00003.csv") == "iteration 1 of rank 3"
     assert part("time,runtime,tp\n1.00000000e-06,2.00000000e-05,5.0e+04\n", "m-File stat-00002.csv") == "rank 2"
     assert part("0.01 0.02 fsync 0 0 ( /f )\n" * 2, "_text/012.txt") == "rank 12"
+
+
+def test_what_pydarshan_knows_of_a_log_is_written_as_it_is(tmp_path, monkeypatch):
+    """In this process: what its parent reads, number by number."""
+    darshan = ModuleType("darshan")
+    exec(PYDARSHAN.replace("PARTIAL", "True").replace("SECOND", "0.9"), darshan.__dict__)
+    monkeypatch.setitem(sys.modules, "darshan", darshan)
+    (tmp_path / "log").write_bytes(LOG)
+    darshan_child.main(str(tmp_path / "log"), str(tmp_path / "out.npz"))
+    with np.load(tmp_path / "out.npz") as arrays:
+        written, times, about = arrays["whole"].tolist(), arrays["times"].tolist(), json.loads(str(arrays["about"]))
+    # Module, reads, rank, file, offset, length.
+    assert written == [[0, 0, 0, 0, 0, 4096], [0, 0, 1, 0, 4096, 4096], [0, 0, 1, 0, 8192, 4096]]
+    assert times == [[0.5, 0.500002], [0.25, 0.75], [0.8, 0.9]]
+    assert about == {
+        "job": {"nprocs": 2, "jobid": 7, "start_time_sec": 1700000000, "run_time": 2.5, "log_ver": "3.41"},
+        "exe": "./app",
+        "totals": {"POSIX_WRITES": 3.0, "POSIX_MODE": 436.0, "POSIX_F_WRITE_TIME": 0.5},
+        "unnamed": 0,
+        "files": ["/scratch/out"],
+        "hosts": {"0": "n1", "1": "n2"},
+        "partial": ["DXT_POSIX"],
+    }

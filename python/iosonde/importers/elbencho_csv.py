@@ -126,7 +126,7 @@ def parse_live(text: Text, head: int) -> list[Parsed]:
     for at, line in enumerate(text.lines[head:], head + 1):
         cells = line.strip().split(",")
         row = dict(zip(names, cells, strict=False))
-        if cells == [""] or row.get("Rank") not in ("Total", "") and parse_integer(row.get("Rank", "x")) is None:
+        if cells == [""] or row.get("Rank", "") not in ("Total", "") and parse_integer(row["Rank"]) is None:
             continue
         operation = row.get("Phase", "").lower()
         if not operation or len(cells) < len(names):

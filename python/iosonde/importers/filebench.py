@@ -180,6 +180,8 @@ class _Reader:
             [Row(name[:60], "rate_last_done", per_second, "operations/s", at, count=operations)] if per_second else []
         )
         self._rows += [Row(name[:60], "bandwidth_last_done", mib * _MIB, "bytes/s", at)] if mib else []
+        if operations == 0:
+            return  # a flowop without an operation has no latency
         self._rows.append(Row(name[:60], "latency_mean", mean_ms / 1000, "s", at, count=operations))
         if least is not None:
             self._rows += [

@@ -13,6 +13,7 @@ trials. Any failed operation marks the run. Source: ``pkg/aggregate``.
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 from iosonde.core.message import Message
@@ -63,6 +64,9 @@ _OPTIONS = {
     "--part.size": "part_size",
     "--parts": "parts",
 }
+
+# The fraction of a second is left out.
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)?")
 
 
 def claims(text: Text) -> Claim | None:
@@ -272,8 +276,16 @@ def _build_latencies(operation: str, section: dict[str, Any], at: int, n: int) -
 
 
 def _parse_moment(value: Any) -> str:
-    text = str(value or "")
-    return text[:19] + ("Z" if text.endswith("Z") else "") if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", text) else ""
+    """Return a time stamp in UTC; without zone if it has none, '' if it is no time stamp."""
+    if not (match := _MOMENT.match(str(value or ""))):
+        return ""
+    second, zone = match.groups()
+    if zone in (None, "Z"):
+        return f"{second}{zone or ''}"
+    try:
+        return datetime.fromisoformat(second + zone).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except ValueError:
+        return ""
 
 
 def _parse_table(text: Text) -> Parsed:
