@@ -189,11 +189,11 @@ def test_every_finder_has_its_page_and_code():
 def test_a_far_hill_and_what_lies_beyond_the_last_are_unexpected():
     rng = np.random.default_rng(4)
     fast = 2e4 * np.exp(0.15 * rng.standard_normal(2000))
-    far = sample.classes_of(histogram.histogram_from_values(np.append(fast, [5e8, 9e8])))
+    far = sample.classify_by_density(histogram.histogram_from_values(np.append(fast, [5e8, 9e8])))
     assert (far.count, far.unexpected, far.fast) == (2, 1, 0)
-    assert sample.classes_of(histogram.histogram_from_values(fast)).unexpected is None
+    assert sample.classify_by_density(histogram.histogram_from_values(fast)).unexpected is None
     large = np.append(fast, 3e5 * np.exp(0.15 * rng.standard_normal(1000)))
-    assert sample.classes_of(histogram.histogram_from_values(large)).unexpected is None, "a third is no outlier"
+    assert sample.classify_by_density(histogram.histogram_from_values(large)).unexpected is None, "a third is no outlier"
 
 
 def test_a_jump_of_writes_reads_like_no_read_ahead():
