@@ -170,7 +170,8 @@ def test_columns_that_vary_are_named_once():
         "varies",
         "it",
     )
-    assert (two.values["columns"], two.values["verb"], two.values["pronoun"]) == ("size, host", "vary", "them")
+    expected = ("size, host", "vary", "them")
+    assert (two.values["columns"], two.values["verb"], two.values["pronoun"]) == expected
 
 
 @pytest.mark.parametrize(("n", "text"), [(2, "0, 1"), (4, "0, 1, 2, 3"), (5, "0, 1, 2, 3 and 1 more")])

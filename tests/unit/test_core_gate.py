@@ -192,7 +192,8 @@ def test_a_condition_that_applies_to_nothing_is_refused_unless_it_was_sealed():
 def test_where_nothing_was_compared_no_gate_passes():
     verdict = Gate((SLOWER, MORE)).inconclusive("b never finished")
     assert verdict.problem and verdict.failed == ()
-    assert verdict.untold == (("slower>25%", "b never finished"), ("more>25%", "b never finished"))
+    expected = (("slower>25%", "b never finished"), ("more>25%", "b never finished"))
+    assert verdict.untold == expected
     assert codes(verdict.sentences) == ["gate-inconclusive"] * 2
 
 

@@ -223,7 +223,8 @@ def test_entry_points_of_plug_ins_are_read(tmp_path, monkeypatch):
     plugins.read_groups.cache_clear()
     try:
         assert plugins.find_entry_points("iosonde.importers") == {"x": "b.x:read", "y": "a"}
-        assert plugins.find_entry_points("iosonde.launchers") == {"v": "later:run"}
+        expected = {"v": "later:run"}
+        assert plugins.find_entry_points("iosonde.launchers") == expected
         assert plugins.find_entry_points("other") == {}
         with raises("missing-package", InputError, subject="'w'", package="iosonde-extras"):
             plugins.load_plugin("iosonde.importers", "w")

@@ -335,13 +335,16 @@ def test_a_question_is_the_command_that_answers_it():
         {"question": "Who?", "unknown": {}},
     ]
     first, second, third = questions.read(entries, frozenset("n"))
-    assert " ".join(first.command("data", "e-1")) == (
-        "iosonde compare data nfs new --by a,b --paired --max-n 5 --at 2 --at x --response write --experiment e-1 "
-        "--where nodes=2"
+    expected = (
+        "iosonde compare data nfs new --by a,b --paired --max-n 5 --at 2 --at x --response write "
+        "--experiment e-1 --where nodes=2"
     )
+    assert " ".join(first.command("data", "e-1")) == expected
     assert second.command("d") == ["iosonde", "time-model", "d", "--where", "a=1", "--where", "b=2"]
-    assert third.command("d") == ["iosonde", "diagnose", "d", "--metric", "read,write"]
-    assert (first.text, first.published, first.where, first.declared) == ("Is it faster?", "1999", ("nodes=2",), {"n"})
+    expected = ["iosonde", "diagnose", "d", "--metric", "read,write"]
+    assert third.command("d") == expected
+    expected = ("Is it faster?", "1999", ("nodes=2",), {"n"})
+    assert (first.text, first.published, first.where, first.declared) == expected
     assert (first.names("by"), first.names("x"), second.metric, second.published) == (("a", "b"), (), (), "")
 
 

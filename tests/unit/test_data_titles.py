@@ -35,7 +35,7 @@ def test_the_titles_of_experiments_tell_them_apart():
         experiment("e6", exact),
     ]
     titles = experiments.build_titles(several)
-    assert titles == {
+    expected = {
         "e1": "same (e1)",
         "e2": "same (e2)",
         "e3": "begin of itxx … end of title",
@@ -43,6 +43,7 @@ def test_the_titles_of_experiments_tell_them_apart():
         "e5": "e5",
         "e6": exact,
     }
+    assert titles == expected
     rows = experiments.replace_ids_by_titles(build_table({"experiment": ["e4", "e2", "gone"]}), titles)
     assert rows.columns["experiment"].values.tolist() == ["e4", "same (e2)", "gone"]
     assert rows.columns["experiment"].codes()[1] == ["same (e2)", "e4", "gone"]

@@ -193,7 +193,9 @@ def test_a_far_hill_and_what_lies_beyond_the_last_are_unexpected():
     assert (far.count, far.unexpected, far.fast) == (2, 1, 0)
     assert sample.classify_by_density(histogram.histogram_from_values(fast)).unexpected is None
     large = np.append(fast, 3e5 * np.exp(0.15 * rng.standard_normal(1000)))
-    assert sample.classify_by_density(histogram.histogram_from_values(large)).unexpected is None, "a third is no outlier"
+    assert sample.classify_by_density(histogram.histogram_from_values(large)).unexpected is None, (
+        "a third is no outlier"
+    )
 
 
 def test_a_jump_of_writes_reads_like_no_read_ahead():

@@ -48,10 +48,13 @@ def test_the_example_has_a_trial_for_each_repetition_and_units_of_the_base():
     first, *_, last = found.runs
     assert (first.tool, first.version, first.started_at) == ("mytool", "2.1", "2026-11-20T09:00:01")
     assert first.factors == {"nodes": 4, "repetition": 1, "file_system": "nfs", "block_size": 65536, "threads": 4}
-    assert [(row.operation, row.metric, row.value, row.unit, row.includes, row.line) for row in first.rows[:2]] == [
+    expected = [
         ("write", "bandwidth_last_done", 112.4e6, "bytes/s", "open,close", 3),
         ("write", "latency_p99", 1350 / 1e6, "s", "", 3),
     ]
+    assert [
+        (row.operation, row.metric, row.value, row.unit, row.includes, row.line) for row in first.rows[:2]
+    ] == expected
     assert [bool(run.missing) for run in found.runs] == [False] * 5 + [True]
     assert "column 'status' says 'timeout'" in last.missing[0].sentence
 
@@ -236,7 +239,7 @@ ok: {{is: status, complete: [yes]}}"""
 def test_a_table_is_read_as_a_whole(tmp_path):
     head = "separator: ';'\ndecimal: ','\nversion: '7'\nfactors: {site: x}\nfacts: {by: me}\n"
     reading = of(tmp_path, TABLE, TABLE_COLUMNS, head)
-    assert [list(describe_run(run)) for run in reading.runs] == [
+    expected = [
         [
             'run t ["7", "2026-11-20T09:00:00", 0.0]',
             '  factors {"site": "x", "nodes": 4, "kind": "alpha"}',
@@ -256,6 +259,7 @@ def test_a_table_is_read_as_a_whole(tmp_path):
             '  warnings line 7: invalid-number {"cell": "soon", "column": "when"}',
         ],
     ]
+    assert [list(describe_run(run)) for run in reading.runs] == expected
 
 
 @pytest.mark.parametrize(
@@ -294,9 +298,11 @@ def test_cells_of_a_factor_become_levels(tmp_path, cells, column, levels):
 
 def test_columns_outside_the_map_and_an_empty_table_are_noted(tmp_path):
     [run] = of(tmp_path, "n,bw,x,y\n1,2,3,4\n", f"n: factor\nbw: {BANDWIDTH}").runs
-    assert list(describe_run(run))[-1] == '  warnings line 1: unmapped-columns {"columns": "x, y"}'
+    expected = '  warnings line 1: unmapped-columns {"columns": "x, y"}'
+    assert list(describe_run(run))[-1] == expected
     [lost] = of(tmp_path, "# c\nn,bw\n", f"n: factor\nbw: {BANDWIDTH}").runs
-    assert list(describe_run(lost))[1:] == ["  missing line 2: no-results {}"]
+    expected = ["  missing line 2: no-results {}"]
+    assert list(describe_run(lost))[1:] == expected
 
 
 @pytest.mark.parametrize(

@@ -396,7 +396,7 @@ def columns(**changed: list[int]) -> dict[str, np.ndarray]:
 def test_operations_of_a_trace_are_recorded_in_order_of_rank_and_time():
     run = Parsed()
     record_operations(run, ["w", "unused", "r"], columns(), unplaced=("r", "unused"), hosts={1: "b", 0: "a"})
-    assert list(describe_run(run)) == [
+    expected = [
         'run  ["", "", 0.0]',
         '  phase_facts {"comparable": true, "shared": true, '
         '"ranks": [{"rank": 0, "host": "a"}, {"rank": 1, "host": "b"}]}',
@@ -417,6 +417,7 @@ def test_operations_of_a_trace_are_recorded_in_order_of_rank_and_time():
         "  sums 1 1 10 5 4203 1 4146 3000 60",
         '  warnings line 7: operations-failed {"operation": "w", "n_operations": "1"}',
     ]
+    assert list(describe_run(run)) == expected
 
 
 @pytest.mark.parametrize(

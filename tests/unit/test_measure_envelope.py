@@ -168,7 +168,7 @@ def test_a_phase_has_its_steps_files_and_what_it_counts():
     rate, direct = (phase_plan.RATE, "close"), ("direct",)
     written, read = (phase_plan.BANDWIDTH, "write"), (phase_plan.BANDWIDTH, "read")
     own, nobody = (True, False, 0), (None, None, rate, (False, False, 0), True, None)
-    assert table == {
+    expected = {
         "create": (("rank00001/empty/f", 7), "create,close", (phase_plan.RATE, "create"), own, True, ()),
         "open": (("rank00002/empty/f", 7), "open,close", (phase_plan.RATE, "open"), own, True, ()),
         "write_small": (("rank00001/small/f", 7), "create,write,close", rate, own, True, ()),
@@ -198,6 +198,7 @@ def test_a_phase_has_its_steps_files_and_what_it_counts():
             direct,
         ),
     }
+    assert table == expected
 
 
 @pytest.mark.parametrize(

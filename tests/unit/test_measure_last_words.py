@@ -132,7 +132,8 @@ def test_a_disk_that_is_full_says_so_and_one_that_was_ended_in_the_middle_says_n
 def test_what_an_older_version_left_is_read(tmp_path):
     (tmp_path / "error-n1-7.json").write_text('{"message": "/mnt/x: is full", "hint": "make room", "trace": ""}')
     (message,) = last_words.read_errors(tmp_path)
-    assert (message, message.code) == ("/mnt/x: is full. make room", "unexpected-error")
+    expected = ("/mnt/x: is full. make room", "unexpected-error")
+    assert (message, message.code) == expected
 
 
 def test_errors_are_read_in_the_order_of_their_files(tmp_path):

@@ -181,7 +181,7 @@ def test_the_file_holds_every_part_of_a_model():
     assert len(content.pop("sha256")) == 64
     form, repeats = content.pop("form"), content.pop("repeats")
     assert (form, len(repeats)) == (made.form, len(made.repeats))
-    assert content == {
+    expected = {
         "iosonde_model": 1,
         "family": "tree",
         "options": {"depth": 2, "min_leaf": 1},
@@ -194,4 +194,5 @@ def test_the_file_holds_every_part_of_a_model():
         "warnings": ["few rows"],
         "interval": None,
     }
+    assert content == expected
     assert document.from_text(document.to_text(made).encode(), "m.json") == made

@@ -288,9 +288,11 @@ def test_clip_paths_are_numbered_as_they_come():
 
 def test_lines_are_broken_at_blanks_and_long_words_anywhere():
     with wide(10):
-        assert get_columns() == 10 and break_lines("one two three") == ["one two", "three"]
+        expected = ["one two", "three"]
+        assert get_columns() == 10 and break_lines("one two three") == expected
         assert break_lines("x" * 25) == ["x" * 10, "x" * 10, "x" * 5] and break_lines("") == [""]
-        assert wrapped("one two three four", "  ", "- ") == ["- one two", "  three", "  four"]
+        expected = ["- one two", "  three", "  four"]
+        assert wrapped("one two three four", "  ", "- ") == expected
         assert wrapped("", "  ", "- ") == ["- "]
     assert get_columns() == 79
 

@@ -35,7 +35,8 @@ def test_the_token_of_a_rank_replaces_the_whole_placeholder(tmp_path, monkeypatc
 
 
 def test_a_placeholder_is_as_long_as_the_token_and_belongs_to_no_trial():
-    assert forked.create_unused_token(TOKEN) == "boot:ns:1:2:00000000000000000000"
+    expected = "boot:ns:1:2:00000000000000000000"
+    assert forked.create_unused_token(TOKEN) == expected
     assert forked.create_unused_token("w:7") == "w:0"
 
 

@@ -565,7 +565,7 @@ def test_a_disk_with_all_that_its_queue_says(tmp_path):
     write(tmp_path, files | {f"{disk}/device/model": "ST4000 "})
     (tmp_path / "dev/block").mkdir(parents=True)
     (tmp_path / "dev/block/8:0").symlink_to(tmp_path / disk)
-    assert block.list_devices(mount.Mount("/", "xfs", "/dev/sda", "rw", "rw", (8, 0), "/"), tmp_path) == [
+    expected = [
         {
             "name": "sda",
             "carries": None,
@@ -585,6 +585,7 @@ def test_a_disk_with_all_that_its_queue_says(tmp_path):
             "write_cache": "write back",
         }
     ]
+    assert block.list_devices(mount.Mount("/", "xfs", "/dev/sda", "rw", "rw", (8, 0), "/"), tmp_path) == expected
 
 
 @pytest.mark.parametrize(

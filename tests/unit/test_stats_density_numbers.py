@@ -49,9 +49,9 @@ def test_the_numbers_of_a_histogram_are_those_of_its_bins():
     assert [made.below(float(value)) for value in (0.5, 1.0, 2 ** (2 / 1024), 9.0)] == [0, 0, 2, 4]
     sd, iqr = made.spread()
     assert sd == pytest.approx(np.std([0, 0, 2, 3]) * WIDTH) and iqr == pytest.approx(2 * WIDTH)
-    padded = made.padded(0.0)
+    padded = made.pad_with_empty_bins(0.0)
     assert padded.counts.size >= histogram.LEAST_BINS and padded.counts[-padded.first :][:4].tolist() == [2, 0, 1, 1]
-    wide = made.padded(8.0)
+    wide = made.pad_with_empty_bins(8.0)
     assert -wide.first == math.ceil(8 / WIDTH) == wide.counts.size - 4 + wide.first
 
 

@@ -127,7 +127,8 @@ def test_the_spread_of_trials_has_all_its_quantiles_and_steps():
     assert document["ecdf"] == [[1.0, 0.25], [2.0, 0.5], [3.0, 0.75], [4.0, 1.0]]
     assert [each["share"] for each in document["quantiles"]] == [0.1, 0.25, 0.75, 0.9]
     assert document["geometric_mean"]["value"] == pytest.approx(24**0.25)
-    assert list(spread.by_label) == ["p10", "p25", "p75", "p90", "geometric mean"]
+    expected = ["p10", "p25", "p75", "p90", "geometric mean"]
+    assert list(spread.by_label) == expected
 
 
 @pytest.mark.parametrize(

@@ -338,7 +338,7 @@ def test_the_steps_of_ior_are_its_blocks(command, steps):
 def test_the_phases_of_ior_are_planned_as_a_whole():
     command = "ior -w -r -W -e -F -u -C -Q 1 -B -t 4k -b 4k"
     accesses = {kind: f"{kind} 4096 at=0 of=4096 order=seq" for kind in ("write", "read")}
-    assert plans(command, 3, 4, shift=2) == [
+    expected = [
         [
             "write bandwidth write: verified, direct",
             "ior/00000003/testFile. 1 from 3",
@@ -363,7 +363,8 @@ def test_the_phases_of_ior_are_planned_as_a_whole():
             "close",
         ],
     ]
-    assert plans("ior -r -R -t 4k -b 8k -s 3", 0, 2) == [
+    assert plans(command, 3, 4, shift=2) == expected
+    expected = [
         [
             "write bandwidth write: untimed, shared, verified, distinct 49152",
             "ior/testFile. 1 from 0",
@@ -379,6 +380,7 @@ def test_the_phases_of_ior_are_planned_as_a_whole():
             "close",
         ],
     ]
+    assert plans("ior -r -R -t 4k -b 8k -s 3", 0, 2) == expected
 
 
 def test_a_random_reader_of_ior_is_at_least_its_distance_away_and_the_seed_draws_it():
@@ -394,7 +396,7 @@ def test_a_random_reader_of_ior_is_at_least_its_distance_away_and_the_seed_draws
 
 def test_the_phases_of_mdtest_are_planned_as_a_whole():
     command = "mdtest -n 2 -u -w 100 -e 40 -y -N 1 -R -X"
-    assert plans(command, 0, 4, shift=1) == [
+    expected = [
         ["directory_creation rate mkdir: verified", "mdtest/mdtest_tree.0.0/dir.mdtest.0. 2 from 0", "mkdir"],
         ["directory_stat rate stat: verified, shuffled", "mdtest/mdtest_tree.1.0/dir.mdtest.1. 2 from 0", "stat"],
         ["directory_removal rate rmdir: verified", "mdtest/mdtest_tree.3.0/dir.mdtest.3. 2 from 0", "rmdir"],
@@ -416,9 +418,10 @@ def test_the_phases_of_mdtest_are_planned_as_a_whole():
         ],
         ["file_removal rate unlink: verified", "mdtest/mdtest_tree.3.0/file.mdtest.3. 2 from 0", "unlink"],
     ]
+    assert plans(command, 0, 4, shift=1) == expected
     # A tree of 1 + 2 directories; in leaves only, the items of directory d are 2 d and 2 d + 1.
     base = "mdtest/mdtest_tree.0"
-    assert plans("mdtest -D -C -y -n 4 -b 2 -z 1 -L", 1, 2) == [
+    expected = [
         [
             "directory_creation rate mkdir: ",
             f"{base}/mdtest_tree.1/dir.mdtest.1.0 {base}/mdtest_tree.1/dir.mdtest.1.1 "
@@ -426,7 +429,8 @@ def test_the_phases_of_mdtest_are_planned_as_a_whole():
             "mkdir",
         ]
     ]
-    assert plans("mdtest -F -C -y -n 3 -z 2 -L", 0, 1) == [
+    assert plans("mdtest -D -C -y -n 4 -b 2 -z 1 -L", 1, 2) == expected
+    expected = [
         [
             "file_creation rate create: ",
             f"{base}/mdtest_tree.1/mdtest_tree.2/file.mdtest.0. 3 from 0",
@@ -434,12 +438,13 @@ def test_the_phases_of_mdtest_are_planned_as_a_whole():
             "close",
         ]
     ]
+    assert plans("mdtest -F -C -y -n 3 -z 2 -L", 0, 1) == expected
 
 
 def test_the_phases_of_iozone_are_planned_as_a_whole():
     names = "iozone/iozone.DUMMY. 1 from 1"
     last = ["fsync", "close"]
-    assert plans("iozone -i 1 -i 3 -i 4 -i 5 -j 2 -+n -+d -I -o -s 12k -r 4k", 1, 2) == [
+    expected = [
         [
             "write bandwidth write: untimed, verified, direct, sync",
             names,
@@ -477,6 +482,7 @@ def test_the_phases_of_iozone_are_planned_as_a_whole():
             "close",
         ],
     ]
+    assert plans("iozone -i 1 -i 3 -i 4 -i 5 -j 2 -+n -+d -I -o -s 12k -r 4k", 1, 2) == expected
     (write, rewrite) = plans("iozone -i 0 -s 8k -r 8k", 0, 1)
     assert (write[2], rewrite[2], write[3:], rewrite[3:]) == (
         "create",

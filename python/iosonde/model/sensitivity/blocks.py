@@ -83,17 +83,7 @@ def estimate_blocks_in_order(
     matrices = {
         name: np.column_stack([build_factor_columns(design, i) for i in factors]) for name, factors in blocks.items()
     }
-    wide = sum(matrix.shape[1] for matrix in matrices.values())
-    most = min(_MOST_COLUMNS, design.n_cells - 1 - (LEAST_DF if design.kind == SCATTERED else 0))
-    if wide > most:
-        raise DataError(
-            "too-few-settings",
-            "{spell.block}: the levels of all factors take {columns} columns, and {settings} settings allow {limit}",
-            "name fewer factors, or measure more settings",
-            columns=wide,
-            settings=design.n_cells,
-            limit=most,
-        )
+    _check_columns(design, sum(matrix.shape[1] for matrix in matrices.values()))
     joint_basis = np.zeros((design.n_cells, 0))
     ends = [0]
     for matrix in matrices.values():
@@ -146,3 +136,16 @@ def estimate_blocks_in_order(
         scale.unexplained_share,
         scale.noise.df,
     )
+
+
+def _check_columns(design: Design, columns: int) -> None:
+    most = min(_MOST_COLUMNS, design.n_cells - 1 - (LEAST_DF if design.kind == SCATTERED else 0))
+    if columns > most:
+        raise DataError(
+            "too-few-settings",
+            "{spell.block}: the levels of all factors take {columns} columns, and {settings} settings allow {limit}",
+            "name fewer factors, or measure more settings",
+            columns=columns,
+            settings=design.n_cells,
+            limit=most,
+        )
