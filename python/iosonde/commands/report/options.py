@@ -58,13 +58,15 @@ class ReportOptions(DataOptions):
 
     def build_report(self) -> Report:
         """Return the page, which is not written yet. Raises InputError, DataError."""
+        from iosonde.foreign.guarded import detect_path_kind
+
         from .answer import report
 
         is_path = isinstance(self.data, (str, Path))
         data = self.data if is_path else RowOptions().open(self.data)
         if not is_path:
             self.refuse_store_options(data)
-        elif Path(self.data).is_file():
+        elif detect_path_kind(Path(self.data)) == "file":
             self.refuse_options_for_table(str(self.data))
         name, experiment = (str(data), None) if is_path else (data.name, data.experiment)
         query = self.build_query(name, self.experiment or experiment)
