@@ -76,6 +76,15 @@ def test_the_servers_own_times_tell_a_disk_from_a_link(its_s, mechanism):
     assert said(FILES, fast_s=1e-3, slow_s=5e-3, servers=ServerTimes({"server1": (90, 1.0)})) == readings.SLOW_SERVER
 
 
+def test_several_servers_are_told_apart_only_if_all_take_the_time_or_none():
+    def mechanism(first_s: float, second_s: float) -> str | None:
+        servers = ServerTimes({"server1": (120, 2e-4), "server2": (60, first_s), "server3": (60, second_s)})
+        return said(FILES, fast_s=1e-3, slow_s=5e-3, servers=servers)
+
+    assert mechanism(3.5e-3, 3.5e-3) == readings.SLOW_DISK and mechanism(3e-4, 3e-4) == readings.SLOW_LINK
+    assert mechanism(3.5e-3, 3e-4) == mechanism(3e-4, 3.5e-3) == readings.SLOW_SERVER
+
+
 PASS = Pass(
     "read",
     SIZE,

@@ -171,6 +171,16 @@ def test_strace_joins_calls_that_others_interrupt_and_gives_children_their_paren
     assert not run.missing and warns(run, "end-not-traced", n_calls=1)
 
 
+def test_a_short_read_that_was_interrupted_keeps_what_it_asked_for_and_what_it_got():
+    run = of(
+        '10 1700000000.000000 openat(AT_FDCWD, "/f", O_RDWR) = 3 <0.000005>',
+        "10 1700000001.500000 read(3,  <unfinished ...>",
+        '10 1700000003.000000 <... read resumed>"x", 4096) = 1000 <1.500000>',
+    )
+    assert operations(run)[1:] == [("read", 0, "/f", 0, 4096, 0)]
+    assert [row.value for row in run.rows if (row.operation, row.metric) == ("read", "bytes")] == [1000]
+
+
 @pytest.mark.parametrize(
     "damage",
     [

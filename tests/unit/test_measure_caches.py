@@ -103,3 +103,9 @@ def _refuse(_):
 def test_the_servers_cache_is_what_the_hook_was_asked_for(kind, hook, state):
     bench = SimpleNamespace(facts={"machine": {"mount": {"type": kind}}}, cache=CacheRegime(before_reads=hook))
     assert trial._describe_server_cache(bench) == state
+
+
+def test_what_is_cached_of_files_that_are_gone_is_not_counted(tmp_path):
+    (tmp_path / "there").write_bytes(b"x" * 4096)
+    found = cache.measure_residency(tmp_path, ["gone", "there"])
+    assert found["bytes"] == 4096 and found["state"] == "warm"

@@ -1,6 +1,8 @@
 """What becomes of ``${NAME}``: ours is filled in or refused, everything else reaches the shell as it was."""
 
 import re
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -8,7 +10,8 @@ from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
 from iosonde.core.types import level_text
-from iosonde.measure import placeholders
+from iosonde.measure import asked_commands, placeholders
+from iosonde.measure.spec import CommandStep
 from messages import raises
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True)
@@ -88,3 +91,14 @@ def test_a_name_that_a_shell_takes_apart_is_refused_with_the_cure(text, command)
 @pytest.mark.parametrize("text", ["/mnt/x", "/mnt/Größe-1.0,a@b:c+d=e%f_g", "n1.example.org", ""])
 def test_a_plain_name_is_taken(text):
     placeholders.check_plain("ls ${TARGET}", {"TARGET": text})
+
+
+@pytest.mark.parametrize("name", ["TARGET", "TARGET_ROOT", "MACHINEFILE", "IOZONE_CLIENTS"])
+def test_names_of_the_target_and_the_spool_are_looked_at_before_anything_starts(name):
+    cache = SimpleNamespace(unmount="", mount="")
+    commands = SimpleNamespace(
+        set_up=(), steps=(CommandStep(f"ls ${{{name}}}"),), tear_down=(), controls=(), cache=cache
+    )
+    with raises("unsafe-shell-text", InputError, place="step 1"):
+        asked_commands.check_names(commands, Path("/mnt/sp ace"), Path("/tmp/sp ace"))
+    asked_commands.check_names(commands, Path("/mnt/x"), Path("/tmp/x"))

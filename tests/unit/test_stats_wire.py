@@ -59,11 +59,11 @@ def test_a_cache_that_was_asked_to_be_warm_is_no_finding():
 
 
 def test_what_the_client_still_held_is_said_with_what_the_flush_sent():
-    held = {"writes": "buffered", "sent": 0.5}
-    for more, flushed in (({}, []), ({"flush": {"sent_bytes": MIB}}, ["1 MiB", "2 MiB"])):
+    held = {"writes": "buffered", "sent": 0.25}
+    for more, flushed in (({}, []), ({"flush": {"sent_bytes": MIB}}, ["1 MiB", "3 MiB"])):
         ((severity, sentence),) = said(phase("write_it", **held, **more))
         assert severity == "info"
-        assert_problem(sentence, "buffered-writes", operations="write_it", share="50 %")
+        assert_problem(sentence, "buffered-writes", operations="write_it", share="25 %")
         assert re.findall(r"\d MiB", sentence.values["flushed"]) == flushed
 
 

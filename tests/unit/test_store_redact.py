@@ -180,6 +180,13 @@ def test_what_is_found_in_plain_text(text: str, expected: str) -> None:
     assert names.hide(text) == expected
 
 
+@pytest.mark.parametrize("told", [{"password": "p%40ssw0rd%21x"}, "PASSWORD=p%40ssw0rd%21x"])
+def test_a_secret_of_an_address_is_hidden_in_its_plain_form_too(told: object) -> None:
+    names = Names()
+    names.learn(told)
+    assert names.hide("it is p@ssw0rd!x") in ("it is secret-1", "it is secret-2")
+
+
 def test_a_host_that_is_called_like_one_of_our_keys_does_not_break_the_copy() -> None:
     names = Names()
     names.learn({"host": {"name": "vm"}, "user": "nodes"})
