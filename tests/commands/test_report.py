@@ -196,6 +196,15 @@ def test_wrong_input_to_report(whole, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("words", [("--experiment", "last"), ("--metric", "p99"), ("--questions", "asked.yaml")])
+def test_options_of_a_store_are_refused_for_a_table(tmp_path, words):
+    (tmp_path / "a.csv").write_text("fs,MB/s\nnfs,1\nnfs,2\nceph,3\nceph,4\n")
+    done = CliRunner().invoke(
+        command_of("report"), [str(tmp_path / "a.csv"), *words, "-o", str(tmp_path / "page.html")]
+    )
+    assert done.exception.code == "not-a-store" and not (tmp_path / "page.html").exists()
+
+
 def test_a_page_that_cannot_be_written_leaves_the_old_one(whole, tmp_path, monkeypatch):
     (tmp_path / "page.html").write_text("old")
     monkeypatch.setattr("iosonde.cli.output.Path.replace", _full)

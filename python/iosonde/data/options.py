@@ -87,16 +87,19 @@ class RowOptions(LevelOptions):
 
     def refuse_options_for_table(self, table: str) -> None:
         """Raise InputError for an option that means nothing to a table."""
-        for name in self.store_options:
-            option = getattr(type(self), name, None)
-            if option is not None and getattr(self, name) != option.default:
-                raise InputError(
-                    "not-a-store",
-                    "{option} is for a store, but {name} is a table",
-                    "omit {option}",
-                    option=str(getattr(spell, name)),
-                    name=table,
-                )
+        if name := self.find_store_option():
+            raise InputError(
+                "not-a-store",
+                "{option} is for a store, but {name} is a table",
+                "omit {option}",
+                option=str(getattr(spell, name)),
+                name=table,
+            )
+
+    def find_store_option(self) -> str:
+        """Return the name of a given option that means nothing to a table; '' without one."""
+        options = {name: getattr(type(self), name, None) for name in self.store_options}
+        return next((name for name, option in options.items() if option and getattr(self, name) != option.default), "")
 
 
 @dataclass(kw_only=True)

@@ -66,7 +66,7 @@ class ReportOptions(DataOptions):
         data = self.data if is_path else RowOptions().open(self.data)
         if not is_path:
             self.refuse_store_options(data)
-        elif detect_path_kind(Path(self.data)) == "file":
+        elif self.find_store_option() and detect_path_kind(Path(self.data)) == "file":
             self.refuse_options_for_table(str(self.data))
         name, experiment = (str(data), None) if is_path else (data.name, data.experiment)
         query = self.build_query(name, self.experiment or experiment)
