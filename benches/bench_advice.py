@@ -72,7 +72,7 @@ def true_gains(truth: Truth, made: Advice, n: int) -> tuple[float, float]:
     fixed = np.mean([truth.share(x, best) for x in sizes(n)])
     rules = np.mean(
         [
-            truth.share(x, number(str(rule.setting[0]))) if (rule := made.rule_for({"size": x})) else fixed
+            truth.share(x, number(str(rule.setting[0]))) if (rule := made.find_rule_for({"size": x})) else fixed
             for x in sizes(n)
         ]
     )
