@@ -60,7 +60,7 @@ def spec_of(*what, **asked):
 
 def test_a_file_is_measured_kept_and_resumed(place):
     words = ["run", "sweep.yaml", "--target", "target", "--store", "store", "--repetitions", "2", "--seed", "1"]
-    done = iosonde(*words, "--budget", "1ms", where=place)
+    done = iosonde(*words, "--budget", "50ms", where=place)
     assert done.returncode == 0, done.stderr
     first = Store.open(place / "store").run_ids()
     assert 0 < len(first) < 4

@@ -58,7 +58,7 @@ def test_a_campaign_that_was_killed_goes_on_and_takes_down_what_it_left(here):
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not list(here.glob("s/runs/*/run.json")) and time.monotonic() < deadline:
         time.sleep(0.1)
     os.killpg(killed.pid, signal.SIGKILL)
@@ -78,7 +78,7 @@ def test_an_interrupt_takes_the_lab_down(here):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not any(state == "up" for _, state, _ in labs.labs()) and time.monotonic() < deadline:
         time.sleep(0.1)
     ended.terminate()

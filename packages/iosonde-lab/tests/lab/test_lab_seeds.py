@@ -26,10 +26,11 @@ SLOW = (
     "proxy-app",
     "translators",
 )
+LIMIT = pytest.mark.timeout(1300)
 
 
 @pytest.mark.parametrize(
-    "name", ["mtc", "chep-clients-servers", *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
+    "name", ["mtc", "chep-clients-servers", *(pytest.param(name, marks=(pytest.mark.slow, LIMIT)) for name in SLOW)]
 )
 def test_one_command_measures_and_writes_the_page(lab_root, tmp_path, name):
     text = (SEEDS / f"{name}.yaml").read_text()
