@@ -414,6 +414,7 @@ def test_a_source_in_another_unit_is_found_in_a_table():
     assert {"fs=a", "fs=b"} <= set(finding.sentence.replace(",", "").split()) and "10" in finding.sentence
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_table_of_one_trial_cells_is_checked_in_seconds():
     """CPU time of 10⁵ rows by 12 settings: 8.1 s when each check looked at each cell, 1.1 s since."""

@@ -29,6 +29,7 @@ def ranks_of_trials(seed: int, trials: int = 3, ranks: int = 8, between: float =
     return dict(zip(("v", "trial", "rank", "y"), map(list, zip(*rows, strict=True)), strict=True))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("columns", [("trial", "rank"), ("trial",), ("rank",)])
 def test_ranks_are_no_trials(columns):
     """43 to 52 of 100 were called different, within eight cells of rank."""

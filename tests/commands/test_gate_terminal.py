@@ -94,6 +94,7 @@ print("Max Write: 100.00 MiB/sec (104.86 MB/sec)\\nFinished            : Thu Jan
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("read", "words", "code"),
     [("0.8", (), 1), ("0.8", ("--metric", WRITE), 0), ("0.8", ("--metric", f"{WRITE},{READ}"), 1), ("1", (), 0)],

@@ -134,6 +134,7 @@ def test_who_takes_a_tree_to_the_other_node(rank, level, fetches, place, tmp_pat
     assert (tmp_path / "asked").exists() == fetches
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("level", ["off", "on", "all"])
 def test_interference_loads_the_others_and_measures_the_first(level, place):
     document = benchmarks.find_benchmark("interference:find")

@@ -13,6 +13,7 @@ import pytest
 import store_samples
 from click.testing import CliRunner
 
+from here import iosonde
 from iosonde.cli.group import cli
 from iosonde.store import Store
 from terminal import command_of
@@ -46,7 +47,7 @@ def test_closed_output_is_no_output():
 @pytest.mark.parametrize("command", ["run", "plan", "summary", "report"])
 def test_names_in_errors_do_not_reach_the_terminal_raw(tmp_path, command):
     name = str(tmp_path / "a\x1b[31mb")
-    done = shell('"$@"', command, *(["--target", name] if command in ("run", "plan") else [name]))
+    done = iosonde(command, *(["--target", name] if command in ("run", "plan") else [name]), where=tmp_path)
     assert done.returncode == 2
     assert "a\\x1b[31mb" in done.stderr
     assert "\x1b" not in done.stderr
@@ -159,14 +160,14 @@ def test_a_working_directory_that_was_removed_is_named(tmp_path):
 @pytest.mark.parametrize("command", ["rank", "summary"])
 def test_an_absurd_level_is_refused_with_usual_ones(tmp_path, command, level):
     (tmp_path / "x.csv").write_text("a,y\n1,1.5\n2,2\n1,3\n2,5\n")
-    done = shell('"$@"', command, str(tmp_path / "x.csv"), "--response", "y", "--level", level)
+    done = iosonde(command, "x.csv", "--response", "y", "--level", level, where=tmp_path)
     assert done.returncode == 2
     assert re.fullmatch(r"iosonde: .+\nhint: .*\b0\.95\b.*\n", done.stderr)
 
 
 def test_a_control_character_in_yaml_has_its_line_and_a_hint(tmp_path):
     (tmp_path / "c.yaml").write_text("name: x\ntoday: {a\x01}\n")
-    done = shell('"$@"', "upgrade", str(tmp_path / "c.yaml"))
+    done = iosonde("upgrade", "c.yaml", where=tmp_path)
     assert done.returncode == 2 and re.match(r"iosonde: .*c\.yaml:2: .+\nhint: .+ character", done.stderr)
 
 
@@ -178,7 +179,7 @@ def test_numbers_at_the_edge_leave_no_warning_of_a_library(tmp_path):
 
 def test_on_without_a_factor_is_refused(tmp_path):
     (tmp_path / "x.csv").write_text("x,y\n1,2.5\n2,3\n")
-    done = shell('"$@"', "plot", str(tmp_path / "x.csv"), "--on", " ", "-o", str(tmp_path / "p.png"))
+    done = iosonde("plot", "x.csv", "--on", " ", "-o", "p.png", where=tmp_path)
     assert done.returncode == 2 and re.fullmatch(r"iosonde: --on .+\nhint: .+\n", done.stderr)
 
 
@@ -187,7 +188,7 @@ def test_an_experiment_that_is_not_there_is_named_with_those_that_are(tmp_path, 
     store = Store.create(tmp_path / "store")
     store.append(store_samples.run())
     response = ("--response", "write") if command in ("rank", "fit", "anova") else ()
-    done = shell('"$@"', command, str(store.path), *response, "--experiment", "nope")
+    done = iosonde(command, store.path, *response, "--experiment", "nope", where=tmp_path)
     assert done.returncode == 2
     there = store.runs()[0]["experiment"]
     assert re.fullmatch(rf"iosonde: .+ nope .+ {store.path}\nhint: .+: {there}\n", done.stderr)

@@ -62,6 +62,7 @@ def place(tmp_path_factory):
     return root
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", COMMANDS)
 def test_numbers_are_printed_although_the_figure_cannot_be_written(name, place):
     done = iosonde(*COMMANDS[name], "--json", where=place)
