@@ -53,7 +53,7 @@ def test_killed_and_installed_at_another_place_the_same_command_resumes(tmp_path
     shutil.copytree(Path(iosonde.__file__).parent, one / "iosonde", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "target").mkdir()
     with subprocess.Popen(**command(one, *WORDS)) as killed:
-        while not list(tmp_path.glob("store/runs/*/run.json")):
+        while not list(tmp_path.glob("store/runs/[!.]*/run.json")):
             assert killed.poll() is None, killed.communicate()[1]
             time.sleep(0.01)
         killed.kill()

@@ -59,7 +59,7 @@ def test_a_campaign_that_was_killed_goes_on_and_takes_down_what_it_left(here):
         start_new_session=True,
     )
     deadline = time.monotonic() + 120
-    while not list(here.glob("s/runs/*/run.json")) and time.monotonic() < deadline:
+    while not list(here.glob("s/runs/[!.]*/run.json")) and time.monotonic() < deadline:
         time.sleep(0.1)
     os.killpg(killed.pid, signal.SIGKILL)
     killed.wait()
