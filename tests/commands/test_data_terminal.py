@@ -64,7 +64,7 @@ def test_an_index_column_without_a_name_and_trailing_delimiters(csv):
         ("a,b\n1,2\n3\n", "wrong-cell-count", {"line": 3, "n_cells": 1, "n_columns": 2}),
         ("a,b\n1,5,2\n", "wrong-cell-count", {"line": 2, "n_cells": 3, "n_columns": 2}),
         ("a,b\n\0,2\n", "not-a-table", {}),
-        (b"a,b\n1,\xff\xfe\n", "not-utf8", {"line": 2}),
+        (b"a,b\n1,\x81\x8d\n", "not-utf8", {"line": 2}),
     ],
 )
 def test_a_file_that_cannot_be_understood_is_refused(csv, text, code, values):

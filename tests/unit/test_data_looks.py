@@ -316,7 +316,7 @@ def test_a_formula_is_refused_at_the_first_row_where_it_is_undefined():
 def test_a_csv_is_read_as_people_write_it(tmp_path, text, names, columns, lines):
     path = tmp_path / "t.csv"
     path.write_text(text, encoding="utf-8")
-    table = csv_text.read_csv(path)
+    table = csv_text.parse_csv(path.read_bytes(), str(path))
     assert (table.names, [one.values.tolist() for one in table.columns.values()]) == (names, columns)
     assert table.lines.tolist() == lines and table.source == str(path)
 
@@ -332,14 +332,14 @@ def test_a_csv_is_read_as_people_write_it(tmp_path, text, names, columns, lines)
         ("a,b\n1\n", "wrong-cell-count", {"line": 2, "n_cells": 1, "n_columns": 2}),
         ("a,b\n1,2\n1,2,3\n", "wrong-cell-count", {"line": 3, "n_cells": 3, "n_columns": 2}),
         ("a,b\n1,\0\n", "not-a-table", {}),
-        (b"a,b\n1,\xff\n", "not-utf8", {"line": 2}),
+        (b"a,b\n1,\x81\n", "not-utf8", {"line": 2}),
     ],
 )
 def test_what_is_no_csv_is_refused_with_its_line(tmp_path, text, code, values):
     path = tmp_path / "t.csv"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with raises(code, DataError, path=path, **values):
-        csv_text.read_csv(path)
+        csv_text.parse_csv(path.read_bytes(), str(path))
 
 
 def test_the_cure_of_a_wrong_row_is_that_of_its_kind(tmp_path):
@@ -347,7 +347,7 @@ def test_the_cure_of_a_wrong_row_is_that_of_its_kind(tmp_path):
     for text in ("a,b\n1\n", "a,b\n1,2,3\n", "a;b\n1;2;3\n"):
         (tmp_path / "t.csv").write_text(text)
         with raises("wrong-cell-count", DataError) as caught:
-            csv_text.read_csv(tmp_path / "t.csv")
+            csv_text.parse_csv((tmp_path / "t.csv").read_bytes(), str(tmp_path / "t.csv"))
         hints.append(caught.value.hint)
     assert "decimal" in hints[1] and "decimal" not in hints[0] + hints[2] and len(set(hints)) == 3
 
@@ -367,7 +367,7 @@ def test_a_large_csv_is_read_as_a_small_one(tmp_path, monkeypatch, body, columns
     monkeypatch.setattr(csv_text, "_LEAST_PLAIN", 1)
     plain = csv_text._parse_plain(path, path.read_text(encoding="utf-8"))
     monkeypatch.setattr(csv_text, "_LEAST_PLAIN", 1 << 20)
-    slow = csv_text.read_csv(path)
+    slow = csv_text.parse_csv(path.read_bytes(), str(path))
     assert plain is not None
     for table in (plain, slow):
         cells = [[None if cell != cell else cell for cell in one.values.tolist()] for one in table.columns.values()]

@@ -1,22 +1,27 @@
-"""Read a .csv into a Table, with units in column names, missing cells, comments and a BOM.
+"""The text of a .csv, in any common encoding, into rows of cells.
 
-Ambiguous content is refused with file, line and column: ragged rows, duplicate columns, decimal commas, a file without
-a header.
+Ambiguous content is refused with file, line and column: ragged rows, duplicate columns, a file without a header.
 """
 
 import csv
-from collections.abc import Iterator
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import DataError
-from iosonde.core.table import Column, Table, is_number
+from iosonde.core.message import Message
+from iosonde.core.table import Column, Table
 
-MISSING = frozenset(("", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "none", "-", "."))
+from .raw_rows import MISSING, RawRows, build_table, check_header, parse_values
+
 _DELIMITERS = ",;\t|"
 _LEAST_PLAIN = 2**20  # characters; shorter texts are faster without loading pyarrow
+_SAMPLE_LINES = 20
 
 
 class _Lines:
@@ -33,37 +38,56 @@ class _Lines:
                 yield line
 
 
-def read_csv(path: Path) -> Table:
-    """Read the table in ``path``. Raises DataError with file, line and column."""
-    text = _read_text(path)
-    if (plain := _parse_plain(path, text)) is not None:
-        return plain
-    lines = _Lines(text)
-    first = next(iter(_Lines(text)), None)
-    if first is None:
+def parse_csv(raw: bytes, name: str) -> Table:
+    """Return the table in a text. Raises DataError with file, line and column."""
+    text, warnings = _decode(raw, name)
+    table = _parse_plain(name, text)
+    if table is None:
+        table = build_table(_split_rows(name, text))
+    return replace(table, warnings=(*warnings, *table.warnings))
+
+
+def _split_rows(name: str, text: str) -> RawRows:
+    lines, sample = _Lines(text), list(islice(_Lines(text), _SAMPLE_LINES))
+    if not sample:
         raise DataError(
-            "empty-file", "{path} is empty", "use a table with a header line and at least one row", path=path
+            "empty-file", "{path} is empty", "use a table with a header line and at least one row", path=name
         )
-    delimiter = max(_DELIMITERS, key=first.count)
-    reader = csv.reader(iter(lines), delimiter=delimiter, skipinitialspace=True)
+    delimiter = _find_delimiter(sample)
+    raw = RawRows(name, [], [], delimiter)
     try:
-        names = _check_header(path, [cell.strip() for cell in next(reader)], lines.number)
-        rows, numbers = _read_rows(path, reader, lines, names, delimiter)
+        for row in _read_rows(lines, delimiter):
+            raw.rows.append(row)
+            raw.lines.append(lines.number)
     except csv.Error as error:
         raise DataError(
             "malformed-csv",
             "{path}, line {line}: {reason}",
             "check that it is a .csv file",
-            path=path,
+            path=name,
             line=lines.number,
             reason=error,
         ) from error
-    if not rows:
-        raise DataError("no-rows", "{path} has a header but no rows", "use a table with at least one row", path=path)
-    return _build_table(path, names, rows, numbers)
+    return raw
 
 
-def _parse_plain(path: Path, text: str) -> Table | None:
+def _read_rows(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
+    return csv.reader(iter(lines), delimiter=delimiter, skipinitialspace=True)
+
+
+def _find_delimiter(sample: Sequence[str]) -> str:
+    """Return the delimiter that separates most lines into as many cells, and among equals the first line."""
+
+    def rate(delimiter: str) -> tuple[bool, int, int]:
+        with suppress(csv.Error):
+            ((width, n_lines),) = Counter(map(len, _read_rows(sample, delimiter))).most_common(1)
+            return width > 1, n_lines, sample[0].count(delimiter)
+        return False, 0, 0
+
+    return max(_DELIMITERS, key=rate)
+
+
+def _parse_plain(path: str, text: str) -> Table | None:
     """Read a large text without quotes, comments and blank lines; None for other texts."""
     if len(text) < _LEAST_PLAIN:
         return None
@@ -79,126 +103,36 @@ def _parse_plain(path: Path, text: str) -> Table | None:
         or quoted % 2
     ):
         return None
-    cells = (
-        next(csv.reader([header], delimiter=delimiter, skipinitialspace=True)) if quoted else header.split(delimiter)
-    )
-    names = _check_header(path, [cell.strip() for cell in cells], 1)
-    arrays = plain_csv.parse_columns(text, names, delimiter, MISSING, _parse_values)
+    names = check_header(path, [cell.strip() for cell in next(_read_rows([header], delimiter))], 1)
+    arrays = plain_csv.parse_columns(text, names, delimiter, MISSING, parse_values)
     if arrays is None:
         return None
     columns = {name: Column(name, values, *split_unit(name)) for name, values in zip(names, arrays, strict=True)}
-    return Table(columns, str(path), np.arange(len(arrays[0])) + 2)
+    return Table(columns, path, np.arange(len(arrays[0])) + 2)
 
 
-def _read_text(path: Path) -> str:
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise DataError(
-            "unreadable-file",
-            "cannot read {path}: {reason}",
-            "check the name and its permissions",
-            path=path,
-            reason=error.strerror,
-        ) from error
+def _decode(raw: bytes, name: str) -> tuple[str, list[Message]]:
+    """Return the text, and a warning if it is not Unicode and so read as Windows' Western encoding."""
     encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    warnings = []
     try:
         text = raw.decode(encoding)
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        raise DataError(
-            "not-utf8", "{path}, line {line}: the text is not UTF-8", "save the file as UTF-8", path=path, line=line
-        ) from error
+        text = _decode_western(raw, name, line)
+        assumed = "{path}, line {line}: the text is not UTF-8, and read as Windows-1252"
+        warnings.append(Message("assumed-encoding", assumed, path=name, line=line))
     if "\0" in text:
         raise DataError(
-            "not-a-table", "{path} is not a text table", "use a .csv or .parquet file, or a store", path=path
+            "not-a-table", "{path} is not a text table", "use a .csv or .parquet file, or a store", path=name
         )
-    return text
+    return text, warnings
 
 
-def _check_header(path: Path, names: list[str], line: int) -> list[str]:
-    if all(is_number(name) for name in names):
-        raise DataError(
-            "missing-header",
-            "{path}, line {line}: the first line has only numbers, so the columns have no names",
-            "add a header line such as size,version,seconds",
-            path=path,
-            line=line,
-        )
-    labels = [name or f"column{place}" for place, name in enumerate(names, 1)]
-    for place, name in enumerate(labels):
-        if name in labels[:place]:
-            raise DataError(
-                "duplicate-column",
-                "{path}, line {line}: duplicate column '{column}' at positions {first_position} and {second_position}",
-                "give every column a unique name",
-                path=path,
-                line=line,
-                first_position=labels.index(name) + 1,
-                second_position=place + 1,
-                column=name,
-            )
-    return labels
-
-
-def _read_rows(
-    path: Path, reader: Iterator[list[str]], lines: _Lines, names: list[str], delimiter: str
-) -> tuple[list[list[str]], list[int]]:
-    rows, numbers = [], []
-    for row in reader:
-        if len(row) != len(names):
-            row = _trim_row(path, row, lines.number, names, delimiter)
-        rows.append(row)
-        numbers.append(lines.number)
-    return rows, numbers
-
-
-def _trim_row(path: Path, row: list[str], line: int, names: list[str], delimiter: str) -> list[str]:
-    extra = row[len(names) :]
-    if extra and not any(cell.strip() for cell in extra):
-        return row[: len(names)]  # a trailing delimiter
-    quote = "quote cells that contain the delimiter"
-    if not extra:
-        hint = "check whether the file is truncated"
-    elif delimiter == ",":
-        hint = f"{quote}; decimal commas need another delimiter and a decimal point"
-    else:
-        hint = quote
-    raise DataError(
-        "wrong-cell-count",
-        "{path}, line {line} has {n_cells} cells, the header {n_columns}",
-        hint,
-        path=path,
-        line=line,
-        n_cells=len(row),
-        n_columns=len(names),
-    )
-
-
-def _build_table(path: Path, names: list[str], rows: list[list[str]], numbers: list[int]) -> Table:
-    columns = {
-        name: Column(name, _parse_values(cells), *split_unit(name))
-        for name, cells in zip(names, zip(*rows, strict=True), strict=True)
-    }
-    return Table(columns, str(path), np.array(numbers))
-
-
-def _parse_values(cells: tuple[str, ...]) -> np.ndarray:
-    """Return numbers if every present cell is one, else text."""
+def _decode_western(raw: bytes, name: str, line: int) -> str:
     try:
-        values = np.array([np.nan if cell.strip() in MISSING else float(cell) for cell in cells])
-    except ValueError:
-        return _parse_texts(cells)
-    # float() also accepts nan, inf and 1_000, which need a warning.
-    odd = ~np.isfinite(values)
-    if any(cells[i].strip() not in MISSING for i in np.flatnonzero(odd)) or any("_" in cell for cell in cells):
-        return _parse_texts(cells)
-    return _parse_texts(cells) if odd.all() else values
-
-
-def _parse_texts(cells: tuple[str, ...]) -> np.ndarray:
-    texts = np.empty(len(cells), dtype=object)
-    text_by_cell: dict[str, str | None] = {}
-    for i, cell in enumerate(cells):
-        texts[i] = text_by_cell.setdefault(cell, None if cell.strip() in MISSING else cell.strip())
-    return texts
+        return raw.decode("cp1252")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            "not-utf8", "{path}, line {line}: the text is not UTF-8", "save the file as UTF-8", path=name, line=line
+        ) from error

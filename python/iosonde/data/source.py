@@ -1,16 +1,16 @@
-"""Opened DATA: a store, a ``.csv``, a ``.parquet``, or a table in memory, with one interface."""
+"""Opened DATA: a store, a table in a file or in memory, or a tool's output, with one interface."""
 
-import stat
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.errors import InputError
 from iosonde.core.where import parse_where
 from iosonde.foreign.reach import check_reachable
 
 from . import tables
 from .abstract_source import Conditions, Source
+from .content import get_suffix
 from .stored_source import StoredSource, open_campaign
 from .table_source import TableSource, filter_table_source
 
@@ -25,7 +25,7 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
     if path is not None:
         check_reachable(path)
     if path is not None and not path.is_dir():
-        return _open_file(path, str(data), conditions)
+        return _open_file(str(data), conditions, experiment, ranks)
     from iosonde.store import Store  # not needed for a table
 
     if path is not None:
@@ -36,17 +36,13 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
     return filter_table_source(table, table.source or "the table", conditions)
 
 
-def _open_file(path: Path, name: str, conditions: Conditions) -> TableSource:
-    if not path.exists():
-        raise InputError("no-such-file", "{path} does not exist", "use a store, a .csv or a .parquet file", path=name)
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise InputError(
-            "not-a-regular-file",
-            "{path} is a pipe or a device, not a file",
-            "write the table to a file first",
-            path=name,
-        )
-    return filter_table_source(tables.read_file(path), name, conditions)
+def _open_file(name: str, conditions: Conditions, experiment: str | None, ranks: bool) -> Source:
+    if get_suffix(name) not in tables.TABLE_SUFFIXES:
+        from .tool_file import store_tool_output  # loads every importer
+
+        if (store := store_tool_output(name)) is not None:
+            return replace(open_campaign(store, conditions, experiment, ranks), name=name)
+    return filter_table_source(tables.read_file(name), name, conditions)
 
 
 def narrow_source(source: Source, where: Sequence[str] = (), experiment: str | None = None) -> Source:

@@ -1,4 +1,4 @@
-"""Read a file, or a table in memory, into a Table: ``.csv``, ``.parquet``, or any Arrow stream."""
+"""Read a file, or a table in memory, into a Table: ``.csv``, ``.xlsx``, ``.parquet``, or any Arrow stream."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,24 +12,40 @@ from iosonde.core.table import Column, Table, build_column, tidy_number
 from iosonde.core.where import find_matching_rows
 
 from .cells_with_units import convert_quantity_columns
+from .content import get_suffix, read_content
+from .raw_rows import convert_decimal_commas
 
+_TEXT_SUFFIXES = (".csv", ".tsv", ".txt", "")
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xls", ".ods")
+_SPREADSHEETS = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # .xlsx, .ods; .xls
 _NUMBERS = ("int", "uint", "float", "double", "half", "decimal")
 
 
-def read_file(path: Path) -> Table:
-    """Read the table in a file, by its suffix. Raises InputError, DataError."""
-    suffix = path.suffix.lower()
-    if suffix in (".csv", ".tsv", ".txt"):
-        from .csv_text import read_csv
-
-        return convert_quantity_columns(read_csv(path))
+def read_file(name: str) -> Table:
+    """Read the table in a file, by its suffix and its first bytes; ``-`` is standard input. Raises InputError,
+    DataError."""
+    suffix = get_suffix(name)
     if suffix in (".parquet", ".pq"):
         from iosonde.store.foreign import read_parquet
 
-        return convert_quantity_columns(table_from_arrow(read_parquet(path), str(path)))
-    raise InputError(
-        "unknown-format", "{path} is neither a store nor a .csv nor a .parquet file", "rename or convert it", path=path
-    )
+        return convert_quantity_columns(table_from_arrow(read_parquet(Path(name)), name))
+    content = read_content(name)
+    if content.startswith(_SPREADSHEETS):
+        from .spreadsheet import read_spreadsheet
+
+        table = read_spreadsheet(content, name)
+    elif suffix in _TEXT_SUFFIXES:
+        from .csv_text import parse_csv
+
+        table = parse_csv(content, name)
+    else:
+        raise InputError(
+            "unknown-format",
+            "{path} is neither a store nor a table nor the output of a known tool",
+            "use a .csv, .parquet or .xlsx file; iosonde import -h lists the tools",
+            path=name,
+        )
+    return convert_quantity_columns(convert_decimal_commas(table))
 
 
 def table_from_memory(table: Any) -> Table:

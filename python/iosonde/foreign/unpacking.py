@@ -32,6 +32,7 @@ RATIO_FROM_BYTES = 64 << 20
 # Share of the free space that an archive may take, and share that stays free despite other writers.
 MAX_SHARE_OF_FREE, MIN_FREE_SHARE = 1 / 2, 1 / 4
 _BLOCK_BYTES = 1 << 20
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _CURE = "unpack it yourself, then import the directory with {spell.recursive}"
 _MORE_SPACE = "set TMPDIR to a directory with more space"
 
@@ -205,7 +206,7 @@ def _iter_entries(file: BinaryIO, budget: _Budget) -> Iterator[_Entry]:
     if magic[:2] == b"PK":
         yield from _iterate_zip_entries(file, budget)
     else:
-        yield from _iterate_tar_entries(_Stream(_decompress_blocks(file, magic), budget))
+        yield from _iterate_tar_entries(_Stream(decompress_blocks(file, magic), budget))
 
 
 def _iterate_zip_entries(file: BinaryIO, budget: _Budget) -> Iterator[_Entry]:
@@ -259,8 +260,9 @@ class _Stream:
             pass
 
 
-def _decompress_blocks(file: BinaryIO, magic: bytes) -> Iterator[bytes]:
-    """Yield the content by blocks. Raises the errors of the decoder, EOFError if the end is missing."""
+def decompress_blocks(file: BinaryIO, magic: bytes) -> Iterator[bytes]:
+    """Yield the content by blocks, decompressed if its ``magic`` (the first 6 bytes) is that of gzip, bzip2, xz or
+    zstd. Raises the errors of the decoder, EOFError if the end is missing."""
     if magic.startswith(b"\x1f\x8b"):
         with gzip.GzipFile(fileobj=file) as stream:
             yield from iter(lambda: stream.read(_BLOCK_BYTES), b"")
@@ -268,8 +270,28 @@ def _decompress_blocks(file: BinaryIO, magic: bytes) -> Iterator[bytes]:
         yield from _decode_streams(file, bz2.BZ2Decompressor)
     elif magic == b"\xfd7zXZ\0":
         yield from _decode_streams(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ))
+    elif magic.startswith(ZSTD_MAGIC):
+        yield from _decode_zstd(file)
     else:
         yield from iter(lambda: file.read(_BLOCK_BYTES), b"")
+
+
+def _decode_zstd(file: BinaryIO) -> Iterator[bytes]:
+    """Decode concatenated frames. A block is small because 4 bytes can decode to 128 KiB."""
+    import zstandard
+
+    decoder = None
+    while block := file.read(1 << 10):
+        while block:
+            decoder = decoder or zstandard.ZstdDecompressor().decompressobj()
+            try:
+                yield decoder.decompress(block)
+            except zstandard.ZstdError as error:
+                raise EOFError(str(error)) from error
+            block = decoder.unused_data
+            decoder = None if decoder.eof else decoder
+    if decoder:
+        raise EOFError("its end is missing")
 
 
 def _decode_streams(

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.core.errors import DataError, InputError
-from iosonde.foreign.guarded import begin_of, open_checked
-from iosonde.foreign.mounts import find_waiting_mount
-from iosonde.importers import Note, Text, Understood, fio_version, read, understand
+from iosonde.data.tool_file import read_text
+from iosonde.importers import Note, Text, Understood, understand
 from iosonde.importers.columns import understand_columns
 from iosonde.importers.columns_map import ColumnsMap, read_map
 
@@ -126,7 +125,7 @@ def parse(
     file. Raises InputError if it cannot be read."""
     by = read_columns_map(columns, form)
     try:
-        text = read_file(name, stdin)
+        text = read_text(name, stdin)
         return Parse(text, understand_columns(text, by) if by else understand(text, form))
     except DataError as error:
         return NotUnderstood(name, error)
@@ -145,30 +144,8 @@ def read_columns_map(columns: str | Path | None, form: str | None = None) -> Col
 
 def understand_file(name: str, form: str | None = None, stdin: BinaryIO | None = None) -> tuple[Text, Understood]:
     """Read a file (``-``: ``stdin``) and let an importer understand it. Raises InputError, DataError."""
-    text = read_file(name, stdin)
+    text = read_text(name, stdin)
     return text, understand(text, form)
-
-
-def read_file(name: str, stdin: BinaryIO | None = None) -> Text:
-    """Return the text of a file (``-``: of ``stdin``). Raises InputError."""
-    if name == "-" and stdin is not None:
-        return read(stdin, name)
-    if not find_waiting_mount(Path(name)) and Path(name).is_dir():
-        raise InputError(
-            "is-a-directory",
-            "{name} is a directory",
-            "iosonde import -r {name} --store DIR reads all in it",
-            name=name,
-        )
-    with open_checked(Path(name)) as file:
-        text = read(file, name)
-    if fio_version.is_latency_log(Path(name)):
-        text.adjacent_version = fio_version.find_sibling_version(Path(name), _read_beginning)
-    return text
-
-
-def _read_beginning(place: PurePath) -> bytes:
-    return begin_of(Path(place), fio_version.HEAD_BYTES)
 
 
 def _note_to_json(understood: Understood, note: Note) -> dict[str, Any]:

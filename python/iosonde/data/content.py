@@ -1,0 +1,89 @@
+"""The content of a file that is DATA: as it is, decompressed, or from standard input or a pipe."""
+
+import io
+import lzma
+import stat
+import sys
+import zlib
+from functools import cache
+from pathlib import Path
+from typing import BinaryIO
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.units import format_size
+from iosonde.foreign.reading import MAX_BYTES, open_pipe
+
+STANDARD_INPUT = "-"
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+
+
+def get_suffix(name: str) -> str:
+    """Return the suffix of the content, in lower case: that of ``runs.csv.gz`` is ``.csv``."""
+    path = Path(name.lower())
+    return (path.with_suffix("") if path.suffix in _COMPRESSED else path).suffix
+
+
+def read_content(name: str) -> bytes:
+    """Return the content of a file; of a pipe or ``-``, which can be read only once, the same at each call.
+
+    Raises DataError for a file that cannot be read or is damaged, InputError for one that is too large or no file.
+    """
+    if name == STANDARD_INPUT or name.startswith(("/dev/", "/proc/")):
+        return _read_once(name)
+    path = Path(name)
+    try:
+        if not path.exists():
+            raise InputError(
+                "no-such-file", "{path} does not exist", "use a store, a .csv or a .parquet file", path=name
+            )
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise InputError(
+                "not-a-regular-file",
+                "{path} is a pipe or a device, not a file",
+                "write the table to a file first, or read it from standard input: -",
+                path=name,
+            )
+        with path.open("rb") as file:
+            return _decompress(file, name)
+    except OSError as error:
+        raise _build_error(name, error.strerror) from error
+
+
+@cache
+def _read_once(name: str) -> bytes:
+    pipe = sys.stdin.buffer if name == STANDARD_INPUT else open_pipe(Path(name))
+    if pipe is None:
+        raise InputError("no-such-file", "{path} is no open pipe", "use a file, or standard input: -", path=name)
+    return _decompress(io.BytesIO(pipe.read(MAX_BYTES + 1)), name)
+
+
+def _decompress(file: BinaryIO, name: str) -> bytes:
+    from iosonde.foreign.unpacking import decompress_blocks
+
+    magic = file.read(6)
+    file.seek(0)
+    content = bytearray()
+    try:
+        for block in decompress_blocks(file, magic):
+            content += block
+            if len(content) > MAX_BYTES:
+                raise InputError(
+                    "file-too-large",
+                    "{path} has more than {max_bytes}",
+                    "split it, or import it: see iosonde import -h",
+                    path=name,
+                    max_bytes=format_size(MAX_BYTES),
+                )
+    except (EOFError, zlib.error, lzma.LZMAError) as error:
+        raise _build_error(name, f"the compressed data are damaged: {error}") from error
+    return bytes(content)
+
+
+def _build_error(name: str, reason: str | None) -> DataError:
+    return DataError(
+        "unreadable-file",
+        "cannot read {path}: {reason}",
+        "check the name, its permissions, and that it is complete",
+        path=name,
+        reason=reason,
+    )

@@ -1,0 +1,190 @@
+"""Rows of texts, as a .csv or a spreadsheet has them, into a Table: titles above the header, a line of units below it,
+repeated headers, decimal commas.
+
+Whatever is left out or converted is a warning of the table; what could be read in two ways is refused, or stays text.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.column_units import split_unit
+from iosonde.core.errors import DataError
+from iosonde.core.message import Message
+from iosonde.core.table import Column, Table, is_number
+
+MISSING = frozenset(("", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "none", "-", "."))
+_DECIMAL_COMMA = re.compile(r"([+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)),(\d+)((?:[eE][+-]?\d+)?\s*[^\d\s,.;]*)")
+_WHOLE = re.compile(r"[+-]?\d+\s*[^\d\s,.;]*")
+_MAX_TITLES = 20
+
+
+@dataclass(frozen=True)
+class RawRows:
+    """Texts of cells by row, with the line of each row in ``name``. ``delimiter`` is that of a .csv."""
+
+    name: str
+    rows: list[list[str]]
+    lines: list[int]
+    delimiter: str = ""
+
+
+def build_table(raw: RawRows) -> Table:
+    """Return the table in rows of texts. Raises DataError with line and column."""
+    n_titles, warnings = count_titles(raw.rows), list[Message]()
+    if n_titles:
+        title = " ".join(filter(None, map(str.strip, raw.rows[0])))
+        warnings.append(Message("title-skipped", "the title '{title}' above the header is left out", title=title[:40]))
+    names = check_header(raw.name, [cell.strip() for cell in raw.rows[n_titles]], raw.lines[n_titles])
+    rows, lines = raw.rows[n_titles + 1 :], raw.lines[n_titles + 1 :]
+    rows = [_fit_row(raw, row, line, names) for row, line in zip(rows, lines, strict=True)]
+    units = _read_units(names, rows)
+    if units:
+        rows, lines = rows[1:], lines[1:]
+        warnings.append(Message("units-below-header", "the line below the header is read as its units"))
+    kept = [i for i, row in enumerate(rows) if [cell.strip() for cell in row] != names]
+    if len(kept) < len(rows):
+        repeated = Message("repeated-header", "{n} repeated header lines are left out", n=len(rows) - len(kept))
+        warnings.append(repeated)
+    if not kept:
+        raise DataError(
+            "no-rows", "{path} has a header but no rows", "use a table with at least one row", path=raw.name
+        )
+    cells = zip(*(rows[i] for i in kept), strict=True)
+    columns = {
+        name: Column(name, parse_values(column), *_get_unit(name, units))
+        for name, column in zip(names, cells, strict=True)
+    }
+    return Table(columns, raw.name, np.array([lines[i] for i in kept]), tuple(warnings))
+
+
+def count_titles(rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of lines above the header: each has fewer cells than it, and no number is in the header."""
+    filled = [sum(bool(cell.strip()) for cell in row) for row in rows[: _MAX_TITLES + 2]]
+    width = max(filled, default=0)
+    for n_titles in range(min(_MAX_TITLES, len(filled) - 1)):
+        if filled[n_titles] == width or filled[n_titles] > 1:
+            return n_titles if n_titles and not any(map(is_number, rows[n_titles])) else 0
+    return 0
+
+
+def check_header(path: str, names: list[str], line: int) -> list[str]:
+    """Return the names of all columns, ``column3`` for one without. Raises DataError for a line of numbers, and for
+    duplicates."""
+    if all(is_number(name) for name in names):
+        raise DataError(
+            "missing-header",
+            "{path}, line {line}: the first line has only numbers, so the columns have no names",
+            "add a header line such as size,version,seconds",
+            path=path,
+            line=line,
+        )
+    labels = [name or f"column{place}" for place, name in enumerate(names, 1)]
+    for place, name in enumerate(labels):
+        if name in labels[:place]:
+            raise DataError(
+                "duplicate-column",
+                "{path}, line {line}: duplicate column '{column}' at positions {first_position} and {second_position}",
+                "give every column a unique name",
+                path=path,
+                line=line,
+                first_position=labels.index(name) + 1,
+                second_position=place + 1,
+                column=name,
+            )
+    return labels
+
+
+def _fit_row(raw: RawRows, row: list[str], line: int, names: list[str]) -> list[str]:
+    if len(row) == len(names):
+        return row
+    extra = row[len(names) :]
+    if extra and not any(cell.strip() for cell in extra):
+        return row[: len(names)]  # a trailing delimiter
+    quote = "quote cells that contain the delimiter"
+    if not extra:
+        hint = "check whether the file is truncated"
+    elif raw.delimiter == ",":
+        hint = f"{quote}; decimal commas need another delimiter and a decimal point"
+    else:
+        hint = quote
+    raise DataError(
+        "wrong-cell-count",
+        "{path}, line {line} has {n_cells} cells, the header {n_columns}",
+        hint,
+        path=raw.name,
+        line=line,
+        n_cells=len(row),
+        n_columns=len(names),
+    )
+
+
+def _read_units(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Return the unit of each column if the first row has units (``[MB/s]``, ``ms``) and nothing else."""
+    present = {name: cell.strip() for name, cell in zip(names, rows[0] if rows else (), strict=bool(rows))}
+    present = {name: cell for name, cell in present.items() if cell not in MISSING}
+    units = {name: split_unit(f"x [{cell.strip('[]()')}]")[1] for name, cell in present.items() if _is_unit(cell)}
+    return units if units and len(units) == len(present) else {}
+
+
+def _is_unit(cell: str) -> bool:
+    return (cell[0] + cell[-1] in ("[]", "()") and len(cell) > 2) or bool(split_unit(f"x_{cell}")[1])
+
+
+def _get_unit(name: str, units: dict[str, str]) -> tuple[str, str]:
+    label, unit = split_unit(name)
+    return (name, units[name]) if name in units and not unit else (label, unit)
+
+
+def parse_values(cells: Sequence[str]) -> npt.NDArray[np.float64] | npt.NDArray[np.object_]:
+    """Return numbers if every present cell is one, else text."""
+    try:
+        values = np.array([np.nan if cell.strip() in MISSING else float(cell) for cell in cells])
+    except ValueError:
+        return _parse_texts(cells)
+    # float() also accepts nan, inf and 1_000, which need a warning.
+    odd = ~np.isfinite(values)
+    if any(cells[i].strip() not in MISSING for i in np.flatnonzero(odd).tolist()) or any("_" in cell for cell in cells):
+        return _parse_texts(cells)
+    return _parse_texts(cells) if odd.all() else values
+
+
+def _parse_texts(cells: Sequence[str]) -> npt.NDArray[np.object_]:
+    texts = np.empty(len(cells), dtype=object)
+    text_by_cell: dict[str, str | None] = {}
+    for i, cell in enumerate(cells):
+        texts[i] = text_by_cell.setdefault(cell, None if cell.strip() in MISSING else cell.strip())
+    return texts
+
+
+def convert_decimal_commas(table: Table) -> Table:
+    """Convert columns of numbers with decimal commas (``99,8``; ``1.234,5 MB/s``), with a warning. ``1,234`` could also
+    be a thousand: it is converted only if another cell of the table shows that the comma is decimal."""
+    matches = {name: _match_commas(column) for name, column in table.columns.items() if not column.numeric}
+    matches = {name: found for name, found in matches.items() if found}
+    if not any(map(_is_surely_decimal, (match for found in matches.values() for match in found.values()))):
+        return table
+    columns = {name: _convert_column(table.columns[name], found) for name, found in matches.items()}
+    message = Message("decimal-commas", "the commas in {columns} are decimal", columns=", ".join(columns))
+    return replace(table, columns={**table.columns, **columns}, warnings=(*table.warnings, message))
+
+
+def _match_commas(column: Column) -> dict[str, re.Match[str]]:
+    """Return the match of every cell with a decimal comma; none if another cell is neither such nor a whole number."""
+    cells = {str(value) for value in column.values if value is not None}
+    matches = {cell: match for cell in cells if (match := _DECIMAL_COMMA.fullmatch(cell))}
+    return matches if all(cell in matches or _WHOLE.fullmatch(cell) for cell in cells) else {}
+
+
+def _is_surely_decimal(match: re.Match[str]) -> bool:
+    whole = match[1].lstrip("+-")
+    return len(match[2]) != 3 or "." in whole or len(whole) > 3 or whole == "0"
+
+
+def _convert_column(column: Column, matches: dict[str, re.Match[str]]) -> Column:
+    texts = {cell: f"{match[1].replace('.', '')}.{match[2]}{match[3]}" for cell, match in matches.items()}
+    cells = ["" if value is None else texts.get(str(value), str(value)) for value in column.values]
+    return replace(column, values=parse_values(cells))

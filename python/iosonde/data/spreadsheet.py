@@ -1,0 +1,55 @@
+"""The first sheet with rows of an .xlsx, .xls or .ods, into a Table."""
+
+import io
+from dataclasses import replace
+from datetime import date, datetime
+from typing import Any
+
+from iosonde.core.errors import DataError, SystemFaultError
+from iosonde.core.message import Message
+from iosonde.core.table import Table
+
+from .raw_rows import RawRows, build_table
+
+
+def read_spreadsheet(content: bytes, name: str) -> Table:
+    """Return the table. Raises DataError; SystemFaultError without the library that reads spreadsheets."""
+    try:
+        import python_calamine as calamine
+    except ImportError as error:
+        raise SystemFaultError(
+            "missing-library",
+            "{path}: no library reads spreadsheets here",
+            "pip install 'iosonde[spreadsheet]', or save it as .csv",
+            path=name,
+        ) from error
+    try:
+        workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
+        sheets = {title: workbook.get_sheet_by_name(title).to_python() for title in workbook.sheet_names}
+    except calamine.CalamineError as error:
+        raise DataError(
+            "unreadable-file",
+            "cannot read {path}: {reason}",
+            "check that it is a spreadsheet, or save it as .csv",
+            path=name,
+            reason=error,
+        ) from error
+    filled = {title: rows for title, rows in sheets.items() if any(any(cell != "" for cell in row) for row in rows)}
+    if not filled:
+        raise DataError(
+            "empty-file", "{path} is empty", "use a table with a header line and at least one row", path=name
+        )
+    title, rows = next(iter(filled.items()))
+    lines = [line for line, row in enumerate(rows, 1) if any(cell != "" for cell in row)]
+    table = build_table(RawRows(name, [[_format_cell(cell) for cell in rows[line - 1]] for line in lines], lines))
+    if len(filled) == 1:
+        return table
+    others = "sheet '{sheet}' is read, the {n_others} others are not: save one as .csv to use it"
+    message = Message("other-sheets", others, sheet=title, n_others=len(filled) - 1)
+    return replace(table, warnings=(message, *table.warnings))
+
+
+def _format_cell(cell: Any) -> str:
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return cell.isoformat() if isinstance(cell, (date, datetime)) else str(cell)

@@ -1,0 +1,62 @@
+"""A file that another tool wrote as DATA: read as by ``iosonde import``, into a store that ends with the process."""
+
+import io
+import tempfile
+from pathlib import Path, PurePath
+from typing import BinaryIO
+
+from iosonde.core.errors import InputError, UnknownFormatError
+from iosonde.core.timestamps import format_now
+from iosonde.core.types import Experiment
+from iosonde.foreign.guarded import begin_of, open_checked
+from iosonde.foreign.mounts import find_waiting_mount
+from iosonde.importers import Text, fio_version, read, understand
+from iosonde.importers.runs import build_runs
+from iosonde.store import Store
+
+from .content import STANDARD_INPUT, read_content
+
+_EXPERIMENT = "imported"
+_DIRECTORIES: dict[bytes, tempfile.TemporaryDirectory[str]] = {}  # by content; each ends with the process
+
+
+def read_text(name: str, stdin: BinaryIO | None = None) -> Text:
+    """Return the text of a file (``-``: of ``stdin``). Raises InputError, DataError."""
+    if name == STANDARD_INPUT and stdin is not None:
+        return read(stdin, name)
+    if not find_waiting_mount(Path(name)) and Path(name).is_dir():
+        raise InputError(
+            "is-a-directory",
+            "{name} is a directory",
+            "iosonde import -r {name} --store DIR reads all in it",
+            name=name,
+        )
+    with open_checked(Path(name)) as file:
+        text = read(file, name)
+    if fio_version.is_latency_log(Path(name)):
+        text.adjacent_version = fio_version.find_sibling_version(Path(name), _read_beginning)
+    return text
+
+
+def _read_beginning(place: PurePath) -> bytes:
+    return begin_of(Path(place), fio_version.HEAD_BYTES)
+
+
+def store_tool_output(name: str) -> Store | None:
+    """Return the runs of a file, or of a pipe, as a store; None if no tool wrote it. Raises InputError, DataError."""
+    is_pipe = name == STANDARD_INPUT or name.startswith("/dev/")
+    text = read(io.BytesIO(read_content(name)), name) if is_pipe else read_text(name)
+    if text.raw in _DIRECTORIES:
+        return Store.open(Path(_DIRECTORIES[text.raw].name))
+    try:
+        runs = build_runs(understand(text), text, _EXPERIMENT)
+    except UnknownFormatError:
+        return None
+    if not runs:
+        return None
+    directory = tempfile.TemporaryDirectory(prefix="iosonde-data-")
+    store = Store.create(Path(directory.name))
+    store.save_new_experiment(Experiment(_EXPERIMENT, f"results in {name}", [], {}, [], 0, format_now()))
+    store.append_many(runs)
+    _DIRECTORIES[text.raw] = directory
+    return store
