@@ -46,7 +46,7 @@ def read_content(name: str) -> bytes:
         with path.open("rb") as file:
             return _decompress(file, name)
     except OSError as error:
-        raise _build_error(name, error.strerror) from error
+        raise _build_error(name, error.strerror or str(error)) from error
 
 
 @cache
@@ -79,7 +79,7 @@ def _decompress(file: BinaryIO, name: str) -> bytes:
     return bytes(content)
 
 
-def _build_error(name: str, reason: str | None) -> DataError:
+def _build_error(name: str, reason: str) -> DataError:
     return DataError(
         "unreadable-file",
         "cannot read {path}: {reason}",

@@ -65,7 +65,7 @@ def count_titles(rows: Sequence[Sequence[str]]) -> int:
     """Return the number of lines above the header: each has fewer cells than it, and no number is in the header."""
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows[: _MAX_TITLES + 2]]
     width = max(filled, default=0)
-    for n_titles in range(min(_MAX_TITLES, len(filled) - 1)):
+    for n_titles in range(min(_MAX_TITLES, len(filled))):
         if filled[n_titles] == width or filled[n_titles] > 1:
             return n_titles if n_titles and not any(map(is_number, rows[n_titles])) else 0
     return 0

@@ -45,6 +45,8 @@ def _read_beginning(place: PurePath) -> bytes:
 def store_tool_output(name: str) -> Store | None:
     """Return the runs of a file, or of a pipe, as a store; None if no tool wrote it. Raises InputError, DataError."""
     is_pipe = name == STANDARD_INPUT or name.startswith("/dev/")
+    if not (is_pipe or Path(name).is_file()):
+        return None
     text = read(io.BytesIO(read_content(name)), name) if is_pipe else read_text(name)
     if text.raw in _DIRECTORIES:
         return Store.open(Path(_DIRECTORIES[text.raw].name))

@@ -1,0 +1,206 @@
+"""Tables as people have them: compressed, in another encoding, with decimal commas, titles and units, in a spreadsheet,
+on standard input; and a tool's file."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+
+import numpy as np
+import openpyxl
+import pytest
+import zstandard
+
+from iosonde.core.errors import DataError, InputError, SystemFaultError
+from iosonde.data import content, spreadsheet
+from iosonde.data.raw_rows import RawRows, build_table, convert_decimal_commas, count_titles
+from iosonde.data.source import open_data
+from iosonde.data.stored_source import StoredSource
+from iosonde.foreign import unpacking
+from messages import raises
+
+PLAIN = b"fs,MBps\na,1.5\nb,2\n"
+PACKED = {
+    "t.csv.gz": gzip.compress(PLAIN),
+    "t.csv.bz2": bz2.compress(PLAIN[:9]) + bz2.compress(PLAIN[9:]),
+    "t.csv.xz": lzma.compress(PLAIN),
+    "t.csv.zst": zstandard.compress(PLAIN[:9]) + zstandard.compress(PLAIN[9:]),
+    "T.CSV.GZ": gzip.compress(PLAIN),
+}
+TIME = (
+    "1.23user 0.40system 0:02.10elapsed 77%CPU (0avgtext+0avgdata 5000maxresident)k\n"
+    "0inputs+8outputs (0major+300minor)pagefaults 0swaps\n"
+)
+
+
+def write(folder, name: str, data: str | bytes) -> str:
+    (folder / name).write_bytes(data.encode() if isinstance(data, str) else data)
+    return str(folder / name)
+
+
+def columns(table) -> dict[str, list]:
+    return {name: column.values.tolist() for name, column in table.columns.items()}
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_a_compressed_table_is_read_as_it_is(tmp_path, name):
+    assert columns(open_data(write(tmp_path, name, PACKED[name])).table) == {"fs": ["a", "b"], "MBps": [1.5, 2]}
+
+
+@pytest.mark.parametrize("name", [name for name in PACKED if name != "t.csv.xz"])
+def test_one_that_is_cut_or_damaged_is_refused(tmp_path, name):
+    with raises("unreadable-file", DataError, path=(path := write(tmp_path, name, PACKED[name][:-5]))):
+        open_data(path)
+    with raises("unreadable-file", DataError, path=(path := write(tmp_path, name, PACKED[name][:4] + b"\xff" * 9))):
+        open_data(path)
+
+
+def test_one_that_unpacks_to_more_than_the_limit_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(content, "MAX_BYTES", 20)
+    with raises("file-too-large", InputError):
+        open_data(write(tmp_path, "t.csv.zst", zstandard.compress(b"a,b\n" + b"1,2\n" * 5)))
+    assert len(open_data(write(tmp_path, "u.csv.zst", zstandard.compress(b"a,b\n" + b"1,2\n" * 4))).table) == 4
+
+
+def test_small_pieces_of_zstd_are_decoded_alone(monkeypatch):
+    text = b"1,2\n" * 10_000
+    pieces = list(unpacking.decompress_blocks(io.BytesIO(zstandard.compress(text)), unpacking.ZSTD_MAGIC + b"12"))
+    assert b"".join(pieces) == text
+    with pytest.raises(EOFError):
+        list(unpacking.decompress_blocks(io.BytesIO(zstandard.compress(text)[:-1]), unpacking.ZSTD_MAGIC))
+
+
+def test_standard_input_is_read_once_and_is_the_same_at_each_call(monkeypatch):
+    content._read_once.cache_clear()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(PLAIN))))
+    assert [columns(open_data("-").table)["MBps"] for _ in range(2)] == [[1.5, 2]] * 2
+    content._read_once.cache_clear()
+
+
+def test_a_file_in_windows_western_encoding_is_read_and_says_so(tmp_path):
+    source = open_data(write(tmp_path, "t.csv", "Größe;µs\nä;1\n".encode("cp1252")))
+    assert columns(source.table) == {"Größe": ["ä"], "µs": [1]}
+    (warning,) = source.table.warnings
+    assert (warning.code, warning.values["line"]) == ("assumed-encoding", 1)
+
+
+@pytest.mark.parametrize(
+    ("cells", "wanted"),
+    [
+        (["99,8", "101", "-1,5e3"], [99.8, 101, -1500]),
+        (["1.234,5", "2.000,0"], [1234.5, 2000]),
+        (["0,125", "1,250"], [0.125, 1.25]),
+        (["1234,567"], [1234.567]),
+        (["99,8", None], [99.8, np.nan]),
+        (["99,8 MB/s", "1.101,25 MB/s"], ["99.8 MB/s", "1101.25 MB/s"]),
+        (["1,234", "2,500"], ["1,234", "2,500"]),  # thousands, or decimals
+        (["99,8", "99.8"], ["99,8", "99.8"]),
+        (["99,8", "a"], ["99,8", "a"]),
+        (["1,2,3"], ["1,2,3"]),
+        (["12,34,5", "1,5"], ["12,34,5", "1,5"]),
+    ],
+)
+def test_decimal_commas_are_converted_where_they_can_be_nothing_else(cells, wanted):
+    rows = [["x", "y"], *([cell or "NA", "1"] for cell in cells)]
+    table = convert_decimal_commas(build_table(RawRows("t", rows, list(range(1, len(rows) + 1)))))
+    np.testing.assert_equal(table.columns["x"].values.tolist(), wanted)
+    assert [one.code for one in table.warnings] == ([] if wanted == cells else ["decimal-commas"])
+
+
+def test_a_cell_that_is_surely_decimal_decides_for_the_table():
+    rows = [["x", "y"], ["1,234", "5"], ["2,000", "0,5"]]
+    table = convert_decimal_commas(build_table(RawRows("t", rows, [1, 2, 3])))
+    assert columns(table) == {"x": [1.234, 2], "y": [5, 0.5]}
+    assert table.warnings[0].values["columns"] == "x, y"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "codes", "lines"),
+    [
+        ("Results\n\nfs,n,y\na,1,2\n", {"fs": ["a"], "n": [1], "y": [2]}, ["title-skipped"], [4]),
+        ("Results;;\nof Monday;;\nfs;n;y\na;1;2\n", {"fs": ["a"], "n": [1], "y": [2]}, ["title-skipped"], [4]),
+        ("fs,y\n,MB/s\na,2\n", {"fs": ["a"], "y": [2]}, ["units-below-header"], [3]),
+        ("fs,y,t\n-,[MiB/s],(ms)\na,2,3\n", {"fs": ["a"], "y": [2], "t": [3]}, ["units-below-header"], [3]),
+        ("fs,y\na,2\nfs,y\nb,3\n", {"fs": ["a", "b"], "y": [2, 3]}, ["repeated-header"], [2, 4]),
+        ("fs,y\nb,MB/s\na,2\n", {"fs": ["b", "a"], "y": ["MB/s", "2"]}, [], [2, 3]),
+        ("fs\na\nb\n", {"fs": ["a", "b"]}, [], [2, 3]),
+        ("x;y\n1,5;2,5\n2,5;3,5\n", {"x": [1.5, 2.5], "y": [2.5, 3.5]}, ["decimal-commas"], [2, 3]),
+        ('x,y\n"1,5",2\n', {"x": [1.5], "y": [2]}, ["decimal-commas"], [2]),
+        ("note, of two words;y\na;2\nb;3\n", {"note, of two words": ["a", "b"], "y": [2, 3]}, [], [2, 3]),
+    ],
+)
+def test_titles_units_and_repeated_headers(tmp_path, text, wanted, codes, lines):
+    table = open_data(write(tmp_path, "t.csv", text)).table
+    assert (columns(table), [one.code for one in table.warnings], table.lines.tolist()) == (wanted, codes, lines)
+
+
+def test_units_below_the_header_are_those_of_the_columns(tmp_path):
+    table = open_data(write(tmp_path, "t.csv", "y,t (s),u\nMBps,ms,\n1,2,3\n")).table
+    assert [(one.label, one.unit) for one in table.columns.values()] == [("y", "MB/s"), ("t", "s"), ("u", "")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "n"),
+    [
+        ([["t"], ["a", "b"], ["1", "2"]], 1),
+        ([["t"], ["1", "b"], ["1", "2"]], 0),  # what is below is no header
+        ([["a", "b"], ["1", "2"]], 0),
+        ([["a", ""], ["1", "2"]], 0),
+        ([["a"], ["1"], ["2"]], 0),
+        ([["t"], ["u", ""], ["a", "b"]], 2),
+        ([["t"]], 0),
+        ([], 0),
+    ],
+)
+def test_titles_are_lines_of_one_cell_above_a_header(rows, n):
+    assert count_titles(rows) == n
+
+
+def test_a_spreadsheet_is_read_by_its_first_sheet_with_rows(tmp_path):
+    sheets = {"empty": [], "runs": [["fs", "y"], ["a", 1.5], ["b", 2]], "more": [["x"]]}
+    path = write(tmp_path, "t.xlsx", workbook(sheets))
+    table = open_data(path).table
+    assert columns(table) == {"fs": ["a", "b"], "y": [1.5, 2]}
+    (warning,) = table.warnings
+    assert (warning.code, warning.values) == ("other-sheets", {"sheet": "runs", "n_others": 1})
+    with raises("unreadable-file", DataError):
+        open_data(write(tmp_path, "u.xlsx", b"PK\3\4 no workbook"))
+    with raises("empty-file", DataError):
+        open_data(write(tmp_path, "v.xlsx", workbook({"one": []})))
+
+
+def test_without_the_library_a_spreadsheet_is_refused_with_its_cure(monkeypatch):
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    with raises("missing-library", SystemFaultError):
+        spreadsheet.read_spreadsheet(b"PK\3\4", "t.xlsx")
+
+
+def test_a_tools_file_is_a_store_of_its_own(tmp_path):
+    path = write(tmp_path, "run.log", TIME)
+    source, again = open_data(path), open_data(path)
+    assert isinstance(source, StoredSource) and source.name == path
+    assert [run.source for run in source.runs] == ["time"] and again.store.path == source.store.path
+    assert not (tmp_path / "run.log.d").exists() and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_text_of_no_tool_is_a_table_if_its_name_says_so(tmp_path):
+    assert columns(open_data(write(tmp_path, "t.txt", PLAIN)).table)["MBps"] == [1.5, 2]
+    with raises("unknown-format", InputError):
+        open_data(write(tmp_path, "t.json", b"{}"))
+    with raises("no-such-file", InputError):
+        open_data(str(tmp_path / "nothing.json"))
+
+
+def workbook(sheets: dict[str, list[list]]) -> bytes:
+    """The bytes of an .xlsx with these sheets."""
+    book, file = openpyxl.Workbook(), io.BytesIO()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(file)
+    return file.getvalue()
