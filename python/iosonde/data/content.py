@@ -34,7 +34,7 @@ def read_content(name: str) -> bytes:
     try:
         if not path.exists():
             raise InputError(
-                "no-such-file", "{path} does not exist", "use a store, a .csv or a .parquet file", path=name
+                "no-such-file", "{path} does not exist", "name a store, a table or a tool's output", path=name
             )
         if not stat.S_ISREG(path.stat().st_mode):
             raise InputError(

@@ -118,7 +118,7 @@ class DataOptions(RowOptions):
         LAST_DONE,
     )
     data: Data = Data(
-        "DATA", "A store, a .csv or a .parquet; in Python also a table in memory.", is_argument=True, is_required=True
+        "DATA", "A store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory.", is_argument=True, is_required=True
     )
     response: Names[NameList] = Names(
         "Y,…",

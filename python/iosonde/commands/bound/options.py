@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class BoundOptions(DataOptions, SystemOptions):
     """Options of ``iosonde bound``."""
 
-    data: Data = Data("DATA", "A store, a .csv or a .parquet; in Python also a table in memory.", is_argument=True)
+    data: Data = Data("DATA", "A store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory.", is_argument=True)
     response: Names[NameList] = Names("Y,…", "The measured columns; of a store by default its rates.", ())
     by: Names[NameList] = Names("X,…", "The settings; by default those that are known.", ())
     _: KW_ONLY
@@ -80,7 +80,7 @@ class BoundOptions(DataOptions, SystemOptions):
         if self.data is not None:
             return self.open_data()
         if self.conditions or self.response or self.by or self.unit:
-            raise InputError("missing-data", "there is no DATA to choose from", "name a store, a .csv or a .parquet")
+            raise InputError("missing-data", "there is no DATA to choose from", "name a store, a table or a tool's output")
         return None
 
 
@@ -88,7 +88,7 @@ class BoundOptions(DataOptions, SystemOptions):
 def bound(options: BoundOptions) -> Result[Bounds] | Result[PredictedTimes]:
     """Compute the ceiling S = min(N/c, N·I, M·I, P·R), its limiting term, and what share of it was measured.
 
-    Values have units (117MB/s, 0.02s/MB, 3GB) or are columns of DATA: a store, a .csv or a .parquet.
+    Values have units (117MB/s, 0.02s/MB, 3GB) or are columns of DATA: a store, a table or a tool's output.
 
     Returns
     -------

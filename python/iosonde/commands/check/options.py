@@ -81,7 +81,7 @@ def noise(options: NoiseOptions) -> Result[Noise]:
 def examine(options: ExaminationOptions) -> Result[Check] | Result[Noise]:
     """Report what is suspicious in DATA, before any analysis of it is believed.
 
-    DATA is a store, a .csv or a .parquet. Exit code 1 if a warning or an error was found, 0 if not.
+    DATA is a store, a table or a tool's output. Exit code 1 if a warning or an error was found, 0 if not.
     """
     return _measure_noise(options) if options.noise else _find_suspicious(options)
 

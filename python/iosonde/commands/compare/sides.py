@@ -97,6 +97,6 @@ def find_second_data(source: Source, levels: Sequence[str], group: str | None) -
     )
     if group is None and len(levels) == 1 and is_path:
         raise InputError(
-            "no-such-file", "{path} does not exist", "give a store, a .csv or a .parquet file", path=levels[0]
+            "no-such-file", "{path} does not exist", "name a store, a table or a tool's output", path=levels[0]
         )
     return None

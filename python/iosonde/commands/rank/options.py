@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class RankOptions(DataOptions):
     """Options of ``iosonde rank``."""
 
-    data: Data = Data("DATA", "A store, a .csv or a .parquet; in Python also a table in memory.", is_argument=True)
+    data: Data = Data("DATA", "A store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory.", is_argument=True)
     response: Names[NameList] = DataOptions.response
     on: Names[NameList] = ON
     _: KW_ONLY
@@ -76,7 +76,7 @@ def _rank_data(options: RankOptions) -> Rankings:
         )
     if options.data is None:
         raise InputError(
-            "missing-data", "neither DATA nor {spell.coefficients} is given", "name a store, a .csv or a .parquet"
+            "missing-data", "neither DATA nor {spell.coefficients} is given", "name a store, a table or a tool's output"
         )
     how = Ranked(options.fixed, options.blocks, get_front_end().note)
     return answer(options.open_last_experiment(*chain.from_iterable(how.blocks.values())), options.query, how)

@@ -107,7 +107,7 @@ class ReportFileOptions(ReportOptions):
 
 @command("report", ReportFileOptions, "report results -o report.html", in_python=False)
 def show_report(options: ReportFileOptions) -> Report:
-    """Write one HTML page about DATA: the newest experiment of a store, a .csv or a .parquet.
+    """Write one HTML page about DATA: the newest experiment of a store, a table, or a tool's output.
 
     It answers on its first screen: what was measured, how fast it is, how sure that is, what looks wrong. The
     page is one file that loads nothing: mail it, archive it, print it.

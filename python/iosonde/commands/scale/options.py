@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class GrowthOptions(DataOptions):
     """A rate that grows with a column of DATA."""
 
-    data: Data = Data("DATA", "A store, a .csv or a .parquet; in Python also a table in memory.", is_argument=True)
+    data: Data = Data("DATA", "A store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory.", is_argument=True)
     on: Names[NameList] = Names("X,…", "The column that counts nodes or ranks.", "nodes")
     _: KW_ONLY
     response: Names[NameList] = Names(
@@ -137,5 +137,5 @@ def _check_network(options: ScaleOptions) -> None:
         )
     if not options.stations:
         raise InputError(
-            "missing-data", "neither DATA nor {spell.station} is given", "name a store, a .csv or a .parquet"
+            "missing-data", "neither DATA nor {spell.station} is given", "name a store, a table or a tool's output"
         )

@@ -40,7 +40,7 @@ class SummaryOptions(DataOptions):
 def summary(options: SummaryOptions) -> Result[Summary]:
     """Summarize every cell of DATA: mean, median and spread with their intervals over trials.
 
-    DATA is a store, a .csv or a .parquet. For a store also the percentiles of operations, the efficiency of
+    DATA is a store, a table or a tool's output. For a store also the percentiles of operations, the efficiency of
     scaling, and findings about the data. n counts trials: ranks and operations inside one are not repetitions.
 
     Returns

@@ -37,7 +37,7 @@ def _declare_rates(help_text: str) -> Texts:
 class TimeModelOptions(DataOptions):
     """Options of ``iosonde time-model``."""
 
-    data: Data = Data("DATA", "A store, a .csv or a .parquet; in Python also a table in memory.", is_argument=True)
+    data: Data = Data("DATA", "A store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory.", is_argument=True)
     response: Names[NameList] = Names(
         "Y,…", "DATA: the times: a column whose name says the unit, as time_us; of a store a metric.", ()
     )
