@@ -12,7 +12,7 @@ from scipy import stats
 
 from iosonde.core.types import Severity
 from iosonde.explain import causes
-from iosonde.explain.causes import s410_trials, s413_drift
+from iosonde.explain.causes import s410_trials, s412_chance, s413_drift
 from iosonde.explain.causes.target import Agreement, Suspect, Target, compute_agreement, select_groups_with_slow
 from iosonde.explain.cost import Account
 from iosonde.explain.folding import (
@@ -614,3 +614,54 @@ def test_chance_has_the_relation_with_the_operation_before():
     find = importlib.import_module("iosonde.explain.causes.s412_chance").find
     for other in (mark(4000, np.arange(0, 4000, 7)), mark(4000, slice(0, 800)), mark(4000, slice(0, 19))):
         assert find(Target(build_operations([4000]), other, 1)) == []
+
+
+def test_coarse_offsets_divide_a_unit_into_as_many_parts_as_it_has():
+    """Offsets are multiples of 256 KiB, of which a MiB has four."""
+    offsets = np.random.default_rng(2).integers(0, 400, 400) * 4 * SIZE
+    slow = offsets % UNIT == 8 * SIZE
+    suspect = run_finder("s406_place", build_operations([400], offset=offsets), slow)
+    assert suspect.evidence == {
+        "unit_bytes": UNIT,
+        "from_bytes": 8 * SIZE,
+        "width_bytes": 4 * SIZE,
+        "crosses": False,
+    }
+    assert get_scores(suspect.agreement) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "key"),
+    [
+        ({"period_operations": 16, "unit_bytes": 4096}, 16),
+        ({"unit_bytes": 4096, "crosses": True}, 4096),
+        ({"first": "on its file"}, "on its file"),
+        ({"ranks": [1], "of": 4}, [1]),
+        ({"hosts": ["a"], "of": 4}, ["a"]),
+        ({"late": False, "moment_s": 1.0}, False),
+        ({"files": [1], "of": 4}, None),
+    ],
+)
+def test_the_key_of_a_cause_is_what_stays_the_same_in_the_next_trial(evidence, key):
+    assert Suspect("S401", 1, "", "", Agreement(1, 1, 1, 0), "", evidence).key == key
+
+
+def test_chance_is_tested_by_gaps_and_by_counts_as_scipy_does():
+    slow = np.random.default_rng(8).random(2000) < 0.1
+    target = Target(build_operations([1200, 800]), slow, 1)
+    gaps = np.concatenate([np.diff(np.flatnonzero(part)) for part in (slow[:1200], slow[1200:])])
+    levels = np.unique(gaps)
+    distance = np.abs((gaps[:, None] <= levels).mean(axis=0) - stats.geom.cdf(levels, slow.mean())).max()
+    root = np.sqrt(gaps.size)
+    expected = stats.kstwobign.sf((root + 0.12 + 0.11 / root) * distance)
+    assert s412_chance._compute_gaps_p(target) == pytest.approx(expected)
+    counts, share = slow.reshape(20, 100).sum(axis=1), slow.mean()
+    chi2 = ((counts - 100 * share) ** 2).sum() / (100 * share * (1 - share))
+    assert s412_chance._compute_dispersion_p(target) == pytest.approx(stats.chi2.sf(chi2, 19), rel=0.02)
+
+
+@pytest.mark.parametrize(("n_slow", "is_seen"), [(10, False), (11, True)])
+def test_ten_gaps_are_needed_to_exclude_chance(n_slow, is_seen):
+    target = Target(build_operations([400]), mark(400, slice(0, n_slow)), 1)
+    p = s412_chance._compute_gaps_p(target)
+    assert p < 1e-6 if is_seen else p == 1.0

@@ -276,3 +276,8 @@ def test_a_phase_where_nobody_waits_is_the_mean_of_the_largest_gamma_time():
     assert eight.mean_s == 2.0 and eight.rate == pytest.approx(4 / eight.seconds)
     narrow = slowest.predict_synchronised_phase([Station("client", 1.0, kind=Kind.DELAY)], 2, 1, cv=0.5**0.5)
     assert narrow.seconds == pytest.approx(1.375, rel=1e-5)
+
+
+def test_the_rate_alone_is_that_of_the_solution():
+    for clients in (3, 25_000):
+        assert compute_rate([CLIENT, DISK], clients) == pytest.approx(solve_network([CLIENT, DISK], clients).rate)

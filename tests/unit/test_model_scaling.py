@@ -846,3 +846,19 @@ def test_an_interval_ends_where_its_parameter_does(law, data, name, ends):
     assert low is None or made.low == low
     assert high is None or made.high == (None if high == "nothing" else high)
     assert bool(made.warnings) is (high == "nothing") and made.low is not None
+
+
+def test_the_bootstrap_has_percentiles_unless_a_parameter_is_often_at_its_edge():
+    data = trials(lambda n: 100 * n, (1, 2, 4), 3, 0.05)
+    rng = np.random.default_rng(3)
+    logs = [points.log_rates - np.log(points.sizes) for points in (resample_points(data, rng) for _ in range(30))]
+    expected = np.exp(np.quantile([log.mean() for log in logs], [0.05, 0.95]))
+    drawn, plain = (analyse_scaling(data, 0.9, resamples=n, seed=3).regimes[0] for n in (30, 0))
+    rate = drawn.laws[0].parameters[laws.LAMBDA]
+    assert (rate.low, rate.high) == pytest.approx(tuple(expected), rel=1e-3)
+    assert rate.value == plain.laws[0].parameters[laws.LAMBDA].value
+    assert drawn.laws[1].parameters[laws.ALPHA] == plain.laws[1].parameters[laws.ALPHA]
+    assert drawn.laws[2] == plain.laws[2] and drawn.laws[2].fit is None
+    few = {n: rates[:2] for n, rates in data.items()}
+    kept, same = (analyse_scaling(few, 0.9, resamples=n, seed=3).regimes[0].laws[0].parameters for n in (30, 0))
+    assert kept == same
