@@ -12,6 +12,7 @@ from scipy import stats
 from iosonde.core.types import Severity
 from iosonde.explain import causes
 from iosonde.explain.causes import s410_trials, s412_chance, s413_drift
+from iosonde.explain.causes import target as targets
 from iosonde.explain.causes.target import Agreement, Suspect, Target, compute_agreement, select_groups_with_slow
 from iosonde.explain.cost import Account
 from iosonde.explain.folding import (
@@ -509,3 +510,31 @@ def test_a_jump_of_writes_reads_like_no_read_ahead():
     found = Suspect("S407", 1, "jump", "", Agreement(1.0, 1.0, 1.0, 0.0), "", {"backwards": False})
     words = {kind: interpret_suspects([found], Times(kind, 4096, 1e-5, 1e-3)).words for kind in ("read", "write")}
     assert "read-ahead" in words["read"] and "read-ahead" not in words["write"] and "seek" in words["write"]
+
+
+@pytest.mark.parametrize(
+    ("n", "n_slow", "least_others", "most_others"),
+    [(40, 10, 10, 10), (40, 30, 10, 10), (41, 10, 5, 10), (1000, 100, 7, 10), (1000, 950, 4, 16)],
+)
+def test_of_many_operations_a_sample_is_compared(monkeypatch, n, n_slow, least_others, most_others):
+    """Ten of either kind; of more than forty operations about ten others are drawn from all, one in twenty at least."""
+    monkeypatch.setattr(targets, "_SAMPLE", 10)
+    target = Target(build_operations([n]), mark(n, slice(0, n_slow)), 1)
+    some, others = target.some_slow, target.some_others
+    assert some.size == 10 and (np.diff(some) > 0).all() and some.max() < n_slow
+    assert least_others <= others.size <= most_others and (np.diff(others) > 0).all() and others.min() >= n_slow
+
+
+def test_causes_have_thirteen_codes_with_pages():
+    codes = [f"S{number}" for number in range(401, 414)]
+    assert list(causes.map_codes_to_modules()) == codes
+    assert causes.map_codes_to_modules()["S401"] == "iosonde.explain.causes.s401_period"
+    assert causes.read_manual_page("s413").startswith("S413: ") and causes.read_manual_page("S414") is None
+
+
+def test_chance_is_named_where_no_other_finder_has_a_result():
+    operations = build_operations([2000])
+    by_chance = Target(operations, np.random.default_rng(3).random(2000) < 0.2, 1)
+    assert [suspect.code for suspect in causes.find_suspects(by_chance)] == ["S412"]
+    by_period = Target(operations, mark(2000, np.arange(0, 2000, 16)), 1)
+    assert [suspect.code for suspect in causes.find_suspects(by_period)] == ["S401"]

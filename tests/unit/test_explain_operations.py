@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
@@ -665,3 +666,54 @@ def test_a_large_run_says_what_is_unknown_of_it(changes, ranks, wanted):
     )
     group.add(columns)
     assert codes(group._list_notes())[1:] == wanted
+
+
+def test_the_sixteen_most_frequent_sizes_are_split_off():
+    counts = 50 + np.arange(20)
+    table = np.zeros(counts.sum(), OPERATION)
+    table["phase"], table["status"], table["kind"] = 2, STATUS_OK, 1
+    table["size"] = np.repeat(np.arange(20) + 1, counts)
+    parts = [
+        (operations.size, len(operations)) for _, operations, _ in split_by_kind_and_size(table, build_phase(), KINDS)
+    ]
+    assert parts == [(size, 49 + size) for size in range(20, 4, -1)]
+
+
+def test_the_bins_of_a_figure_by_hand(build_density):
+    """Operations of two ranks and two classes in 150 × 90 bins of number and duration, 100 × 60 of time and offset."""
+    rng = np.random.default_rng(7)
+    n, elapsed_s, weight = 200, 0.25, np.where(np.arange(200) % 3, 1.0, 4.0)
+    took = np.sort(
+        np.concatenate([MS * np.exp(0.1 * rng.standard_normal(150)), 9 * MS * np.exp(0.1 * rng.standard_normal(50))])
+    )
+    classes = build_density(took)
+    of = classes.classify(took)
+    number, rank, start = np.arange(n) // 2, np.arange(n) % 2 * 3, rng.integers(0, 250 * MS, n)
+    offset = rng.integers(0, 10**6, n)
+    rows = DrawnRows(number, rank, offset, start, took, of, weight)
+    counts = np.ones((BLOCKS, 2))
+    figure = bin_trial_to_draw(rows, classes, Account(counts, counts, 2, elapsed_s, 8), 120, True)
+    low, high = np.log(classes.ends_ns)
+    up = np.clip((np.log(took) - low) / (high - low) * 90, 0, 89).astype(int)
+    cells = Counter(zip((number * 150 // 120).tolist(), up.tolist(), of.tolist(), strict=True))
+    expected = [
+        ((x + 0.5) * 120 / 150, np.exp(low + (y + 0.5) / 90 * (high - low)) / 1e9, c, many)
+        for (x, y, c), many in sorted(cells.items())
+    ]
+    assert [cell for row in figure.cells for cell in row] == pytest.approx([cell for row in expected for cell in row])
+    at, reach = np.minimum(start / 1e9 / 0.0025, 99).astype(int), offset.max()
+    cells = Counter(
+        zip(at.tolist(), np.minimum(offset * 60 / reach, 59).astype(int).tolist(), of.tolist(), strict=True)
+    )
+    expected = [((x + 0.5) * 0.0025, (y + 0.5) * reach / 60, c, many) for (x, y, c), many in sorted(cells.items())]
+    assert [cell for row in figure.places for cell in row] == pytest.approx([cell for row in expected for cell in row])
+    busy: Counter = Counter()
+    for place in range(n):
+        busy[int(rank[place]), int(at[place]), int(of[place])] += weight[place] * took[place]
+    expected = [
+        (x * 0.0025, (x + 1) * 0.0025, r, int(busy[r, x, 1] > busy[r, x, 0]), max(of_class) / sum(of_class))
+        for r, x in sorted({(r, x) for r, x, _ in busy})
+        for of_class in [(busy[r, x, 0], busy[r, x, 1])]
+    ]
+    assert [cell for row in figure.ranks for cell in row] == pytest.approx([cell for row in expected for cell in row])
+    assert (figure.longest, figure.ranks_a_line, len(figure.times)) == (120, 1, BLOCKS)

@@ -681,3 +681,27 @@ def test_kcca_is_the_mean_of_the_nearest_settings():
     x = np.array([[1.0], [2.0], [4.0], [8.0]])
     assert kcca.predict({**form, "k": 1}, x) == pytest.approx([10, 25, 40, 80])
     assert kcca.predict({**form, "k": 4}, x) == pytest.approx([38.75] * 4)
+
+
+def test_a_bound_reads_texts_and_counts_of_factors():
+    rows = {"op": ["read", "write"] * 2, "n": [1, 1, 2, 2], "y": [20.0, 10.0, 40.0, 20.0]}
+    data = build_examples(build_table(rows), "y", ["op", "n"])
+    options = {"operation": "op", "stripe_count": "n", "files": "1", "servers": "2", "disks": "2", "unit": "MB/s"}
+    form = import_family("bound").fit(data, {**options, "disk_read": "20MB/s", "disk_write": "10MB/s"}, 0)
+    assert form["columns"] == [
+        {"field": "operation", "factor": "op", "scale": 1.0},
+        {"field": "stripe_count", "factor": "n", "scale": 1.0},
+    ]
+    # A file on one of two servers is served by one disk, on both by two.
+    assert import_family("bound").predict(form, data.x) == pytest.approx(data.y)
+
+
+def test_a_level_that_these_rows_lack_has_no_coefficient():
+    rows = {"fs": list("abcab"), "n": [1, 2, 3, 4, 6], "y": [1.0, 5.0, 3.0, 8.0, 5.5]}
+    data = build_examples(build_table(rows), "y", ["fs", "n"])
+    products = [product for _, product, _ in linear.build_design_columns(data, "")]
+    assert products == [[{"factor": "fs", "is": "b"}], [{"factor": "fs", "is": "c"}], [{"factor": "n"}]]
+    part = linear.build_design_columns(data.take(np.array([0, 1, 3, 4])), "fs:n")
+    assert [(product, values.tolist()) for _, product, values in part] == [
+        ([{"factor": "fs", "is": "b"}, {"factor": "n"}], [0, 2, 0, 6])
+    ]
