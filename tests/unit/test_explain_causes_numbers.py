@@ -10,8 +10,16 @@ import pytest
 from scipy import stats
 
 from iosonde.core.types import Severity
-from iosonde.explain import causes
-from iosonde.explain.causes import s410_trials, s412_chance, s413_drift
+from iosonde.explain import causes, folding
+from iosonde.explain.causes import (
+    s401_period,
+    s405_first_touch,
+    s406_place,
+    s410_trials,
+    s411_amount,
+    s412_chance,
+    s413_drift,
+)
 from iosonde.explain.causes import target as targets
 from iosonde.explain.causes.target import Agreement, Suspect, Target, compute_agreement, select_groups_with_slow
 from iosonde.explain.cost import Account
@@ -538,3 +546,65 @@ def test_chance_is_named_where_no_other_finder_has_a_result():
     assert [suspect.code for suspect in causes.find_suspects(by_chance)] == ["S412"]
     by_period = Target(operations, mark(2000, np.arange(0, 2000, 16)), 1)
     assert [suspect.code for suspect in causes.find_suspects(by_period)] == ["S401"]
+
+
+@pytest.mark.parametrize(
+    ("periods", "expected"),
+    [
+        ([16, 16, 10, 10], (10, 2)),  # the rank with most slow operations decides; half of them are enough
+        ([16, 16, 16, 10], None),
+        ([16, 16, 16, 16], (16, 4)),
+        ([16, 16, 1, 16], (16, 3)),  # a rank of slow operations alone has no period
+        ([16, 16, 16, 16, 16], (16, 4)),  # four ranks are folded
+        ([16, 50, 50], (16, 1)),  # eight slow operations show none
+    ],
+)
+def test_a_period_is_that_of_half_of_the_ranks(periods, expected):
+    slow = np.concatenate([np.arange(400) % period == 0 for period in periods])
+    suspects = s401_period.find(Target(build_operations([400] * len(periods)), slow, 1))
+    found = [(suspect.evidence["period_operations"], suspect.evidence["ranks_seen"]) for suspect in suspects]
+    assert found == ([] if expected is None else [expected])
+
+
+@pytest.mark.parametrize(("step", "n_slow", "gap"), [(20, 20, None), (20, 21, 20), (2, 150, None), (3, 100, 3)])
+def test_an_amount_needs_twenty_gaps_of_three_operations(step, n_slow, gap):
+    suspects = s411_amount.find(Target(build_operations([500]), mark(500, np.arange(n_slow) * step), 1))
+    assert [suspect.evidence["gap_operations"] for suspect in suspects] == ([] if gap is None else [gap])
+
+
+@pytest.mark.parametrize(("distinct", "is_known"), [(89, True), (90, False)])
+def test_places_that_nearly_all_occur_once_have_no_first_touch(distinct, is_known):
+    places = np.concatenate([np.random.default_rng(4).permutation(distinct), np.arange(100 - distinct)])
+    target = Target(build_operations([100], offset=places * 4096), mark(100, slice(0, 10)), 1)
+    first = s405_first_touch._find_first_on_place(target)
+    assert (None if first is None else first.tolist()) == (list(range(distinct)) if is_known else None)
+
+
+def test_units_of_places_are_one_three_five_and_seven_times_a_power_of_two():
+    """Each occurs four times within reach; those of the file system come last."""
+    wanted = [512, 1536, 2560, 3584, 1024, 3072, 2048, 4096, 5000]
+    assert list(s406_place._iter_units(20_000, [5000, 5001])) == wanted
+    every = list(s406_place._iter_units(2**40, []))
+    assert (min(every), max(every), len(every)) == (512, 7 << 30, 4 * 22)
+
+
+def test_the_period_of_places_is_at_the_roundest_near_number():
+    nine = 9 * 65536
+    slow = np.arange(60) * nine + 17
+    found = list(s406_place._detect_periods(slow, 60 * nine))
+    assert found[0] == nine and all(4 * unit <= 60 * nine for unit in found)
+    assert nine not in s406_place._detect_periods(slow[:4], 4 * nine - 1)
+
+
+@pytest.mark.parametrize(
+    ("turns", "length"), [([0.25, 0.25, 5.25], 3.0), ([0.0, 0.5], 0.0), ([0.0, 0.25, 1.5], 1.0), ([-0.25, 0.0], 2**0.5)]
+)
+def test_the_alignment_is_the_length_of_the_sum_of_unit_vectors(turns, length):
+    assert folding._measure_alignment(np.array(turns)) == pytest.approx(length, abs=1e-6)
+
+
+def test_the_length_of_a_period_is_refined_to_its_line():
+    at = np.round((np.arange(300) + 0.25) * 1234.5)
+    assert list_candidate_periods(at, 300 * 1234.5)[0] == pytest.approx(1234.5, rel=1e-5)
+    assert folding._refine_length(at, 1230.0, 15.0, 300 * 1234.5) == pytest.approx(1234.5, rel=1e-5)
+    assert list_candidate_periods(np.random.default_rng(1).uniform(0, 1e6, 50), 1e6) == []

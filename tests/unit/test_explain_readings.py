@@ -342,3 +342,24 @@ def test_a_slow_disk_is_twice_as_slow_and_took_half_of_what_was_lost(its_s, took
     given = replace(PASS, took_s=took_s, lost_s=lost_s, is_synchronous=True, servers=servers)
     reading = readings.read_pass(given)
     assert (reading and reading.mechanism) == mechanism
+
+
+@pytest.mark.parametrize(
+    ("its_s", "mechanism"),
+    [
+        (2.25, readings.SLOW_DISK),
+        (2.24, readings.SLOW_SERVER),
+        (1.26, readings.SLOW_SERVER),
+        (1.25, readings.SLOW_LINK),
+    ],
+)
+def test_a_server_takes_half_of_the_time_itself_or_at_most_a_quarter(its_s, mechanism):
+    """Of the 4 s that operations take longer; the others take 0.25 s."""
+    servers = ServerTimes({"a": (1, its_s), "b": (3, 0.25)})
+    assert readings._decide_by_server_counters("words", ["a"], servers, 4.0).mechanism == mechanism
+
+
+@pytest.mark.parametrize("other", [{}, {"lost_s": 0.1}, {"slow_s": 4e-3}, {"in_a_row_p": 0.01}])
+def test_slow_files_at_their_limits_are_those_of_a_server(other):
+    given = replace(FROM_FILES, took_s=0.5, files=replace(SLOW, **other))
+    assert readings.read_pass(given).mechanism in (readings.SLOW_LINK, readings.SLOW_SERVER)
