@@ -608,3 +608,10 @@ def test_the_length_of_a_period_is_refined_to_its_line():
     assert list_candidate_periods(at, 300 * 1234.5)[0] == pytest.approx(1234.5, rel=1e-5)
     assert folding._refine_length(at, 1230.0, 15.0, 300 * 1234.5) == pytest.approx(1234.5, rel=1e-5)
     assert list_candidate_periods(np.random.default_rng(1).uniform(0, 1e6, 50), 1e6) == []
+
+
+@pytest.mark.parametrize(("n_slow", "is_seen"), [(19, False), (20, True), (380, True), (381, False)])
+def test_chance_needs_twenty_operations_of_either_kind(n_slow, is_seen):
+    slow = mark(400, np.random.default_rng(6).permutation(400)[:n_slow])
+    suspects = s412_chance.find(Target(build_operations([400]), slow, 1))
+    assert [suspect.evidence["probability"] for suspect in suspects] == ([n_slow / 400] if is_seen else [])
