@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import re
 from dataclasses import astuple
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from iosonde.core.types import Severity
+from iosonde.core.types import Estimate, Severity
+from iosonde.core.units import format_rate, format_size
+from iosonde.core.words import format_share
 from iosonde.explain import causes, folding
 from iosonde.explain.causes import (
     s401_period,
@@ -615,3 +618,94 @@ def test_chance_needs_twenty_operations_of_either_kind(n_slow, is_seen):
     slow = mark(400, np.random.default_rng(6).permutation(400)[:n_slow])
     suspects = s412_chance.find(Target(build_operations([400]), slow, 1))
     assert [suspect.evidence["probability"] for suspect in suspects] == ([n_slow / 400] if is_seen else [])
+
+
+def says(text: str, *values: str) -> bool:
+    return all(value in text for value in values)
+
+
+@pytest.mark.parametrize("name", ["s401_period", "s404_from_when_on", "s406_place", "s408_ranks"])
+def test_a_sentence_has_the_shares_of_its_agreement(name):
+    """Some of the expected operations are fast, and some others slow."""
+    slow, columns = CLEAR[name]
+    slow = np.tile(slow, 2)
+    columns = {key: np.concatenate([values, values + (key == "rank") * 20]) for key, values in columns.items()}
+    if name == "s404_from_when_on":
+        slow = mark(800, slice(700, 800))
+    expected = np.flatnonzero(slow)
+    slow[expected[::7]], slow[np.flatnonzero(~slow)[40::250]] = False, True
+    suspect = run_finder(name, build_operations([800], **columns), slow)
+    recall, precision = get_scores(suspect.agreement)
+    assert recall != precision and says(suspect.sentence, format_share(recall), format_share(precision))
+
+
+@pytest.mark.parametrize(
+    ("name", "slow", "n_bytes"),
+    [
+        ("s401_period", mark(400, np.arange(0, 400, 12)), 12 * SIZE),
+        ("s406_place", mark(400, np.arange(0, 400, 12)), 12 * SIZE),
+        ("s411_amount", mark(400, np.cumsum(np.tile([11, 12, 12], 11))), 12 * SIZE),
+    ],
+)
+def test_an_amount_is_named_with_the_unit_of_the_file_system(name, slow, n_bytes):
+    suspect = run_finder(name, build_operations([400], units={"own unit": n_bytes}), slow)
+    assert says(suspect.sentence, format_size(n_bytes), "(own unit)") and format_size(n_bytes) in suspect.cause
+    if name != "s406_place":
+        calls = run_finder(name, build_operations([400], size=0, placed=False), slow)
+        assert format_size(n_bytes) not in calls.cause + calls.sentence and calls.confirm
+
+
+def test_several_slow_operations_in_a_row_have_their_bytes():
+    rows = np.arange(0, 400, 16)
+    operations = build_operations([400], units={"own unit": 3 * SIZE})
+    suspect = run_finder("s401_period", operations, mark(400, rows, rows + 1, rows + 2))
+    assert says(suspect.sentence, format_size(3 * SIZE), "(own unit)", format_size(16 * SIZE))
+    assert format_size(SIZE) not in run_finder("s401_period", build_operations([400]), mark(400, rows)).sentence
+
+
+def test_moments_and_periods_are_named():
+    late = run_finder("s404_from_when_on", build_operations([400]), CLEAR["s404_from_when_on"][0])
+    assert says(late.cause, format_rate(late.evidence["moment_s"], "s"), format_size(late.evidence["bytes_before"]))
+    calls = run_finder("s404_from_when_on", build_operations([400], size=0), CLEAR["s404_from_when_on"][0])
+    early = run_finder("s404_from_when_on", build_operations([400]), mark(400, slice(0, 20)))
+    assert len({late.confirm, calls.confirm, early.confirm}) == 3 and late.cause.split()[0] != early.cause.split()[0]
+    assert calls.evidence["bytes_before"] == 0 and format_rate(calls.evidence["moment_s"], "s") in calls.cause
+    episodes = run_finder("s403_episodes", build_operations([400]), CLEAR["s403_episodes"][0])
+    assert says(episodes.sentence, format_share(episodes.agreement.precision), "20", "2 ")
+
+
+def test_jumps_and_first_touches_have_causes_of_their_own():
+    found = []
+    for gap, far in ((2**20, 2**14), (-4096, 4096), (512, 512)):
+        jumps = np.zeros(200, int)
+        jumps[range(8, 195, 10)], jumps[range(5, 195, 10)] = far, gap
+        slow = jumps == gap
+        found.append(run_finder("s407_distance", build_operations([200], offset=build_jumps(jumps)), slow).cause)
+    assert len(set(found)) == 3 and format_size(2**16) in found[0] and format_size(2**16) not in found[1] + found[2]
+
+
+def test_at_most_four_ranks_and_three_trials_are_listed():
+    slow = mark(14 * 50, slice(0, 6 * 50))
+    suspect = run_finder("s408_ranks", build_operations([50] * 14, file=np.zeros(700, int)), slow)
+    listed = re.findall(r"\d+", suspect.cause)
+    assert (listed, suspect.evidence["ranks"]) == (["0", "1", "2", "3", "2"], list(range(6)))
+    four = run_finder("s408_ranks", build_operations([50] * 14, file=np.zeros(700, int)), mark(700, slice(0, 200)))
+    assert re.findall(r"\d+", four.cause) == ["0", "1", "2", "3"]
+    local = run_finder("s408_ranks", build_operations([50] * 14, file=np.zeros(700, int), local=True), slow)
+    assert local.confirm != suspect.confirm
+    names = [f"t{number}" for number in range(9)]
+    [trials] = s410_trials.find_suspect_trials(1, names, [900] * 5 + [0] * 4, [1000] * 9)
+    assert re.findall(r"t\d|\b\d\b", trials.cause) == ["t0", "t1", "t2", "2"]
+    [three] = s410_trials.find_suspect_trials(1, names, [900] * 3 + [0] * 6, [1000] * 9)
+    assert re.findall(r"t\d|\b\d\b", three.cause) == ["t0", "t1", "t2"]
+    assert says(three.sentence, format_share(three.agreement.recall), format_share(three.agreement.precision))
+
+
+def test_a_drift_is_told_with_both_ends_and_its_direction():
+    slower, faster = (
+        s413_drift.FastDrift(Estimate(0.3 * sign, *sorted((0.2 * sign, 0.45 * sign)), 0.95, 1), 0.0).sentence
+        for sign in (1, -1)
+    )
+    assert re.findall(r"\d\d", slower) == re.findall(r"\d\d", faster) == ["30", "20", "45"] and slower != faster
+    alone = s413_drift.FastDrift(Estimate(0.3, None, None, 0.95, 1), 0.0).sentence
+    assert re.findall(r"\d\d", alone) == ["30"]
