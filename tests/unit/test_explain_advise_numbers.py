@@ -12,6 +12,7 @@ from scipy import stats
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Table, build_table
 from iosonde.core.types import Estimate
+from iosonde.core.words import format_ratio_interval, format_share_difference, format_share_interval
 from iosonde.explain import advise_defaults, instance_twins
 from iosonde.explain.advise import Wish, advise_settings
 from iosonde.explain.advise_defaults import CRITERIA, Default, build_defaults, find_best_default_by_criterion
@@ -867,3 +868,46 @@ def test_advice_on_times_is_for_the_least():
     assert (
         document["repeats"] == 3 and [rule.setting for rule in made.rules] == [("b",)] and len(document["depths"]) == 6
     )
+
+
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        ({"kind": "rules"}, {"advised", "reference", "share", "ratio", "possible"}),
+        ({"kind": "default"}, {"reference", "over_random", "share", "possible"}),
+        ({"kind": "default", "over_random": None}, {"reference", "share", "possible"}),
+        ({"kind": "default", "current": "b"}, {"advised", "reference", "share", "ratio", "possible"}),
+        ({"kind": "nothing"}, {"share", "over_random"}),
+        ({"kind": "nothing", "over_random": None}, {"share"}),
+        ({"kind": "nothing", "current": "b"}, {"share"}),
+        ({"kind": "nothing", "current": "a"}, set()),
+        ({"gain": None}, set()),
+    ],
+)
+def test_the_sentence_of_an_advice_has_the_estimates_of_its_kind(crossing, changes, shown):
+    estimates = {
+        "advised": Estimate(0.91, 0.89, 0.93, 0.95, 16),
+        "reference": Estimate(0.71, 0.69, 0.73, 0.95, 16),
+        "share": Estimate(0.21, 0.19, 0.23, 0.95, 16),
+        "ratio": Estimate(1.41, 1.38, 1.46, 0.95, 16),
+        "possible": Estimate(0.96, 0.94, 0.98, 0.95, 16),
+    }
+    over_random = Estimate(0.31, 0.29, 0.33, 0.95, 16)
+    advice = replace(crossing, gain=replace(crossing.gain, **estimates), over_random=over_random, effects=())
+    text = describe_advice(replace(advice, **changes))
+    formats = {"share": format_share_difference, "over_random": format_share_difference, "ratio": format_ratio_interval}
+    every = {**estimates, "over_random": over_random}
+    assert {name for name, value in every.items() if formats.get(name, format_share_interval)(value) in text} == shown
+    without = replace(advice.gain, possible=None, share=Estimate(0.0, 0.0, 0.0, 0.95, 16))
+    plain = describe_advice(replace(advice, **{"gain": without, **changes}))
+    assert format_share_interval(estimates["possible"]) not in plain
+
+
+def test_a_gain_of_nothing_is_not_told(crossing):
+    nothing = replace(crossing.gain, share=Estimate(0.0, 0.0, 0.0, 0.95, 16), possible=None)
+    for kind in ("default", "nothing"):
+        with_gain, without = (
+            describe_advice(replace(crossing, kind=kind, gain=gain)) for gain in (crossing.gain, nothing)
+        )
+        assert format_share_difference(crossing.gain.share) in with_gain
+        assert format_share_difference(nothing.share) not in without
