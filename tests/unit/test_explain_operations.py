@@ -420,6 +420,11 @@ def test_of_many_operations_all_rare_ones_are_drawn_and_every_nth_frequent_one(m
     assert rows.number[rows.of == 1].tolist() == [5, 50] and set(rows.weight[rows.of == 1]) == {1.0}
     assert (rows.of == 0).sum() == 11 and rows.weight[rows.of == 0].sum() == pytest.approx(98)
     assert (np.diff(rows.number) > 0).all()
+    of[[7, 70, 90]] = 2
+    rows, _ = select_rows_to_draw(Operations(zeros, zeros, zeros, zeros, zeros, 0), of, build_classes(3))
+    assert [rows.number[rows.of == place].tolist() for place in (1, 2)] == [[5, 50], [7, 70, 90]]
+    assert (np.diff(rows.number) > 0).all() and set(rows.weight[rows.of > 0]) == {1.0}
+    assert rows.weight[rows.of == 0].tolist() == pytest.approx([95 / 7] * 7), "every fifteenth"
 
 
 def test_a_trial_is_drawn_in_bins(build_density):
