@@ -73,7 +73,9 @@ def test_several_slow_files_read_like_their_server_and_one_like_nothing():
 def test_the_servers_own_times_tell_a_disk_from_a_link(its_s, mechanism):
     servers = ServerTimes({"server1": (90, 2e-4), "server2": (60, its_s), "server3": (90, 2e-4), "server4": (0, 9.0)})
     assert said(FILES, fast_s=1e-3, slow_s=5e-3, servers=servers) == mechanism
-    assert said(FILES, fast_s=1e-3, slow_s=5e-3, servers=ServerTimes({"server1": (90, 1.0)})) == readings.SLOW_SERVER
+    alone = ServerTimes({"server1": (90, 1.0)})
+    assert said(FILES, fast_s=1e-3, slow_s=5e-3, servers=alone) == readings.SLOW_SERVER
+    assert said(PLACE, fast_s=1e-3, slow_s=5e-3, servers=alone) == readings.SLOW_SERVER
 
 
 def test_several_servers_are_told_apart_only_if_all_take_the_time_or_none():
