@@ -144,4 +144,11 @@ def test_an_effect_takes_two_trials_and_a_power_above_alpha(n, level, power, cod
     with raises(code):
         noise.compute_detectable_effect(n, level, power)
     assert noise.compute_detectable_effect(2, 0.95, 0.8) > noise.compute_detectable_effect(3, 0.95, 0.8)
-    assert noise.compute_detectable_effect(6, 0.95, 0.051) > 0
+
+
+@pytest.mark.parametrize("power", [0.051, 0.1, 0.5, 0.99])
+def test_an_effect_is_found_with_its_power_in_both_tails_together(power):
+    noncentrality = noise.compute_detectable_effect(6, 0.95, power) * math.sqrt(3)
+    critical = scipy_stats.t.ppf(0.975, 10)
+    tails = scipy_stats.nct.sf(critical, 10, noncentrality) + scipy_stats.nct.cdf(-critical, 10, noncentrality)
+    assert tails == pytest.approx(power, rel=1e-6)
