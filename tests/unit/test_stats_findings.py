@@ -677,3 +677,73 @@ def test_neighbours_that_resemble_each_other_are_worth_fewer_trials():
     assert (evidence["operation"], evidence["metric"], evidence["n"]) == ("read", "rate_last_done", 24)
     assert evidence["effective_n"] == pytest.approx(24 * (1 - evidence["lag1"]) / (1 + evidence["lag1"]))
     assert evidence["p"] < 0.001 and 0.5 < evidence["lag1"] < 1
+
+
+TWELVE = range(12)
+RISING, FLAT = [100.0 + x for x in range(12)], [100.0, 101, 102, 101]
+DOUBLE = [*np.linspace(98, 102, 8), *np.linspace(148, 152, 12)]
+FAR = [100.0, 101, 99, 100.5, 99.5, 100.2, 60, 100.1]
+LATE = [{"phases": [starting(100)["phases"][0] | {"operation": f"o{i}"}]} for i in TWELVE]
+LOADS = [{"id": f"r{i}", "facts": {"loads": [{"host": "a", "background_share": 0.5}]}} for i in TWELVE]
+HINTS = [{"phases": [{"hints": {"asked": {f"h{i}": 1 for i in TWELVE}, "took": {"x": 1}}}]}]
+PIDS = [{"id": f"r{i}", "facts": {CONCURRENT_PROCESSES: [7]}} for i in TWELVE]
+UNREAD = [{"phases": [{"operation": f"o{i}", "unread": "x"} for i in TWELVE]}]
+ALONE = [{"phases": [{"of_ranks_alone": [[f"o{i}", "p99"] for i in TWELVE]}]}]
+TASKS = {"name": "s", "on": "mpi", "mpi": {"tool": "ior", "tasks": [3], "expected": 2}}
+JOBS = [{"factors": {"ranks": 2}, "phases": [TASKS | {"name": f"s{i}"} for i in TWELVE]}]
+LOST = [faulty(f"r{i}", "the fault itself", "s: rank 1: 3 of 8 bytes (read") for i in TWELVE]
+BUSY = [
+    {"id": f"r{i}", "facts": {"machine": {"lab": {"emulated": {"warnings": []}}}, "loads": [{"busy_share": 0.9}]}}
+    for i in TWELVE
+]
+UNEVEN = [{"phases": [ranks(60, 140)["phases"][0] | {"operation": f"o{i}"} for i in TWELVE]}]
+
+
+@pytest.mark.parametrize(
+    ("code", "cells", "more", "key"),
+    [
+        ("S103", [cell(RISING, x=i) for i in TWELVE], {}, "cells"),
+        ("S105", [], {"runs": LATE}, "share_of_phase"),
+        ("S106", [], {"runs": UNEVEN}, "tasks"),
+        ("S107", [], {"runs": LOADS}, "runs"),
+        ("S108", [cell(FAR, x=i) for i in TWELVE], {}, "trials"),
+        ("S109", [cell(DOUBLE, x=i) for i in TWELVE], {}, "cells"),
+        ("S111", [], {"runs": HINTS}, "hints"),
+        ("S112", [], {"runs": UNREAD}, "trials"),
+        ("S113", [], {"runs": JOBS}, "trials"),
+        ("S114", [], {"runs": ALONE}, "trials"),
+        ("S116", [], {"runs": LOST}, "runs"),
+        ("S118", [], {"runs": BUSY}, "runs"),
+        ("S125", [cell(FLAT, x=i) for i in TWELVE], {}, "cells_within_two_steps"),
+        ("S127", [cell(TWELVE, unit="MB/s")], {"limit": -1.0}, "places"),
+        ("S127", [cell(TWELVE, unit="MB/s")], {"bound": 1e-9}, "places"),
+        ("S129", [cell([50.0 - i, 100, 101, 99], x=i) for i in TWELVE], {}, "cells"),
+        ("S132", [], {"runs": PIDS}, "runs"),
+    ],
+)
+def test_ten_of_many_are_listed(code, cells, more, key):
+    (finding,) = find(code, *cells, **more)
+    assert len(finding.evidence[key]) == 10
+
+
+def test_ten_of_many_holes_copies_and_metrics_are_listed():
+    grid = [cell([1.0, 2.0], a=a, b=b) for a in range(6) for b in range(6) if (a, b) not in [(a, a) for a in range(6)]]
+    holes = [c for c in grid if (c.by["a"], c.by["b"]) not in [(a, a + 1) for a in range(5)]]
+    ((_, evidence),) = tell("S123", *holes)
+    assert (evidence["n_cells"], evidence["n_combinations"], len(evidence["missing"])) == (25, 36, 10)
+    metrics = [cell([1.0], metric=f"m{i}", a=a, b=b) for i in TWELVE for a, b in ((1, 1), (1, 2), (2, 1))]
+    ((_, evidence),) = tell("S123", *metrics)
+    assert len(evidence["metrics"]) == 10
+    table = build_table({"y": [float("nan")] * 12 + [1.0]})
+    ((_, evidence),) = tell("S123", TrialCell({}, "y", "", np.array([1.0])), table=table)
+    assert (evidence["n_missing"], len(evidence["places"])) == (12, 10)
+    rng = np.random.default_rng(6)
+    values = rng.normal(100, 5, (12, 12))
+    places = [f"p{i}" for i in TWELVE]
+    twins = [cell(row, a=a, b=b, places=places) for a in (1, 2) for b, row in enumerate(values)]
+    (finding,) = find("S121", *twins)
+    assert (finding.evidence["n_cells"], len(finding.evidence["pairs"])) == (12, 10)
+    assert {len(finding.evidence["pairs"][0][key]) for key in ("original_places", "copy_places")} == {10}
+    mixed = [cell([*values[0], 5.5], x=1), cell([*values[0], 7.5], x=2)]
+    (finding,) = find("S121", *mixed)
+    assert (finding.evidence["n_trials"], len(finding.evidence["places"])) == (12, 10)
