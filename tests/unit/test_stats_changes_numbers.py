@@ -37,6 +37,10 @@ def test_the_p_of_a_split_is_siegmunds_integral():
     crossings = np.trapezoid(x * np.exp(-2 * 0.583 * x), x)
     wanted = 2 * looks * z * scipy_stats.norm.pdf(z) * crossings + 2 * scipy_stats.norm.sf(z)
     assert evidence.compute_split_p(z, looks, least, longest) == pytest.approx(wanted, rel=1e-3)
+    one = np.linspace(z / np.sqrt(6), z / np.sqrt(5), 20_001)  # at least one more value than the fewest
+    crossings = np.trapezoid(one * np.exp(-2 * 0.583 * one), one)
+    wanted = 2 * looks * z * scipy_stats.norm.pdf(z) * crossings + 2 * scipy_stats.norm.sf(z)
+    assert evidence.compute_split_p(z, looks, 5, 5) == pytest.approx(wanted, rel=1e-3)
     assert evidence.compute_split_p(0.99, 1, 5, 14) == evidence.compute_split_p(2.0, 365, 5, 14) == 1.0
     assert evidence.compute_split_p(float("inf"), 365, 5, 14) == 0.0
 

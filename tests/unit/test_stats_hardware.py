@@ -83,6 +83,9 @@ def test_without_a_target_nodes_have_memory_alone():
     (only,) = made["nodes"]
     assert set(only) == {"host", "rank", "cores", "disk_way", "memory_copy_one_core", "memory_copy_all_cores"}
     assert (only["disk_way"], made["servers"], made["tcp"], made["tcp_error"]) == (None, [], [], "")
+    old = facts(1.0)
+    del old["probe"]["tcp"], old["probe"]["servers"]
+    assert (hardware.summarise_probe([old], 0.9)["tcp"], hardware.summarise_probe([old], 0.9)["servers"]) == ([], [])
 
 
 @pytest.mark.parametrize(("kind", "own"), [("xfs", True), ("nfs4", False), ("tmpfs", False)])
