@@ -13,6 +13,7 @@ from scipy import stats as scipy_stats
 from statsmodels.formula.api import ols as formula_ols
 from statsmodels.stats.anova import anova_lm
 
+from iosonde.core.errors import InputError
 from iosonde.core.table import build_table
 from iosonde.stats.regression import anova, contrasts, formula, ols
 from iosonde.stats.regression.anova import compute_anova
@@ -126,6 +127,12 @@ def test_a_block_is_a_term_that_is_not_tested_and_may_be_weighted():
 def test_other_types_of_sums_are_refused(kind):
     with raises("unknown-option-value", kind=kind):
         compute_anova(table(), "y", ["a"], 0.95, kind=kind)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 95])
+def test_a_level_is_between_0_and_1(level):
+    with pytest.raises(InputError):
+        compute_anova(table(), "y", ["a"], level)
 
 
 def test_a_contrast_has_the_numbers_of_least_squares_means():
