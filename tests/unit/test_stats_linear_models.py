@@ -129,6 +129,12 @@ def test_other_types_of_sums_are_refused(kind):
         compute_anova(table(), "y", ["a"], 0.95, kind=kind)
 
 
+def test_a_table_takes_factors_with_several_levels_and_no_response_among_them():
+    for on, code in (([], "missing-option"), (["y"], "response-as-factor"), (["one"], "single-level-factor")):
+        with raises(code):
+            compute_anova(table(one=[1] * 15), "y", on, 0.95)
+
+
 @pytest.mark.parametrize("level", [0.0, 1.0, 95])
 def test_a_level_is_between_0_and_1(level):
     with pytest.raises(InputError):
