@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
+from scipy import stats as scipy_stats
 
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict, VerdictState
@@ -202,3 +204,48 @@ def test_effects_without_a_test_say_why():
     ]
     assert estimate_effects({"a": [1, 1]}, trials([1, 2], [3, 4]), None, 0.95) == ResponseEffects(())
     assert estimate_effects({"a": [1]}, trials([1, 2]), None, 0.95).effects == ()
+
+
+REPEATS = trials([1.0, 2, 1.5], [4.0, 5, 4.2], [2.0, 2.2, 3.0], [9.0, 8.0, 8.8])
+CROSSED = {"a": [1, 1, 2, 2], "b": [1, 2, 1, 2]}
+
+
+def test_effects_are_tested_against_trials_at_one_setting():
+    """The sum of squares of each factor with one degree of freedom, over that inside the four cells with eight."""
+    made = estimate_effects(CROSSED, REPEATS, None, 0.9)
+    y = np.concatenate(REPEATS)
+    total = float(((y - y.mean()) ** 2).sum())
+    within = sum(float(((cell - cell.mean()) ** 2).sum()) for cell in REPEATS)
+    means = np.array([cell.mean() for cell in REPEATS]).reshape(2, 2)
+    for name, axis in (("a", 1), ("b", 0)):
+        ss = 6 * float(((means.mean(axis=axis) - means.mean()) ** 2).sum())
+        found = made.effect_of(name)
+        assert found.p == pytest.approx(scipy_stats.f.sf(ss / (within / 8), 1, 8))
+        assert (found.share, found.explained.n, found.explained.level) == (pytest.approx(ss / total), 12, 0.9)
+        assert found.by_chance == 1.0  # the factors interact: the mean square of all is not that of noise
+    joint = made.joint
+    assert (joint.factors, joint.is_joint) == (("a", "b"), True)
+    assert joint.p == pytest.approx(scipy_stats.f_oneway(*REPEATS).pvalue)
+    assert joint.explained.value == pytest.approx(1 - within / total) and joint.explained.low < joint.explained.value
+    assert estimate_effects({"a": [1, 2, 3, 4]}, REPEATS, None, 0.9).joint is None
+    assert estimate_effects(CROSSED, [cell[:1] for cell in REPEATS], None, 0.9).joint is None
+
+
+def test_without_an_interaction_noise_alone_explains_its_degrees_of_freedom():
+    noise = np.array([0.3, -0.3, 0.1, -0.1])
+    added = [10 * a + 3 * b + noise for a, b in zip(CROSSED["a"], CROSSED["b"], strict=True)]
+    made = estimate_effects(CROSSED, added, None, 0.9)
+    y = np.concatenate(added)
+    variance = 4 * float(noise @ noise) / 12
+    assert made.effects[0].by_chance == pytest.approx(variance / float(((y - y.mean()) ** 2).sum()))
+
+
+def test_few_repeats_are_joined_with_the_residuals_of_the_main_effects():
+    values = trials([1.0, 1.2], [4.0], [2.5], [6.5])
+    made = estimate_effects(CROSSED, values, None, 0.9)
+    y = np.concatenate(values)
+    a, b = np.array([0, 0, 0, 1, 1.0]), np.array([0, 0, 1, 0, 1.0])
+    fit = sm.OLS(y, sm.add_constant(np.column_stack([a, b]))).fit()
+    for name, place in (("a", 1), ("b", 2)):
+        assert made.effect_of(name).p == pytest.approx(fit.pvalues[place])
+    assert made.joint is None and made.repeated

@@ -9,10 +9,11 @@ from scipy import stats as scipy_stats
 
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
+from iosonde.core.units import format_significant
 from iosonde.stats.regression import held, slopes
 from iosonde.stats.regression.formula import TermFactor
 from iosonde.stats.regression.model_plots import build_plot_data
-from iosonde.stats.regression.regress import regress
+from iosonde.stats.regression.regress import Regression, regress
 
 X = [1.0, 2.0, 4.0, 8.0, 2.0, 4.0]
 Y = [3.0, 5.0, 6.0, 9.5, 4.5, 6.5]
@@ -161,3 +162,52 @@ def test_a_column_is_held_as_levels_or_as_a_number(cells, shape):
     assert (None if made is None else made.shape) == shape
     if made is not None and len(set(cells)) == 13 and isinstance(cells[0], float):
         assert made[:, 0].tolist() == cells
+
+
+def line(y: list[float], x: list[float]) -> Regression:
+    return regress(build_table({"x": x, "y": y}), "y", ["x"], 0.95)
+
+
+def test_a_slope_is_described_with_its_interval_and_its_straightness():
+    made = line([10.0, 12, 20, 22.5, 31, 29], [1, 1, 2, 2, 3, 3])
+    slope = made.fit.coefficients()[1]
+    low, value, high = (format_significant(x / 2) for x in (slope.low, slope.estimate, slope.high))
+    p = made.assumptions.lack_of_fit.p
+    expected = [f"{value} ({low} to {high}) MiB/s per node", f"no curvature detected (p={p:.2g})"]
+    assert slopes.describe_slope(made, "per node", 2.0, "MiB/s") == expected
+    assert slopes.describe_slope(made, "per node", 2.0, "")[0] == f"{value} ({low} to {high}) per node"
+    flat = slopes.describe_slope(line([10.0, 12, 12, 10, 10, 13], [1, 1, 2, 2, 3, 3]), "per node", 1.0, "s")
+    assert flat[1].startswith("may be flat; no curvature")
+
+
+def test_straightness_takes_three_levels_and_repeats():
+    bent = line([10.0, 11, 30, 31, 10.5, 11], [1, 1, 2, 2, 3, 3])
+    p = bent.assumptions.lack_of_fit.p
+    two = line([1.0, 2, 3, 4.5], [1, 1, 2, 2])
+    none = line([1.0, 2, 4, 4.5], [1, 2, 3, 4])
+    exact = line([1.0, 1, 9, 9, 2, 2], [1, 1, 2, 2, 3, 3])
+    expected = [
+        f"not straight (p={p:.2g})",
+        "linearity not testable with two levels",
+        "linearity not testable without repeats",
+        "not straight",
+    ]
+    assert [slopes._describe_straightness(each) for each in (bent, two, none, exact)] == expected
+
+
+def test_levels_differ_by_the_f_test():
+    apart, alike = line([1.0, 2, 8, 9], [1, 1, 2, 2]), line([1.0, 2, 1.5, 2.5], [1, 1, 2, 2])
+    expected = [[f"the levels differ (p={apart.fit.f_p:.2g})"], [f"no significant difference (p={alike.fit.f_p:.2g})"]]
+    assert [slopes.describe_levels(apart), slopes.describe_levels(alike)] == expected
+    assert slopes.describe_levels(line([1.0, 1, 2, 2], [1, 1, 2, 2])) == []
+
+
+def test_an_adjusted_slope_names_what_is_held_and_warns_if_it_differs():
+    alone, held_slope = Estimate(6.0, 5.0, 7.0, 0.95, 9), Estimate(4.0, 2.0, 4.5, 0.95, 9)
+
+    def describe(others: tuple[str, ...], unit: str = "s", alone: Estimate = alone) -> list[str]:
+        return slopes.describe_adjusted_slope(alone, slopes.AdjustedSlope(held_slope, others), 2.0, unit)
+
+    assert describe(("a", "b"))[0] == "2.00 (1.00 to 2.25) s with a, b held" and len(describe(("a",))) == 2
+    assert describe(("a", "b", "c"), "")[0] == "2.00 (1.00 to 2.25) with 3 other factors held"
+    assert len(describe(("a",), alone=Estimate(6.0, 4.5, 7.0, 0.95, 9))) == 1
