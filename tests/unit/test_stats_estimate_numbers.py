@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
+from iosonde.core.errors import InputError
 from iosonde.core.schema import OPERATION
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate import modes, outliers, percentiles, rank_tests, ratio, scaling, trend
@@ -274,3 +275,21 @@ def test_shifts_of_many_pairs_are_those_of_few(monkeypatch, limit):
     walsh = np.sort((d[rows] + d[columns]) / 2)
     paired = rank_tests.run_paired_test(a, b, 0.95).shift
     assert (paired.value, paired.low, paired.high) == pytest.approx((walsh[22], walsh[5], walsh[39]), abs=1e-9)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 95])
+def test_a_ratio_takes_a_level_between_0_and_1(level):
+    a, b = ratio.compute_moments([1.0, 2.0, 3.0]), ratio.compute_moments([2.0, 3.0])
+    for estimate in (ratio.estimate_ratio_of_means, ratio.estimate_geometric_ratio):
+        with pytest.raises(InputError):
+            estimate(a, b, level)
+
+
+@pytest.mark.parametrize("digits", [9, 1])
+@pytest.mark.parametrize("shift", [0.0, 0.4, -0.7])
+def test_many_trials_have_the_normal_p_of_mann_and_whitney(digits, shift):
+    rng = np.random.default_rng(3)
+    a, b = np.round(rng.normal(0, 1, 70), digits), np.round(rng.normal(shift, 1, 150), digits)
+    u = scipy_stats.mannwhitneyu(b, a, method="asymptotic")
+    p = rank_tests._compute_mann_whitney_p(a, b, u.statistic / (70 * 150))
+    assert p == pytest.approx(u.pvalue)

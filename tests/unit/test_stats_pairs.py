@@ -237,3 +237,11 @@ def test_every_sentence_of_pairs_has_its_numbers():
         shown(low=0.9, rule=gate),
     ]
     assert [describe_pair_verdict(verdict) for verdict in verdicts] == expected
+
+
+def test_an_open_condition_needs_as_many_pairs_as_exclude_its_limit():
+    rule = PairRule("v", "old", "new", "", 0.02, 0.95, 20, fail_if=("slower>5%",))
+    (made,) = judge_pairs(runs(1.06), rule)
+    apart = abs(math.log(1.06) + NOISE.mean() - math.log(1.05))
+    critical = sequential.compute_critical_t(20, 0.95, 20)
+    assert made.n_needed() == math.ceil((critical * NOISE.std(ddof=1) / apart) ** 2)

@@ -229,3 +229,16 @@ def test_every_number_of_a_simulated_survey_of_all_but_one_file():
     }
     assert all(one.coverage.value == 1.0 for one in exact)
     assert all(one.coverage.n == 6 for one in made)
+
+
+def test_draws_until_intervals_are_narrow_end_at_the_first_look_that_shows_it():
+    n = 100
+    whole = Population(Files(np.arange(1.0, n + 1), np.zeros(n), ("a", "b"), np.arange(n) % 2, np.zeros(n, int)))
+
+    def draws_until(margin: float) -> list[tuple[str, int, int, int, int]]:
+        settings = DrawnAgain(1, 1, 0.95, [90], until=margin)
+        draws = resampling._iterate_draws(whole, np.random.default_rng(1), settings)
+        return [(way, size, n, len(draw.chosen[0]), len(draw.samples[0].masses)) for way, size, n, draw in draws]
+
+    assert draws_until(0.3) == [(BY_COUNT, 90, 64, 64, 64), (BY_SIZE, 90, 64, 64, 64)]
+    assert draws_until(0.001) == [(BY_COUNT, 90, 90, 90, 90), (BY_SIZE, 90, 90, 90, 90)]
