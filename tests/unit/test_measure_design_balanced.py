@@ -144,7 +144,7 @@ def test_the_search_for_a_balanced_subset_by_hand():
 
 def test_a_balanced_fraction_says_of_how_many_cells_it_is_and_is_crossed():
     keys = {"factors": ["a", "b", "c"], "constraints": ["a == 0 or d == 0", "a == 0 or b != 2"]}
-    drawn = made(6, **keys)
+    drawn = design.build_cells(FACTORS, {"kind": "balanced", "cells": 6, **keys}, 1)
     assert_problem(drawn.notes[0], "balanced-fraction", cells=6 * 6, allowed=6 * 20)
     chosen = {tuple(cell[name] for name in "abc") for cell in drawn.cells}
     assert len(chosen) == 6 and not [cell for cell in drawn.cells if cell["a"] and cell["d"]]
