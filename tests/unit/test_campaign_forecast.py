@@ -334,6 +334,12 @@ def test_smaller_campaigns_of_other_designs():
     found = every_offer(four, halves, 4, 239)
     assert [offer[0]["kind"] for offer in found] == ["fractional"]
     assert found[0] == (halves, 2, 16, 160.0)
+    quarter = every_offer(SWITCHES, halves, 4, 320)
+    names = [factor.name for factor in SWITCHES]
+    assert [offer for offer in quarter if offer[0]["kind"] == "fractional"] == [
+        (halves, 2, 32, 320.0),
+        ({"kind": "fractional", "factors": names, "p": 2}, 4, 32, 320.0),
+    ]
     cube = {"kind": "latin", "points": 20, "tries": 2, "ranges": {"a": {"low": 1, "high": 9}}}
     assert every_offer([Factor("a")], cube, 3, 300) == [
         ({"kind": "latin", "points": 10, "ranges": cube["ranges"]}, 3, 30, 300.0),
