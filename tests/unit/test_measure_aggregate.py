@@ -325,7 +325,11 @@ def test_settings_of_rows_are_shared_or_vary():
         ([row("r", "bandwidth_last_done", 5)], {"file_size": "9"}, {}),
         ([row("r", "bytes", 5, "bytes"), row("r", "bandwidth_last_done", 5)], {"file_size": 9}, {"r": 5.0}),
         ([row("r", "bytes", 5, "bytes"), row("w", "rate", 5)], {}, {}),
-        ([row("r", "bytes", 5, "bytes"), row("w", "bandwidth_last_done", 5)], {"file_size": 9}, {"r": 5.0, "w []": 9.0}),
+        (
+            [row("r", "bytes", 5, "bytes"), row("w", "bandwidth_last_done", 5)],
+            {"file_size": 9},
+            {"r": 5.0, "w []": 9.0},
+        ),
     ],
 )
 def test_bytes_of_each_operation_by_hand(rows, factors, moved):
@@ -334,7 +338,13 @@ def test_bytes_of_each_operation_by_hand(rows, factors, moved):
 
 @pytest.mark.parametrize(
     ("on", "span_s", "sizes", "value"),
-    [(ALL, 4.0, (8, 12), 5.0), (EACH, 4.0, (8, 12), None), (ALL, None, (8, 12), None), (ALL, 0.0, (8, 12), None), (ALL, 4.0, (0, 0), None)],
+    [
+        (ALL, 4.0, (8, 12), 5.0),
+        (EACH, 4.0, (8, 12), None),
+        (ALL, None, (8, 12), None),
+        (ALL, 0.0, (8, 12), None),
+        (ALL, 4.0, (0, 0), None),
+    ],
 )
 def test_the_rate_until_the_last_rank_is_done(on, span_s, sizes, value):
     parsed = {rank: [Parsed(rows=[row("r", "bytes", size, "bytes")])] for rank, size in enumerate(sizes)}

@@ -405,9 +405,13 @@ def test_a_step_keeps_what_its_tools_said(tmp_path):
     assert "of_ranks_alone" not in entry and entry["network"] is None
     assert found.factors == {"ranks": 2} and found.missing == []
     rates = {(row.operation, row.metric, row.rank): row.value for row in found.observations if row.unit != "s"}
-    assert rates == {("read", "rate_own", 0): 1.0, ("read", "rate_own", 1): 1.0, ("read", "rate_sum_of_ranks", None): 2.0}
+    assert rates == {
+        ("read", "rate_own", 0): 1.0,
+        ("read", "rate_own", 1): 1.0,
+        ("read", "rate_sum_of_ranks", None): 2.0,
+    }
     assert found.headlines == {"read": ["rate"], "copy": []}
-    assert {name: content for name, content in found.raw.items()} == {
+    assert found.raw == {
         "step-02-rank-0000.out": b"0",
         "step-02-rank-0001.out": b"1",
     }
@@ -556,7 +560,14 @@ def test_the_entry_of_a_phase_of_the_engine(tmp_path):
     ("shared", "counted", "nodes", "states", "facts", "at_home"),
     [
         (True, "read", [0, 0, 1], ["cold-verified"] * 3, {"writer_counted": True, "writer_cache": "cold-verified"}, []),
-        (True, "read", [0, 0, 1], ["cold-verified", "warm", "warm"], {"writer_counted": False, "writer_cache": "warm"}, [0, 1]),
+        (
+            True,
+            "read",
+            [0, 0, 1],
+            ["cold-verified", "warm", "warm"],
+            {"writer_counted": False, "writer_cache": "warm"},
+            [0, 1],
+        ),
         (False, "read", [0, 0, 1], ["warm"] * 3, {}, []),
         (True, "write", [0, 0, 1], ["warm"] * 3, {}, []),
         (True, "read", [0, 0, 0], ["warm"] * 3, {}, []),
@@ -564,7 +575,9 @@ def test_the_entry_of_a_phase_of_the_engine(tmp_path):
         (True, "read", [0], ["warm"] * 3, {}, []),
     ],
 )
-def test_the_node_of_the_writer_is_apart_unless_it_was_verified_to_be_cold(shared, counted, nodes, states, facts, at_home):
+def test_the_node_of_the_writer_is_apart_unless_it_was_verified_to_be_cold(
+    shared, counted, nodes, states, facts, at_home
+):
     plan = SimpleNamespace(shared=shared, counted_kind=counted)
     parts = [part(rank, cache={"state": state}) for rank, state in enumerate(states)]
     assert assemble.split_writer_node(plan, parts, nodes) == (facts, at_home)

@@ -493,7 +493,10 @@ def test_centres_are_a_number_or_trials_of_a_cell(centre, trials, cell):
         ({"kind": "list", "cells": []}, "missing-key", {}),
         ({"kind": "list", "cells": {"nodes": 1}}, "missing-key", {}),
         (
-            {"kind": "list", "cells": [{"nodes": 1, "fs": "nfs"}, {"nodes": 2, "fs": "nfs"}, {"nodes": 2, "fs": "nfs"}]},
+            {
+                "kind": "list",
+                "cells": [{"nodes": 1, "fs": "nfs"}, {"nodes": 2, "fs": "nfs"}, {"nodes": 2, "fs": "nfs"}],
+            },
             "duplicate-cell",
             {"key": "design.cells[2]", "first_index": 1},
         ),

@@ -294,7 +294,9 @@ def test_a_pass_ends_with_its_command_or_before(tmp_path, monkeypatch, code, loo
         return load_program.Message("stopped", "stopped") if len(asked) >= end_at else None
 
     process = Process(code, looks)
-    monkeypatch.setattr(load_program.subprocess, "Popen", lambda words, **more: started.append((words, more)) or process)
+    monkeypatch.setattr(
+        load_program.subprocess, "Popen", lambda words, **more: started.append((words, more)) or process
+    )
     monkeypatch.setattr(load_program, "_end_children", ended.append)
     found = load_program._run_pass("work", tmp_path, end)
     assert (found and found.code) == wanted and ended == ([process] if ends else [])
@@ -361,7 +363,8 @@ def test_a_load_is_stopped_and_its_workspace_removed(place, tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("looks", "ended", "code"), [(0, None, None), (2, None, None), (99, 1, "load-not-started"), (99, None, "load-not-started")]
+    ("looks", "ended", "code"),
+    [(0, None, None), (2, None, None), (99, 1, "load-not-started"), (99, None, "load-not-started")],
 )
 def test_a_load_is_started_and_waited_for(place, quick, monkeypatch, looks, ended, code):
     started, signals, left = [], [], [looks]
@@ -395,7 +398,9 @@ def test_a_load_is_started_and_waited_for(place, quick, monkeypatch, looks, ende
     (place / "load.json").unlink(missing_ok=True)
 
 
-@pytest.mark.parametrize(("text", "line"), [("a\nb\n", "b"), ("", "no output"), ("\n", "no output"), (None, "it left nothing")])
+@pytest.mark.parametrize(
+    ("text", "line"), [("a\nb\n", "b"), ("", "no output"), ("\n", "no output"), (None, "it left nothing")]
+)
 def test_the_last_line_of_a_load(place, text, line):
     if text is not None:
         (place / "load.txt").write_text(text)

@@ -50,7 +50,9 @@ def run_probe(monkeypatch, folders, assignment_of, hosts=("n1", "n2", "n2")):
     pairs = [{"forth": 5.0, "back": 7.0}, {"forth": 9.0, "back": 4.0}]
     links = lambda ranks, addresses, rate: calls.append((ranks.rank, addresses, rate)) or ["link"]  # noqa: E731
     monkeypatch.setattr(program, "Heartbeat", lambda *of, **more: hearts.append((*of, more["relays"])) or Heart(*of, 1))
-    monkeypatch.setattr(program, "_measure_node", lambda asked, ranks, heart: {"rank": ranks.rank} if ranks.rank < 2 else None)
+    monkeypatch.setattr(
+        program, "_measure_node", lambda asked, ranks, heart: {"rank": ranks.rank} if ranks.rank < 2 else None
+    )
     monkeypatch.setattr(program.binding, "bind_to_core", lambda ranks: calls.append((ranks.rank, "bound")))
     monkeypatch.setattr(program.os, "sched_setaffinity", lambda pid, cpus: calls.append((pid, cpus == affinity)))
     monkeypatch.setattr(program.network, "measure_all_pairs", lambda ranks: pairs if ranks.rank == 0 else [])
@@ -254,7 +256,9 @@ def test_the_length_of_an_array(cache_bytes, threads, free_bytes, size):
     assert local.copy_bytes(cache_bytes, threads, free_bytes) == size
 
 
-@pytest.mark.parametrize(("stopped", "errors", "why"), [("count", [], None), ("error", [{"text": "EIO"}], "EIO"), ("time", [], "time")])
+@pytest.mark.parametrize(
+    ("stopped", "errors", "why"), [("count", [], None), ("error", [{"text": "EIO"}], "EIO"), ("time", [], "time")]
+)
 def test_a_phase_that_did_not_end_by_itself_is_refused(tmp_path, monkeypatch, stopped, errors, why):
     record = SimpleNamespace(stopped=stopped, errors=errors, started_ns=10**9, ended_ns=3 * 10**9)
     session = SimpleNamespace(prepare=lambda phase: None, run=lambda phase: [record], close=lambda: None)
@@ -563,7 +567,12 @@ def test_a_repetition_is_a_run_whole_or_with_what_it_lacks(
 
 @pytest.mark.parametrize(
     ("wrote", "launcher", "nodes", "cleans"),
-    [(True, "mpiexec", 2, False), (False, "mpiexec", 2, True), (False, "mpiexec", 1, False), (False, "local", 2, False)],
+    [
+        (True, "mpiexec", 2, False),
+        (False, "mpiexec", 2, True),
+        (False, "mpiexec", 1, False),
+        (False, "local", 2, False),
+    ],
 )
 def test_the_ranks_are_watched_and_what_they_left_is_removed(monkeypatch, wrote, launcher, nodes, cleans):
     calls, cleaned = [], []

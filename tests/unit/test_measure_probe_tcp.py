@@ -129,7 +129,13 @@ def test_a_server_says_its_port_once_it_listens(iperf3, tmp_path, monkeypatch):
     with server:
         assert 0 < port < 65536
         server.kill()
-    assert (tmp_path / "log.server").read_text().split() == ["--server", "--one-off", "--port", str(port), "--forceflush"]
+    assert (tmp_path / "log.server").read_text().split() == [
+        "--server",
+        "--one-off",
+        "--port",
+        str(port),
+        "--forceflush",
+    ]
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     assert probe_tcp.start_server() == (None, 0)
     assert codes(probe_tcp.run_iperf3_client("10.0.0.2", 0, 1, False)[2:]) == ["server-not-started"]

@@ -138,7 +138,10 @@ def test_who_runs_a_step_and_how_the_others_wait(monkeypatch, on, rank, called):
     [
         ({}, "cp /t/a b"),
         ({"command": "ior -o ${TARGET}"}, "ior -o /t"),
-        ({"command": "A=${x} ior -o ${TARGET}", "launch": ["mpiexec", "-n 2"], "at": 7}, "A=1 mpiexec '-n 2' ior -o /t"),
+        (
+            {"command": "A=${x} ior -o ${TARGET}", "launch": ["mpiexec", "-n 2"], "at": 7},
+            "A=1 mpiexec '-n 2' ior -o /t",
+        ),
     ],
 )
 def test_the_command_for_the_shell(more, text):

@@ -241,7 +241,9 @@ def run_phase(monkeypatch, tmp_path, looked=None, **more):
     )
     monkeypatch.setattr(rank_phases, "open_session", lambda *_: session)
     monkeypatch.setattr(rank_phases.spool, "records_to_operations", lambda *of: None)
-    monkeypatch.setattr(rank_phases, "prepare_caches_before_reads", lambda plan, a, warm, ranks: looked or {"warm": warm})
+    monkeypatch.setattr(
+        rank_phases, "prepare_caches_before_reads", lambda plan, a, warm, ranks: looked or {"warm": warm}
+    )
     read = {"kind": "read", "transfer_size": 1, "count": 3}
     settings = phases.Settings([{"name": "r", "files": "f", "steps": ["open", read]}])
     part = SimpleNamespace(item={"settings": {"cache": "warm"}}, plans=phases.plan(settings, 0, 1, 0), first=4)
@@ -266,7 +268,9 @@ def test_a_rank_leaves_all_of_its_record(monkeypatch, tmp_path):
 @pytest.mark.parametrize(("own", "warm"), [(None, True), (True, True), (False, False)])
 def test_a_phase_may_say_itself_whether_its_cache_is_warm(monkeypatch, tmp_path, own, warm):
     plans, asked = [phase_plan.PhasePlan("r", None, reads=("f",), warm=own)], []
-    monkeypatch.setattr(rank_phases, "prepare_caches_before_reads", lambda p, a, w, r: asked.append(w) or {"state": "x"})
+    monkeypatch.setattr(
+        rank_phases, "prepare_caches_before_reads", lambda p, a, w, r: asked.append(w) or {"state": "x"}
+    )
     part = SimpleNamespace(item={"settings": {"cache": "warm"}}, plans=plans, first=0)
     heart = SimpleNamespace(enter=lambda *_: None)
     rank_phases.run_phases(part, Assignment("/r", str(tmp_path), 1, [], 1, 9), Recorder(0), heart, 9, Counting(False))
@@ -275,9 +279,7 @@ def test_a_phase_may_say_itself_whether_its_cache_is_warm(monkeypatch, tmp_path,
     assert (left.cache, left.started_ns, left.ended_ns, left.stopped, left.recorded_all) == ({}, 0, 0, "count", True)
 
 
-@pytest.mark.parametrize(
-    ("marks", "rank", "notes"), [("marks", 0, True), ("marks", 1, False), ("", 0, False)]
-)
+@pytest.mark.parametrize(("marks", "rank", "notes"), [("marks", 0, True), ("marks", 1, False), ("", 0, False)])
 def test_rank_0_notes_marks_if_somebody_reads_them(monkeypatch, marks, rank, notes):
     noted = []
     monkeypatch.setattr(rank_phases.faults, "append_mark", lambda *of: noted.append(of))
@@ -321,7 +323,11 @@ def test_caches_before_reads(monkeypatch, local_rank, hook, ran, anew):
     names = ["f000000", "f000001"]
     plan = SimpleNamespace(reads=(rank_phases.Files("f", 2),))
     ranks = SimpleNamespace(
-        rank=3, local_rank=local_rank, barrier=lambda: None, wait_for_all=lambda: None, hosts=[SimpleNamespace(name="n")] * 4
+        rank=3,
+        local_rank=local_rank,
+        barrier=lambda: None,
+        wait_for_all=lambda: None,
+        hosts=[SimpleNamespace(name="n")] * 4,
     )
     root = Path("/t/iosonde-1/trial-0000")
     assignment = Assignment(str(root), "/s", 2, [], 1, 1, cache={"before_reads": hook})

@@ -215,9 +215,7 @@ def test_a_rank_alone_knows_its_eldest_process(folders, monkeypatch, eldest, rec
     monkeypatch.setenv(program.processes.WATCHDOG_VARIABLE, "me")
     monkeypatch.setattr(program.processes, "find_eldest", lambda identity: asked.append(identity) or eldest)
     monkeypatch.setattr(program, "_run_all", lambda parts, a, ranks, h, cpus, alone: ran.append((cpus, alone)) or True)
-    monkeypatch.setattr(
-        program.clocks, "estimate_clocks", lambda _: Clocks((0,), (0,), 1)
-    )
+    monkeypatch.setattr(program.clocks, "estimate_clocks", lambda _: Clocks((0,), (0,), 1))
     traced.run(("a",))
     assert asked == ["me"] and ran == [(os.sched_getaffinity(0), eldest)]
     assert (len(traced.removed) == 2) is records
@@ -249,7 +247,8 @@ def test_commands_run_in_a_directory_that_each_node_can_enter(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("root", "kind", "entered", "idle"), [("/t", items.COMMAND, 1, 1), ("", items.NATIVE, 0, 0), ("/t", items.NATIVE, 0, 1)]
+    ("root", "kind", "entered", "idle"),
+    [("/t", items.COMMAND, 1, 1), ("", items.NATIVE, 0, 0), ("/t", items.NATIVE, 0, 1)],
 )
 def test_a_directory_is_entered_for_commands_and_idle_traffic_measured_for_a_target(
     tmp_path, monkeypatch, root, kind, entered, idle

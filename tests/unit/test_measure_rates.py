@@ -215,7 +215,10 @@ def test_all_rows_of_a_rate_by_hand():
 
 def test_bytes_that_were_moved_are_rows_where_they_are_counted():
     plan = PhasePlan("w", None, BANDWIDTH, "read", counts_moved=True)
-    parts = [rank_part(0, [total("read", 1, 10), total("open", 1, 0)], extra_bytes=7), rank_part(1, [total("read", 2, 20)])]
+    parts = [
+        rank_part(0, [total("read", 1, 10), total("open", 1, 0)], extra_bytes=7),
+        rank_part(1, [total("read", 2, 20)]),
+    ]
     moved = [row for row in every_row(plan, parts) if row[1].startswith("bytes")]
     assert moved == [
         ("w", "bytes_useful_sum_of_ranks", 30.0, "bytes", None, None, ""),
@@ -239,7 +242,10 @@ def test_bytes_that_were_moved_are_rows_where_they_are_counted():
 )
 def test_a_write_that_is_made_durable_has_a_buffered_rate(others, counted, error_ns, buffered):
     """The writes of both ranks: from 1000 to 1500 of rank 0's clock, 100 and 300 bytes."""
-    totals = [[total(counted, count, size, first=first, last=last)] for count, size, first, last in ((1, 100, 1000, 1300), (3, 300, 2100, 2500))]
+    totals = [
+        [total(counted, count, size, first=first, last=last)]
+        for count, size, first, last in ((1, 100, 1000, 1300), (3, 300, 2100, 2500))
+    ]
     for rank in totals:
         rank += [total(kind, 1, 0, first=1000, last=4000) for kind in others]
     parts = [rank_part(0, totals[0], 1000, 4000), rank_part(1, totals[1], 2000, 5000)]

@@ -169,7 +169,9 @@ def test_small_trees_by_hand():
     ]
     assert tree.directories == ["d000", "d000/s001", "doc", "include"]
     assert (tree.facts.files, tree.facts.entries, tree.facts.first_directory) == (21, 25, "d000")
-    assert paths == sorted(paths) and tree.contents["build.sh"].startswith(b"set -e\ncc -O0 -Iinclude -c d000/f00000.c ")
+    assert paths == sorted(paths) and tree.contents["build.sh"].startswith(
+        b"set -e\ncc -O0 -Iinclude -c d000/f00000.c "
+    )
     assert [SourceTree(1, 3)._headers, SourceTree(1, 3)._texts, SourceTree(1, 3)._sources] == [1, 0, 2]
     text = tree.contents["doc/t00000.txt"].decode()
     assert text.startswith("Chapter 0\n") and "//" not in text and text.endswith("\n")

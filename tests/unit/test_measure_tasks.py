@@ -201,7 +201,7 @@ def test_benchmarks_in_turn_are_all_or_without_the_one_that_fetches():
         counts[0] - fetches,
         counts[1],
     ]
-    assert user_commands.GO not in fetching and user_commands.NAMES == tuple(sorted(user_commands.NAMES))
+    assert user_commands.GO not in fetching and tuple(sorted(user_commands.NAMES)) == user_commands.NAMES
 
 
 def test_a_count_of_a_benchmark_is_checked_against_the_known_one(tmp_path):
@@ -268,7 +268,9 @@ def test_variables_of_launchers_are_listed(monkeypatch):
 def test_workloads_are_found_by_name_or_refused(monkeypatch):
     for name in ("envelope", "noncontiguous", "phases"):
         assert workloads.find_producer(name).__name__ == f"iosonde.measure.workloads.{name}"
-    monkeypatch.setattr(workloads, "find_entry_points", lambda group: {"ior": 1, "mine": 2} if group == workloads.GROUP else {})
+    monkeypatch.setattr(
+        workloads, "find_entry_points", lambda group: {"ior": 1, "mine": 2} if group == workloads.GROUP else {}
+    )
     monkeypatch.setattr(workloads, "load_plugin", lambda *of: of)
     assert workloads.list_workloads() == ["envelope", "ior", "mine", "noncontiguous", "phases"]
     assert workloads.find_producer("mine") == (workloads.GROUP, "mine")

@@ -196,14 +196,18 @@ class Launcher:
 def bench(**more):
     facts = {"target": "/t", "machine": {"filesystem": {"servers": ["s1"]}, "mount": {"type": "nfs4"}}}
     fields = {"facts": facts, "max_operations": 77, "idle_s": 9.0, "workspace": None, **more}
-    return trial.Bench("e", fields.pop("steps", (CommandStep("a", name="x"),)), fields.pop("launcher", Launcher()), **fields)
+    return trial.Bench(
+        "e", fields.pop("steps", (CommandStep("a", name="x"),)), fields.pop("launcher", Launcher()), **fields
+    )
 
 
 def test_the_orders_for_the_ranks_of_a_trial(tmp_path, monkeypatch):
     monkeypatch.setattr(trial.mpi_jobs, "list_launcher_variables", lambda: ["SLURM_X"])
     monkeypatch.chdir(tmp_path)
     controls = (Control("f", "s"),)
-    asked = bench(controls=controls, cache=CacheRegime("drop"), server_hands=SimpleNamespace(tell=("tell", "me")), servers=("s1",))
+    asked = bench(
+        controls=controls, cache=CacheRegime("drop"), server_hands=SimpleNamespace(tell=("tell", "me")), servers=("s1",)
+    )
     root = Path("/t/iosonde-e/trial-0005")
     found = trial._build_assignment(asked, TRIAL, root, tmp_path, "marks")
     values = placeholders.build_trial_values(TRIAL, root)
@@ -292,7 +296,9 @@ PHASES = [{"name": name, "files": "f${PEER}", "steps": ["open", "close"]} for na
 @pytest.mark.parametrize(("exit_code", "wanted"), [(0, []), (1, ["silent-nodes"])])
 def test_a_rescue_starts_a_process_on_each_node(tmp_path, monkeypatch, exit_code, wanted):
     calls = []
-    monkeypatch.setattr(trial.watchdog, "watch_command", lambda *of, **more: calls.append((of, more)) or outcome(exit_code))
+    monkeypatch.setattr(
+        trial.watchdog, "watch_command", lambda *of, **more: calls.append((of, more)) or outcome(exit_code)
+    )
     orders = Assignment("/t", str(tmp_path), 6, [], 1, 9, ranks_per_node=3)
     found = trial._rescue_ranks(bench(), SimpleNamespace(assignment=orders, outcome=outcome(1, IDLE)))
     assert codes(found) == wanted
@@ -356,7 +362,9 @@ def test_a_trial_is_begun_watched_and_collected_in_this_order(tmp_path, monkeypa
     monkeypatch.setattr(trial, "Surroundings", lambda b, t, name: calls.append(("around", name)) or nullcontext(around))
     monkeypatch.setattr(trial, "_build_assignment", lambda b, t, root, folder, marks: (root, folder, marks))
     ranks = SimpleNamespace(outcome="outcome")
-    monkeypatch.setattr(trial, "_watch_ranks", lambda b, orders, deadline_s: calls.append((orders, deadline_s)) or ranks)
+    monkeypatch.setattr(
+        trial, "_watch_ranks", lambda b, orders, deadline_s: calls.append((orders, deadline_s)) or ranks
+    )
     raw = {"a": tmp_path / "a" if is_large else b"1"}
     results = SimpleNamespace(collected=SimpleNamespace(raw=raw))
     monkeypatch.setattr(trial, "_collect_results", lambda b, t, of: results if of is ranks else None)

@@ -420,7 +420,13 @@ def test_limits_of_what_reads_show(size, received, operations, state):
 
 @pytest.mark.parametrize(
     ("sent", "assumed", "state"),
-    [(0.9, False, "sent"), (0.89, False, "buffered"), (0.1, True, "buffered"), (0.09, True, "unknown"), (0.09, False, "buffered")],
+    [
+        (0.9, False, "sent"),
+        (0.89, False, "buffered"),
+        (0.1, True, "buffered"),
+        (0.09, True, "unknown"),
+        (0.09, False, "buffered"),
+    ],
 )
 def test_limits_of_what_writes_show(sent, assumed, state):
     found = counted(assumed=assumed, timed=part(sent=sent * MIB))
@@ -429,7 +435,8 @@ def test_limits_of_what_writes_show(sent, assumed, state):
 
 
 @pytest.mark.parametrize(
-    ("loopback", "idle", "is_known"), [(MIB, 0, True), (MIB + 1, 0, False), (0, MIB / 10, True), (0, MIB / 10 + 1, False)]
+    ("loopback", "idle", "is_known"),
+    [(MIB, 0, True), (MIB + 1, 0, False), (0, MIB / 10, True), (0, MIB / 10 + 1, False)],
 )
 def test_limits_of_what_others_may_send(loopback, idle, is_known):
     found = counted(idle=part(received=idle, seconds=0.1), timed=part(received=10 * MIB, loopback=loopback))
@@ -476,7 +483,11 @@ def test_copies_and_parity_of_a_client(facts, copies):
 
 
 def test_rows_of_packets_and_parts_in_order():
-    network = {"timed": part(received=2, sent=3), "packets_per_operation": 1.5, "nodes": [{"rank": 4, "flush": part(sent=5)}]}
+    network = {
+        "timed": part(received=2, sent=3),
+        "packets_per_operation": 1.5,
+        "nodes": [{"rank": 4, "flush": part(sent=5)}],
+    }
     rows = wire.observe_traffic("w", network, 7)
     assert [(row.metric, row.value, row.unit, row.rank) for row in rows] == [
         ("network_received", 2.0, "bytes", None),
@@ -493,7 +504,13 @@ def test_rows_of_packets_and_parts_in_order():
 
 @pytest.mark.parametrize(
     ("root", "local_rank", "kind", "asks"),
-    [("/t", 0, "nfs4", True), ("/t", 1, "nfs4", False), ("", 0, "nfs4", False), ("/t", 0, "ext4", False), ("/t", 0, None, False)],
+    [
+        ("/t", 0, "nfs4", True),
+        ("/t", 1, "nfs4", False),
+        ("", 0, "nfs4", False),
+        ("/t", 0, "ext4", False),
+        ("/t", 0, None, False),
+    ],
 )
 def test_the_first_rank_of_a_node_counts_for_a_network_mount(tmp_path, monkeypatch, root, local_rank, kind, asks):
     asked = []
