@@ -293,3 +293,10 @@ def test_operations_count_in_a_window_by_their_share_in_it():
     assert between(25, 75, True) == pytest.approx(500 + 250)
     assert between(150, 400, False) == pytest.approx(0.5)
     assert rates._sum_done_between(parts, times, READ + 1, False, 0, 400) == 0
+
+
+def test_a_buffered_rate_counts_the_writes_that_moved_bytes():
+    kinds = [total("write", 3, 20, errors=1), total("close", 1, 0, last=4000)]
+    rows = every_row(PhasePlan("w", None, BANDWIDTH, "write"), [rank_part(0, kinds, 1000, 4000)])
+    counts = {(operation, metric): count for operation, metric, _, _, rank, count, _ in rows if rank is None}
+    assert counts["w", "bandwidth_last_done"] == counts["w_buffered", "bandwidth_last_done"] == 2
