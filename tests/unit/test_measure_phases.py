@@ -572,6 +572,13 @@ def test_what_a_phase_with_zero_passes_needs():
             8 * 10 // 4,
             8 * 60 // 4,
         ),
+        (
+            Step("mix", of=(MixPart(1, Step("read", transfer_size=10)), MixPart(3, Step("write", transfer_size=20)))),
+            1,
+            20,
+            10 // 4,
+            60 // 4,
+        ),
     ],
 )
 def test_how_far_a_step_reaches_and_what_it_moves(step, passes, extent, read, written):
