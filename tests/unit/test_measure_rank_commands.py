@@ -530,3 +530,152 @@ def test_a_directory_that_is_nearly_full_is_said(tmp_path, monkeypatch, free, is
 def test_memory_counts_above_our_own_alone(monkeypatch):
     monkeypatch.setattr(command.resource, "getrusage", lambda who: SimpleNamespace(ru_maxrss=100))
     assert [command._get_peak_if_above_ours(kib) for kib in (99, 100, 101)] == [None, None, 101 * 1024]
+
+
+@pytest.mark.parametrize(
+    ("policy", "has_guard", "dismisses"),
+    [("ends", True, True), ("ends", False, False), ("stays", True, False), ("outlives", False, False)],
+)
+@pytest.mark.parametrize("why", ["", "timeout"])
+def test_a_command_is_watched_by_its_guard_until_it_ends(monkeypatch, policy, has_guard, dismisses, why):
+    calls = []
+    guard = SimpleNamespace(watch=lambda pid: calls.append(("watch", pid)), dismiss=lambda: calls.append("dismiss"))
+    monkeypatch.setattr(command, "_wait_for_end", lambda asked, *of: calls.append(of) or why)
+    monkeypatch.setattr(command, "_terminate_group", lambda *of: calls.append(("end", *of)))
+    monkeypatch.setattr(command.time, "monotonic_ns", lambda: 99)
+    asked = ShellCommand("true", step_id="s", leftover_policy=policy, grace_s=1.5)
+    assert command._watch_guarded(asked, 5, 6, 7, guard if has_guard else None) == (why, 99)
+    assert calls == [
+        *([("watch", 5)] if has_guard else []),
+        (5, 6, 7),
+        *([("end", 5, "s", 1.5)] if why else []),
+        *(["dismiss"] if dismisses else []),
+    ]
+
+
+def test_a_command_whose_watch_is_interrupted_is_killed(monkeypatch):
+    killed = []
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "_wait_for_end", interrupt)
+    monkeypatch.setattr(command, "_signal_group", lambda *of: killed.append(of))
+    with pytest.raises(KeyboardInterrupt):
+        command._watch_guarded(ShellCommand("true"), 5, 6, 7, None)
+    assert killed == [(5, signal.SIGKILL)]
+
+
+@pytest.mark.parametrize(
+    ("looks", "hangs", "beats", "step_id"), [(1, "", 0, "s"), (3, "", 2, "s"), (99, "", 4, ""), (99, "in fuse", 1, "s")]
+)
+def test_a_group_is_asked_to_end_and_then_killed(monkeypatch, looks, hangs, beats, step_id):
+    """Each look takes a second of the three that it has."""
+    calls, clock, left, marks = [], [0.0], [looks], []
+
+    class Pulse:
+        def __init__(self, mark):
+            marks.append(mark)
+            self.hangs, self.beats = "", 0
+
+        def beat(self):
+            calls.append("beat")
+            self.hangs = hangs
+
+    def has_ended(pid, seconds):
+        calls.append((pid, seconds))
+        clock[0] += 1.0
+        left[0] -= 1
+        return left[0] <= 0
+
+    monkeypatch.setattr(command, "Pulse", Pulse)
+    monkeypatch.setattr(command, "_has_ended_within", has_ended)
+    monkeypatch.setattr(command, "_signal_group", lambda *of: calls.append(of))
+    monkeypatch.setattr(command.time, "monotonic", lambda: clock[0])
+    command._terminate_group(5, step_id, 4.5)
+    assert marks == ["IOSONDE_STEP_ID=s" if step_id else ""] and calls.count("beat") == beats
+    assert calls[0] == (5, signal.SIGTERM) and calls[-2:] == [(5, signal.SIGKILL), (5, command.KILL_S)]
+    assert set(calls[1:-2]) <= {(5, command.LOOK_S), "beat"}
+
+
+@pytest.mark.parametrize("cpus", [None, {0}])
+def test_a_shell_is_started_at_the_agreed_moment_in_a_session_of_its_own(monkeypatch, cpus):
+    calls, clock = [], iter([10, 20, 30, 40])
+    monkeypatch.setattr(command.os, "sched_getaffinity", lambda pid: {0, 1})
+    monkeypatch.setattr(command.os, "sched_setaffinity", lambda pid, of: calls.append((pid, of)))
+    monkeypatch.setattr(command.os, "listdir", lambda place: [])
+    monkeypatch.setattr(command, "_build_environment", lambda asked: {"A": "b"})
+    monkeypatch.setattr(command, "time", SimpleNamespace(monotonic_ns=lambda: next(clock), time=lambda: 1.5))
+
+    def spawn(path, words, environment, **more):
+        actions = more.pop("file_actions")
+        calls.append((path, words, environment, more))
+        assert [(action[0], *action[1:3]) for action in actions] == [
+            (os.POSIX_SPAWN_OPEN, 0, "/dev/null"),
+            (os.POSIX_SPAWN_DUP2, 6, 1),
+            (os.POSIX_SPAWN_DUP2, 6, 2),
+        ]
+        return 77
+
+    monkeypatch.setattr(command.os, "posix_spawn", spawn)
+    asked = ShellCommand("work", cpus=cpus)
+    assert command._start_shell(asked, 6, lambda: 25) == (1.5, 40, 77)
+    plain = [getattr(signal, f"SIG{name}") for name in ("PIPE", "XFSZ", "INT", "TERM", "HUP", "CHLD")]
+    started = ("/bin/sh", ["sh", "-c", "work"], {"A": "b"}, {"setsid": True, "setsigmask": [], "setsigdef": plain})
+    assert calls == [*([(0, cpus)] if cpus else []), started, *([(0, {0, 1})] if cpus else [])]
+
+
+@pytest.mark.parametrize(("number", "code"), [(12, -12), (None, -1)])
+def test_a_shell_that_does_not_start_has_its_number(monkeypatch, number, code):
+    def fail(*_, **__):
+        raise OSError(number, "no") if number else OSError("no")
+
+    monkeypatch.setattr(command.os, "posix_spawn", fail)
+    started_at, started_ns, pid = command._start_shell(ShellCommand("work"), 6, lambda: 0)
+    assert pid == code and started_at > 0 and started_ns > 0
+
+
+@pytest.mark.parametrize(("error", "is_there"), [(None, True), (ProcessLookupError, False), (PermissionError, False)])
+def test_a_group_is_signalled_if_it_is_there(monkeypatch, error, is_there):
+    sent = []
+
+    def kill(*of):
+        sent.append(of)
+        if error:
+            raise error
+
+    monkeypatch.setattr(command.os, "killpg", kill)
+    assert command._signal_group(5, signal.SIGTERM) is is_there and sent == [(5, signal.SIGTERM)]
+
+
+@pytest.mark.parametrize(
+    ("looks", "seconds", "has_ended"), [(1, 0.0, True), (2, 0.0, False), (3, 2.5, True), (4, 1.5, False)]
+)
+def test_an_end_is_looked_for_until_the_time_is_over(monkeypatch, looks, seconds, has_ended):
+    clock, left = [0.0], [looks]
+
+    def wait(kind, pid, options):
+        assert (kind, pid, options) == (os.P_PID, 5, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        left[0] -= 1
+        return None if left[0] else "ended"
+
+    monkeypatch.setattr(command.os, "waitid", wait)
+    pause = lambda _: clock.__setitem__(0, clock[0] + 1.0)  # noqa: E731
+    monkeypatch.setattr(command, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=pause))
+    assert command._has_ended_within(5, seconds) is has_ended
+
+
+def test_a_guard_is_told_its_group_and_dismissed(monkeypatch):
+    calls = []
+    monkeypatch.setattr(command.os, "kill", lambda *of: calls.append(of))
+    monkeypatch.setattr(command.os, "waitpid", lambda *of: calls.append(of))
+    read, write = os.pipe()
+    guard = command.Guard(77, write)
+    guard.watch(5)
+    assert os.read(read, 99) == b"5\n"
+    os.close(read)
+    guard.watch(6)  # somebody killed it
+    guard.dismiss()
+    assert calls == [(77, signal.SIGKILL), (77, 0)]
+    with pytest.raises(OSError, match="descriptor"):
+        os.fstat(write)
