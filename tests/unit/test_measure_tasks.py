@@ -176,6 +176,7 @@ def test_a_victim_elsewhere_has_a_workspace_named_after_its_trial(tmp_path):
     [
         (TargetError("is-full", "full", "wait"), "full; wait"),
         (TargetError("is-full", "full"), "full"),
+        (TargetError("is-full", "a\udcff"), "a?"),
         (OSError(28, "No space", "/a"), str(OSError(28, "No space", "/a"))),
         (ValueError("x"), None),
     ],
