@@ -239,6 +239,7 @@ def test_the_phases_of_the_last_of_three_ranks(verify):
 def test_holes_are_checked_where_there_are_any(hole, size, checks):
     plans = plan(Settings(10, hole, operations="write", file_size=size, verify=True), 0, 1, 0)
     assert [one.operation for one in plans if one.operation.startswith("check")] == checks
+    assert [one.timed for one in plans if one.operation.startswith("check")] == [False] * len(checks)
 
 
 def test_the_steps_of_each_method_by_hand():
