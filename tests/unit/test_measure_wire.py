@@ -535,6 +535,7 @@ def test_counters_are_those_of_interfaces_and_ports(monkeypatch):
     monkeypatch.setattr(rank_wire.traffic, "read_port_counts", lambda: {"mlx5_0/1": NetworkCounts(100, 200, 300, 400)})
     both = rank_wire.read_counters(Route(("eth0", "eth1", "gone"), ("mlx5_0/1", "gone")))
     assert both == (NetworkCounts(111, 222, 333, 444), NetworkCounts(7, 7, 7, 7))
+    monkeypatch.setattr(rank_wire.traffic, "read_port_counts", None)  # not read without a port
     assert rank_wire.read_counters(Route(("eth0",)))[0] == NetworkCounts(1, 2, 3, 4)
     cards.clear()
     assert rank_wire.read_counters(Route(("eth0",))) == (NetworkCounts(0, 0, 0, 0),) * 2
