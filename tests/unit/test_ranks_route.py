@@ -232,10 +232,14 @@ class Kernel:
 @pytest.mark.parametrize(
     ("buffers", "dump", "bodies"),
     [
-        ([message(16, b"a"), message(16, b"b") + message(3, number(0)) + message(16, b"c")], True, [b"a", b"b"]),
-        ([message(16, b"a"), message(2, number(0)), message(16, b"b")], True, [b"a"]),
-        ([message(16, b"a")], True, [b"a"]),  # no more is answered in time
-        ([message(16, b"a"), message(16, b"b")], False, [b"a"]),
+        (
+            [message(16, b"aaaa"), message(16, b"bbbb") + message(3, number(0)) + message(16, b"cccc")],
+            True,
+            [b"aaaa", b"bbbb"],
+        ),
+        ([message(16, b"aaaa"), message(2, number(0)), message(16, b"bbbb")], True, [b"aaaa"]),
+        ([message(16, b"aaaa")], True, [b"aaaa"]),  # no more is answered in time
+        ([message(16, b"aaaa"), message(16, b"bbbb")], False, [b"aaaa"]),
         ([message(2, number(0))], False, []),
         ([], False, []),
     ],
@@ -334,7 +338,15 @@ def test_both_families_of_addresses_have_routes(monkeypatch):
         ((6, 2), {}, (2,)),
         ((20, 2), {20: Interface(20, "v", kind="vlan", lower=21), 21: Interface(21, "w", kind="vlan", lower=2)}, (2,)),
         ((20, 2), {20: Interface(20, "v", kind="vlan", lower=98)}, (2, 20)),
-        ((20,), {20: Interface(20, "v", kind="vlan", lower=21), 21: Interface(21, "w", kind="vlan", lower=20)}, (20,)),
+        (
+            (20,),
+            {
+                20: Interface(20, "v", kind="vlan", lower=21),
+                21: Interface(21, "w", lower=22),
+                22: Interface(22, "x", lower=21),
+            },
+            (20,),
+        ),
         ((5,), {}, (5,)),  # a part whose bond is not counted
         ((9, 2), {}, (2,)),
         ((11, 2), {}, (2, 11)),
