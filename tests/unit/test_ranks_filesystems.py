@@ -400,3 +400,117 @@ def test_every_translator_that_an_option_switches_is_said_to_be_on_or_off(graph_
             "client-io-threads",
         )
     }
+
+
+@pytest.mark.parametrize(
+    ("output", "answer"), [('{"a": 1}', {"a": 1}), ("[1]", None), ("x", None), ("", None), (None, None)]
+)
+def test_ceph_answers_as_json_or_not_at_all(monkeypatch, output, answer):
+    asked = []
+    monkeypatch.setattr(ceph.reading, "run_tool", lambda words: asked.append(words) or output)
+    assert ceph._query_ceph("osd", "tree") == answer
+    assert asked == [["ceph", "--connect-timeout", "4", "osd", "tree", "--format", "json"]]
+
+
+@pytest.mark.parametrize(
+    ("answers", "asked", "expected"),
+    [
+        ({}, ["version"], (None, None, None, None)),
+        ({"version": {"version": "18"}}, ["version", "osd pool get p all", "osd tree"], ("18", None, None, None)),
+        (
+            {"version": {"version": "18"}, "osd pool get p all": {"size": 3}, "osd tree": TREE},
+            ["version", "osd pool get p all", "osd tree"],
+            ("18", 3, None, ["fa2", "fa3"]),
+        ),
+        (
+            {
+                "version": {"version": "18"},
+                "osd pool get p all": {"size": 3, "erasure_code_profile": "e"},
+                "osd erasure-code-profile get e": {"k": "4", "m": "2"},
+            },
+            ["version", "osd pool get p all", "osd erasure-code-profile get e", "osd tree"],
+            ("18", 1, 4, None),
+        ),
+    ],
+)
+def test_ceph_is_asked_as_long_as_it_answers(monkeypatch, tmp_path, answers, asked, expected):
+    queries = []
+    monkeypatch.setattr(ceph, "read_layout", lambda path, mount_point: {"pool": "p"})
+    monkeypatch.setattr(ceph, "_query_ceph", lambda *words: queries.append(" ".join(words)) or answers.get(queries[-1]))
+    facts = ceph._read_identity(tmp_path, on(tmp_path, "ceph-fuse", "fuse.ceph-fuse"))
+    assert queries == asked
+    assert (facts["version"], facts["copies"], facts["data_parts"], facts["servers"]) == expected
+    assert facts["layout"] == {"pool": "p"}
+
+
+@pytest.mark.parametrize(
+    ("layout", "pool", "options"),
+    [
+        ({"pool": "p"}, {"size": 3}, {"pool_size": "3"}),
+        ({"pool": "p"}, None, {}),
+        ({}, {"size": 3}, {}),
+        (None, {"size": 3}, {}),
+    ],
+)
+def test_the_condition_of_ceph_is_its_health_and_the_copies_of_the_pool(monkeypatch, tmp_path, layout, pool, options):
+    answers = {"health detail": {"checks": {"OSD_DOWN": DOWN}}, "osd pool get p size": pool}
+    monkeypatch.setattr(ceph, "read_layout", lambda path, mount_point: layout)
+    monkeypatch.setattr(ceph, "_query_ceph", lambda *words: answers.get(" ".join(words)))
+    mounted = on(tmp_path, "ceph-fuse", "fuse.ceph-fuse")
+    state = ceph._read_condition(tmp_path, mounted)
+    assert (state["health"], state["options"]) == (["osd.1 on fa3 down"], options)
+    answers.clear()
+    assert ceph._read_condition(tmp_path, mounted) is None
+
+
+@pytest.mark.parametrize(
+    ("checks", "said"),
+    [
+        ({"OSD_DOWN": {"detail": []}}, ["OSD_DOWN"]),
+        ({"OSD_HOST_DOWN": HOST_DOWN}, ["OSD_HOST_DOWN"]),
+        ({"SLOW_OPS": DOWN, "OSD_FULL": {}}, ["OSD_FULL", "SLOW_OPS"]),
+        ({"OSD_DOWN": DOWN | {"muted": True}}, []),
+        ({"POOL_APP_NOT_ENABLED": DOWN}, []),
+    ],
+)
+def test_each_trouble_of_ceph_is_named_by_its_code_or_its_osds(checks, said):
+    assert ceph.list_problems({"checks": checks}) == said
+
+
+@pytest.mark.parametrize(
+    ("type_", "source", "name"),
+    [
+        ("lustre", "n1:/x", "lustre"),
+        ("glusterfs", "x", "gluster"),
+        ("ceph", "x", "ceph"),
+        ("fuse.ceph", "x", "ceph"),
+        ("nfs", "x", "nfs"),
+        ("nfs4", "x", "nfs"),
+        ("xfs", "x", "xfs"),
+        ("zfs", "x", "zfs"),
+        ("gpfs", "x", "gpfs"),
+        ("beegfs", "x", "beegfs"),
+        ("ext4", "x", None),
+        ("fuse", "x", None),
+    ],
+)
+def test_a_mount_belongs_to_a_family_by_its_type(tmp_path, type_, source, name):
+    family = filesystems._find_family(on(tmp_path, source, type_))
+    assert (family.name if family else None) == name
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts", "spare", "arbiters", "expected"),
+    [
+        ("replicate", 3, None, 1, (2, None, None)),
+        ("replicate", 2, None, None, (2, None, None)),
+        ("disperse", 6, 2, None, (1, 4, 2)),
+        ("disperse", 6, None, None, (1, None, None)),
+        ("distribute", 1, 0, 0, (1, None, None)),
+    ],
+)
+def test_the_redundancy_of_gluster_without_arbiters(kind, parts, spare, arbiters, expected):
+    found = gluster._describe_redundancy(kind, parts, spare, arbiters, ["a", "b", "a"])
+    assert (found["copies"], found["data_parts"], found["parity_parts"]) == expected
+    assert (found["copied_by"], found["servers"]) == ("client", ["a", "b"])
+    assert gluster._describe_redundancy(kind, parts, spare, arbiters, [])["servers"] is None
