@@ -186,7 +186,8 @@ def shape(document) -> dict:
 
 def test_a_benchmark_of_users_makes_a_tree_and_checks_it():
     made = benchmarks.find_benchmark("user:ls")
-    assert (made["name"], made["factors"]) == ("user:ls", {"files": [100], "cache": ["warm"]})
+    expected = "user:ls"
+    assert (made["name"], made["factors"]) == (expected, {"files": [100], "cache": ["warm"]})
     assert shape(made) == {
         "set_up": [("tree", "all", False), ("cache", "all", False)],
         "tear_down": [("check", "all", False)] * len(benchmarks.BENCHMARKS["ls"][1]),
@@ -230,7 +231,8 @@ def test_a_file_replaces_keys_of_its_benchmark_and_adds_factors():
     base = benchmarks.find_benchmark("user:ls")
     made = benchmarks.merge_benchmark({"benchmark": "user:ls", "name": "own", "factors": {"files": [7], "x": [1]}})
     assert made == base | {"name": "own", "factors": {"files": [7], "cache": ["warm"], "x": [1]}}
-    assert benchmarks.merge_benchmark({"benchmark": "user:ls", "factors": None}) == base
+    expected = "user:ls"
+    assert benchmarks.merge_benchmark({"benchmark": expected, "factors": None}) == base
     assert benchmarks.merge_benchmark({"name": "x"}) == {"name": "x"}
 
 

@@ -84,10 +84,12 @@ def test_an_import_ends_with_the_worst_that_happened(outcomes, individually, err
 
 def test_an_error_counts_the_files_and_names_the_first():
     error = Imported((GOOD, UNKNOWN, FileOutcome("h", reason="other"))).build_error(True)
-    assert error.values == {"n_failed": 2, "n_files": 3, "file": "f", "reason": "not known"}
+    expected = "not known"
+    assert error.values == {"n_failed": 2, "n_files": 3, "file": "f", "reason": expected}
     error = Imported((UNKNOWN, BROKEN, GOOD)).build_error()
     assert error.values == {"n_failed": 1, "n_files": 3, "path": "g", "reason": "input/output error"}
-    assert Imported((UNKNOWN,)).build_error().values == {"reason": "not known"}
+    text = "not known"
+    assert Imported((UNKNOWN,)).build_error().values == {"reason": text}
     assert Imported((UNKNOWN, QUOTED)).build_error().values == {"n_quoted": 1, "path": "e"}
 
 
@@ -214,7 +216,8 @@ def test_named_files_and_those_of_directories_are_listed_once_in_order(listing, 
         ("x", "x", 0, True, False),
         ("y", "y", 0, True, True),
     ]
-    assert [str(one.damage) for one in listed[3:]] == ["a socket", "it cannot be read: broken", "gone"]
+    expected = "it cannot be read: broken"
+    assert [str(one.damage) for one in listed[3:]] == ["a socket", expected, "gone"]
     assert [str(one.place) for one in listed] == ["f", "d/a", "d/b", "d/c", "x", "y"]
 
 

@@ -249,7 +249,8 @@ def test_what_a_file_says_of_its_labs(tmp_path, monkeypatch, spec_file, what, te
 
 def test_a_setting_is_described_and_told_to_its_hosts():
     setting = LabSetting({"net": "1gbit"}, {}, 2, {"net": "1gbit", "disk": "fast"}, 3, "e1")
-    assert setting.describe == "lab for net=1gbit, disk=fast, repetition 2"
+    expected = "lab for net=1gbit, disk=fast, repetition 2"
+    assert setting.describe == expected
     assert setting.to_dict() == {"experiment": "e1", "repetition": 2, "levels": {"net": "1gbit", "disk": "fast"}}
     assert LabSetting({}, {}, None, {}, 3, "e1").describe == "lab"
 

@@ -135,7 +135,8 @@ def test_every_target_is_cleaned_and_the_first_fault_names_the_others():
     places = {"a": Workspace(), "b": Workspace(fault("it broke")), "c": Workspace(fault("it hangs"))}
     error = measure._clean_targets(places)
     assert [place.calls for place in places.values()] == [["remove"]] * 3
-    assert (str(error.message), [str(one) for one in error.details]) == ("target b: it broke", ["target c: it hangs"])
+    expected, text = "target b: it broke", "target c: it hangs"
+    assert (str(error.message), [str(one) for one in error.details]) == (expected, [text])
     assert measure._clean_targets({"": Workspace()}) is None
 
 
@@ -162,7 +163,8 @@ def test_notes_come_before_the_first_trial(begun, monkeypatch, note, ranks, note
     warning = fault("copies").message
     monkeypatch.setattr(measure.mpi_steps, "list_mpi_warnings", lambda spec: [warning])
     measure._show_initial_notes(begun)
-    assert [str(one) for one in begun.said] == [*["note: shared"] * noted, "a job", "warning: copies"]
+    expected, text = "warning: copies", "note: shared"
+    assert [str(one) for one in begun.said] == [*[text] * noted, "a job", expected]
 
 
 @pytest.mark.parametrize(

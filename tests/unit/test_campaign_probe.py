@@ -41,7 +41,8 @@ def test_the_room_of_all_nodes_and_what_quotas_leave_is_checked(keeper):
     keeper.error = TargetError("no-space", "it is full", "other")
     with raises("no-space", TargetError) as caught:
         probe._check_room(keeper, Path("/t"), FACTS, MIB, 1)
-    assert (str(caught.value.message), caught.value.hint != "other") == ("it is full", True)
+    expected = "it is full"
+    assert (str(caught.value.message), caught.value.hint != "other") == (expected, True)
 
 
 @pytest.mark.parametrize(

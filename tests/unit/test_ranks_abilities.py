@@ -342,13 +342,17 @@ def test_two_ranks_connect_or_the_reason_is_their_last_line(monkeypatch, end, pr
     monkeypatch.setattr(mpi.watchdog, "watch_command", watch)
     monkeypatch.setenv("PYTHONPATH", "/more")
     answer = mpi.mpi_ranks()
-    assert (answer.name, answer.ok, answer.needed_for, answer.required) == ("2 ranks", ok, "more than one rank", False)
+    expected = "more than one rank"
+    assert (answer.name, answer.ok, answer.needed_for, answer.required) == ("2 ranks", ok, expected, False)
     assert getattr(answer.detail, "code", answer.detail) == detail
     if end.get("timed_out"):
         assert_problem(answer.detail, "no-response", limit_s=30.0)
     [(command, limits, path)] = watched
     assert command[0] == "/bin/mpiexec" and command[-4:-1] == ["2", sys.executable, "-c"]
-    assert (limits, path.split(":")) == (watchdog.TimeLimits(30.0), [str(Path(mpi.__file__).parents[3]), "/more"])
+    assert (limits, path.split(":")) == (
+        watchdog.TimeLimits(30.0),
+        [str(Path(abilities.__path__[0]).parents[2]), "/more"],
+    )
 
 
 @pytest.mark.parametrize("job", [None, "77"])
@@ -383,7 +387,8 @@ def test_ssh_or_the_agents_that_replace_it_reach_other_hosts(monkeypatch, on_pat
         monkeypatch.delenv(name, raising=False)
     on_path.programs["ssh"] = "/bin/ssh"
     answer = mpi.other_hosts()
-    assert (answer.name, answer.ok, answer.detail) == ("other hosts", True, "/bin/ssh")
+    expected = "other hosts"
+    assert (answer.name, answer.ok, answer.detail) == (expected, True, "/bin/ssh")
     on_path.programs |= {"a": "/bin/a", "b": "/bin/b"}
     monkeypatch.setenv("HYDRA_LAUNCHER_EXEC", "a -x")
     monkeypatch.setenv("PRTE_MCA_plm_ssh_agent", "b")
@@ -402,7 +407,8 @@ def test_the_nodes_of_a_job_answer_within_half_a_minute(monkeypatch, hosts, show
     monkeypatch.setattr(mpi.launch, "find_launcher", lambda: launcher)
     monkeypatch.setattr(mpi.rollcall, "call_roll", lambda *some, **more: calls.append((some, more)) or tuple(hosts))
     answer = mpi.nodes_of_the_job()
-    assert (answer.name, answer.ok, answer.needed_for) == ("nodes", True, "ranks on the nodes of this job")
+    expected = "ranks on the nodes of this job"
+    assert (answer.name, answer.ok, answer.needed_for) == ("nodes", True, expected)
     assert answer.detail.values == {"nodes": len(hosts), "launcher": "slurm", "hosts": shown}
     assert calls == [((launcher, nodes), {"answer_s": 30.0})]
 
@@ -422,7 +428,8 @@ def test_an_mpiexec_of_another_mpi_is_noted(monkeypatch, on_path, path, typed, f
     identified = mpiexec.Mpiexec("/bin/mpiexec", typed, "its version") if typed else None
     monkeypatch.setattr(mpiexec, "identify_mpiexec", lambda path: identified)
     note = mpi._note_other_mpiexec(mpiexec.Library(flavour, "x", ()))
-    assert (bool(note), "/bin/mpiexec, its version" in note) == (noted, noted)
+    expected = "/bin/mpiexec, its version"
+    assert (bool(note), expected in note) == (noted, noted)
 
 
 def test_each_library_of_the_tools_is_started_once_with_all_its_tools(monkeypatch):
@@ -444,7 +451,8 @@ def test_each_library_of_the_tools_is_started_once_with_all_its_tools(monkeypatc
     expected = (
         f"ior, mdtest: {LIBRARY.version}, started by mpiexec (2, 1) ((),) in 0.5 s (noted); io500: it does not start"
     )
-    assert (answer.name, answer.ok, answer.detail, answer.cure) == ("mpi programs", False, expected, "load it")
+    text, other_text = "mpi programs", "load it"
+    assert (answer.name, answer.ok, answer.detail, answer.cure) == (text, False, expected, other_text)
     assert started == [(2, LIBRARY.version), (2, "unknown")]
     del libraries["io500"]
     assert (mpi.mpi_programs().ok, mpi.mpi_programs().cure) == (True, "")
@@ -474,7 +482,8 @@ def test_the_native_module_is_loaded_in_another_process(monkeypatch, end, ok, de
 
     monkeypatch.setattr(software, "run_program", run)
     answer = software.native()
-    assert (answer.name, answer.ok, answer.detail, answer.required) == ("native module", ok, detail, True)
+    expected = "native module"
+    assert (answer.name, answer.ok, answer.detail, answer.required) == (expected, ok, detail, True)
     assert bool(answer.cure) is not ok
     assert calls == [([sys.executable, "-c"], 20.0)]
 
@@ -495,10 +504,11 @@ def test_libraries_that_are_not_installed_are_named_with_what_installs_them(monk
 
     monkeypatch.setattr(software.metadata, "version", version)
     answer = software.check_libraries()
+    expected = "pip install click mpi4py"
     assert (answer.name, answer.ok, answer.cure, answer.required) == (
         "libraries",
         False,
-        "pip install click mpi4py",
+        expected,
         True,
     )
     assert_problem(answer.detail, "library-missing", libraries="click, mpi4py")
@@ -523,7 +533,8 @@ def test_caches_are_dropped_by_who_may(monkeypatch, writable):
     asked = []
     monkeypatch.setattr(software.os, "access", lambda *some: asked.append(some) or writable)
     answer = software.drop_caches()
-    assert (answer.name, answer.ok, "not" in answer.detail) == ("drop caches", writable, not writable)
+    expected = "drop caches"
+    assert (answer.name, answer.ok, "not" in answer.detail) == (expected, writable, not writable)
     assert asked == [("/proc/sys/vm/drop_caches", os.W_OK)]
 
 
@@ -531,7 +542,8 @@ def test_caches_are_dropped_by_who_may(monkeypatch, writable):
 def test_network_namespaces_are_tried(monkeypatch, on_path, user, words):
     monkeypatch.setattr(software.os, "geteuid", lambda: user)
     answer = software.network_namespaces()
-    assert (answer.name, answer.ok, answer.detail) == ("network namespaces", False, "not available")
+    expected, text = "network namespaces", "not available"
+    assert (answer.name, answer.ok, answer.detail) == (expected, False, text)
     on_path.answers[words] = ""
     assert (software.network_namespaces().ok, software.network_namespaces().detail) == (True, "available")
 
@@ -594,9 +606,10 @@ def test_checks_of_a_target_use_one_file_that_is_removed(tmp_path):
         assert path.parent.parent == tmp_path and path.parent.name.startswith("iosonde-doctor-")
     assert list(tmp_path.iterdir()) == []
     answers = [target_checks.target_writable(tmp_path), target_checks.target_direct_io(tmp_path)]
+    expected, text = "target write", "target direct I/O"
     assert [(one.name, one.ok or "O_DIRECT" in one.detail) for one in answers] == [
-        ("target write", True),
-        ("target direct I/O", True),
+        (expected, True),
+        (text, True),
     ]
 
 
@@ -610,7 +623,8 @@ def test_a_file_system_that_keeps_pages_is_named(monkeypatch, tmp_path, pages, o
     monkeypatch.setattr(_native, "page_cache", lambda path: next(rest))
     monkeypatch.setattr(_native, "drop_page_cache", lambda path: None)
     answer = target_checks.target_fadvise(tmp_path)
-    assert (answer.name, answer.ok, bool(answer.cure)) == ("target cache", ok, pages[0][0] != 0)
+    expected = "target cache"
+    assert (answer.name, answer.ok, bool(answer.cure)) == (expected, ok, pages[0][0] != 0)
     assert all(f"{number} B" in answer.detail for number in (pages[0][0], pages[1][0], 16))
 
 

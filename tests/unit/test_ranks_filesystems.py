@@ -458,7 +458,8 @@ def test_the_condition_of_ceph_is_its_health_and_the_copies_of_the_pool(monkeypa
     monkeypatch.setattr(ceph, "_query_ceph", lambda *words: answers.get(" ".join(words)))
     mounted = on(tmp_path, "ceph-fuse", "fuse.ceph-fuse")
     state = ceph._read_condition(tmp_path, mounted)
-    assert (state["health"], state["options"]) == (["osd.1 on fa3 down"], options)
+    expected = "osd.1 on fa3 down"
+    assert (state["health"], state["options"]) == ([expected], options)
     answers.clear()
     assert ceph._read_condition(tmp_path, mounted) is None
 

@@ -101,7 +101,8 @@ def test_a_launcher_without_a_name_is_a_process(world, monkeypatch, tmp_path):
     world.parent = 8
     heart = Heartbeat(tmp_path, 0)
     world.parent = 1
-    assert heart._detect_lost() == "the process"
+    expected = "the process"
+    assert heart._detect_lost() == expected
     assert (heart._interval_s, heart._relay, heart._thread.daemon, heart._thread.name) == (1.0, None, True, "heartbeat")
 
 

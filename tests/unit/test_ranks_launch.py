@@ -375,7 +375,7 @@ def test_the_library_is_asked_in_a_process_of_its_own(monkeypatch, end, answer):
         assert caught.value.hint == mpiexec.INSTALL
     else:
         assert find() == answer
-    source = str(Path(mpiexec.__file__).parents[3])
+    source = str(Path(launch.__path__[0]).parents[2])
     assert calls == [([sys.executable, "-c"], 30, [source, "/more"])]
 
 

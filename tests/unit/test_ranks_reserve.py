@@ -446,7 +446,8 @@ def test_slurm_is_asked_for_whole_nodes_which_are_given_back(monkeypatch):
         assert (os.environ["SLURM_A"], released) == ("(2, None)", [])
     [(words, more)] = started
     assert words[:6] == ["/bin/salloc", "--nodes=2", "--exclusive", "--job-name=iosonde", "-p", "x"]
-    assert words[6:] == ["sh", "-c", "env -0; echo; exec cat"]
+    expected = "env -0; echo; exec cat"
+    assert words[6:] == ["sh", "-c", expected]
     assert (more["stdin"], more["start_new_session"], released) == (subprocess.PIPE, True, [True])
     assert callable(more["preexec_fn"])
 

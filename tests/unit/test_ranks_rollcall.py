@@ -135,7 +135,8 @@ def test_nodes_that_answer_alone_but_not_together_do_not_connect(answers, end, c
     with raises("ranks-not-connected", LaunchError, nodes=2) as caught:
         rollcall.call_roll(mpirun.MpiRun(("n1", "n2")), 2, answer_s=8.0)
     reason = caught.value.values["reason"]
-    assert codes([reason]) == [code] and (reason.values["limit_s"] == 8.0 if code else reason == "it broke")
+    expected = "it broke"
+    assert codes([reason]) == [code] and (reason.values["limit_s"] == 8.0 if code else reason == expected)
 
 
 def test_only_nodes_of_a_list_of_hosts_are_asked_alone(answers):
