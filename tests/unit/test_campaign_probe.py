@@ -18,7 +18,8 @@ from iosonde.measure.target.space import Limits, Need, QuotaFree
 from messages import raises
 
 MIB = 2**20
-FACTS = {"quota": [{"free_bytes": 5, "free_files": None}, {"free_bytes": 3, "free_files": 9}], "mount": None}
+FREE = [(5, None), (3, 9), (None, 4)]
+FACTS = {"quota": [{"free_bytes": size, "free_files": files} for size, files in FREE], "mount": None}
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def keeper():
 
 def test_the_room_of_all_nodes_and_what_quotas_leave_is_checked(keeper):
     probe._check_room(keeper, Path("/t"), FACTS, 8 * MIB, 3)
-    assert keeper.calls == [(Path("/t"), Need(24 * MIB, 12), Limits(), QuotaFree(3, 9))]
+    assert keeper.calls == [(Path("/t"), Need(24 * MIB, 12), Limits(), QuotaFree(3, 4))]
     keeper.error = TargetError("no-space", "it is full", "other")
     with raises("no-space", TargetError) as caught:
         probe._check_room(keeper, Path("/t"), FACTS, MIB, 1)
@@ -206,3 +207,41 @@ def test_the_first_failure_ends_a_probe_and_its_files_are_removed(measuring):
 )
 def test_a_probe_of_servers_alone_names_nothing_of_nodes(more, only):
     assert ProbeRequest(**more).only_servers is only
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "count", "has_place", "calls"),
+    [
+        ({}, "local", 1, False, []),
+        ({"nodes": 3}, "local", 3, False, []),
+        ({}, "mpirun", 2, False, [(2, ())]),
+        ({"target": "/t"}, "mpirun", 2, True, [(2, (Path("/t"),))]),
+        ({"servers": "s1", "disk_dir": ("/d",)}, "mpirun", 0, False, []),
+    ],
+)
+def test_a_probe_calls_its_nodes_before_it_measures(monkeypatch, options, name, count, has_place, calls):
+    events, rolls = [], []
+    launcher = SimpleNamespace(name=name, max_nodes=2 if name == "mpirun" else None, addresses=lambda n: ("x",) * n)
+    keeper = SimpleNamespace(resolve=lambda path: path, facts=lambda path: {"mount": {"type": "xfs"}})
+    target_facts = {"mount": {"type": "here"}}
+    put = monkeypatch.setattr
+    put(probe.preflight, "open_keeper", lambda idle_s, waiting: nullcontext(keeper))
+    put(probe.launch, "find_launcher", lambda chosen, hosts: launcher)
+    put(probe.launch, "check_nodes", lambda launcher, nodes: events.append(("nodes", nodes)))
+    put(probe.rollcall, "call_roll", lambda launcher, nodes, targets: rolls.append((nodes, targets)))
+    put(probe.machine, "collect_node_facts", lambda: {"node": 1})
+    put(probe.machine, "collect_target_facts", lambda path: target_facts)
+    put(probe, "_check_target", lambda keeper, target, store, size: events.append(("target", target)))
+    put(probe, "_check_room", lambda keeper, target, facts, size, nodes: events.append(("room", nodes)))
+    put(probe.turn, "is_here", lambda names: len(names))
+    put(probe.turn, "hold_machine", lambda turn, here, say: nullcontext(events.append(("hold", here))))
+    put(probe, "_measure_repetitions", lambda bench, *_: [bench])
+    put(probe, "_summarise_runs", lambda request, runs, mount, level: (*runs, mount, level))
+    bench, mount, level = probe.probe_nodes(ProbeRequest(size=MIB, **options), 0.9)
+    checked = [("target", Path("/t"))] if has_place else []
+    room = [("room", count)] if has_place else []
+    assert events == [("nodes", count), *checked, *room, ("hold", count)]
+    assert (rolls, bench.nodes, level) == (calls, count, 0.9)
+    assert mount == ({"type": "xfs"} if has_place else None)
+    assert bench.facts["machine"] == {"node": 1, "mount": {"type": "xfs" if has_place else "here"}}
+    assert bench.servers == (ServerDisks(("s1",), ("/d",)) if "servers" in options else None)
