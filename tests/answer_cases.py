@@ -22,6 +22,7 @@ import test_faults
 
 import compare_sample
 import corpus_sample
+import fake_tree
 import history_sample
 import rank_sample
 import sample_store
@@ -205,7 +206,18 @@ CASES: dict[str, tuple[str, ...]] = {
         "summary io500",
         "summary cp.csv --response log(real_s) --quantiles",
     ),
-    "survey": ("survey plan --population 300000000 --capacity 50PB --rate 5GiB/s",),
+    "survey": (
+        "survey plan --population 300000000 --capacity 50PB --rate 5GiB/s",
+        "survey tree /data --files-from sizes.txt --files 160 --what-if compress=lz4,older=1y --what-if archive=64KiB",
+        "survey tree /data --files-from names.txt --files 120 --level 0.9 --seed 3 --what-if compress=zstd:3,older=1y"
+        " --what-if compress=gzip,type=text,larger=1KiB --what-if archive=64KiB --what-if compress=lz4,type=none",
+        "survey tree /data --files-from names.txt --allocated --until 20% --codecs lz4",
+        "survey tree /data --files 100 --codecs none",
+        "survey tree /data --files 200 --by directory",
+        "survey tree /data --files 60 --by directory:1 --allocated --codecs lz4 --what-if compress=lz4,type=TIFF",
+        "survey tree /data --files 60 --store surveys --level 0.9 --snapshots",
+        "summary surveys",
+    ),
     "time-model": (
         "time-model --size 256KiB --observed 0.5us,30us,2.5ms,11ms --mode-switch 0.3us --copy 10GB/s --network 125MB/s"
         " --network-latency 50us --device-copy 2GB/s --device 150MB/s --prepare 8ms",
@@ -342,6 +354,8 @@ _TABLES: dict[str, Callable[[str], object]] = {
     "parts.yaml": _text("m: 0.3us\np: {memory: 10GB/s, numa: 5GB/s}\nn: {bandwidth: 125MB/s, latency: 50us}\n"),
     "published.csv": _text("feature,coefficient,std_error\nintercept,60,2\nservers,6,0.5\n"),
     "questions.yaml": _text(QUESTIONS),
+    "sizes.txt": fake_tree.write_list,
+    "names.txt": lambda name: fake_tree.write_list(name, sized=False),
     "ior": lambda name: shutil.copytree(DATA / "ior_sweep", name),
 }
 _STORES: dict[str, Callable[[str], object]] = {

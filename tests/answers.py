@@ -30,7 +30,7 @@ DIGITS, TOLERANCE = 9, 1e-7
 MAX_VALUES, MAX_WIDTH = 12, 118  # of a list of numbers that is recorded whole; of a line of a recorded file
 
 
-_DRAWN_ID = re.compile(r"\b\d{8}-[0-9a-f]{8}\b")
+_DRAWN_ID = re.compile(r"\b\d{8}(T\d{6})?-[0-9a-f]{8}\b")
 VARYING = ("self_sha256", "stored_at")  # of a run that was stored now
 
 
@@ -44,9 +44,11 @@ def list_commands() -> list[str]:
 def record(command: str, directory: Path) -> dict[str, Any]:
     """Command line → answer, for all cases of a command, which share a scratch directory."""
     from answer_cases import CASES, prepare
+    from fake_tree import survey_nothing_real
 
     own = {"HOME": str(directory), "XDG_CACHE_HOME": str(directory / ".cache")}
-    with contextlib.chdir(directory), mock.patch.dict(os.environ, COLUMNS="80", TZ="UTC", NO_COLOR="1", **own):
+    environ = mock.patch.dict(os.environ, COLUMNS="80", TZ="UTC", NO_COLOR="1", **own)
+    with contextlib.chdir(directory), environ, survey_nothing_real():
         answers = {}
         for line in CASES[command]:
             prepare(line)
