@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import inspect
 import io
 import json
 import math
@@ -71,6 +72,11 @@ def answer(words: list[str]) -> dict[str, Any]:
             shown["problem"] = True
         if figures := _list_figures(result):
             shown["figures"] = figures
+        content = getattr(result, "answer", None) or getattr(result, "page", None)
+        if rows := getattr(content, "records", list)():
+            shown["records"] = _list_columns(rows)
+        if tables := list(_iterate_tables(content)):
+            shown["tables"] = tables
         if then:
             then()
 
@@ -100,6 +106,33 @@ def _list_figures(result: Any) -> Any:
     except InputError as error:
         return error.code
     return [_describe_figure(figure) for figure in figures]
+
+
+def _list_columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The rows of a frame as its columns."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: _shorten_column([row.get(name) for row in rows]) for name in names}
+
+
+def _shorten_column(entries: list[Any]) -> Any:
+    return _digest(entries) if len(entries) > MAX_VALUES and _are_texts(entries) else entries
+
+
+def _iterate_tables(content: Any) -> Iterator[dict[str, Any]]:
+    """Every table to download that a part of an answer, or of a page, can make of itself."""
+    if isinstance(content, Mapping):
+        content = list(content.values())
+    if isinstance(content, (list, tuple)):
+        for part in content:
+            yield from _iterate_tables(part)
+    elif dataclasses.is_dataclass(content):
+        for name, method in inspect.getmembers(type(content), inspect.isfunction):
+            if "DataTable" in str(method.__annotations__.get("return")) and method.__code__.co_argcount == 1:
+                table = getattr(content, name)()
+                columns = [_shorten_column(list(column)) for column in zip(*table.rows, strict=True)]
+                yield {"caption": table.caption, "columns": list(table.columns), "values": columns}
+        for field in dataclasses.fields(content):
+            yield from _iterate_tables(getattr(content, field.name))
 
 
 def _describe_figure(figure: Any) -> dict[str, Any]:
