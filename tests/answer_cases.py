@@ -17,6 +17,8 @@ import bound_sample
 import declared_sample
 import diagnose_sample
 import numpy as np
+import test_bound_lab
+import test_bound_own_probe
 import test_campaign_against
 import test_faults
 
@@ -27,6 +29,7 @@ import history_sample
 import rank_sample
 import sample_store
 import tools_sample
+from iosonde.core.types import Factor
 
 TESTS = Path(__file__).parent
 DATA = TESTS / "golden" / "data"
@@ -65,6 +68,15 @@ CASES: dict[str, tuple[str, ...]] = {
         "bound --clients 2 --servers 8 --net 1GB/s --stripe 2 --files 3 --placement random",
         "bound --clients 2 --servers 6 --server-net 1GB/s --replicas 3 --redundancy chained --fabric 2GB/s --stripe 3",
         "bound declared --experiment old --servers 2 --net 200MiB/s --disk 90MiB/s --disks 2",
+        "bound probed",
+        "bound probed --disk 160MB/s --disks 1 --level 0.9",
+        "bound attached --net 1GB/s",
+        "bound attached --disks 2 --net 1GB/s",
+        "bound labs",
+        "bound labs --by servers --disk 5MB/s",
+        "bound times.csv --response time --by nodes --clients nodes --net 10MB/s"
+        " --application 'compute=steps*0.1,write=nodes*steps*1e6'",
+        "bound times.csv --response time --by nodes --net 10MB/s --data 20MB --clients 2 --client-memory 16MB",
     ),
     "check": (
         "check suspicious.csv --bound 1GB/s",
@@ -223,6 +235,13 @@ CASES: dict[str, tuple[str, ...]] = {
         " --network-latency 50us --device-copy 2GB/s --device 150MB/s --prepare 8ms",
         "time-model ops.csv --response time_us --on size --by state --size 1MiB --observed 8ms",
         "time-model ops.csv --response time_us --on size --by state --mixture",
+        "time-model losses --mode-switch 0.3us --copy 10GB/s --network 1GB/s --network-latency 50us --device-copy 2GB/s"
+        " --device 300MB/s --prepare 15ms",
+        "time-model results --copy 10GB/s --network 125MB/s --network-latency 30us --device-copy 1GB/s --device 150MB/s"
+        " --by nodes --level 0.9",
+        "time-model causes --where operation=read --mode-switch 5us --copy 4GB/s --network 300MB/s --device-copy 2GB/s"
+        " --device 100MB/s",
+        "time-model ops.csv --response time_us --on size --size 1MiB --level 0.8",
         "time-model --size 1MiB --parts parts.yaml --state sequential --mixture --observed 1ms",
     ),
     "upgrade": (
@@ -313,6 +332,32 @@ def _write_sums(name: str) -> None:
     Path(name).write_text(json.dumps(sums), encoding="utf-8")
 
 
+def _store_attached(path: str) -> None:
+    """Runs that kept a probe, on two servers that pass copies on; the third cell's runs disagree about it."""
+    estimate = {"value": 180e6, "low": 170e6, "high": 190e6, "level": 0.95, "n": 3, "warnings": []}
+    node = {"host": "a", "cores": 1, "disk_write": estimate, "disk_read": estimate}
+    probe = {"pairs": [], "nodes": [node], "warnings": [], "target": "/data", "own_disk": True}
+    layout = {"copies": 2, "copied_by": "servers", "servers": ["s1", "s2"]}
+    machine = {"mount": {"type": "fuse.x"}, "filesystem": layout}
+    runs = [test_bound_own_probe.run(number, probe=probe, machine=machine) for number in range(3)]
+    test_bound_own_probe.store(path, *runs)
+
+
+def _store_labs(path: str) -> None:
+    """Two and four emulated servers: copies by the client, and parity; some disks are slower than was asked for."""
+    copies, parity = {"copies": 2, "copied_by": "client"}, {"copies": 1, "data_parts": 2, "parity_parts": 1}
+    slow = {"disks": [{"read_bytes_per_s": 9e6, "write_bytes_per_s": speed} for speed in (8e6, 6e6)]}
+    runs = [
+        ({"servers": servers}, test_bound_lab.lab(layout, emulated, servers=servers, disk_write=disk), {}, rate)
+        for servers, layout, emulated, disk, rates in (
+            (2, copies, {}, 8e6, (7e6, 7.2e6, 6.9e6)),
+            (4, parity, slow, None, (12e6, 12.5e6, 11.8e6)),
+        )
+        for rate in rates
+    ]
+    test_bound_lab.stored(path, runs, [Factor("servers", "", (2, 4))], ranks=2)
+
+
 def _store_pairs(path: str) -> None:
     """Pairs of which B is 1.3 times as slow, until that is clear."""
     bench = test_campaign_against.Bench(Path(path).parent, ratio=1.3)
@@ -356,6 +401,7 @@ _TABLES: dict[str, Callable[[str], object]] = {
     "questions.yaml": _text(QUESTIONS),
     "sizes.txt": fake_tree.write_list,
     "names.txt": lambda name: fake_tree.write_list(name, sized=False),
+    "times.csv": _text("nodes,steps,time (s)\n1,10,2.0\n1,10,2.2\n1,10,2.1\n2,10,3.2\n2,10,3.0\n2,10,3.1\n"),
     "ior": lambda name: shutil.copytree(DATA / "ior_sweep", name),
 }
 _STORES: dict[str, Callable[[str], object]] = {
@@ -370,6 +416,11 @@ _STORES: dict[str, Callable[[str], object]] = {
     "causes": _store_causes,
     "empty": _create_empty,
     "pairs": _store_pairs,
+    "probed": lambda path: test_bound_own_probe.store(
+        path, *map(test_bound_own_probe.run, range(3)), *map(test_bound_own_probe.probe, range(3))
+    ),
+    "attached": _store_attached,
+    "labs": _store_labs,
     "faulty": lambda path: test_faults.stored(
         path, [test_faults.run(n, test_faults.LEVELS[n % 2], ("write: rank 0: killed",) * (n == 3)) for n in range(8)]
     ),
