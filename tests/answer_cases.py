@@ -21,6 +21,7 @@ import test_bound_lab
 import test_bound_own_probe
 import test_campaign_against
 import test_faults
+import test_strata
 
 import compare_sample
 import corpus_sample
@@ -99,6 +100,20 @@ CASES: dict[str, tuple[str, ...]] = {
         "compare faulty --group fault --incomplete",
         "compare before after --markdown",
         "compare pairs",
+        "compare in_turn.csv --group v a b",
+        "compare in_turn.csv --group v a b --response log(speed) --margin 20% --level 0.9",
+        "compare holes.csv --group v a b",
+        "compare again_rounds.csv --group round first second --pair node",
+        "compare wide.csv --response old,new --by nodes",
+        "compare wide.csv --response old --b-summary mean=2.5,sd=0.4,n=6,name=paper --by nodes",
+        "compare two_responses.csv --group v --response y,z",
+        "compare two_responses.csv --group v b a --response log2(y) --margin 10%",
+        "compare ranks.csv --group v",
+        "compare bring_ups --group copies",
+        "compare bring_ups --group size --level 0.9",
+        "compare declared --experiment all --group experiment",
+        "compare declared --experiment all --group experiment new old --by nodes --metric write",
+        "compare results --group nodes",
         "compare --a-summary mean=147,sd=138,n=3,name=old --b-summary mean=203,sd=9,n=5,name=new",
     ),
     "corpus": ("corpus io500 --on nodes,api,year --mine submission=s05-0",),
@@ -156,12 +171,19 @@ CASES: dict[str, tuple[str, ...]] = {
         "rank declared --experiment old",
         "rank sieving.csv --response mib_s --fixed op",
         "rank --coefficients published.csv --levels servers=1,2,4",
+        "rank two_responses.csv",
+        "rank few.csv --response log2(speed) --on size,sync,fs",
         "rank factorial.csv --response write --block hardware=network,servers --block software=base_fs",
     ),
     "regress": (
         "regress cp.csv --response real_s --on replicas --at replicas=9 --level 0.9",
         "regress writes.csv --response write_kb_s --on 'log2(processes),fs'",
         "regress cp.csv --response real_s --on replicas --robust --without 5,9 --new 3 --at replicas=2",
+        "regress few.csv --response speed --on log2(size),sync --level 0.9",
+        "regress two_responses.csv --on v --response z --at v=b",
+        "regress two_responses.csv --on v,place --response y",
+        "regress declared --experiment old --on log2(nodes),fs --metric write",
+        "regress bring_ups --on copies,size --metric write",
         "regress --sums sums.json --level 0.9 --at x=1 --at x=9",
     ),
     "report": (
@@ -196,6 +218,13 @@ CASES: dict[str, tuple[str, ...]] = {
         "show tools zeus-0001 --as elbencho",
         "show results --export csv --where nodes=1",
         "show results --thesis-json",
+        "show tools --where ranks>=1",
+        "show declared --experiment old --where fs=afs",
+        "show declared --experiment new --where nodes=1 --where repetition<1 --export csv",
+        "show faulty --incomplete --export json --where fault=stop",
+        "show faulty",
+        "show losses w-0 --slowest 3",
+        "show io500 --where api=POSIX",
     ),
     "store": (
         "store check results",
@@ -217,6 +246,12 @@ CASES: dict[str, tuple[str, ...]] = {
         "summary writes.csv --response write_kb_s --by fs,processes --columns fs --unit KB/s",
         "summary io500",
         "summary cp.csv --response log(real_s) --quantiles",
+        "summary two_responses.csv",
+        "summary two_responses.csv --response y,log(z) --by v --all",
+        "summary bring_ups",
+        "summary bring_ups --by size --level 0.9",
+        "summary declared --experiment all --by experiment,fs --columns fs",
+        "summary ranks.csv --by v",
     ),
     "survey": (
         "survey plan --population 300000000 --capacity 50PB --rate 5GiB/s",
@@ -250,7 +285,14 @@ CASES: dict[str, tuple[str, ...]] = {
         "upgrade upgrade.yaml --order watt --level 0.8",
     ),
     "verify": ("verify results", "verify losses", "verify tools", "verify faulty --incomplete"),
-    "watch": ("watch steps", "watch steps --since 2026-08-01", "watch quiet"),
+    "watch": (
+        "watch steps",
+        "watch steps --since 2026-08-01",
+        "watch quiet",
+        "watch moved --since nightly-20260706-0000 --least 5% --min-segment 4 --level 0.9 --looks 4",
+        "watch moved --newest 5 --looks 10 --false-alarms 20%",
+        "watch declared",
+    ),
 }
 
 
@@ -332,6 +374,67 @@ def _write_sums(name: str) -> None:
     Path(name).write_text(json.dumps(sums), encoding="utf-8")
 
 
+_PLACES = range(20)
+
+
+def _write_in_turn(name: str) -> None:
+    """A, then B, while everything becomes slower: more than lies between them."""
+    rows = [
+        f"{'ab'[place // 10]},{place},2026-11-21T10:{place:02}:00,{100 - 0.8 * place + place * 7 % 5 * 0.3:.2f}"
+        for place in _PLACES
+    ]
+    Path(name).write_text("\n".join(["v,place,start,speed", *rows]) + "\n", encoding="utf-8")
+
+
+def _write_holes(name: str) -> None:
+    """Seconds of A and B, of which B lacks the half."""
+    rows = [f"{'ab'[p // 10]},{'' if p > 9 and p % 2 else 10 + p * 7 % 5 * 0.3 + p // 10}" for p in _PLACES]
+    Path(name).write_text("\n".join(["v,seconds", *rows]) + "\n", encoding="utf-8")
+
+
+def _write_rounds(name: str) -> None:
+    """Nodes that are alike in the first round, and the slowest of them again."""
+    first = {node: 100 + node * 37 % 60 * 0.5 for node in range(60)}
+    slowest = sorted(first, key=lambda node: first[node])[:8]
+    rows = [f"n{node:02},first,{value}" for node, value in first.items()]
+    rows += [f"n{node:02},second,{112 + node * 13 % 9}" for node in slowest]
+    Path(name).write_text("\n".join(["node,round,MB/s", *rows]) + "\n", encoding="utf-8")
+
+
+def _write_wide(name: str) -> None:
+    """Seconds of each trial before and after, of 1 and 2 nodes."""
+    rows = [f"{1 + p % 2},{2 + p % 2 + p * 7 % 5 * 0.1:.1f},{2.2 + p % 2 + p * 3 % 5 * 0.1:.1f}" for p in _PLACES]
+    Path(name).write_text("\n".join(["nodes,old,new", *rows]) + "\n", encoding="utf-8")
+
+
+def _write_two_responses(name: str) -> None:
+    """Times y, and rates z of which B has twice as much."""
+    rows = [f"{'ab'[p % 2]},{p},{1 + p * 7 % 5 * 0.1:.1f},{(1 + p % 2) * (4 + p * 3 % 7 * 0.1):.2f}" for p in _PLACES]
+    Path(name).write_text("\n".join(["v,place,y (s),z (MB/s)", *rows]) + "\n", encoding="utf-8")
+
+
+def _write_ranks(name: str) -> None:
+    """Four ranks of each trial: the trials differ more than their ranks."""
+    rows = [
+        f"{v},{trial},{rank},{100 + 9 * (v == 'b') + trial * 5 % 4 * 3 + rank * 3 % 4 * 0.5}"
+        for v in "ab"
+        for trial in range(4)
+        for rank in range(4)
+    ]
+    Path(name).write_text("\n".join(["v,trial,rank,MB/s", *rows]) + "\n", encoding="utf-8")
+
+
+def _store_moved(path: str) -> None:
+    """Slower from the 9th day on with another kernel, and faster for good from the 20th with the same commit."""
+    values = [(100 if day < 8 else 90 if day < 19 else 120) + day * 7 % 5 * 0.3 for day in range(30)]
+
+    def build_facts(day: int) -> dict[str, object]:
+        commit = {} if day < 12 else {"subject_commit": "c" * 40}
+        return {"hosts": ["n1"], "machine": {"host": {"kernel": f"6.{1 + (day >= 8)}"}}, **commit}
+
+    history_sample.write_values(Path(path), [1e6 * value for value in values], facts=build_facts)
+
+
 def _store_attached(path: str) -> None:
     """Runs that kept a probe, on two servers that pass copies on; the third cell's runs disagree about it."""
     estimate = {"value": 180e6, "low": 170e6, "high": 190e6, "level": 0.95, "n": 3, "warnings": []}
@@ -402,6 +505,12 @@ _TABLES: dict[str, Callable[[str], object]] = {
     "sizes.txt": fake_tree.write_list,
     "names.txt": lambda name: fake_tree.write_list(name, sized=False),
     "times.csv": _text("nodes,steps,time (s)\n1,10,2.0\n1,10,2.2\n1,10,2.1\n2,10,3.2\n2,10,3.0\n2,10,3.1\n"),
+    "in_turn.csv": _write_in_turn,
+    "holes.csv": _write_holes,
+    "again_rounds.csv": _write_rounds,
+    "wide.csv": _write_wide,
+    "two_responses.csv": _write_two_responses,
+    "ranks.csv": _write_ranks,
     "ior": lambda name: shutil.copytree(DATA / "ior_sweep", name),
 }
 _STORES: dict[str, Callable[[str], object]] = {
@@ -420,6 +529,8 @@ _STORES: dict[str, Callable[[str], object]] = {
         path, *map(test_bound_own_probe.run, range(3)), *map(test_bound_own_probe.probe, range(3))
     ),
     "attached": _store_attached,
+    "moved": _store_moved,
+    "bring_ups": test_strata.store,
     "labs": _store_labs,
     "faulty": lambda path: test_faults.stored(
         path, [test_faults.run(n, test_faults.LEVELS[n % 2], ("write: rank 0: killed",) * (n == 3)) for n in range(8)]
