@@ -101,8 +101,9 @@ def survey_nothing_real() -> Iterator[None]:
     """Surveys look at the fake tree, in no time."""
     clock = SimpleNamespace(time=lambda: float(NOW_S), monotonic=lambda: 0.0)
     with ExitStack() as stack:
-        stack.enter_context(mock.patch("iosonde.commands.survey.answer.SurveyedTree", FakeTree))
-        stack.enter_context(mock.patch("iosonde.commands.survey.answer.survey_open_tree.__defaults__", (FakeTree.walk,)))
+        answer = "iosonde.commands.survey.answer"
+        stack.enter_context(mock.patch(f"{answer}.SurveyedTree", FakeTree))
+        stack.enter_context(mock.patch(f"{answer}.survey_open_tree.__defaults__", (FakeTree.walk,)))
         for module in ("commands.survey.answer", "survey.from_list"):
             stack.enter_context(mock.patch(f"iosonde.{module}.time", clock))
         yield
@@ -146,4 +147,3 @@ def _build_piece(kind: str, number: int, size: int, codecs: Sequence[str]) -> Pi
     digests = b"".join((block % 50 + number % 2).to_bytes(8, "big") for block in range(blocks - zeros))
     read_s, cached = size / (1e8 * (1 + number % 5)), None if number % 11 == 5 else number % 3 == 0
     return Piece(size, blocks, zeros, digests, 4.0 + number % 4, packed, pack_s, unpack_s, read_s, cached)
-
