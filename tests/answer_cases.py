@@ -40,6 +40,32 @@ QUESTIONS = """questions:
     regress: {on: nodes, at: [nodes=4]}
     metric: read
 """
+MANY_QUESTIONS = """questions:
+  - question: How fast is it?
+    summary: {by: [nodes, fs], columns: fs}
+    metric: write
+    published: 100 MiB/s
+  - question: Which is faster?
+    compare: {group: fs, levels: [afs, nfs], by: nodes}
+    where: ["nodes<=2"]
+  - question: What does a node bring?
+    regress: {on: "nodes,fs", at: ["nodes=3,fs=nfs"]}
+    metric: write
+  - question: What to choose?
+    advise: {choose: fs, given: nodes, current: "fs=afs"}
+    metric: write
+  - question: How does it look?
+    plot: {x: nodes, color: fs}
+    metric: read
+  - question: How long does the application take?
+    bound: {application: "write=nodes*1e9"}
+    metric: copy
+  - question: And of one node?
+    summary: {by: [nodes, fs]}
+    where: ["nodes=1"]
+  - question: By what?
+    summary: {by: nodes, columns: fs}
+"""
 SIEVING = "sieving.csv --response mib_s --choose servers,stripe,sieving --given op,hole_kib,block_kib"
 CASES: dict[str, tuple[str, ...]] = {
     "advise": (
@@ -54,6 +80,9 @@ CASES: dict[str, tuple[str, ...]] = {
         "anova pulp.csv --response strength --on method*temperature --block day",
         "anova declared --on nodes,fs --experiment old --metric write",
         "anova pulp.csv --response strength --on method,temperature --block day --weighted --type 3",
+        "anova bring_ups --on copies,size --metric write",
+        "anova two_responses.csv --response z --on v --level 0.9",
+        "anova few.csv --response log(speed) --on size*sync*fs",
     ),
     "bound": (
         "bound --clients 8 --servers 4 --disks 8 --net 117MB/s --disk 25MB/s --cpu 0.02s/MB --data 3GB",
@@ -87,6 +116,10 @@ CASES: dict[str, tuple[str, ...]] = {
         "check faulty",
         "check io500",
         "check few.csv --response speed --by fs,size",
+        "check in_turn.csv --by v",
+        "check moved --experiment all",
+        "check labs",
+        "check bring_ups",
     ),
     "compare": (
         "compare before after",
@@ -109,6 +142,11 @@ CASES: dict[str, tuple[str, ...]] = {
         "compare two_responses.csv --group v --response y,z",
         "compare two_responses.csv --group v b a --response log2(y) --margin 10%",
         "compare ranks.csv --group v",
+        "compare lonely_ranks.csv --group v",
+        "compare load.csv --group v --response seconds --margin 1%",
+        "compare resembling.csv --group v",
+        "compare iterated --group nodes",
+        "compare iterations --group nodes",
         "compare bring_ups --group copies",
         "compare bring_ups --group size --level 0.9",
         "compare declared --experiment all --group experiment",
@@ -117,13 +155,22 @@ CASES: dict[str, tuple[str, ...]] = {
         "compare --a-summary mean=147,sd=138,n=3,name=old --b-summary mean=203,sd=9,n=5,name=new",
     ),
     "corpus": ("corpus io500 --on nodes,api,year --mine submission=s05-0",),
-    "diagnose": ("diagnose causes", "diagnose reads.csv", "diagnose losses --bandwidth silverman --name fast=cached"),
+    "diagnose": (
+        "diagnose causes",
+        "diagnose reads.csv",
+        "diagnose losses --bandwidth silverman --name fast=cached",
+        "diagnose pieces",
+    ),
     "explain-difference": (
         "explain-difference --store tools zeus-0000@ior zeus-0000@iozone --operation write_large",
         "explain-difference --store tools zeus-0000@mdtest zeus-0000@iosonde --operation create",
         "explain-difference two/ior.txt two/iozone.txt",
         "explain-difference --store tools zeus-0000@ior zeus-0001@ior --operation read_shared",
         "explain-difference tools:zeus-0000@fio tools:zeus-0000@elbencho/first --operation write_large",
+        "explain-difference fio.json elbencho.json",
+        "explain-difference fio.json two/ior.txt --operation write",
+        "explain-difference mdtest.txt mdtest3.txt --operation file_creation",
+        "explain-difference two/iozone.txt elbencho.json --operation write",
     ),
     "fit": (
         "fit few.csv --response speed --on size,sync --family loglinear,tree --folds 4 -o model.json",
@@ -133,6 +180,11 @@ CASES: dict[str, tuple[str, ...]] = {
         "predict model.json --describe",
         "validate few.csv --response speed --on size,sync --family mean,linear --folds 3 --curve",
         "validate few.csv --model model.json",
+        "validate two_responses.csv --response z --on v,place --family mean,linear,tree --folds 4 --inverse",
+        "fit two_responses.csv --response z --on v,place --family neighbours,linear --folds 5 -o z.json",
+        "validate two_responses.csv --model z.json --level 0.8",
+        "predict z.json --level 0.9 v=b place=3",
+        "predict z.json v=c place=3",
         "fit few.csv --response speed --on size,fs,sync --family tree --rules --constraint 'size <= 1024' -o tree.json",
         "predict tree.json --describe",
         "validate few.csv --response speed --on size,fs --family linear --leave-out fs",
@@ -165,6 +217,13 @@ CASES: dict[str, tuple[str, ...]] = {
         "plot writes.csv --on log2(processes),fs --response write_kb_s --together --json",
         "plot few.csv --response speed --kind heatmap --x size --color fs --json",
         "plot faulty --kind time --json",
+        "plot two_responses.csv --response y,z --x v --json",
+        "plot ranks.csv --x v --json",
+        "plot bring_ups --x size --color copies --metric write --json",
+        "plot in_turn.csv --response speed --on place --json",
+        "plot iterated --json",
+        "plot declared --experiment all --x nodes --color fs --panel experiment --json",
+        "plot tools --kind latency --metric write_large --json",
     ),
     "rank": (
         "rank factorial.csv --response write --on network,servers,base_fs",
@@ -197,8 +256,11 @@ CASES: dict[str, tuple[str, ...]] = {
         "report tools --json",
         "report declared --experiment old --metric write --bound servers=2,net=200MiB/s --json",
         "report results --questions questions.yaml --json",
+        "report declared --experiment old --questions many.yaml --metric read --json",
     ),
     "scale": (
+        "scale declared --on nodes --experiment new --metric write,read --where fs=nfs --level 0.9 --at 8,16",
+        "scale bring_ups --on size --metric write --by copies",
         "scale writes.csv --on processes --response write_kb_s --by fs --where fs=NFS --at 20,100",
         "scale declared --on nodes --experiment old --by fs",
         "scale cp.csv --on replicas --response real_s --of-time --at 16",
@@ -252,6 +314,8 @@ CASES: dict[str, tuple[str, ...]] = {
         "summary bring_ups --by size --level 0.9",
         "summary declared --experiment all --by experiment,fs --columns fs",
         "summary ranks.csv --by v",
+        "summary iterated",
+        "summary iterations",
     ),
     "survey": (
         "survey plan --population 300000000 --capacity 50PB --rate 5GiB/s",
@@ -263,7 +327,9 @@ CASES: dict[str, tuple[str, ...]] = {
         "survey tree /data --files 200 --by directory",
         "survey tree /data --files 60 --by directory:1 --allocated --codecs lz4 --what-if compress=lz4,type=TIFF",
         "survey tree /data --files 60 --store surveys --level 0.9 --snapshots",
+        "survey tree /data --files 80 --store surveys --seed 1",
         "summary surveys",
+        "report surveys --json",
     ),
     "time-model": (
         "time-model --size 256KiB --observed 0.5us,30us,2.5ms,11ms --mode-switch 0.3us --copy 10GB/s --network 125MB/s"
@@ -284,7 +350,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "upgrade cluster_atom.yaml",
         "upgrade upgrade.yaml --order watt --level 0.8",
     ),
-    "verify": ("verify results", "verify losses", "verify tools", "verify faulty --incomplete"),
+    "verify": ("verify pieces", "verify results", "verify losses", "verify tools", "verify faulty --incomplete"),
     "watch": (
         "watch steps",
         "watch steps --since 2026-08-01",
@@ -424,6 +490,37 @@ def _write_ranks(name: str) -> None:
     Path(name).write_text("\n".join(["v,trial,rank,MB/s", *rows]) + "\n", encoding="utf-8")
 
 
+def _write_lonely_ranks(name: str) -> None:
+    """Ranks of trials that no column names."""
+    rows = [f"{'ab'[p % 2]},{p // 4},{100 + 90 * (p % 2) + p % 3}" for p in range(16)]
+    Path(name).write_text("\n".join(["v,rank,MB/s", *rows]) + "\n", encoding="utf-8")
+
+
+def _write_load(name: str) -> None:
+    """B was measured under more load, which differs in each trial."""
+    rows = [
+        f"{'ab'[p % 2]},{10 + p * 7 % 5 * 0.37 + p * 0.013 + 4 * (p % 2):.3f},{30 + p * 3 % 7 * 0.1:.1f}"
+        for p in _PLACES
+    ]
+    Path(name).write_text("\n".join(["v,load,seconds", *rows]) + "\n", encoding="utf-8")
+
+
+def _write_resembling(name: str) -> None:
+    """A wave of 20 rows under both sides, one after the other."""
+    rows = [f"{'ab'[p // 30]},{100 + 5 * np.sin(p / 3.2) + p // 30 * 3 + p * 7 % 5 * 0.1:.3f}" for p in range(60)]
+    Path(name).write_text("\n".join(["v,MB/s", *rows]) + "\n", encoding="utf-8")
+
+
+def _store_pieces(path: str) -> None:
+    """Every 16th read of two ranks is slow, and some failed; too many to read at once."""
+    rng = np.random.default_rng(8)
+    trials = [diagnose_sample.rows(1100, 2, lambda rank, number, offset: number % 16 == 0, rng) for _ in range(2)]
+    for trial in trials:
+        trial["status"][5::500] = 5
+        trial["size"][7::9] = 4096
+    diagnose_sample.store(path, trials)
+
+
 def _store_moved(path: str) -> None:
     """Slower from the 9th day on with another kernel, and faster for good from the 20th with the same commit."""
     values = [(100 if day < 8 else 90 if day < 19 else 120) + day * 7 % 5 * 0.3 for day in range(30)]
@@ -511,6 +608,13 @@ _TABLES: dict[str, Callable[[str], object]] = {
     "wide.csv": _write_wide,
     "two_responses.csv": _write_two_responses,
     "ranks.csv": _write_ranks,
+    "lonely_ranks.csv": _write_lonely_ranks,
+    "load.csv": _write_load,
+    "resembling.csv": _write_resembling,
+    "many.yaml": _text(MANY_QUESTIONS),
+    "fio.json": _copy(_FIXTURES / "fio" / "gen-fio333-json-seqwrite-2jobs.json"),
+    "elbencho.json": _copy(_FIXTURES / "elbencho" / "gen-eb3110-2services.json"),
+    "mdtest3.txt": _copy(_FIXTURES / "mdtest" / "gen-mdtest330-3iter.txt"),
     "ior": lambda name: shutil.copytree(DATA / "ior_sweep", name),
 }
 _STORES: dict[str, Callable[[str], object]] = {
@@ -530,6 +634,9 @@ _STORES: dict[str, Callable[[str], object]] = {
     ),
     "attached": _store_attached,
     "moved": _store_moved,
+    "pieces": _store_pieces,
+    "iterated": declared_sample.imported,
+    "iterations": lambda path: declared_sample.imported(path, runs_each=3),
     "bring_ups": test_strata.store,
     "labs": _store_labs,
     "faulty": lambda path: test_faults.stored(

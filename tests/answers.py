@@ -46,10 +46,13 @@ def record(command: str, directory: Path) -> dict[str, Any]:
     """Command line → answer, for all cases of a command, which share a scratch directory."""
     from answer_cases import CASES, prepare
     from fake_tree import survey_nothing_real
+    from iosonde.commands.diagnose import trials
+    from iosonde.store import tables
 
     own = {"HOME": str(directory), "XDG_CACHE_HOME": str(directory / ".cache")}
     environ = mock.patch.dict(os.environ, COLUMNS="80", TZ="UTC", NO_COLOR="1", **own)
-    with contextlib.chdir(directory), environ, survey_nothing_real():
+    pieces = mock.patch.object(trials, "IN_MEMORY", 2000), mock.patch.object(tables, "ROWS_PER_GROUP", 500)
+    with contextlib.chdir(directory), environ, survey_nothing_real(), pieces[0], pieces[1]:
         answers = {}
         for line in CASES[command]:
             prepare(line)

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -106,6 +107,8 @@ def survey_nothing_real() -> Iterator[None]:
         stack.enter_context(mock.patch(f"{answer}.survey_open_tree.__defaults__", (FakeTree.walk,)))
         for module in ("commands.survey.answer", "survey.from_list"):
             stack.enter_context(mock.patch(f"iosonde.{module}.time", clock))
+        times = mock.patch("iosonde.commands.survey.stored.datetime", wraps=datetime)
+        stack.enter_context(times).now.return_value = datetime.fromtimestamp(NOW_S, UTC)
         yield
 
 
