@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -99,7 +100,7 @@ class FakeTree:
 
 @contextmanager
 def survey_nothing_real() -> Iterator[None]:
-    """Surveys look at the fake tree, in no time."""
+    """Surveys look at the fake tree, in no time, and are kept a minute apart."""
     clock = SimpleNamespace(time=lambda: float(NOW_S), monotonic=lambda: 0.0)
     with ExitStack() as stack:
         answer = "iosonde.commands.survey.answer"
@@ -108,7 +109,7 @@ def survey_nothing_real() -> Iterator[None]:
         for module in ("commands.survey.answer", "survey.from_list"):
             stack.enter_context(mock.patch(f"iosonde.{module}.time", clock))
         times = mock.patch("iosonde.commands.survey.stored.datetime", wraps=datetime)
-        stack.enter_context(times).now.return_value = datetime.fromtimestamp(NOW_S, UTC)
+        stack.enter_context(times).now.side_effect = (datetime.fromtimestamp(NOW_S + 60 * n, UTC) for n in count())
         yield
 
 
