@@ -66,6 +66,12 @@ MANY_QUESTIONS = """questions:
   - question: By what?
     summary: {by: nodes, columns: fs}
 """
+MODELLED = """today: {clients: 4, servers: 4, network: 1MB/s, model: {network: 1, kind: x}}
+candidates:
+  ten: {network: x10, cost: 50, watts: 9, model: {network: 10}}
+  far: {network: x20, cost: 70, model: {network: 2000}}
+  kind: {servers: x2, cost: 20, model: {kind: y}}
+"""
 SIEVING = "sieving.csv --response mib_s --choose servers,stripe,sieving --given op,hole_kib,block_kib"
 CASES: dict[str, tuple[str, ...]] = {
     "advise": (
@@ -256,6 +262,11 @@ CASES: dict[str, tuple[str, ...]] = {
         "report tools --json",
         "report declared --experiment old --metric write --bound servers=2,net=200MiB/s --json",
         "report results --questions questions.yaml --json",
+        "report labs --json",
+        "report bring_ups --level 0.9 --json",
+        "report iterated --json",
+        "report declared --experiment new --metric write --choose fs --given nodes --current fs=afs --json",
+        "report two_responses.csv --response y,z --json",
         "report declared --experiment old --questions many.yaml --metric read --json",
     ),
     "scale": (
@@ -349,6 +360,11 @@ CASES: dict[str, tuple[str, ...]] = {
         "upgrade upgrade.yaml --order money",
         "upgrade cluster_atom.yaml",
         "upgrade upgrade.yaml --order watt --level 0.8",
+        "fit net.csv --response rate --on network,kind --family linear -o net.json",
+        "upgrade modelled.yaml --model net.json --level 0.9",
+        "fit net.csv --response 'time (s)' --on network,kind --family tree -o time.json",
+        "upgrade modelled.yaml --model time.json",
+        "upgrade modelled.yaml",
     ),
     "verify": ("verify pieces", "verify results", "verify losses", "verify tools", "verify faulty --incomplete"),
     "watch": (
@@ -496,6 +512,13 @@ def _write_lonely_ranks(name: str) -> None:
     Path(name).write_text("\n".join(["v,rank,MB/s", *rows]) + "\n", encoding="utf-8")
 
 
+def _write_net(name: str) -> None:
+    """What follows from the speed of a network."""
+    rows = [f"{1 + p % 10},{'xy'[p // 10]},{(1 + p % 10) * 3 + p // 10 + p * 7 % 5 * 0.1:.1f}" for p in _PLACES]
+    rows = [f"{row},{60 / float(row.rpartition(',')[2]):.4f}" for row in rows]
+    Path(name).write_text("\n".join(["network,kind,rate (MB/s),time (s)", *rows]) + "\n", encoding="utf-8")
+
+
 def _write_load(name: str) -> None:
     """B was measured under more load, which differs in each trial."""
     rows = [
@@ -611,6 +634,8 @@ _TABLES: dict[str, Callable[[str], object]] = {
     "lonely_ranks.csv": _write_lonely_ranks,
     "load.csv": _write_load,
     "resembling.csv": _write_resembling,
+    "net.csv": _write_net,
+    "modelled.yaml": _text(MODELLED),
     "many.yaml": _text(MANY_QUESTIONS),
     "fio.json": _copy(_FIXTURES / "fio" / "gen-fio333-json-seqwrite-2jobs.json"),
     "elbencho.json": _copy(_FIXTURES / "elbencho" / "gen-eb3110-2services.json"),

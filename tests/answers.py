@@ -64,6 +64,8 @@ def answer(words: list[str]) -> dict[str, Any]:
     """What a command line gives: a refusal, or everything that its result can show."""
     from iosonde.cli import terminal
     from iosonde.cli.group import cli
+    from iosonde.commands.corpus.for_page import CorpusPage
+    from iosonde.commands.survey.for_page import SurveyPage
     from iosonde.core.errors import IosondeError
 
     shown: dict[str, Any] = {}
@@ -75,7 +77,10 @@ def answer(words: list[str]) -> dict[str, Any]:
             shown["problem"] = True
         if figures := _list_figures(result):
             shown["figures"] = figures
-        content = getattr(result, "answer", None) or getattr(result, "page", None)
+        page = getattr(result, "page", None)
+        content = getattr(result, "answer", None) or page
+        if isinstance(page, (CorpusPage, SurveyPage)):  # the JSON of other pages is all that they show
+            shown["page"] = {key: part for key, part in vars(page).items() if key not in ("corpus", "survey")}
         if rows := getattr(content, "records", list)():
             shown["records"] = _list_columns(rows)
         if tables := list(_iterate_tables(content)):
