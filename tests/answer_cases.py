@@ -148,6 +148,12 @@ CASES: dict[str, tuple[str, ...]] = {
         "compare two_responses.csv --group v --response y,z",
         "compare two_responses.csv --group v b a --response log2(y) --margin 10%",
         "compare ranks.csv --group v",
+        "compare first.csv second.csv",
+        "compare second.csv first.csv --by size --level 0.9 --response seconds",
+        "compare first.csv second.csv --pair size --adjust none",
+        "compare first.csv first.csv",
+        "compare iterated iterations",
+        "compare few.csv wide.csv",
         "compare lonely_ranks.csv --group v",
         "compare load.csv --group v --response seconds --margin 1%",
         "compare resembling.csv --group v",
@@ -519,6 +525,18 @@ def _write_net(name: str) -> None:
     Path(name).write_text("\n".join(["network,kind,rate (MB/s),time (s)", *rows]) + "\n", encoding="utf-8")
 
 
+def _write_version(name: str) -> None:
+    """Sizes of the first version, and of the second, which has a mode, too; each has a size of its own."""
+    is_second = name == "second.csv"
+    rows = [
+        f"{size}{f',{(p // 8) % 2 or str()}' if is_second else ''},{size * (0.9 if is_second else 1) + p * 7 % 5 * 0.02:.3f}"
+        for p, size in enumerate([1, 2, 4, 8 + is_second] * 5)
+    ]
+    rows = [f"{row},{'old' if not is_second else 'new'},{10 + place % 3}" for place, row in enumerate(rows)]
+    header = f"size{',mode' if is_second else ''},seconds,host,MB/s"
+    Path(name).write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+
+
 def _write_load(name: str) -> None:
     """B was measured under more load, which differs in each trial."""
     rows = [
@@ -635,6 +653,8 @@ _TABLES: dict[str, Callable[[str], object]] = {
     "load.csv": _write_load,
     "resembling.csv": _write_resembling,
     "net.csv": _write_net,
+    "first.csv": _write_version,
+    "second.csv": _write_version,
     "modelled.yaml": _text(MODELLED),
     "many.yaml": _text(MANY_QUESTIONS),
     "fio.json": _copy(_FIXTURES / "fio" / "gen-fio333-json-seqwrite-2jobs.json"),
