@@ -528,10 +528,10 @@ def _write_net(name: str) -> None:
 def _write_version(name: str) -> None:
     """Sizes of the first version, and of the second, which has a mode, too; each has a size of its own."""
     is_second = name == "second.csv"
-    rows = [
-        f"{size}{f',{(p // 8) % 2 or str()}' if is_second else ''},{size * (0.9 if is_second else 1) + p * 7 % 5 * 0.02:.3f}"
-        for p, size in enumerate([1, 2, 4, 8 + is_second] * 5)
-    ]
+    modes = [f",{(p // 8) % 2 or ''}" if is_second else "" for p in _PLACES]
+    speed = 0.9 if is_second else 1
+    sizes = enumerate([1, 2, 4, 8 + is_second] * 5)
+    rows = [f"{size}{modes[p]},{size * speed + p * 7 % 5 * 0.02:.3f}" for p, size in sizes]
     rows = [f"{row},{'old' if not is_second else 'new'},{10 + place % 3}" for place, row in enumerate(rows)]
     header = f"size{',mode' if is_second else ''},seconds,host,MB/s"
     Path(name).write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
