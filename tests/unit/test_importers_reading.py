@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import math
 import re
@@ -825,3 +826,71 @@ def test_ranks_of_mdtest_may_be_absent_cut_or_without_a_rate():
         [(3, "unreadable-lines", {})],
         [(3, "missing-rows", {})],
     )
+
+
+def test_a_run_of_a_trace_has_its_operations_and_phases():
+    trace = Parsed(rows=[Row("r", "time", 2.0, "s", 3)], operation_names=("w", "r"), unplaced=("r",))
+    trace.operations, trace.phase_facts, trace.tool = np.zeros(2), {"comparable": False}, "strace"
+    trace.headline = ("time",)
+    empty = Parsed(rows=[Row("r", "time", 2.0, "s", 4, rank=3)], operations=np.zeros(0), operation_names=("r",))
+    reading = registry.Understood("list", Claim(90, 1, "T"), {}, [trace, empty], [Note(0, "all"), Note(2, "second")])
+    reading.runs[0].warn(5, "fifth")
+    text = Text(b"content", "?" * 130 + ".txt")
+    first, second = build_runs(reading, text, "e")
+    assert [(phase["index"], phase["name"], phase["operation"], phase["placed"]) for phase in first.phases] == [
+        (0, "w", "w", True),
+        (1, "r", "r", False),
+    ]
+    assert all(phase["recorded_all"] and phase["comparable"] is False for phase in first.phases)
+    assert first.operations is trace.operations and second.operations is None and not second.phases
+    assert (first.source, second.source, first.factors, second.factors) == (
+        "strace",
+        "list",
+        {"tool": "strace"},
+        {"tool": "list"},
+    )
+    digest = hashlib.sha256(b"content").hexdigest()
+    assert [run.id for run in (first, second)] == [f"list-{digest[:16]}-000{number}" for number in (0, 1)]
+    assert (first.experiment, first.raw, second.raw) == ("e", {"_.txt": b"content"}, {})
+    assert first.facts["import"] == {
+        "format": "strace",
+        "evidence": "T",
+        "also_claimed_by": [],
+        "lines": [3, 3],
+        "warnings": ["all", "line 2: second", "line 5: fifth"],
+        "file": text.name,
+        "sha256": digest,
+        "raw_of_run": first.id,
+    }
+    assert second.facts["import"]["format"] == "list" and second.facts["import"]["warnings"] == [
+        "all",
+        "line 2: second",
+    ]
+    assert (first.headlines, second.headlines) == ({"r": ["time"]}, {})
+    long = build_runs(reading, Text(b"content", "x" * 130), "e")[0]
+    assert list(long.raw) == ["x" * 120]
+
+
+@pytest.mark.parametrize("content", ["1,2,3,4\n5,6\n7,8,9\n", "1,2\n3,4,5,6\n7,8,9\n"])
+def test_rows_of_other_lengths_are_no_table_even_if_the_sum_fits(content):
+    run = Parsed()
+    table, lines = read_number_rows(Text(content.encode(), "x", decimal_commas=False), 1, 3, run)
+    assert (table.tolist(), lines.tolist()) == ([[7, 8, 9]], [3])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fsyncs/s: 3\n",
+        "Extra file open flags: none\n",
+        "user sys\nreal\n",
+        "x was launched with 3 total task(s)\n",
+        "index\top\tx\n",
+        '{"measure_duration_millis": 4}\n',
+        '[{"filesPerSec": 4}]\n',
+        "0.01 0.02 pwrite 0 0 ( /f 1 2 3 )\nx\ny\n",
+    ],
+)
+def test_a_word_of_a_tool_alone_is_not_its_output(text):
+    with raises("unknown-format", UnknownFormatError, path="x"):
+        understand(Text(text.encode(), "x"))
