@@ -48,7 +48,7 @@ from iosonde.answers.trials import (
     estimate_tested_effects,
     select_headline_responses,
 )
-from iosonde.answers.verdict import build_model_verdict
+from iosonde.answers.verdict import build_model_verdict, describe_choice
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.table import build_table
@@ -61,6 +61,7 @@ from iosonde.model.fit.choose import Choice
 from iosonde.model.fit.features import Feature, build_examples
 from iosonde.model.fit.fitted import Model
 from iosonde.model.fit.folds import Groups
+from iosonde.model.fit.validate import Candidate
 from iosonde.stats.estimate import percentiles
 from iosonde.stats.regression.held import AdjustedTerm
 from iosonde.stats.regression.in_turn import DriftInTurn
@@ -669,3 +670,105 @@ def test_a_computed_response_is_a_metric_of_its_own():
     for is_within, numbers in ((False, [0, 1]), (True, None)):
         [cell, _] = build_response_cells(replace(response, rows=shared, within_run=is_within))
         assert (cell.bring_ups if cell.bring_ups is None else list(cell.bring_ups)) == numbers
+
+
+@pytest.mark.parametrize(
+    ("besides", "words"),
+    [
+        (Besides(("size",), terms=(build_term(0.01, 0.2, share=0.5, p_same=0.06),)), ["fs", "size"]),
+        (Besides(("a", "b", "c"), terms=(build_term(0.2, 0.01, p_same=0.06),)), ["fs", "a, b", "c"]),
+        (Besides(("a", "b", "c", "d"), terms=(build_term(0.2, 0.01),)), ["fs", "4"]),
+        (Besides(("size",), terms=(build_term(0.01, None, aliased=True),)), ["fs", "size"]),
+        (Besides(("size",), terms=(build_term(0.01, 0.2, share=0.51, p_same=0.06),)), []),
+        (Besides(("size",), terms=(build_term(0.01, 0.02),)), []),
+        (Besides(("size",), terms=(build_term(0.051, 0.051, turns=True),)), []),
+        (Besides(("size",), terms=(build_term(None, None),)), []),
+        (Besides(twins=(("host", "fs"),)), ["fs", "host"]),
+        (Besides(drifts=(("fs", DriftInTurn(0.1, 0.01, False)),), missing="some"), ["fs ", " some."]),
+    ],
+)
+def test_a_sentence_names_the_effects_that_change(besides, words):
+    assert bool(besides.sentence) == bool(words) and all(word in besides.sentence for word in words)
+    parts = replace(besides, are_parts=True).sentence
+    assert parts.startswith(besides.sentence) and len(parts) > len(besides.sentence)
+
+
+def test_an_effect_that_turns_is_told_from_one_that_is_lost():
+    turned, lost = (
+        Besides(("size",), terms=(build_term(0.01, p, turns=True, share=0.1),)).sentence for p in (0.02, 0.2)
+    )
+    begin = lost.partition("its effect")[0]
+    assert turned != lost and turned.startswith(begin)
+    many = Besides(("a", "b", "c", "d"), terms=(build_term(0.2, 0.01),)).sentence
+    assert "a, b" not in many
+
+
+def build_tried(family: str, mae: float | None, **more) -> Any:
+    return SimpleNamespace(candidate=Candidate(family), mae=SimpleNamespace(value=mae), **more)
+
+
+def build_tried_choice(chosen: int, *errors: tuple[str, float | None], **more) -> Any:
+    """A choice among models whose errors are these; the mean of everything errs by 8000."""
+    defaults = {
+        "tried": tuple(build_tried(*error) for error in errors),
+        "chosen": chosen,
+        "baseline": build_tried("mean", 8000.0),
+        "groups": SimpleNamespace(n=5),
+        "nested": None,
+        "n_choice": 30,
+        "model": SimpleNamespace(rows=30),
+        "passed_over": (),
+        "gain": Estimate(1.0, 0.5, 2.0, 0.95, 5),
+    }
+    return cast(Any, SimpleNamespace(**{**defaults, **more}))
+
+
+NESTED = Estimate(3000.0, 2500.0, 3500.0, 0.95, 5)
+
+
+@pytest.mark.parametrize(
+    ("choice", "present", "absent"),
+    [
+        (build_tried_choice(0, ("tree", 2000.0), groups=SimpleNamespace(n=4)), "4. |5 ", "tree|kB"),
+        (build_tried_choice(0, ("tree", 2000.0)), "tree: |2.00 kB|8.00 kB", "taken"),
+        (build_tried_choice(0, ("mean", 8000.0)), "mean: |8.00 kB", "taken"),
+        (build_tried_choice(0, ("mean", 8000.0), ("tree", 7000.0)), "tree|7.00 kB|8.00 kB", ""),
+        (build_tried_choice(0, ("mean", 8000.0), ("tree", 9000.0), ("linear", None)), "mean", "tree|kB"),
+        (
+            build_tried_choice(1, ("linear", 3000.0), ("tree", 2000.0)),
+            "tree is taken|2.00 kB|8.00 kB",
+            "linear|3.00 kB",
+        ),
+        (build_tried_choice(0, ("linear", 3000.0), ("tree", 2000.0)), "linear is|of tree|3.00 kB", "2.00 kB"),
+        (build_tried_choice(1, ("linear", 3.0), ("tree", 2.0), passed_over=(0,)), "(linear does)", "errs by 3"),
+        (
+            build_tried_choice(2, ("linear", 3.0), ("mean", 4.0), ("tree", 2.0), passed_over=(0, 1)),
+            "(linear and mean do)",
+            "does",
+        ),
+        (build_tried_choice(1, ("linear", 3.0), ("tree", 2.0), nested=NESTED), "3.00 kB|2.50–3.50:", "30 rows"),
+        (build_tried_choice(1, ("linear", 3.0), ("tree", 2.0), nested=NESTED, n_choice=29), "29 rows", ""),
+    ],
+)
+def test_the_sentence_of_a_choice_names_models_and_errors_in_their_unit(choice, present, absent):
+    text = describe_choice(choice, (1000.0, "kB"))
+    assert all(word in text for word in present.split("|")), text
+    assert not any(word in text for word in absent.split("|") if word), text
+
+
+@pytest.mark.parametrize(
+    ("error", "low", "family", "kind"),
+    [
+        (8000.0, 0.5, "tree", "worse"),
+        (7999.0, 0.5, "tree", "plain"),
+        (7999.0, 0.0, "tree", "chance"),
+        (9000.0, 0.5, "mean", "plain"),
+        (0.0, 0.5, "tree", "plain"),
+        (7000.0, None, "tree", "plain"),
+    ],
+)
+def test_a_model_that_is_no_better_than_the_mean_is_said_to_be_so(error, low, family, kind):
+    gain = None if low is None else Estimate(1.0, low, 2.0, 0.95, 5)
+    text = describe_choice(build_tried_choice(0, (family, error), gain=gain))
+    end = text.rpartition("8000")[2]
+    assert {".": "plain", ":": "worse", ",": "chance"}[end[0]] == kind and (end == ".") == (kind == "plain")
