@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import hashlib
 import io
@@ -894,3 +895,31 @@ def test_rows_of_other_lengths_are_no_table_even_if_the_sum_fits(content):
 def test_a_word_of_a_tool_alone_is_not_its_output(text):
     with raises("unknown-format", UnknownFormatError, path="x"):
         understand(Text(text.encode(), "x"))
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_the_collector_of_garbage_rests_only_while_a_file_is_parsed(monkeypatch, is_enabled):
+    states = []
+    tool = _Tool(Claim(90, 1, "A"))
+    monkeypatch.setattr(tool, "parse", lambda text: states.append(gc.isenabled()) or [])
+    was = gc.isenabled()
+    try:
+        (gc.enable if is_enabled else gc.disable)()
+        understand_with(monkeypatch, a=tool)
+        assert (states, gc.isenabled()) == ([False], is_enabled)
+    finally:
+        (gc.enable if was else gc.disable)()
+
+
+def test_rows_of_mdtest_outside_a_summary_are_no_results():
+    row = "   File creation   9.0   1.0   5.0   0.0\n"
+    head = "mdtest-4.0.0 was launched with 2 total task(s) on 1 node(s)\n"
+    end = "-- finished at 11/21/2026 09:26:19 --\n"
+    [run] = understand(Text((head + row + "SUMMARY rate: (of 3 iterations)\n" + row + end + row).encode(), "x")).runs
+    assert {row.line for row in run.rows} == {4} and not run.missing and run.factors["iterations"] == 3
+
+
+def test_only_lines_behind_the_first_one_of_a_log_are_rows():
+    run = Parsed()
+    table, lines = read_number_rows(Text(b"1.5,2.5\n3.5,4.5\n5.5,6.5", "x"), 3, 2, run)
+    assert (table.tolist(), lines.tolist(), run.missing) == ([[5.5, 6.5]], [3], [])
