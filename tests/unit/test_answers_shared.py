@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import math
+import os
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -37,7 +39,13 @@ from iosonde.answers.constraints import (
     collect_designed,
 )
 from iosonde.answers.learned import Learned, Learning, build_candidates, list_set_factors, select_examples
-from iosonde.answers.model_file import build_example_setting, complete_factor_name, parse_setting, rows_to_settings
+from iosonde.answers.model_file import (
+    build_example_setting,
+    complete_factor_name,
+    parse_setting,
+    read_model,
+    rows_to_settings,
+)
 from iosonde.answers.operations import Percentiles, visit_runs
 from iosonde.answers.tools import find_own_clock, list_tool_clocks
 from iosonde.answers.trials import (
@@ -772,3 +780,41 @@ def test_a_model_that_is_no_better_than_the_mean_is_said_to_be_so(error, low, fa
     text = describe_choice(build_tried_choice(0, (family, error), gain=gain))
     end = text.rpartition("8000")[2]
     assert {".": "plain", ":": "worse", ",": "chance"}[end[0]] == kind and (end == ".") == (kind == "plain")
+
+
+def test_the_rows_of_a_response_are_settings_and_an_empty_cell_has_its_place():
+    model = cast(Model, SimpleNamespace(features=(FEATURES[0], FEATURES[4]), response="log(v)"))
+    table = build_table({"size (KiB)": [4.0, 5.5], "fs": ["a", "b"], "v": [1.0, 8.0]})
+    for measured, columns in ((False, 3), (True, 4)):
+        rows, used = rows_to_settings(model, open_data(table), measured)
+        assert rows == [{"size (KiB)": 4, "fs": "a"}, {"size (KiB)": 5.5, "fs": "b"}]
+        assert type(rows[0]["size (KiB)"]) is int and len(used.names) == columns
+    with raises("missing-value", DataError, name="fs", row=table.place(1)):
+        rows_to_settings(model, open_data(build_table({"size": [4.0, 5.0], "fs": ["a", None]})))
+    assert parse_setting(FEATURES, {"fs": 4.5, "link": "2"}) == {"fs": "4.5", "link (bytes/s)": 2.0}
+
+
+def test_a_model_file_that_cannot_be_read_is_named(tmp_path):
+    with raises("unreadable-file", InputError, path=str(tmp_path / "gone"), reason=os.strerror(errno.ENOENT)):
+        read_model(str(tmp_path / "gone"))
+
+
+def test_other_messages_and_factors_do_not_matter():
+    other = Message("other", "{factors} {excluded}", factors="fs", excluded="host")
+    assert select_option_warnings([other], "by") == [other]
+    check = build_constraint_check(["nodes < 3"], FEATURES)
+    assert check({"nodes": 2, "unknown": 9}) is None
+
+
+def test_the_family_of_tests_is_over_the_factors_that_are_named(tmp_path):
+    source = open_data(store(tmp_path / "s", 2))
+    [response] = build_responses(source, ResponseQuery(("create",)))
+    query = ResponseQuery(("create",), ("nodes", "reader"))
+    seen = []
+    estimate_tested_effects(source, query, [response], lambda one: (seen.append((one.title, one.names)) or one, [], []))
+    assert seen[0] == (response.title, ["nodes"]) and seen[1][1] == ["nodes", "reader"]
+    by_repetition = build_measured_cells(source, ResponseQuery(("create",), ("repetition",)))
+    assert by_repetition.by == ("repetition",) and [dict(cell.by) for cell in by_repetition.cells] == [
+        {"repetition": 0},
+        {"repetition": 1},
+    ]
