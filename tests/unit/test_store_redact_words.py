@@ -14,9 +14,9 @@ from test_store_redact import everything_in
 
 from iosonde.core.types import Experiment, Factor, Observation
 from iosonde.store import Store
+from iosonde.store import remains as remains_module
 from iosonde.store.hide import Names
 from iosonde.store.redact import Redacted, redact
-from iosonde.store import remains as remains_module
 from iosonde.store.remains import Remains
 
 OUTPUT = """
