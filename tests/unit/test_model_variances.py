@@ -11,7 +11,7 @@ import pytest
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Examples, Feature, build_examples
-from iosonde.model.sensitivity import factorial, permutation, scattered
+from iosonde.model.sensitivity import factorial, parts, permutation, scattered
 from iosonde.model.sensitivity.additive import (
     build_factor_columns,
     build_joint_columns,
@@ -395,6 +395,30 @@ def test_total_shares_that_a_design_does_not_have_are_refused(x, code):
     for total, corrected in (*made.of.values(), *made.within.values()):
         assert (total.value, corrected, codes(total.warnings)) == (None, None, [code])
     assert set(made.interacts.values()) == {False} and len(made.of) == x.shape[1]
+
+
+def test_the_influence_of_a_setting_is_the_slope_of_the_share_in_its_weight():
+    x = np.repeat(SQUARE, np.arange(1, len(SQUARE) + 1), axis=0)
+    y = 2.0 * x[:, 0] + x[:, 1] + generator(4).normal(size=len(x))
+    design = build_design(data_of(x, y))
+    m, weights = design.n_cells, np.sqrt(design.counts)[:, None]
+    columns = [np.ones((m, 1)), *(design.x[:, [i]] for i in (0, 1))]
+    bases = [np.linalg.qr(weights * np.column_stack(columns[:k]))[0][:, 1:] for k in (1, 2, 3)]
+    none, first, both = (parts.Additive(design, basis) for basis in bases)
+    part, moves = parts.estimate_part_of_sampled_settings(none, first, none, 0.9)
+    squares = [model.squares() for model in (none, first)]
+
+    def share(more: np.ndarray) -> float:
+        v = [(s * (1 + more)).sum() / (design.counts * (1 + more)).sum() for s in squares]
+        return (v[0] - v[1]) / v[0]
+
+    slopes = [(share(1e-6 * unit) - share(-1e-6 * unit)) / 2e-6 for unit in np.eye(m)]
+    np.testing.assert_allclose(moves, np.sqrt(m) * np.array(slopes), atol=1e-6)
+    assert part.plain == pytest.approx(share(np.zeros(m))) and part.df == 1
+    beyond, _ = parts.estimate_part_of_sampled_settings(first, both, first, 0.9)
+    a, b = squares[1].sum() / (m - 2), both.squares().sum() / (m - 3)
+    assert beyond.share.value == pytest.approx((a - b) / a)
+    assert beyond.f == pytest.approx((squares[1].sum() - both.squares().sum()) / b)
 
 
 def test_shapley_effects_of_two_linked_factors_by_hand():

@@ -287,6 +287,7 @@ def varied(tmp_path_factory):
     made.append_many([run(number, "b", facts=facts[number], factors={"n": number}) for number in range(2)])
     for name, tags in (("a-01", ["odd"]), ("a-03", ["odd", "x"]), ("a-02", ["x"])):
         made.notes.change(name, tags)
+    (made.path / "runs" / "damaged").mkdir()
     other = Store.create(tmp_path_factory.mktemp("varied") / "other")
     other.append(run(5))
     other.notes.change("a-05", ["odd", "x"])
