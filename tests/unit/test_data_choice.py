@@ -89,6 +89,17 @@ def test_metrics_by_name_and_by_what_people_say(ior):
     assert "open_time" in error.value.hint
 
 
+def test_an_unknown_metric_is_refused_with_the_nearest_or_the_first_known_ones(tmp_path):
+    several = [("write", f"m{number:02}", 1.0, "") for number in range(31)]
+    several.append(("write", "opened", 1.0, ""))
+    source = stored(tmp_path / "s", [run(0, {"t": "4k"}, several)])
+    expected = ", ".join(f"m{number:02}" for number in range(30))
+    with raises("unknown-metric", DataError, metric="zzzzzz", suggestions=expected):
+        titles(source, metric=("zzzzzz",))
+    with raises("unknown-metric", DataError, metric="openes", suggestions="opened"):
+        titles(source, metric=("openes",))
+
+
 def test_all_leaves_out_what_only_repeats(ior):
     found = titles(ior, metric=("all",))
     assert {"write bandwidth_last_done", "write rate_last_done", "write open_time", "step-01 seconds"} <= set(found)

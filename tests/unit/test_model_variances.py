@@ -12,6 +12,7 @@ from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Examples, Feature, build_examples
 from iosonde.model.sensitivity import factorial, parts, permutation, scattered
+from iosonde.model.sensitivity import total as total_shares
 from iosonde.model.sensitivity.additive import (
     build_factor_columns,
     build_joint_columns,
@@ -419,6 +420,36 @@ def test_the_influence_of_a_setting_is_the_slope_of_the_share_in_its_weight():
     a, b = squares[1].sum() / (m - 2), both.squares().sum() / (m - 3)
     assert beyond.share.value == pytest.approx((a - b) / a)
     assert beyond.f == pytest.approx((squares[1].sum() - both.squares().sum()) / b)
+
+
+@pytest.mark.parametrize(
+    ("total", "first", "is_above"),
+    [
+        ((0.6, 0.5, 0.7), (0.4, 0.3, 0.49), True),
+        ((0.6, 0.5, 0.7), (0.4, 0.3, 0.5), False),
+        ((0.6, 0.5, 0.7), (0.4, None, None), True),
+        ((0.6, None, None), (0.4, 0.3, 0.45), False),
+        ((None, 0.5, None), (0.4, 0.3, 0.45), False),
+        ((0.46, 0.45, 0.47), (0.44, 0.43, 0.44), False),
+    ],
+)
+def test_a_total_share_is_above_the_first_where_their_intervals_do_not_overlap(total, first, is_above):
+    assert total_shares._is_above(Estimate(*total, 0.9, 9), Estimate(*first, 0.9, 9)) is is_above
+
+
+@pytest.mark.parametrize(
+    ("estimate", "remaining", "divided"),
+    [
+        ((0.2, 0.1, 0.3), 0.5, (0.4, 0.2, 0.6)),
+        ((0.2, 0.1, 0.6), 0.5, (0.4, 0.2, 1.0)),
+        ((0.2, None, None), 0.5, (0.4, None, None)),
+        ((None, 0.1, 0.3), 0.5, (None, None, None)),
+        ((0.2, 0.1, 0.3), 0.0, (None, None, None)),
+    ],
+)
+def test_a_share_of_the_rest_is_at_most_all_of_it(estimate, remaining, divided):
+    made = total_shares._divide_estimate(Estimate(*estimate, 0.9, 9, ("w",)), remaining)
+    assert made == Estimate(*divided, 0.9, 9, ("w",))
 
 
 def test_shapley_effects_of_two_linked_factors_by_hand():

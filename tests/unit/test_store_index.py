@@ -15,6 +15,7 @@ from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.core.where import parse_where
 from iosonde.store import Store, index_postgres
+from iosonde.store import index as index_module
 from iosonde.store.index import Index, Refreshed
 from iosonde.store.index_database import TABLES
 from iosonde.store.index_query import IndexedColumn, IndexedExperiment, IndexedRun, IndexView
@@ -81,6 +82,25 @@ def test_a_store_that_did_not_change_is_not_listed(store, index, monkeypatch):
     index.refresh(store)
     monkeypatch.setattr("iosonde.store.index._list_directories", None)
     assert index.refresh(store) == Refreshed()
+
+
+def test_the_state_of_a_store_is_that_of_its_directories(tmp_path):
+    assert index_module._read_signature(tmp_path) == "  "
+    for name in ("runs", "notes"):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, ns=(7, 7))
+    first, second = ((tmp_path / name).stat().st_ino for name in ("runs", "notes"))
+    assert index_module._read_signature(tmp_path) == f"{first}-7  {second}-7"
+    (tmp_path / "notes" / "new").touch()
+    assert index_module._read_signature(tmp_path) == "", "it may change again with this time"
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "is_same"),
+    [("7", "7", True), ("7", "7 state", True), ("7 state", "7 state", True), ("7 other", "7 state", False)],
+)
+def test_an_identity_is_the_same_as_far_as_both_are_known(now, before, is_same):
+    assert index_module._is_same(now, before) is is_same and not index_module._is_same(None, before)
 
 
 def test_a_run_in_the_place_of_another_is_read_again(store, index, tmp_path):

@@ -140,6 +140,18 @@ def _varying(document: dict[str, Any]) -> dict[str, Any]:
     return {key: document[key] for key in ("stored_at", "self_sha256") if key in document}
 
 
+def test_ids_and_names_of_metrics_are_nothing_to_look_at(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s")
+    observation = Observation("zap17", "flux-of-42ab", 1.0, "x")
+    for name, raw in (("job-a77x", {}), ("other-b5", {"night-b6.txt": b"at job-a77x zap17 flux-of-42ab e-33z rope55"})):
+        store.append(store_samples.run(name, experiment="e-33z", observations=[observation], raw=raw, findings=[]))
+    store.save_experiment(store_samples.experiment("e-33z", name="evening"))
+    store.notes.change("job-a77x", add=["e-33z", "for-b7"], note="see zap17")
+    remains = redact(store, tmp_path / "copy").remains
+    assert list(remains.unsure) == ["rope55"]
+    assert set(remains.names) == {"evening", "for-b7", "night-b6.txt"}
+
+
 @pytest.mark.parametrize(
     "text",
     [
