@@ -268,3 +268,16 @@ def test_experiments_that_share_a_cell_are_separated(mixed):
     assert_problem(note, "one-of-several", n_experiments=2, experiment="two", reason="")
     assert mixed.separate_last(["m"], alike=True) == (mixed, "")
     assert (mixed.apart(["n"]), mixed.apart(["m"])) == (("n", "experiment"), ("m",))
+
+
+def test_damage_is_that_of_documents_and_problems_also_of_contents(tmp_path: Path):
+    store = Store.create(tmp_path / "s")
+    store.append_many([trial(0, 1.0), trial(1, 2.0)])
+    assert (opened(store).damage, opened(store).find_problems()) == ((), [])
+    table = store.path / "runs" / "e-0000" / "results.parquet"
+    table.write_bytes(table.read_bytes()[:-1] + b"x")
+    (store.path / "runs" / "e-0001" / "run.json").write_text("{}")
+    source = opened(store)
+    assert [finding.evidence["path"] for finding in source.damage] == ["runs/e-0001"]
+    assert sorted(finding.evidence["path"] for finding in source.find_problems()) == ["runs/e-0000", "runs/e-0001"]
+    assert source.problems == tuple(finding.sentence for finding in source.damage)

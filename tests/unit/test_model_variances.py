@@ -28,6 +28,7 @@ from iosonde.model.sensitivity.parts import Scale
 from iosonde.model.sensitivity.published import rank_line
 from iosonde.model.sensitivity.shapley import estimate_shapley_effects
 from iosonde.model.sensitivity.shapley_additive import AdditiveEffects, compute_additive_effects
+from iosonde.model.sensitivity.shares import build_grouping
 from iosonde.model.sensitivity.slopes import estimate_slopes
 from iosonde.model.sensitivity.total import estimate_total_shares
 from iosonde.model.sensitivity.variances import Resampled, Variances, VarianceShare, split_rounds_to_fit_memory
@@ -524,6 +525,31 @@ def test_scattered_group_means_are_corrected_by_the_spread_of_their_settings():
     assert binned.unseen.keys() == {frozenset([1])} and 0 <= binned.unseen[frozenset([1])] < 1
 
 
+@pytest.mark.parametrize("counts", [[1, 1, 1, 1, 1, 1], [1, 2, 3, 1, 4, 2]])
+def test_group_means_of_drawn_settings_by_loops(counts):
+    """Each column of ``times`` is a draw: how often each setting is in it. A group of one setting has no bias."""
+    rng, codes_of_cells = generator(3), np.array([0, 0, 0, 1, 1, 2])
+    counts, means = np.array(counts, float), rng.normal(size=6)
+    times = np.array([[1, 2], [1, 0], [1, 1], [1, 3], [1, 1], [1, 0]], float)
+    n = counts @ times
+    center = (counts * means) @ times / n
+    group = build_grouping(codes_of_cells, counts)
+    explained, bias = scattered._compute_explained(group, times, counts, means, center, n)
+    for draw in range(2):
+        variance = noise = 0.0
+        for code in range(3):
+            drawn = [i for i in range(6) if codes_of_cells[i] == code for _ in range(int(times[i, draw]))]
+            if not drawn:
+                continue
+            c, m = counts[drawn], means[drawn]
+            mean = c @ m / c.sum()
+            variance += c.sum() * (mean - center[draw]) ** 2 / n[draw]
+            if len(drawn) > 1:
+                spread = (c**2) @ (m - mean) ** 2 * len(drawn) / (len(drawn) - 1)
+                noise += c.sum() * spread / c.sum() ** 2 / n[draw]
+        assert (explained[draw], bias[draw]) == pytest.approx((variance, noise))
+
+
 @pytest.mark.parametrize(
     ("n", "level", "factors", "count"),
     [(60, 0.95, 2, 999), (60, 0.999, 2, 3999), (60, 0.95, 30, 1199), (20_002, 0.999, 2, 199), (20_000, 0.999, 2, 3999)],
@@ -542,6 +568,14 @@ def test_a_dummys_p_is_that_of_all_orders_of_its_labels():
     exact = np.mean(np.array(gaps) >= gaps[0] - 1e-9)
     assert null.p == pytest.approx(exact, abs=0.04)
     assert null.zero_line == pytest.approx(np.quantile(np.square(gaps) / y.var(), 0.95), abs=0.08)
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "p"),
+    [(0.01, 0.2, 0.02), (0.3, 0.04, 0.08), (0.6, 0.7, 1.0), (0.01, None, 0.01), (None, 0.2, 0.2), (None, None, None)],
+)
+def test_two_tests_of_a_factor_share_their_error(first, other, p):
+    assert permutation._combine_p(first, other) == p
 
 
 def test_too_few_orders_are_tested_by_f():
