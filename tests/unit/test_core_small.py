@@ -253,6 +253,7 @@ def test_an_estimate_in_a_unit_and_with_one_end():
         (words.format_small_share(0.001), "0.1 %"),
         (words.format_share_interval(estimate(0.973, 0.951, 0.995)), "97.3 (95.1 to 99.5) %"),
         (words.format_share_interval(estimate(0.973, 0.951)), "97.3 (~) %"),
+        (words.format_share_interval(estimate(0.25)), "25.0 (~) %"),
         (words.format_share_interval(estimate(None)), "~"),
         (words.format_share_interval(None), "~"),
         (words.format_share_difference(estimate(0.021, 0.004, 0.038)), "+2.1 points (+0.4 to +3.8)"),

@@ -56,8 +56,8 @@ def fit_forest_out_of_bag(
     """Return (forest of the cell means on these factors, share of V(Y) that it explains out of the bag)."""
     from sklearn.ensemble import ExtraTreesRegressor
 
-    # A tree splits no node with a variance below 2e-16: small responses, such as latencies, are scaled up. Powers of two
-    # change no digit.
+    # A tree splits no node with a variance below 2e-16: small responses, such as latencies, are scaled up.
+    # Powers of two change no digit.
     scale = min(1.0, 2.0 ** math.frexp(math.sqrt(design.total))[1])
     x, y, weights = design.x[:, factors], design.means / scale, design.counts
     forest = ExtraTreesRegressor(
