@@ -533,6 +533,8 @@ BEGIN, END = (9, b"\x02\0\x10\0"), (10, b"")
         (sheet(number(0, 0, 1.0)) + b"\xff\xff\xff\xff\xff" + sheet(number(0, 1, 2.0)), ['"1" 2']),
         (sheet(number(0, 0, 1.0)) + b"\xff\xff\xff\xff\xff", ['"1" ']),
         (sheet((3, struct.pack("<HH3xd", 0, 0, 5.0) + b"more")), ['"5" ']),
+        (sheet((2, struct.pack("<HH3xH", 0, 0, 6) + b"more")), ['"6" ']),
+        (sheet((4, struct.pack("<HH3xB", 0, 0, 2) + b"abc")), ['"ab"']),
     ],
 )
 def test_a_sheet_is_read_as_lines(data, lines):
