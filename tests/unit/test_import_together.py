@@ -788,3 +788,40 @@ def test_the_version_of_a_log_is_looked_for_among_the_imported_files_and_beside_
         PurePath(tmp_path / "r_clat.log"): ("3.28", "r.out"),
     }
     assert set(limits) == {65536}
+
+
+@pytest.mark.parametrize(
+    ("theirs", "is_joined"),
+    [
+        ({"time_last_done": 2.0014}, True),
+        ({"time_last_done": 2.0016}, False),
+        ({"bandwidth_last_done": 101.009 * MIB}, True),
+        ({"bandwidth_last_done": 98.98 * MIB}, False),
+        ({"rate_last_done": 51.01}, True),
+        ({"rate_last_done": 51.02}, False),
+        ({"access_rate_last_done": 68.995}, True),
+        ({"access_rate_last_done": 68.98}, False),
+        ({"time_last_done": 2.0, "rate_last_done": 60.0}, False),
+        ({"latency_mean": 1.0}, False),
+    ],
+)
+def test_results_of_elbencho_are_those_of_one_execution_within_what_its_csv_rounds(theirs, is_joined):
+    mine = {
+        "time_last_done": 2.0,
+        "bandwidth_last_done": 100 * MIB,
+        "rate_last_done": 50.0,
+        "access_rate_last_done": 70.0,
+        "latency_mean": 1.0,
+    }
+    parts = [
+        (name, Parsed(facts={"command": "e"}, rows=[row("write", *item) for item in values.items()]))
+        for name, values in (("d/x.json", mine), ("d/x.csv", theirs))
+    ]
+    assert [others for _, _, others in join_executions(parts)] == ([["d/x.csv"]] if is_joined else [[], []])
+
+
+def test_executions_of_elbencho_without_a_command_are_never_joined():
+    parts = [(name, elbencho_part("")) for name in ("x.json", "x.csv")]
+    assert [others for _, _, others in join_executions(parts)] == [[], []]
+    named = join_executions([("x.out", elbencho_part(version="9")), ("x.csv", elbencho_part(version=""))])
+    assert [(name, run.version, run.started_at) for name, run, _ in named] == [("x.csv", "9", "")]

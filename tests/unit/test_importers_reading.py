@@ -8,6 +8,7 @@ import hashlib
 import io
 import math
 import re
+import struct
 from pathlib import Path, PurePath
 
 import numpy as np
@@ -20,6 +21,8 @@ from iosonde.importers import Note, Text, read, registry, understand
 from iosonde.importers import text as text_module
 from iosonde.importers.fixed_width import FixedLines, parse_decimals, parse_integers
 from iosonde.importers.io500_score import BANDWIDTH, RATE, check_score
+from iosonde.importers.iozone_blocks import parse_unit, read_sheet_lines
+from iosonde.importers.iozone_table import COLUMNS, IozoneTable, list_requested
 from iosonde.importers.iperf_lines import parse_interval
 from iosonde.importers.operation_log import add_summary_rows, read_number_rows
 from iosonde.importers.parsed import Claim, Parsed, Row
@@ -923,3 +926,158 @@ def test_only_lines_behind_the_first_one_of_a_log_are_rows():
     run = Parsed()
     table, lines = read_number_rows(Text(b"1.5,2.5\n3.5,4.5\n5.5,6.5", "x"), 3, 2, run)
     assert (table.tolist(), lines.tolist(), run.missing) == ([[5.5, 6.5]], [3], [])
+
+
+def sheet(*records: tuple[int, bytes]) -> bytes:
+    """Records of an Excel 2 sheet: type, length, data."""
+    return b"".join(struct.pack("<HH", kind, len(body)) + body for kind, body in records)
+
+
+def label(row: int, column: int, text: str) -> tuple[int, bytes]:
+    return 4, struct.pack("<HH3xB", row, column, len(text)) + text.encode("latin-1")
+
+
+def number(row: int, column: int, value: float) -> tuple[int, bytes]:
+    return 3, struct.pack("<HH3xd", row, column, value)
+
+
+def integer(row: int, column: int, value: int) -> tuple[int, bytes]:
+    return 2, struct.pack("<HH3xH", row, column, value)
+
+
+BEGIN, END = (9, b"\x02\0\x10\0"), (10, b"")
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        (b"", []),
+        (sheet(BEGIN, END), []),
+        (
+            sheet(
+                BEGIN,
+                label(0, 0, " Writer report\0x"),
+                number(1, 1, 4.0),
+                integer(1, 2, 16),
+                number(3, 2, 2.5),
+                integer(3, 0, 64),
+                number(3, 1, 1e6),
+                END,
+            ),
+            ['"Writer report"', '"4" "16"', "", '"64" 1000000 2.5'],
+        ),
+        (sheet(label(0, 1, "b"), label(0, 0, "a"), number(0, 2, 7.0)), ['"a b"']),
+        # Cut or short records are left out; behind others reading goes on at the next record of IOzone.
+        (sheet(number(0, 0, 1.0))[:-1], []),
+        (sheet((3, b"\0" * 14), (2, b"\0" * 8), (4, b"\0" * 7), number(0, 0, 1.0)), ['"1" ']),
+        (sheet(number(0, 0, 1.0)) + b"\xff\xff\xff\xff\xff" + sheet(number(0, 1, 2.0)), ['"1" 2']),
+        (sheet(number(0, 0, 1.0)) + b"\xff\xff\xff\xff\xff", ['"1" ']),
+        (sheet((3, struct.pack("<HH3xd", 0, 0, 5.0) + b"more")), ['"5" ']),
+        (sheet((2, struct.pack("<HH3xH", 0, 0, 6) + b"more")), ['"6" ']),
+        (sheet((4, struct.pack("<HH3xB", 0, 0, 2) + b"abc")), ['"ab"']),
+    ],
+)
+def test_a_sheet_is_read_as_lines(data, lines):
+    assert read_sheet_lines(data) == lines
+
+
+@pytest.mark.parametrize(
+    ("words", "unit"),
+    [
+        ("kBytes/sec", ("bandwidth", "bytes/s", 1024.0)),
+        (" KB/sec.", ("bandwidth", "bytes/s", 1024.0)),
+        ("Mbytes/sec", ("bandwidth", "bytes/s", 1024.0**2)),
+        ("operations per second", ("rate", "operations/s", 1.0)),
+        ("ops/sec", ("rate", "operations/s", 1.0)),
+        ("microseconds per operation", ("latency_mean", "s", 1e-6)),
+        ("usec/op", ("latency_mean", "s", 1e-6)),
+        ("furlongs", None),
+    ],
+)
+def test_a_unit_of_iozone_is_what_it_measures(words, unit):
+    found = parse_unit(words)
+    assert (found and found[:3]) == unit
+    assert (found and found.metric("own")) == (unit and (unit[0] if unit[2] < 1 else f"{unit[0]}_own"))
+
+
+HEADER = "   kB  reclen   write rewrite    read  reread"
+
+
+@pytest.mark.parametrize(
+    ("line", "requested", "names"),
+    [
+        ("   64       4      11      12      13      14", (), ["write", "rewrite", "read", "reread"]),
+        ("   64       4      11      12", ("read", "reread"), ["read", "reread"]),
+        ("   64       4      11      12", ("fread", "refread"), ["write", "rewrite"]),
+        ("   64       4                      13      14", (), ["read", "reread"]),
+        ("   64       4              12              14", (), ["rewrite", "reread"]),
+        ("   64       4         11      12", (), ["write", "rewrite"]),
+        ("   64       4          11      12", (), "misaligned-row"),
+        ("   64       4      11 12", (), "misaligned-row"),
+        ("   64       4      11      12      13      14      15", (), "misaligned-row"),
+        (" 64 4 11 12", (), "squeezed-row"),
+        ("   64       0      11      12      13      14", (), "damaged-lines"),
+        ("   64      64      11      12      13      14", (), ["write", "rewrite", "read", "reread"]),
+        ("   64      65      11      12      13      14", (), "damaged-lines"),
+        ("    1       1      11      12      13      14", (), ["write", "rewrite", "read", "reread"]),
+    ],
+)
+def test_a_row_of_iozone_is_assigned_to_its_operations(line, requested, names):
+    table = IozoneTable.from_header(HEADER)
+    assert table is not None and table.names == ("write", "rewrite", "read", "reread")
+    row = table.row(line, requested)
+    assert (row.code if isinstance(row, str) else row.names) == names
+    if not isinstance(row, str):
+        words = line.split()
+        assert row == (int(words[0]) * 1024, int(words[1]) * 1024, names, words[2:])
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("kB reclen", None),
+        ("kB size write", None),
+        ("reclen a", ("write",)),
+        ("kB reclen " + "x " * 13 + "PWRITE", (*COLUMNS, "pwrite")),
+    ],
+)
+def test_a_header_of_iozone_names_operations_by_their_place(line, names):
+    table = IozoneTable.from_header(line)
+    assert (table and table.names) == names
+
+
+def test_a_line_under_a_header_of_iozone_is_a_row_by_its_words():
+    table = IozoneTable.from_header(HEADER)
+    assert table is not None
+    lines = {"64 4 11 x y z": True, "64 4 11 12.5": True, "64 4": False, "64 4 11 x": False, "1 2 3 4 5 6 7": True}
+    assert {line: table.fits(line) for line in lines} == lines
+
+
+@pytest.mark.parametrize(
+    ("command", "operations"),
+    [
+        ("iozone -i 0", ("write", "rewrite")),
+        ("iozone -i 2 -i 0 -i 2", ("write", "rewrite", "random_read", "random_write")),
+        ("iozone -i3 -i 4", ("backward_read", "record_rewrite")),
+        ("iozone -i5 -i6 -i7", ("stride_read", "fwrite", "refwrite", "fread", "refread")),
+        ("iozone -i 1 -+n", ()),
+        ("iozone -i 0 -i 8", ()),
+        ("iozone -a", ()),
+        ("iozone -ix", ()),
+    ],
+)
+def test_tests_of_iozone_are_operations(command, operations):
+    assert list_requested(command.split()) == operations
+
+
+def test_fixed_lines_know_their_bytes():
+    lines = FixedLines("ab.\n\n.c.d\nz")
+    assert (lines.start.tolist(), lines.end.tolist()) == ([0, 4, 5, 10], [3, 4, 9, 11])
+    assert bytes(lines.first_bytes().tolist()) == b"a\n.z"
+    assert lines.count_character(".").tolist() == [1, 0, 2, 0]
+    [heads] = lines.iterate_heads(np.array([0, 2]), 3)
+    assert [bytes(row) for row in heads.tolist()] == [b"ab.", b".c."]
+    empty = FixedLines("")
+    assert (empty.start.tolist(), empty.end.tolist(), empty.first_bytes().tolist()) == ([0], [0], [0])
+    parts = list(FixedLines("x\n" * 8193).iterate_heads(np.arange(8193), 1))
+    assert [len(part) for part in parts] == [8192, 1]
