@@ -350,6 +350,7 @@ def test_pages_of_findings():
     assert iosonde.explain_finding() + "\n" == shown(["explain"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("data", "line", "asked"),
     [
@@ -509,6 +510,7 @@ def test_a_command_has_a_function_with_its_options(name):
             assert keywords == {option.name for option in command.declarations}
 
 
+@pytest.mark.long
 def test_surveys(tmp_path):
     (tmp_path / "a").write_text("some text")
     (tmp_path / "b").write_bytes(b"SIMPLE  =" + bytes(90_000))

@@ -82,6 +82,7 @@ def test_one_that_does_not_answer_is_left_and_the_next_call_has_another(child):
     assert child.stuck_pids == []  # it slept, and could be ended
 
 
+@pytest.mark.long
 def test_one_that_gets_on_is_waited_for(child):
     ask(child, "pid")
     child.limit_s = 2.0

@@ -82,6 +82,7 @@ def test_each_lab_measures_its_trials_and_the_summary_is_of_all(fake):
     assert len(Store.open(fake.folder / "s").runs()) == 2
 
 
+@pytest.mark.long
 def test_a_lab_that_does_not_come_up_costs_its_trials_alone_and_the_same_command_resumes(fake):
     fake.broken.add(2)
     done = measure()
