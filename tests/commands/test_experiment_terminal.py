@@ -58,6 +58,7 @@ def spec_of(*what, **asked):
     return spec_file.build_experiment(build_document(Request(*what, **asked)), list_importers())
 
 
+@pytest.mark.long
 def test_a_file_is_measured_kept_and_resumed(place):
     words = ["run", "sweep.yaml", "--target", "target", "--store", "store", "--repetitions", "2", "--seed", "1"]
     done = iosonde(*words, "--budget", "50ms", where=place)

@@ -241,6 +241,7 @@ def shown(words: list[str]) -> str:
     return CliRunner().invoke(cli, words).stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("line", "made"), CASES, ids=[" ".join(line.split()[:2]) for line, _ in CASES])
 def test_the_text_the_data_and_the_frame(line, made, places, capsys, recwarn):
     words = [str(places.get(word, word)) for word in shlex.split(line)]
@@ -387,6 +388,7 @@ def test_a_page_of_a_table_in_memory(places, tmp_path):
         iosonde.write_report(places["STORE"], given="nodes")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("data", "line", "asked"),
     [

@@ -140,6 +140,7 @@ def test_a_slow_tree_is_not_taken_for_one_that_hangs(faulty, tree):
     assert done.returncode == 0 and json.loads(done.stdout)["no_answer"] == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("where", ["lookup", "read"])
 def test_ctrl_c_ends_it_at_once(faulty, tree, where):
     hang(faulty, on=where, path="/a/file*")

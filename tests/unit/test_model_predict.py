@@ -297,6 +297,7 @@ def test_nothing_to_learn_leaves_the_mean():
     assert fitted(d, "mean", "linear", "tree", "forest").model.family == "mean"
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_choice():
     runs = [fitted(grid(noise=5.0), "mean", "linear", "tree", "boosting").to_json() for _ in range(2)]
     assert runs[0] == runs[1]
