@@ -73,7 +73,7 @@ test: .venv/.dev ## unit and golden tests, then the engine's own
 	@cargo test --quiet --locked --no-default-features
 
 test-long: .venv/.dev ## the others: simulations, campaigns that are killed, every command asked in every way (about 4 min)
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m long -n auto --dist worksteal tests/unit tests/commands tests/golden tests/property $(PACKAGE_TESTS) $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m long -n auto --dist worksteal tests/unit tests/commands tests/golden tests/property tests/truth $(PACKAGE_TESTS) $(PYTEST_OPTIONS)
 
 test-docs: .venv/.dev ## every example in README.md, docs/ and examples/ runs, and says what it shows
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto --dist worksteal tests/docs $(PYTEST_OPTIONS)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import inspect
 import io
 import json
 import math
@@ -30,7 +31,7 @@ DIGITS, TOLERANCE = 9, 1e-7
 MAX_VALUES, MAX_WIDTH = 12, 118  # of a list of numbers that is recorded whole; of a line of a recorded file
 
 
-_DRAWN_ID = re.compile(r"\b\d{8}-[0-9a-f]{8}\b")
+_DRAWN_ID = re.compile(r"\b\d{8}(T\d{6})?-[0-9a-f]{8}\b")
 VARYING = ("self_sha256", "stored_at")  # of a run that was stored now
 
 
@@ -44,9 +45,14 @@ def list_commands() -> list[str]:
 def record(command: str, directory: Path) -> dict[str, Any]:
     """Command line → answer, for all cases of a command, which share a scratch directory."""
     from answer_cases import CASES, prepare
+    from fake_tree import survey_nothing_real
+    from iosonde.commands.diagnose import trials
+    from iosonde.store import tables
 
     own = {"HOME": str(directory), "XDG_CACHE_HOME": str(directory / ".cache")}
-    with contextlib.chdir(directory), mock.patch.dict(os.environ, COLUMNS="80", TZ="UTC", NO_COLOR="1", **own):
+    environ = mock.patch.dict(os.environ, COLUMNS="80", TZ="UTC", NO_COLOR="1", **own)
+    pieces = mock.patch.object(trials, "IN_MEMORY", 2000), mock.patch.object(tables, "ROWS_PER_GROUP", 500)
+    with contextlib.chdir(directory), environ, survey_nothing_real(), pieces[0], pieces[1]:
         answers = {}
         for line in CASES[command]:
             prepare(line)
@@ -58,6 +64,8 @@ def answer(words: list[str]) -> dict[str, Any]:
     """What a command line gives: a refusal, or everything that its result can show."""
     from iosonde.cli import terminal
     from iosonde.cli.group import cli
+    from iosonde.commands.corpus.for_page import CorpusPage
+    from iosonde.commands.survey.for_page import SurveyPage
     from iosonde.core.errors import IosondeError
 
     shown: dict[str, Any] = {}
@@ -69,6 +77,14 @@ def answer(words: list[str]) -> dict[str, Any]:
             shown["problem"] = True
         if figures := _list_figures(result):
             shown["figures"] = figures
+        page = getattr(result, "page", None)
+        content = getattr(result, "answer", None) or page
+        if isinstance(page, (CorpusPage, SurveyPage)):  # the JSON of other pages is all that they show
+            shown["page"] = {key: part for key, part in vars(page).items() if key not in ("corpus", "survey")}
+        if rows := getattr(content, "records", list)():
+            shown["records"] = _list_columns(rows)
+        if tables := list(_iterate_tables(content)):
+            shown["tables"] = tables
         if then:
             then()
 
@@ -98,6 +114,33 @@ def _list_figures(result: Any) -> Any:
     except InputError as error:
         return error.code
     return [_describe_figure(figure) for figure in figures]
+
+
+def _list_columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The rows of a frame as its columns."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: _shorten_column([row.get(name) for row in rows]) for name in names}
+
+
+def _shorten_column(entries: list[Any]) -> Any:
+    return _digest(entries) if len(entries) > MAX_VALUES and _are_texts(entries) else entries
+
+
+def _iterate_tables(content: Any) -> Iterator[dict[str, Any]]:
+    """Every table to download that a part of an answer, or of a page, can make of itself."""
+    if isinstance(content, Mapping):
+        content = list(content.values())
+    if isinstance(content, (list, tuple)):
+        for part in content:
+            yield from _iterate_tables(part)
+    elif dataclasses.is_dataclass(content):
+        for name, method in inspect.getmembers(type(content), inspect.isfunction):
+            if "DataTable" in str(method.__annotations__.get("return")) and method.__code__.co_argcount == 1:
+                table = getattr(content, name)()
+                columns = [_shorten_column(list(column)) for column in zip(*table.rows, strict=True)]
+                yield {"caption": table.caption, "columns": list(table.columns), "values": columns}
+        for field in dataclasses.fields(content):
+            yield from _iterate_tables(getattr(content, field.name))
 
 
 def _describe_figure(figure: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ def invoke(command, *words):
     return CliRunner().invoke(command, [str(word) for word in words], standalone_mode=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [benchmarks.USER, benchmarks.INTERFERENCE])
 @pytest.mark.parametrize("name", benchmarks.NAMES)
 def test_every_benchmark_is_an_experiment_that_can_be_planned(kind, name, tmp_path):

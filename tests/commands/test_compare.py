@@ -387,3 +387,13 @@ def test_a_metric_that_only_one_side_has_leaves_nothing_to_compare(tmp_path):
     made = compare(open_data(tmp_path / "s"), ResponseQuery(), Sides(group="cache"))
     assert not made.items and "operation=read" in next(lines(made)) + made.exclusions[0]
     assert_problem(made.exclusions[0], "one-sided", side="cache=off")
+
+
+def test_iterations_of_one_run_are_no_trials_beside_several_runs(tmp_path):
+    several, single = tmp_path / "several", tmp_path / "single"
+    declared_sample.imported(several, runs_each=3)
+    declared_sample.imported(single)
+    with raises("too-few-trials", side="single"):
+        two(several, single)
+    (one,) = two(several, several, by=("source",)).items
+    assert (one.comparison.a.side.n, one.comparison.b.side.n) == (6, 6)

@@ -58,6 +58,7 @@ def spec_of(*what, **asked):
     return spec_file.build_experiment(build_document(Request(*what, **asked)), list_importers())
 
 
+@pytest.mark.long
 def test_a_file_is_measured_kept_and_resumed(place):
     words = ["run", "sweep.yaml", "--target", "target", "--store", "store", "--repetitions", "2", "--seed", "1"]
     done = iosonde(*words, "--budget", "50ms", where=place)
@@ -83,6 +84,7 @@ def test_a_file_is_measured_kept_and_resumed(place):
     assert not json.loads(plan.stdout)["unknown"]
 
 
+@pytest.mark.long
 def test_the_older_form_runs_unchanged_without_a_target(place):
     """Golden G17, its own input: single on the first node, all on every node, nothing parsed by default. What is
     to be parsed and is no tool's output is no fault: it is said."""
@@ -107,6 +109,7 @@ def test_the_older_form_runs_unchanged_without_a_target(place):
         assert printed[nodes] == {"step-01-rank-0000": "setup", "step-03-rank-0000": "done", **own}
 
 
+@pytest.mark.long
 def test_a_bare_command_is_a_step(place):
     done = iosonde(
         "run",

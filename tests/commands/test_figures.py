@@ -131,6 +131,7 @@ def of_a_plain_name():
     return evaluated("name")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILES)
 def test_text_from_data_changes_no_expression(name, of_a_plain_name):
     assert all(of_a_plain_name)

@@ -59,12 +59,14 @@ def gate(tmp_path: Path, branch: str, *words: str) -> tuple[int, str]:
     return judged.exit_code, judged.stdout
 
 
+@pytest.mark.long
 def test_a_careless_change_fails_the_gate(tmp_path):
     code, text = gate(tmp_path, "careful", "--fail-if", "slower>5%", "--markdown")
     assert code == 1 and re.search(r"^\w+: step-01 \w+: slower\\>5%", text, re.MULTILINE)
     assert "| \\> | step-01 seconds |" in text
 
 
+@pytest.mark.long
 def test_a_change_of_words_passes(tmp_path):
     """A difference of 50 % is no noise of this program, whatever else the machine does."""
     code, text = gate(tmp_path, "tidy", "--fail-if", "slower>50%")

@@ -241,6 +241,7 @@ def shown(words: list[str]) -> str:
     return CliRunner().invoke(cli, words).stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("line", "made"), CASES, ids=[" ".join(line.split()[:2]) for line, _ in CASES])
 def test_the_text_the_data_and_the_frame(line, made, places, capsys, recwarn):
     words = [str(places.get(word, word)) for word in shlex.split(line)]
@@ -350,6 +351,7 @@ def test_pages_of_findings():
     assert iosonde.explain_finding() + "\n" == shown(["explain"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("data", "line", "asked"),
     [
@@ -386,6 +388,7 @@ def test_a_page_of_a_table_in_memory(places, tmp_path):
         iosonde.write_report(places["STORE"], given="nodes")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("data", "line", "asked"),
     [
@@ -509,6 +512,7 @@ def test_a_command_has_a_function_with_its_options(name):
             assert keywords == {option.name for option in command.declarations}
 
 
+@pytest.mark.long
 def test_surveys(tmp_path):
     (tmp_path / "a").write_text("some text")
     (tmp_path / "b").write_bytes(b"SIMPLE  =" + bytes(90_000))

@@ -47,9 +47,8 @@ def of_table(**more):
     return of_rows(rows(**more))
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    path = tmp_path_factory.mktemp("strata") / "s"
+def store(path):
+    """Two operations of these trials."""
     made, every = Store.create(path), list(rows())
     made.save_experiment(
         Experiment(
@@ -78,6 +77,11 @@ def place(tmp_path_factory):
             )
         )
     return path
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return store(tmp_path_factory.mktemp("strata") / "s")
 
 
 def test_bring_ups_are_no_factor_of_a_store(place):

@@ -299,6 +299,7 @@ def test_as_somebody_else_what_is_closed_is_missing_and_what_may_be_read_is(tmp_
 # As many as directories hold; a million in test_survey_large.py.
 
 
+@pytest.mark.long
 def test_files_come_and_go_while_a_directory_is_listed(tmp_path):
     texts(tmp_path, 400, 10)
     program = (
@@ -323,6 +324,7 @@ def test_files_come_and_go_while_a_directory_is_listed(tmp_path):
 # Manners.
 
 
+@pytest.mark.long
 def test_a_survey_that_gives_way_does_so_in_all_it_starts(tmp_path):
     texts(tmp_path, 3)
     program = (

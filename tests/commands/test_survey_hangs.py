@@ -49,6 +49,7 @@ def hang(faulty, **rule: object) -> None:
     faulty.set({"do": "hang", **rule})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rule", "place"),
     [
@@ -71,6 +72,7 @@ def test_a_walk_that_hangs_ends_with_the_place_and_what_was_counted(faulty, tree
         assert 0 < counted < 40
 
 
+@pytest.mark.long
 def test_one_file_that_hangs_is_no_answer_and_the_others_are_read(faulty, tree):
     hang(faulty, on="read", path="/a/file7")
     done = survey(tree, "--json")
@@ -93,6 +95,7 @@ def test_where_every_read_hangs_it_ends_and_says_what_was_not_tried(faulty, tree
     assert "Incomplete" in survey(tree).stdout
 
 
+@pytest.mark.long
 def test_a_time_for_reading_is_held_where_a_read_hangs(faulty, tree):
     hang(faulty, on="read", path="/a/file7")
     done = survey(tree, "--for", "1s", limit="10min")
@@ -105,6 +108,7 @@ def test_a_file_system_that_does_not_say_its_numbers_is_surveyed_all_the_same(fa
     assert done.returncode == 0 and json.loads(done.stdout)["files_read"] == 40
 
 
+@pytest.mark.long
 def test_a_list_of_files_that_hang_ends_too(faulty, tree, tmp_path):
     names = tmp_path / "names"
     names.write_text("".join(f"{tree}/a/file{number}\n" for number in range(30)))
@@ -113,6 +117,7 @@ def test_a_list_of_files_that_hang_ends_too(faulty, tree, tmp_path):
     assert done.returncode == 3 and f"{tree}/a/file7 " in done.stderr
 
 
+@pytest.mark.long
 def test_a_simulation_leaves_out_what_hangs(faulty, tree):
     hang(faulty, on="read", path="/a/file7")
     done = survey("simulate", tree, "--repetitions", 2, "--draws", 4, "--json")
@@ -120,6 +125,7 @@ def test_a_simulation_leaves_out_what_hangs(faulty, tree):
     assert f"{tree}/a/file7 " in done.stderr
 
 
+@pytest.mark.long
 def test_a_store_is_checked_by_somebody_who_may_hang(faulty, tree, tmp_path):
     hang(faulty, on="lookup", path="/b")
     done = survey(tree / "b", "--store", tmp_path / "store")
@@ -127,12 +133,14 @@ def test_a_store_is_checked_by_somebody_who_may_hang(faulty, tree, tmp_path):
     assert not (tmp_path / "store").exists()
 
 
+@pytest.mark.long
 def test_a_slow_tree_is_not_taken_for_one_that_hangs(faulty, tree):
     faulty.set({"on": "read", "do": "delay", "seconds": 0.6 * LIMIT_S, "path": "/b/*"})
     done = survey(tree, "--json")
     assert done.returncode == 0 and json.loads(done.stdout)["no_answer"] == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("where", ["lookup", "read"])
 def test_ctrl_c_ends_it_at_once(faulty, tree, where):
     hang(faulty, on=where, path="/a/file*")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from click.testing import CliRunner
 
 import survey_tree
@@ -15,6 +16,7 @@ report = command_of("report")
 command = command_of("survey")
 
 
+@pytest.mark.long
 def test_the_command_writes_it_whole_or_says_why_not(tmp_path, empty_cache):
     tree, page = tmp_path / "tree", tmp_path / "page.html"
     survey_tree.make(tree, files=50)

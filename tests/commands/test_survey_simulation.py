@@ -23,6 +23,7 @@ def panels(spec):
     return {one["title"]["text"][0]: [layer["data"]["values"] for layer in one["layer"]] for one in spec["concat"]}
 
 
+@pytest.mark.long
 def test_each_way_has_a_panel_with_band_first_survey_and_truth(made):
     drawn = panels(figure(made).to_dict())
     ways = [title.split(",")[0].split() for title in drawn]

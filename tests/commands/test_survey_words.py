@@ -16,6 +16,7 @@ def survey(*words: str) -> dict:
     return json.loads(CliRunner().invoke(command, [*words, "--json"], catch_exceptions=False).stdout)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["tree", "plan", "simulate"])
 def test_a_directory_called_as_a_command_is_surveyed(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)

@@ -86,12 +86,14 @@ def test_doctor_has_one_line_about_it(start, packages):
     assert str(labs.build_missing_package_error().hint) in done.stdout and done.stdout.count("'name'") == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", [("bound",), ("bound", "--json"), ("summary",), ("report", "--json")])
 def test_a_store_measured_in_a_lab_is_bound_by_its_truth(start, words, tmp_path):
     store = stored(tmp_path / "s", [({}, lab(), {}, 7e6)] * 2)
     _check_same(start(words[0], store, *words[1:]), _start_with_lab(words[0], store, *words[1:]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", [("diagnose",), ("diagnose", "--json")])
 def test_a_store_measured_in_a_lab_is_diagnosed_on_its_path(start, words, tmp_path):
     diagnosed(tmp_path, ALIKE)

@@ -167,6 +167,7 @@ def test_a_table_is_answered(made):
         assert found(of_table(made, table_at(Path(place) / "t.csv", made, RESPONSE))) == []
 
 
+@pytest.mark.long
 @few
 @known
 @given(trials())

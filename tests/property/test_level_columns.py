@@ -36,6 +36,7 @@ ANSWERS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", ANSWERS)
 def test_statistics_and_factors_are_both_in_the_frame(what: str) -> None:
     plain = ANSWERS[what]("zz").to_frame()

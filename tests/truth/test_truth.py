@@ -47,6 +47,7 @@ def thin_cells() -> list[Cell]:
     return [cell for place, cell in enumerate(chosen) if cell.question.command not in slow or place % 8 == 0]
 
 
+@pytest.mark.long
 def test_a_few_draws_keep_what_is_promised():
     tallies = [(cell, tally(cell, 0, cell.draws)) for cell in thin_cells()]
     beyond = {key: why for key, why in failures({}, tallies).items() if key not in PENDING}

@@ -573,6 +573,7 @@ def test_help_loads_nothing_heavy():
     assert not _loaded_by("--help") & (HEAVY | {"numpy", "yaml"})
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", _commands())
 def test_help_of_a_command_loads_nothing_heavy(name):

@@ -10,6 +10,7 @@ import pytest
 
 from iosonde.campaign import benchmarks
 from iosonde.core.errors import InputError
+from messages import raises
 
 LOCAL = [name for name in benchmarks.NAMES if name != "rcp"]
 
@@ -173,3 +174,69 @@ def test_a_benchmark_that_nobody_knows(name):
 def test_words_that_are_no_benchmarks():
     assert not benchmarks.is_benchmark("iozone -a")
     assert benchmarks.is_benchmark("user:whatever")
+
+
+def shape(document) -> dict:
+    """The steps of each stage: names with where they run; marked if they begin where the victim works."""
+    return {
+        stage: [(step["name"], step["on"], step["command"].startswith(benchmarks.GO_THERE)) for step in document[stage]]
+        for stage in ("set_up", "tear_down")
+    }
+
+
+def test_a_benchmark_of_users_makes_a_tree_and_checks_it():
+    made = benchmarks.find_benchmark("user:ls")
+    expected = "user:ls"
+    assert (made["name"], made["factors"]) == (expected, {"files": [100], "cache": ["warm"]})
+    assert shape(made) == {
+        "set_up": [("tree", "all", False), ("cache", "all", False)],
+        "tear_down": [("check", "all", False)] * len(benchmarks.BENCHMARKS["ls"][1]),
+    }
+    assert {step["on"] for step in made["steps"]} == {"all"}
+
+
+@pytest.mark.parametrize(("which", "fetches"), [("ls", False), ("rcp", True), ("all", True)])
+def test_an_interference_loads_all_but_its_victim(which, fetches):
+    made = benchmarks.find_benchmark(f"interference:{which}")
+    remote = {"remote": ["localhost"]} if fetches else {}
+    where = {"load": ["off", "on"], "load_where": ["target"], "victim_where": [benchmarks.ON_TARGET]}
+    assert made["factors"] == {"files": [100], "cache": ["warm"]} | remote | where
+    names = benchmarks.NAMES if which == "all" else (which,)
+    checks = sum(len(benchmarks.BENCHMARKS[name][1]) for name in names)
+    assert shape(made) == {
+        "set_up": [
+            ("victim", "single", False),
+            ("tree", "all", True),
+            *[("take_away", "all", True)] * fetches,
+            ("load", "all", False),
+            ("cache", "single", True),
+        ],
+        "tear_down": [
+            ("load_end", "all", False),
+            *[("check", "single", True)] * checks,
+            *[("remove_there", "all", True)] * fetches,
+            ("victim_end", "single", False),
+        ],
+    }
+    start, stop = made["set_up"][-2]["command"], made["tear_down"][0]["command"]
+    assert start.endswith(' --victims 1 --where "${load_where}"' + ' --remote "${remote}"' * fetches)
+    assert " load_program" not in start and "load_program start --place" in start
+    assert stop.endswith(" --victims 1") and "load_program stop --place" in stop
+    assert (made["set_up"][0]["command"].split()[3], made["tear_down"][-1]["command"].split()[3]) == ("make", "remove")
+    assert {step["on"] for step in made["steps"]} == {"single"}
+    assert all(step["command"].startswith(benchmarks.GO_THERE) for step in made["steps"])
+
+
+def test_a_file_replaces_keys_of_its_benchmark_and_adds_factors():
+    base = benchmarks.find_benchmark("user:ls")
+    made = benchmarks.merge_benchmark({"benchmark": "user:ls", "name": "own", "factors": {"files": [7], "x": [1]}})
+    assert made == base | {"name": "own", "factors": {"files": [7], "cache": ["warm"], "x": [1]}}
+    expected = "user:ls"
+    assert benchmarks.merge_benchmark({"benchmark": expected, "factors": None}) == base
+    assert benchmarks.merge_benchmark({"name": "x"}) == {"name": "x"}
+
+
+@pytest.mark.parametrize("key", ["steps", "set_up", "tear_down"])
+def test_a_file_with_a_benchmark_has_no_steps_of_its_own(key):
+    with raises("conflicting-keys", key="benchmark", other_key=key):
+        benchmarks.merge_benchmark({"benchmark": "user:ls", key: []})

@@ -303,6 +303,65 @@ def test_nothing_is_offered_where_nobody_knows_how_long_a_trial_takes():
     assert not offers(SWITCHES, design.FULL, 3, 1)  # nothing fits into a second
 
 
+def every_offer(factors, asked, repetitions, budget_s, seconds_of=lambda cell: 10.0):
+    made = design.offer_smaller_campaigns(factors, asked, repetitions, 1, seconds_of, budget_s, lambda df: 2.0)
+    return [(offer.design, offer.repetitions, offer.trials, offer.seconds) for offer in made]
+
+
+def test_each_smaller_campaign_by_hand():
+    """Four switches: 16 cells, 160 s a repetition, of which 4 are wanted within 5 minutes."""
+    four, shared = SWITCHES[:4], {"order": "given"}
+    names = [factor.name for factor in four]
+    fraction = {"kind": "fractional", "factors": names, "p": 1, "order": "given"}
+    assert every_offer(four, {"kind": "full", **shared}, 4, 300) == [
+        (fraction, 3, 3 * 8, 240.0),  # no repetition of 160 s is done twice
+        ({"kind": "one_at_a_time", "order": "given"}, 4, 4 * 5, 200.0),
+    ]
+    assert every_offer(four, {"kind": "full", **shared}, 4, 320)[:2] == [
+        ({"kind": "full", **shared}, 2, 32, 320.0),
+        (fraction, 4, 32, 320.0),
+    ]
+    assert every_offer(four, {"kind": "full"}, 4, 640) == []
+    assert every_offer(four, {"kind": "full"}, 4, 639)[0] == ({"kind": "full"}, 3, 48, 480.0)
+    assert every_offer(four, {"kind": "full"}, 1, 160) == []
+    half, *_, single = every_offer(four, {"kind": "full"}, 1, 159)
+    assert (half[1:], single[1:]) == ((1, 8, 80.0), (1, 5, 50.0))
+
+
+def test_smaller_campaigns_of_other_designs():
+    four = SWITCHES[:4]
+    halves = {"kind": "fractional", "p": 1}
+    found = every_offer(four, halves, 4, 239)
+    assert [offer[0]["kind"] for offer in found] == ["fractional"]
+    assert found[0] == (halves, 2, 16, 160.0)
+    quarter = every_offer(SWITCHES, halves, 4, 320)
+    names = [factor.name for factor in SWITCHES]
+    assert [offer for offer in quarter if offer[0]["kind"] == "fractional"] == [
+        (halves, 2, 32, 320.0),
+        ({"kind": "fractional", "factors": names, "p": 2}, 4, 32, 320.0),
+    ]
+    cube = {"kind": "latin", "points": 20, "tries": 2, "ranges": {"a": {"low": 1, "high": 9}}}
+    assert every_offer([Factor("a")], cube, 3, 300) == [
+        ({"kind": "latin", "points": 10, "ranges": cube["ranges"]}, 3, 30, 300.0),
+    ]
+    assert [offer[0]["points"] for offer in every_offer([Factor("a")], cube, 3, 60)] == [2]
+    assert every_offer([Factor("a")], cube, 3, 59) == []
+    once = {"kind": "one_at_a_time"}
+    assert every_offer(four, once, 4, 100) == [(once, 2, 10, 100.0)]
+    assert every_offer(four, once, 4, 99) == []
+
+
+def test_names_and_costs_of_smaller_campaigns_follow_their_numbers():
+    made = design.offer_smaller_campaigns(SWITCHES[:4], design.FULL, 9, 1, lambda cell: 10.0, 900, lambda df: 12 / df)
+    fewer, half, *_ = made
+    wider = (12 / 4 / sqrt(5)) / (12 / 8 / sqrt(9))
+    expected = ("5 repetitions", "fraction 1/2")
+    assert (fewer.name, half.name) == expected and f"{wider:.2g}" in fewer.costs
+    assert fewer.costs.count(";") == 1, "fewer than six trials"
+    assert fewer.to_json()["seconds"] == 800.0 and fewer.to_json()["trials"] == 80
+    assert set(fewer.to_json()) == {"name", "design", "repetitions", "trials", "seconds", "costs"}
+
+
 def test_speeds_add_up_to_the_seconds_of_a_trial():
     speeds = Speeds(bytes_per_s=100.0, files_per_s=10.0, start_s=2.0, written_per_s=50.0)
     assert speeds.seconds(TrialWork(1000, 30, 400)) == 2 + 600 / 100 + 400 / 50 + 30 / 10

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from iosonde.campaign import document, in_lab, turn
 from iosonde.campaign.campaign import build_campaign
+from iosonde.campaign.in_lab import LabFile, LabSetting, read_lab_file
 from iosonde.campaign.request import Request
 from iosonde.campaign.run import open_lab_campaign
+from iosonde.campaign.spec import lab
 from iosonde.core.errors import InputError
 from iosonde.core.problems import SpecError
+from iosonde.core.yaml_text import Document
 from iosonde.ranks.machine import emulated
 from messages import assert_problem, codes, raises
 
@@ -214,3 +219,110 @@ def test_what_a_design_says_of_the_labs_factors_goes_with_it(tmp_path, monkeypat
     file.write_text(f"{listed}design: {json.dumps(design)}\n")
     found = document.build_document(Request(what=str(file), target=(str(tmp_path),)), [].append)
     assert found.data["design"] == left and "lab" not in found.data
+
+
+LAB = "lab: {file_system: [glusterfs, nfs], name: own, set: {a.b: on}}\n"
+
+
+@pytest.mark.parametrize(
+    ("spec_file", "what", "text", "expected"),
+    [
+        (None, None, "", LabFile("lab")),
+        (None, "true", "", LabFile("lab")),
+        (None, "My File_1.yaml", "steps: ['true']\n", LabFile("my-file-1")),
+        ("My File_1.yaml", None, "steps: ['true']\n", LabFile("my-file-1")),
+        ("other.txt", None, "steps: ['true']\n", LabFile("other")),
+        (None, "a.yaml", "steps: ['true']\n" + LAB, LabFile("own", True, ("glusterfs", "nfs"), ("a.b",))),
+        ("a.yaml", "true", "steps: ['true']\nlab: {file_system: nfs}\n", LabFile("a", True, ("nfs",))),
+        (None, "a.yaml", "steps: ['true']\nlab: 7\n", LabFile("a", True)),
+        (None, f"{'x' * 40}.yaml", "steps: ['true']\n", LabFile("x" * 31)),
+        (None, "--.yaml", "steps: ['true']\n", LabFile("lab")),
+        ("absent.yaml", None, "", LabFile("lab")),
+    ],
+)
+def test_what_a_file_says_of_its_labs(tmp_path, monkeypatch, spec_file, what, text, expected):
+    monkeypatch.chdir(tmp_path)
+    if text:
+        (tmp_path / (spec_file or what)).write_text(text)
+    assert read_lab_file(spec_file, what) == expected
+
+
+def test_a_setting_is_described_and_told_to_its_hosts():
+    setting = LabSetting({"net": "1gbit"}, {}, 2, {"net": "1gbit", "disk": "fast"}, 3, "e1")
+    expected = "lab for net=1gbit, disk=fast, repetition 2"
+    assert setting.describe == expected
+    assert setting.to_dict() == {"experiment": "e1", "repetition": 2, "levels": {"net": "1gbit", "disk": "fast"}}
+    assert LabSetting({}, {}, None, {}, 3, "e1").describe == "lab"
+
+
+@pytest.mark.parametrize(
+    ("faults_", "settle_s", "has_injector", "orders"),
+    [
+        ((), None, True, None),
+        (({"fault": "x"},), None, True, True),
+        ((), 0.0, True, True),
+        ((), 0.0, False, "lab-required"),
+    ],
+)
+def test_faults_of_a_lab_are_ordered_where_a_process_attends(monkeypatch, faults_, settle_s, has_injector, orders):
+    asked = []
+    monkeypatch.setattr(emulated, "read_lab", lambda: {"directory": "/lab"})
+    monkeypatch.setattr(in_lab.faults, "has_injector", lambda directory: asked.append(directory) or has_injector)
+    spec = SimpleNamespace(faults=faults_, settle_s=settle_s)
+    place = Path("/lab") / in_lab.faults.DIRECTORY
+    if isinstance(orders, str):
+        with raises(orders):
+            in_lab.build_orders(spec)
+    else:
+        made = in_lab.build_orders(spec)
+        assert made == (in_lab.LabOrders(faults_, settle_s, place) if orders else None)
+    assert asked == ([place] if orders else [])
+
+
+SECTION = {
+    "file_system": "nfs",
+    "net": ["1gbit", "10gbit"],
+    "set": {"a.b": [True, False], "c": 7},
+    "profile": True,
+    "levels": {"disk": {"slow": {"read": 1, "set": {"d": "x"}}, "fast": {"read": 2, "set": {"d": False}}}},
+}
+
+
+def test_a_lab_has_factors_and_words_at_their_levels():
+    expected = {"net": ["1gbit", "10gbit"], "b": [True, False], "disk": ["slow", "fast"]}
+    assert lab.collect_lab_factors(SECTION) == expected
+    words, options = lab.resolve_at_levels(SECTION, {"net": "10gbit", "b": False, "disk": "fast"})
+    assert words == {"file_system": "nfs", "net": "10gbit", "read": 2}
+    assert options == {"a.b": "off", "c": "7", "d": "off"}
+    assert lab.resolve_at_levels(SECTION, {"net": "1gbit", "b": True, "disk": "slow"})[1] == {
+        "a.b": "on",
+        "c": "7",
+        "d": "x",
+    }
+    assert lab.list_file_systems({"lab": {"file_system": ["a", "", "b"]}}) == ["a", "b"]
+    assert lab.list_file_systems({"lab": {}}) == lab.list_file_systems({"lab": 7}) == lab.list_file_systems({}) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "factors", "design"),
+    [
+        ({"lab": {"net": [1, 2]}}, {"net": [1, 2]}, {"kind": "full", "hard_to_change": ["net"]}),
+        ({"lab": {"net": [1]}}, {"net": [1]}, None),
+        ({"lab": {"net": 1}}, None, None),
+        (
+            {"lab": {"net": [1, 2]}, "factors": {"f": [1]}, "design": {"kind": "x", "hard_to_change": ["f", "net"]}},
+            {"net": [1, 2], "f": [1]},
+            {"kind": "x", "hard_to_change": ["net", "f"]},
+        ),
+        (
+            {"lab": {"net": [1]}, "design": {"kind": "x", "hard_to_change": ["f"]}},
+            {"net": [1]},
+            {"kind": "x", "hard_to_change": ["f"]},
+        ),
+        ({"lab": {"net": [1, 2]}, "design": "lhs"}, {"net": [1, 2]}, {"kind": "lhs", "hard_to_change": ["net"]}),
+    ],
+)
+def test_factors_of_a_lab_come_first_and_are_hard_to_change(data, factors, design):
+    made = lab.add_lab_factors(Document(data, "f", {("a",): 1}, "text"))
+    assert (made.data.get("factors"), made.data.get("design")) == (factors, design)
+    assert (made.name, made.places, made.text) == ("f", {("a",): 1}, "text")

@@ -131,6 +131,7 @@ def test_the_store_must_not_lie_on_any_of_them(here):
         plan_campaign(asked("gluster=g", "nfs=n", store="n/store"))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ['echo "$IOSONDE_TARGET ${TARGET} ${target}" >&2; touch ${TARGET}/x', "user:ls"])
 def test_each_trial_is_on_its_own_target_which_is_left_as_it_was(here, what):
@@ -152,6 +153,7 @@ def test_each_trial_is_on_its_own_target_which_is_left_as_it_was(here, what):
     assert found and all("target" in one.names and "filesystem" not in one.names for one in found)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_envelope_is_compared_over_the_factor(here):
     run_campaign(asked("gluster=g", "nfs=n", what=None, repetitions=2, small_files=5, large_size=2**20)).check()

@@ -80,6 +80,7 @@ steps:
 """
 
 
+@pytest.mark.long
 def test_each_trial_is_judged_by_its_own_settings(here):
     """Whichever of them is the first."""
     (here / "e.yaml").write_text(MIXED)

@@ -53,6 +53,7 @@ def test_names_in_errors_do_not_reach_the_terminal_raw(tmp_path, command):
     assert "\x1b" not in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["show", "summary", "check", "report", "verify"])
 def test_names_in_a_store_do_not_reach_the_terminal_raw(tmp_path, command):
     store = Store.create(tmp_path / "store")

@@ -17,6 +17,12 @@ def test_a_tools_own_kinds_come_first():
     assert list_headline_kinds(metrics, ("bandwidth",)) == {"write": ["bandwidth"], "remove": []}
 
 
+def test_an_operation_without_a_kind_that_another_has_has_none():
+    metrics = [("write", "bandwidth"), ("remove", "rate"), ("write", "rate"), ("write", "latency")]
+    assert list_headline_kinds(metrics, ("rate_max", "bandwidth")) == {"write": ["bandwidth"], "remove": []}
+    assert list_headline_kinds(metrics, ("bandwidth", "rate")) == {"write": ["bandwidth", "rate"], "remove": ["rate"]}
+
+
 def test_without_any_of_them_the_usual_one():
     assert list_headline_kinds([("a", "rate_mean"), ("b", "seconds")], ("bandwidth",)) == {
         "a": ["rate"],

@@ -312,3 +312,14 @@ def test_a_file_is_nested_up_to_a_limit():
             continue
         with raises("nested-too-deep", SpecError):
             yaml_text.parse(text, "f")
+
+
+def test_a_file_has_values_up_to_a_limit(monkeypatch):
+    monkeypatch.setattr(yaml_text, "MAX_VALUES", 4)
+    assert yaml_text.parse("a: [1, 2]", "f").data == {"a": [1, 2]}
+    with raises("too-many-values", SpecError):
+        yaml_text.parse("a: [1, 2, 3]", "f")
+    monkeypatch.setattr(yaml_text, "MAX_DEPTH", 2)
+    assert yaml_text.parse("a: [1, 2]", "f").data == {"a": [1, 2]}
+    with raises("nested-too-deep", SpecError):
+        yaml_text.parse("a: [[2]]", "f")

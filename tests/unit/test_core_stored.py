@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from iosonde.core.faults import FaultDone, PlannedFault
 from iosonde.core.no_scaling import SERVED_BY_CACHE, find_without_efficiency
 from iosonde.core.shared_reads import Counted, find_counted_ranks, find_without_writer, is_writer_excluded
 from iosonde.core.stored import (
@@ -88,6 +89,78 @@ def test_what_a_phase_says():
 )
 def test_output_is_read_from_each_rank_that_ran_at_once(parse, on, is_read):
     assert StoredPhase(phase(parse=parse, on=on)).read_from_each is is_read
+
+
+@pytest.mark.parametrize(
+    ("attribute", "stored", "value", "unknown"),
+    [
+        ("recorded_all", {"recorded_all": 1}, True, False),
+        ("measures", {"measures": "rate"}, "rate", None),
+        ("shared", {"shared": True}, True, False),
+        ("writer_counted", {"writer_counted": True}, True, False),
+        ("writer_cache", {"writer_cache": "cold"}, "cold", ""),
+        ("duration_ns", {"duration_ns": 7}, 7, None),
+        ("clock_error_ns", {"clock_error_ns": 7}, 7, 0),
+        ("counted_kind", {"counted_kind": "write"}, "write", None),
+        ("start_spread_ns", {"start_spread_ns": 0}, 0, None),
+        ("end_spread_ns", {"end_spread_ns": 7}, 7, None),
+        ("totals", {"totals": {"read": {"count": 1}}}, {"read": {"count": 1}}, {}),
+        ("server_calls", {"server_calls": {}}, {}, None),
+        ("cache", {"cache": {"state": "warm"}}, {"state": "warm"}, {}),
+        ("network", {"network": {"sent": 1}}, {"sent": 1}, {}),
+        ("hints", {"hints": {"a": "b"}}, {"a": "b"}, {}),
+        ("tools", {"tools": ["ior"]}, ("ior",), ()),
+        ("unread", {"unread": "why"}, "why", ""),
+        ("ranks", {"ranks": [{"rank": 0}]}, ({"rank": 0},), ()),
+        ("histograms", {"histograms": {"read": [[1, 2]]}}, {"read": [[1, 2]]}, {}),
+        ("operation", {"operation": ""}, "p", "p"),
+        ("placed", {"placed": 0}, False, True),
+        ("is_step", {"stage": "teardown"}, False, True),
+        ("is_command", {"command": ""}, True, False),
+        ("comparable", {"comparable": False}, False, True),
+        ("in_turn", {"on": "all"}, False, False),
+        ("on_all_ranks", {"on": "all"}, True, False),
+        ("tasks_expected", {"mpi": {"expected": "8"}}, 8, None),
+    ],
+)
+def test_each_attribute_of_a_phase_is_that_of_its_key_or_unknown(attribute, stored, value, unknown):
+    plain = {"index": "2", "name": "p"}
+    assert (getattr(StoredPhase(plain | stored), attribute), getattr(StoredPhase(plain), attribute)) == (value, unknown)
+    assert StoredPhase(plain).index == 2
+
+
+@pytest.mark.parametrize(
+    ("attribute", "stored", "value", "unknown"),
+    [
+        ("has_experiment_digest", {"experiment_sha256": "ab"}, True, False),
+        ("missing", {"missing": ["rank 1"]}, ("rank 1",), ()),
+        ("complete", {"missing": ["rank 1"]}, False, True),
+        ("counts", {"missing": ["rank 1"]}, False, True),
+        ("n_operations", {"operations": 0}, 0, None),
+        ("files", {"files": {"a": {"bytes": 1}}}, {"a": {"bytes": 1}}, {}),
+        ("headlines", {"headlines": {"read": ["rate"]}}, {"read": ["rate"]}, {}),
+        ("versions", {"versions": {"iosonde": "1"}}, {"iosonde": "1"}, {}),
+        ("written_by", {"versions": {"iosonde": "1"}}, "1", ""),
+        ("imported", {"facts": {"import": None}}, True, False),
+        ("cannot_tell", {"facts": {"cannot_tell": ["x"]}}, ("x",), ()),
+        ("target", {"facts": {"target": 7}}, "7", None),
+        ("subject_commit", {"facts": {"subject_commit": "c"}}, "c", ""),
+        ("concurrent_pids", {"facts": {"measured_beside": [7]}}, (7,), ()),
+        ("maximum", {"facts": {"maximum": 5.0}}, 5.0, None),
+        ("conditions", {"facts": {"conditions": {"at": 1}}}, {"at": 1}, {}),
+        ("live_options", {"facts": {"conditions": {"options": {"a": "b"}}}}, {"a": "b"}, {}),
+        ("filesystem", {"facts": {"machine": {"mount": {"type": "nfs4"}}}}, None, None),
+        ("filesystem", {"facts": {"target": "/", "machine": {"mount": {"type": "nfs4"}}}}, "nfs4", None),
+        ("structure", {"facts": {"target": "/", "machine": {"mount": {"type": "xfs"}}}}, "local", None),
+    ],
+)
+def test_each_attribute_of_a_run_is_that_of_its_key_or_unknown(attribute, stored, value, unknown):
+    assert (getattr(run(**stored), attribute), getattr(run(), attribute)) == (value, unknown)
+
+
+def test_faults_of_a_run_are_those_of_its_facts():
+    done = FaultDone(PlannedFault("stop", "servers"), "server-2", healed_ns=5)
+    assert run(facts={"faults": [done.to_dict()]}).faults == (done,)
 
 
 def test_what_a_run_says():

@@ -1,5 +1,7 @@
 """What is shown of a store of other tools' results, without an option and with --metric and --clock."""
 
+from dataclasses import replace
+
 import pytest
 
 from iosonde.core.deciding import choose_deciding_name, select_clocked_values
@@ -87,6 +89,17 @@ def test_metrics_by_name_and_by_what_people_say(ior):
     with raises("unknown-metric", DataError, metric="opentime") as error:
         titles(ior, metric=("opentime",))
     assert "open_time" in error.value.hint
+
+
+def test_an_unknown_metric_is_refused_with_the_nearest_or_the_first_known_ones(tmp_path):
+    several = [("write", f"m{number:02}", 1.0, "") for number in range(31)]
+    several.append(("write", "opened", 1.0, ""))
+    source = stored(tmp_path / "s", [run(0, {"t": "4k"}, several)])
+    expected = ", ".join(f"m{number:02}" for number in range(30))
+    with raises("unknown-metric", DataError, metric="zzzzzz", suggestions=expected):
+        titles(source, metric=("zzzzzz",))
+    with raises("unknown-metric", DataError, metric="openes", suggestions="opened"):
+        titles(source, metric=("openes",))
 
 
 def test_all_leaves_out_what_only_repeats(ior):
@@ -190,3 +203,56 @@ def test_where_a_run_was_is_found_once_for_all_of_its_rows(ior, monkeypatch):
     places = StoredRun.places.fget
     monkeypatch.setattr(StoredRun, "places", property(lambda run: asked.append(run.id) or places(run)))
     assert len(open_data(ior).table) == 21 and sorted(asked) == ["r0", "r1", "r2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("write", ["write bandwidth_last_done"]),
+        ("rate", ["write rate_last_done"]),
+        ("open_time", ["write open_time"]),
+        ("write open_time", ["write open_time"]),
+        ("step-01", ["step-01 seconds"]),
+        ("seconds", ["step-01 seconds"]),
+        ("log2(write open_time)", ["log2(write open_time)"]),
+        ("open_time / nodes", ["open_time / nodes"]),
+        ("nodes", ["nodes"]),
+    ],
+)
+def test_a_response_is_an_operation_a_metric_both_a_column_or_an_expression(tmp_path, text, expected):
+    said = {"write": ["bandwidth"], "step-01": ["seconds"]}
+    rows = [row for row in ior_rows() if text != "nodes" or row[1] == "open_time"]
+    runs = [run(n, {"t": t, "nodes": n + 1}, rows, headlines=said) for n, t in enumerate(("1m", "4k"))]
+    assert titles(stored(tmp_path / "s", runs), response=(text,)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "values"),
+    [
+        ("value", "ambiguous-metric", {"n_kinds": 2}),
+        ("write opentime", "unknown-response", {"nearest": "write open_time"}),
+        ("zzzzzz", "unknown-response", {"suggestions": "step-01, write"}),
+        ("open_time / user_seconds", "too-many-responses", {"responses": "open_time and user_seconds"}),
+        ("2 * nodes", "expression-without-response", {"operations": "step-01, write"}),
+    ],
+)
+def test_a_response_that_is_none_or_several_is_refused(tmp_path, text, code, values):
+    store = stored(tmp_path / "s", [run(0, {"t": "4k", "nodes": 2}, ior_rows(), headlines={"write": ["open_time"]})])
+    with raises(code, **values):
+        titles(store, response=(text,))
+
+
+def test_a_tools_iterations_are_rows_where_each_setting_was_executed_once(tmp_path):
+    def iterated(number: int, t: str, **facts) -> Run:
+        rows = [Observation("write", "bandwidth_last_done", 1.0 + i, "bytes/s", None, i) for i in range(3)]
+        return replace(run(number, {"t": t}, [], headlines={"write": ["bandwidth"]}), observations=rows, facts=facts)
+
+    once = stored(tmp_path / "once", [iterated(0, "4k", **{"import": {}}), iterated(1, "64k", **{"import": {}})])
+    (response,) = build_responses(open_data(once), ResponseQuery())
+    assert (response.values.tolist(), response.within_run, response.at) == ([1.0, 2.0, 3.0] * 2, True, None)
+    twice = stored(tmp_path / "twice", [iterated(0, "4k", **{"import": {}}), iterated(1, "4k", **{"import": {}})])
+    own = stored(tmp_path / "own", [iterated(0, "4k"), iterated(1, "64k", **{"import": {}})])
+    for store in (twice, own):
+        (response,) = build_responses(open_data(store), ResponseQuery())
+        assert (response.values.tolist(), response.within_run, response.at.tolist()) == ([2.0, 2.0], False, [0, 3])
+        assert (response.title, response.operation, response.unit) == ("write bandwidth_last_done", "write", "bytes/s")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from test_data_factors import NOW, trial
 
-from iosonde.core.types import Experiment, Factor
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.hardware import SOURCE as PROBE
+from iosonde.core.types import Experiment, Factor, Observation
 from iosonde.data.query import EVERY, MetricChoice, ResponseQuery
-from iosonde.data.source import Source, open_data
+from iosonde.data.source import Source, StoredSource, open_data
 from iosonde.store import Store
-from messages import raises
+from messages import assert_problem, raises
 
 ROWS = "nodes,rate (MB/s)\n1,10\n1,11\n2,19\n2,21\n"
 
@@ -74,3 +79,205 @@ def test_settings_are_declared_or_guessed(campaign, table):
 
 def test_a_clock_is_that_of_our_engine(campaign, table):
     assert campaign.own_clock(MetricChoice()) == "last_done" and table.own_clock(EVERY) == ""
+
+
+def ior_trial(number: int, **factors):
+    rows = [Observation("read", "bandwidth_last_done", 7.0, "bytes/s"), Observation("read", "open_time", 1.0, "s")]
+    return replace(
+        trial(number, 0.0, "two", facts={"import": {}}, **factors),
+        observations=rows,
+        headlines={"read": ["bandwidth"]},
+    )
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory) -> Store:
+    """Two experiments: three trials of our engine and one incomplete, two of IOR; and a probe of one node."""
+    store = Store.create(tmp_path_factory.mktemp("several") / "s")
+    sizes = [Factor("nodes", "hosts"), Factor("size", "bytes", (1, 2)), Factor("fixed")]
+    store.save_experiment(Experiment("one", "the first", sizes, {"steps": []}, [], 1, NOW))
+    store.save_experiment(Experiment("two", "the second", [Factor("depth", "m")], {"steps": []}, [], 1, NOW + "1"))
+    store.save_experiment(Experiment("planned", "", [Factor("x", "s")], {}, [], 1, NOW + "2"))
+    beside = {"measured_beside": [7]}
+    store.append(trial(1, 100.0, "one", beside, repetitions=2, size=1, block_size=4))
+    store.append(trial(0, 110.0, "one", size=2, block_size=4))
+    store.append(trial(2, 120.0, "one", size=2, block_size=4))
+    store.append(replace(trial(3, 130.0, "one", size=1, block_size=4), missing=["rank 1"]))
+    store.append_many([ior_trial(10 + depth, depth=depth) for depth in (1, 2)])
+    rank = Observation("tcp", "bandwidth", 9.0, "bytes/s", rank=0)
+    store.append(replace(trial(20, 0.0, "net"), source=PROBE, observations=[rank]))
+    return store
+
+
+def ids(runs) -> list[str]:
+    return [run.id for run in runs]
+
+
+def opened(store: Store, *where: str, experiment: str | None = None, ranks: bool = True) -> StoredSource:
+    source = open_data(store, where, experiment, ranks)
+    assert isinstance(source, StoredSource)
+    return source
+
+
+def test_runs_of_a_campaign_are_those_of_its_conditions(several):
+    source = opened(several, experiment="one")
+    assert ids(source.runs) == ["one-0000", "one-0001", "one-0002", "one-0003"]
+    assert [run.counts for run in source.runs] == [True, True, True, False]
+    assert ids(source.all_runs) == [*ids(source.runs), "two-0011", "two-0012", "net-0020"]
+    assert (ids(source.probes), ids(source.trial_runs)) == (["net-0020"], ids(source.runs))
+    assert ids(opened(several).trial_runs) == ids(source.all_runs)[:-1]
+    assert ids(opened(several, "size=2", "operation=write").runs) == ["one-0000", "one-0002"]
+    assert [run.counts for run in opened(several, "complete=any", experiment="one").runs] == [True] * 4
+    assert repr(source) == f"{several.path}: 4 runs, 4 results"
+    assert (source.path, source.name, source.experiment) == (str(several.path),) * 2 + ("one",)
+
+
+def test_experiments_of_a_campaign_are_those_of_its_runs(several):
+    source = opened(several, experiment="one")
+    assert ids(source.experiments) == ["one"] and ids(source.all_experiments) == ["one", "two", "planned"]
+    assert ids(opened(several).experiments) == ["one", "two"]
+    assert source.experiment_of(opened(several).runs[-2]).name == "the second"
+    with raises("unknown-experiment", InputError):
+        source.experiment_of(opened(several).probes[0])
+    assert source.find_problems() == [] and source.damage == ()
+
+
+def test_factors_of_a_campaign_vary_or_are_declared(several):
+    one, every = opened(several, experiment="one"), opened(several)
+    assert (one.varying_factors.names, one.factor_names) == (["size"], ["size", "nodes", "fixed"])
+    assert every.varying_factors.names == ["size", "depth"]
+    assert every.factor_names == ["size", "depth", "nodes", "fixed"]
+    assert (one.client_column, opened(several, "operation=none").client_column) == ("nodes", "nodes")
+    assert one.units() == one.declared_units == {"nodes": "hosts", "size": "bytes", "block_size": "bytes"}
+    assert opened(several, experiment="two").units() == {"depth": "m"}
+    assert (every.apart(["nodes"]), every.apart([])) == (("nodes",), ())
+    assert every.apart(["size", "depth"]) == ("size", "depth")
+
+
+def test_trials_are_rows_of_runs_by_time_and_warn_of_other_measurements(several):
+    source = opened(several, experiment="one")
+    trials = source.trials()
+    assert trials.rows.numbers("value").tolist() == [110.0, 100.5, 120.0]
+    assert [str(run) for run in trials.rows.columns["run"].values] == ["one-0000", "one-0001", "one-0002"]
+    (warning,) = trials.warnings
+    assert_problem(warning, "concurrent-measurements", n_concurrent=1, n_runs=3)
+    assert source.trials() is trials and source.trials(MetricChoice()) is not trials
+    assert source.describe_concurrency({"one-0000", "one-0002"}) == []
+    assert_problem(source.describe_concurrency(["one-0001"])[0], "concurrent-measurements", n_concurrent=1, n_runs=1)
+    assert source.iterations(EVERY).numbers("value").tolist() == [110.0, 100.0, 101.0, 120.0]
+    assert opened(several, "size=2", experiment="one").trials().warnings == ()
+    every = opened(several)
+    assert [len(every.trials(MetricChoice(clock)).rows) for clock in ("last_done", "first_done", "all")] == [5, 0, 7]
+
+
+def test_rows_of_single_ranks_are_no_trials(several):
+    every, probe = opened(several), opened(several, experiment="net")
+    assert (len(every.table), len(every.trial_rows), len(every.run_rows)) == (9, 8, 8)
+    assert (len(probe.table), len(probe.trial_rows)) == (1, 0) and probe.varying_factors.names == []
+    with raises("no-trials", InputError, name=several.path):
+        _ = probe.run_rows
+    assert len(opened(several, "operation=none").run_rows) == 0
+    assert [every.selects_ranks(columns) for columns in ((), ("nodes",), ("nodes", "rank"))] == [False, False, True]
+    assert opened(several, "rank=0").selects_ranks(()) and not opened(several, "nodes=1").selects_ranks(())
+    assert every.average_parts(every.table, ["value"], ["nodes"]).rows is every.table
+
+
+def test_operations_of_other_tools_have_no_clock_of_ours(several):
+    one, two, every = (opened(several, experiment=word) for word in ("one", "two", "all"))
+    assert (one.foreign, two.foreign, every.foreign) == (frozenset(), {"read"}, {"read"})
+    opening = MetricChoice(metric=("open_time",))
+    assert [one.own_clock(MetricChoice()), two.own_clock(MetricChoice())] == ["last_done", ""]
+    assert [every.own_clock(MetricChoice()), every.own_clock(opening), two.own_clock(opening)] == ["last_done", "", ""]
+    assert opened(several, "operation=none").own_clock(MetricChoice("overlap")) == "overlap"
+    assert every.split_metrics(("read", "write x", "bandwidth", "tcp")) == (("read", "write x", "tcp"), ("bandwidth",))
+
+
+def test_values_of_a_campaign_are_of_one_kind_unless_columns_separate_them(several):
+    opened(several, experiment="one").require_single_kind([])
+    two = opened(several, experiment="two")
+    two.require_single_kind(["operation", "metric"])
+    two.require_single_kind(["metric"])
+    with raises("ambiguous-metric", n_kinds=2):
+        two.require_single_kind(["operation"])
+    opened(several).require_option("on", ())
+
+
+def test_an_empty_selection_names_the_incomplete_runs(several):
+    source = opened(several, experiment="one")
+    with raises("no-complete-trials", DataError, incomplete="1 incomplete run", source=several.path):
+        source.require_trials(source.table.take([]))
+
+
+def test_a_narrower_campaign_has_all_conditions(several):
+    source = opened(several, "size=2")
+    narrower = replace(source, name="mine").narrow([("nodes", "=", "1")], "one")
+    assert isinstance(narrower, StoredSource)
+    assert (narrower.where, narrower.experiment) == ((("size", "=", "2"), ("nodes", "=", "1")), "one")
+    assert (narrower.name, narrower.every, ids(narrower.runs)) == ("mine", False, ["one-0000", "one-0002"])
+    assert narrower.narrow((), None) == narrower == narrower.narrow((), "the first")
+    assert ids(narrower.narrow([("value", ">", 110)], None).runs) == ids(narrower.runs)
+    assert narrower.narrow([("value", ">", 110)], None).table.numbers("value").tolist() == [120.0]
+    with raises("experiment-mismatch", InputError, name="mine", experiment="one", requested_experiment="two"):
+        narrower.narrow((), "two")
+    every = source.narrow((), "all")
+    assert isinstance(every, StoredSource) and every.every and every.where == source.where
+    assert not source.every and opened(several, experiment="all").every and not opened(several, experiment="one").every
+    assert opened(several, "experiment=the second").where == (("experiment", "=", "two"),)
+
+
+def test_a_narrower_campaign_keeps_its_choice_of_ranks(several):
+    source = opened(several, ranks=False)
+    narrower = source.narrow([("nodes", "=", "1")], None)
+    assert isinstance(narrower, StoredSource) and not source.ranks and not narrower.ranks
+    assert opened(several).ranks
+
+
+@pytest.mark.parametrize(
+    ("word", "chosen"), [("one", "one"), ("the first", "one"), (None, "two"), ("last", "two"), ("all", None)]
+)
+def test_the_last_of_several_experiments_is_chosen_unless_another_is_named(several, word, chosen):
+    assert opened(several).resolve_single_experiment(word) == chosen
+
+
+def test_experiments_with_other_factors_are_separated_where_they_must_be_alike(several):
+    source = opened(several)
+    assert source.separate_last([], alike=False) == (source, "")
+    last, note = source.separate_last([], alike=True)
+    assert last.experiment == "two" and ids(last.runs) == ["two-0011", "two-0012"]
+    assert_problem(note, "one-of-several", n_experiments=2, choice="the last", experiment="two")
+    assert note.values["reason"] != ""
+    for cells, is_separated in ((["nodes"], False), (["nodes", "gone"], False), (["nodes", "depth"], True)):
+        assert (source.separate_last(cells, alike=True)[0] is not source) is is_separated
+    for word in ("all", "one"):
+        chosen = opened(several, experiment=word)
+        assert chosen.separate_last(["depth"], alike=True) == (chosen, "")
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Source:
+    store = Store.create(tmp_path / "mixed")
+    for number in range(4):
+        name = ("one", "two")[number // 2]
+        store.append(trial(number, 100.0 + number, name, n=number % 2, m=number))
+    return open_data(store)
+
+
+def test_experiments_that_share_a_cell_are_separated(mixed):
+    last, note = mixed.separate_last(["n"], alike=False)
+    assert ids(last.runs) == ["two-0002", "two-0003"]
+    assert_problem(note, "one-of-several", n_experiments=2, experiment="two", reason="")
+    assert mixed.separate_last(["m"], alike=True) == (mixed, "")
+    assert (mixed.apart(["n"]), mixed.apart(["m"])) == (("n", "experiment"), ("m",))
+
+
+def test_damage_is_that_of_documents_and_problems_also_of_contents(tmp_path: Path):
+    store = Store.create(tmp_path / "s")
+    store.append_many([trial(0, 1.0), trial(1, 2.0)])
+    assert (opened(store).damage, opened(store).find_problems()) == ((), [])
+    table = store.path / "runs" / "e-0000" / "results.parquet"
+    table.write_bytes(table.read_bytes()[:-1] + b"x")
+    (store.path / "runs" / "e-0001" / "run.json").write_text("{}")
+    source = opened(store)
+    assert [finding.evidence["path"] for finding in source.damage] == ["runs/e-0001"]
+    assert sorted(finding.evidence["path"] for finding in source.find_problems()) == ["runs/e-0000", "runs/e-0001"]
+    assert source.problems == tuple(finding.sentence for finding in source.damage)

@@ -12,6 +12,7 @@ from scipy import stats
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Table, build_table
 from iosonde.core.types import Estimate
+from iosonde.core.words import format_ratio_interval, format_share_difference, format_share_interval
 from iosonde.explain import advise_defaults, instance_twins
 from iosonde.explain.advise import Wish, advise_settings
 from iosonde.explain.advise_defaults import CRITERIA, Default, build_defaults, find_best_default_by_criterion
@@ -36,7 +37,7 @@ from iosonde.explain.advise_intervals import (
     to_one_hot,
 )
 from iosonde.explain.advise_needs import compute_deciding_needs, compute_sufficient_values
-from iosonde.explain.advise_parts import estimate_grouped_mean, partition_groups
+from iosonde.explain.advise_parts import estimate_grouped_mean, iter_splits, needs_split_by_repeat, partition_groups
 from iosonde.explain.advise_tree import Node, Question, choose_settings_by_tree, grow_advice_tree
 from iosonde.explain.advise_tree import cut_tree as cut_tree
 from iosonde.explain.advise_trial import validate_by_new_trials
@@ -776,3 +777,137 @@ def test_a_gain_of_shares_is_from_minus_one_to_one():
     assert get_interval(crossed.gain("a", "b", 0.95)) == pytest.approx((1 / 3, -1.0, 1.0))
     wide = estimate_grouped_mean(share["a"] - share["b"], 0.95)
     assert wide.low < -1 and wide.high > 1 and crossed.mean(share["a"] - share["b"], 0.95) == wide
+
+
+SIX = [1.0, 1.2, 1.1, 0.9, 1.05, 0.95]  # of two settings: ten degrees of freedom
+OWN = {
+    1.0: {"a": SIX, "b": [value * 1.02 for value in SIX]},
+    8.0: {"a": [2.0, 2.1], "b": [1.9, 2.05]},
+}
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_an_instance_with_many_trials_has_its_own_noise_in_ties_and_needs(lower):
+    data = build_sample(OWN, lower=lower)
+    own = np.sqrt(2 * 6 * np.var(np.log(SIX)) / 10)
+    pooled = np.sqrt(data.log_ss.sum() / 12)
+    assert data.log_df.tolist() == [10.0, 2.0] and data.noise() == pytest.approx([own, pooled])
+    result = compute_deciding_needs(data, {}, np.ones((2, 2), bool), 0.95)
+
+    def compute_more(gap: float, noise: float, trials: int, free: float) -> int | None:
+        for count in range(trials + 1, 1001):
+            df = free + 2 * (count - trials)
+            if count * (gap / noise) ** 2 >= 2 * (stats.t.ppf(0.95, df) + stats.t.ppf(0.8, df)) ** 2:
+                return count - trials
+        return None
+
+    gaps = {1: np.log(1.02), 8: np.log(np.mean([2.0, 2.1]) / np.mean([1.9, 2.05]))}
+    more = {1: compute_more(gaps[1], own, 6, 10), 8: compute_more(gaps[8], pooled, 2, 12)}
+    best = {1: "a" if lower else "b", 8: "b" if lower else "a"}
+    assert [(cell.instance, cell.setting, cell.trials, cell.more) for cell in result.cells] == [
+        ({"size": size}, best[size], trials, more[size]) for size, trials in ((8, 2), (1, 6))
+    ]
+    limit = stats.t.ppf(0.95, 10) * own * np.sqrt(2 / 6)
+    for gap, tied in ((0.98 * limit, True), (1.02 * limit, False)):
+        worse = [value * np.exp(gap if lower else -gap) for value in SIX]
+        pair = build_sample({1.0: {"a": SIX, "b": worse}, 8.0: OWN[8.0]}, lower=lower)
+        assert mark_settings_tied_with_best(pair, 0.95)[0].tolist() == [True, tied]
+
+
+def test_at_most_five_pairs_are_named_and_equal_settings_are_none():
+    trials = {
+        float(size): {"a": [1.0, 1.1], "b": [1.0 + 0.01 * size, 1.1 + 0.011 * size]} for size in (*range(1, 8), 0)
+    }
+    cells = compute_deciding_needs(build_sample(trials), {}, np.ones((8, 2), bool), 0.95).cells
+    assert [cell.instance["size"] for cell in cells] == [7, 6, 5, 4, 3]
+
+
+@pytest.mark.parametrize(
+    ("n", "slots", "partitions", "per_partition"),
+    [
+        (7, 4, 1, 4),  # each slot is a fold
+        (7, 5, 1, 5),
+        (7, 6, 2, 5),
+        (8, 1, 4, 8),
+        (8, 2, 4, 16),
+        (8, 3, 2, 24),
+        (20, 6, 2, 40),
+        (200, 1, 4, 8),
+        (201, 1, 1, 8),
+    ],
+)
+def test_partitions_by_the_number_of_instances_and_slots(n, slots, partitions, per_partition):
+    data = build_sample(
+        {
+            float(size): {
+                "a": [1.0 + size + 0.01 * k for k in range(slots)],
+                "b": [2.0 + size + 0.013 * k for k in range(slots)],
+            }
+            for size in range(n)
+        }
+    )
+    splits = list(iter_splits(data))
+    assert needs_split_by_repeat(data) is (n < 8) and data.slots == slots
+    assert np.bincount([split.partition for split in splits]).tolist() == [per_partition] * partitions
+    assert all((split.slots is None) is (slots == 1) for split in splits)
+
+
+def test_advice_on_times_is_for_the_least():
+    made = advise_settings(build_speeds(SPEEDS), "v", ["set"], ["size"], wish=Wish(lower=True, current={"set": "c"}))
+    document = made.to_json()
+    assert (document["better"], document["best_mean"]) == ("lower", pytest.approx(MEANS.min(axis=1).mean()))
+    share = (MEANS.min(axis=1, keepdims=True) / MEANS).mean(axis=0)
+    assert (document["best_default"], document["advised"], document["depth"]) == ("b", "default", 0)
+    assert made.current == "c" and document["gain"]["over"] == "c" and document["gain"]["low"] > 0
+    assert document["gain"]["value"] == pytest.approx(share[1] - share[2], abs=0.01)
+    assert document["gain"]["level"] == pytest.approx(1 - 0.05 / 3) and document["gain"]["absolute"]["low"] > 0
+    assert document["gain"]["ratio"]["value"] == pytest.approx(
+        np.exp(np.log(MEANS[:, 2] / MEANS[:, 1]).mean()), rel=0.01
+    )
+    assert codes(made.warnings) == ["few-instances"] and document["equal_defaults"] == []
+    assert (
+        document["repeats"] == 3 and [rule.setting for rule in made.rules] == [("b",)] and len(document["depths"]) == 6
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        ({"kind": "rules"}, {"advised", "reference", "share", "ratio", "possible"}),
+        ({"kind": "default"}, {"reference", "over_random", "share", "possible"}),
+        ({"kind": "default", "over_random": None}, {"reference", "share", "possible"}),
+        ({"kind": "default", "current": "b"}, {"advised", "reference", "share", "ratio", "possible"}),
+        ({"kind": "nothing"}, {"share", "over_random"}),
+        ({"kind": "nothing", "over_random": None}, {"share"}),
+        ({"kind": "nothing", "current": "b"}, {"share"}),
+        ({"kind": "nothing", "current": "a"}, set()),
+        ({"gain": None}, set()),
+    ],
+)
+def test_the_sentence_of_an_advice_has_the_estimates_of_its_kind(crossing, changes, shown):
+    estimates = {
+        "advised": Estimate(0.91, 0.89, 0.93, 0.95, 16),
+        "reference": Estimate(0.71, 0.69, 0.73, 0.95, 16),
+        "share": Estimate(0.21, 0.19, 0.23, 0.95, 16),
+        "ratio": Estimate(1.41, 1.38, 1.46, 0.95, 16),
+        "possible": Estimate(0.96, 0.94, 0.98, 0.95, 16),
+    }
+    over_random = Estimate(0.31, 0.29, 0.33, 0.95, 16)
+    advice = replace(crossing, gain=replace(crossing.gain, **estimates), over_random=over_random, effects=())
+    text = describe_advice(replace(advice, **changes))
+    formats = {"share": format_share_difference, "over_random": format_share_difference, "ratio": format_ratio_interval}
+    every = {**estimates, "over_random": over_random}
+    assert {name for name, value in every.items() if formats.get(name, format_share_interval)(value) in text} == shown
+    without = replace(advice.gain, possible=None, share=Estimate(0.0, 0.0, 0.0, 0.95, 16))
+    plain = describe_advice(replace(advice, **{"gain": without, **changes}))
+    assert format_share_interval(estimates["possible"]) not in plain
+
+
+def test_a_gain_of_nothing_is_not_told(crossing):
+    nothing = replace(crossing.gain, share=Estimate(0.0, 0.0, 0.0, 0.95, 16), possible=None)
+    for kind in ("default", "nothing"):
+        with_gain, without = (
+            describe_advice(replace(crossing, kind=kind, gain=gain)) for gain in (crossing.gain, nothing)
+        )
+        assert format_share_difference(crossing.gain.share) in with_gain
+        assert format_share_difference(nothing.share) not in without

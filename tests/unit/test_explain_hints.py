@@ -231,3 +231,17 @@ def test_two_columns_may_not_be_one_setting_nor_a_level_two():
     text = format_hint_file(rule(servers=2, colour="red\x1b"), "romio")
     assert "colour=red\\x1b" in text and text.endswith("\nstriping_factor 2\n") and not text.startswith("#!")
     assert format_hint_file(rule(servers=2), "lustre").startswith("#!/bin/sh\n")
+
+
+def test_a_name_is_that_of_one_column_or_of_a_level_of_one():
+    with raises("ambiguous-name", name="servers", meanings="servers, sieving"):
+        build_hint_files([rule(servers=2, sieving="servers")], "romio", {"servers": "x"})
+    made = rule(servers=2, sieving="on")
+    for names, line in (
+        ({"servers": "cb_nodes"}, "cb_nodes 2"),
+        ({"2": "4"}, "striping_factor 4"),
+        ({"off": "disable"}, "striping_factor 2"),  # a level of another setting
+    ):
+        assert line in build_hint_files([made], "romio", names, [(2, "off")])["rule-1.hints"].splitlines()
+    with raises("unknown-name", name="off", columns="servers, sieving"):
+        build_hint_files([made], "romio", {"off": "disable"})

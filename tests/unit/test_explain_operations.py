@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
+import diagnose_sample as sample
 import numpy as np
 import pytest
+from scipy import stats
 
 from iosonde.core.schema import OPERATION, STATUS_OK
 from iosonde.core.stored import StoredPhase, StoredRun
+from iosonde.core.types import Estimate
 from iosonde.explain import classes as classing
+from iosonde.explain import cost
 from iosonde.explain.causes.target import Agreement, Suspect
 from iosonde.explain.classes import DensityClasses, classify_by_density
 from iosonde.explain.cost import (
@@ -22,6 +28,7 @@ from iosonde.explain.cost import (
     scale_account_to_all_operations,
     sum_trial_account,
 )
+from iosonde.explain.known_path import NetworkPath, ServerTimes
 from iosonde.explain.operations import (
     Operations,
     build_operations,
@@ -31,14 +38,16 @@ from iosonde.explain.operations import (
 )
 from iosonde.explain.places import PARTS, PlaceCounts, count_places, profile_class_by_place, sum_place_counts
 from iosonde.explain.seen import drawn as drawing
+from iosonde.explain.seen import in_memory, large
 from iosonde.explain.seen.drawn import DrawnRows, bin_trial_to_draw, select_rows_to_draw
+from iosonde.explain.seen.group import OperationGroup, TrialOperations
 from iosonde.explain.seen.in_memory import build_full_account, count_by_class, select_reasons
-from iosonde.explain.seen.large import Span
+from iosonde.explain.seen.large import LargeGroup, Span
 from iosonde.explain.sizes import describe_size, get_reported_units
 from iosonde.explain.stretches import Stretches
 from iosonde.stats.density.histogram import histogram_from_values
 from iosonde.stats.estimate.summarise import estimate_mean
-from messages import codes
+from messages import assert_problem, codes
 
 KINDS = ["open", "read", "write"]
 MS = 10**6
@@ -276,6 +285,9 @@ def place(run, ranks=None) -> str:
         ([3] * 10, {0: 10, 1: 10, 2: 9, 3: 1}, ""),
         ([3] * 10, {0: 30}, ""),
         ([3] * 10, {0: 9, 1: 0, 2: 0}, ""),
+        ([3] * 10, {0: 10, 1: 0, 2: 0}, "rank 0"),
+        ([9] + [0] * 9, {}, ""),
+        ([10] + [0] * 9, {}, "first 10 % of the run"),
     ],
 )
 def test_a_class_is_at_an_end_or_on_few_ranks(run, ranks, words):
@@ -408,6 +420,11 @@ def test_of_many_operations_all_rare_ones_are_drawn_and_every_nth_frequent_one(m
     assert rows.number[rows.of == 1].tolist() == [5, 50] and set(rows.weight[rows.of == 1]) == {1.0}
     assert (rows.of == 0).sum() == 11 and rows.weight[rows.of == 0].sum() == pytest.approx(98)
     assert (np.diff(rows.number) > 0).all()
+    of[[7, 70, 90]] = 2
+    rows, _ = select_rows_to_draw(Operations(zeros, zeros, zeros, zeros, zeros, 0), of, build_classes(3))
+    assert [rows.number[rows.of == place].tolist() for place in (1, 2)] == [[5, 50], [7, 70, 90]]
+    assert (np.diff(rows.number) > 0).all() and set(rows.weight[rows.of > 0]) == {1.0}
+    assert rows.weight[rows.of == 0].tolist() == pytest.approx([95 / 7] * 7), "every fifteenth"
 
 
 def test_a_trial_is_drawn_in_bins(build_density):
@@ -465,3 +482,243 @@ def test_a_span_is_read_a_piece_at_a_time():
     assert apart.elapsed_ns == 160
     assert apart.compute_ns_after_start(first, [(0, 0, 2), (1, 2, 3)]).tolist() == [0, 100, 0]
     assert span.histogram.n == 4 and Span((2, 1, 0), phase, 1, 0, "read", 1).placed is False
+
+
+def test_the_ranks_of_a_class_are_the_64_with_most_of_it():
+    counts = PlaceCounts(np.ones((PARTS, 2)), None, {rank: np.array([1.0, rank]) for rank in range(70)})
+    profile = profile_class_by_place(counts, 1)
+    assert profile.ranks == {rank: pytest.approx(rank / 2415) for rank in range(6, 70)}
+    assert list(profile.ranks) == list(range(69, 5, -1)) and profile.offset == ()
+
+
+def test_the_interval_of_one_trial_is_that_of_five_blocks_widened_as_students():
+    """Shares of a class in 40 parts of 100 operations; neighbouring parts are alike."""
+    slow = np.round(20 + 15 * np.sin(np.arange(BLOCKS) / 3))
+    counts = np.column_stack([100 - slow, slow])
+    share = estimate_class_shares([build_account(counts, counts)], build_classes(2), 0.9)[1].share
+    starts = np.random.default_rng(3).integers(BLOCKS, size=(20_000, 5, 1))
+    again = slow[(starts + np.arange(8)) % BLOCKS].mean(axis=(1, 2)) / 100
+    mean = slow.mean() / 100
+    wider = stats.t.ppf(0.95, 4) / stats.norm.ppf(0.95)
+    expected = mean + wider * (np.quantile(again, [0.05, 0.95]) - mean)
+    assert (share.value, share.level, share.n) == (pytest.approx(mean), 0.9, 1)
+    assert (share.low, share.high) == pytest.approx(tuple(expected), abs=0.05 * (expected[1] - expected[0]))
+
+
+@pytest.mark.parametrize(
+    ("low", "cost_high", "is_kept"),
+    [(1.0, 9.8, True), (1.0, 9.9, False), (0.0, 1.0, False), (1.0, None, True), (None, 9.9, True)],
+)
+def test_a_rate_is_unbounded_where_the_cost_may_be_all_of_the_time(low, cost_high, is_kept):
+    rate = Estimate(5.0, low, 9.0, 0.95, 3)
+    bounded = cost._drop_unbounded_interval(rate, Estimate(1.0, 0.5, cost_high, 0.95, 3), 10.0)
+    assert bounded == (rate if is_kept else Estimate(5.0, None, None, 0.95, 3))
+
+
+def test_a_part_without_fast_operations_is_compared_with_those_of_the_trial():
+    """Half of the operations, all slow: 30 s instead of 10 s, twice, at a depth of four."""
+    trial = build_account([[10.0, 10.0]], [[10.0, 30.0]], elapsed_s=10.0)
+    excess = cost._compute_excess(np.array([[0.0, 10.0]]), np.array([[0.0, 30.0]]), trial, 0)
+    assert excess.tolist() == [[0.0, 20 / 0.5 / 4]]
+
+
+def test_a_stretch_has_the_first_operations_that_begin_in_it():
+    """At most four of a rank in each of four stretches of 20 ns; they come in two pieces."""
+    stretches = Stretches(80, 2, 800.0, max_operations=8)
+    for begin, end in ((0, 3), (3, 800)):
+        start = np.tile(np.arange(begin, end), 2)
+        rank = np.repeat([0, 1], end - begin)
+        columns = {"rank": rank, "start_ns": start, "of": start % 7}
+        stretches.add(columns, [(0, 0, end - begin), (1, end - begin, 2 * (end - begin))])
+    parts = list(stretches.each())
+    assert (len(parts), stretches.operations) == (4, 32)
+    for part, begin in zip(parts, stretches.begins_ns, strict=True):
+        starts = np.ceil(begin).astype(int) + np.arange(4)
+        for rank in (0, 1):
+            own = part["rank"] == rank
+            assert part["start_ns"][own].tolist() == (starts - int(begin)).tolist()
+            assert part["of"][own].tolist() == (starts % 7).tolist()
+
+
+def test_bounds_without_operations_on_a_side_are_dropped():
+    durations = histogram_from_values(np.array([100] * 5 + [10_000] * 5))
+    bounds, edges = classing._drop_empty_classes(durations, [50.0, 1000.0, 2000.0, 20_000.0])
+    assert (bounds, edges) == ([1000.0], [0, durations.below(1000.0), durations.counts.size])
+    several = histogram_from_values(np.array([100, 200, 300]))
+    assert classing._compute_median(several, 0, several.counts.size) == pytest.approx(200, rel=1e-3)
+    nothing = classing._compute_median(several, 100, 200)
+    assert nothing == pytest.approx(float(several.value(150)))
+
+
+@pytest.mark.parametrize(
+    ("n_fast", "n_slow", "fast", "unexpected"),
+    [(950, 50, 0, 1), (949, 51, 0, None), (100, 900, 0, None), (99, 901, 1, None)],
+)
+def test_a_last_hill_of_a_twentieth_is_unexpected_and_the_reference_has_a_tenth(
+    build_density, n_fast, n_slow, fast, unexpected
+):
+    rng = np.random.default_rng(2)
+    durations = np.concatenate(
+        [1e4 * np.exp(0.1 * rng.standard_normal(n_fast)), 1e6 * np.exp(0.1 * rng.standard_normal(n_slow))]
+    )
+    classes = build_density(durations)
+    assert (classes.count, classes.fast, classes.unexpected) == (2, fast, unexpected)
+
+
+def test_a_group_is_named_by_its_operation_kind_and_size():
+    data, calls = OperationGroup("read", "read", 65536, (("nodes", 2),)), OperationGroup("r", "stat", 0)
+    assert (data.name, calls.name) == ("read of 64 KiB", "r stat")
+    assert data.to_json() == {"operation": "read", "kind": "read", "size": 65536, "setting": {"nodes": 2}}
+    assert data.flat() == {"operation": "read", "kind": "read", "size": 65536, "nodes": 2}
+
+
+def test_a_pass_has_the_times_of_all_operations():
+    """The path takes 2 ms for 8 bytes, the servers 1 ms without the longest."""
+    zeros, took = np.zeros(4, int), np.array([1, 1, 2, 9]) * MS
+    operations = Operations(zeros, zeros, np.arange(4) * 8, np.arange(4), took, 8)
+    path = NetworkPath(1e-3, 8e3)
+    servers = ServerTimes({"a": (1, 1e-3), "b": (2, 1e-3)}, longest_s=1e-3)
+    trial = TrialOperations("t", operations, 0, path=path, servers=servers, is_synchronous=True)
+    group, classes = OperationGroup("r", "read", 8), build_classes(2, typical_ns=(1e6, 9e6))
+    made = in_memory._build_pass(trial, group, classes)
+    assert (made.kind, made.size, made.sequential, made.is_synchronous, made.files) == ("read", 8, True, True, None)
+    assert (made.took_s, made.typical_s, made.lost_s) == pytest.approx((13e-3, 1.5e-3, 9e-3))
+    assert (made.faster, made.least_s, made.sent, made.servers) == (0.75, pytest.approx(3e-3), 0.75, servers)
+    for known in ({"path": path}, {"servers": servers}):
+        assert in_memory._build_pass(TrialOperations("t", operations, 0, **known), group, classes) is None
+
+
+def test_all_operations_of_one_class_have_nothing_to_be_compared_with():
+    zeros = np.zeros(400, int)
+    operations = Operations(zeros, zeros, np.arange(400) * 8, np.arange(400) * 10, zeros + 1, 8)
+    found = in_memory.find_suspects_of_slow_classes(operations, np.ones(400, np.uint8), build_classes(3))
+    assert found == {1: [], 2: []}
+    assert in_memory.find_suspects_of_slow_classes(operations, zeros.astype(np.uint8), build_classes(3, fast=2)) == {}
+
+
+def test_a_finding_of_stretches_and_sample_is_kept_once_and_chance_only_alone():
+    def build(code: str, kappa: float, **evidence) -> Suspect:
+        return Suspect(code, 1, "", "", Agreement(1, 1, kappa, 0), "", evidence)
+
+    better, other = build("S401", 0.8, period_operations=16), build("S407", 0.6)
+    worse, chance, less = build("S401", 0.7, period_operations=16), build("S412", 0.9), build("S412", 0.8)
+    assert large._merge_suspects([worse, chance], [other, better]) == [better, other]
+    assert large._merge_suspects([better], [worse]) == [better]
+    assert large._merge_suspects([less], [chance]) == [chance] and large._merge_suspects([], []) == []
+
+
+def test_a_run_in_pieces_is_summarised_as_one_in_memory(build_density):
+    """Two ranks of 2000 reads; every sixteenth is slow."""
+    rng = np.random.default_rng(5)
+    table = sample.rows(2000, 2, lambda rank, number, offset: number % 16 == 0, rng)
+    phase = build_phase(ranks=[{"rank": 0, "host": "a"}, {"rank": 1, "host": "b"}], shared=False)
+    pieces = [{name: table[name][at] for name in OPERATION.names} for at in (slice(0, 1500), slice(1500, 4000))]
+    span = Span((2, 1, sample.SIZE), phase, 4000, 3, "read", 4000)
+    for piece in pieces:
+        span.add(piece)
+    classes = build_density(table["duration_ns"])
+    group = LargeGroup(span, classes, {}, True)
+    for piece in pieces:
+        group.add(piece)
+    look = group.look("t")
+    operations = sample.operations(table, hosts={0: "a", 1: "b"}, local=True)
+    whole = in_memory._build_look(
+        TrialOperations("t", operations, 3), OperationGroup("r", "read", sample.SIZE), classes
+    )
+    assert look.account.counts.tolist() == whole.account.counts.tolist()
+    assert look.account.seconds == pytest.approx(whole.account.seconds)
+    assert (look.account.ranks, look.account.elapsed_s, look.account.size) == (
+        2,
+        whole.account.elapsed_s,
+        sample.SIZE,
+    )
+    assert look.places.run.tolist() == whole.places.run.tolist()
+    assert look.places.offset.tolist() == whole.places.offset.tolist()
+    assert {rank: row.tolist() for rank, row in look.places.ranks.items()} == {
+        rank: row.tolist() for rank, row in whole.places.ranks.items()
+    }
+    assert (look.trial, look.failed, look.step_s, look.local) == ("t", 3, whole.step_s, True)
+    assert replace(look.drawn, times=()) == replace(whole.drawn, times=())
+    for ours, theirs in zip(look.drawn.times, whole.drawn.times, strict=True):
+        assert (ours.begin_s, ours.end_s, ours.shares) == (theirs.begin_s, theirs.end_s, theirs.shares)
+        assert ours.time_shares == pytest.approx(theirs.time_shares)
+    assert [suspect.evidence["unit_bytes"] for suspect in look.suspects[1] if suspect.code == "S406"] == [2**20]
+    (note,) = look.notes
+    assert_problem(note, "too-many-operations", n=4000, n_stretches=16, n_in_stretches=4000, n_sample=4000)
+
+
+@pytest.mark.parametrize(
+    ("changes", "ranks", "wanted"),
+    [
+        ({"recorded_all": False}, 2, ["sampled-operations"]),
+        ({"comparable": False}, 2, ["clocks-not-comparable"]),
+        ({"comparable": False}, 1, []),
+    ],
+)
+def test_a_large_run_says_what_is_unknown_of_it(changes, ranks, wanted):
+    n = 60 * ranks
+    columns = {
+        "rank": np.repeat(np.arange(ranks), 60),
+        "file": np.zeros(n, int),
+        "offset": np.tile(np.arange(60), ranks) * 8,
+        "start_ns": np.tile(np.arange(60), ranks) * 100,
+        "duration_ns": np.full(n, 50),
+    }
+    span = Span((2, 1, 8), build_phase(**changes), n, 0, "read", n)
+    span.add(columns)
+    group = LargeGroup(
+        span, build_classes(1, classify=lambda took: np.zeros(took.size, np.uint8), bounds_ns=()), {}, False
+    )
+    group.add(columns)
+    assert codes(group._list_notes())[1:] == wanted
+
+
+def test_the_sixteen_most_frequent_sizes_are_split_off():
+    counts = 50 + np.arange(20)
+    table = np.zeros(counts.sum(), OPERATION)
+    table["phase"], table["status"], table["kind"] = 2, STATUS_OK, 1
+    table["size"] = np.repeat(np.arange(20) + 1, counts)
+    parts = [
+        (operations.size, len(operations)) for _, operations, _ in split_by_kind_and_size(table, build_phase(), KINDS)
+    ]
+    assert parts == [(size, 49 + size) for size in range(20, 4, -1)]
+
+
+def test_the_bins_of_a_figure_by_hand(build_density):
+    """Operations of two ranks and two classes in 150 × 90 bins of number and duration, 100 × 60 of time and offset."""
+    rng = np.random.default_rng(7)
+    n, elapsed_s, weight = 200, 0.25, np.where(np.arange(200) % 3, 1.0, 4.0)
+    took = np.sort(
+        np.concatenate([MS * np.exp(0.1 * rng.standard_normal(150)), 9 * MS * np.exp(0.1 * rng.standard_normal(50))])
+    )
+    classes = build_density(took)
+    of = classes.classify(took)
+    number, rank, start = np.arange(n) // 2, np.arange(n) % 2 * 3, rng.integers(0, 250 * MS, n)
+    offset = rng.integers(0, 10**6, n)
+    rows = DrawnRows(number, rank, offset, start, took, of, weight)
+    counts = np.ones((BLOCKS, 2))
+    figure = bin_trial_to_draw(rows, classes, Account(counts, counts, 2, elapsed_s, 8), 120, True)
+    low, high = np.log(classes.ends_ns)
+    up = np.clip((np.log(took) - low) / (high - low) * 90, 0, 89).astype(int)
+    cells = Counter(zip((number * 150 // 120).tolist(), up.tolist(), of.tolist(), strict=True))
+    expected = [
+        ((x + 0.5) * 120 / 150, np.exp(low + (y + 0.5) / 90 * (high - low)) / 1e9, c, many)
+        for (x, y, c), many in sorted(cells.items())
+    ]
+    assert [cell for row in figure.cells for cell in row] == pytest.approx([cell for row in expected for cell in row])
+    at, reach = np.minimum(start / 1e9 / 0.0025, 99).astype(int), offset.max()
+    cells = Counter(
+        zip(at.tolist(), np.minimum(offset * 60 / reach, 59).astype(int).tolist(), of.tolist(), strict=True)
+    )
+    expected = [((x + 0.5) * 0.0025, (y + 0.5) * reach / 60, c, many) for (x, y, c), many in sorted(cells.items())]
+    assert [cell for row in figure.places for cell in row] == pytest.approx([cell for row in expected for cell in row])
+    busy: Counter = Counter()
+    for place in range(n):
+        busy[int(rank[place]), int(at[place]), int(of[place])] += weight[place] * took[place]
+    expected = [
+        (x * 0.0025, (x + 1) * 0.0025, r, int(busy[r, x, 1] > busy[r, x, 0]), max(of_class) / sum(of_class))
+        for r, x in sorted({(r, x) for r, x, _ in busy})
+        for of_class in [(busy[r, x, 0], busy[r, x, 1])]
+    ]
+    assert [cell for row in figure.ranks for cell in row] == pytest.approx([cell for row in expected for cell in row])
+    assert (figure.longest, figure.ranks_a_line, len(figure.times)) == (120, 1, BLOCKS)

@@ -73,7 +73,9 @@ def test_several_slow_files_read_like_their_server_and_one_like_nothing():
 def test_the_servers_own_times_tell_a_disk_from_a_link(its_s, mechanism):
     servers = ServerTimes({"server1": (90, 2e-4), "server2": (60, its_s), "server3": (90, 2e-4), "server4": (0, 9.0)})
     assert said(FILES, fast_s=1e-3, slow_s=5e-3, servers=servers) == mechanism
-    assert said(FILES, fast_s=1e-3, slow_s=5e-3, servers=ServerTimes({"server1": (90, 1.0)})) == readings.SLOW_SERVER
+    alone = ServerTimes({"server1": (90, 1.0)})
+    assert said(FILES, fast_s=1e-3, slow_s=5e-3, servers=alone) == readings.SLOW_SERVER
+    assert said(PLACE, fast_s=1e-3, slow_s=5e-3, servers=alone) == readings.SLOW_SERVER
 
 
 def test_several_servers_are_told_apart_only_if_all_take_the_time_or_none():
@@ -342,3 +344,24 @@ def test_a_slow_disk_is_twice_as_slow_and_took_half_of_what_was_lost(its_s, took
     given = replace(PASS, took_s=took_s, lost_s=lost_s, is_synchronous=True, servers=servers)
     reading = readings.read_pass(given)
     assert (reading and reading.mechanism) == mechanism
+
+
+@pytest.mark.parametrize(
+    ("its_s", "mechanism"),
+    [
+        (2.25, readings.SLOW_DISK),
+        (2.24, readings.SLOW_SERVER),
+        (1.26, readings.SLOW_SERVER),
+        (1.25, readings.SLOW_LINK),
+    ],
+)
+def test_a_server_takes_half_of_the_time_itself_or_at_most_a_quarter(its_s, mechanism):
+    """Of the 4 s that operations take longer; the others take 0.25 s."""
+    servers = ServerTimes({"a": (1, its_s), "b": (3, 0.25)})
+    assert readings._decide_by_server_counters("words", ["a"], servers, 4.0).mechanism == mechanism
+
+
+@pytest.mark.parametrize("other", [{}, {"lost_s": 0.1}, {"slow_s": 4e-3}, {"in_a_row_p": 0.01}])
+def test_slow_files_at_their_limits_are_those_of_a_server(other):
+    given = replace(FROM_FILES, took_s=0.5, files=replace(SLOW, **other))
+    assert readings.read_pass(given).mechanism in (readings.SLOW_LINK, readings.SLOW_SERVER)

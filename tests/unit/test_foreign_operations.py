@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
-from pathlib import Path
+import socket
+import sys
+from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
 
 import pytest
 
 from iosonde.core import temporary_names
 from iosonde.core.errors import DataError, InputError, SystemFaultError, TargetError
-from iosonde.foreign import child_program, guarded, mounts, reach, reading, removal, walking
+from iosonde.foreign import child_program, guarded, mounts, reach, reading, removal, unpacking, walking
 from iosonde.foreign import guarded_operations as operations
 from messages import raises
 
@@ -308,3 +312,240 @@ def test_leftovers_are_those_of_the_dead_with_this_prefix_and_name(tmp_path):
     assert left(".oth-") == {other} and left(".tmp-", "") == set()
     os.utime(tmp_path / foreign, (0, 0))  # more than a day ago
     assert left(".tmp-", "b") == {dead.replace("-a-", "-b-"), foreign}
+
+
+def test_a_look_says_what_was_skipped_relative_to_what_was_given(tree, monkeypatch):
+    top = str(tree)
+    listing = {"kind": "directory", "files": [[f"{top}/b", 1]], "skipped": [[f"{top}/left", "odd"], [top, "no"]]}
+    monkeypatch.setattr(operations, "look", lambda path, leave_out: {**listing, "asked": (path, leave_out)})
+    look = guarded.inspect_path(tree, tree / "left")
+    assert look == guarded.Look("directory", ((tree / "b", 1),), ((tree / "left", "odd"), (tree, "no")))
+
+
+def test_only_what_is_on_a_waiting_mount_is_left_to_a_child(tree, monkeypatch):
+    asked = []
+    monkeypatch.setattr(guarded, "find_waiting_mount", lambda path: asked.append(path) or "")
+    monkeypatch.setattr(guarded, "_call_child", lambda *_, **__: pytest.fail("a child"))
+    assert guarded.inspect_path(tree / "b", tree / "left").files == ((tree / "b", 1),)
+    assert guarded.detect_path_kind(tree / "a") == "directory" and guarded.begin_of(tree / "b", 1) == b"x"
+    assert asked == [tree / "b", tree / "a", tree / "b"]
+    assert guarded._get_child.__wrapped__(1)._module == "iosonde.foreign.guarded_operations"
+
+
+def test_a_pipe_has_no_size_to_check(monkeypatch):
+    ours, theirs = os.pipe()
+    os.write(theirs, b"abc")
+    os.close(theirs)
+    with guarded.open_checked(Path(f"/dev/fd/{ours}"), 99) as file:
+        assert file.read() == b"abc"
+    os.close(ours)
+
+
+def test_a_helper_answers_each_request_of_its_socket(tree, monkeypatch):
+    ours, theirs = socket.socketpair()
+    threads, spellings = [], []
+    monkeypatch.setattr(
+        child_program.threading, "Thread", lambda **how: threads.append(how) or SimpleNamespace(start=int)
+    )
+    monkeypatch.setattr(child_program, "set_default_spelling", spellings.append)
+    monkeypatch.setattr(sys, "argv", ["x", "iosonde.foreign.guarded_operations", str(theirs.detach())])
+    for path in ("a", "b"):
+        request = {"operation": "kind", "arguments": {"path": str(tree / path)}}
+        ours.sendall(json.dumps(request).encode() + b"\n")
+    ours.shutdown(socket.SHUT_WR)
+    child_program.main()
+    expected = [{"ready": os.getpid()}, {"answer": "directory"}, {"answer": "file"}]
+    lines = ours.recv(4096).splitlines()
+    assert [json.loads(line) for line in lines] == expected and spellings == [child_program.mark_deferred_option]
+    [thread] = threads
+    assert (thread["target"], thread["args"][0], thread["daemon"]) == (child_program._tell_progress, operations, True)
+    assert isinstance(thread["args"][1], child_program.Line)
+    ours.close()
+
+
+def test_a_helper_reports_progress_only_when_there_is_some(monkeypatch):
+    counts, sent, slept = iter([1, 1, 2, 2, 4]), [], []
+    monkeypatch.setattr(child_program.time, "sleep", slept.append)
+    module = SimpleNamespace(progress=lambda: next(counts))
+    with pytest.raises(StopIteration):
+        child_program._tell_progress(module, SimpleNamespace(send=sent.append))
+    assert sent == [{"alive": 2}, {"alive": 4}] and slept == [child_program.ALIVE_EVERY_S] * 5
+
+
+def test_what_a_later_user_reads_is_touched_once(tree, monkeypatch):
+    touched, opened = [], []
+    with monkeypatch.context() as patch:
+        patch.setattr(reach, "_touch_path", touched.append)
+        reach.look(str(tree))
+        reach.look(str(tree / "gone"))
+    assert touched == [str(tree), *(f"{tree}/{name}" for name in ("store.json", "runs", "experiments", "notes"))]
+    real, before = os.open, set(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr(reach.os, "open", lambda path, flags: opened.append((path, flags)) or real(path, flags))
+    for name in ("a", "b", "gone"):
+        reach._touch_path(str(tree / name))
+    assert opened == [(str(tree / "b"), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)]
+    assert set(os.listdir("/proc/self/fd")) == before and reach.progress() == 0
+
+
+def test_a_mount_is_asked_for_the_path_itself(tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reach, "find_waiting_mount", lambda path: "/mnt")
+    monkeypatch.setattr(reach, "_answered_at", {})
+    monkeypatch.setattr(
+        "iosonde.foreign.child.Child.call", lambda self, *words, **more: calls.append((words[:2], more))
+    )
+    reach.check_reachable(Path("x"))
+    assert calls == [(("look", "x"), {"path": str(tmp_path / "x")})] and list(reach._answered_at) == ["/mnt"]
+
+
+def test_a_file_that_is_replaced_between_look_and_opening_is_refused(tree, monkeypatch):
+    opened, real_open, real_stat, before = [], os.open, os.stat, set(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr(reading.os, "open", lambda path, flags: opened.append(flags) or real_open(path, flags))
+    monkeypatch.setattr(reading.os, "stat", lambda path, **more: real_stat(tree / "b"))
+    with raises("not-a-regular-file", InputError, path=tree / "a", kind="a directory"):
+        reading.open_file(tree / "a")
+    assert opened == [os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC]
+    assert set(os.listdir("/proc/self/fd")) == before
+    (tree / "odd").write_bytes(b"a\xffb")
+    assert reading.read_tail(tree / "odd", 2) == "\ufffdb"
+
+
+def test_a_failure_without_a_reason_of_the_system_has_its_own(tree, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError("odd")
+
+    monkeypatch.setattr(reading.os, "stat", refuse)
+    with raises("io-error", SystemFaultError, path=tree / "b") as caught:
+        reading.open_file(tree / "b")
+    assert str(caught.value.values["reason"]) == "odd"
+
+
+def test_a_walk_takes_directories_by_name_and_names_what_fails(tmp_path, monkeypatch):
+    for name in ("c", "a/d", "a", "b"):
+        (tmp_path / name).mkdir(parents=True, exist_ok=True)
+        (tmp_path / name / "file").touch()
+    skipped = []
+    files = walking.walk_files(tmp_path, lambda *skip: skipped.append(skip))
+    assert [str(path.relative_to(tmp_path)) for path in files] == ["a/file", "a/d/file", "b/file", "c/file"]
+
+    class Scan(list):
+        __enter__ = __iter__ = lambda self: list.__iter__(self)
+        __exit__ = lambda *_: None  # noqa: E731
+
+    def fail(**_):
+        raise OSError("odd")
+
+    entry = SimpleNamespace(name="x", path=str(tmp_path / "x"), is_dir=fail)
+    monkeypatch.setattr(walking.os, "scandir", lambda path: Scan([entry]))
+    assert list(walking.walk_files(tmp_path, lambda *skip: skipped.append(skip))) == []
+    assert skipped == [(tmp_path / "x", "odd")]
+
+
+def test_a_damaged_line_of_the_mount_table_names_no_mount(tmp_path, monkeypatch):
+    table = tmp_path / "mountinfo"
+    table.write_bytes(b"1 0 8:1 / /a\n1 0 8:1 / /b/\xff rw - nfs s rw\n1 0 8:1 / /c rw x - ext4\n1 0 8:1 /\n")
+    monkeypatch.setattr(mounts, "_TABLE", table)
+    assert mounts.mount_types() == {"/b/\udcff": ("nfs", "s")}
+    assert mounts.mount_points_in(Path("/a")) == ["/a"] and mounts.mount_points_in(Path("/")) == [
+        "/a",
+        "/b/\udcff",
+        "/c",
+    ]
+
+
+def test_entries_are_removed_without_leaving_a_descriptor(tree):
+    before = set(os.listdir("/proc/self/fd"))
+    removal.remove_tree(tree, keep=["left"])
+    assert [path.name for path in tree.iterdir()] == ["left"] and set(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "inside"),
+    [
+        ("a/b", "a/b"),
+        ("/a/../b/./c//d", "a/b/c/d"),
+        ("..\\x", "x"),
+        ("a\0b/c", "c"),
+        (".../.x", ".../.x"),
+        ("../", None),
+        ("", None),
+    ],
+)
+def test_a_name_in_an_archive_stays_below_it(name, inside):
+    assert unpacking._name_inside(name) == (PurePosixPath(inside) if inside else None)
+
+
+LIMITS = {
+    "MAX_BYTES": 100,
+    "MAX_FILE_BYTES": 50,
+    "MAX_FILES": 3,
+    "MAX_RATIO": 4,
+    "RATIO_FROM_BYTES": 10,
+}
+
+
+@pytest.mark.parametrize(
+    ("packed", "free", "steps", "code"),
+    [
+        (25, [1000], [("check", 100)], ""),
+        (26, [1000], [("check", 101)], "archive-too-large"),
+        (2, [1000], [("check", 10)], ""),
+        (2, [1000], [("check", 11)], "archive-too-large"),
+        (3, [1000], [("check", 12)], ""),
+        (3, [1000], [("check", 13)], "archive-too-large"),
+        (25, [100], [("check", 50)], ""),
+        (25, [100], [("check", 51)], "no-space"),
+        (25, [1000], [("expect", 50)] * 3, ""),
+        (25, [1000], [("expect", 1)] * 4, "too-many-files"),
+        (25, [1000], [("expect", 51)], "file-too-large"),
+        (25, [1000], [("spend", 60), ("expect", 40)], ""),
+        (25, [1000], [("spend", 60), ("expect", 41)], "archive-too-large"),
+        (25, [1000], [("spend", 50), ("spend", 51)], "archive-too-large"),
+        (25, [1000], [("unpack", 50), ("unpack", 50), ("spend", 50)], ""),
+        (25, [1000], [("unpack", 50), ("unpack", 51)], "archive-too-large"),
+        (25, [100, 30], [("spend", 5)], ""),
+        (25, [100, 30], [("spend", 6)], "no-space"),
+    ],
+)
+def test_an_archive_is_refused_beyond_each_of_its_limits(tmp_path, monkeypatch, packed, free, steps, code):
+    for name, limit in LIMITS.items():
+        monkeypatch.setattr(unpacking, name, limit)
+    amounts, asked = [*free], []
+    monkeypatch.setattr(
+        unpacking,
+        "count_free_bytes",
+        lambda path: asked.append(path) or (amounts.pop(0) if amounts[1:] else amounts[0]),
+    )
+    budget = unpacking._Budget(Path("x.tar"), packed, tmp_path / "into")
+
+    def take() -> None:
+        for step, amount in steps:
+            words = (PurePosixPath("m"), amount) if step == "expect" else (amount,)
+            getattr(budget, step)(*words)
+
+    if code:
+        member = PurePosixPath("m") if any(step == "expect" for step, _ in steps) else PurePosixPath()
+        with raises(code, DataError, archive=Path("x.tar"), member=member):
+            take()
+    else:
+        take()
+    assert set(asked) == {tmp_path / "into"}
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (OSError(errno.EIO, "Input/output error"), "Input/output error"),
+        (ValueError("odd"), "odd"),
+        (EOFError(), "EOFError"),
+    ],
+)
+def test_an_archive_that_cannot_be_read_is_named_with_the_reason(error, reason):
+    with raises("damaged-file", DataError, archive=Path("a"), member="m", reason=reason):  # noqa: SIM117
+        with unpacking._translate_errors(Path("a"), "m"):
+            raise error
+    inner = DataError("truncated-file", "x")
+    with pytest.raises(DataError) as caught, unpacking._translate_errors(Path("a"), ""):
+        raise inner
+    assert caught.value is inner

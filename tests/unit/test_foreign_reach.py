@@ -57,3 +57,25 @@ def test_a_mount_that_answers_is_asked_once(table, monkeypatch):
     for name in ("a", "b"):
         reach.check_reachable(table / "mnt" / name)
     assert calls == [{"path": str(table / "mnt" / "a")}]
+
+
+def test_the_table_is_read_again_after_a_while_or_when_forgotten(table, monkeypatch):
+    now, path = [5.0], Path("/late/x")
+    monkeypatch.setattr(mounts.time, "monotonic", lambda: now[0])
+    forget_mounts()
+    assert find_waiting_mount(path) == ""
+    with (table / "mountinfo").open("a") as file:
+        file.write("6 1 0:34 / /late rw - fuse.mergerfs a rw\n")
+    for moment, mount in ((9.9, ""), (10.0, "/late")):
+        now[0] = moment
+        assert find_waiting_mount(path) == mount
+    (table / "mountinfo").write_text("")
+    assert find_waiting_mount(path) == "/late"
+    forget_mounts()
+    assert find_waiting_mount(path) == ""
+
+
+def test_a_path_that_goes_up_into_a_mount_is_followed(table, monkeypatch):
+    monkeypatch.chdir(table)
+    for path, mount in (("local/../mnt", "mnt"), ("local/..", "")):
+        assert find_waiting_mount(Path(path)) == (str(table / mount) if mount else "")

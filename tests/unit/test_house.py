@@ -28,6 +28,7 @@ TOOLS = {
     "ipykernel",
     "hatchling",
     "editables",
+    "pytest-timeout",
     "pytest-xdist",
     "ruff",
     "mypy",

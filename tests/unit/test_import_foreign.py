@@ -154,6 +154,7 @@ def test_files_of_a_fuse_mount_are_read_as_others(mounted, tmp_path):
     assert raw == {(mounted.path / "in" / name).read_bytes() for name in ("a.txt", "b.txt")}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("operation", ["getattr", "lookup", "opendir", "readdir", "open", "read"])
 def test_a_mount_that_hangs_ends_the_import_of_its_files_alone(mounted, tmp_path, operation):
     good = tmp_path / "m.txt"

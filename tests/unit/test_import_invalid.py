@@ -9,7 +9,7 @@ from test_import_repeated import CSV, TEXT
 from test_import_together import directory, imported, ior, of, only, result, summary
 
 from iosonde.importers import Text, understand
-from iosonde.importers.damage import drop_implausible_rows
+from iosonde.importers.damage import drop_implausible_rows, note_reported_failure
 from iosonde.importers.parsed import Parsed, Row
 from iosonde.store import Store
 
@@ -134,3 +134,64 @@ def test_what_the_log_of_a_job_alone_says_of_a_run_counts_for_the_file_of_the_ru
     store = Store.open(tmp_path / "s")
     missing = [one for name in store.run_ids() for one in store.run(name).missing]
     assert len(missing) == 1 and missing[0].startswith("job.log: ") and missing[0].endswith(quote)
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "is_possible"),
+    [
+        ("bytes/s", 2.0**60, True),
+        ("bytes/s", 2.0**60 * 1.001, False),
+        ("operations/s", 1e15, True),
+        ("operations/s", 1.001e15, False),
+        ("bytes", 2.0**70, True),
+        ("bytes", 2.0**70 * 1.001, False),
+        ("s", 3.2e9, True),
+        ("s", 3.21e9, False),
+        ("s", 0.0, True),
+        ("s", -1e-9, False),
+        ("W", -1e30, True),
+        ("W", float("inf"), False),
+        ("", float("nan"), False),
+    ],
+)
+def test_a_value_of_no_machine_is_left_out(unit, value, is_possible):
+    row = Row("write", "m", value, unit, 1)
+    run = drop_implausible_rows(Parsed(rows=[row]), Text(b"a\nb\n", "x"))
+    expected = ([row], []) if is_possible else ([], [(1, "impossible-value")])
+    assert (run.rows, [(note.line, note.sentence.code) for note in run.missing]) == expected
+
+
+def test_each_flagged_line_is_marked_once_with_its_first_number():
+    rows = [Row("write", metric, 1.0, "bytes/s", line) for line in (1, 2) for metric in ("first", "second")]
+    run = drop_implausible_rows(Parsed(rows=rows), Text(b"x 1 [INVALID]\nx 2 (failed)\n", "x"))
+    marks = [(note.line, note.sentence.values["metric"], note.sentence.values["mark"]) for note in run.invalid]
+    assert [(line, metric) for line, metric, _ in marks] == [(1, "first"), (2, "first")]
+    assert ["INVALID" in marks[0][2], "failed" in marks[1][2]] == [True, True]
+    noted = Parsed(rows=rows[:2])
+    noted.lacks(1, "known already")
+    assert drop_implausible_rows(noted, Text(b"x 1 [INVALID]\n", "x")).invalid == []
+
+
+@pytest.mark.parametrize(
+    ("line", "is_failure"),
+    [
+        ("write: No space left on device", True),
+        ("MPI_ABORT was invoked: Disk quota exceeded", True),
+        ("all is well", False),
+        ("killed", False),
+        ("Killed", True),
+    ],
+)
+def test_a_line_of_a_failure_is_noted(line, is_failure):
+    run = Parsed()
+    assert note_reported_failure(run, 7, f"  {line} ") is is_failure
+    noted = [(note.line, note.sentence.code, note.sentence.values["quote"]) for note in run.missing]
+    assert noted == ([(7, "tool-failed", line)] if is_failure else [])
+    assert note_reported_failure(None, 7, line) is False
+
+
+def test_the_same_failure_is_noted_once():
+    run = Parsed()
+    for at, line in enumerate(("x Killed", "y Killed", "z Bus error"), 1):
+        assert note_reported_failure(run, at, line)
+    assert [note.line for note in run.missing] == [1, 3]

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import re
 import tarfile
+from dataclasses import replace
+from pathlib import PurePath
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 import iosonde
-from iosonde.importers import Claim, Note, Parsed, Row
+from iosonde.campaign import import_together
+from iosonde.campaign.import_together import Member
+from iosonde.importers import Claim, Note, Parsed, Row, Text, Understood
 from iosonde.importers.elbencho_execution import join_executions
 from iosonde.importers.fio_bins import merge_percentiles
-from iosonde.importers.io500_execution import FilePart, is_execution, join_directory
+from iosonde.importers.io500_execution import Execution, FilePart, is_execution, join_directory
+from iosonde.importers.runs import compute_digest
 from iosonde.store import Store
 from messages import assert_problem, codes
 from terminal import command_of
@@ -543,3 +549,279 @@ def test_a_list_that_is_within_another_one_hands_on_that_it_is_invalid():
     same = listed("log")
     same.parsed.mark_invalid(1, "bad")
     assert codes(note.sentence for note in join_directory([listed(), same]).parsed.invalid) == [""]
+
+
+# Which files are read together.
+
+
+def grouped(contents: dict[str, bytes]) -> list[list[str]]:
+    """The groups of files with these contents, by path."""
+    groups = import_together.group_files(
+        list(contents), PurePath, lambda name: contents[name][:20], lambda name: contents[name]
+    )
+    return [list(group) for group in groups]
+
+
+def execution_files(*folders: str) -> dict[str, bytes]:
+    return {f"{at}/{name}": at.encode() for at in folders for name in ("result.txt", "ior-easy-write.txt")}
+
+
+def in_folders(groups: list[list[str]]) -> list[list[str]]:
+    """The folders of each group."""
+    return [list(dict.fromkeys(str(PurePath(name).parent) for name in group)) for group in groups]
+
+
+MANY = [f"top/{at}/r" for at in range(21)]
+
+
+@pytest.mark.parametrize(
+    ("contents", "folders"),
+    [
+        ({"a/x.txt": b"", "a/y.txt": b"", "b/x.txt": b""}, [["a"], ["a"], ["b"]]),
+        (execution_files("a") | {"b/x": b"", "a/x": b""}, [["a"], ["b"]]),
+        (execution_files("top/a") | {"top/x": b"", "other/x": b""}, [["top/a", "top"], ["other"]]),
+        (execution_files("a/r", "b/r", "c/r"), [["a/r", "b/r", "c/r"]]),
+        (execution_files("a/r", "b/r", "c/r", "d/r"), [["a/r"], ["b/r"], ["c/r"], ["d/r"]]),
+        (execution_files("a/r", "b/r", "c/r", "d/r") | {"a/x": b"1"}, [["a/r", "a"], ["b/r"], ["c/r"], ["d/r"]]),
+        (execution_files("t/a", "t/b", "t/c", "t/d") | {"t/x": b""}, [["t/a", "t/b", "t/c", "t/d", "t"]]),
+        (execution_files(*MANY[:20]) | {"top/x": b""}, [[*MANY[:20], "top"]]),
+        (execution_files(*MANY) | {"top/x": b""}, [*([one] for one in MANY), ["top"]]),
+        (execution_files("t/a", "t/a/b") | {"t/a/b/c/x": b""}, [["t/a", "t/a/b"], ["t/a/b/c"]]),
+    ],
+)
+def test_an_execution_is_read_with_what_stands_above_it(contents, folders):
+    assert in_folders(grouped(contents)) == folders
+
+
+FOUR = execution_files("a/r", "b/r", "c/r", "d/r", "e/r")
+
+
+@pytest.mark.parametrize(
+    ("copies", "folders"),
+    [
+        ({"a/r/result.txt": b"1", "d/r/result.txt": b"1"}, [["a/r", "d/r"], ["b/r"], ["c/r"], ["e/r"]]),
+        (
+            {"a/r/ior-easy-write.txt": b"1", "d/r/ior-easy-write.txt": b"1"},
+            [["a/r"], ["b/r"], ["c/r"], ["d/r"], ["e/r"]],
+        ),
+        ({"a/r/result.txt": b"", "d/r/result.txt": b""}, [["a/r"], ["b/r"], ["c/r"], ["d/r"], ["e/r"]]),
+        (
+            dict.fromkeys(["a/r/result.txt", "b/r/result.txt", "e/r/result.txt"], b"1"),
+            [["a/r", "b/r", "e/r"], ["c/r"], ["d/r"]],
+        ),
+        (
+            dict.fromkeys(["a/r/result.txt", "b/r/result.txt", "c/r/result.txt", "e/r/result.txt"], b"1"),
+            [["a/r"], ["b/r"], ["c/r"], ["d/r"], ["e/r"]],
+        ),
+        (
+            {"a/r/result.txt": b"1", "b/r/result.txt": b"1", "b/r/result_summary.txt": b"2", "c/r/result.txt": b"2"},
+            [["a/r", "b/r", "c/r"], ["d/r"], ["e/r"]],
+        ),
+        ({"x/result.txt": b"a/r"}, [["a/r"], ["b/r"], ["c/r"], ["d/r"], ["e/r"], ["x"]]),  # beside no phase
+    ],
+)
+def test_executions_with_the_same_list_are_read_together_unless_many_have_it(copies, folders):
+    assert in_folders(grouped(FOUR | copies)) == folders
+
+
+ELBENCHO, IOR, MDTEST = b"ISO date,label,path", b"IOR-4.0.0: MPI", b"\n-- started at 05/03/"
+
+
+@pytest.mark.parametrize(
+    ("heads", "repeated"),
+    [
+        ({"a.csv": ELBENCHO}, True),
+        ({"a.CSV": ELBENCHO}, True),
+        ({"a.bin": ELBENCHO}, False),
+        ({"a.csv": b"x" + ELBENCHO}, False),
+        ({"a.txt": IOR, "b": MDTEST}, True),
+        ({"a.out": IOR, "b.log": b"x\nmdtest-4"}, True),
+        ({"a.out": IOR, "b.log": b"x"}, False),
+        ({"a.out": IOR, "b.bin": IOR}, False),
+        ({}, False),
+    ],
+)
+def test_a_folder_in_which_files_often_repeat_each_other(heads, repeated):
+    assert import_together._is_repeated(list(heads), PurePath, lambda name: heads[name]) is repeated
+    if heads:
+        groups = grouped({f"f/{name}": head for name, head in heads.items()})
+        assert len(groups) == (1 if repeated else len(heads))
+
+
+def test_a_large_folder_is_read_file_by_file(monkeypatch):
+    files = {f"f/{at}.csv": ELBENCHO for at in range(3)}
+    monkeypatch.setattr(import_together, "MOST_FILES", 3)
+    assert len(grouped(files)) == 1
+    monkeypatch.setattr(import_together, "MOST_FILES", 2)
+    assert len(grouped(files)) == 3
+
+
+def parsed(tool="ior", started_at="2024-05-03T09:25:50", value=1.0, operation="write", metric="m", **more) -> Parsed:
+    return Parsed(rows=[row(operation, metric, value)], started_at=started_at, **more, tool=tool)
+
+
+@pytest.mark.parametrize(
+    ("other", "kept"),
+    [
+        ({}, 1),
+        ({"tool": "mdtest"}, 2),
+        ({"started_at": "2024-05-03T09:25:51"}, 2),
+        ({"value": 2.0}, 2),
+        ({"operation": "read"}, 2),
+        ({"metric": "n"}, 2),
+    ],
+)
+def test_one_execution_in_two_files_stays_in_the_one_with_fewer(other, kept):
+    log = [parsed(**other, missing=[Note(3, "cut")]), parsed(value=7.0)]
+    first = parsed()
+    own = {"log": list(log), "a.txt": [first], "z": [parsed(value=9.0)]}
+    import_together._drop_repeated(["log", "a.txt", "none"], own)
+    assert own == {"log": log[2 - kept :], "a.txt": [first], "z": own["z"]}
+    assert [note.line for note in first.missing] == [0] * (2 - kept)
+
+
+@pytest.mark.parametrize("more", [{"started_at": ""}, {"rows": []}])
+def test_what_has_no_start_or_no_number_is_no_copy(more):
+    both = [replace(parsed(), **more) for _ in range(2)]
+    own = {"a": both[:1], "b": both[1:]}
+    import_together._drop_repeated(["a", "b"], own)
+    assert own == {"a": both[:1], "b": both[1:]}
+
+
+def test_what_elbencho_wrote_in_several_files_is_joined_into_one():
+    def of_elbencho(value: float) -> Parsed:
+        return parsed("elbencho", value=value, metric="rate_last_done", facts={"command": "elbencho x"})
+
+    ior_run = parsed()
+    own = {"w.out": [of_elbencho(5.2), ior_run], "w.csv": [of_elbencho(5.0)], "other": [of_elbencho(5.0)]}
+    import_together._join_elbencho(["w.out", "w.csv"], own)
+    assert {name: [(one.tool, one.rows[0].value) for one in several] for name, several in own.items()} == {
+        "w.out": [("ior", 1.0)],
+        "w.csv": [("elbencho", 5.0)],
+        "other": [("elbencho", 5.0)],
+    }
+    assert own["w.csv"][0].facts["joined_with"] == ["w.out"]
+    alone = {"w.out": [of_elbencho(5.0), of_elbencho(5.0)]}
+    before = {name: list(several) for name, several in alone.items()}
+    import_together._join_elbencho(["w.out"], alone)
+    assert alone == before and "joined_with" not in alone["w.out"][0].facts
+
+
+def member(path: str, *runs: Parsed, raw: bytes = b"") -> Member:
+    understood = Understood("x", Claim(90, 1, ""), {}, list(runs)) if runs else None
+    return Member(path, PurePath(path), Text(raw, path), understood)
+
+
+def test_the_nearest_description_of_the_system_is_taken():
+    files = [member(f"{at}system-information.txt", raw=at.encode()) for at in ("a/", "a/b/", "a/b/c/", "d/")]
+    files.append(member("a/b/x.txt", raw=b"x"))
+    for folder, content in (("a/b", "a/b/"), ("a/b/x", "a/b/"), ("a", "a/"), ("e", ""), ("d/e/f", "d/")):
+        assert import_together._find_information(PurePath(folder), files) == content
+
+
+def test_folders_are_taken_with_the_largest_first():
+    files = [member(path) for path in ("a/1", "b/1", "b/2", "c/1", "b/3", "c/2")]
+    groups = import_together._group_folders(files)
+    assert [[one.name for one in group] for group in groups] == [["b/1", "b/2", "b/3"], ["c/1", "c/2"], ["a/1"]]
+
+
+def test_a_list_belongs_to_the_execution_with_the_same_results():
+    execution, other = join_directory([listed()]), join_directory([listed(bandwidth=9.0)])
+    executions = {"other": other, "result.txt": execution}
+    copy = listed(invalid=[Note(3, "invalid")]).parsed
+    ior_run = parsed()
+    for run, belongs in ((copy, True), (listed(bandwidth=5.0).parsed, False), (ior_run, False)):
+        assert import_together._is_part_of_execution(run, executions) is belongs
+        assert import_together._adopt_list(run, "top/log", executions) is belongs
+    assert [len(one.parsed.invalid) for one in (other, execution)] == [0, 1]
+    assert import_together._adopt_list(execution.parsed, "x", executions)  # itself: nothing to take over
+    assert len(execution.parsed.invalid) == 1
+    assert not import_together._is_part_of_execution(copy, {})
+
+
+def test_a_run_keeps_its_files_and_those_of_its_settings():
+    paths = ("in/result.txt", "in/ior-easy-write.txt", "in/config:x.ini", "in/unused.txt", "in/.system-information.txt")
+    files = [member(path, raw=path.encode()) for path in paths]
+    base = FilePart(paths[0], Parsed(), Claim(90, 1, ""))
+    execution = Execution(
+        Parsed(), base, [base, replace(base, name=paths[1])], doubles=[replace(base, name=f"in/{one}") for one in "zaz"]
+    )
+    runs = [SimpleNamespace(raw={"result.txt": b"1"}, facts={"import": {"file": "x"}}) for _ in range(2)]
+    import_together._keep_files(runs, execution, files[0], files)
+    names = ["ior-easy-write.txt", "config_x.ini", "system-information.txt"]
+    assert list(runs[0].raw) == ["result.txt", *names]
+    assert runs[0].raw[names[0]] == b"in/ior-easy-write.txt"
+    kept = [files[0], files[1], files[2], files[4]]
+    expected = {one.place.name: compute_digest(one.text.raw) for one in kept}
+    assert runs[0].facts["import"] == {"file": "x", "files": expected, "doubles": ["a", "z"]}
+    assert (runs[1].raw, runs[1].facts) == ({"result.txt": b"1"}, {"import": {"file": "x"}})
+
+
+def test_a_long_name_keeps_its_end():
+    files = [member("result.txt"), member("in/" + "x" * 200 + "config.ini", raw=b"1")]
+    base = FilePart("result.txt", Parsed(), Claim(90, 1, ""))
+    run = SimpleNamespace(raw={}, facts={"import": {}})
+    import_together._keep_files([run], Execution(Parsed(), base, [base]), files[0], files)
+    assert list(run.raw) == ["x" * 110 + "config.ini"]
+
+
+def test_the_version_of_a_log_is_looked_for_among_the_imported_files_and_beside_them(tmp_path):
+    contents = {
+        PurePath("in/w_clat.log"): b"1, 2",
+        PurePath("in/any.txt"): b"fio-2.16\n",
+        PurePath("in/r/r_lat.1.log"): b"1, 2",
+        PurePath("in/bw.log"): b"fio-3.1\n",
+        PurePath(tmp_path / "r_clat.log"): b"",
+        PurePath("alone/w_slat.log"): b"",
+    }
+    (tmp_path / "r.out").write_bytes(b"fio-3.28\n")
+    limits = []
+
+    def content(place: PurePath, limit: int) -> bytes:
+        limits.append(limit)
+        return contents[place] if "fio-3.1" not in contents[place].decode() else b""
+
+    versions = import_together.find_adjacent_versions(list(contents), content)
+    assert versions == {
+        PurePath("in/w_clat.log"): ("2.16", "any.txt"),
+        PurePath("in/r/r_lat.1.log"): ("2.16", "any.txt"),
+        PurePath(tmp_path / "r_clat.log"): ("3.28", "r.out"),
+    }
+    assert set(limits) == {65536}
+
+
+@pytest.mark.parametrize(
+    ("theirs", "is_joined"),
+    [
+        ({"time_last_done": 2.0014}, True),
+        ({"time_last_done": 2.0016}, False),
+        ({"bandwidth_last_done": 101.009 * MIB}, True),
+        ({"bandwidth_last_done": 98.98 * MIB}, False),
+        ({"rate_last_done": 51.01}, True),
+        ({"rate_last_done": 51.02}, False),
+        ({"access_rate_last_done": 68.995}, True),
+        ({"access_rate_last_done": 68.98}, False),
+        ({"time_last_done": 2.0, "rate_last_done": 60.0}, False),
+        ({"latency_mean": 1.0}, False),
+    ],
+)
+def test_results_of_elbencho_are_those_of_one_execution_within_what_its_csv_rounds(theirs, is_joined):
+    mine = {
+        "time_last_done": 2.0,
+        "bandwidth_last_done": 100 * MIB,
+        "rate_last_done": 50.0,
+        "access_rate_last_done": 70.0,
+        "latency_mean": 1.0,
+    }
+    parts = [
+        (name, Parsed(facts={"command": "e"}, rows=[row("write", *item) for item in values.items()]))
+        for name, values in (("d/x.json", mine), ("d/x.csv", theirs))
+    ]
+    assert [others for _, _, others in join_executions(parts)] == ([["d/x.csv"]] if is_joined else [[], []])
+
+
+def test_executions_of_elbencho_without_a_command_are_never_joined():
+    parts = [(name, elbencho_part("")) for name in ("x.json", "x.csv")]
+    assert [others for _, _, others in join_executions(parts)] == [[], []]
+    named = join_executions([("x.out", elbencho_part(version="9")), ("x.csv", elbencho_part(version=""))])
+    assert [(name, run.version, run.started_at) for name, run, _ in named] == [("x.csv", "9", "")]

@@ -338,3 +338,200 @@ def test_a_right_map_is_its_columns(tmp_path):
         ("c", "metric", "c", "s"),
         ("loss", "metric", "loss", ""),
     ]
+
+
+def test_cells_of_facts_are_one_value_or_a_list_of_those_that_differ(tmp_path):
+    text = "job,who,note,bw\n7,0,a,1\n7,1,b,2\n7,2,a,3\n7,3,c,4\n8,0,a,5\n"
+    columns = f"job: trial\nwho: rank\nnote: {{is: fact, name: by}}\nbw: {BANDWIDTH}"
+    runs = of(tmp_path, text, columns).runs
+    assert [run.facts for run in runs] == [{"by": ["a", "b", "c"]}, {"by": "a"}]
+    assert values(of(tmp_path, text, columns)) == [[1e6, 2e6, 3e6, 4e6], [5e6]]
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "started_at", "noted"),
+    [
+        ("{is: started, unit: s}", "1600000000", "2020-09-13T12:26:40Z", False),
+        ("{is: started, unit: s}", "0.5", "1970-01-01T00:00:00.500000Z", False),
+        ("{is: started, unit: ms}", "1600000000000", "", True),
+        ("{is: started, unit: s}", "100000000001", "", True),
+        ("{is: started, unit: s}", "noon", "", True),
+        ("started", "2026-11-20 09:00:00", "2026-11-20T09:00:00", False),
+        ("started", "Sat Nov 21 09:26:00 2026", "2026-11-21T09:26:00", False),
+        ("started", "-", "", False),
+        ("{is: started, format: '%d.%m.%Y'}", "21.11.2026", "2026-11-21T00:00:00", False),
+        ("{is: started, format: '%d.%m.%Y'}", "2026.11.21", "", True),
+    ],
+)
+def test_a_time_stamp_is_read_by_its_unit_or_its_format(tmp_path, column, cell, started_at, noted):
+    [run] = of(tmp_path, f"t,bw\n{cell},1\n", f"t: {column}\nbw: {BANDWIDTH}").runs
+    assert (run.started_at, bool(run.warnings)) == (started_at, noted)
+
+
+@pytest.mark.parametrize(
+    ("role", "cell", "index", "bad"),
+    [
+        ("rank", "5", 5, False),
+        ("rank", "ALL", None, False),
+        ("rank", "*", None, False),
+        ("rank", "sum", None, False),
+        ("rank", "-", None, False),
+        ("rank", "", None, False),
+        ("rank", "five", None, True),
+        ("iteration", "2", 2, False),
+        ("iteration", "-1", None, True),
+    ],
+)
+def test_a_rank_or_an_iteration_is_a_whole_number_or_all(tmp_path, role, cell, index, bad):
+    found = of(tmp_path, f"i,bw\n{cell},1\n", f"i: {role}\nbw: {BANDWIDTH}")
+    assert [getattr(row, role) for row in found.runs[0].rows] == [index]
+    assert lacks(found, "invalid-number", cell=cell, role=role) == bad
+
+
+@pytest.mark.parametrize(
+    ("ranks", "missing_rows"),
+    [("0 1 2", None), ("1 2", None), ("2 3", (2, 3)), ("0 2", (2, 2)), ("1", None), ("2", (1, 2))],
+)
+def test_ranks_begin_at_0_or_1_and_none_is_left_out(tmp_path, ranks, missing_rows):
+    text = "rank,bw\n" + "".join(f"{rank},1\n" for rank in ranks.split())
+    [run] = of(tmp_path, text, f"rank: rank\nbw: {BANDWIDTH}").runs
+    expected = [] if missing_rows is None else [missing_rows]
+    assert [tuple(note.sentence.values.values()) for note in run.missing] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("# c,bw\nn,bw\n1,2\n", 2), ("  // c,bw\n\nn,bw\n1,2\n", 3), ("x\n n , bw\n1,2\n", 2), ('"x,bw\nn,bw\n1,2\n', 2)],
+)
+def test_the_header_is_the_first_line_with_all_columns_that_is_no_comment(tmp_path, text, line):
+    found = of(tmp_path, text, f"bw: {BANDWIDTH}")
+    assert (found.claim.line, values(found)) == (line, [[2e6]])
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [("zz\nn,bq,c\n1,2\n", 2, "bw"), ("zz\n\nn,bq\nn,bx\n", 3, "bw"), ("\nx\ny\n", 1, "n"), ("bw,x\n", 1, "n")],
+)
+def test_a_missing_column_is_reported_at_the_line_with_most_of_the_others(tmp_path, text, line, column):
+    with raises("unknown-column", DataError, path="x.csv", line=line, column=column):
+        of(tmp_path, text, f"n: factor\nbw: {BANDWIDTH}")
+
+
+@pytest.mark.parametrize(
+    ("text", "n_values", "code"),
+    [
+        ("bw,s\n1,a\n2,b", 1, "cut-last-line"),
+        ("bw,s\n1,a\n2,a", 2, None),
+        ("bw,s\n1,a\n2,b\n", 2, None),
+        ('bw,s\n1,a\n2,"b"', 2, None),
+        ("bw,s,x\n1,a,y\n2,b,z", 2, None),
+        ("bw,s,x\n1,a,1\n2,b,2", 1, "cut-last-line"),
+    ],
+)
+def test_a_text_at_the_very_end_may_be_cut_unless_another_row_has_it(tmp_path, text, n_values, code):
+    found = of(tmp_path, text, f"bw: {BANDWIDTH}\ns: factor")
+    assert len([value for run in values(found) for value in run]) == n_values
+    assert [note.sentence.code for run in found.runs for note in run.missing] == ([code] if code else [])
+
+
+def test_settings_of_a_trial_named_by_a_column_are_those_of_each_row(tmp_path):
+    text = "job,n,op,bw\n7,1,w,1\n7,2,w,2\n8,1,w,3\n"
+    runs = of(tmp_path, text, f"job: trial\nn: factor\nop: operation\nbw: {BANDWIDTH}", "").runs
+    assert [[(row.value, row.factors) for row in run.rows] for run in runs] == [
+        [(1e6, {"n": 1}), (2e6, {"n": 2})],
+        [(3e6, {"n": 1})],
+    ]
+    assert [run.factors for run in runs] == [{}, {}]
+
+
+def test_a_row_without_a_number_marks_its_trial_once(tmp_path):
+    found = of(tmp_path, "n,bw\n1,-\n2,x\n3,4\n", f"n: factor\nbw: {BANDWIDTH}")
+    assert [[(note.line, note.sentence.code) for note in run.missing] for run in found.runs] == [
+        [(2, "no-results")],
+        [(3, "invalid-number")],
+        [],
+    ]
+
+
+PROBLEMS = """a: {is: factor, name: 'x y'}
+b: rank
+c: {is: rank, unit: MB/s}
+d: {is: metric}
+e: {is: metric, unit: W, name: power}
+f: {is: metric, unit: furlong}
+g: {is: status}
+h: {is: factor, name: nodes}
+i: {is: factor, name: nodes}
+j: {is: metric, unit: s, clock: last_done, name: t}
+k: {is: metric, unit: s, name: t, better: higher}
+l: {is: metric, unit: s, name: t, operation: read}
+m: {is: metric, unit: s, name: t}"""
+
+
+def test_all_problems_of_a_map_are_listed_with_their_values(tmp_path):
+    with raises("several-mistakes", SpecError) as caught:
+        by_map(tmp_path, PROBLEMS)
+    found = {(problem.code, problem.key): problem.values for problem in caught.value.problems}
+    expected = {
+        ("duplicate-role", "columns"): {"n_columns": 2, "role": "rank"},
+        ("invalid-name", "columns.a"): {"name": "x y"},
+        ("unused-key", "columns.c.unit"): {"role": "rank"},
+        ("missing-key", "columns.d"): {"name": "unit"},
+        ("missing-key", "columns.e"): {"name": "better"},
+        ("unknown-unit", "columns.f.unit"): {"unit": "furlong"},
+        ("missing-key", "columns.g"): {"name": "complete"},
+        ("duplicate-factor", "columns.i"): {"factor": "nodes"},
+        ("unused-key", "columns.j.clock"): {},
+        ("wrong-direction", "columns.k.better"): {"metric": "t", "unit": "s", "direction": "lower"},
+        ("duplicate-metric", "columns.m"): {"column": "k"},
+    }
+    assert {
+        place: {name: values[name] for name in expected.get(place, {})} for place, values in found.items()
+    } == expected
+    lines = {problem.key: problem.place for problem in caught.value.problems}
+    assert (lines["columns"], lines["columns.d"], lines["columns.m"]) == (3, 7, 16)
+
+
+@pytest.mark.parametrize(
+    ("column", "head", "code", "name"),
+    [
+        ("{is: metric, unit: MB/s}", "operation: w\n", "missing-key", "clock"),
+        ("{is: metric, unit: MB/s, clock: unknown}", "", "missing-key", "operation"),
+    ],
+)
+def test_a_metric_without_its_clock_or_operation_is_refused_by_name(tmp_path, column, head, code, name):
+    with raises(code, SpecError, key="columns.bw", name=name):
+        by_map(tmp_path, f"bw: {column}", head)
+
+
+def test_a_column_has_all_that_its_map_says(tmp_path):
+    columns = (
+        "k: {is: factor, name: kernel, text: true, levels: {a: 1}}\n"
+        "s: {is: factor, unit: size}\n"
+        "when: {is: started, format: '%d'}\n"
+        "ok: {is: status, complete: [true, 1, fine]}\n"
+        "bw: {is: metric, name: bandwidth, unit: MB/s, clock: first_done, includes: 'open,close', operation: read}\n"
+        "r: {is: metric, name: rate, unit: kIOPS, clock: unknown}"
+    )
+    head = "operation: write\nversion: '2'\nheadline: [rate]\nfactors: {site: x}\nfacts: {by: me}\ndecimal: ','\n"
+    read = by_map(tmp_path, columns, head + "separator: ';'\n")
+    kernel, size, when, status, bandwidth, rate = read.columns
+    assert (kernel.name, kernel.kind, kernel.text, kernel.levels, kernel.typed_size) == (
+        "kernel",
+        "kernel",
+        True,
+        {"a": 1},
+        False,
+    )
+    assert (size.name, size.unit.base, size.typed_size, size.text, when.form) == ("s", "bytes", True, None, "%d")
+    assert status.complete == {"true", "1", "fine"}
+    assert (bandwidth.metric, bandwidth.kind, bandwidth.includes, bandwidth.operation, bandwidth.unit) == (
+        "bandwidth_first_done",
+        "bandwidth",
+        "open,close",
+        "read",
+        ("bytes/s", 1e6, 1.0),
+    )
+    assert (rate.metric, rate.includes, rate.operation, rate.unit) == ("rate", "", "write", ("operations/s", 1e3, 1.0))
+    assert (read.version, read.headline, read.factors, read.facts) == ("2", ("rate",), {"site": "x"}, {"by": "me"})
+    assert (read.separator, read.decimal) == (";", ",")

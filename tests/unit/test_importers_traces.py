@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from types import ModuleType
 
@@ -12,8 +13,9 @@ import pytest
 pytest.importorskip("iosonde.engine._native")
 from iosonde.core.schema import STATUS_SHORT
 from iosonde.importers import Text, darshan_child, understand
+from iosonde.importers import darshan_log as darshan_log_module
 from iosonde.importers.darshan_log import count_unmapped_bytes
-from messages import has_message
+from messages import codes, has_message
 
 S = 10**9
 
@@ -612,3 +614,135 @@ def test_what_pydarshan_knows_of_a_log_is_written_as_it_is(tmp_path, monkeypatch
         "hosts": {"0": "n1", "1": "n2"},
         "partial": ["DXT_POSIX"],
     }
+
+
+ABOUT = {
+    "job": {"nprocs": 3, "jobid": 7, "start_time_sec": 1700000000, "run_time": 2.5, "log_ver": "3.41"},
+    "exe": "./app",
+    "totals": {"POSIX_READS": 4.0, "POSIX_MODE": 436.0, "MPIIO_COLL_WRITES": 2.0},
+    "unnamed": 0,
+    "files": ["/a", "/b"],
+    "hosts": {"0": "n1", "2": "n1"},
+    "partial": [],
+}
+# Module, reads, rank, file, offset, length; begin and end in s.
+TRACED = [([0, 1, 0, 0, 5, 10], (1.0, 1.5)), ([1, 0, 2, 1, 7, 20], (1.25, 1.25)), ([0, 0, 2, 1, 8, 30], (2.0, 1e9))]
+
+
+def read_darshan_log(monkeypatch, about: dict, traced=(), *, code: int = 0, error: str = "", fault=None, written=True):
+    """The log of a pydarshan that answers so, read without a program."""
+
+    def run_program(command, limit_s):
+        if fault is not None:
+            raise fault
+        assert (command[1:3], limit_s) == (["-m", "iosonde.importers.darshan_child"], 600)
+        if written:
+            whole, times = [fields for fields, _ in traced], [pair for _, pair in traced]
+            np.savez(
+                command[4],
+                whole=np.array(whole, np.int64).reshape(-1, 6),
+                times=np.array(times, float).reshape(-1, 2),
+                about=json.dumps(about),
+            )
+        return subprocess.CompletedProcess(command, code, "", error)
+
+    monkeypatch.setattr(darshan_log_module, "run_program", run_program)
+    (run,) = understand(Text(LOG, "job.darshan")).runs
+    return run
+
+
+def test_all_that_pydarshan_answers_is_in_the_run(monkeypatch):
+    run = read_darshan_log(monkeypatch, ABOUT, TRACED)
+    assert (run.version, run.started_at, run.seconds, run.factors) == (
+        "log 3.41",
+        "2023-11-14T22:13:20",
+        2.5,
+        {"ranks": 3},
+    )
+    assert (run.facts["command"], run.facts["job"], run.facts["files"]) == ("./app", "7", {"0": "/a", "1": "/b"})
+    assert run.phase_facts == {
+        "comparable": True,
+        "shared": True,
+        "ranks": [{"rank": 0, "host": "n1"}, {"rank": 2, "host": "n1"}],
+    }
+    assert operations(run) == [("read", 0, "/a", 5, 10, 0), ("mpiio_write", 2, "/b", 7, 20, 0)]
+    assert [run.operations[name].tolist() for name in ("start_ns", "duration_ns")] == [
+        [0, 250_000_000],
+        [500_000_000, 0],
+    ]
+    assert [(row.operation, row.value) for row in run.rows if row.line == 1 and row.count is None] == [
+        ("posix_read", 4.0),
+        ("mpiio_collective_write", 2.0),
+    ]
+    assert lacks(run, "impossible-times", n_operations=1) and len(run.missing) == 1
+    assert codes(note.sentence for note in run.warnings) == ["calls-not-traced", "nested-calls"]
+
+
+def test_hosts_with_clocks_of_their_own_are_not_comparable(monkeypatch):
+    run = read_darshan_log(monkeypatch, ABOUT | {"hosts": {"0": "n1", "2": "n2"}}, TRACED[:1])
+    assert run.phase_facts["comparable"] is False
+    assert codes(note.sentence for note in run.warnings) == ["calls-not-traced"]
+
+
+@pytest.mark.parametrize(
+    ("times", "is_possible"),
+    [((0.0, 0.0), True), ((-1e-9, 1.0), False), ((0.0, 999_999_999.0), True), ((0.0, 1e9), False), ((1e9, 1e9), False)],
+)
+def test_an_operation_of_darshan_has_times_that_a_job_can_have(monkeypatch, times, is_possible):
+    run = read_darshan_log(monkeypatch, ABOUT, [([0, 1, 0, 0, 5, 10], times)])
+    assert (run.operations is not None, lacks(run, "impossible-times")) == (is_possible, not is_possible)
+
+
+@pytest.mark.parametrize(
+    ("job", "factors", "started_at", "version", "seconds"),
+    [
+        ({"nprocs": 0, "start_time_sec": 0}, {}, "", "log", 0.0),
+        ({"nprocs": 1, "start_time_sec": 1, "log_ver": "3"}, {"ranks": 1}, "1970-01-01T00:00:01", "log 3", 0.0),
+        ({"nprocs": 2**31, "start_time_sec": 2**33, "run_time": 1}, {}, "", "log", 1.0),
+    ],
+)
+def test_a_job_of_darshan_has_only_what_can_be(monkeypatch, job, factors, started_at, version, seconds):
+    run = read_darshan_log(monkeypatch, ABOUT | {"job": job})
+    assert (run.factors, run.started_at, run.version, run.seconds) == (factors, started_at, version, seconds)
+
+
+@pytest.mark.parametrize(
+    ("answer", "missing"),
+    [
+        ({"about": ABOUT | {"totals": {}}}, [("no-results", {})]),
+        ({"about": ABOUT}, []),
+        ({"about": ABOUT | {"partial": ["POSIX"]}}, [("lost-records", {"module": "POSIX"})]),
+        ({"about": ABOUT | {"unnamed": 2}}, [("damaged-log", {"n_records": 2})]),
+        ({"about": ABOUT, "error": "a\nodd\n"}, [("tool-failed", {"reason": "odd"})]),
+        ({"about": ABOUT, "code": 3, "error": "a\nodd\n"}, [("damaged-log", {"reason": "odd"})]),
+        ({"about": ABOUT, "code": -6}, [("damaged-log", {"reason": -6})]),
+        ({"about": ABOUT, "fault": OSError(2, "gone")}, [("missing-package", {"reason": "gone"})]),
+        ({"about": ABOUT, "fault": subprocess.TimeoutExpired("x", 600)}, [("timed-out", {"limit_s": 600})]),
+        ({"about": ABOUT, "written": False}, []),
+    ],
+)
+def test_what_a_log_of_darshan_lacks_is_marked(monkeypatch, answer, missing):
+    run = read_darshan_log(monkeypatch, **answer)
+    assert [(note.line, note.sentence.code, note.sentence.values) for note in run.missing] == [
+        (0, code, values) for code, values in missing
+    ]
+    has_rows = not missing or missing[0][0] in ("lost-records", "tool-failed")
+    assert bool(run.rows) is (has_rows and answer.get("written", True) or "n_records" in str(missing))
+    assert codes(note.sentence for note in run.warnings) == ([] if answer.get("written", True) else ["missing-package"])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "more", "n_bytes"),
+    [({}, 0, 0), ({0: 50}, 0, 0), ({0: 50, 16: 20}, 0, 0), ({0: 50, 3: 20}, 5, 5), ({0: 50}, -7, 7)],
+)
+def test_bytes_behind_the_last_module_of_a_map_belong_to_none(sizes, more, n_bytes):
+    log = mapped_log(sizes) if sizes else LOG
+    cut = log + bytes(more) if more >= 0 else log[:more]
+    assert count_unmapped_bytes(cut) == n_bytes
+    assert count_unmapped_bytes(mapped_log({0: 1})[:295]) == 0
+
+
+def test_without_pydarshan_the_child_writes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "darshan", None)
+    darshan_child.main(str(tmp_path / "log"), str(tmp_path / "out.npz"))
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from iosonde.importers import Text, understand
@@ -713,3 +715,226 @@ def test_reports_of_single_processes_are_no_labels_and_no_totals():
     one = "{}: benchmark 0.3s 108129.7 iops/s 10000 obj 27032.4 obj/s 201.1 Mib/s (0 errs)\n"
     many = of(MD_REAL_IO.replace("0: benchmark", "".join(map(one.format, range(2, 60))) + "0: benchmark"))
     assert values(many, "rate_last_done", "benchmark") == [216259.5, 200000.0]
+
+
+LONG_WORD, LONG_NUMBER = "y" * 5000, "1" * 40
+
+
+def repeated_lengths(text: str) -> dict[str, list[int]]:
+    """Where a reading repeats the long words and numbers of a text, and how long they then are."""
+    reading, lengths = of(text.replace("@", LONG_WORD).replace("#9", LONG_NUMBER)), dict[str, set[int]]()
+    places: list[tuple[str, object]] = [("claim", reading.claim.evidence)]
+    for run in reading.runs:
+        places += [("version", run.version), ("facts", run.facts), ("factors", run.factors)]
+        places += [("rows", [[row.operation, row.rank, row.factors] for row in run.rows])]
+        places += [(note.sentence.code, note.sentence.values) for note in (*run.warnings, *run.missing)]
+    for place, value in places:
+        found = {len(str(leaf)) for leaf in leaves(value) if re.search(r"y{8}|1{8}", str(leaf))}
+        if found:
+            lengths.setdefault(place, set()).update(found)
+    return {place: sorted(found) for place, found in lengths.items()}
+
+
+def leaves(value: object) -> list[object]:
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    return [leaf for item in value for leaf in leaves(item)] if isinstance(value, list) else [value]
+
+
+@pytest.mark.parametrize(
+    ("text", "lengths"),
+    [
+        (
+            "1.98,2.00,@,#9,1600000000,16G,,8192,5,,,@,15,47358,5,,,156821,7,537.7,10,16,,,,,1000,10,+++++,+++,2000,20,3000,30,+++++,+++,4000,40,,512ms,670ms,,44574us,200ms,3747us,244us,647us,3856us,55us,771\n",
+            {"claim": [60], "factors": [9], "facts": [200], "invalid-number": [40]},
+        ),
+        (
+            "dbench version 3\n"
+            "Running for #9 seconds with load '@'\n"
+            "ERROR @\n"
+            " Operation Count AvgLat MaxLat\n"
+            " Close #9 @ 1\n"
+            "Throughput @ MB/sec  #9 clients  #9 procs\n",
+            {"factors": [9], "facts": [300], "invalid-number": [40], "tool-failed": [160]},
+        ),
+        (
+            "dd: @\n",
+            {"claim": [60], "tool-failed": [160]},
+        ),
+        (
+            '{"num_accelerators": 1, "metric": {"train_au_meet_expectation": "@"}, "hostname": "@"}',
+            {"facts": [40], "not-accepted": [40]},
+        ),
+        (
+            "OPERATION   RESULT TYPE         FIRST DONE   LAST DONE\n"
+            "WRITE       Elapsed time     :  @ 1ms\n"
+            "ERROR: @\n"
+            "Interrupted @\n",
+            {"ended-early": [120], "invalid-number": [40], "tool-failed": [160]},
+        ),
+        (
+            "ERROR: @\nOPERATION   RESULT TYPE         FIRST DONE   LAST DONE\n",
+            {"tool-failed": [160]},
+        ),
+        (
+            "--dryrun\nERROR: @\n",
+            {"tool-failed": [200]},
+        ),
+        (
+            '{"phase_type":"@","config":{"version":"@"},"first_done":{"entries":1},"last_done":{}}\n',
+            {"claim": [60], "rows": [60], "version": [60]},
+        ),
+        (
+            "ISO date,label,path type,paths,hosts,threads,operation,IOPS [last],version,command\n"
+            "2026,@,dir,1,1,1,W,@,@,c\n",
+            {"facts": [200], "invalid-number": [40], "version": [60]},
+        ),
+        (
+            "Filebench Version @\n"
+            "0.1: @ Version 2 personality successfully loaded\n"
+            "0.2: @ populated: 5 files, avg. dir. width = 20, avg. dir. depth = 1.3, 0 leafdirs, 0.5MB total size\n"
+            "0.3: Failed to @\n"
+            "1.0: Run took #9 seconds\n"
+            "1.0: Per-Operation Breakdown\n"
+            "@1 2ops 1ops/s 1mb/s 1ms/op [1ms - 1ms]\n"
+            "@2 2ops 1ops/s xmb/s 1ms/op\n"
+            "@ ops/s\n"
+            "1.1: IO Summary: 3 ops 1.5 ops/s 1/1 rd/wr 3mb/s 1ms/op\n",
+            {
+                "claim": [60],
+                "damaged-lines": [40],
+                "factors": [60],
+                "facts": [48, 300],
+                "invalid-number": [40],
+                "rows": [60],
+                "tool-failed": [160],
+                "version": [40],
+            },
+        ),
+        (
+            "Fileop:  Working in\n . mkdir chdir\nA 1 5@ 3\n",
+            {"invalid-number": [40]},
+        ),
+        (
+            "3;fio-@;@;0;7;0;0;0;0;0\nfio: terminating on signal @\n",
+            {"claim": [60], "facts": [200], "tool-failed": [40, 160], "version": [60]},
+        ),
+        (
+            '{"fio version": "fio-@", "jobs": [{"jobname": "@", "error": 1, "job options": {"bs": "@"}}]}\n'
+            "fio: @ failed\n",
+            {"factors": [200], "facts": [200], "no-results": [200], "tool-failed": [200], "version": [60]},
+        ),
+        (
+            "fio-@\n"
+            "@: (groupid=0, jobs=#9): err= 4: pid=1: x\n"
+            "fio: io_u error @\n"
+            "verify @ failed\n"
+            "  read: IOPS=5, BW=1KiB/s (1kB/s)(1KiB/1msec)\n",
+            {"claim": [60], "rows": [9, 200], "tool-failed": [60, 160], "verification-failed": [160], "version": [60]},
+        ),
+        (
+            "#  fs_mark @\n"
+            "#\tVersion @, #9 thread(s) starting at x\n"
+            "#\tSync method: @\n"
+            "written with an IO size of #9 bytes\n"
+            "@ failed\n"
+            "FSUse% \n",
+            {"factors": [9, 18, 80], "facts": [4000], "tool-failed": [160], "version": [60]},
+        ),
+        (
+            "[run]\nversion         = io500-@\nmode = @\n; ERROR INVALID @\n; WARNING @\n[ior-easy-write]\nexe = @\n",
+            {"factors": [60], "facts": [2000], "marked-invalid": [160], "version": [60]},
+        ),
+        (
+            "[RESULT] ior-easy-write 5 @ : time 3 seconds\n"
+            "[RESULT] find @ kIOPS : time @ seconds\n"
+            "ERROR INVALID @\n"
+            "[SCORE ] Bandwidth @ GiB/s : IOPS 5 kiops : TOTAL 3\n",
+            {"claim": [60], "invalid-number": [40], "marked-invalid": [160], "unknown-unit": [20]},
+        ),
+        (
+            "IOR-4: MPI Coordinated Test of Parallel I/O\n"
+            "tasks : #9\n"
+            "api : @\n"
+            "Path : @\n"
+            "TestID : #9\n"
+            "stonewalling pairs accessed @\n"
+            "ERROR: @\n"
+            "WARNING: not retrying @\n"
+            "WARNING: @\n"
+            "ERROR: x\n"
+            "access bw(MiB/s) iter\n"
+            "write @ 0\n"
+            "write @\n"
+            "Operation Max(MiB) Min(MiB) Mean(MiB) StdDev\n"
+            "write 1 2 3 @\n"
+            "write @\n",
+            {
+                "damaged-lines": [60],
+                "factors": [9, 18, 200],
+                "facts": [200, 1000],
+                "invalid-number": [40],
+                "tool-failed": [160],
+                "tool-warning": [200],
+                "unreadable-lines": [60],
+            },
+        ),
+        (
+            "access,rank,runtime-with-openclose,runtime,throughput-withopenclose,throughput\n@,0,2.5,@,100,200\n",
+            {"invalid-number": [40], "rows": [40]},
+        ),
+        (
+            '{"Version": "@", "tests": [{"TestID": 0, "Results": [{"access": "w", "bwMiB": 7}]}], '
+            '"summary": [{"operation": "@", "bwMeanMIB": 3}]}',
+            {"rows": [40], "version": [60]},
+        ),
+        (
+            "Iozone: Performance Test of File I/O\n"
+            "Output is in @\n"
+            "Error @\n"
+            "Throughput test with #9 processes\n"
+            "Children see throughput for  #9 @ \t=   @ kB/sec\n"
+            "Child[#9] xfer count =  1024.00 kB, Throughput =  120.00 kB/sec\n",
+            {
+                "factors": [9],
+                "rows": [9, 60],
+                "tool-failed": [200],
+                "unknown-operation": [40],
+                "unknown-unit": [40, 60],
+            },
+        ),
+        (
+            '"Writer report"\n"4"\n"64" 1@\n',
+            {"invalid-number": [40]},
+        ),
+        (
+            "Client connecting to 10.0.0.2, TCP port 5001\n"
+            "iperf ver @\n"
+            "connect failed @\n"
+            "[#9] local 1 port 1 connected with 2\n"
+            "[#9] 0.00-10.00 sec  1.00 MBytes  8 Mbits/sec 0.5 ms #9/#9\n",
+            {"tool-failed": [160], "version": [60]},
+        ),
+        (
+            '{"start": {"version": "iperf @", "system_info": "@", "test_start": {"protocol": "@"}}, "end": {}, '
+            '"error": "iperf 3. @"}\n',
+            {"factors": [10], "facts": [300], "tool-failed": [160], "version": [60]},
+        ),
+        (
+            "Connecting to host \niperf3: error @\n[  5] 0.00-10.00 sec 1 MBytes 8 Mbits/sec  #9 sender\n",
+            {"tool-failed": [160]},
+        ),
+        (
+            "# darshan log version: 3.4\n"
+            "# exe: @\n"
+            "# jobid: @\n"
+            "total_POSIX_MODE: @\n"
+            "total_POSIX_READS: @\n"
+            "# POSIX module data\n"
+            "# agg_perf_by_slowest: @\n",
+            {"facts": [40, 2000], "invalid-number": [40]},
+        ),
+    ],
+)
+def test_what_a_reading_repeats_of_a_file_is_cut(text, lengths):
+    assert repeated_lengths(text) == lengths

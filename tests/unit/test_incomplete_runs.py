@@ -62,6 +62,7 @@ def asked(line, places):
     return done.exit_code, " ".join(" ".join([done.output, *told]).split())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line", QUESTIONS, ids=[" ".join(line.split()[:4]) for line in QUESTIONS])
 def test_every_answer_says_how_many_are_incomplete(line, places):
     code, said = asked(f"{line} --incomplete", places)

@@ -46,6 +46,7 @@ def command(place: Path, *words: str) -> dict:
     }
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_killed_and_installed_at_another_place_the_same_command_resumes(tmp_path):
     """The first place is gone by then, as a module of a software stack is after its update."""

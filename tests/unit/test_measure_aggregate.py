@@ -221,3 +221,149 @@ def test_the_line_that_says_why_a_command_failed_is_quoted(tmp_path, printed, sa
     path = tmp_path / "output"
     path.write_text(printed)
     assert _read_tail(path) == said
+
+
+def row(operation, metric, value, unit="bytes/s", **more):
+    return Row(operation, metric, value, unit, 1, **more)
+
+
+@pytest.mark.parametrize(
+    ("metric", "parts"),
+    [
+        ("bandwidth", ("bandwidth", "")),
+        ("bandwidth_last_done", ("bandwidth", "last_done")),
+        ("rate_mean", ("rate", "mean")),
+        ("iops_own", ("iops", "own")),
+        ("rate_sum_of_ranks", ("rate", "sum_of_ranks")),
+        ("rate_max", None),
+        ("rated", None),
+        ("time", ("time", "")),
+        ("latency_mean", ("latency_mean", "")),
+        ("latency_p99", None),
+    ],
+)
+def test_metrics_that_can_be_combined(metric, parts):
+    assert aggregate._split_metric(metric) == parts
+
+
+def test_one_number_of_a_rank_is_the_mean_of_its_preferred_clock():
+    rows = [
+        ("w", row("w", "bandwidth_mean", 9.0, includes="x")),
+        ("w", row("w", "bandwidth_last_done", 2.0, includes="close")),
+        ("w", row("w", "bandwidth_last_done", 4.0, includes="other")),
+        ("w", row("w", "latency", 3.0, "s")),
+        ("r", row("r", "bandwidth", 1.0)),
+        ("r", row("r", "bandwidth_own", 7.0)),
+        ("r", row("r", "bandwidth_max", 8.0)),
+    ]
+    assert aggregate._average_rows(rows) == {
+        ("w", "bandwidth"): (3.0, "bytes/s", "close"),
+        ("w", "latency"): (3.0, "s", ""),
+        ("r", "bandwidth"): (1.0, "bytes/s", ""),
+    }
+
+
+@pytest.mark.parametrize(
+    ("parts", "ranks", "on", "values"),
+    [
+        ([(2.0, "bytes/s", "c"), (4.0, "bytes/s", "d")], 2, ALL, {"k_sum_of_ranks": 6.0}),
+        ([(2.0, "bytes/s", "c"), (4.0, "bytes/s", "d")], 2, EACH, {"k_mean_of_ranks": 3.0}),
+        ([(2.0, "s", "c"), (4.0, "s", "d")], 2, ALL, {"k_mean_of_ranks": 3.0, "k_max_of_ranks": 4.0}),
+        ([(2.0, "s", "c"), (4.0, "s", "d")], 2, EACH, {"k_mean_of_ranks": 3.0, "k_max_of_ranks": 4.0}),
+        ([(2.0, "s", "c")], 2, ALL, {}),
+        ([(2.0, "s", "c"), (4.0, "ms", "d")], 2, ALL, {}),
+    ],
+)
+def test_numbers_of_ranks_are_combined_by_their_unit(parts, ranks, on, values):
+    found = aggregate._combine_ranks("w", "k", parts, ranks, on)
+    assert {each.metric: each.value for each in found} == values and len(found) == len(values)
+    assert {(each.operation, each.unit, each.rank, each.includes) for each in found} <= {("w", parts[0][1], None, "c")}
+
+
+def test_iterations_of_a_command_are_numbered_over_its_executions():
+    def runs(*iterations):
+        return Parsed(rows=[row("w", "bandwidth_mean", 1.0, iteration=i) for i in iterations])
+
+    found = list(aggregate._number_iterations([runs(None), runs(0, 1), runs(None)], "p.", set()))
+    assert [each.repetition for each in found] == [0, 1, 2, 3] and {each.operation for each in found} == {"p.w"}
+    apart = [Parsed(rows=[row("w", "bandwidth_mean", 1.0, rank=rank)]) for rank in (1, 2, 1)]
+    assert [(each.rank, each.repetition) for each in aggregate._number_iterations(apart, "", set())] == [
+        (1, 0),
+        (2, 0),
+        (1, 1),
+    ]
+
+
+def test_an_observation_has_all_of_its_row():
+    made = aggregate._build_observation(row("w", "m", 2, "s", count=5, iteration=3, rank=4, includes="c"), "p.w")
+    assert made == aggregate.Observation("p.w", "m", 2.0, "s", 4, 3, 5, "c")
+    assert aggregate._build_observation(row("w", "m", 2, "s", rank=4), "w", 7).rank == 7
+    assert aggregate._build_observation(row("w", "m", 2, "s", rank=4), "w", 0).rank == 0
+
+
+def test_settings_of_rows_are_shared_or_vary():
+    rows = [row("w", "m", 1.0, factors={"size": size, "iterations": size}) for size in (1, 2)]
+    parsed = {0: [Parsed(rows=rows, factors={"api": "a", "test_id": 1})], 1: [Parsed(rows=rows, factors={"api": "a"})]}
+    assert aggregate._select_shared_settings(parsed) == {"api": "a"}
+    assert aggregate._list_varying(parsed) == {"size"}
+    assert aggregate._select_shared_settings({}) == {} and aggregate._list_varying({0: []}) == set()
+    assert [name for name, _ in aggregate._label_rows(parsed[0][0], "p.", {"size", "api", "none"})] == [
+        f"p.w {' '.join(('api=a', f'size={size}'))}" for size in (1, 2)
+    ]
+    other = {0: parsed[0], 1: [Parsed(rows=rows, factors={"api": "b"})]}
+    assert aggregate._select_shared_settings(other) == {} and aggregate._list_varying(other) == {"size"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "factors", "moved"),
+    [
+        ([row("r", "bytes", 5, "bytes"), row("r", "bytes", 6, "bytes")], {}, {"r": 11.0}),
+        ([row("r", "bytes", 5, "bits")], {}, {}),
+        ([row("r", "bandwidth_last_done", 5)], {"file_size": 9}, {"r []": 9.0}),
+        ([row("r", "bandwidth_last_done", 5, rank=1)], {"file_size": 9}, {}),
+        ([row("r", "bandwidth_last_done", 5)], {"file_size": 9, "ranks": 2}, {}),
+        ([row("r", "bandwidth_last_done", 5)], {"file_size": "9"}, {}),
+        ([row("r", "bytes", 5, "bytes"), row("r", "bandwidth_last_done", 5)], {"file_size": 9}, {"r": 5.0}),
+        ([row("r", "bytes", 5, "bytes"), row("w", "rate", 5)], {}, {}),
+        (
+            [row("r", "bytes", 5, "bytes"), row("w", "bandwidth_last_done", 5)],
+            {"file_size": 9},
+            {"r": 5.0, "w []": 9.0},
+        ),
+    ],
+)
+def test_bytes_of_each_operation_by_hand(rows, factors, moved):
+    assert aggregate.compute_bytes_by_operation(Parsed(rows=rows, factors=factors)) == moved
+
+
+@pytest.mark.parametrize(
+    ("on", "span_s", "sizes", "value"),
+    [
+        (ALL, 4.0, (8, 12), 5.0),
+        (EACH, 4.0, (8, 12), None),
+        (ALL, None, (8, 12), None),
+        (ALL, 0.0, (8, 12), None),
+        (ALL, 4.0, (0, 0), None),
+    ],
+)
+def test_the_rate_until_the_last_rank_is_done(on, span_s, sizes, value):
+    parsed = {rank: [Parsed(rows=[row("r", "bytes", size, "bytes")])] for rank, size in enumerate(sizes)}
+    found = aggregate._observe_until_last_rank(parsed, on, "p.", "x", span_s, set())
+    expected = aggregate.Observation("p.r", "bandwidth_last_done", value or 0.0, "bytes/s", None, 0, None, "command")
+    assert [(each.operation, each.metric, each.value, each.unit) for each in found] == (
+        [] if value is None else [(expected.operation, expected.metric, value, "bytes/s")]
+    )
+    assert {each.includes for each in found} <= {aggregate.COMMAND}
+
+
+def test_only_complete_single_commands_have_results():
+    parsed = {0: [Parsed(rows=[row("r", "rate", 5)], headline=("rate",))]}
+    item, clocks = {"on": SINGLE, "label": "x"}, PhaseTimes(np.array([0]), np.array([10**9]), 0)
+    whole_result = aggregate_results(item, parsed, "", clocks, True)
+    assert [each.value for each in whole_result.observations] == [5] and whole_result.headlines == {"r": ["rate"]}
+    assert aggregate_results(item, parsed, "", clocks, False) == aggregate.Totals()
+    unsure = PhaseTimes(np.array([0]), np.array([10**9]), 10**9)
+    moved = {0: [Parsed(rows=[row("r", "bytes", 5, "bytes")])]}
+    for times, names in ((clocks, {"bytes", "bandwidth_last_done"}), (unsure, {"bytes"})):
+        found = aggregate_results(item | {"on": ALL}, moved, "", times, True).observations
+        assert {each.metric for each in found} == names

@@ -11,12 +11,14 @@ import pytest
 from iosonde.core.errors import IosondeError, UnknownFormatError
 from iosonde.core.message import Message
 from iosonde.core.schema import OPERATION
+from iosonde.core.workload import MpiIo
 from iosonde.engine import _native
 from iosonde.measure import items, spool
 from iosonde.measure.collect import assemble, commands, phase_entry
 from iosonde.measure.collect.rates import PhaseTimes
+from iosonde.measure.spec import NativeStep
 from iosonde.measure.spool import RankPhase
-from messages import assert_problem, codes
+from messages import assert_problem, codes, raises
 
 PLACES = {
     "hosts": ["n1", "n2"],
@@ -367,3 +369,270 @@ def test_operations_are_called_after_their_step_where_several_steps_have_results
         for kind, label in zip(kinds, "abc", strict=False)
     ]
     assert assemble._build_prefixes(parts) == prefixes
+
+
+def tool_execution(tool="ior", version="4.0", **factors):
+    found = execution(READ)
+    found.tool, found.version, found.factors, found.headline = tool, version, factors, ("rate",)
+    return found
+
+
+def collect_command(tmp_path, executions, item=ITEM, parts=TWO, more=(), **source):
+    for each in parts:
+        spool.append_phase(tmp_path, each)
+        spool.build_output_path(tmp_path, each.rank, 3).write_text(f"{each.rank}")
+    left = dict(enumerate(executions))
+    fields = {"places": PLACES, "repetition": 0, "parse": lambda form, name, content: left[int(content)], **source}
+    asked = item | {"parse": "auto", "command": "ior -o ${TARGET}/f"}
+    trial_parts = [items.Part(asked, 3, []), *more]
+    return assemble.collect_trial(assemble.SpooledTrial(tmp_path, len(parts), **fields), trial_parts)
+
+
+def test_a_step_keeps_what_its_tools_said(tmp_path):
+    found = collect_command(
+        tmp_path,
+        [[tool_execution(ranks=2, api="POSIX")], [tool_execution("ior", "4.1", ranks=2, api="MPIIO")]],
+    )
+    (entry,) = found.phases
+    assert {name: entry[name] for name in ("tools", "versions", "settings", "unread", "parse", "mpi")} == {
+        "tools": ["ior"],
+        "versions": ["4.0", "4.1"],
+        "settings": {"ranks": 2},
+        "unread": None,
+        "parse": "auto",
+        "mpi": {"tool": "ior", "expected": 2, "tasks": [2, 2]},
+    }
+    assert "of_ranks_alone" not in entry and entry["network"] is None
+    assert found.factors == {"ranks": 2} and found.missing == []
+    rates = {(row.operation, row.metric, row.rank): row.value for row in found.observations if row.unit != "s"}
+    assert rates == {
+        ("read", "rate_own", 0): 1.0,
+        ("read", "rate_own", 1): 1.0,
+        ("read", "rate_sum_of_ranks", None): 2.0,
+    }
+    assert found.headlines == {"read": ["rate"], "copy": []}
+    assert found.raw == {
+        "step-02-rank-0000.out": b"0",
+        "step-02-rank-0001.out": b"1",
+    }
+
+
+def test_several_steps_with_results_are_apart_and_no_settings_of_the_trial(tmp_path):
+    other = items.Part(ITEM | {"label": "more", "parse": "auto"}, 4, [])
+    found = collect_command(tmp_path, [[tool_execution(ranks=2)]] * 2, more=[other])
+    assert {row.operation for row in found.observations if row.unit != "s"} == {"copy.read"}
+    assert found.factors == {} and found.phases[0]["settings"] == {"ranks": 2}
+    assert codes(found.missing) == ["unfinished-phase"]
+
+
+def test_outputs_that_no_tool_printed_leave_the_time_of_the_command(tmp_path):
+    found = collect_command(tmp_path, [[tool_execution()]] * 2, parse=parse_nothing)
+    (entry,) = found.phases
+    assert (entry["tools"], entry["versions"], entry["settings"], entry["mpi"]) == ([], [], {}, None)
+    assert getattr(entry["unread"], "code", None) == "unknown-format"
+    assert found.headlines == {"copy": ["seconds"]} and found.missing == []
+
+
+def parse_nothing(form, name, content):
+    raise UnknownFormatError("unknown-format", "not known")
+
+
+@pytest.mark.parametrize(
+    ("stage", "headlines", "traffic"), [("step", {"copy": ["seconds"]}, True), ("set_up", {}, False)]
+)
+def test_only_steps_have_headlines_and_traffic(tmp_path, stage, headlines, traffic):
+    count_traffic(tmp_path, 0)
+    found = collect_command(tmp_path, [[tool_execution()]] * 2, ITEM | {"stage": stage}, parse=parse_nothing)
+    assert found.headlines == headlines
+    assert (found.phases[0]["network"] is not None) is traffic
+    assert bool([row for row in found.observations if row.metric.startswith("network")]) is traffic
+
+
+def count_traffic(folder, *ranks):
+    counted = dict.fromkeys(("received_bytes", "sent_bytes", "received_packets", "sent_packets", "loopback_bytes"), 0)
+    about = {"interfaces": ["eth0"], "ports": [], "why": "", "assumed": False}
+    for rank in ranks:
+        parts = {"idle": {**counted, "seconds": 0.1}, "timed": {**counted, "seconds": 1.0, "sent_bytes": 5 + rank}}
+        spool.write_wire(folder, rank, 3, about | parts)
+
+
+@pytest.mark.parametrize(("on", "sent"), [("all", 5 + 6), ("single", 5), ("servers", None), ("mpi", 5 + 6)])
+def test_the_traffic_of_a_command_is_that_of_the_nodes_it_runs_on(tmp_path, on, sent):
+    count_traffic(tmp_path, 0, 1)
+    found = collect_command(tmp_path, [[tool_execution()]] * 2, ITEM | {"on": on})
+    network = found.phases[0]["network"]
+    assert (network and network["timed"]["sent_bytes"]) == sent
+
+
+def test_a_failed_operation_of_each_rank_is_its_first(tmp_path):
+    plan = SimpleNamespace(operation="read_it")
+    first = {"text": "EIO", "kind": 1, "path": "f", "offset": 7}
+    parts = [
+        part(0),
+        part(1, errors=[first, first | {"text": "other"}]),
+        part(2, errors=[first | {"kind": "fsync", "offset": 0}]),
+    ]
+    found = assemble._describe_failures(plan, parts, ["open", "read"])
+    assert codes(found) == ["operation-failed"] * 2
+    values = {"phase": "read_it", "error": "EIO", "path": "f"}
+    assert_problem(found[0], "operation-failed", **values, rank=1, kind="read", offset=7)
+    assert_problem(found[1], "operation-failed", **values, rank=2, kind="fsync", offset=0)
+
+
+@pytest.mark.parametrize(
+    ("phases", "ranks", "later"),
+    [
+        ([("a", [3])], "3", ""),
+        ([("a", list(range(8))), ("b", [0])], "0, 1, 2, 3, 4, 5, 6, 7", "b"),
+        ([("a", list(range(10))), ("b", [0]), ("c", [1])], "0, 1, 2, 3, 4, 5, 6, 7 and 2 more", "b, c"),
+    ],
+)
+def test_the_first_unfinished_phase_names_its_ranks_and_the_later_ones(phases, ranks, later):
+    expected = ranks
+    (found,) = assemble._describe_unfinished(phases)
+    assert_problem(found, "unfinished-phase", phase="a", ranks=expected, missing_phases=later)
+    assert assemble._describe_unfinished([]) == []
+
+
+def native_phase(rank, kinds, **more):
+    totals = [
+        {**total(_native.KINDS.index(kind), *of), "first_start_ns": 1_000_000, "last_end_ns": 2_000_000}
+        for kind, of in kinds.items()
+    ]
+    return part(rank, 1_000_000 + 1000 * rank, 3_000_000 + 1000 * rank, totals=totals, **more)
+
+
+def test_the_entry_of_a_phase_of_the_engine(tmp_path):
+    written = {"name": "w", "files": "f${RANK}", "open_flags": ["direct"]}
+    write = {"kind": "write", "transfer_size": 10, "count": 3}
+    spec = {**written, "steps": ["create", write, "close"]}
+    made = items.build_items((), (NativeStep("phases", {"phases": [spec]}),), (), {})
+    (trial_part,) = items.lay_out_items(made, 0, 2, 0)
+    kinds = {"create": (1, 0), "write": (3, 30, 1), "close": (1, 0)}
+    looked = {"state": "cold-verified", "resident_bytes": 0, "bytes": 5}
+    for rank in range(2):
+        each = native_phase(rank, kinds, recorded_all=rank == 0, cache=looked)
+        each.phase, each.histograms = 0, {str(_native.KINDS.index("write")): [[5, 3]]}
+        spool.append_phase(tmp_path, each)
+    found = assemble.collect_trial(assemble.SpooledTrial(tmp_path, 2, PLACES, 4), [trial_part])
+    (entry,) = found.phases
+    ranks = entry.pop("ranks")
+    counts = {"create": (2, 0, 0), "write": (6, 60, 2), "close": (2, 0, 0)}
+    assert entry == {
+        "index": 0,
+        "name": "w",
+        "operation": "w",
+        "duration_ns": 2_000_000,
+        "start_spread_ns": 0,
+        "end_spread_ns": 0,
+        "all_active_ns": 2_000_000,
+        "clock_error_ns": 10,
+        "comparable": True,
+        "measures": "bandwidth",
+        "counted_kind": "write",
+        "shared": False,
+        "distinct_bytes": None,
+        "recorded_all": False,
+        "open_flags": ["direct"],
+        "cache": {"state": "cold-verified", "resident_bytes": 0, "bytes": 10},
+        "histograms": {"write": [[5, 6]]},
+        "totals": {
+            kind: {"count": count, "bytes": size, "errors": errors} for kind, (count, size, errors) in counts.items()
+        },
+        "bytes_moved": None,
+        "hints": None,
+        "network": None,
+    } | {name: entry[name] for name in entry if name == "server_calls"}
+    assert [(each["operations"], each["bytes"], each["errors"], each["host"]) for each in ranks] == [
+        (5, 30, 1, "n1"),
+        (5, 30, 1, "n2"),
+    ]
+    assert found.client_cache == "cold-verified" and found.operations is None and found.missing == []
+    last = {
+        (row.operation, row.metric): (row.value, row.repetition, row.count)
+        for row in found.observations
+        if row.rank is None
+    }
+    assert last["w", "bandwidth_last_done"] == (pytest.approx(60 / 0.002), 4, 4)
+
+
+@pytest.mark.parametrize(
+    ("shared", "counted", "nodes", "states", "facts", "at_home"),
+    [
+        (True, "read", [0, 0, 1], ["cold-verified"] * 3, {"writer_counted": True, "writer_cache": "cold-verified"}, []),
+        (
+            True,
+            "read",
+            [0, 0, 1],
+            ["cold-verified", "warm", "warm"],
+            {"writer_counted": False, "writer_cache": "warm"},
+            [0, 1],
+        ),
+        (False, "read", [0, 0, 1], ["warm"] * 3, {}, []),
+        (True, "write", [0, 0, 1], ["warm"] * 3, {}, []),
+        (True, "read", [0, 0, 0], ["warm"] * 3, {}, []),
+        (True, "read", [], ["warm"] * 3, {}, []),
+        (True, "read", [0], ["warm"] * 3, {}, []),
+    ],
+)
+def test_the_node_of_the_writer_is_apart_unless_it_was_verified_to_be_cold(
+    shared, counted, nodes, states, facts, at_home
+):
+    plan = SimpleNamespace(shared=shared, counted_kind=counted)
+    parts = [part(rank, cache={"state": state}) for rank, state in enumerate(states)]
+    assert assemble.split_writer_node(plan, parts, nodes) == (facts, at_home)
+
+
+def test_clock_offsets_are_interpolated_between_both_estimates():
+    places = PLACES | {"drift_ns": [0, 2000]}
+    middle = [part(0, 5 * 10**8, 6 * 10**8), part(1, 5 * 10**8 + 2000, 6 * 10**8)]
+    assert assemble._compute_offsets(middle, places) == {0: 0, 1: 2000}
+    assert assemble._compute_offsets(middle, {}) == {}
+
+
+def test_bytes_of_all_outputs_are_summed_or_unknown():
+    def read(size):
+        return [execution([output_row("read", "bytes", size, "bytes")])]
+
+    assert commands.sum_bytes_moved({0: read(3.0), 1: read(4.0)}) == (7.0, 0.0, 0)
+    assert commands.sum_bytes_moved({0: read(3.0), 1: [execution(READ)]}) is None
+
+
+def test_an_output_that_is_too_long_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(commands, "PARSED_BYTES", 4)
+    path = tmp_path / "output"
+    path.write_bytes(b"four")
+    assert commands._read_content(path) == b"four"
+    path.write_bytes(b"five!")
+    with raises("file-too-large", size="5 B", max_size="4 B"):
+        commands._read_content(path)
+    with raises("unreadable-file"):
+        commands._read_content(tmp_path / "none")
+
+
+def test_the_network_of_a_phase_is_held_against_what_each_node_moved(monkeypatch):
+    asked = []
+    monkeypatch.setattr(phase_entry.wire, "describe_phase", lambda *of: asked.append(of) or "entry")
+    kinds = ["open", "read", "write", "append", "mmap_read", "mmap_write", "close"]
+
+    def moved(rank, read, written):
+        return part(rank, totals=[total(0, 1, 0), total(1, 2, read), total(2, 3, written), total(4, 1, 1)])
+
+    parts = [moved(0, 10, 4), moved(1, 20, 5), moved(2, 40, 6)]
+    plan = SimpleNamespace(shared=False, distinct_bytes=15, phase=None, counted_kind="read")
+    assert phase_entry.build_network_entry(plan, parts, {}, [0, 0, 1], 2.0, kinds) is None
+    assert phase_entry.build_network_entry(plan, parts, {0: "c"}, [0, 0, 1], 2.0, kinds) == "entry"
+    sums = {0: (32, 9, 14), 1: (41, 6, 7)}
+    assert asked == [({0: "c"}, sums, [0, 0, 1], 2.0, 6, "", False)]
+    shared = SimpleNamespace(**vars(plan) | {"shared": True})
+    phase_entry.build_network_entry(shared, parts, {0: "c"}, [0, 0, 1], 2.0, kinds)
+    assert asked[1] == ({0: "c"}, {0: (15, 9, 14), 1: (15, 6, 7)}, [0, 0, 1], 2.0, 6, "", True)
+    writes = SimpleNamespace(**vars(shared) | {"counted_kind": "write"})
+    phase_entry.build_network_entry(writes, parts, {0: "c"}, [0], 2.0, kinds)
+    assert asked[2][1:] == ({0: (15, 15, 21)}, [0], 2.0, 9, "", False)
+    access = MpiIo("p", "f", "read", 0, 1, 0, 1, 1)
+    for nodes, is_unknown in (([0, 0, 1], True), ([0, 0, 0], False)):
+        phase_entry.build_network_entry(
+            SimpleNamespace(**vars(plan) | {"phase": access}), parts, {0: "c"}, nodes, 2.0, kinds
+        )
+        assert bool(asked[-1][5]) is is_unknown

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import groupby
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,8 @@ from iosonde.core.errors import InputError
 from iosonde.core.schema import CENTRE
 from iosonde.core.types import Factor, Role
 from iosonde.measure import design
-from messages import assert_problem, raises, with_code
+from iosonde.measure.design import kinds, order, plan
+from messages import assert_problem, codes, raises, with_code
 
 NODES = Factor("nodes", "nodes", (1, 2, 4))
 PER_NODE = Factor("ranks_per_node", "ranks", (1, 8))
@@ -284,3 +286,279 @@ def test_the_tables_of_the_gluster_study():
     wide = [Factor("block", "bytes", tuple(2048 * 2**i for i in range(13))), Factor("cache", "", tuple(range(8)))]
     assert len(design.build_cells([*wide, *switches], design.FULL, 1).cells) == 1664
     assert len(design.build_cells([*wide, *switches, Factor("o_sync", "", (0, 1))], design.FULL, 1).cells) == 3328
+
+
+def test_the_document_of_a_design_counts_each_cell_at_the_first_constraint_that_forbids_it():
+    asked = {
+        "kind": "full",
+        "constraints": ["nodes < 4", "ranks_per_node == 8", "nodes * ranks_per_node < 16"],
+        "centre": 2,
+    }
+    made = design.build_cells([NODES, PER_NODE, FS], asked, 1)
+    assert made.to_json() == {
+        "kind": "full",
+        "cells": 3,
+        "dropped": 15,
+        "dropped_by": [
+            {"constraint": "nodes < 4", "cells": 6},
+            {"constraint": "ranks_per_node == 8", "cells": 6},
+            {"constraint": "nodes * ranks_per_node < 16", "cells": 3},
+        ],
+        "generators": [],
+        "resolution": None,
+        "aliases": [],
+        "discrepancy": None,
+        "merged": 0,
+        "centre_trials": 2,
+        "blocks": 1,
+        "trials": 5,
+        "notes": [],
+    }
+    fraction = design.build_cells(
+        [*(Factor(name, "", (0, 1)) for name in "abc"), NODES],
+        {"kind": "fractional", "p": 1, "factors": ["a", "b", "c"], "blocks": "nodes", "centre": 3},
+        1,
+    ).to_json()
+    assert (fraction["cells"], fraction["blocks"], fraction["trials"]) == (12, 3, 12 + 3 * 3)
+    assert fraction["generators"] == ["c = a * b"]
+    assert fraction["aliases"] == [["a", "b:c"], ["b", "a:c"], ["c", "a:b"]]
+
+
+@pytest.mark.parametrize(
+    ("more", "plots"),
+    [
+        ({"hard_to_change": ["fs", "nodes"]}, [("fs", 3), ("nodes", 9)]),
+        ({"hard_to_change": ["nodes", "fs"], "blocks": ["ranks_per_node"]}, [("nodes", 6)]),
+        ({"hard_to_change": ["nodes", "fs", "ranks_per_node"]}, [("nodes", 3), ("fs", 9)]),
+    ],
+)
+def test_each_held_factor_has_as_many_whole_plots_as_combinations_down_to_it(more, plots):
+    notes = design.build_cells([PER_NODE, NODES, FS], {"kind": "full", **more}, 1).notes
+    assert codes(notes) == ["whole-plots"] * len(plots)
+    assert [(note.values["factor"], note.values["plots"], note.values["trials"]) for note in notes] == [
+        (name, count, 18) for name, count in plots
+    ]
+
+
+def test_the_constraint_that_forbids_most_is_named_where_no_cell_is_left():
+    asked = {"constraints": ["nodes == 1", "ranks_per_node > 8 and nodes == 1"]}
+    with raises("no-allowed-cells", key="design.constraints[0]", constraint="nodes == 1", dropped=4, n_cells=6):
+        design.check_design(asked, [NODES, PER_NODE])
+    with raises("no-allowed-cells", key="design.constraints[1]", dropped=4):
+        design.check_design({"constraints": ["nodes > 1", "nodes > 4"]}, [NODES, PER_NODE])
+
+
+def test_trials_in_given_order_with_blocks_and_centres_by_hand():
+    factors = [Factor("a", "", ("x", "y"), Role.BLOCKED), NODES]
+    trials = design.build_trials(factors, {"order": "given", "centre": 2}, range(1, 3), 5, 7)
+    order = [(2, True), (1, False), (2, False), (2, True), (4, False)]
+    expected = [
+        ({"a": name, "nodes": nodes, CENTRE: mark}, repetition, 2 * repetition + number)
+        for repetition in (1, 2)
+        for number, name in enumerate("xy")
+        for nodes, mark in order
+    ]
+    assert [(t.factors, t.repetition, t.block) for t in trials] == expected
+    assert [t.index for t in trials] == list(range(5, 25))
+    draws = [Random("7/1"), Random("7/2")]
+    assert [t.seed for t in trials] == [draw.getrandbits(32) for draw in draws for _ in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("levels", "places"),
+    [
+        ((4, 1, 2), {"1": 0.0, "2": 0.5, "4": 1.0}),
+        (("b", "a", "c"), {"'b'": 0.0, "'a'": 0.5, "'c'": 1.0}),
+        ((True, False), {"True": 0.0, "False": 1.0}),
+        ((7,), {"7": 0.5}),
+        ((8, 0.5), {"0.5": 0.0, "8": 1.0}),
+    ],
+)
+def test_levels_are_placed_by_size_if_they_are_numbers_else_as_they_come(levels, places):
+    assert order._scale_levels([{"f": level} for level in (*levels, levels[0])], "f") == places
+
+
+def test_equal_levels_of_the_first_held_factor_are_neighbours_and_within_them_of_the_second():
+    cells = [{"a": a, "b": b, "c": c} for c in (0, 1) for b in "xy" for a in (1, 2)]
+    grouped = order._group_cells(cells, ("a", "b"), None)
+    assert [(c["a"], c["b"], c["c"]) for c in grouped] == [(a, b, c) for a in (1, 2) for b in "xy" for c in (0, 1)]
+    assert order._group_cells(cells, (), None) == cells
+    orders = {tuple(held_levels) for held_levels in _draw_group_orders(cells)}
+    assert orders == {(1, 2), (2, 1)}
+
+
+def _draw_group_orders(cells):
+    for seed in range(9):
+        grouped = order._group_cells(cells, ("a",), Random(seed))
+        yield [level for level, _ in groupby(cell["a"] for cell in grouped)]
+
+
+def test_the_shared_keys_are_read_as_written():
+    room = Factor("room", "", ("north", "south"), Role.BLOCKED)
+    kept = Factor("kept", "", (8,))
+    asked = {
+        "kind": "full",
+        "blocks": ["fs", "room"],
+        "hard_to_change": "nodes",
+        "constraints": "nodes > 0",
+        "centre": {"trials": 2, "cell": {"size": "64KiB"}},
+        "order": "given",
+    }
+    found = plan.read_plan([room, NODES, FS, SIZE, kept], asked, ())
+    assert [factor.name for factor in found.over] == ["nodes", "size"]
+    assert [factor.name for factor in found.crossed] == ["room", "fs", "kept"]
+    assert [factor.name for factor in found.factors] == ["room", "nodes", "fs", "size", "kept"]
+    assert [condition.text for condition in found.constraints] == ["nodes > 0"]
+    assert (found.blocks, found.hard_to_change, found.grouped_factors) == (
+        ("room", "fs"),
+        ("nodes",),
+        ("room", "fs", "nodes"),
+    )
+    assert (found.centre, found.centre_cell) == (2, {"size": 65536, "kept": 8})
+    assert (found.shuffled, found.names) == (False, {"room", "nodes", "fs", "size", "kept"})
+    plain = plan.read_plan([NODES, FS, kept], {"kind": "full", "factors": ["fs"]}, ())
+    assert ([f.name for f in plain.over], [f.name for f in plain.crossed]) == (["fs"], ["nodes", "kept"])
+    assert (plain.blocks, plain.hard_to_change, plain.centre, plain.centre_cell, plain.shuffled) == (
+        (),
+        (),
+        0,
+        None,
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        ({"n": 2}, 2),
+        ({"n": 9}, 9),
+        ({}, 5),
+        ({"n": 1}, "not-an-integer"),
+        ({"n": True}, "not-an-integer"),
+        ({"n": 2.0}, "not-an-integer"),
+        ({"n": "2"}, "not-an-integer"),
+    ],
+)
+def test_a_whole_number_has_a_least_value_and_a_default(value, wanted):
+    if isinstance(wanted, int):
+        assert plan.read_integer(value, "n", 2, 5) == wanted
+    else:
+        with raises(wanted, key="n", setting=value["n"], minimum=2, example=2):
+            plan.read_integer(value, "n", 2, 5)
+
+
+def test_a_missing_number_is_named_with_an_example():
+    for least, example in ((0, 2), (1, 2), (3, 3)):
+        with raises("missing-key", key="points", minimum=least, example=example):
+            plan.read_integer({}, "points", least)
+
+
+@pytest.mark.parametrize(
+    ("centre", "trials", "cell"),
+    [
+        (0, 0, None),
+        (3, 3, None),
+        ({}, 1, None),
+        ({"trials": 4}, 4, None),
+        ({"cell": {"a": 1}}, 1, {"a": 1}),
+    ],
+)
+def test_centres_are_a_number_or_trials_of_a_cell(centre, trials, cell):
+    assert plan._read_centre({"centre": centre}) == (trials, cell)
+    assert plan._read_centre({}) == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "values"),
+    [
+        ({"centre": {"trials": 0}}, "not-an-integer", {"key": "trials", "setting": 0, "minimum": 1}),
+        ({"centre": {"b": 1, "a": 2}}, "unknown-key", {"key": "a"}),
+        ({"centre": {"cell": [1]}}, "invalid-cell", {"cell": [1]}),
+        ({"centre": {"cell": {"x": 1}}}, "unknown-factor", {"factor": "x", "factors": "nodes, fs"}),
+        ({"centre": {"cell": {"nodes": "a", "fs": "nfs"}}}, "unknown-level", {"level": "a", "factor": "nodes"}),
+        ({"centre": {"cell": {"nodes": True, "fs": "nfs"}}}, None, {}),  # as 1, a level
+        ({"centre": {"cell": {"nodes": 1, "fs": 3}}}, "unknown-level", {"level": 3, "factor": "fs"}),
+        ({"centre": {"cell": {"nodes": 1}}}, "missing-factor", {"factor": "fs"}),
+        ({"kind": "full", "blocs": "fs"}, "unknown-key", {"key": "blocs", "kind": "full", "nearest": "blocks"}),
+        ({"kind": "full", "zzzzzz": 1}, "unknown-key", {"key": "zzzzzz", "nearest": ""}),
+        ({"blocks": ["f"]}, "unknown-factor", {"key": "blocks", "factor": "f", "nearest": "fs"}),
+        ({"hard_to_change": ["zz"]}, "unknown-factor", {"nearest": "", "factors": "nodes, fs"}),
+        ({"blocks": ["nodes", "fs"], "hard_to_change": ["nodes", "fs"]}, "conflicting-roles", {"factor": "fs"}),
+        ({"blocks": ["nodes", "fs"], "factors": ["nodes", "fs"]}, "block-as-factor", {"block": "fs"}),
+        ({"kind": "ful"}, "unknown-design", {"kind": "ful", "nearest": "full"}),
+        ({"kind": "qqq"}, "unknown-design", {"kind": "qqq", "nearest": ""}),
+        ({"kind": "one_at_a_time", "base": 3}, "invalid-cell", {"cell": 3}),
+        ({"kind": "one_at_a_time", "base": {"a": 3}}, "unknown-factor", {"factor": "a", "factors": "nodes, fs"}),
+        ({"kind": "one_at_a_time", "base": {"fs": 3}}, "unknown-level", {"factor": "fs", "level": 3}),
+        ({"kind": "list", "cells": []}, "missing-key", {}),
+        ({"kind": "list", "cells": {"nodes": 1}}, "missing-key", {}),
+        (
+            {
+                "kind": "list",
+                "cells": [{"nodes": 1, "fs": "nfs"}, {"nodes": 2, "fs": "nfs"}, {"nodes": 2, "fs": "nfs"}],
+            },
+            "duplicate-cell",
+            {"key": "design.cells[2]", "first_index": 1},
+        ),
+        ({"kind": "list", "cells": [{"fs": "nfs"}]}, "missing-factor", {"key": "design.cells[0]", "factor": "nodes"}),
+        ({"kind": "list", "cells": [{"fs": "x", "nodes": 1}]}, "unknown-level", {"level": "x", "factor": "fs"}),
+        ({"kind": "latin", "points": 2001, "tries": 1}, "out-of-range", {"key": "points", "limit": 2000}),
+        ({"kind": "latin", "points": 2, "tries": 10_001}, "out-of-range", {"key": "tries", "limit": 10_000}),
+        ({"kind": "latin", "points": 2, "ranges": [1]}, "invalid-range", {"ranges": [1]}),
+    ],
+)
+def test_the_values_of_a_wrong_key(asked, code, values):
+    if code is None:
+        design.check_design(asked, [NODES, FS])
+        return
+    with raises(code, InputError, **values):
+        design.check_design(asked, [NODES, FS])
+
+
+def test_the_name_of_the_mark_of_centre_trials_is_reserved_where_there_are_any():
+    factors = [NODES, Factor(CENTRE, "", (1, 2))]
+    design.check_design(design.FULL, factors)
+    with raises("reserved-name", factor=CENTRE):
+        design.check_design({"centre": 1}, factors)
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "level"),
+    [
+        ("bytes", "64KiB", 65536),
+        ("bytes", "many", "many"),
+        ("bytes", 7, 7),
+        ("s", "1min", 60.0),
+        ("s", "1KiB", "1KiB"),
+        ("nodes", "64KiB", "64KiB"),
+    ],
+)
+def test_a_value_is_converted_to_the_unit_of_its_factor(unit, value, level):
+    assert plan.convert_level(Factor("f", unit), value) == level
+
+
+def test_a_cell_of_some_factors_is_checked_by_the_conditions_on_those_alone():
+    conditions = plan.read_constraints({"constraints": ["a < 2", "a < b"]}, ["a", "b"])
+    some, both = plan.build_cell_check(conditions, ["a"]), plan.build_cell_check(conditions, ["a", "b"])
+    assert [some({"a": a}) for a in (1, 2)] == [True, False]
+    assert [both({"a": 1, "b": b}) for b in (1, 2)] == [False, True]
+    assert plan.read_constraints({}, ["a"]) == ()
+
+
+def test_one_at_a_time_is_crossed_with_the_other_factors():
+    asked = {"kind": "one_at_a_time", "factors": ["nodes", "fs"], "base": {"nodes": 2}}
+    made = design.build_cells([NODES, PER_NODE, FS], asked, 1)
+    base = [(2, "nfs"), (1, "nfs"), (4, "nfs"), (2, "lustre"), (2, "beegfs")]
+    assert [tuple(c.values()) for c in made.cells] == [(n, per, fs) for n, fs in base for per in (1, 8)]
+    assert codes(made.notes) == ["no-interactions"]
+
+
+def test_as_many_cells_as_are_planned_at_most():
+    whole = [Factor("a", "", tuple(range(10**3))), Factor("b", "", tuple(range(100)))]
+    assert plan.MOST_CELLS == 10**5
+    cells = kinds.cross_with_factors([{}], whole, whole)
+    assert (len(cells), cells[0], cells[-1]) == (10**5, {"a": 0, "b": 0}, {"a": 999, "b": 99})
+    with raises("too-many-cells", level_counts="1000 × 100 × 2", n_cells=2 * 10**5, max_cells=10**5):
+        kinds.cross_with_factors([{}], [*whole, Factor("c", "", (0, 1))], whole)
+    with raises("too-many-cells", n_cells=2 * 10**5):
+        kinds.cross_with_factors([{}, {}], whole, whole)

@@ -252,3 +252,59 @@ def test_sizes_may_be_texts_and_counts_only_numbers():
     }
     with raises("not-an-integer"):
         envelope.Settings(small_files="4KiB")
+
+
+def test_every_transfer_of_the_envelope_by_hand():
+    settings = envelope.Settings(
+        small_files=7, small_file_size=100, large_files=2, large_file_size=4096, transfer_size=1024, verify=True
+    )
+    found = {}
+    for plan in envelope.plan(settings, 0, 3, 1):
+        moves = [step for step in plan.phase.steps if step.kind in ("read", "write")]
+        found[plan.operation] = [
+            (step.kind, step.transfer_size, step.base, step.size, step.count, step.offsets) for step in moves
+        ]
+        assert plan.phase.verify is bool(moves), plan.operation
+        assert plan.phase.open_flags == () and plan.warm is None and plan.counts_moved is False
+    small, large = (100, None, 100, None, "seq"), (1024, None, 4096, None, "seq")
+    assert found == {
+        "create": [],
+        "open": [],
+        "write_small": [("write", *small)],
+        "read_1to1_small": [("read", *small)],
+        "write_large": [("write", *large)],
+        "read_1to1_large": [("read", *large)],
+        "make_nto1_small": [("write", *small)],
+        "read_nto1_small": [("read", *small)],
+        "make_nto1_large": [("write", *large)],
+        "read_nto1_large": [("read", *large)],
+        "make_segmented": [],
+        "write_shared_segmented": [("write", 1024, 0, 4096, None, "seq")],
+        "make_strided": [],
+        "write_shared_strided": [("write", 1024, 0, 3 * 4096 - 2048, 4, {"stride": {"hole": 2048}})],
+    }
+    last = by_name(settings, 2, 3, 1)
+    assert last["write_shared_segmented"].phase.steps[1].base == 2 * 4096
+    assert last["write_shared_strided"].phase.steps[1].base == 2 * 1024
+    assert last["read_1to1_small"].phase.files.template == "rank00000/small/f"
+    made = by_name(settings, 0, 3, 1)
+    assert [(made[name].phase.files.template, made[name].timed) for name in ("make_nto1_small", "make_strided")] == [
+        ("shared/small", False),
+        ("shared/strided", False),
+    ]
+    assert [step.kind for step in made["make_segmented"].phase.steps] == ["create", "close"]
+
+
+def test_a_large_file_may_be_one_transfer():
+    assert envelope.Settings(large_file_size=2**20, transfer_size=2**20).large_file_size == 2**20
+    assert envelope.Settings().to_json() == {
+        "small_files": 1000,
+        "small_file_size": 4096,
+        "large_files": 1,
+        "large_file_size": 2**26,
+        "transfer_size": 2**20,
+        "cache": "cold",
+        "shared_writes": True,
+        "direct": False,
+        "verify": False,
+    }

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from iosonde.core.errors import InputError
 from iosonde.core.types import Factor
 from iosonde.measure import design
-from iosonde.measure.design import latin, words
+from iosonde.measure.design import fractional, latin, words
 from messages import assert_problem, codes, raises
 
 NAMES = ("stripe", "replica", "cache", "ahead", "behind", "quick", "sync", "direct")
@@ -243,3 +243,179 @@ def test_a_constraint_on_a_hypercube():
     made = design.build_cells(factors, {"kind": "latin", "points": 9, "constraints": "stripe <= servers"}, 1)
     assert all(cell["stripe"] <= cell["servers"] for cell in made.cells)
     assert made.n_dropped + made.merged + len(made.cells) == 9
+
+
+# Columns A to E are the bits 1, 2, 4, 8, 16: D = -AB, E = AC.
+PAIR = [words.Generator(3, 0b00011, -1), words.Generator(4, 0b00101)]
+
+
+def test_the_algebra_of_a_fraction_by_hand():
+    defining = words.compute_defining_words(PAIR)
+    assert defining == {0b01011: -1, 0b10101: 1, 0b11110: -1}  # -ABD, ACE, and their product -BCDE
+    assert words.compute_resolution(defining) == 3
+    assert words.count_word_lengths(defining, 5) == (2, 1, 0)
+    rows = words.build_factor_columns(5, PAIR)
+    signs = [(a, b, c) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]
+    assert rows == [[a, b, c, -a * b, a * c] for a, b, c in signs]
+    assert words.list_aliases(3, {0b111: -1}) == [
+        [(0b001, 1), (0b110, -1)],
+        [(0b010, 1), (0b101, -1)],
+        [(0b100, 1), (0b011, -1)],
+    ]
+    assert words.list_aliases(4, {0b1111: 1}) == [
+        [(0b0011, 1), (0b1100, 1)],
+        [(0b0101, 1), (0b1010, 1)],
+        [(0b1001, 1), (0b0110, 1)],
+    ]
+    assert words.list_aliases(5, {0b11111: 1}) == []
+
+
+def test_generators_of_the_smallest_designs_by_hand():
+    def masks(k, p):
+        return [(generator.target, generator.sources, generator.sign) for generator in words.find_generators(k, p)]
+
+    assert masks(3, 1) == [(2, 0b11, 1)]
+    assert masks(5, 1) == [(4, 0b1111, 1)]
+    assert masks(5, 2) == [(3, 0b011, 1), (4, 0b101, 1)]
+    assert masks(7, 4) == [(3, 0b011, 1), (4, 0b101, 1), (5, 0b110, 1), (6, 0b111, 1)]
+
+
+@pytest.mark.parametrize(
+    ("k", "p", "is_known"),
+    [
+        (3, 0, False),
+        (3, 1, True),
+        (3, 2, False),  # two runs
+        (4, 2, False),  # four runs have three columns
+        (7, 1, True),  # 64 runs
+        (8, 1, False),
+        (7, 4, True),
+        (8, 5, False),
+        (16, 10, True),
+        (16, 11, True),
+        (17, 11, False),
+    ],
+)
+def test_fractions_that_are_searched(k, p, is_known):
+    assert words.has_generators(k, p) is is_known
+
+
+@pytest.mark.parametrize(
+    ("asked", "factors", "code", "values"),
+    [
+        ({}, 4, "ambiguous-fraction", {"key": "p", "chosen_keys": ""}),
+        ({"p": 1, "generators": "D=ABC"}, 4, "ambiguous-fraction", {"key": "generators"}),
+        (
+            {"resolution": 4, "p": 1},
+            4,
+            "ambiguous-fraction",
+            {"key": "resolution", "chosen_keys": " and ".join(("p", "resolution"))},
+        ),
+        ({"p": 2}, 4, "no-such-fraction", {"n_factors": 4, "possible_p": "1", "p": 2}),
+        ({"p": 1}, 8, "no-such-fraction", {"n_factors": 8, "possible_p": "2, 3, 4", "p": 1}),
+        ({"resolution": 5}, 4, "no-such-fraction", {"n_factors": 4, "possible_p": "1", "resolution": 5}),
+        ({"resolution": 2}, 4, "not-an-integer", {"key": "resolution", "minimum": 3}),
+        ({"p": 0}, 4, "not-an-integer", {"key": "p", "minimum": 1}),
+        ({"p": 1}, 2, "no-such-fraction", {"n_factors": 2}),
+        ({"generators": ["C=AB", "D=AB"]}, 4, "aliased-generators", {"factors": " and ".join(("cache", "ahead"))}),
+        ({"generators": []}, 4, "invalid-generator", {"generators": []}),
+        ({"generators": ["D=ABC"] * 13}, 4, "invalid-generator", {}),
+        ({"generators": ["D=ABC"] * 12}, 4, "duplicate-generator", {"index": 0, "factor": "ahead"}),
+        ({"generators": ["D ABC"]}, 4, "invalid-generator", {"key": "design.generators[0]"}),
+        ({"generators": ["D=ABC", "=AB"]}, 5, "invalid-generator", {"key": "design.generators[1]", "generator": "=AB"}),
+        ({"generators": ["C=AB", "D=AC"]}, 4, "chained-generator", {"index": 1, "factor": "cache"}),
+        ({"generators": ["D=ABE"]}, 4, "unknown-factor", {"factor": "ABE"}),
+        ({"generators": ["D=A*x"]}, 4, "unknown-factor", {"key": "design.generators[0]", "factor": "x"}),
+    ],
+)
+def test_the_values_of_a_wrong_fraction(asked, factors, code, values):
+    with raises(code, InputError, **values):
+        design.check_design({"kind": "fractional", **asked}, switches(factors))
+
+
+@pytest.mark.parametrize(
+    ("text", "indices"),
+    [
+        ("ABD", [0, 1, 3]),
+        (" cache * stripe ", [2, 0]),
+        ("stripe:replica", [0, 1]),
+        ("A·cache", [0, 2]),
+        ("", []),
+        ("AA", [0, 0]),
+    ],
+)
+def test_a_product_names_factors_by_name_or_letter(text, indices):
+    assert fractional._parse_factors(text, switches(4), "x") == indices
+
+
+def test_a_factor_whose_name_is_a_letter_is_meant_by_it():
+    factors = [Factor(name, "", (0, 1)) for name in ("B", "A", "C")]
+    assert fractional._parse_factors("BAC", factors, "x") == [0, 1, 2]
+    assert fractional._parse_factors("J", [Factor(f"f{i}", "", (0, 1)) for i in range(9)], "x") == [8]
+
+
+@pytest.mark.parametrize(
+    ("span", "values"),
+    [
+        # At 0, a quarter, a half, 0.99
+        (latin.Range(0, 10), [0, 2.5, 5, 9.9]),
+        (latin.Range(2, 10), [2, 4, 6, 9.92]),
+        (latin.Range(1, 10_000, True), [1, 10, 100, 10**3.96]),
+        (latin.Range(2, 32, True), [2, 4, 8, 2 * 16**0.99]),
+        (latin.Range(1, 11, step=4), [4, 4, 8, 8]),  # no multiple outside the range
+        (latin.Range(0, 10, step=3), [0, 3, 6, 9]),
+    ],
+)
+def test_a_range_has_a_value_at_each_place(span, values):
+    assert [span.value(u) for u in (0, 0.25, 0.5, 0.99)] == pytest.approx(values)
+
+
+def test_a_factor_of_levels_is_cut_into_as_many_parts():
+    factor = Factor("f", "", ("a", "b", "c"))
+    assert [latin._map_value(factor, u, {}) for u in (0, 0.33, 0.34, 0.66, 0.67, 0.99)] == list("aabbcc")
+    assert latin._map_value(factor, 0.5, {"f": latin.Range(0, 3)}) == 1.5
+
+
+@pytest.mark.parametrize(
+    ("spec", "span"),
+    [
+        ({"low": 1, "high": 2}, latin.Range(1, 2)),
+        ({"low": "4KiB", "high": "1MiB", "scale": "log"}, latin.Range(4096, 2**20, True)),
+        ({"low": -1, "high": 2.5, "scale": "linear", "step": 0.5}, latin.Range(-1, 2.5, False, 0.5)),
+        ({"low": 1, "high": 4, "step": 4}, latin.Range(1, 4, False, 4)),
+        ({"low": 0.5, "high": 1.5, "step": 1}, latin.Range(0.5, 1.5, False, 1)),
+    ],
+)
+def test_a_range_is_read_with_its_scale_and_step(spec, span):
+    assert latin._read_range(spec, "x") == span
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "values"),
+    [
+        ({"high": 1}, "empty-range", {"key": "x", "low": 1, "high": 1}),
+        ({"more": 1}, "invalid-range", {"key": "x"}),
+        ({"scale": "exp"}, "unknown-option-value", {"scale": "exp"}),
+        ({"low": 0, "scale": "log"}, "nonpositive-value", {"low": 0}),
+        ({"low": -1, "scale": "log"}, "nonpositive-value", {"low": -1}),
+        ({"step": 0}, "invalid-step", {"step": 0}),
+        ({"step": -1}, "invalid-step", {"step": -1}),
+        ({"step": 11}, "invalid-step", {"step": 11}),
+        ({"low": True}, "invalid-number", {"key": "x.low", "setting": True}),
+        ({"high": float("inf")}, "invalid-number", {"key": "x.high"}),
+        ({"high": [3]}, "invalid-number", {"key": "x.high", "setting": [3]}),
+        ({"step": "soon"}, "invalid-size", {"place": "x.step"}),
+    ],
+)
+def test_a_range_that_is_none_is_refused_by_its_key(change, code, values):
+    with raises(code, InputError, **values):
+        latin._read_range({"low": 1, "high": 10} | change, "x")
+
+
+def test_constraints_on_a_hypercube_are_counted_in_its_note():
+    asked = {"kind": "latin", "points": 3, "tries": 1, "constraints": "n != 2"}
+    made = design.build_cells([Factor("n", "", (1, 2, 4))], asked, 1)
+    assert sorted(cell["n"] for cell in made.cells) == [1, 4]
+    assert_problem(*made.notes, "constrained-hypercube", dropped=1, cells=3)
+    with raises("no-varying-factor"):
+        design.check_design({"kind": "latin", "points": 3}, [Factor("n", "", (1,))])

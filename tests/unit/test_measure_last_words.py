@@ -145,3 +145,32 @@ def test_errors_are_read_in_the_order_of_their_files(tmp_path):
     assert [(message.code, message.values["n"], str(message)) for message in found] == [
         ("x", number, f"number {number}. wait") for number in (1, 2, 3)
     ]
+
+
+def test_a_message_travels_with_code_and_values():
+    message = last_words.message_from_json(last_words.message_to_json(FULL.message))
+    assert (message, message.code) == (FULL.message, "is-full")
+    sent = last_words.message_to_json(TargetError("c", "{a} {b}", a=1, b="x").message)
+    assert (sent["code"], sent["values"]) == ("c", {"a": "1", "b": "x"})
+    assert last_words.message_to_json("plain") == {"code": "", "text": "plain", "values": {}}
+
+
+@pytest.mark.parametrize(("signal", "values"), [(None, {"exit_code": 3, "signal": None}), (9, {"signal": 9})])
+def test_ranks_that_ended_without_a_reason_have_how_they_ended(signal, values):
+    ended = Outcome(3, 1.0, False, [], "last line\n", signal)
+    assert_problem(last_words.describe_failed_ranks(ended), "ranks-failed", output=ended.last_words(), **values)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "code"),
+    [
+        (OSError(errno.EIO, "x"), "OSError", "io-error"),
+        (OSError("no number"), "OSError", "unexpected-error"),
+        (_native.EngineError("x"), "EngineError", "unsupported-workload"),
+        (KeyError("x"), "KeyError", "unexpected-error"),
+    ],
+)
+def test_errors_of_others_have_a_code(error, kind, code):
+    found = last_words._describe_error(error)
+    assert (found["kind"], found["code"], found["hint"], found["values"]) == (kind, code, "", {})
+    assert set(found) == {"kind", "code", "message", "hint", "values"} and found["message"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iosonde.measure import mpi_program
+from iosonde.measure import mpi_program, same_file
 from iosonde.measure.collect import aggregate, one_job
 from iosonde.measure.same_file import find_file_written_by_all
 from iosonde.measure.spec import ALL, EACH, MPI, SINGLE
@@ -182,3 +182,169 @@ def test_several_outputs_of_one_command_are_iterations_of_one_trial():
 )
 def test_mdtest_that_only_creates_is_known(command, only):
     assert mpi_program.is_mdtest_create_only(command) is only
+
+
+@pytest.mark.parametrize(
+    ("command", "programs", "alone"),
+    [
+        ("ior -w", [("ior", 0, (), ("-w",))], True),
+        ("A=1 B='x y' ior 'a b' | tee log", [("ior", 12, ("A", "B"), ("a b",)), ("tee", 24, (), ("log",))], True),
+        ("a; b", [("a", 0, (), ()), ("b", 3, (), ())], False),
+        ("a;", [("a", 0, (), ())], True),
+        ("a &", [("a", 0, (), ())], False),
+        ("a || b", [("a", 0, (), ()), ("b", 5, (), ())], False),
+        ("a >out 2>&1 <in b", [("a", 0, (), ("b",))], True),
+        ("# c\na", [("a", 4, (), ())], True),
+        ("! a", [("!", 0, (), ("a",))], False),
+        ("A=1", [], None),
+        ('"a', [('"', 0, (), ("a",))], True),
+        ("(a)", [("a", 1, (), ())], False),
+    ],
+)
+def test_programs_of_a_command_by_hand(command, programs, alone):
+    found = mpi_program.list_programs(command)
+    assert [(each.word, each.at, each.assigned, each.words) for each in found] == programs
+    assert {each.alone for each in found} == ({alone} if programs else set())
+
+
+def test_programs_are_known_by_name():
+    found = mpi_program.get_first_program("/opt/bin/mpiexec.hydra -n 2 ior")
+    assert (found.name, found.is_launcher, found.is_tool) == ("mpiexec.hydra", True, False)
+    tool = mpi_program.get_first_program("/opt/bin/mdtest")
+    assert (tool.name, tool.is_launcher, tool.is_tool) == ("mdtest", False, True)
+    assert mpi_program.get_first_program("") is None
+
+
+@pytest.mark.parametrize(
+    ("command", "launched"),
+    [
+        ("mpirun -n 2 /o/ior -w", ("mpirun", "/o/ior")),
+        ("mpirun -n 2 ./mine", None),
+        ("ior", None),
+        ("", None),
+        ("/b/srun mdtest ior", ("/b/srun", "mdtest")),
+    ],
+)
+def test_the_tool_that_a_launcher_starts(command, launched):
+    assert mpi_program.find_launched_tool(command) == launched
+
+
+@pytest.mark.parametrize(
+    ("command", "tools", "has"),
+    [
+        ("mpirun -n 2 ior", ["ior"], True),
+        ("env A=b ior", ["ior"], True),
+        ("echo ior", ["ior"], False),
+        ("fio", ["ior", "fio"], True),
+        ("mpirun -n 2 fio", ["ior"], False),
+    ],
+)
+def test_a_command_that_runs_one_of_several_programs(command, tools, has):
+    assert mpi_program.has_any_program(command, tools) is has
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [("", "no-program"), ("mpirun ior", "launcher-not-allowed"), ("ior; ior", "several-programs"), ("ior | cat", None)],
+)
+def test_why_a_command_is_no_job(command, code):
+    found = mpi_program.explain_unfit_for_mpi(command)
+    assert (found and found[0].code) == code and (found is None or found[1])
+
+
+@pytest.mark.parametrize(
+    ("command", "differs"),
+    [
+        ("a ${RANK}", True),
+        ("a ${HOSTNAME}", True),
+        ("a $IOSONDE_RANK", True),
+        ("a ${IOSONDE_LOCAL_RANK}", True),
+        ("a ${RANKS} $IOSONDE_RANKS", False),
+        ("a $$RANK", False),
+    ],
+)
+def test_a_command_that_differs_between_ranks(command, differs):
+    assert mpi_program.is_different_by_rank(command) is differs
+
+
+@pytest.mark.parametrize(
+    ("on", "tasks", "expected", "breaks"),
+    [
+        ("mpi", [1, 1], 2, True),
+        ("mpi", [1], 1, False),
+        ("all", [1, 1], 2, False),
+        ("mpi", [None], 2, False),
+        ("mpi", [None, None], 2, True),
+        ("mpi", [None, 2], 2, False),
+        ("mpi", [None] * 3, 2, False),
+        ("mpi", [2], 2, False),
+    ],
+)
+def test_a_job_that_broke_into_several(on, tasks, expected, breaks):
+    item = {"on": on, "label": "x"}
+    found = one_job.describe_broken_job(item, {"tool": "ior", "tasks": tasks, "expected": expected})
+    assert len(found) == breaks
+    if breaks:
+        assert_problem(found[0], "separate-jobs", jobs=len(tasks), expected=expected)
+    assert one_job.describe_broken_job(item, None) == []
+
+
+@pytest.mark.parametrize(
+    ("on", "command", "expected"),
+    [
+        ("single", "mpirun -n ${NODES} ior", 4),
+        ("single", "mpirun ior", None),
+        ("single", "ior ${RANKS}", 0),
+        ("all", "ior", 4),
+        ("all", "fio", 0),
+        ("all", "ior ${RANK}", 0),
+        ("each", "ior", 0),
+        ("mpi", "./mine", 4),
+    ],
+)
+def test_the_tasks_that_a_step_should_have(on, command, expected):
+    assert one_job._count_expected_tasks({"on": on, "command": command}, 4) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("ior -o=/x/f", "/x/f"),
+        ("ior -r -w -o /x/f", "/x/f"),
+        ("ior -o", None),
+        ("mdtest -d /x", "/x"),
+        ("fio --filename=/x --readwrite=rw", "/x"),
+        ("fio --filename=/x --readwrite=randrw", "/x"),
+        ("fio --filename=/x", None),
+        ("iozone -i 0 -f /x", "/x"),
+        ("iozone -i 1 -f /x", None),
+        ("iozone -f /x", "/x"),
+        ("dd of=f", "f"),
+        ("dd of=f ${RANK}", None),
+        ("dd of=${TARGET}/f ${RANK}", "${TARGET}/f"),
+        ("dd of=$HOME/f", None),
+        ("dd of=`hostname`", None),
+        ("cp a b; dd of=/x", "/x"),
+        ("cp a b", None),
+    ],
+)
+def test_files_that_copies_write_by_hand(command, name):
+    assert find_file_written_by_all(command, 2, 1) == name
+    assert find_file_written_by_all(command, 1, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "per_node", "is_unique"),
+    [
+        ("${RANK}", 2, 2, True),
+        ("${NODE_INDEX}", 2, 1, True),
+        ("${HOSTNAME}", 2, 2, False),
+        ("${HOSTNAME}${LOCAL_RANK}", 2, 2, True),
+        ("${LOCAL_RANK}", 2, 2, False),
+        ("${LOCAL_RANK}", 1, 2, True),
+        ("f", 1, 1, True),
+        ("${RANKS}", 1, 2, False),
+    ],
+)
+def test_names_that_every_copy_has_for_itself(name, nodes, per_node, is_unique):
+    assert same_file._has_unique_name(name, nodes, per_node) is is_unique

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
+from iosonde.core.workload import Files, MpiIo, Phase, Step
 from iosonde.measure import workloads
 from iosonde.measure.rank import phases as rank_phases
 from iosonde.measure.workloads import noncontiguous
@@ -238,3 +239,84 @@ def test_the_phases_of_the_last_of_three_ranks(verify):
 def test_holes_are_checked_where_there_are_any(hole, size, checks):
     plans = plan(Settings(10, hole, operations="write", file_size=size, verify=True), 0, 1, 0)
     assert [one.operation for one in plans if one.operation.startswith("check")] == checks
+    assert [one.timed for one in plans if one.operation.startswith("check")] == [False] * len(checks)
+
+
+def test_the_steps_of_each_method_by_hand():
+    """The second of two ranks: pieces of 10 bytes, holes of 20, in a file of 200."""
+    naive, sieve = (
+        plan(Settings(10, 20, method, "write", file_size=200, sieve_buffer=64), 1, 2, 0)[2] for method in METHODS[:2]
+    )
+    stride = {"stride": {"hole": 20}}
+    data = {"transfer_size": 10, "base": 100, "size": 100, "offsets": stride}
+    ends = Step("fsync"), Step("close")
+    assert naive.phase == Phase("write", Files("shared/write", 1), (Step("open"), Step("write", **data), *ends))
+    with_buffer = Step("write", **data, sieve={"buffer": 64})
+    assert sieve.phase == Phase("write", Files("shared/write", 1), (Step("open"), with_buffer, *ends))
+    for method in METHODS[2:]:
+        settings = Settings(10, 20, method, "read", 64, 200, call_size=25, hints={"x": 1}, verify=True)
+        access = plan(settings, 1, 2, 0)[2].phase
+        buffers = ("cb_buffer_size",) if method == METHODS[3] else ("ind_rd_buffer_size", "ind_wr_buffer_size")
+        assert access == MpiIo(
+            "read",
+            "shared/read000000",
+            "read",
+            base=100,
+            piece=10,
+            hole=20,
+            count=4,
+            per_call=2,
+            collective=method == METHODS[3],
+            hints={**dict.fromkeys(buffers, "64"), "x": "1"},
+            verify=True,
+        )
+    interleaved = plan(Settings(10, 20, METHODS[2], "read", file_size=200, layout="interleaved"), 1, 2, 0)[2].phase
+    assert (interleaved.base, interleaved.hole, interleaved.count, interleaved.per_call) == (
+        30,
+        50,
+        3,
+        16 * 2**20 // 10,
+    )
+    assert plan(Settings(10, 20, METHODS[2], "read", file_size=200, call_size=5), 0, 2, 0)[2].phase.per_call == 1
+
+
+def test_a_file_is_made_whole_in_large_transfers():
+    create, fill, *_ = plan(Settings(file_size=2**24 + 5, operations="read"), 0, 2, 0)
+    steps = (Step("create"), Step("close"))
+    assert create.phase == Phase("create_read_file", Files("shared/read", 1), steps)
+    data = Step("write", transfer_size=2**22, base=0, size=2**23 + 2)
+    assert fill.phase.steps == (Step("open"), data, Step("fsync"), Step("close"))
+    last = plan(Settings(file_size=2**24 + 5, operations="read"), 1, 2, 0)[1].phase.steps[1]
+    assert (last.base, last.size) == (2**23 + 2, 2**23 + 3)
+    alone = plan(Settings(10, 20, file_size=100, operations="read"), 0, 1, 0)[1].phase.steps[1]
+    assert (alone.transfer_size, alone.size) == (100, 100)
+
+
+@pytest.mark.parametrize(("size", "count"), [(9, 0), (10, 1), (39, 1), (40, 2), (69, 2), (70, 3)])
+def test_the_last_piece_needs_no_hole(size, count):
+    assert noncontiguous._count_fitting(size, Settings(10, 20)) == count
+    assert Settings(10, 20).period == 30
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"operations": ()}, "invalid-operations"),
+        ({"verify": 1}, "not-a-boolean"),
+        ({"hints": ["a"]}, "not-a-mapping"),
+        ({"hole_size": -1}, "out-of-range"),
+        ({"call_size": 0x7FFFF001}, "out-of-range"),
+        ({"sieve_buffer": 0}, "out-of-range"),
+        ({"file_size": 0}, "out-of-range"),
+    ],
+)
+def test_more_settings_that_are_refused(change, code):
+    with raises(code, InputError) as caught:
+        Settings(**change)
+    assert caught.value.path == tuple(change)
+
+
+def test_the_largest_sizes_are_taken():
+    largest = Settings(access_size=0x7FFFF000, hole_size=0, sieve_buffer=0x7FFFF000, file_size=2**40)
+    assert (largest.access_size, largest.hole_size, largest.operations) == (0x7FFFF000, 0, ("write", "read"))
+    assert largest.to_json()["operations"] == ["write", "read"]

@@ -1,6 +1,7 @@
 """The workload of one's own phases: data → plans of every rank, what they need, and what is said about wrong ones."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,13 +10,14 @@ from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
 from iosonde.core.schema import RECORD
-from iosonde.core.workload import Device, FileNames, Files, Workload
+from iosonde.core.workload import Device, FileNames, Files, MixPart, Phase, Step, Workload
 from iosonde.engine import _native
 from iosonde.measure.rank import wear_out
-from iosonde.measure.workloads import phases
+from iosonde.measure.workloads import phase_maker, phases
+from iosonde.measure.workloads import settings as workload_settings
 from iosonde.measure.workloads.phases import Settings
 from iosonde.measure.workloads.settings import SettingError, parse_integer
-from messages import raises
+from messages import assert_problem, raises
 
 WRITE = {"kind": "write", "transfer_size": "1MiB", "size": "4MiB"}
 
@@ -358,3 +360,262 @@ def test_a_part_without_work_keeps_the_times_of_the_other():
     for parts in ((worked, idle), (idle, worked)):
         joined = wear_out.join_phase_parts(*parts)
         assert (joined.started_ns, joined.ended_ns, joined.totals) == (1000, 1300, worked.totals)
+
+
+def test_a_phase_takes_over_all_of_its_keys():
+    step = {
+        "kind": "write",
+        "transfer_size": "1KiB",
+        "base": "${RANK} * 2KiB",
+        "count": "2",
+        "offsets": {"stride": {"hole": "3KiB"}},
+        "memory": "seq",
+    }
+    spec = {
+        "name": "w",
+        "files": {"template": "f${RANK}", "count": "2", "first": 0, "suffix": ".x"},
+        "steps": ["open", step, {"kind": "compute", "time": "2ms", "ns_per_byte": 3}, "close"],
+        "order": "shuffled",
+        "passes": "3",
+        "time_limit": "2s",
+        "max_operations": "9",
+        "on_error": "continue",
+        "arrival": {"rate_per_s": 5, "distribution": "poisson"},
+        "open_flags": ["direct", "buffered", "sync"],
+        "content": "zeros",
+        "verify": False,
+        "memory_size": "8KiB",
+        "alignment": "512",
+        "min_nodes": "2",
+    }
+    planned = phases.PhaseMaker({"RANK": 1, "RANKS": 2}, ()).plan(spec, set())
+    phase_of = planned.phase
+    assert phase_of == Phase(
+        "w",
+        Files("f1", 2, 0, ".x"),
+        (
+            Step("open"),
+            Step(
+                "write",
+                transfer_size=1024,
+                base=2048,
+                count=2,
+                offsets={"stride": {"hole": 3072}},
+                memory="seq",
+            ),
+            Step("compute", ns=2_000_000, ns_per_byte=3),
+            Step("close"),
+        ),
+        order="shuffled",
+        passes=3,
+        time_limit_ns=2 * 10**9,
+        max_operations=9,
+        on_error="continue",
+        arrival={"rate_per_s": 5, "distribution": "poisson"},
+        open_flags=("direct", "sync"),
+        content="zeros",
+        verify=False,
+        memory_size=8192,
+        alignment=512,
+    )
+    assert (planned.operation, planned.measures, planned.counted_kind) == ("w", "bandwidth", "write")
+    assert (planned.timed, planned.reads, planned.shared, planned.wears_out, planned.min_nodes) == (
+        True,
+        (),
+        False,
+        False,
+        2,
+    )
+    assert planned.backend == {"name": "posix"}
+
+
+def test_what_a_phase_does_not_say_has_its_default():
+    (planned,) = plan({"name": "p", "files": "f", "steps": ["stat"]})
+    assert planned.phase == Phase("p", Files("f"), (Step("stat"),), passes=1, alignment=4096)
+    assert (planned.min_nodes, planned.backend, planned.timed) == (1, {"name": "posix"}, True)
+    (ring,) = plan({"name": "p", "files": "f", "steps": ["stat"], "backend": "io_uring", "verify": True, "timed": 0})
+    assert (ring.backend, ring.phase.verify, ring.timed) == ({"name": "io_uring"}, True, False)
+
+
+@pytest.mark.parametrize(
+    ("steps", "flags", "name"),
+    [
+        (["write"], (), "w_buffered"),
+        (["write", "fdatasync"], (), "w"),
+        (["write", "close"], (), "w"),
+        (["write", "open"], (), "w_buffered"),
+        (["write"], ("dsync",), "w"),
+        (["write"], ("append",), "w_buffered"),
+        (["read"], (), "w"),
+    ],
+)
+def test_a_write_is_durable_by_a_step_or_a_flag(steps, flags, name):
+    phase_of = Phase("w", Files("f"), tuple(Step(kind) for kind in steps), open_flags=flags)
+    assert phase_maker._name_operation(phase_of, steps[0], steps) == name
+    named = Phase("buffered w", Files("f"), (Step("write"),))
+    assert phase_maker._name_operation(named, "write", ["write"]) == named.name
+
+
+@pytest.mark.parametrize(
+    ("measures", "kinds", "moving", "counted"),
+    [
+        ("bandwidth", ["open", "read", "write"], ["read", "write"], "read"),
+        ("rate", ["open", "read", "close"], ["read"], "close"),
+        ("rate", ["open", "read"], ["read"], "read"),
+        ("rate", ["open", "close"], [], "open"),
+        ("bandwidth", ["open", "close"], [], "open"),
+    ],
+)
+def test_which_operation_counts(measures, kinds, moving, counted):
+    assert phase_maker._choose_counted(measures, kinds, moving) == counted
+
+
+def test_kinds_of_steps_are_listed_once_with_those_of_a_mix():
+    mix = Step("mix", of=(MixPart(1, Step("read")), MixPart(2, Step("write"))))
+    assert phase_maker.list_kinds_of_steps((Step("open"), mix, Step("write"), Step("open"))) == [
+        "open",
+        "read",
+        "write",
+    ]
+    assert [phase_maker._name_place(files) for files in (Files("f"), FileNames(("a", "b")), Device("zero"))] == [
+        "f",
+        "a",
+        "zero",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "code", "values"),
+    [
+        ({"passes": -1}, ("passes",), "out-of-range", {"number": -1, "minimum": 0}),
+        ({"max_operations": 0}, ("max_operations",), "out-of-range", {"number": 0, "minimum": 1}),
+        ({"files": {"template": "a", "first": -1}}, ("files", "first"), "out-of-range", {"minimum": 0}),
+        ({"files": {"device": "zero", "x": 1}}, ("files", "x"), "unknown-key", {"key": "x"}),
+        ({"files": {"names": ["a"], "count": 1}}, ("files", "count"), "unknown-key", {"key": "count"}),
+        ({"files": 3}, ("files",), "not-a-mapping", {"setting": 3}),
+        ({"steps": "write"}, ("steps",), "no-steps", {}),
+        ({"steps": [3]}, ("steps", 0), "not-a-mapping", {"setting": 3}),
+        ({"steps": [{**WRITE, "base": -1}]}, ("steps", 0, "base"), "out-of-range", {"minimum": 0}),
+        ({"steps": [{**WRITE, "transfer_size": 0}]}, ("steps", 0, "transfer_size"), "out-of-range", {"minimum": 1}),
+        ({"steps": [{**WRITE, "count": 0}]}, ("steps", 0, "count"), "out-of-range", {"minimum": 1}),
+        ({"steps": [{"kind": "truncate", "to": -1}]}, ("steps", 0, "to"), "out-of-range", {"minimum": 0}),
+        ({"steps": [{"kind": "mmap_read"}]}, ("steps", 0), "missing-key", {"kind": "mmap_read"}),
+        ({"steps": [{"kind": "append"}]}, ("steps", 0), "missing-key", {"key": "transfer_size"}),
+        ({"steps": [{"kind": "mix", "of": []}]}, ("steps", 0, "of"), "no-parts", {}),
+        (
+            {"steps": [{"kind": "mix", "of": [{"step": WRITE}]}]},
+            ("steps", 0, "of", 0),
+            "missing-key",
+            {"key": "weight"},
+        ),
+        (
+            {"steps": [{"kind": "mix", "of": [{"weight": 0, "step": WRITE}]}]},
+            ("steps", 0, "of", 0, "weight"),
+            "out-of-range",
+            {},
+        ),
+        ({"steps": [{**WRITE, "sieve": {}}]}, ("steps", 0, "sieve"), "missing-key", {"key": "buffer"}),
+        ({"steps": [{**WRITE, "sieve": {"buffer": 0}}]}, ("steps", 0, "sieve", "buffer"), "out-of-range", {}),
+        (
+            {"steps": [{**WRITE, "offsets": {"stride": {"hole": -1}}}]},
+            ("steps", 0, "offsets", "stride", "hole"),
+            "out-of-range",
+            {"minimum": 0},
+        ),
+        ({"steps": [{"kind": "compute", "time": "x"}]}, ("steps", 0, "time"), "invalid-duration", {}),
+        ({"backend": {"name": "io_uring", "queue_depth": 0}}, ("backend", "queue_depth"), "out-of-range", {}),
+        ({"backend": 3}, ("backend",), "unknown-backend", {}),
+        ({"order": "x"}, ("order",), "unknown-option-value", {"choice": "x"}),
+        ({"on_error": "x"}, ("on_error",), "unknown-option-value", {"choice": "x"}),
+        ({"passes": 0, "wear_out": True, "max_operations": 3}, ("wear_out",), "missing-time-limit", {}),
+    ],
+)
+def test_the_place_and_values_of_a_wrong_key(changes, path, code, values):
+    with raises(code, SettingError, **values) as caught:
+        phases.plan(SimpleNamespace(phases=[phase(**changes)], parts=1), 0, 1, 0)
+    assert caught.value.path == ("phases", 0, *path)
+
+
+def test_what_a_phase_with_zero_passes_needs():
+    endless = phase(passes=0, max_operations=5, files={"template": "f", "count": 2})
+    settings = Settings([endless])
+    assert phases.bytes_moved(settings, 2) == 2 * 2 * 4 * 2**20
+    assert phases.files_touched(settings, 2) == 2 * 2 + 2
+    assert phases.bytes_needed(settings, 2) == 2 * 4 * 2**20
+    assert phases.files_needed(settings, 2) == 2 + 3
+
+
+@pytest.mark.parametrize(
+    ("step", "passes", "extent", "read", "written"),
+    [
+        (Step("write", transfer_size=10), 1, 10, 0, 10),
+        (Step("write", transfer_size=10, count=3, base=5), 2, 35, 0, 30),
+        (Step("write", transfer_size=10, size=25, base=5), 1, 30, 0, 25),
+        (Step("append", transfer_size=10, size=25), 2, 50, 0, 25),
+        (Step("mmap_write", transfer_size=10, count=2), 1, 20, 0, 20),
+        (Step("mmap_read", transfer_size=10, count=2), 1, 0, 20, 0),
+        (Step("read", transfer_size=10), 1, 0, 10, 0),
+        (Step("truncate", to=7), 3, 7, 0, 0),
+        (Step("truncate"), 3, 0, 0, 0),
+        (Step("fsync"), 3, 0, 0, 0),
+        (
+            Step(
+                "mix",
+                count=8,
+                of=(
+                    MixPart(1, Step("read", transfer_size=10, count=9)),
+                    MixPart(3, Step("write", transfer_size=20, size=100)),
+                ),
+            ),
+            1,
+            100,
+            8 * 10 // 4,
+            8 * 60 // 4,
+        ),
+        (
+            Step("mix", of=(MixPart(1, Step("read", transfer_size=10)), MixPart(3, Step("write", transfer_size=20)))),
+            1,
+            20,
+            10 // 4,
+            60 // 4,
+        ),
+    ],
+)
+def test_how_far_a_step_reaches_and_what_it_moves(step, passes, extent, read, written):
+    assert phases._compute_extent(step, passes) == extent
+    assert phases._count_moved(step, phase_maker.READS) == read
+    assert phases._count_moved(step, phase_maker.WRITES) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "more", "wanted"),
+    [
+        (3, {}, 3),
+        ("3", {}, 3),
+        ("4KiB", {"size": True}, 4096),
+        ("4KiB", {}, "not-an-integer"),
+        ("many", {"size": True}, "invalid-size"),
+        (True, {}, "not-an-integer"),
+        (1.0, {}, "not-an-integer"),
+        (0, {}, "out-of-range"),
+        (0, {"least": 0}, 0),
+        (-1, {"least": 0}, "out-of-range"),
+    ],
+)
+def test_a_count_is_a_whole_number_and_a_size_may_have_a_unit(value, more, wanted):
+    if isinstance(wanted, int):
+        assert workload_settings.read_count("n", value, **more) == wanted
+        return
+    with raises(wanted, SettingError) as caught:
+        workload_settings.read_count("n", value, **more)
+    assert caught.value.path == ("n",)
+    if wanted == "out-of-range":
+        assert_problem(caught.value, wanted, name="n", number=value, minimum=more.get("least", 1))
+
+
+def test_numbers_have_64_bits():
+    assert parse_integer(str(2**63 - 1)) == 2**63 - 1 and parse_integer(f"-1 * {2**63 - 1}") == 1 - 2**63
+    for text in (str(2**63), f"{2**62} * 2"):
+        with raises("not-an-integer", setting=text):
+            parse_integer(text)
+    assert parse_integer(4.0) == 4 and parse_integer("1.5KiB + 1") == 1537

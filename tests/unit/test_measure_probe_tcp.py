@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -128,7 +129,13 @@ def test_a_server_says_its_port_once_it_listens(iperf3, tmp_path, monkeypatch):
     with server:
         assert 0 < port < 65536
         server.kill()
-    assert (tmp_path / "log.server").read_text().split()[:4] == ["--server", "--one-off", "--port", str(port)]
+    assert (tmp_path / "log.server").read_text().split() == [
+        "--server",
+        "--one-off",
+        "--port",
+        str(port),
+        "--forceflush",
+    ]
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     assert probe_tcp.start_server() == (None, 0)
     assert codes(probe_tcp.run_iperf3_client("10.0.0.2", 0, 1, False)[2:]) == ["server-not-started"]
@@ -233,3 +240,40 @@ def test_nothing_is_measured_if_a_node_lacks_the_program(links):
     assert [(row["a"], row["b"], row["error"]) for row in found[0]] == [(0, 1, "iperf3 is not on n2")]
     assert asked == []
     assert links(["n1", "n1"], lacking=("n1",))[0] == [[], []], "nothing is lacking where nothing is to be measured"
+
+
+def test_a_server_stays_until_the_peer_says_that_its_test_is_over(monkeypatch):
+    calls, server = [], FakeServer()
+    ranks = SimpleNamespace(
+        send=lambda data, peer: calls.append(("send", int.from_bytes(data, "little"), peer)),
+        receive=lambda data, peer: calls.append(("receive", len(data), peer, list(server.calls))),
+    )
+    monkeypatch.setattr(probe_tcp, "start_server", lambda: (server, 5003))
+    probe_tcp._serve_test(ranks, 4)
+    assert calls == [("send", 5003, 4), ("receive", 1, 4, [])] and server.calls == [probe_tcp.ENDS_S, "closed"]
+    monkeypatch.setattr(probe_tcp, "start_server", lambda: (None, 0))
+    probe_tcp._serve_test(ranks, 4)
+    assert calls[2:] == [("send", 0, 4), ("receive", 1, 4, [probe_tcp.ENDS_S, "closed"])]
+
+
+def test_a_client_that_does_not_answer_or_is_not_there(monkeypatch):
+    asked = []
+
+    def fail(words, limit_s, in_child):
+        asked.append((words, limit_s))
+        raise asked_error[0]
+
+    monkeypatch.setattr(probe_tcp, "run_program", fail)
+    asked_error = [subprocess.TimeoutExpired("iperf3", 30)]
+    output, rate, why = probe_tcp.run_iperf3_client("n2", 5, 9, False)
+    assert (output, rate) == ("", 0.0) and codes([why]) == ["no-response"] and why.values["limit_s"] == 30.0
+    words = ["iperf3", "--client", "n2", "--port", "5", "--bytes", "9", "--json", "--connect-timeout", "5000"]
+    assert asked == [(words, 30.0)]
+    asked_error[0] = OSError(2, "no")
+    assert codes(probe_tcp.run_iperf3_client("n2", 5, 9, True)[2:]) == ["no-response"]
+    assert asked[1][0] == [*words, "--reverse"]
+
+
+def test_a_long_error_is_cut_and_an_empty_one_is_none(iperf3):
+    iperf3('{"error": "%s"}' % ("x" * 300))
+    assert probe_tcp.run_iperf3_client("n2", 5, 9, True)[2] == "x" * 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -183,3 +184,176 @@ def test_a_phase_writes_where_one_of_its_steps_does(kinds, writes):
     phase = phase_plan.Phase("p", rank_phases.Files("f"), steps)
     assert phase_plan.PhasePlan("p", phase).writes is writes
     assert phase_plan.PhasePlan("p", None).writes is False
+
+
+class Counting:
+    """A meter that notes what it is told."""
+
+    def __init__(self, counts):
+        self.counts, self.calls = counts, []
+
+    def ends(self, part):
+        self.calls.append(part)
+
+    def keep(self, frame):
+        self.calls.append(frame)
+
+
+@pytest.mark.parametrize(
+    ("counts", "changes", "cache", "flushes"),
+    [
+        (True, {}, "cold", True),
+        (False, {}, "cold", False),
+        (True, {"timed": False}, "cold", False),
+        (True, {"steps": ["create", "close"]}, "cold", False),
+        (True, {}, "warm", False),
+    ],
+)
+def test_traffic_belongs_to_the_parts_of_a_phase(tmp_path, monkeypatch, counts, changes, cache, flushes):
+    """Written data that the node still holds leaves it after the phase, counted apart."""
+    written, budgets = [], []
+    session = SimpleNamespace(
+        prepare=lambda _: 0, operations_done=lambda: 0, run=lambda *_: [record()], close=lambda: 0
+    )
+    monkeypatch.setattr(rank_phases, "open_session", lambda *of: budgets.append(of[1:]) or session)
+    monkeypatch.setattr(rank_phases.spool, "records_to_operations", lambda *_: None)
+    monkeypatch.setattr(rank_phases.cache, "write_out", written.append)
+    write = {"kind": "write", "transfer_size": 1, "count": 3}
+    spec = {"name": "w", "files": "f", "steps": ["create", write], **changes}
+    settings, meter, entered = phases.Settings([spec]), Counting(counts), []
+    part = SimpleNamespace(item={"settings": {"cache": cache}}, plans=phases.plan(settings, 0, 2, 1), first=4)
+    heart = SimpleNamespace(enter=lambda name, *_: entered.append(name))
+    ranks = Recorder(0)
+    assignment = Assignment("/r", str(tmp_path), 2, [], 1, 9)
+    assert rank_phases.run_phases(part, assignment, ranks, heart, 77, meter)
+    assert meter.calls == ["preparing", "timed", *(["flush"] if flushes else []), 4]
+    assert written == ([Path("/r")] if flushes else [])
+    assert budgets == [("/r", 1, ranks, 77 if changes.get("timed", True) else 0)]
+    name = part.plans[0].operation
+    assert entered[0].startswith(name) and entered[0] != name
+    assert entered[1:4] == [name] * 3 and len(entered) == 4 + flushes
+
+
+def run_phase(monkeypatch, tmp_path, looked=None, **more):
+    """One phase of a rank alone; what it left in its spool."""
+    session = SimpleNamespace(
+        prepare=lambda _: 0, operations_done=lambda: 0, run=lambda *_: [record(**more)], close=lambda: 0
+    )
+    monkeypatch.setattr(rank_phases, "open_session", lambda *_: session)
+    monkeypatch.setattr(rank_phases.spool, "records_to_operations", lambda *of: None)
+    monkeypatch.setattr(
+        rank_phases, "prepare_caches_before_reads", lambda plan, a, warm, ranks: looked or {"warm": warm}
+    )
+    read = {"kind": "read", "transfer_size": 1, "count": 3}
+    settings = phases.Settings([{"name": "r", "files": "f", "steps": ["open", read]}])
+    part = SimpleNamespace(item={"settings": {"cache": "warm"}}, plans=phases.plan(settings, 0, 1, 0), first=4)
+    heart = SimpleNamespace(enter=lambda *_: None)
+    well = rank_phases.run_phases(
+        part, Assignment("/r", str(tmp_path), 1, [], 1, 9), Recorder(0), heart, 9, Counting(False)
+    )
+    return well, spool.read_phase(tmp_path, 0, spool.index_frames(tmp_path, 1)[0][4])
+
+
+def test_a_rank_leaves_all_of_its_record(monkeypatch, tmp_path):
+    error = {"kind": "read", "path": "f", "offset": 0, "errno": 5, "text": "EIO"}
+    histograms = {4: ([7, 8], [1, 2])}
+    more = {"complete": False, "errors": [error] * 12, "histograms": histograms, "extra_bytes": 5, "stopped": "error"}
+    well, left = run_phase(monkeypatch, tmp_path, **more)
+    assert not well and left.errors == [error] * 10
+    assert (left.started_ns, left.ended_ns, left.stopped, left.recorded_all) == (1, 2, "error", False)
+    assert (left.histograms, left.extra_bytes, left.truth, left.hints) == ({"4": [[7, 1], [8, 2]]}, 5, "", {})
+    assert left.totals == record().totals and left.cache == {"warm": True}
+
+
+@pytest.mark.parametrize(("own", "warm"), [(None, True), (True, True), (False, False)])
+def test_a_phase_may_say_itself_whether_its_cache_is_warm(monkeypatch, tmp_path, own, warm):
+    plans, asked = [phase_plan.PhasePlan("r", None, reads=("f",), warm=own)], []
+    monkeypatch.setattr(
+        rank_phases, "prepare_caches_before_reads", lambda p, a, w, r: asked.append(w) or {"state": "x"}
+    )
+    part = SimpleNamespace(item={"settings": {"cache": "warm"}}, plans=plans, first=0)
+    heart = SimpleNamespace(enter=lambda *_: None)
+    rank_phases.run_phases(part, Assignment("/r", str(tmp_path), 1, [], 1, 9), Recorder(0), heart, 9, Counting(False))
+    assert asked == [warm]
+    left = spool.read_phase(tmp_path, 0, spool.index_frames(tmp_path, 1)[0][0])
+    assert (left.cache, left.started_ns, left.ended_ns, left.stopped, left.recorded_all) == ({}, 0, 0, "count", True)
+
+
+@pytest.mark.parametrize(("marks", "rank", "notes"), [("marks", 0, True), ("marks", 1, False), ("", 0, False)])
+def test_rank_0_notes_marks_if_somebody_reads_them(monkeypatch, marks, rank, notes):
+    noted = []
+    monkeypatch.setattr(rank_phases.faults, "append_mark", lambda *of: noted.append(of))
+    monkeypatch.setattr(rank_phases.time, "monotonic_ns", lambda: 77)
+    rank_phases.note_mark(Assignment("/r", "/s", 1, [], 1, 9, marks=marks), SimpleNamespace(rank=rank), "begun", 4, "w")
+    assert noted == ([("marks", rank_phases.faults.PhaseMark("begun", 4, "w", 77))] if notes else [])
+
+
+def test_hints_are_those_of_mpi_io_alone():
+    access = rank_phases.MpiIo("p", "f", "read", 0, 1, 0, 1, 1, hints={"a": "b"})
+    session = SimpleNamespace(hints={"c": "d"})
+    assert rank_phases.list_hints(SimpleNamespace(phase=access), session) == {"asked": {"a": "b"}, "took": {"c": "d"}}
+    assert rank_phases.list_hints(SimpleNamespace(phase=None), session) == {}
+
+
+def test_a_rank_that_failed_does_no_more_at_the_time_limit():
+    session = SimpleNamespace(wear_out=None)
+    before = record(stopped="error")
+    assert rank_phases._extend_to_wear_out(session, before, SimpleNamespace(all_max=lambda done: done + 5)) is before
+
+
+def test_a_session_of_mpi_io_sees_the_directory_by_its_path(monkeypatch, tmp_path):
+    looked = []
+    monkeypatch.setattr(rank_phases.trial_root, "check_visible", looked.append)
+    access = rank_phases.MpiIo("p", "f", "read", 0, 1, 0, 1, 1)
+    session = rank_phases.open_session(phase_plan.PhasePlan("p", access), str(tmp_path), 5, "ranks", 9)
+    assert (session._access, session._path, session._seed, session._ranks) == (access, tmp_path / "f", 5, "ranks")
+    assert looked == [str(tmp_path)]
+
+
+@pytest.mark.parametrize(("local_rank", "hook", "ran"), [(0, "drop ${X}", 1), (1, "drop ${X}", 0), (0, "", 0)])
+@pytest.mark.parametrize("anew", [True, False])
+def test_caches_before_reads(monkeypatch, local_rank, hook, ran, anew):
+    calls, mounts = [], [("1", "/t"), ("2" if anew else "1", "/t")]
+    monkeypatch.setattr(rank_phases.cache, "write_out", lambda root: calls.append(("write", root)))
+    monkeypatch.setattr(rank_phases.cache, "drop_files", lambda root, names: calls.append(("drop", names)) or "dropped")
+    monkeypatch.setattr(rank_phases.cache, "check_after_drop", lambda root, names, dropped: (names, dropped))
+    monkeypatch.setattr(rank_phases.cache, "measure_residency", lambda root, names: (root, names))
+    monkeypatch.setattr(rank_phases.hooks, "run", lambda text, names: calls.append((text, names)))
+    monkeypatch.setattr(rank_phases.mounted, "find_mount_of_path", lambda root: mounts.pop(0))
+    names = ["f000000", "f000001"]
+    plan = SimpleNamespace(reads=(rank_phases.Files("f", 2),))
+    ranks = SimpleNamespace(
+        rank=3,
+        local_rank=local_rank,
+        barrier=lambda: None,
+        wait_for_all=lambda: None,
+        hosts=[SimpleNamespace(name="n")] * 4,
+    )
+    root = Path("/t/iosonde-1/trial-0000")
+    assignment = Assignment(str(root), "/s", 2, [], 1, 1, cache={"before_reads": hook})
+    assert rank_phases.prepare_caches_before_reads(plan, assignment, True, ranks) == (root, names) and calls == []
+    found = rank_phases.prepare_caches_before_reads(plan, assignment, False, ranks)
+    environment = {"TARGET": "/t", "RANK": "3"}
+    first = [("write", root)] if local_rank == 0 else []
+    assert calls == [*first, *[(hook, environment)] * ran, *([] if anew else [("drop", names)])]
+    if anew:
+        assert (found["state"], "remount" in found) == ("cold-verified", local_rank == 0)
+    else:
+        assert found == (names, "dropped")
+
+
+@pytest.mark.parametrize("reaches", ["answer", "failure", "none"])
+def test_servers_are_asked_by_rank_0_and_a_failure_leaves_no_answer(tmp_path, monkeypatch, reaches):
+    def run(words, limit_s):
+        assert (words, limit_s) == (["tell"], 60.0)
+        if reaches == "none":
+            raise OSError(2, "no")
+        return subprocess.CompletedProcess(words, reaches == "failure", "counts", "")
+
+    monkeypatch.setattr(rank_phases, "run_program", run)
+    ranks = Recorder(0)
+    assignment = Assignment("/r", str(tmp_path), 2, [], 1, 9, server_counts=["tell"])
+    rank_phases._query_servers(assignment, ranks, "begun", 4)
+    left = spool.build_server_counts_path(tmp_path, 4, "begun")
+    assert (left.exists() and left.read_text()) == ("counts" if reaches == "answer" else False)
+    assert ranks.called == ["wait_for_all"]

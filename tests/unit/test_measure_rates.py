@@ -168,3 +168,135 @@ def test_writes_without_fsync_and_close_have_another_name():
     assert by["write_large", "bandwidth_last_done"].value == pytest.approx(1000 / 400e-9)
     assert by["write_large", "bandwidth_last_done"].includes == "close"
     assert by["write_buffered_large", "bandwidth_last_done"].value == pytest.approx(1000 / 100e-9)
+
+
+def total(kind, count, size, errors=0, first=1000, last=2000):
+    return {
+        "kind": KINDS.index(kind),
+        "count": count,
+        "bytes": size,
+        "errors": errors,
+        "first_start_ns": first,
+        "last_end_ns": last,
+        "sum_duration_ns": 1,
+    }
+
+
+def rank_part(rank, totals, start=1000, end=2000, extra_bytes=0):
+    return RankPhase(rank, 0, start, end, "count", False, totals, [], extra_bytes=extra_bytes)
+
+
+def every_row(plan, parts, error_ns=0, offsets=None):
+    times = rates.align_phase_times(parts, offsets or {}, error_ns)
+    found = rates.observe_rates("w", plan, parts, times, KINDS, 7)
+    assert {row.repetition for row in found} <= {7}
+    return [(row.operation, row.metric, row.value, row.unit, row.rank, row.count, row.includes) for row in found]
+
+
+def test_all_rows_of_a_rate_by_hand():
+    """Two ranks create files in 1 µs and 4 µs; one file of the second could not be created."""
+    parts = [
+        rank_part(0, [total("create", 4, 0), total("close", 4, 0)]),
+        rank_part(1, [total("create", 5, 0, 1), total("close", 4, 0), total("open", 1, 0)], end=5000),
+    ]
+    per_s, includes = 1e6, "open,close"
+    plan = PhasePlan("w", None, counted_kind="create")
+    assert every_row(plan, parts) == [
+        ("w", "rate_sum_of_ranks", pytest.approx(5 * per_s), "operations/s", None, 8, includes),
+        ("w", "rate_last_done", pytest.approx(2 * per_s), "operations/s", None, 8, includes),
+        ("w", "rate_own", pytest.approx(4 * per_s), "operations/s", 0, 4, includes),
+        ("w", "rate_own", pytest.approx(per_s), "operations/s", 1, 4, includes),
+    ]
+    nothing = [rank_part(0, [total("create", 1, 0, 1)])]
+    assert every_row(plan, nothing) == []
+    assert every_row(plan, [*parts, rank_part(2, [total("create", 1, 0)], end=1000)]) == []
+    assert every_row(PhasePlan("w", None, BANDWIDTH, "write"), parts) == []
+
+
+def test_bytes_that_were_moved_are_rows_where_they_are_counted():
+    plan = PhasePlan("w", None, BANDWIDTH, "read", counts_moved=True)
+    parts = [
+        rank_part(0, [total("read", 1, 10), total("open", 1, 0)], extra_bytes=7),
+        rank_part(1, [total("read", 2, 20)]),
+    ]
+    moved = [row for row in every_row(plan, parts) if row[1].startswith("bytes")]
+    assert moved == [
+        ("w", "bytes_useful_sum_of_ranks", 30.0, "bytes", None, None, ""),
+        ("w", "bytes_moved_sum_of_ranks", 37.0, "bytes", None, None, ""),
+    ]
+    parts[1].extra_bytes = None
+    assert rates.sum_bytes_moved(parts) is None
+    unknown = [row[1] for row in every_row(plan, parts) if row[1].startswith("bytes")]
+    assert unknown == ["bytes_useful_sum_of_ranks"]
+
+
+@pytest.mark.parametrize(
+    ("others", "counted", "error_ns", "buffered"),
+    [
+        (["close"], "write", 0, True),
+        ([], "write", 0, False),
+        (["open"], "write", 0, False),
+        (["close"], "read", 0, False),
+        (["close"], "write", 10**6, False),
+    ],
+)
+def test_a_write_that_is_made_durable_has_a_buffered_rate(others, counted, error_ns, buffered):
+    """The writes of both ranks: from 1000 to 1500 of rank 0's clock, 100 and 300 bytes."""
+    totals = [
+        [total(counted, count, size, first=first, last=last)]
+        for count, size, first, last in ((1, 100, 1000, 1300), (3, 300, 2100, 2500))
+    ]
+    for rank in totals:
+        rank += [total(kind, 1, 0, first=1000, last=4000) for kind in others]
+    parts = [rank_part(0, totals[0], 1000, 4000), rank_part(1, totals[1], 2000, 5000)]
+    rows = every_row(PhasePlan("w", None, BANDWIDTH, counted), parts, error_ns, {1: 1000})
+    found = [row for row in rows if row[0] != "w"]
+    assert found == (
+        [("w_buffered", "bandwidth_last_done", pytest.approx(400 / 500e-9), "bytes/s", None, 4, "")] if buffered else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("operation", "name"),
+    [("write_large", "write_buffered_large"), ("dump", "dump_buffered"), ("write_write", "write_buffered_write")],
+)
+def test_the_name_of_a_buffered_write(operation, name):
+    assert rates.name_buffered_write(operation) == name
+
+
+@pytest.mark.parametrize(
+    ("error_ns", "ends", "is_comparable"), [(10, [1000], True), (11, [1000], False), (0, [0], True), (1, [0], False)]
+)
+def test_clocks_are_comparable_within_a_hundredth_of_the_phase(error_ns, ends, is_comparable):
+    assert rates.PhaseTimes(np.array([0]), np.array(ends), error_ns).comparable is is_comparable
+
+
+def test_times_of_a_phase_are_those_of_its_first_and_last_rank():
+    times = rates.align_phase_times(
+        [rank_part(0, [], 100, 500), rank_part(1, [], 350, 950), rank_part(2, [], 150, 200)], {1: 200}, 3
+    )
+    assert (times.started_ns.tolist(), times.ended_ns.tolist(), times.error_ns) == ([100, 150, 150], [500, 750, 200], 3)
+    assert (times.span_ns, times.start_spread_ns, times.end_spread_ns, times.all_active_ns) == (650, 50, 550, 50)
+    apart = rates.PhaseTimes(np.array([0, 100]), np.array([50, 200]), 0)
+    assert apart.all_active_ns == 0
+
+
+def test_operations_count_in_a_window_by_their_share_in_it():
+    parts = [part(0, [(0, 100), (100, 200)]), part(1, [(1000, 1100), (1100, 1100)])]
+    times = rates.align_phase_times(parts, {1: 950}, 0)
+    assert times.started_ns.tolist() == [0, 50]
+
+    def between(low, high, bandwidth):
+        return rates._sum_done_between(parts, times, READ, bandwidth, low, high)
+
+    assert between(0, 100, False) == pytest.approx(1 + 0.5)
+    assert between(25, 75, True) == pytest.approx(500 + 250)
+    assert between(150, 400, False) == pytest.approx(0.5)
+    assert rates._sum_done_between(parts, times, READ + 1, False, 0, 400) == 0
+
+
+def test_a_buffered_rate_counts_the_writes_that_moved_bytes():
+    kinds = [total("write", 3, 20, errors=1), total("close", 1, 0, last=4000)]
+    rows = every_row(PhasePlan("w", None, BANDWIDTH, "write"), [rank_part(0, kinds, 1000, 4000)])
+    counts = {(operation, metric): count for operation, metric, _, _, rank, count, _ in rows if rank is None}
+    assert counts["w", "bandwidth_last_done"] == counts["w_buffered", "bandwidth_last_done"] == 2

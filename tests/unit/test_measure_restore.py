@@ -14,8 +14,9 @@ from iosonde.campaign.request import Request
 from iosonde.campaign.run import run_campaign
 from iosonde.core.types import Factor
 from iosonde.measure import restore
-from iosonde.measure.levels_program import LevelsTask
+from iosonde.measure.levels_program import LevelsTask, NodeLevel
 from iosonde.measure.spec import EACH, Control, Spec
+from iosonde.ranks import watchdog
 from iosonde.ranks.launch import local
 from iosonde.store import Store
 from messages import assert_problem, codes, with_code
@@ -163,3 +164,102 @@ def test_a_campaign_leaves_the_system_as_it_was_and_says_so_before(tmp_path, sta
     assert made["facts"]["levels_found"] == {"caching": ["on"]} and made["factors"]["caching"] == "off"
     assert build_campaign(asked).identity()["factors"]["stays"]["restore"] is False
     assert "restore" not in build_campaign(asked).identity()["factors"]["caching"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "why", "said", "found"),
+    [
+        ({"a": [NodeLevel("1"), NodeLevel("2")], "b": [NodeLevel("3")]}, "", [], {"a": ["1", "2"], "b": ["3"]}),
+        (
+            {"a": [NodeLevel("1"), NodeLevel(fault="no")], "b": [NodeLevel("3")]},
+            "",
+            [("a", "no")],
+            {"b": ["3"]},
+        ),
+        ({"b": [NodeLevel("3")]}, "late", [("a", "late")], {"b": ["3"]}),
+        ({}, "late", [("a", "late"), ("b", "late")], {}),
+    ],
+)
+def test_original_levels_are_remembered_as_far_as_they_are_known(tmp_path, monkeypatch, answers, why, said, found):
+    controls = (Control("a", "set", "get"), Control("b", "set", "get"))
+    asked, messages = settings(tmp_path, *controls), []
+    monkeypatch.setattr(
+        restore, "_query_levels", lambda *of: (dict(answers), why) if of == (asked, controls, {}) else 1
+    )
+    assert restore._read_original_levels(asked, messages.append) == found
+    assert [(message.code, message.values["factor"], message.values["reason"]) for message in messages] == [
+        ("not-restorable", *each) for each in said
+    ]
+    assert (json.loads(asked.remember.read_text()) if asked.remember.exists() else {}) == found
+    assert asked.remember.exists() is bool(found)
+
+
+@pytest.mark.parametrize(
+    ("now", "why", "code", "reason"),
+    [
+        ({"a": [NodeLevel("1"), NodeLevel("2")]}, "", "restored", None),
+        ({"a": [NodeLevel("1"), NodeLevel("x", "no")]}, "", "not-restored", "no"),
+        ({}, "late", "not-restored", "late"),
+    ],
+)
+def test_levels_are_put_back_or_the_command_is_said(tmp_path, monkeypatch, now, why, code, reason):
+    one, other = Control("a", "set ${LEVEL} ${a} ${HOSTNAME} ${x}", "get"), Control("b", "set", "get")
+    asked, calls, messages = settings(tmp_path, one, other, x="y"), [], []
+    monkeypatch.setattr(restore, "_query_levels", lambda *of: calls.append(of) or (now, why))
+    levels = {"a": ["1", "2", "1"]}
+    restore._put_back(asked, levels, messages.append)
+    assert calls == [(asked, (one,), levels)]
+    (message,) = messages
+    assert_problem(message, code, factor="a", level=", ".join(("1", "2")))
+    if reason:
+        command = f"set 1 1 {'${HOSTNAME}'} y"
+        assert_problem(message, code, reason=reason, command=command)
+
+
+@pytest.mark.parametrize(("on", "nodes"), [("single", 1), ("each", 3)])
+@pytest.mark.parametrize(
+    ("left", "ended", "found"),
+    [
+        ('{"a": [{"level": "1", "fault": ""}]}', {}, ({"a": [NodeLevel("1")]}, "")),
+        (None, {"timed_out": True}, "60"),
+        ("{", {"stderr_tail": "last words\n"}, "words"),
+        (None, {}, "0"),
+    ],
+)
+def test_nodes_are_asked_for_their_levels(tmp_path, monkeypatch, on, nodes, left, ended, found):
+    calls = []
+    fields = {"exit_code": 0, "seconds": 1.0, "timed_out": False, "waited_for": [], "stderr_tail": "", "signal": None}
+
+    def watch(command, heartbeat_dir, **more):
+        calls.append((command, more))
+        if left is not None:
+            (heartbeat_dir / "levels.json").write_text(left)
+        return watchdog.Outcome(**fields | ended)
+
+    class Launcher:
+        def command(self, *of):
+            calls.append(of)
+            return ["started"]
+
+    monkeypatch.setattr(restore.watchdog, "watch_command", watch)
+    one = Control("a", "set", "get", on)
+    asked = restore.SystemSettings((one,), {"x": "y"}, Launcher(), 3, tmp_path / "found.json", tmp_path)
+    answers, why = restore._query_levels(asked, (one,), {"a": ["1"]})
+    (count, per_node, program), (command, more) = calls
+    assert (count, per_node, command, program[1:3]) == (nodes, 1, ["started"], ["-m", "iosonde.measure.levels_program"])
+    task = LevelsTask.from_word(program[3])
+    control = {"factor": "a", "set": "set", "read": "get", "on": on, "restore": True}
+    assert task == LevelsTask(nodes, task.folder, [control], {"x": "y"}, {"a": ["1"]})
+    assert Path(task.folder).parent == tmp_path
+    assert more == {"limits": watchdog.TimeLimits(60.0, grace_s=0.5), "ranks": nodes}
+    if isinstance(found, tuple):
+        assert (answers, why) == found
+    else:
+        assert answers == {} and found in why.split()
+
+
+def test_names_that_only_a_trial_has():
+    text = "set ${RANK} $IOSONDE_TARGET ${LEVEL} ${HOSTNAME} ${x} $IOSONDE_MINE ${y}"
+    assert restore.list_trial_names(text, ["y"]) == ["RANK", "TARGET", "x"]
+    assert restore.collect_constant_values(spec()) == {"volume": "rep2", "TARGET_ROOT": "/mnt/x"}
+    assert restore.collect_constant_values(spec(targets=("/a", "/b"))) == {"volume": "rep2"}

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from iosonde.core.errors import SystemFaultError
-from iosonde.measure import servers_seen
+from iosonde.core.types import Trial
+from iosonde.measure import servers_seen, surroundings
+from iosonde.measure.faults import LabAnswer
 from iosonde.measure.servers_seen import RAW, ServerHands, ServersOfTrial, strip_counts
+from iosonde.ranks.watchdog import Outcome
 from messages import assert_problem
 
 WELL = {"at": "2026-01-01T00:00:00Z", "health": [], "options": {"a": "on"}}
@@ -96,3 +100,94 @@ def test_what_they_counted_is_kept_whole_and_summed():
         ("servers", "written_bytes", 2, 4),
         ("servers", "operations", 3, 4),
     ]
+
+
+def test_servers_that_say_nothing_change_nothing():
+    servers = ServersOfTrial(hands({}, {}))
+    assert servers.look("before", WELL) is WELL and servers.look("after", None) is None
+    assert servers.facts == {}
+    complaining = ServersOfTrial(hands({}, health=lambda: ["2 copies differ", "3 copies differ", "other"]))
+    found = complaining.look("before", None)
+    assert found["health"] == ["copies differ", "other"]
+    assert complaining.facts == {
+        "complaints": {"before": ["2 copies differ", "3 copies differ", "other"]},
+        "before": {},
+    }
+
+
+def test_nothing_is_counted_unless_it_is_requested_and_begun():
+    asked = []
+    servers = ServersOfTrial(hands())
+    servers.count()
+    servers.counted(0)
+    assert not servers.facts
+    failing = ServersOfTrial(hands(count=fails, counted=lambda: asked.append(1)))
+    failing.count()
+    failing.counted(0)
+    assert asked == [] and failing.facts["profile"] == {"why_not": FAILURE.message}
+    late = ServersOfTrial(hands(count=lambda: None, counted=fails))
+    late.count()
+    late.counted(0)
+    assert late.facts["profile"] == {"why_not": FAILURE.message} and (late.raw, late.observations) == ({}, [])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "states"),
+    [
+        (WELL, None, {"before": {"at": WELL["at"], "health": []}, "after": None, "options": {"a": "on"}}),
+        (None, None, {"before": None, "after": None, "options": {}}),
+    ],
+)
+def test_both_checks_are_stored_as_far_as_they_are_known(before, after, states):
+    assert servers_seen.build_condition_facts(before, after, False) == states
+
+
+class Bench:
+    """What the surroundings of a trial ask."""
+
+    def __init__(self, look=None, hands=None, sets=False):
+        self.look, self.server_hands, self.sets, self.lab = look, hands, sets, None
+
+
+def surround(monkeypatch, bench, ended):
+    calls, answer = [], LabAnswer()
+    faults = SimpleNamespace(
+        marks="m", over=lambda: calls.append("over"), answer=lambda: calls.append("answer") or answer
+    )
+    monkeypatch.setattr(surroundings, "TrialFaults", lambda *of: calls.append(of) or faults)
+    trial = Trial(5, {"nodes": 2}, 3, 0, 99)
+    with surroundings.Surroundings(bench, trial, "trial-0005") as around:
+        assert around.marks == "m" and around.lab == answer
+        around.look_before()
+        around.look_after(ended)
+    assert calls == [(None, "trial-0005", {"nodes": 2}), "over", "answer", "over"]
+    return around
+
+
+@pytest.mark.parametrize(
+    ("ended", "limit_s"),
+    [
+        (Outcome(0, 1.0, False, [], "", None), 8.0),
+        (Outcome(0, 1.0, True, [], "", None), 2.5),
+        (Outcome(0, 1.0, False, [], "", None, leftover_pids=(7,)), 2.5),
+    ],
+)
+def test_a_trial_is_looked_at_before_and_after_and_quickly_where_ranks_hung(monkeypatch, ended, limit_s):
+    limits, answers = [], [WELL, WELL | {"health": ["n2 down"], "options": {"a": "off"}}]
+    counts = []
+    up = {"server1": ("up", True)}
+    asked = hands(up, up, count=lambda: counts.append("count"), counted=lambda: COUNTED)
+    bench = Bench(lambda limit: limits.append(limit) or answers.pop(0), asked, sets=True)
+    around = surround(monkeypatch, bench, ended)
+    assert limits == [8.0, limit_s] and counts == ["count"]
+    assert list(around.factors) == ["health"] and around.factors["health"].split(", then ") == ["ok", "n2 down"]
+    assert around.facts["conditions"]["options"] == {"a": "off"}
+    assert around.facts["servers"] == around.servers.facts and len(around.observations) == 3
+    assert {row.repetition for row in around.observations} == {3}
+
+
+def test_nothing_around_a_trial_leaves_nothing(monkeypatch):
+    around = surround(monkeypatch, Bench(), Outcome(0, 1.0, False, [], "", None))
+    assert (around.factors, around.facts, around.observations) == ({}, {}, [])
+    nobody = surround(monkeypatch, Bench(lambda _: None), Outcome(0, 1.0, False, [], "", None))
+    assert nobody.facts == {"conditions": {"before": None, "after": None, "options": {}}} and nobody.factors == {}

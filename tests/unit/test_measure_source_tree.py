@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import SystemFaultError
-from iosonde.measure import tree_program
+from iosonde.measure import source_tree, tree_program
 from iosonde.measure.source_tree import LARGEST_BYTES, NEEDLE, SourceTree
 from messages import raises
 
@@ -108,3 +108,87 @@ class TestCache:
             tree_program.set_cache("cold", place, tmp_path / "no" / "such")
         tree_program.set_cache("cold", place, tmp_path / "drop")
         assert (tmp_path / "drop").read_text() == "2\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "made", "cached"),
+    [
+        (["make", "d", "--seed", "7", "--files", "30"], [(7, 30, "d")], []),
+        (["make", "d"], [(1, 100, "d")], []),
+        (["cache", "cold", "d"], [], [("cold", "d")]),
+    ],
+)
+def test_the_program_makes_a_tree_or_sets_its_cache(monkeypatch, words, made, cached):
+    trees, levels = [], []
+
+    class Tree:
+        def __init__(self, seed, files):
+            self.about = seed, files
+
+        def write(self, place):
+            trees.append((*self.about, str(place)))
+
+    monkeypatch.setattr(tree_program, "SourceTree", Tree)
+    monkeypatch.setattr(tree_program, "set_cache", lambda level, place: levels.append((level, str(place))))
+    tree_program.main(words)
+    assert (trees, levels) == (made, cached)
+
+
+def test_every_file_below_is_read_or_dropped(tmp_path, monkeypatch):
+    (tmp_path / "d").mkdir()
+    for name in ("d/b", "a"):
+        (tmp_path / name).write_text("x")
+    read, calls = [], []
+    monkeypatch.setattr(tree_program.Path, "read_bytes", lambda path: read.append(path.name) or b"")
+    tree_program.set_cache("warm", tmp_path)
+    assert sorted(read) == ["a", "b"]
+    monkeypatch.setattr(tree_program.cache, "write_out", lambda place: calls.append(place))
+    monkeypatch.setattr(tree_program.cache, "drop_files", lambda *of: calls.append(of) or "dropped")
+    state = {"state": "cold-verified", "resident_bytes": 0, "bytes": 2}
+    monkeypatch.setattr(tree_program.cache, "check_after_drop", lambda *of: calls.append(of) or state)
+    tree_program.set_cache("cold-data", tmp_path)
+    names = ["a", "d/b"]
+    assert calls == [tmp_path, (tmp_path, names), (tmp_path, names, "dropped")]
+    with raises("io-error", SystemFaultError, path="p", reason="why"):
+        tree_program._refuse_file("p", "why")
+
+
+def test_small_trees_by_hand():
+    tree = SourceTree(1, 20)
+    paths = list(tree.contents)
+    assert sum(path.startswith("include/") for path in paths) == 3  # 15 %
+    assert sum(path.startswith("doc/") for path in paths) == 1  # 5 %
+    assert sum(path.endswith(".c") for path in paths) == 16
+    assert [tree._source_name(number) for number in (0, 11, 12, 23, 24, 36)] == [
+        "d000/f00000.c",
+        "d000/f00011.c",
+        "d000/s001/f00012.c",
+        "d000/s001/f00023.c",
+        "d001/f00024.c",
+        "d001/s003/f00036.c",
+    ]
+    assert tree.directories == ["d000", "d000/s001", "doc", "include"]
+    assert (tree.facts.files, tree.facts.entries, tree.facts.first_directory) == (21, 25, "d000")
+    assert paths == sorted(paths) and tree.contents["build.sh"].startswith(
+        b"set -e\ncc -O0 -Iinclude -c d000/f00000.c "
+    )
+    assert [SourceTree(1, 3)._headers, SourceTree(1, 3)._texts, SourceTree(1, 3)._sources] == [1, 0, 2]
+    text = tree.contents["doc/t00000.txt"].decode()
+    assert text.startswith("Chapter 0\n") and "//" not in text and text.endswith("\n")
+
+
+def test_draws_are_spread_over_their_range():
+    class Fixed:
+        def __init__(self, *values):
+            self.values = list(values)
+
+        def random(self):
+            return self.values.pop(0)
+
+    assert [source_tree._draw_below(Fixed(value), 10) for value in (0.0, 0.05, 0.55, 0.9999)] == [0, 0, 5, 9]
+    # The median, one deviation of the logarithm above it, and the largest.
+    sizes = [source_tree._draw_size(Fixed(value)) for value in (0.5, 0.841344746, 1 - 1e-12, 0.0)]
+    assert sizes[:3] == [5000, round(5000 * 2.718281828**1.4), 256 * 2**10] and sizes[3] == 1
+    assert source_tree._draw_remarks(Fixed(0.0, *[0.0] * 4, 0.5), 1) == [" ".join(["the"] * 4)]
+    assert source_tree._draw_remarks(Fixed(0.0, *[0.0] * 4, 0.009), 1) == [" ".join([NEEDLE, *["the"] * 3])]
+    assert source_tree._draw_statements(Fixed(0.5, 0.0, 0.0), 1) == ["    x -= (x << 1) ^ 0ULL;"]

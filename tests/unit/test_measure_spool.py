@@ -1,5 +1,7 @@
 """What ranks leave behind: whole frames are read back, a frame that was cut short is not there."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -134,3 +136,80 @@ def test_a_rescue_replaces_what_was_being_sent_and_leaves_what_is_whole(tmp_path
     assert spool.build_rank_path(here, 3).read_bytes() == content
     assert bool(sent["pieces"]) is not whole
     assert not there.exists()
+
+
+def test_names_in_a_spool():
+    assert spool.build_rank_path(Path("/s"), 3) == Path("/s/rank-00003")
+    assert spool.build_output_path(Path("/s"), 3, 7) == Path("/s/output-00003-0007")
+    assert spool.build_wire_path(Path("/s"), 3) == Path("/s/wire-00003")
+    assert spool.build_server_counts_path(Path("/s"), 7, "begun") == Path("/s/servers-7-begun.json")
+
+
+def test_ranks_are_those_that_left_a_file(tmp_path):
+    for name in (
+        "rank-00012",
+        "output-00003-0001",
+        "wire-00005",
+        "places.json",
+        "rank-1",
+        "xrank-00009",
+        "error-n1-1.json",
+    ):
+        (tmp_path / name).touch()
+    assert spool.list_ranks(tmp_path) == [3, 5, 12]
+
+
+def test_every_field_of_a_part_comes_back(tmp_path):
+    left = RankPhase(
+        3,
+        7,
+        11,
+        12,
+        "error",
+        False,
+        [{"kind": 1, "count": 2, "bytes": 3}, {"kind": 1, "count": 5, "bytes": 7}, {"kind": 2, "count": 9, "bytes": 1}],
+        [{"text": "EIO"}],
+        cache={"state": "warm"},
+        histograms={"1": [[5, 2]]},
+        command={"exit_code": 0},
+        extra_bytes=None,
+        hints={"asked": {"a": "b"}},
+        truth="t",
+    )
+    spool.append_phase(tmp_path, left)
+    assert spool.index_frames(tmp_path, 4)[3] == {7: 0}
+    assert spool.read_phase(tmp_path, 3, 0) == left
+    assert [left.total(1, "count"), left.total(1, "bytes"), left.total(2, "count"), left.total(0, "count")] == [
+        7,
+        10,
+        9,
+        0,
+    ]
+
+
+def test_a_file_of_another_kind_has_no_frames(tmp_path):
+    spool.append_phase(tmp_path, part(0))
+    path = spool.build_rank_path(tmp_path, 3)
+    content = path.read_bytes()
+    path.write_bytes(content + b"x" * len(content))
+    assert list(spool.index_frames(tmp_path, 4)[3]) == [0]
+    path.write_bytes(content + content)
+    assert spool.index_frames(tmp_path, 4)[3] == {0: len(content)}, "the later one of two"
+    path.write_bytes(b"x" + content)
+    assert spool.index_frames(tmp_path, 4)[3] == {}
+
+
+def test_counts_of_a_frame_are_by_rank(tmp_path):
+    for rank, frame, count in ((3, 0, 1), (3, 1, 2), (5, 1, 3)):
+        spool.write_wire(tmp_path, rank, frame, {"n": count})
+    spool.build_rank_path(tmp_path, 9).touch()
+    assert spool.read_wire(tmp_path) == {0: {3: {"n": 1}}, 1: {3: {"n": 2}, 5: {"n": 3}}}
+
+
+def test_files_of_a_rank_that_were_sent_are_removed(tmp_path):
+    for rank in (3, 4):
+        spool.append_phase(tmp_path, part(0, rank=rank))
+        spool.build_output_path(tmp_path, rank, 1).touch()
+        spool.write_wire(tmp_path, rank, 0, {})
+    spool.remove_sent_files(tmp_path, 3)
+    assert spool.list_ranks(tmp_path) == [4] and len(list(tmp_path.iterdir())) == 3

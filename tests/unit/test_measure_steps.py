@@ -124,6 +124,7 @@ def test_a_set_up_that_fails_lets_no_step_start(target):
     assert not printed(done)
 
 
+@pytest.mark.long
 def test_what_the_trial_limit_ends_keeps_what_was_finished(target):
     done = run(target, [CommandStep("echo first"), CommandStep("echo half; sleep 1000")], deadline_s=3)
     assert_problem(done.missing[0], "ended-by-watchdog", limit="deadline")

@@ -4,13 +4,15 @@ import ctypes
 import errno
 import os
 from contextlib import nullcontext
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from iosonde.campaign import preflight
-from iosonde.core.errors import InputError, TargetError, TargetFaultError
-from iosonde.measure.target import space
+from iosonde.core.errors import InputError, SystemFaultError, TargetError, TargetFaultError
+from iosonde.foreign.child import NoAnswerError
+from iosonde.measure.target import keeper, space, work
 from iosonde.measure.target.space import Limits, Need, QuotaFree
 from iosonde.measure.target.workspace import MARKER, Workspace
 from iosonde.ranks.machine import mount
@@ -254,3 +256,152 @@ def test_a_target_holds_a_trial_with_a_margin_and_the_scarcer_limit_is_named(
 def test_a_limit_is_kept_to_the_last_byte_file_and_second(limits, value):
     with raises("over-limit", InputError, **value) if value else nullcontext():
         space.check_limits(Need(1000, 10, 5.0), limits)
+
+
+# The main process and its helper
+
+
+class Helper:
+    """Stands in for the child: notes each call, with the limit then, and answers."""
+
+    def __init__(self, name, limit_s, on_wait):
+        self.about, self.limit_s, self.calls, self.answers, self.closed = (name, on_wait), limit_s, [], [], False
+
+    def call(self, operation, where, what, **arguments):
+        self.calls.append((operation, where, arguments, self.limit_s))
+        self.said = what
+        answer = self.answers.pop(0) if self.answers else None
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def held(monkeypatch):
+    monkeypatch.setattr(keeper, "Child", Helper)
+    with keeper.Keeper(30.0, "on_wait") as made:
+        yield made, made._child
+    assert made._child.closed
+
+
+def test_the_keeper_asks_its_helper_with_plain_values(held, tmp_path, monkeypatch):
+    made, child = held
+    assert child.about == ("iosonde.measure.target.work", "on_wait")
+    monkeypatch.chdir(tmp_path)
+    child.answers = ["/real/t", None, {"mount": None}, ["e1"]]
+    assert str(made.resolve(Path("t"))) == "/real/t" and str(tmp_path / "t") in child.said
+    target = Path("/t")
+    made.check(target, Need(5, 6, 7.0), Limits(1, 2, 3.0), QuotaFree(8, 9))
+    assert made.facts(target) == {"mount": None}
+    assert made.list_leftovers(target, ["e1", "e2"]) == ["e1"] and str(target) in child.said
+    made.remove_leftover(target, "e1")
+    assert "/t/iosonde-e1" in child.said
+    asked = {"path": "/t", "need": {"bytes": 5, "files": 6, "seconds": 7.0}}
+    limits = {"max_bytes": 1, "max_files": 2, "max_seconds": 3.0}
+    absolute = str(tmp_path / "t")
+    assert child.calls == [
+        ("resolve", absolute, {"path": absolute}, 30.0),
+        ("check", "/t", {**asked, "limits": limits, "quota": {"bytes": 8, "files": 9}}, 30.0),
+        ("facts", "/t", {"path": "/t"}, 30.0),
+        ("left", "/t", {"target": "/t", "experiments": ["e1", "e2"]}, 30.0),
+        ("remove_left", "/t", {"target": "/t", "experiment": "e1"}, 30.0),
+    ]
+
+
+def test_limits_only_fall_and_return_after_a_block(held, tmp_path):
+    made, child = held
+    child.answers = [{"health": []}, TargetFaultError("hangs", "hangs"), SystemFaultError("ended", "ended")]
+    assert made.condition(tmp_path, 2.0) == {"health": []}
+    assert made.condition(tmp_path, 2.0) is None and made.condition(tmp_path, 99.0) is None
+    path = str(tmp_path)
+    assert child.calls == [("condition", path, {"path": path}, limit) for limit in (2.0, 2.0, 30.0)]
+    assert child.limit_s == 30.0
+    made.limit(7.0)
+    made.limit(9.0)
+    assert child.limit_s == 7.0
+
+
+def test_a_workspace_asks_the_helper_and_knows_when_its_target_is_lost(held):
+    made, child = held
+    workspace = made.workspace(Path("/t"), "e")
+    workspace.remove()
+    assert child.calls == [] and not workspace.begun, "nothing to remove"
+    workspace.create(resumed=True, hold=False)
+    assert workspace.begun and workspace.trial("trial-0001") == Path("/t/iosonde-e/trial-0001")
+    workspace.verify("trial-0001")
+    workspace.suspect()
+    workspace.remove_trial("trial-0001")
+    workspace.remove()
+    ours = {"path": "/t/iosonde-e", "experiment": "e"}
+    name = {"name": "trial-0001"}
+    assert child.calls == [
+        ("create", "/t", {**ours, "resumed": True, "hold": False}, 30.0),
+        ("trial", "/t", ours | name, 30.0),
+        ("verify", "/t", ours | name, 30.0),
+        ("remove_trial", "/t", ours | name, keeper.SUSPECT_S),
+        ("remove", "/t", ours, 30.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "leftover"),
+    [
+        (NoAnswerError("hangs", "it hangs", where="/t"), "/t/iosonde-e/trial-0001"),
+        (TargetFaultError("io-error", "it fails", where="/t"), None),
+    ],
+)
+def test_what_hangs_leaves_files_and_is_lost(held, error, leftover):
+    made, child = held
+    workspace = made.workspace(Path("/t"), "e")
+    workspace.begun = workspace.suspected = True
+    child.answers = [error]
+    with raises(error.code, TargetFaultError, where="/t", **({"leftover": leftover} if leftover else {})) as caught:
+        workspace.remove_trial("trial-0001")
+    assert (caught.value.message != error.message) == bool(leftover) and type(caught.value) is type(error)
+    assert workspace.lost == error.message and workspace.suspected
+    workspace.remove()
+    assert len(child.calls) == 1, "its remains were reported"
+    child.answers = [error]
+    with raises(error.code, TargetFaultError) as caught:
+        workspace.verify("trial-0001")
+    assert caught.value.message == error.message
+
+
+def test_the_helper_works_on_the_workspace_that_it_created(tmp_path, monkeypatch):
+    monkeypatch.setattr(work, "_workspaces", {})
+    path = str(tmp_path / "iosonde-e")
+    work.OPERATIONS["create"](path, "e", resumed=False, hold=True)
+    assert work._workspaces[path]._descriptor >= 0
+    ours = {"path": path, "experiment": "e"}
+    work.OPERATIONS["trial"](**ours, name="trial-0001")
+    work.OPERATIONS["verify"](**ours, name="trial-0001")
+    assert (tmp_path / "iosonde-e" / "trial-0001").is_dir()
+    work.OPERATIONS["remove_trial"](**ours, name="trial-0001")
+    assert not (tmp_path / "iosonde-e" / "trial-0001").exists()
+    assert work.OPERATIONS["left"](str(tmp_path), ["e", "f"]) == ["e"]
+    work.OPERATIONS["remove"](**ours)
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "iosonde-f").mkdir()
+    (tmp_path / "iosonde-f" / "trial-0001").mkdir()
+    work.OPERATIONS["remove_left"](str(tmp_path), "f")
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(work, "_workspaces", {})
+    Workspace.create(tmp_path, "e")
+    work.OPERATIONS["trial"](**ours, name="trial-0002")
+    assert work._workspaces[path].is_created
+    work.OPERATIONS["remove"](**ours)
+
+
+def test_the_helper_resolves_checks_and_asks(tmp_path, monkeypatch):
+    (tmp_path / "link").symlink_to(tmp_path)
+    assert work.OPERATIONS["resolve"](str(tmp_path / "link")) == str(tmp_path)
+    asked = []
+    monkeypatch.setattr(work.space, "check_space", lambda *of: asked.append(of))
+    work.OPERATIONS["check"]("/t", {"bytes": 1, "files": 2, "seconds": 3.0}, {"max_bytes": 4}, {"files": 5})
+    assert asked == [(Path("/t"), Need(1, 2, 3.0), Limits(4), QuotaFree(None, 5))]
+    assert work.OPERATIONS["facts"](str(tmp_path))["mount"]
+    assert work.OPERATIONS["condition"](str(tmp_path)) is None
+    assert work.progress() >= 0

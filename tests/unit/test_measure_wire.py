@@ -12,9 +12,11 @@ from iosonde.core.wire import METRICS
 from iosonde.importers import registry
 from iosonde.importers.text import Text
 from iosonde.measure import items, spool
+from iosonde.measure.assignment import Assignment
 from iosonde.measure.collect import assemble, commands, tool_bytes, wire
 from iosonde.measure.collect.tool_bytes import Moved
 from iosonde.measure.rank import mounted
+from iosonde.measure.rank import wire as rank_wire
 from iosonde.measure.rank.wire import Meter
 from iosonde.measure.spec import NativeStep
 from iosonde.ranks.machine.route import Route
@@ -335,3 +337,258 @@ def test_a_mount_is_known_by_an_id_that_is_given_once(tmp_path, monkeypatch):
     assert mounted.find_mount_of_path(Path("/proc"))[0] != mounted.find_mount_of_path(Path("/sys"))[0]
     monkeypatch.setattr(mounted, "_read_unique_id", lambda _: "")  # before Linux 6.8
     assert mounted.find_mount_of_path(Path("/proc"))[0].isdigit()
+
+
+def test_the_entry_of_a_phase_on_two_nodes_by_hand():
+    """Node 0 read 10 MiB of which 5 came; node 1 read 10 MiB, which came, and wrote 1 MiB twice, of which half went."""
+    first = counted(timed=part(received=5 * MIB, packets=10))
+    second = counted(timed=part(received=10 * MIB, sent=MIB, packets=30), flush=part(sent=7))
+    moved = {0: READ, 1: Moved(10 * MIB, MIB, 10)}
+    found = wire.describe_phase({0: first, 3: second}, moved, [0, 0, 1, 1], 2.0, 20)
+    nodes = found.pop("nodes")
+    assert nodes == [
+        {
+            "node": 0,
+            "rank": 0,
+            **first,
+            "reads": "served-by-cache",
+            "expected_received_bytes": 10 * MIB,
+            "share_received": 0.5,
+            "writes": "",
+            "expected_sent_bytes": 0.0,
+            "share_sent": None,
+            "why": "",
+        },
+        {
+            "node": 1,
+            "rank": 3,
+            **second,
+            "reads": "came",
+            "expected_received_bytes": 10 * MIB,
+            "share_received": 1.0,
+            "writes": "buffered",
+            "expected_sent_bytes": 2.0 * MIB,
+            "share_sent": 0.5,
+            "why": "",
+        },
+    ]
+    nothing = dict.fromkeys(NetworkCounts._fields, 0)
+    assert found == {
+        "timed": {"received_bytes": 15 * MIB, "sent_bytes": MIB, "received_packets": 40, "sent_packets": 40},
+        "flush": nothing | {"sent_bytes": 7},
+        "reads": "served-by-cache",
+        "writes": "buffered",
+        "why": "",
+        "expected_received_bytes": 20 * MIB,
+        "share_received": 0.75,
+        "expected_sent_bytes": 2.0 * MIB,
+        "share_sent": 0.5,
+        "packets_per_operation": 4.0,
+    }
+    away = wire.describe_phase({0: first, 3: second}, moved, [0, 0, 1, 1], 2.0, 20, away=True)
+    assert (away["reads"], away["share_received"], away["expected_received_bytes"]) == ("came", 1.0, 10 * MIB)
+    alone = wire.describe_phase({0: first}, moved, [0], 1.0, away=True)
+    assert (alone["reads"], alone["packets_per_operation"]) == ("served-by-cache", None)
+
+
+def test_a_phase_that_cannot_be_judged_has_a_reason_and_no_packets():
+    of = {0: counted(timed=part(received=5 * MIB, packets=10))}
+    found = wire.describe_phase(of, {0: READ}, [0], 1.0, 20, why="shared")
+    assert (found["reads"], found["why"], found["share_received"]) == ("unknown", "shared", None)
+    assert found["packets_per_operation"] is None and found["timed"]["received_packets"] == 10
+    far = wire.describe_phase({7: of[0]}, {0: READ}, [0], 1.0)
+    assert (far["nodes"][0]["node"], far["reads"]) == (0, "served-by-cache")
+
+
+@pytest.mark.parametrize(
+    ("size", "received", "operations", "state"),
+    [
+        (wire.LEAST_BYTES - 1, 0, 1, ""),
+        (wire.LEAST_BYTES, 0, 1, "served-by-cache"),
+        (MIB, 0.9 * MIB, 1, "came"),
+        (MIB, 0.89 * MIB, 1, "served-by-cache"),
+        (MIB, 1.5 * MIB, 1, "came"),
+        (MIB, 1.51 * MIB, 1, "unclear"),
+        (MIB, MIB, 64, "came"),  # 16 KiB each
+        (MIB, MIB, 65, "unclear"),
+    ],
+)
+def test_limits_of_what_reads_show(size, received, operations, state):
+    said = wire.compare_with_expected_bytes([counted(timed=part(received=received))], Moved(size, 0, operations), 1.0)
+    assert said["reads"] == state
+
+
+@pytest.mark.parametrize(
+    ("sent", "assumed", "state"),
+    [
+        (0.9, False, "sent"),
+        (0.89, False, "buffered"),
+        (0.1, True, "buffered"),
+        (0.09, True, "unknown"),
+        (0.09, False, "buffered"),
+    ],
+)
+def test_limits_of_what_writes_show(sent, assumed, state):
+    found = counted(assumed=assumed, timed=part(sent=sent * MIB))
+    said = wire.compare_with_expected_bytes([found], Moved(0, MIB, 1), 1.0)
+    assert (said["writes"], bool(said["why"])) == (state, state == "unknown")
+
+
+@pytest.mark.parametrize(
+    ("loopback", "idle", "is_known"),
+    [(MIB, 0, True), (MIB + 1, 0, False), (0, MIB / 10, True), (0, MIB / 10 + 1, False)],
+)
+def test_limits_of_what_others_may_send(loopback, idle, is_known):
+    found = counted(idle=part(received=idle, seconds=0.1), timed=part(received=10 * MIB, loopback=loopback))
+    said = wire.compare_with_expected_bytes([found], READ, 1.0)
+    assert (said["reads"] != "unknown") is is_known
+
+
+def test_packets_of_others_are_deducted_and_never_negative():
+    found = counted(idle=part(packets=1, seconds=0.1), timed=part(packets=30, seconds=2.0))
+    assert wire._compute_packets([found], 8, "") == (2 * 30 - 2 * 20) / 8
+    few = counted(idle=part(packets=1, seconds=0.1), timed=part(packets=3, seconds=2.0))
+    assert wire._compute_packets([few], 8, "") == 0.0
+    assert wire._compute_packets([few], 0, "") is None and wire._compute_packets([few], 8, "x") is None
+    assert wire._compute_packets([counted(why="RDMA")], 8, "") is None
+    assert wire._compute_packets([counted()], 8, "") is None
+
+
+def test_the_worst_of_several_states():
+    order = ["served-by-cache", "buffered", "unknown", "unclear", "came", "sent"]
+    for place, state in enumerate(order):
+        assert wire._select_worst(["", *reversed(order[place:])]) == state
+    assert wire._select_worst(["", ""]) == ""
+
+
+def test_a_command_is_compared_over_all_nodes():
+    of = {0: counted(timed=part(received=6 * MIB)), 2: counted(timed=part(received=4 * MIB))}
+    found = wire.describe_command(of, READ, [0, 0], 1.0)
+    assert (found["reads"], found["share_received"], found["timed"]["received_bytes"]) == ("came", 1.0, 10 * MIB)
+    assert [(node["node"], node["rank"]) for node in found["nodes"]] == [(0, 0), (0, 2)]
+    assert found["packets_per_operation"] is None and wire.describe_command({}, READ, [0], 1.0) is None
+
+
+@pytest.mark.parametrize(
+    ("facts", "copies"),
+    [
+        ({"copied_by": "client"}, 1.0),
+        ({"copied_by": "client", "copies": 2, "data_parts": 4, "parity_parts": 2}, 3.0),
+        ({"copied_by": "client", "copies": None, "data_parts": 4}, 1.0),
+        ({"copies": 2}, 1.0),
+    ],
+)
+def test_copies_and_parity_of_a_client(facts, copies):
+    assert wire.count_copies_sent(facts) == copies
+
+
+def test_rows_of_packets_and_parts_in_order():
+    network = {
+        "timed": part(received=2, sent=3),
+        "packets_per_operation": 1.5,
+        "nodes": [{"rank": 4, "flush": part(sent=5)}],
+    }
+    rows = wire.observe_traffic("w", network, 7)
+    assert [(row.metric, row.value, row.unit, row.rank) for row in rows] == [
+        ("network_received", 2.0, "bytes", None),
+        ("network_sent", 3.0, "bytes", None),
+        ("network_received_flush", 0.0, "bytes", 4),
+        ("network_sent_flush", 5.0, "bytes", 4),
+        ("network_packets_per_operation", 1.5, "packets", None),
+    ]
+    assert {(row.operation, row.repetition) for row in rows} == {("w", 7)}
+
+
+# A rank's meter
+
+
+@pytest.mark.parametrize(
+    ("root", "local_rank", "kind", "asks"),
+    [
+        ("/t", 0, "nfs4", True),
+        ("/t", 1, "nfs4", False),
+        ("", 0, "nfs4", False),
+        ("/t", 0, "ext4", False),
+        ("/t", 0, None, False),
+    ],
+)
+def test_the_first_rank_of_a_node_counts_for_a_network_mount(tmp_path, monkeypatch, root, local_rank, kind, asks):
+    asked = []
+    entry = kind and SimpleNamespace(type=kind, source="s:/x" if kind == "nfs4" else "/dev/vda")
+    monkeypatch.setattr(rank_wire.mount, "find_mount", lambda path: entry if path == Path("/t") else 1)
+    monkeypatch.setattr(rank_wire.route, "read_node_network", lambda: "network")
+    found = Route(("eth0",))
+    monkeypatch.setattr(rank_wire.route, "find_route_to_servers", lambda *of: asked.append(of) or found)
+    monkeypatch.setattr(rank_wire, "read_counters", lambda _: (NetworkCounts(1, 2, 3, 4), NetworkCounts(0, 0, 0, 0)))
+    assignment = Assignment(root, str(tmp_path), 2, [], 1, 9, file_servers=["s1"])
+    meter = rank_wire.create_meter(assignment, SimpleNamespace(local_rank=local_rank, rank=5))
+    assert asked == ([(entry, "network", ["s1"])] if asks else []) and meter.counts is asks
+    meter.keep(3)
+    assert spool.read_wire(tmp_path) == (
+        {3: {5: {"why": "", "assumed": False, "interfaces": ["eth0"], "ports": []}}} if asks else {}
+    )
+
+
+def test_counters_are_those_of_interfaces_and_ports(monkeypatch):
+    cards = {"eth0": NetworkCounts(1, 2, 3, 4), "eth1": NetworkCounts(10, 20, 30, 40), "lo": NetworkCounts(7, 7, 7, 7)}
+    monkeypatch.setattr(rank_wire.traffic, "read_interface_counts", lambda: cards)
+    monkeypatch.setattr(rank_wire.traffic, "read_port_counts", lambda: {"mlx5_0/1": NetworkCounts(100, 200, 300, 400)})
+    both = rank_wire.read_counters(Route(("eth0", "eth1", "gone"), ("mlx5_0/1", "gone")))
+    assert both == (NetworkCounts(111, 222, 333, 444), NetworkCounts(7, 7, 7, 7))
+    monkeypatch.setattr(rank_wire.traffic, "read_port_counts", None)  # not read without a port
+    assert rank_wire.read_counters(Route(("eth0",)))[0] == NetworkCounts(1, 2, 3, 4)
+    cards.clear()
+    assert rank_wire.read_counters(Route(("eth0",))) == (NetworkCounts(0, 0, 0, 0),) * 2
+
+
+# Bytes that a tool moved
+
+
+def tool_row(operation, metric, value, **more):
+    unit = "bytes" if metric.startswith("bytes") else "bytes/s"
+    fields = {"rank": None, "iteration": None, "factors": None, "unit": unit, **more}
+    return SimpleNamespace(operation=operation, metric=metric, value=value, **fields)
+
+
+@pytest.mark.parametrize(
+    ("rows", "factors", "moved"),
+    [
+        ([tool_row("read", "bytes", 5)], {}, (5, 0)),
+        ([tool_row("write", "bytes", 5), tool_row("read", "bytes", 7)], {}, (7, 5)),
+        ([tool_row("readwrite", "bytes", 5)], {}, None),
+        ([tool_row("stat", "bytes", 5)], {}, None),
+        ([tool_row("write", "bandwidth_last_done", 5), tool_row("write", "total_time", 3)], {}, (0, 15)),
+        ([tool_row("write", "bandwidth_last_done", 5)], {}, None),
+        ([tool_row("write", "bandwidth_last_done", 5)], {"file_size": 9}, (0, 9)),
+        ([tool_row("write", "bandwidth_last_done", 5)], {"file_size": 9, "ranks": 2}, (0, 18)),
+        ([tool_row("write", "bandwidth_last_done", 5)], {"file_size": 9, "ranks": "2"}, None),
+        ([tool_row("write", "bytes_rank_min", 4)], {"ranks": 3}, (0, 12)),
+        ([tool_row("write", "bytes", 4, rank=rank) for rank in (0, 1)], {}, (0, 8)),
+        ([tool_row("write", "bytes", 9), *[tool_row("write", "bytes", 4, rank=rank) for rank in (0, 1)]], {}, (0, 9)),
+        ([tool_row("write", "bytes", 9, iteration=i) for i in (0, 1)], {}, (0, 18)),
+        ([tool_row("write", "bytes", 9, factors={"record_size": size}) for size in (1, 2)], {}, (0, 18)),
+        ([tool_row("write", "bytes", 9), tool_row("write", "bandwidth_max", 1)], {}, (0, 9)),
+        ([tool_row("write", "total_time", 9)], {}, None),
+        ([], {}, None),
+    ],
+)
+def test_bytes_of_a_tool_by_hand(rows, factors, moved):
+    found = tool_bytes.sum_output_bytes([SimpleNamespace(rows=rows, factors=factors)])
+    assert (found and found[:2]) == moved
+    assert Moved(1, 2, 3).plus(Moved(10, 20, 30)) == (11, 22, 33)
+
+
+@pytest.mark.parametrize(
+    ("metric", "is_summary"),
+    [
+        ("bandwidth_max", True),
+        ("bandwidth_mean", True),
+        ("bandwidth_sd", True),
+        ("bandwidth_first_done", True),
+        ("bandwidth_min", True),
+        ("bytes_rank_min", False),
+        ("bandwidth_last_done", False),
+    ],
+)
+def test_metrics_that_summarise_others(metric, is_summary):
+    assert tool_bytes._is_summary_metric(metric) is is_summary

@@ -2,6 +2,7 @@
 
 import errno
 import os
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +10,7 @@ from iosonde.core.errors import TargetError, TargetFaultError
 from iosonde.measure.rank import trial_root
 from iosonde.measure.target.keeper import SUSPECT_S, Keeper
 from iosonde.measure.target.workspace import MARKER, Workspace
-from messages import raises
+from messages import assert_problem, raises
 
 
 @pytest.fixture
@@ -173,3 +174,174 @@ def test_a_target_on_which_ranks_hung_has_little_time_until_it_answers(tmp_path)
         workspace.remove_trial("trial-0001")
         workspace.trial("trial-0002")
     assert limits == [SUSPECT_S, 30.0]
+
+
+def count_open_files():
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.parametrize("hold", [True, False])
+def test_no_descriptor_stays_open_once_a_workspace_is_removed(place, hold):
+    target, _ = place
+    before = count_open_files()
+    workspace = Workspace.create(target, "abc", hold=hold)
+    assert count_open_files() == before + hold and (workspace._descriptor >= 0) is hold
+    workspace.trial("trial-0000")
+    workspace.trial("trial-0001")
+    assert count_open_files() == before + 3 * hold and len(workspace._trials) == 2 * hold
+    workspace.verify("trial-0000")
+    workspace.remove_trial("trial-0000")
+    assert count_open_files() == before + 2 * hold and len(workspace._trials) == hold
+    workspace.remove()
+    assert count_open_files() == before and not os.listdir(target)
+    assert (workspace._descriptor, workspace._trials) == (-1, {})
+
+
+def test_descriptors_of_a_trial_root_are_closed(place):
+    target, _ = place
+    workspace = Workspace.create(target, "abc")
+    root, before = workspace.trial("trial-0000"), count_open_files()
+    trial_root.check_visible(str(root))
+    with raises("directory-missing", TargetFaultError), trial_root.open_trial_root(f"{root}x"):
+        pass
+    assert count_open_files() == before
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "values"),
+    [
+        (errno.ENOTDIR, "directory-replaced", {"path": "/t/iosonde-e/trial-1"}),
+        (errno.ELOOP, "directory-replaced", {"path": "/t/iosonde-e/trial-1"}),
+        (errno.ENOENT, "directory-missing", {"path": "/t/iosonde-e/trial-1", "parent": "/t"}),
+        (errno.EIO, "io-error", {"target": "/t"}),
+        (errno.ESTALE, "target-gone", {"target": "/t"}),
+    ],
+)
+def test_why_a_trials_directory_cannot_be_opened(error, code, values):
+    found = trial_root._build_fault(OSError(error, "x"), Path("/t/iosonde-e/trial-1"))
+    assert_problem(found, code, **values)
+
+
+def test_a_node_that_fails_to_see_a_directory_for_another_reason_says_so(monkeypatch):
+    def fail(*_, **__):
+        raise OSError(errno.EIO, "x")
+
+    monkeypatch.setattr(trial_root.os, "open", fail)
+    with raises("io-error", TargetFaultError):
+        trial_root.check_visible("/t/iosonde-e/trial-1")
+
+
+@pytest.mark.parametrize(
+    ("marker", "is_ours"), [("abc", True), ("abcd", False), ("ab", False), (None, False), ("", False)]
+)
+def test_a_workspace_is_known_by_its_marker(place, marker, is_ours):
+    target, _ = place
+    workspace = Workspace(target / "iosonde-abc", "abc")
+    assert not workspace.is_ours() and workspace.target == target
+    workspace.path.mkdir()
+    if marker is not None:
+        (workspace.path / MARKER).write_text(marker)
+    assert workspace.is_ours() is is_ours
+
+
+@pytest.mark.parametrize(
+    ("names", "begun", "only_trials"),
+    [
+        ([], True, True),
+        ([f"{MARKER}="], True, True),
+        ([f"{MARKER}=x"], False, True),
+        (["trial-0001/"], False, True),
+        ([f"{MARKER}=", "trial-0001/", "rank-12/"], False, True),
+        (["trial-0001="], False, False),
+        (["trial-001/"], False, False),
+        (["trial-0001/", "mine/"], False, False),
+        (["mine="], False, False),
+        ([f"{MARKER}/"], False, True),
+    ],
+)
+def test_what_a_killed_campaign_may_have_left(place, names, begun, only_trials):
+    target, _ = place
+    workspace = Workspace(target / "iosonde-abc", "abc")
+    workspace.path.mkdir()
+    for name in names:
+        if name.endswith("/"):
+            (workspace.path / name).mkdir()
+        else:
+            (workspace.path / name.partition("=")[0]).write_text(name.partition("=")[2])
+    here = os.open(workspace.path, os.O_RDONLY)
+    try:
+        assert workspace._was_just_begun(here) is begun
+        assert workspace._has_only_trials(here) is only_trials
+    finally:
+        os.close(here)
+
+
+def test_directories_of_others_are_not_taken_for_trials(place, monkeypatch):
+    target, _ = place
+    workspace = Workspace(target / "iosonde-abc", "abc")
+    (workspace.path / "trial-0001").mkdir(parents=True)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    with raises("foreign-directory", TargetError):
+        Workspace.create(target, "abc", resumed=True)
+
+
+def test_a_target_that_fails_while_a_workspace_is_made_says_so_and_leaves_nothing(place, monkeypatch):
+    target, _ = place
+    before = count_open_files()
+
+    def fail(*_, **__):
+        raise OSError(errno.ENOSPC, "x")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with raises("io-error", TargetError, path=target / "iosonde-abc", error=os.strerror(errno.ENOSPC)):
+            Workspace.create(target, "abc", hold=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "mkdir", fail)
+        with raises("io-error", TargetError, path=target / "iosonde-abc", error=os.strerror(errno.ENOSPC)):
+            Workspace.create(target, "abc", hold=True)
+    assert not os.listdir(target) and count_open_files() == before
+
+
+def test_a_killed_attempt_of_a_trial_is_emptied(place):
+    target, _ = place
+    workspace = Workspace.create(target, "abc")
+    root = workspace.trial("trial-0000")
+    (root / "f").write_text("x")
+    assert workspace.trial("trial-0000") == root and os.listdir(root) == []
+    assert root.stat().st_mode & 0o777 == workspace.path.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_trial_that_was_removed_is_a_fault_only_where_it_was_held(place):
+    target, _ = place
+    for hold in (True, False):
+        workspace = Workspace.create(target, f"e{hold}", hold=hold)
+        root = workspace.trial("trial-0000")
+        root.rmdir()
+        if hold:
+            with raises("directory-removed", TargetFaultError, path=root):
+                workspace.verify("trial-0000")
+        else:
+            workspace.verify("trial-0000")
+        root.write_text("x")
+        with raises("directory-replaced", TargetFaultError, path=root):
+            workspace.verify("trial-0000")
+
+
+def test_a_removal_that_fails_for_another_reason_is_that_fault(place, monkeypatch):
+    from iosonde.engine import _native
+
+    target, _ = place
+    workspace = Workspace.create(target, "abc")
+    workspace.trial("trial-0000")
+
+    def fail(directory, name, identity):
+        raise OSError(errno.ESTALE, "x")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_native, "remove_tree_at", fail)
+        with raises("target-gone", TargetFaultError):
+            workspace.remove_trial("trial-0000")
+    workspace.remove()
+    workspace.remove()
+    assert not os.listdir(target), "what is gone needs no removal"

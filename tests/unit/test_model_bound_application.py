@@ -76,3 +76,37 @@ def _row(low: float | None, value: float, high: float | None) -> PredictedTime:
 def test_the_sentence_counts_what_can_be_told():
     rows = [_row(1.1, 1.2, 1.3), _row(0.6, 0.7, 0.8), _row(0.9, 1.0, 1.1), _row(None, 0.9, None)]
     assert re.findall(r"[\d.]+\b", describe_range_of_ratios(rows)) == ["0.70", "1.20", "4", "1", "1", "1", "1"]
+
+
+def test_a_predicted_time_in_json():
+    measured, ratio = Estimate(10.0, 9.0, 11.0, 0.95, 3, ("few",)), Estimate(1.25, 1.0, 1.5, 0.95, 3)
+    row = PredictedTime({"nodes": 2}, Estimate(8.0, 7.0, 9.0, 0.95, 0), {"compute": 1.0, "read": 7.0}, measured, ratio)
+    assert row.to_json() == {
+        "by": {"nodes": 2},
+        "n": 3,
+        "predicted": 8.0,
+        "predicted_low": 7.0,
+        "predicted_high": 9.0,
+        "parts": {"compute": 1.0, "read": 7.0},
+        "measured": 10.0,
+        "measured_low": 9.0,
+        "measured_high": 11.0,
+        "ratio": 1.25,
+        "ratio_low": 1.0,
+        "ratio_high": 1.5,
+        "warnings": ["few"],
+    }
+
+
+def test_settings_at_the_limit_are_as_predicted_and_alike_ones_are_named_once():
+    rows = [_row(1.0, 1.2, 1.3), _row(0.7, 0.8, 1.0)]
+    assert re.findall(r"[\d.]+\b", describe_range_of_ratios(rows)) == ["0.80", "1.20", "2", "2"]
+    assert re.findall(r"[\d.]+\b", describe_range_of_ratios([rows[0], rows[0]])) == ["1.20", "2", "2"]
+    unknown = Estimate(None, None, None, 0.95, 0)
+    nothing = PredictedTime({}, Estimate(1.0, 1.0, 1.0, 0.95, 0), {}, unknown, unknown)
+    assert not re.findall(r"\d", describe_range_of_ratios([nothing]))
+
+
+def test_a_prediction_of_nothing_has_no_ratio():
+    measured, ratio = compare_with_prediction(np.array([9.0, 11.0]), Estimate(0.0, 0.0, 2.0, 0.95, 0), 0.95)
+    assert (ratio.value, ratio.high) == (None, None) and ratio.low == measured.low / 2

@@ -196,3 +196,30 @@ def test_the_file_holds_every_part_of_a_model():
     }
     assert content == expected
     assert document.from_text(document.to_text(made).encode(), "m.json") == made
+
+
+@pytest.mark.parametrize(
+    ("keys", "key"),
+    [
+        ({"factors": []}, "factors"),
+        ({"seed": "1"}, "seed"),
+        ({"more": 1}, "the file"),
+        ({"response": {"name": 1, "unit": "", "low": 0, "high": 1}}, "response.name"),
+        ({"factors": [{"name": "a", "unit": "", "numeric": 3, "levels": [1, 2]}]}, "factors.0.numeric"),
+    ],
+)
+def test_damage_is_named_by_its_key(keys, key):
+    with raises("damaged-file", DataError, source="m.json", key=key):
+        document.from_text(changed(**keys), "m.json")
+
+
+@pytest.mark.parametrize("form", [{}, {"factors": [{"name": "a"}, {"name": "fs"}], "nodes": []}])
+def test_a_form_that_its_family_cannot_read_is_no_model_of_it(form):
+    with raises("damaged-file", DataError, source="m.json", family="tree"):
+        document.from_text(changed(form=form), "m.json")
+
+
+def test_the_limit_of_a_file_is_named_in_mib(monkeypatch):
+    monkeypatch.setattr(document, "MOST_BYTES", 2 << 20)
+    with raises("file-too-large", DataError, limit_mib=2):
+        document.from_text(b" " * ((2 << 20) + 1), "m.json")

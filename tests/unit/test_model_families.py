@@ -612,3 +612,96 @@ def test_options_of_a_bound_are_read_with_their_units(options, system, columns):
     form = import_family("bound").fit(cluster(), {**options, "unit": "MB/s"}, 0)
     assert (form["bytes_per_s"], form["columns"]) == (1e6, columns) and form["system"] == pytest.approx(system)
     assert isinstance(form["system"].get("stripe_count", 1), int)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "library"),
+    [
+        (
+            "boosting",
+            {"trees": 4, "depth": 2, "rate": 0.5, "min_leaf": 5},
+            {"n_estimators": 4, "max_depth": 2, "learning_rate": 0.5, "min_samples_leaf": 5},
+        ),
+        ("boosting", {"trees": 3, "depth": 0, "min_leaf": 0}, {"n_estimators": 3, "max_depth": None}),
+        (
+            "forest",
+            {"trees": 4, "depth": 2, "min_leaf": 3},
+            {"n_estimators": 4, "max_depth": 2, "min_samples_leaf": 3, "max_features": 2},
+        ),
+    ],
+)
+def test_options_of_many_trees_are_those_of_scikit_learn(name, options, library):
+    from sklearn import ensemble
+
+    data = sample()
+    kind = {"boosting": ensemble.GradientBoostingRegressor, "forest": ensemble.RandomForestRegressor}[name]
+    theirs = kind(**library, random_state=5).fit(_ranks(data), data.y).predict(_ranks(data))
+    form = import_family(name).fit(data, options, 5)
+    assert len(form["trees"]) == options["trees"]
+    assert import_family(name).predict(form, data.x) == pytest.approx(theirs, rel=1e-9)
+
+
+def test_a_forest_of_two_columns_tries_both_at_each_branch():
+    from sklearn.ensemble import RandomForestRegressor
+
+    a, b = np.arange(30.0) % 6, np.arange(30.0) // 6
+    data = build_examples(build_table({"a": a, "b": b, "y": a + 3 * b}), "y", ["a", "b"])
+    theirs = RandomForestRegressor(3, max_features=2, random_state=1).fit(data.x, data.y).predict(data.x)
+    form = import_family("forest").fit(data, {"trees": 3}, 1)
+    assert import_family("forest").predict(form, data.x) == pytest.approx(theirs)
+
+
+def test_projections_are_as_long_as_they_correlate():
+    u = np.random.default_rng(2).uniform(0, 1, (12, 2))
+    kernels = [kcca.centre_kernel(kcca.compute_gaussian_kernel(x, x, 0.3)) for x in (u, u[:, :1])]
+    correlations, weights = kcca.compute_projections(*kernels, 0.5, 3)
+    assert (correlations.shape, weights.shape) == ((3,), (12, 3)) and (np.diff(correlations) < 0).all()
+    assert np.linalg.norm(kernels[0] @ weights, axis=0) == pytest.approx(correlations)
+
+
+@pytest.mark.parametrize(
+    ("values", "width"), [([0, 1, 3], 4.0), ([0, 0, 1], 1.0), ([0, 0, 2, 5], 9.0), ([2, 2, 2], 1.0)]
+)
+def test_the_width_of_a_kernel_is_the_median_of_the_distances_above_0(values, width):
+    """Squares of 1, 2 and 3; of 2, 2, 3, 5 and 5."""
+    assert kcca._estimate_width(np.array(values, float)[:, None]) == width
+
+
+def test_kcca_is_the_mean_of_the_nearest_settings():
+    data = build_examples(build_table({"a": [1, 2, 2, 4, 8], "y": [10.0, 20.0, 30.0, 40.0, 80.0]}), "y", ["a"])
+    form = kcca.fit(data, {"dimensions": 2}, 0)
+    assert [(point["at"], point["value"], len(point["weights"])) for point in form["points"]] == [
+        ([1.0], 10.0, 2),
+        ([2.0], 25.0, 2),
+        ([4.0], 40.0, 2),
+        ([8.0], 80.0, 2),
+    ]
+    # Levels lie at 0, 1/3, 2/3 and 1: the squares of their distances are 1/9 (three), 4/9 (two) and 1.
+    assert (form["k"], form["width"], len(form["correlations"])) == (3, pytest.approx((1 / 9 + 4 / 9) / 2), 2)
+    x = np.array([[1.0], [2.0], [4.0], [8.0]])
+    assert kcca.predict({**form, "k": 1}, x) == pytest.approx([10, 25, 40, 80])
+    assert kcca.predict({**form, "k": 4}, x) == pytest.approx([38.75] * 4)
+
+
+def test_a_bound_reads_texts_and_counts_of_factors():
+    rows = {"op": ["read", "write"] * 2, "n": [1, 1, 2, 2], "y": [20.0, 10.0, 40.0, 20.0]}
+    data = build_examples(build_table(rows), "y", ["op", "n"])
+    options = {"operation": "op", "stripe_count": "n", "files": "1", "servers": "2", "disks": "2", "unit": "MB/s"}
+    form = import_family("bound").fit(data, {**options, "disk_read": "20MB/s", "disk_write": "10MB/s"}, 0)
+    assert form["columns"] == [
+        {"field": "operation", "factor": "op", "scale": 1.0},
+        {"field": "stripe_count", "factor": "n", "scale": 1.0},
+    ]
+    # A file on one of two servers is served by one disk, on both by two.
+    assert import_family("bound").predict(form, data.x) == pytest.approx(data.y)
+
+
+def test_a_level_that_these_rows_lack_has_no_coefficient():
+    rows = {"fs": list("abcab"), "n": [1, 2, 3, 4, 6], "y": [1.0, 5.0, 3.0, 8.0, 5.5]}
+    data = build_examples(build_table(rows), "y", ["fs", "n"])
+    products = [product for _, product, _ in linear.build_design_columns(data, "")]
+    assert products == [[{"factor": "fs", "is": "b"}], [{"factor": "fs", "is": "c"}], [{"factor": "n"}]]
+    part = linear.build_design_columns(data.take(np.array([0, 1, 3, 4])), "fs:n")
+    assert [(product, values.tolist()) for _, product, values in part] == [
+        ([{"factor": "fs", "is": "b"}, {"factor": "n"}], [0, 2, 0, 6])
+    ]

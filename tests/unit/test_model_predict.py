@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
+from iosonde.model.fit import choose
 from iosonde.model.fit.calibration import Calibration, calibrate, count_groups_needed
 from iosonde.model.fit.choose import (
     build_standard_folds,
@@ -32,7 +33,7 @@ from iosonde.model.fit.fitted import (
     predict_settings,
     train_model,
 )
-from iosonde.model.fit.folds import Groups, group_inseparable_rows
+from iosonde.model.fit.folds import Fold, Groups, group_inseparable_rows
 from iosonde.model.fit.repeats import Repeats, list_repeated_settings
 from iosonde.model.fit.validate import Candidate, Judged
 from messages import assert_problem, codes, has_message, raises, with_code
@@ -296,6 +297,7 @@ def test_nothing_to_learn_leaves_the_mean():
     assert fitted(d, "mean", "linear", "tree", "forest").model.family == "mean"
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_choice():
     runs = [fitted(grid(noise=5.0), "mean", "linear", "tree", "boosting").to_json() for _ in range(2)]
     assert runs[0] == runs[1]
@@ -367,7 +369,10 @@ def test_progress_is_told_and_ends_at_all():
         lambda *one: told.append(one),
     )
     shares = [share for _, share in told]
-    assert shares == sorted(shares) and 0 < shares[0] < 0.2 and 0.7 < shares[-1] <= 1
+    # On folds, in inner and outer nested ones; the tree learned from all rows, 24 of the total, is not told.
+    total = 1.05 * 72 + 1.05 * 144 + 72 + 24
+    assert shares == sorted(shares) and shares[-1] == pytest.approx(1 - 24 / total)
+    assert shares[0] == pytest.approx(0.05 * 18 / total) and len(shares) == 2 * 4 + 2 * 12 + 4
 
 
 def test_a_group_weighs_the_same_whatever_its_rows():
@@ -660,3 +665,41 @@ def test_nested_folds_need_eight_groups(n, nested):
     d = build_examples(build_table({"a": np.arange(n), "y": np.arange(n) ** 1.5}), "y", ["a"])
     assert (fitted(d, "mean", "linear").nested is not None) is nested
     assert fitted(d, "mean").nested is None, "nothing was chosen"
+
+
+@pytest.mark.parametrize(("n", "between"), [(1, True), (3, True), (4, False)])
+def test_at_most_three_numbers_lie_between_tried_ones(n, between):
+    features = tuple(Feature(f"f{i}", "", (1, 2), True) for i in range(4))
+    setting = {f"f{i}": 1.5 if i < n else 1 for i in range(4)}
+    made = predict_setting(constant(features=features, settings=16), setting, 0.95)
+    assert (made.between, made.value.low) == (between, 40.0 if between else None)
+
+
+def build_folds(n: int, train: int, test: int) -> list[Fold]:
+    return [Fold(np.arange(train), np.arange(test)) for _ in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("families", "other", "total"),
+    [
+        # On the part; inner folds of three outer parts, on two thirds each; the choice in them; on all rows.
+        (["mean", "tree"], False, 1.05 * 24 + 1.05 * 24 * 2 + 24 + 8),
+        (["mean", "tree"], True, 1.05 * 24 + 1.05 * 24 * 2 + 24 + 8 * 7 + 8),
+        (["forest"], False, 20 * 24 + 20 * 8),
+        (["forest"], True, 20 * 24 + 20 * 56 + 20 * 8),
+    ],
+)
+def test_the_planned_work_is_that_of_all_fits(families, other, total):
+    part = build_folds(4, 6, 2)
+    folds = build_folds(8, 7, 1) if other else part
+    work = choose._plan_fits([Candidate(name) for name in families], part, folds, 8, None)
+    assert work.total == pytest.approx(total)
+
+
+@pytest.mark.parametrize(("size", "n_groups", "n_rows"), [(1, 40, 40), (2, 20, 40), (3, 20, 60), (10, 20, 40)])
+def test_a_sample_for_the_choice_has_whole_groups_or_a_few_rows_of_each(size, n_groups, n_rows):
+    group = np.repeat(np.arange(100), size)
+    rows = choose._sample_groups(group, 40, 3)
+    assert (np.unique(rows).size, np.unique(group[rows]).size) == (n_rows, n_groups)
+    assert set(np.bincount(group[rows])) == {0, n_rows // n_groups}
+    assert rows.tolist() == choose._sample_groups(group, 40, 3).tolist() != choose._sample_groups(group, 40, 4).tolist()

@@ -276,3 +276,31 @@ def test_a_phase_where_nobody_waits_is_the_mean_of_the_largest_gamma_time():
     assert eight.mean_s == 2.0 and eight.rate == pytest.approx(4 / eight.seconds)
     narrow = slowest.predict_synchronised_phase([Station("client", 1.0, kind=Kind.DELAY)], 2, 1, cv=0.5**0.5)
     assert narrow.seconds == pytest.approx(1.375, rel=1e-5)
+
+
+def test_the_rate_alone_is_that_of_the_solution():
+    for clients in (3, 25_000):
+        assert compute_rate([CLIENT, DISK], clients) == pytest.approx(solve_network([CLIENT, DISK], clients).rate)
+
+
+@pytest.mark.parametrize("clients", [10, 1000])
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.9])
+def test_the_expectation_over_active_ranks_is_that_of_a_binomial_number(clients, share):
+    values = np.arange(clients + 1.0) ** 2
+    expected = clients * share * (1 - share) + (clients * share) ** 2
+    assert slowest._compute_expectation(values, clients, share) == pytest.approx(expected, rel=1e-9)
+    assert slowest._compute_expectation(values + 1, clients, 0.0) == 1.0
+    assert slowest._compute_expectation(values, clients, 1.0) == clients**2
+
+
+@pytest.mark.parametrize("clients", [3, 63, 64, 100])
+def test_at_one_server_each_active_rank_slows_all_down(clients):
+    made = slowest._compute_slowdown([Station("disk", 2e-3)], clients, 2e-3)
+    assert made == pytest.approx(np.arange(clients + 1))
+
+
+@pytest.mark.parametrize(("operations", "cv"), [(1, 1.0), (3, 0.5), (20, 0.2)])
+def test_the_integral_of_the_survival_of_one_rank_is_its_mean(operations, cv):
+    x, weight = slowest._build_grid(1, operations, cv)
+    assert weight @ slowest._compute_survival(x, operations, cv) == pytest.approx(operations, rel=1e-7)
+    assert slowest._compute_survival(np.array([0.0]), operations, cv).tolist() == [1.0]

@@ -270,3 +270,16 @@ def test_there_are_more_rows_than_factors(rows, refused):
             rank_factors(data, 0.95)
     else:
         assert rank_factors(data, 0.95).n == 3
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+@pytest.mark.parametrize("kept", [lambda row: True, lambda row: sum(row) % 2 == 0, lambda row: sum(row) != 2])
+def test_a_ranking_does_not_depend_on_the_unit_of_the_response(kept, repeats, monkeypatch):
+    monkeypatch.setattr(surrogate.fit_forest_out_of_bag, "__defaults__", (10,))
+    x = np.array([row for row in grid(3, 2, 3, repeats=repeats).tolist() if kept(row)])
+    y = 3.0 * x[:, 0] + x[:, 1] + generator(9).normal(size=len(x))
+    one, other = (rank_factors(data_of(x, scale * y), 0.95) for scale in (1.0, 2.0**-30))
+    assert (one.order, one.by, codes(one.warnings)) == (other.order, other.by, codes(other.warnings))
+    for a, b in zip(one.factors, other.factors, strict=True):
+        for name in ("name", "over_all", "p", "zero_line", "shapley", "interacts", "adjusted", "aliases"):
+            assert getattr(a, name) == getattr(b, name), name

@@ -846,3 +846,46 @@ def test_an_interval_ends_where_its_parameter_does(law, data, name, ends):
     assert low is None or made.low == low
     assert high is None or made.high == (None if high == "nothing" else high)
     assert bool(made.warnings) is (high == "nothing") and made.low is not None
+
+
+def test_the_bootstrap_has_percentiles_unless_a_parameter_is_often_at_its_edge():
+    data = trials(lambda n: 100 * n, (1, 2, 4), 3, 0.05)
+    rng = np.random.default_rng(3)
+    logs = [points.log_rates - np.log(points.sizes) for points in (resample_points(data, rng) for _ in range(30))]
+    expected = np.exp(np.quantile([log.mean() for log in logs], [0.05, 0.95]))
+    drawn, plain = (analyse_scaling(data, 0.9, resamples=n, seed=3).regimes[0] for n in (30, 0))
+    rate = drawn.laws[0].parameters[laws.LAMBDA]
+    assert (rate.low, rate.high) == pytest.approx(tuple(expected), rel=1e-3)
+    assert rate.value == plain.laws[0].parameters[laws.LAMBDA].value
+    assert drawn.laws[1].parameters[laws.ALPHA] == plain.laws[1].parameters[laws.ALPHA]
+    assert drawn.laws[2] == plain.laws[2] and drawn.laws[2].fit is None
+    few = {n: rates[:2] for n, rates in data.items()}
+    kept, same = (analyse_scaling(few, 0.9, resamples=n, seed=3).regimes[0].laws[0].parameters for n in (30, 0))
+    assert kept == same
+
+
+def test_a_law_and_its_regime_in_json():
+    law = FittedLaw(laws.BY_NAME["amdahl"], AMDAHL, law_with("amdahl").fit, 12.5, 0.5, 0.25)
+    other = FittedLaw(laws.BY_NAME["usl"], {}, None, None, None, None, "too few")
+    regime = Regime(1.0, 8.0, 12, (law, other), (law,), "sizes")
+    assert (regime.lacks_fit, regime.is_compared) == (True, True)
+    assert not Regime(1.0, 8.0, 12, (other,), (), "trials").is_compared
+    assert regime.to_json() == {
+        "low": 1.0,
+        "high": 8.0,
+        "n": 12,
+        "unit_of_noise": "sizes",
+        "laws": [law.to_json(), other.to_json()],
+        "possible": ["amdahl"],
+    }
+    assert law.to_json() == {
+        "law": "amdahl",
+        "formula": laws.BY_NAME["amdahl"].formula,
+        "identifiable": True,
+        "why": "",
+        "parameters": {name: estimate.to_json() for name, estimate in AMDAHL.items()},
+        "aicc": 12.5,
+        "delta_aicc": 0.5,
+        "misfit_p": 0.25,
+    }
+    assert (other.to_json()["identifiable"], other.to_json()["why"]) == (False, "too few")

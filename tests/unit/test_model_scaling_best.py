@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from iosonde.core.table import build_table
@@ -36,3 +38,27 @@ def test_single_trials_tell_nothing_apart_and_one_setting_has_no_best():
     (few, _) = select_best_settings(series(alone), 0.95)
     assert few.alike is None and few.each.low is None
     assert select_best_settings(series({"wide": TRIALS["wide"]}), 0.95) == []
+
+
+def test_a_best_setting_in_json():
+    (few, _) = select_best_settings([replace(curve, unit="MiB/s") for curve in series(TRIALS)], 0.95)
+    assert few.to_json() == {
+        "response": few.response,
+        "unit": "MiB/s",
+        "size": 1.0,
+        "by": {"setting": "narrow"},
+        "each": few.each.value,
+        "each_low": few.each.low,
+        "each_high": few.each.high,
+        "n": 3,
+        "settings": 3,
+        "not_told_apart": 1,
+    }
+
+
+def test_each_response_has_its_own_best():
+    first, second = series(TRIALS), series({"wide": {1: [30.0, 30.1]}, "narrow": {1: [20.0, 20.1]}})
+    other = [replace(curve, response="other") for curve in second]
+    found = select_best_settings([*first, *other], 0.95)
+    assert [(best.response, best.size, best.by["setting"]) for best in found][2:] == [("other", 1, "wide")]
+    assert len(found) == 3 and found[2].alike == 0

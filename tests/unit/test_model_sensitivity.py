@@ -341,6 +341,17 @@ def test_a_line_that_ranks_nothing_is_refused(line, levels, code):
         rank_line("y", line, None, levels, 0.95)
 
 
+@pytest.mark.parametrize(
+    ("fixed", "code"),
+    [(["c"], "feature-without-levels"), (["a", "b"], "no-free-factor"), (["a", "z"], "feature-without-levels")],
+)
+def test_fixed_features_of_a_line_have_levels_and_leave_one(fixed, code):
+    levels = {"a": [0, 1], "b": [0, 1]}
+    with raises(code, InputError):
+        rank_line("y", {"a": 1.0, "b": 2.0, "c": 3.0}, None, levels, 0.95, fixed)
+    assert rank_line("y", {"a": 1.0, "b": 2.0, "c": 3.0}, None, levels, 0.95, ["a"]).order_within == (("b",),)
+
+
 def test_standard_errors_of_a_line_give_its_shares_intervals():
     made = rank_line(
         "y", {"a": 3.0, "b": 2.9, "c": 0.5}, {"a": 0.2, "b": 0.2, "c": 0.1}, dict.fromkeys("abc", [0, 1]), 0.95

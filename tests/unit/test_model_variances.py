@@ -11,7 +11,8 @@ import pytest
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Examples, Feature, build_examples
-from iosonde.model.sensitivity import factorial, permutation, scattered
+from iosonde.model.sensitivity import factorial, parts, permutation, scattered
+from iosonde.model.sensitivity import total as total_shares
 from iosonde.model.sensitivity.additive import (
     build_factor_columns,
     build_joint_columns,
@@ -27,6 +28,7 @@ from iosonde.model.sensitivity.parts import Scale
 from iosonde.model.sensitivity.published import rank_line
 from iosonde.model.sensitivity.shapley import estimate_shapley_effects
 from iosonde.model.sensitivity.shapley_additive import AdditiveEffects, compute_additive_effects
+from iosonde.model.sensitivity.shares import build_grouping
 from iosonde.model.sensitivity.slopes import estimate_slopes
 from iosonde.model.sensitivity.total import estimate_total_shares
 from iosonde.model.sensitivity.variances import Resampled, Variances, VarianceShare, split_rounds_to_fit_memory
@@ -397,6 +399,60 @@ def test_total_shares_that_a_design_does_not_have_are_refused(x, code):
     assert set(made.interacts.values()) == {False} and len(made.of) == x.shape[1]
 
 
+def test_the_influence_of_a_setting_is_the_slope_of_the_share_in_its_weight():
+    x = np.repeat(SQUARE, np.arange(1, len(SQUARE) + 1), axis=0)
+    y = 2.0 * x[:, 0] + x[:, 1] + generator(4).normal(size=len(x))
+    design = build_design(data_of(x, y))
+    m, weights = design.n_cells, np.sqrt(design.counts)[:, None]
+    columns = [np.ones((m, 1)), *(design.x[:, [i]] for i in (0, 1))]
+    bases = [np.linalg.qr(weights * np.column_stack(columns[:k]))[0][:, 1:] for k in (1, 2, 3)]
+    none, first, both = (parts.Additive(design, basis) for basis in bases)
+    part, moves = parts.estimate_part_of_sampled_settings(none, first, none, 0.9)
+    squares = [model.squares() for model in (none, first)]
+
+    def share(more: np.ndarray) -> float:
+        v = [(s * (1 + more)).sum() / (design.counts * (1 + more)).sum() for s in squares]
+        return (v[0] - v[1]) / v[0]
+
+    slopes = [(share(1e-6 * unit) - share(-1e-6 * unit)) / 2e-6 for unit in np.eye(m)]
+    np.testing.assert_allclose(moves, np.sqrt(m) * np.array(slopes), atol=1e-6)
+    assert part.plain == pytest.approx(share(np.zeros(m))) and part.df == 1
+    beyond, _ = parts.estimate_part_of_sampled_settings(first, both, first, 0.9)
+    a, b = squares[1].sum() / (m - 2), both.squares().sum() / (m - 3)
+    assert beyond.share.value == pytest.approx((a - b) / a)
+    assert beyond.f == pytest.approx((squares[1].sum() - both.squares().sum()) / b)
+
+
+@pytest.mark.parametrize(
+    ("total", "first", "is_above"),
+    [
+        ((0.6, 0.5, 0.7), (0.4, 0.3, 0.49), True),
+        ((0.6, 0.5, 0.7), (0.4, 0.3, 0.5), False),
+        ((0.6, 0.5, 0.7), (0.4, None, None), True),
+        ((0.6, None, None), (0.4, 0.3, 0.45), False),
+        ((None, 0.5, None), (0.4, 0.3, 0.45), False),
+        ((0.46, 0.45, 0.47), (0.44, 0.43, 0.44), False),
+    ],
+)
+def test_a_total_share_is_above_the_first_where_their_intervals_do_not_overlap(total, first, is_above):
+    assert total_shares._is_above(Estimate(*total, 0.9, 9), Estimate(*first, 0.9, 9)) is is_above
+
+
+@pytest.mark.parametrize(
+    ("estimate", "remaining", "divided"),
+    [
+        ((0.2, 0.1, 0.3), 0.5, (0.4, 0.2, 0.6)),
+        ((0.2, 0.1, 0.6), 0.5, (0.4, 0.2, 1.0)),
+        ((0.2, None, None), 0.5, (0.4, None, None)),
+        ((None, 0.1, 0.3), 0.5, (None, None, None)),
+        ((0.2, 0.1, 0.3), 0.0, (None, None, None)),
+    ],
+)
+def test_a_share_of_the_rest_is_at_most_all_of_it(estimate, remaining, divided):
+    made = total_shares._divide_estimate(Estimate(*estimate, 0.9, 9, ("w",)), remaining)
+    assert made == Estimate(*divided, 0.9, 9, ("w",))
+
+
 def test_shapley_effects_of_two_linked_factors_by_hand():
     """Half of what a factor explains alone, and half of what it adds to the other."""
     x = np.repeat([r for r in SQUARE if sum(r) < 5], 3, axis=0)
@@ -469,6 +525,31 @@ def test_scattered_group_means_are_corrected_by_the_spread_of_their_settings():
     assert binned.unseen.keys() == {frozenset([1])} and 0 <= binned.unseen[frozenset([1])] < 1
 
 
+@pytest.mark.parametrize("counts", [[1, 1, 1, 1, 1, 1], [1, 2, 3, 1, 4, 2]])
+def test_group_means_of_drawn_settings_by_loops(counts):
+    """Each column of ``times`` is a draw: how often each setting is in it. A group of one setting has no bias."""
+    rng, codes_of_cells = generator(3), np.array([0, 0, 0, 1, 1, 2])
+    counts, means = np.array(counts, float), rng.normal(size=6)
+    times = np.array([[1, 2], [1, 0], [1, 1], [1, 3], [1, 1], [1, 0]], float)
+    n = counts @ times
+    center = (counts * means) @ times / n
+    group = build_grouping(codes_of_cells, counts)
+    explained, bias = scattered._compute_explained(group, times, counts, means, center, n)
+    for draw in range(2):
+        variance = noise = 0.0
+        for code in range(3):
+            drawn = [i for i in range(6) if codes_of_cells[i] == code for _ in range(int(times[i, draw]))]
+            if not drawn:
+                continue
+            c, m = counts[drawn], means[drawn]
+            mean = c @ m / c.sum()
+            variance += c.sum() * (mean - center[draw]) ** 2 / n[draw]
+            if len(drawn) > 1:
+                spread = (c**2) @ (m - mean) ** 2 * len(drawn) / (len(drawn) - 1)
+                noise += c.sum() * spread / c.sum() ** 2 / n[draw]
+        assert (explained[draw], bias[draw]) == pytest.approx((variance, noise))
+
+
 @pytest.mark.parametrize(
     ("n", "level", "factors", "count"),
     [(60, 0.95, 2, 999), (60, 0.999, 2, 3999), (60, 0.95, 30, 1199), (20_002, 0.999, 2, 199), (20_000, 0.999, 2, 3999)],
@@ -487,6 +568,14 @@ def test_a_dummys_p_is_that_of_all_orders_of_its_labels():
     exact = np.mean(np.array(gaps) >= gaps[0] - 1e-9)
     assert null.p == pytest.approx(exact, abs=0.04)
     assert null.zero_line == pytest.approx(np.quantile(np.square(gaps) / y.var(), 0.95), abs=0.08)
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "p"),
+    [(0.01, 0.2, 0.02), (0.3, 0.04, 0.08), (0.6, 0.7, 1.0), (0.01, None, 0.01), (None, 0.2, 0.2), (None, None, None)],
+)
+def test_two_tests_of_a_factor_share_their_error(first, other, p):
+    assert permutation._combine_p(first, other) == p
 
 
 def test_too_few_orders_are_tested_by_f():

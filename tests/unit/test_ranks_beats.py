@@ -314,3 +314,105 @@ def test_a_host_is_silent_while_its_ranks_work(tmp_path, state, ago_s, silent):
     relayed(received, tmp_path / "printed", state=state)
     received.heard_at["n2"] -= ago_s
     assert received.silent(60.0) == silent
+
+
+class Launcher:
+    """The standard output of a rank, which a launcher forwards while it ``reads``."""
+
+    def __init__(self, directory, monkeypatch):
+        self.reads, self.said, self.beats, self.relay = True, [], {}, beats.Relay(directory, 7)
+        monkeypatch.setattr(last_words.select, "select", lambda *_: ([], [7] if self.reads else [], []))
+        monkeypatch.setattr(last_words.os, "write", self.write)
+
+    def write(self, file, content):
+        assert file == 7
+        self.said.append(content.decode())
+
+    def look(self, *written):
+        """The ranks and counts that one look prints."""
+        self.said.clear()
+        self.beats |= {one.rank: one for one in written}
+        self.relay.look()
+        return [(found.rank, found.progress) for line in self.said if (found := beats.parse_line(line, 0.0))]
+
+
+@pytest.fixture
+def launcher(tmp_path, monkeypatch):
+    made = Launcher(tmp_path, monkeypatch)
+    monkeypatch.setattr(last_words, "read_beats", lambda directory: list(made.beats.values()))
+    return made
+
+
+def at(rank, progress, **more):
+    return replace(beat(rank, "running"), progress=progress, **more)
+
+
+def test_of_ranks_that_move_one_is_told_and_all_in_the_tenth_look(launcher):
+    assert launcher.look(at(0, 1), at(1, 1), at(2, 1)) == [(0, 1), (1, 1), (2, 1)]
+    for look in range(2, 10):
+        assert launcher.look(at(0, look), at(1, look), at(2, look)) == [(0, look)]
+    assert launcher.look(at(0, 10), at(1, 10), at(2, 10)) == [(0, 10), (1, 10), (2, 10)]
+    for _ in range(11, 20):
+        assert launcher.look() == []
+    assert launcher.look() == [(0, 10)]
+
+
+@pytest.mark.parametrize("more", [{"since": 101.0}, {"lost": "proxy"}, {"hangs": "process 9"}])
+def test_a_change_of_state_is_told_at_once(launcher, more):
+    launcher.look(at(0, 1), at(1, 1))
+    assert launcher.look(at(0, 2), at(1, 2, **more)) == [(1, 2), (0, 2)]
+
+
+def test_a_count_that_stopped_is_told_at_once(launcher):
+    launcher.look(at(0, 1), at(1, 1))
+    assert launcher.look(at(0, 2), at(1, 2)) == [(0, 2)]
+    assert launcher.look(at(0, 3)) == [(1, 2), (0, 3)]
+
+
+def test_what_could_not_be_printed_is_told_next_time(launcher):
+    launcher.reads = False
+    assert launcher.look(at(0, 1), at(1, 1)) == []
+    launcher.reads = True
+    assert launcher.look() == [(0, 1), (1, 1)]
+    assert launcher.look() == []
+
+
+def test_a_line_is_short_and_has_the_time_of_its_sender(launcher, monkeypatch):
+    monkeypatch.setattr(last_words.time, "time", lambda: 5000.0)
+    launcher.look(at(0, 1, phase="x" * 300))
+    [line] = launcher.said
+    assert line.startswith("iosonde-beat [5000.0, 0, ") and line.endswith("]\n") and len(line) < 400
+    assert beats.parse_line("1: " + line, 6000.0) == at(0, 1, phase="x" * 200, since=1100.0)
+
+
+def test_lines_that_come_in_pieces_are_put_together(tmp_path):
+    received, path = beats.Received(tmp_path / "printed"), tmp_path / "printed"
+    received.look()
+    line = 'iosonde-beat [1000.0, 3, "n2", 77, "write", "running", 970.0, 5]\n'
+    for piece, known in (
+        (line[:20], []),
+        (line[20:], [3]),
+        ("noise\n" + line.replace(" 3,", " 4,")[:-1], [3]),
+        ("\n", [3, 4]),
+    ):
+        with path.open("a") as file:
+            file.write(piece)
+        received.look()
+        assert list(received.beats) == known
+
+
+def test_beats_are_read_in_the_order_of_ranks(tmp_path):
+    for rank in (10, 2, 1):
+        last_words.write_beat(tmp_path, beat(rank, "running"))
+    assert [one.rank for one in read_beats(tmp_path)] == [1, 2, 10]
+    assert (tmp_path / "rank-2").stat().st_mode & 0o777 == 0o600
+    last_words.write_beat(tmp_path / "absent", beat(1, "running"))
+
+
+@pytest.mark.parametrize(
+    ("content", "hosts"), [('["n1", "n2"]', ("n1", "n2")), ("[1]", ("1",)), ("7", ()), ("[", ()), (None, ())]
+)
+def test_the_hosts_of_all_ranks_are_read(tmp_path, content, hosts):
+    if content is not None:
+        (tmp_path / "hosts.json").write_text(content)
+    assert last_words.read_hosts(tmp_path) == hosts

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from iosonde.ranks.machine import daemon, load, mount
-from iosonde.ranks.processes import WATCHDOG_VARIABLE
+from iosonde.ranks.processes import WATCHDOG_VARIABLE, start_time
 
 GLUSTER = mount.Mount("/mnt/none", "fuse.glusterfs", "n1:/rep2", "rw", "rw", (0, 2**20 - 1), "/")
 
@@ -103,3 +103,60 @@ def test_a_gateway_behind_which_the_file_system_is_belongs_to_the_client(tmp_pat
     ):
         assert [one.pid for one in daemon.find_serving_processes(hdfs)] == [pid]
         assert pid not in [one.pid for one in daemon.find_serving_processes(GLUSTER)]
+
+
+def test_a_process_holds_the_memory_that_the_kernel_counts():
+    me = daemon.Daemon(os.getpid(), start_time(os.getpid()), "python")
+    [line] = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmRSS")]
+    assert me.rss_bytes == pytest.approx(1024 * int(line.split()[1]), rel=0.1)
+    assert me.cpu_s == pytest.approx(sum(os.times()[:4]), abs=0.2)
+    assert (daemon.Daemon(me.pid, "1", "x").cpu_s, daemon.Daemon(2**22 + 1, "1", "x").rss_bytes) == (0.0, 0)
+
+
+PROCESSES = {
+    # id: name, FUSE connections, words
+    1: ("glusterfs", [50], ["glusterfs", "/mnt/a"]),
+    2: ("glusterfs", [51], ["glusterfs", "/mnt/b"]),
+    3: ("fuse-overlayfs-", [52], ["x"]),  # cut to 15 characters
+    4: ("own-client", [53], ["own-client"]),
+    5: ("java", [], ["java", "org.apache.hadoop.hdfs.nfs.nfs3.Nfs3"]),
+    6: ("mmfsd", [], []),
+    7: ("fuse-nfs", [], ["fuse-nfs", "/mnt/h"]),
+    8: ("glusterfs", [54], ["gone"]),
+    9: ("pvfs2-client-co", [], []),
+}
+
+
+@pytest.fixture
+def processes_of(monkeypatch):
+    monkeypatch.setattr(daemon.reading, "list_pids", lambda: list(PROCESSES))
+    monkeypatch.setattr(daemon, "name_of", lambda pid: PROCESSES[pid][0])
+    monkeypatch.setattr(daemon, "start_time", lambda pid: None if pid == 8 else f"t{pid}")
+    monkeypatch.setattr(daemon, "_list_connections", lambda pid: PROCESSES[pid][1])
+    monkeypatch.setattr(daemon, "_read_words", lambda pid: PROCESSES[pid][2])
+
+
+@pytest.mark.parametrize(
+    ("type_", "minor", "point", "pids"),
+    [
+        ("fuse.glusterfs", 50, "/mnt/x", [1]),
+        ("fuse.glusterfs", 51, "/mnt/a", [2]),  # its connection says more than its words
+        ("fuse.glusterfs", 99, "/mnt/b", [2]),
+        ("fuse.glusterfs", 99, "/mnt/c", []),
+        ("fuse.glusterfs", 54, "/mnt/c", []),  # it has ended
+        ("fuse.fuse-overlayfs-x", 52, "/mnt/x", [3]),
+        ("fuse.glusterfs", 53, "/mnt/x", [4]),  # whatever its name
+        ("fuse.hdfs", 99, "/mnt/h", [5, 7]),
+        ("gpfs", 50, "/mnt/a", [6]),
+        ("orangefs", 50, "/mnt/a", [9]),
+        ("nfs4", 50, "/mnt/a", []),
+    ],
+)
+def test_who_serves_a_mount(processes_of, type_, minor, point, pids):
+    mounted = mount.Mount(point, type_, "x", "rw", "", (0, minor), "/")
+    expected = [daemon.Daemon(pid, f"t{pid}", PROCESSES[pid][0]) for pid in pids]
+    assert daemon.find_serving_processes(mounted) == expected
+    other = mount.Mount(point, type_, "x", "rw", "", (1, minor), "/")
+    assert daemon.find_serving_processes(None) == []
+    if minor in (52, 53):
+        assert daemon.find_serving_processes(other) == []

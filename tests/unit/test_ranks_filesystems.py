@@ -6,11 +6,12 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from iosonde.ranks.machine import filesystems, mount, reading
-from iosonde.ranks.machine.filesystems import ceph, gluster, gluster_graph, moosefs
+from iosonde.ranks.machine.filesystems import ceph, gluster, gluster_graph, lustre, moosefs, others
 
 SERVERS = ("10.94.0.1", "10.94.0.2")
 
@@ -400,3 +401,219 @@ def test_every_translator_that_an_option_switches_is_said_to_be_on_or_off(graph_
             "client-io-threads",
         )
     }
+
+
+@pytest.mark.parametrize(
+    ("output", "answer"), [('{"a": 1}', {"a": 1}), ("[1]", None), ("x", None), ("", None), (None, None)]
+)
+def test_ceph_answers_as_json_or_not_at_all(monkeypatch, output, answer):
+    asked = []
+    monkeypatch.setattr(ceph.reading, "run_tool", lambda words: asked.append(words) or output)
+    assert ceph._query_ceph("osd", "tree") == answer
+    assert asked == [["ceph", "--connect-timeout", "4", "osd", "tree", "--format", "json"]]
+
+
+@pytest.mark.parametrize(
+    ("answers", "asked", "expected"),
+    [
+        ({}, ["version"], (None, None, None, None)),
+        ({"version": {"version": "18"}}, ["version", "osd pool get p all", "osd tree"], ("18", None, None, None)),
+        (
+            {"version": {"version": "18"}, "osd pool get p all": {"size": 3}, "osd tree": TREE},
+            ["version", "osd pool get p all", "osd tree"],
+            ("18", 3, None, ["fa2", "fa3"]),
+        ),
+        (
+            {
+                "version": {"version": "18"},
+                "osd pool get p all": {"size": 3, "erasure_code_profile": "e"},
+                "osd erasure-code-profile get e": {"k": "4", "m": "2"},
+            },
+            ["version", "osd pool get p all", "osd erasure-code-profile get e", "osd tree"],
+            ("18", 1, 4, None),
+        ),
+    ],
+)
+def test_ceph_is_asked_as_long_as_it_answers(monkeypatch, tmp_path, answers, asked, expected):
+    queries = []
+    monkeypatch.setattr(ceph, "read_layout", lambda path, mount_point: {"pool": "p"})
+    monkeypatch.setattr(ceph, "_query_ceph", lambda *words: queries.append(" ".join(words)) or answers.get(queries[-1]))
+    facts = ceph._read_identity(tmp_path, on(tmp_path, "ceph-fuse", "fuse.ceph-fuse"))
+    assert queries == asked
+    assert (facts["version"], facts["copies"], facts["data_parts"], facts["servers"]) == expected
+    assert facts["layout"] == {"pool": "p"}
+
+
+@pytest.mark.parametrize(
+    ("layout", "pool", "options"),
+    [
+        ({"pool": "p"}, {"size": 3}, {"pool_size": "3"}),
+        ({"pool": "p"}, None, {}),
+        ({}, {"size": 3}, {}),
+        (None, {"size": 3}, {}),
+    ],
+)
+def test_the_condition_of_ceph_is_its_health_and_the_copies_of_the_pool(monkeypatch, tmp_path, layout, pool, options):
+    answers = {"health detail": {"checks": {"OSD_DOWN": DOWN}}, "osd pool get p size": pool}
+    monkeypatch.setattr(ceph, "read_layout", lambda path, mount_point: layout)
+    monkeypatch.setattr(ceph, "_query_ceph", lambda *words: answers.get(" ".join(words)))
+    mounted = on(tmp_path, "ceph-fuse", "fuse.ceph-fuse")
+    state = ceph._read_condition(tmp_path, mounted)
+    expected = "osd.1 on fa3 down"
+    assert (state["health"], state["options"]) == ([expected], options)
+    answers.clear()
+    assert ceph._read_condition(tmp_path, mounted) is None
+
+
+@pytest.mark.parametrize(
+    ("checks", "said"),
+    [
+        ({"OSD_DOWN": {"detail": []}}, ["OSD_DOWN"]),
+        ({"OSD_HOST_DOWN": HOST_DOWN}, ["OSD_HOST_DOWN"]),
+        ({"SLOW_OPS": DOWN, "OSD_FULL": {}}, ["OSD_FULL", "SLOW_OPS"]),
+        ({"OSD_DOWN": DOWN | {"muted": True}}, []),
+        ({"POOL_APP_NOT_ENABLED": DOWN}, []),
+    ],
+)
+def test_each_trouble_of_ceph_is_named_by_its_code_or_its_osds(checks, said):
+    assert ceph.list_problems({"checks": checks}) == said
+
+
+@pytest.mark.parametrize(
+    ("type_", "source", "name"),
+    [
+        ("lustre", "n1:/x", "lustre"),
+        ("glusterfs", "x", "gluster"),
+        ("ceph", "x", "ceph"),
+        ("fuse.ceph", "x", "ceph"),
+        ("nfs", "x", "nfs"),
+        ("nfs4", "x", "nfs"),
+        ("xfs", "x", "xfs"),
+        ("zfs", "x", "zfs"),
+        ("gpfs", "x", "gpfs"),
+        ("beegfs", "x", "beegfs"),
+        ("ext4", "x", None),
+        ("fuse", "x", None),
+    ],
+)
+def test_a_mount_belongs_to_a_family_by_its_type(tmp_path, type_, source, name):
+    family = filesystems._find_family(on(tmp_path, source, type_))
+    assert (family.name if family else None) == name
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts", "spare", "arbiters", "expected"),
+    [
+        ("replicate", 3, None, 1, (2, None, None)),
+        ("replicate", 2, None, None, (2, None, None)),
+        ("disperse", 6, 2, None, (1, 4, 2)),
+        ("disperse", 6, None, None, (1, None, None)),
+        ("distribute", 1, 0, 0, (1, None, None)),
+    ],
+)
+def test_the_redundancy_of_gluster_without_arbiters(kind, parts, spare, arbiters, expected):
+    found = gluster._describe_redundancy(kind, parts, spare, arbiters, ["a", "b", "a"])
+    assert (found["copies"], found["data_parts"], found["parity_parts"]) == expected
+    assert (found["copied_by"], found["servers"]) == ("client", ["a", "b"])
+    assert gluster._describe_redundancy(kind, parts, spare, arbiters, [])["servers"] is None
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The words of each tool that was asked, and its answers."""
+    state = SimpleNamespace(words=[], answers={})
+
+    def run(words, timeout_s=5.0, whatever_code=False):
+        state.words.append(" ".join(words) + " !" * whatever_code)
+        return state.answers.get(" ".join(words))
+
+    monkeypatch.setattr(others.reading, "run_tool", run)
+    return state
+
+
+def test_tools_of_other_file_systems_are_asked_once(asked, tmp_path):
+    mounted = on(tmp_path, "/dev/fs1", "x")
+    zfs = "zfs get -H -o property,value recordsize,compression,atime,sync,primarycache,checksum,dedup /dev/fs1"
+    calls = ["mmlsfs fs1 -B -V", zfs, f"xfs_info {tmp_path}"]
+    families = (others.GPFS, others.ZFS, others.XFS)
+    facts = [family.identity(tmp_path, mounted) for family in families]
+    assert (asked.words, facts) == (calls, [{"mmlsfs": None}, {"properties": {}}, {"xfs_info": None}])
+    asked.answers = dict(zip(calls, ("a\nb", "sync\tdisabled\nx\natime\toff", "c\n"), strict=True))
+    assert [family.identity(tmp_path, mounted) for family in families] == [
+        {"mmlsfs": ["a", "b"]},
+        {"properties": {"sync": "disabled", "atime": "off"}},
+        {"xfs_info": ["c"]},
+    ]
+
+
+def test_beegfs_is_asked_by_its_old_tool_then_by_its_new_one(asked, tmp_path):
+    mounted = on(tmp_path, "beegfs_nodev", "beegfs")
+    old, new = f"beegfs-ctl --getentryinfo {tmp_path}", f"beegfs entry info {tmp_path}"
+    assert others.BEEGFS.identity(tmp_path, mounted) == {"entry": None}
+    assert asked.words == [old, new]
+    asked.answers[new] = "+ Chunk size: 512K\n"
+    assert others.BEEGFS.identity(tmp_path, mounted) == {"entry": {"chunk_size": "512K"}}
+    asked.answers[old] = "Type: RAID0\n"
+    assert others.BEEGFS.identity(tmp_path, mounted) == {"entry": {"type": "RAID0"}}
+
+
+@pytest.mark.parametrize(
+    ("content", "facts"),
+    [
+        ("\topts:\trw,vers=3\n", {}),  # before any device
+        ("device s:/a mounted on /m with fstype ext4\n\topts:\trw\n", {}),
+        ("device s:/a mounted on /m with fstype nfs4\n\n\tage:\t7\ndevice x\n\tage:\t8\n", {"age_s": 7}),
+        (
+            "device s:/a mounted on /m with fstype nfs\n"
+            "\topts:\trw,vers=4.2,acregmin=3,acdirmax=60,password=x\n\txprt:\trdma 0\n",
+            {
+                "options": "rw,vers=4.2,acregmin=3,acdirmax=60,password=***",
+                "vers": "4.2",
+                "acregmin": 3,
+                "acdirmax": 60,
+                "connections": 1,
+                "transport": "rdma",
+            },
+        ),
+    ],
+)
+def test_the_part_of_a_mount_in_the_statistics_of_nfs(content, facts):
+    assert others.parse_mountstats(content, "/m") == facts
+
+
+def test_lustre_is_asked_for_its_imports_and_options(asked, tmp_path, monkeypatch):
+    mounted = on(tmp_path, "n1@tcp:/scratch/sub", "lustre")
+    monkeypatch.setattr(lustre, "parse_imports", lambda text, name: {(text, name): 1} if text else {})
+    monkeypatch.setattr(lustre, "parse_parameters", lambda text, name: {"a": f"{text} {name}"} if text else {})
+    monkeypatch.setattr(lustre, "list_disconnected_targets", list)
+    imports = "lctl get_param osc.*.import mdc.*.import"
+    assert lustre._read_condition(tmp_path, mounted) is None
+    options, second = asked.words
+    assert (second, options.endswith(" !")) == (imports + " !", True)
+    names = [f"{part}.*.{option}" for part, several in lustre._OPTIONS.items() for option in several]
+    assert options.split()[2:-1] == names
+    asked.answers[imports] = "i"
+    state = lustre._read_condition(tmp_path, mounted)
+    assert (state["health"], state["options"]) == ([("i", "scratch")], {})
+    asked.answers = {options.removesuffix(" !"): "o"}
+    state = lustre._read_condition(tmp_path, mounted)
+    assert (state["health"], state["options"]) == (None, {"a": "o scratch"})
+
+
+@pytest.mark.parametrize(
+    ("striping", "imports", "expected"),
+    [
+        ({"stripe_count": 1}, {}, None),
+        (
+            {"stripe_count": 1},
+            {"OST0": ("FULL", "s2"), "OST1": ("FULL", "s1"), "MDT0": ("FULL", "m")},
+            (1, ["s1", "s2"]),
+        ),
+        ({"mirrors": 1}, {"OST0": ("FULL", "")}, (1, None)),
+        ({"mirrors": 2}, {"OST0": ("FULL", "s1")}, (None, ["s1"])),
+        ({}, {"OST0": ("FULL", "s1")}, (None, ["s1"])),
+    ],
+)
+def test_lustre_has_one_copy_unless_it_has_mirrors(striping, imports, expected):
+    found = lustre._describe_redundancy(striping, imports)
+    assert (found and (found["copies"], found["servers"])) == (expected or {})

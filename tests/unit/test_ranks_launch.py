@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -339,3 +345,135 @@ def test_any_text_is_a_list_of_plain_names_or_refused(text):
         return
     assert names
     assert all(mpirun.HOST_NAME.fullmatch(name) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("end", "answer"),
+    [
+        ({"version": "MPICH 5", "paths": ["/a", "/b"]}, mpiexec.Library("mpich", "MPICH 5", ("/a", "/b"))),
+        ({"error": LaunchError("no-mpi", "there is none", "x").to_json()}, "no-mpi"),
+        ("no json", "mpi-probe-failed"),
+        (OSError(), "mpi-probe-failed"),
+        (subprocess.TimeoutExpired("x", 1), "mpi-probe-failed"),
+    ],
+)
+def test_the_library_is_asked_in_a_process_of_its_own(monkeypatch, end, answer):
+    calls = []
+
+    def run(words, limit_s, environment):
+        calls.append((words[:2], limit_s, environment["PYTHONPATH"].split(":")))
+        if isinstance(end, Exception):
+            raise end
+        return SimpleNamespace(stdout=end if isinstance(end, str) else json.dumps(end))
+
+    monkeypatch.setattr(mpiexec, "run_program", run)
+    monkeypatch.setenv("PYTHONPATH", "/more")
+    find = mpiexec.find_mpi_library.__wrapped__
+    if isinstance(answer, str):
+        with raises(answer, LaunchError) as caught:
+            find()
+        assert caught.value.hint == mpiexec.INSTALL
+    else:
+        assert find() == answer
+    source = str(Path(launch.__path__[0]).parents[2])
+    assert calls == [([sys.executable, "-c"], 30, [source, "/more"])]
+
+
+@pytest.mark.parametrize(
+    ("flavour", "launchers", "chosen"),
+    [
+        ("mpich", {"/a": "openmpi", "/b": "mpich", "/c": "mpich"}, "/b"),
+        ("", {"/a": "openmpi", "/b": "mpich"}, "/a"),
+        ("intel", {"/a": "openmpi", "/b": "mpich"}, "/a is v/a; /b is v/b"),
+        ("mpich", {}, None),
+    ],
+)
+def test_the_first_mpiexec_of_the_family_is_taken(monkeypatch, flavour, launchers, chosen):
+    monkeypatch.setattr(mpiexec, "_list_candidates", lambda library, path: ["/unknown", *launchers])
+    monkeypatch.setattr(
+        mpiexec,
+        "identify_mpiexec",
+        lambda path: mpiexec.Mpiexec(path, launchers[path], f"v{path}") if path in launchers else None,
+    )
+    library = mpiexec.Library(flavour, "its version", ())
+    match = mpiexec._match_mpiexec.__wrapped__
+    if chosen in launchers:
+        assert match(library, "who", "path").path == chosen
+    elif chosen:
+        with raises("mpi-mismatch", LaunchError, version="its version", loader="who", candidates=chosen):
+            match(library, "who", "path")
+    else:
+        with raises("tool-missing", LaunchError, version="its version"):
+            match(library, "who", "path")
+
+
+@pytest.mark.parametrize(
+    ("end", "identified"),
+    [("HYDRA build details:\n    Version:   4.1\n", ("mpich", "MPICH Hydra 4.1")), ("none\n", None), (OSError(), None)],
+)
+def test_an_mpiexec_is_identified_by_its_version(monkeypatch, end, identified):
+    def run(words, limit_s):
+        assert (words, limit_s) == (["/m", "--version"], 30)
+        if isinstance(end, Exception):
+            raise end
+        return SimpleNamespace(stdout=end)
+
+    monkeypatch.setattr(mpiexec, "run_program", run)
+    assert mpiexec.identify_mpiexec("/m") == (mpiexec.Mpiexec("/m", *identified) if identified else None)
+
+
+@pytest.mark.parametrize(("ranks", "short"), [(1, False), (4, False), (5, True)])
+def test_waiting_ranks_yield_where_there_are_more_than_cores(monkeypatch, ranks, short):
+    monkeypatch.setattr(mpiexec.os, "sched_getaffinity", lambda pid: set(range(4)))
+    mpich, ompi, intel = (mpiexec.Mpiexec("/m", flavour, "") for flavour in ("mpich", "openmpi", "intel"))
+    throttle = "MPIR_CVAR_CH4_PROGRESS_THROTTLE"
+    words = ["-genv", throttle, "1", "-genv", f"{throttle}_NO_PROGRESS_COUNT", "100"]
+    assert mpiexec.list_yield_options(mpich, ranks) == (words if short else [])
+    assert mpiexec.list_user_yield_options(ompi, ranks) == (["--mca", "mpi_yield_when_idle", "1"] if short else [])
+    for launcher in (ompi, intel):
+        assert mpiexec.list_yield_options(launcher, ranks) == []
+    for launcher in (mpich, intel):
+        assert mpiexec.list_user_yield_options(launcher, ranks) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "flavour"),
+    [
+        ("Open MPI", "openmpi"),
+        ("mpirun (OpenRTE) 4", "openmpi"),
+        ("prte (PRRTE) 3", "openmpi"),
+        ("prterun 3", "openmpi"),
+        ("HYDRA", "mpich"),
+        ("MPICH", "mpich"),
+        ("MVAPICH2", "mpich"),
+        ("Intel MPI, Hydra", "intel"),
+        ("", ""),
+    ],
+)
+def test_each_name_of_a_family(text, flavour):
+    assert mpiexec.find_flavour(text) == flavour
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("HYDRA\n  Version: 5.0\n  CC: x\nVersion: 6\n", "MPICH Hydra 5.0"),
+        ("HYDRA\n CC: x\n", "MPICH Hydra"),
+        ("\n a 1 \nb\n", "a 1"),
+        ("", ""),
+    ],
+)
+def test_the_line_with_the_version(text, line):
+    assert mpiexec.find_version_line(text) == line
+
+
+def test_candidates_beside_the_library_come_before_those_on_path(tmp_path, monkeypatch):
+    for name in ("lib/libmpi.so", "bin/mpirun", "bin/mpiexec.openmpi", "p/mpiexec", "p/mpiexec.mpich", "q/mpiexec"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "r").symlink_to(tmp_path / "p")
+    library = mpiexec.Library("x", "x", (str(tmp_path / "lib/libmpi.so"),))
+    path = ":".join(str(tmp_path / name) for name in "pqr")
+    expected = [str(tmp_path / name) for name in ("bin/mpirun", "p/mpiexec", "q/mpiexec", "p/mpiexec.mpich")]
+    assert mpiexec._list_candidates(library, path) == expected

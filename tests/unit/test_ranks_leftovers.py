@@ -4,12 +4,13 @@ import contextlib
 import json
 import os
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from iosonde.measure import trial
 from iosonde.measure.rank import command
-from iosonde.ranks import leftovers, watchdog
+from iosonde.ranks import leftovers, temporary, watchdog
 
 
 @pytest.fixture
@@ -163,3 +164,170 @@ def test_a_record_cannot_name_what_is_not_left_by_mpi(tmp_path):
     (tmp_path / "held-x.json").write_text(json.dumps(record))
     assert leftovers.remove_recorded(tmp_path) == []
     assert keep.exists()
+
+
+@pytest.mark.parametrize(("free_bytes", "full"), [(0, True), (2**20 - 4096, True), (2**20, False), (2**21, False)])
+def test_less_than_a_segment_is_full(monkeypatch, tmp_path, free_bytes, full):
+    free = free_bytes // 4096
+    status = SimpleNamespace(f_bavail=free, f_blocks=1024, f_frsize=4096)
+    monkeypatch.setattr(leftovers.os, "statvfs", lambda path: status)
+    said = leftovers.explain_bus_error(tmp_path)
+    assert bool(said) is full
+    if full:
+        assert (said.code, said.values["directory"], said.values["total"]) == ("shared-memory-full", tmp_path, "4 MiB")
+
+    def fail(path):
+        raise OSError
+
+    monkeypatch.setattr(leftovers.os, "statvfs", fail)
+    assert leftovers.explain_bus_error(tmp_path) == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "is_leftover"),
+    [
+        ("/dev/shm/mpich_shm_1", True),
+        ("/dev/shm/vader_segment.n1", True),
+        ("/dev/shm/sm_segment.n1", True),
+        ("/dev/shm/Intel_MPI_x", True),
+        ("/dev/shm/ucx_shm_posix_x", True),
+        ("/dev/shm/psm2_shm.x", True),
+        ("/tmp/hydra_hwloc_xmlfile_x", True),
+        ("/dev/shm/other", False),
+        ("/dev/shm/x/mpich_shm_1", False),
+        ("/tmp/mpich_shm_1", False),
+        ("/dev/shm/mpich_shm_/../x", False),
+        ("", False),
+    ],
+)
+def test_what_mpi_leaves_is_known_by_its_path(path, is_leftover):
+    assert leftovers._is_leftover(path) is is_leftover
+
+
+def test_only_this_users_own_unchanged_files_are_removed(left, tmp_path, monkeypatch):
+    path, device, inode = entry_of(left)
+    link = tmp_path / "hydra_link"
+    link.symlink_to(left)
+    status = link.lstat()
+    for entry, same in (
+        ((path, device, inode), True),
+        ((path, device + 1, inode), False),
+        ((path, device, inode + 1), False),
+        ((str(tmp_path / "hydra_gone"), device, inode), False),
+        ((str(link), status.st_dev, status.st_ino), False),
+    ):
+        assert leftovers._is_same(entry) is same
+    monkeypatch.setattr(leftovers.os, "getuid", lambda: left.stat().st_uid + 1)
+    assert not leftovers._is_same((path, device, inode))
+
+
+@pytest.mark.parametrize(
+    ("content", "entries"),
+    [
+        ('[["/a", 1, 2], ["/b", 3, 4]]', [("/a", 1, 2), ("/b", 3, 4)]),
+        ('[["/a", 1]]', []),
+        ("7", []),
+        ("[", []),
+        (None, []),
+    ],
+)
+def test_a_record_is_read_whole_or_not_at_all(tmp_path, content, entries):
+    file = tmp_path / "held-left.json"
+    if content is not None:
+        file.write_text(content)
+    assert leftovers._read_entries(file) == entries
+    assert leftovers.list_remaining_files(tmp_path) == []
+
+
+def test_files_of_processes_that_could_not_be_ended_remain(left, tmp_path):
+    gone = (str(tmp_path / "hydra_gone"), 1, 2)
+    (tmp_path / "held-left.json").write_text(json.dumps([entry_of(left), gone]))
+    (tmp_path / "held-other.json").write_text(json.dumps([entry_of(left)]))
+    assert leftovers.list_remaining_files(tmp_path) == [entry_of(left)]
+
+
+def test_what_is_remembered_grows_and_shrinks(left, tmp_path, monkeypatch):
+    monkeypatch.setattr(leftovers.reading, "list_pids", lambda: [os.getpid()])
+    file, other, elsewhere = tmp_path / "left.json", (str(tmp_path / "hydra_x"), 1, 2), ("/dev/shm/x", 3, 4)
+    monkeypatch.setattr(leftovers, "_read_boot_id", lambda: "boot-2")
+    leftovers.remember_files(file, [elsewhere])
+    monkeypatch.setattr(leftovers, "_read_boot_id", lambda: "boot-1")
+    leftovers.remember_files(file, [other])
+    leftovers.remember_files(file, [entry_of(left)])
+    assert leftovers._read_remembered(file) == {elsewhere: "boot-2", other: "boot-1", entry_of(left): "boot-1"}
+    with left.open() as _:
+        assert leftovers.remove_remembered(file) == []
+    assert leftovers._read_remembered(file) == {elsewhere: "boot-2", entry_of(left): "boot-1"}
+    assert leftovers.remove_remembered(file) == [str(left)]
+    assert json.loads(file.read_text()) == [[*elsewhere, "boot-2"]]
+
+
+def test_segments_are_looked_at_twice_before_they_are_removed(tmp_path, monkeypatch):
+    first, second = ({tmp_path / name for name in names} for names in (("a", "b"), ("b", "c")))
+    for name in "abc":
+        (tmp_path / name).touch()
+    answers, calls, slept = iter([first, second]), [], []
+    monkeypatch.setattr(leftovers, "find_unused_segments", lambda *some: calls.append(some) or next(answers))
+    monkeypatch.setattr(leftovers, "time", SimpleNamespace(sleep=slept.append))
+    assert leftovers.remove_segments(7.0, tmp_path) == ["b"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "c"]
+    assert (calls, slept) == ([(7.0, tmp_path)] * 2, [0.1])
+    monkeypatch.setattr(leftovers, "find_unused_segments", lambda *some: set())
+    assert (leftovers.remove_segments(7.0, tmp_path), slept) == ([], [0.1])
+
+
+def test_segments_are_young_files_of_this_user_that_nobody_has_mapped(tmp_path, monkeypatch):
+    for name in ("mpich_shm_1", "psm2_shm.2", "other"):
+        (tmp_path / name).touch()
+    (tmp_path / "mpich_shm_folder").mkdir()
+    changed = (tmp_path / "mpich_shm_1").stat().st_ctime
+    monkeypatch.setattr(leftovers, "_list_mapped", lambda directory: {f"{directory}/psm2_shm.2"})
+    assert leftovers.find_unused_segments(0, tmp_path) == {tmp_path / "mpich_shm_1"}
+    assert leftovers.find_unused_segments(changed, tmp_path) == {tmp_path / "mpich_shm_1"}
+    assert leftovers.find_unused_segments(changed + 0.001, tmp_path) == set()
+    monkeypatch.setattr(leftovers.os, "getuid", lambda: os.stat(tmp_path).st_uid + 1)
+    assert leftovers.find_unused_segments(0, tmp_path) == set()
+
+
+def test_descriptions_are_young(left, monkeypatch):
+    monkeypatch.setattr(leftovers.reading, "list_pids", lambda: [os.getpid()])
+    prefix, changed = str(left.parent / "hydra_"), left.stat().st_ctime
+    assert leftovers.remove_descriptions(changed + 0.001, prefix) == []
+    assert leftovers.remove_descriptions(changed, prefix) == [str(left)]
+
+
+def test_after_a_failure_segments_and_descriptions_are_removed(monkeypatch):
+    calls = []
+    monkeypatch.setattr(leftovers, "remove_segments", lambda since: calls.append(("segments", since)))
+    monkeypatch.setattr(leftovers, "remove_descriptions", lambda since: calls.append(("descriptions", since)))
+    leftovers.remove_since(7.0)
+    assert calls == [("segments", 7.0), ("descriptions", 7.0)]
+
+
+def test_stale_directories_are_those_of_ended_processes_of_this_user(tmp_path, monkeypatch):
+    removed = []
+    monkeypatch.setattr(temporary, "remove_directory", removed.append)
+    monkeypatch.setattr(temporary, "is_gone", lambda identity: identity == "boot:1:2:3")
+    names = ("iosonde-x-boot+1+2+3-abc", "iosonde-x-boot+1+2+4-abc", "iosonde-y-boot+1+2+3-abc", "iosonde-x-abc")
+    for name in names:
+        (tmp_path / name).mkdir()
+    temporary.remove_stale_directories("x", tmp_path)
+    assert removed == [tmp_path / names[0]]
+    monkeypatch.setattr(temporary.os, "getuid", lambda: os.stat(tmp_path).st_uid + 1)
+    temporary.remove_stale_directories("x", tmp_path)
+    assert len(removed) == 1
+
+
+def test_a_directory_of_a_killed_process_is_removed_with_what_its_processes_left(tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(temporary.leftovers, "remove_recorded", lambda path: calls.append(("recorded", path)))
+    monkeypatch.setattr(temporary.leftovers, "remove_since", lambda since: calls.append(("since", since)))
+    monkeypatch.setattr(temporary, "remove_scratch", lambda path: calls.append(("scratch", path)))
+    temporary.remove_directory(tmp_path)
+    assert calls == [("recorded", tmp_path), ("scratch", tmp_path)]
+    for name, time_s in (("a", 30), ("b", 20), ("c", 40)):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (time_s, time_s))
+    calls.clear()
+    temporary.remove_directory(tmp_path)
+    assert calls == [("recorded", tmp_path), ("since", 20.0), ("scratch", tmp_path)]

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -700,3 +701,207 @@ def test_key_value_lines_are_read_and_others_left_out():
     assert reading.parse_key_values(text) == {"server_name": "a : b", "age": "5"}
     assert reading.parse_key_values("a=1\nb: 2", "=") == {"a": "1"}
     assert [reading.parse_integer(word) for word in ("7", "-1", "x", "", None)] == [7, -1, None, None, None]
+
+
+@pytest.fixture
+def quotactl(monkeypatch):
+    """A kernel that answers each kind of quota with the next of some numbers."""
+    state = SimpleNamespace(calls=[], refused=())
+
+    def answer(request, device, number, block):
+        state.calls.append((request.value & 0xFFFFFFFF, device, number.value))
+        if request.value & 0xFF in state.refused:
+            return -1
+        for at, (name, _) in enumerate(quota._Dqblk._fields_, 1):
+            setattr(block._obj, name, 1000 * at)
+        return 0
+
+    monkeypatch.setattr(quota.ctypes, "CDLL", lambda *_, **__: SimpleNamespace(quotactl=answer))
+    monkeypatch.setattr(quota, "read_project_id", lambda target: 9)
+    monkeypatch.setattr(quota.os, "getuid", lambda: 7)
+    monkeypatch.setattr(quota.os, "getgid", lambda: 8)
+    return state
+
+
+def test_a_local_file_system_is_asked_for_all_kinds_of_quota(quotactl, monkeypatch):
+    mounted = mount.Mount("/m", "xfs", "/dev/sda", "rw", "", (8, 0), "/")
+    quotas = quota.query_quotas(Path("/m"), mounted)
+    first = 0x800007 << 8
+    assert quotactl.calls == [(first, b"/dev/sda", 7), (first + 1, b"/dev/sda", 8), (first + 2, b"/dev/sda", 9)]
+    assert [(one["kind"], one["id"]) for one in quotas] == [("user", 7), ("group", 8), ("project", 9)]
+    # Limits in KiB, the usage in bytes.
+    assert quotas[0] == {
+        "kind": "user",
+        "id": 7,
+        "used_bytes": 3000,
+        "soft_bytes": 2000 * 1024,
+        "hard_bytes": 1000 * 1024,
+        "free_bytes": 1000 * 1024 - 3000,
+        "used_files": 6000,
+        "soft_files": 5000,
+        "hard_files": 4000,
+        "free_files": 0,
+    }
+    quotactl.refused = (1,)
+    monkeypatch.setattr(quota, "read_project_id", lambda target: None)
+    assert [one["kind"] for one in quota.query_quotas(Path("/m"), mounted)] == ["user"]
+    other = mount.Mount("/m", "tmpfs", "tmpfs", "rw", "", (0, 5), "/")
+    assert quota.query_quotas(Path("/m"), other) == []
+
+
+@pytest.mark.parametrize(
+    ("type_", "asked"),
+    [
+        ("lustre", "lustre /p"),
+        ("nfs4", "quota srv:/x 7"),
+        ("ceph", "ceph /t"),
+        ("fuse.ceph", "ceph /t"),
+        ("fuse.ceph-fuse", "ceph /t"),
+    ],
+)
+def test_each_file_system_is_asked_for_quotas_in_its_own_way(quotactl, monkeypatch, type_, asked):
+    monkeypatch.setattr(quota, "_query_lustre", lambda target, point: [f"lustre {point}"])
+    monkeypatch.setattr(quota, "_query_ceph", lambda target: [f"ceph {target}"])
+    monkeypatch.setattr(quota, "parse_quota", lambda text, source, uid: [f"{text} {source} {uid}"])
+    monkeypatch.setattr(quota.reading, "run_tool", lambda words: " ".join(words)[:5])
+    mounted = mount.Mount("/p", type_, "srv:/x", "rw", "", (0, 5), "/")
+    assert quota.query_quotas(Path("/t"), mounted) == [asked]
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [("Disk\n/x 1 2 3 none 1 0 0\n", 1), ("/xy 1 2 3 none 1 0 0\n", 0), ("\n a /x 1 2 3 n 1 0 0\n", 0)],
+)
+def test_the_quota_of_a_mount_is_the_line_that_begins_with_its_source(lines, found):
+    assert [one["used_bytes"] for one in quota.parse_quota(lines, "/x", 7)] == [1024] * found
+
+
+@pytest.fixture
+def sys_block(tmp_path):
+    """/sys with a logical volume on a partition of a disk, and a loop device."""
+    devices = tmp_path / "devices"
+    for path, number in (("sda", "8:0"), ("sda/sda1", "8:1"), ("dm-0", "253:0"), ("loop0", "7:0")):
+        (devices / path).mkdir(parents=True)
+        (devices / path / "dev").write_text(f"{number}\n")
+        (devices / path / "size").write_text("100\n")
+        (tmp_path / "dev/block").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "dev/block" / number).symlink_to(devices / path)
+    (devices / "sda/sda1/partition").write_text("1\n")
+    (devices / "dm-0/slaves").mkdir()
+    (devices / "dm-0/slaves/sda1").symlink_to(devices / "sda/sda1")
+    (devices / "loop0/loop").mkdir()
+    (devices / "loop0/loop/backing_file").write_text("/images/a\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("device", "chain"),
+    [
+        ((8, 0), [("sda", None)]),
+        ((8, 1), [("sda1", None), ("sda", "sda1")]),
+        ((253, 0), [("dm-0", None), ("sda1", "dm-0"), ("sda", "sda1")]),
+        ((7, 0), [("loop0", None), ("sda1", "loop0"), ("sda", "sda1")]),
+        ((9, 9), []),
+    ],
+)
+def test_devices_are_listed_from_the_mounted_one_to_the_disk(sys_block, monkeypatch, device, chain):
+    holder = mount.Mount("/images", "xfs", "/dev/sda1", "rw", "", (8, 1), "/")
+    monkeypatch.setattr(block.mount, "find_mount", lambda path: holder if path == Path("/images/a") else None)
+    mounted = mount.Mount("/m", "xfs", "/dev/none", "rw", "", device, "/")
+    listed = block.list_devices(mounted, sys_block)
+    assert [(one["name"], one["carries"]) for one in listed] == chain
+    assert {one["size_bytes"] for one in listed} <= {51200}
+
+
+def test_a_chain_of_devices_has_an_end(sys_block):
+    (sys_block / "devices/sda/slaves").mkdir()
+    (sys_block / "devices/sda/slaves/sda").symlink_to(sys_block / "devices/sda")
+    mounted = mount.Mount("/m", "xfs", "/dev/none", "rw", "", (8, 0), "/")
+    assert len(block.list_devices(mounted, sys_block)) == 9
+
+
+@pytest.mark.parametrize(
+    ("options", "chosen"), [("mq-deadline [none]", "none"), ("[a] b", "a"), ("none", "none"), ("", ""), (None, None)]
+)
+def test_the_chosen_scheduler_is_in_brackets(options, chosen):
+    assert block._parse_chosen(options) == chosen
+
+
+def test_a_source_that_is_no_block_device_has_no_number(tmp_path):
+    assert block._parse_device_number(str(tmp_path)) is None
+    assert block._parse_device_number("/dev/null") is None  # a character device
+    assert block._parse_device_number("none") is None
+
+
+@pytest.mark.parametrize(
+    ("words", "hidden"),
+    [
+        (["--password", "x", "y"], ["--password", "***", "y"]),
+        (["--token", "--other", "y"], ["--token", "--other", "y"]),
+        (["password", "x"], ["password", "x"]),
+        (["--password=x", "y"], ["--password=***", "y"]),
+    ],
+)
+def test_the_word_after_the_option_of_a_secret_is_hidden(words, hidden):
+    assert command.redact_words(words) == hidden
+
+
+@pytest.mark.parametrize(
+    ("options", "hidden"),
+    [
+        ("rw,password=x,vers=3", "rw,password=***,vers=3"),
+        ("PASS=x,key=y,token", "PASS=***,key=***,token"),
+        ("user=x,secret=", "user=x,secret=***"),
+    ],
+)
+def test_secrets_of_mount_options_are_hidden(options, hidden):
+    assert command.redact_options(options) == hidden
+
+
+@pytest.mark.parametrize(
+    ("commit", "changes", "expected"),
+    [
+        ("abc\n", "", ("abc", False)),
+        ("abc\n", " M x\n", ("abc", True)),
+        ("abc\n", None, ("abc", None)),
+        (None, "\n", (None, False)),
+    ],
+)
+def test_the_software_is_described_with_its_commit(monkeypatch, commit, changes, expected):
+    asked = []
+
+    def run(words):
+        asked.append(words)
+        return commit if "rev-parse" in words else changes
+
+    monkeypatch.setattr(command.reading, "run_tool", run)
+    described = command.describe_software(Path("/r"))
+    assert (described["commit"], described["commit_modified"]) == expected
+    assert [words[:3] for words in asked] == [["git", "-C", "/r"]] * 2
+    assert "--untracked-files=no" in asked[1]
+    assert set(command.describe_software()) == {"iosonde", "python"}
+
+
+def test_a_tool_is_run_in_english_within_its_time(monkeypatch):
+    calls = []
+
+    def run(words, limit_s, environment):
+        calls.append((words, limit_s, environment["LC_ALL"]))
+        return SimpleNamespace(stdout="x", returncode=int(words[1]))
+
+    monkeypatch.setattr(reading, "run_program", run)
+    monkeypatch.setattr(reading.shutil, "which", lambda name: name == "tool" or None)
+    answers = [reading.run_tool(["tool", "0"]), reading.run_tool(["tool", "1"], 2.0)]
+    answers += [reading.run_tool(["tool", "1"], whatever_code=True), reading.run_tool(["none", "0"])]
+    assert answers == ["x", None, "x", None]
+    assert calls == [(["tool", "0"], 5.0, "C"), (["tool", "1"], 2.0, "C"), (["tool", "1"], 5.0, "C")]
+
+
+def test_a_lab_is_read_from_a_file_of_root_or_of_this_user(tmp_path, monkeypatch):
+    file = tmp_path / "lab.json"
+    assert emulated.read_lab(file) is None and emulated.read_lab_cpu_seconds(file) is None
+    file.write_text(json.dumps({"a": 1, "hosts": [1], "state": 2, "cpu_usage": str(tmp_path / "cpu")}))
+    (tmp_path / "cpu").write_text("usage_usec 2500000\n")
+    assert (emulated.read_lab(file), emulated.read_lab_cpu_seconds(file)) == ({"a": 1}, 2.5)
+    monkeypatch.setattr(emulated.os, "geteuid", lambda: file.stat().st_uid + 1)
+    assert (emulated.read_lab(file) is None) is bool(file.stat().st_uid)

@@ -202,3 +202,238 @@ def test_counters_of_interfaces_and_ports(tmp_path):
 def test_a_server_is_this_node_by_an_address_that_others_know():
     ways = {"10.0.0.9": Way(2, local=True), "10.0.0.1": Way(2), "127.0.0.1": Way(1, local=True)}
     assert [route.is_this_node(one, network(ways=ways)) for one in (*ways, "10.0.0.77")] == [True, False, False, False]
+
+
+class Kernel:
+    """A socket that answers with some buffers."""
+
+    def __init__(self, *buffers):
+        self.buffers, self.sent, self.limit_s = list(buffers), [], None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+    def settimeout(self, seconds):
+        self.limit_s = seconds
+
+    def send(self, content):
+        self.sent.append(content)
+
+    def recv(self, size):
+        assert size == 2**18
+        if not self.buffers:
+            raise TimeoutError
+        return self.buffers.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("buffers", "dump", "bodies"),
+    [
+        (
+            [message(16, b"aaaa"), message(16, b"bbbb") + message(3, number(0)) + message(16, b"cccc")],
+            True,
+            [b"aaaa", b"bbbb"],
+        ),
+        ([message(16, b"aaaa"), message(2, number(0)), message(16, b"bbbb")], True, [b"aaaa"]),
+        ([message(16, b"aaaa")], True, [b"aaaa"]),  # no more is answered in time
+        ([message(16, b"aaaa"), message(16, b"bbbb")], False, [b"aaaa"]),
+        ([message(2, number(0))], False, []),
+        ([], False, []),
+    ],
+)
+def test_the_kernel_is_asked_until_it_is_done(monkeypatch, buffers, dump, bodies):
+    kernel, opened = Kernel(*buffers), []
+    monkeypatch.setattr(netlink.socket, "socket", lambda *words: opened.append(words) or kernel)
+    assert list(netlink._query_kernel(18, b"1234", dump)) == bodies
+    assert kernel.sent == [struct.pack("=IHHII", 20, 18, 0x301 if dump else 1, 1, 0) + b"1234"]
+    assert (kernel.limit_s, opened) == (1.0, [(netlink.socket.AF_NETLINK, netlink.socket.SOCK_RAW, 0)])
+
+
+@pytest.mark.parametrize(
+    ("content", "units"),
+    [
+        (b"", []),
+        (attribute(3, b"ab") + attribute(4, b"abcd"), [(3, b"ab"), (4, b"abcd")]),
+        (attribute(3, b""), [(3, b"")]),
+        (struct.pack("=HH", 3, 1) + attribute(3, b"x"), []),  # shorter than its own head
+        (attribute(3, b"x") + b"\x08\0\1", [(3, b"x")]),
+        (struct.pack("=HH", 40, 7) + b"cut", [(7, b"cut")]),
+    ],
+)
+def test_units_of_a_message_are_aligned_and_a_broken_one_ends_it(content, units):
+    assert list(netlink._iter_units(content, netlink._ATTRIBUTE)) == units
+
+
+@pytest.mark.parametrize(("content", "value"), [(number(7), 7), (b"\0" * 8, None), (b"", None), (None, None)])
+def test_a_number_has_four_bytes(content, value):
+    assert netlink._parse_number(content) == value
+
+
+def test_a_link_has_its_kind_its_master_and_what_is_below():
+    head = struct.pack("=BxHiII", 0, 32, 6, 1, 0)
+    body = head + attribute(3, b"ib0\0") + attribute(5, number(2)) + attribute(10, number(4))
+    body += attribute(0x8000 | 18, attribute(1, b"bond\0"))  # marked as nested
+    assert netlink._parse_link(body) == Interface(6, "ib0", 32, "bond", 2, 4)
+    assert netlink._parse_link(head) == Interface(6, "", 32)
+
+
+def route_body(type_: int, *attributes: bytes) -> bytes:
+    return struct.pack("=BBBBBBBBI", 2, 0, 0, 0, 254, 0, 0, type_, 0) + b"".join(attributes)
+
+
+HOPS = b"".join(struct.pack("=HBBi", length, 0, 0, index) + b"\0" * (length - 8) for length, index in ((16, 3), (8, 4)))
+
+
+@pytest.mark.parametrize(
+    ("body", "reached"),
+    [
+        (route_body(1, attribute(4, number(2))), {2}),
+        (route_body(2, attribute(4, number(2))), set()),
+        (route_body(1, attribute(1, b"\xfd" + b"\0" * 15), attribute(4, number(2))), {2}),
+        (route_body(1, attribute(1, b"\xfe" + b"\0" * 15), attribute(4, number(2))), set()),
+        (route_body(1, attribute(1, b"\xff" + b"\0" * 15), attribute(4, number(2))), set()),
+        (route_body(1, attribute(1, b"\xfe\0\0\0"), attribute(4, number(2))), {2}),  # an address of version 4
+        (route_body(1, attribute(9, HOPS)), {3, 4}),
+        (route_body(1, attribute(4, number(2)), attribute(9, HOPS)), {2}),
+        (route_body(1), set()),
+    ],
+)
+def test_a_route_leads_to_others_through_its_interfaces(body, reached):
+    assert netlink._list_reached(body) == reached
+
+
+@pytest.mark.parametrize(
+    ("address", "head", "packed"),
+    [("10.0.0.1", (2, 32), b"\x0a\0\0\1"), ("fe80::1%eth0", (10, 128), b"\xfe\x80" + b"\0" * 13 + b"\1")],
+)
+@pytest.mark.parametrize(("type_", "local"), [(1, False), (2, True)])
+def test_the_way_to_an_address_is_asked_for(monkeypatch, address, head, packed, type_, local):
+    asked, answers = [], [route_body(type_), route_body(type_, attribute(4, number(5)))]
+    monkeypatch.setattr(netlink, "_query_kernel", lambda *words, dump: asked.append((*words, dump)) or iter(answers))
+    assert netlink.find_route(address) == Way(5, local)
+    assert asked == [(26, struct.pack("=BBBBBBBBI", *head, *[0] * 7) + attribute(1, packed), False)]
+    answers.clear()
+    assert netlink.find_route(address) is None
+
+
+def test_both_families_of_addresses_have_routes(monkeypatch):
+    asked = []
+
+    def query(kind, body, dump):
+        asked.append((kind, body[0], dump))
+        return iter([route_body(1, attribute(4, number(body[0])))])
+
+    monkeypatch.setattr(netlink, "_query_kernel", query)
+    assert netlink.list_routed_interfaces() == {2, 10}
+    assert asked == [(26, 2, True), (26, 10, True)]
+
+
+@pytest.mark.parametrize(
+    ("some", "also_links", "counted"),
+    [
+        ((99, 2), {}, (2,)),  # one that is not there
+        ((6, 2), {}, (2,)),
+        ((20, 2), {20: Interface(20, "v", kind="vlan", lower=21), 21: Interface(21, "w", kind="vlan", lower=2)}, (2,)),
+        ((20, 2), {20: Interface(20, "v", kind="vlan", lower=98)}, (2, 20)),
+        (
+            (20,),
+            {
+                20: Interface(20, "v", kind="vlan", lower=21),
+                21: Interface(21, "w", lower=22),
+                22: Interface(22, "x", lower=21),
+            },
+            (20,),
+        ),
+        ((5,), {}, (5,)),  # a part whose bond is not counted
+        ((9, 2), {}, (2,)),
+        ((11, 2), {}, (2, 11)),
+        ((11, 12), {}, (11,)),
+        ((8, 9), {}, (8, 9)),
+    ],
+)
+def test_an_interface_counts_unless_another_one_counts_its_bytes(some, also_links, counted):
+    assert route.remove_double_counted(some, LINKS | also_links) == set(counted)
+
+
+@pytest.mark.parametrize(
+    ("found", "reason"),
+    [
+        (mounted("9p", "x", "trans=virtio"), True),
+        (mounted("9p", "x", "trans=tcp"), False),
+        (mounted("nfs", "x", "trans=virtio"), False),
+        (mounted("nfs", "x", "compress=zstd"), True),
+        (mounted("nfs", "x", "rw,compression=no"), False),
+        (mounted("nfs", "x", "compress=none"), False),
+        (mounted("nfs", "x", "compress=0"), False),
+        (mounted("nfs", "x", "nocompress=1"), False),
+    ],
+)
+def test_a_client_whose_bytes_are_not_those_on_the_wire(found, reason):
+    assert bool(route._explain_virtual(found)) is reason
+
+
+@pytest.mark.parametrize(
+    ("found", "rdma"),
+    [
+        (mounted("lustre", "10.0.0.1@o2ib:/x"), True),
+        (mounted("lustre", "10.0.0.1@tcp:/x"), False),
+        (mounted("nfs", "x", "proto=rdma"), True),
+        (mounted("nfs", "x", "transport=rdma"), True),
+        (mounted("9p", "x", "trans=rdma"), True),
+        (mounted("nfs", "x", "other=rdma"), False),
+    ],
+)
+def test_a_mount_over_rdma_is_known_by_its_source_or_options(found, rdma):
+    assert route._is_mounted_by_rdma(found) is rdma
+
+
+@pytest.mark.parametrize(
+    ("address", "loopback"),
+    [("127.0.0.9", True), ("::1", True), ("::1%lo", True), ("10.0.0.1", False), ("name", False)],
+)
+def test_a_loopback_address(address, loopback):
+    assert route._is_loopback(address) is loopback
+
+
+def test_interfaces_are_described_with_their_speed_in_bits(tmp_path):
+    for name, files in {
+        "eth0": {"speed": "25000", "operstate": "up", "mtu": "9000", "duplex": "full"},
+        "eth1": {"speed": "-1", "operstate": "down"},
+        "eth2": {"speed": "0"},
+        "lo": {"speed": "1"},
+    }.items():
+        (tmp_path / name).mkdir()
+        for file, content in files.items():
+            (tmp_path / name / file).write_text(content + "\n")
+    (tmp_path / "bonding_masters").touch()
+    (tmp_path / "eth0/device").mkdir()
+    (tmp_path / "drivers").mkdir()
+    (tmp_path / "drivers/mlx5_core").mkdir()
+    (tmp_path / "eth0/device/driver").symlink_to(tmp_path / "drivers/mlx5_core")
+    rows = [tuple(row.values()) for row in traffic.describe_interfaces(tmp_path) if row["name"].startswith("eth")]
+    assert rows == [
+        ("eth0", "up", 25 * 10**9, 9000, "full", "mlx5_core"),
+        ("eth1", "down", None, None, None, None),
+        ("eth2", None, None, None, None, None),
+    ]
+
+
+def test_ports_are_described_and_counts_add_up(tmp_path):
+    folder = tmp_path / "mlx5_0/ports/1"
+    (folder / "counters").mkdir(parents=True)
+    for name, content in {"state": "4: ACTIVE", "rate": "100 Gb/sec", "link_layer": "InfiniBand"}.items():
+        (folder / name).write_text(content)
+    expected = {"adapter": "mlx5_0", "port": 1, "state": "4: ACTIVE", "rate": "100 Gb/sec", "link_layer": "InfiniBand"}
+    assert traffic.describe_ports(tmp_path) == [expected]
+    assert traffic.read_port_counts(tmp_path) == {}
+    for at, name in enumerate(("port_rcv_data", "port_xmit_data", "port_rcv_packets", "port_xmit_packets"), 1):
+        (folder / "counters" / name).write_text(str(at))
+    counts = traffic.NetworkCounts(4, 8, 3, 4)
+    assert traffic.read_port_counts(tmp_path) == {"mlx5_0/1": counts}
+    (tmp_path / "dev").write_text("eth0: 1 0 0 0 0 0 0 0 50 0\nlo: 1 0 0 0 0 0 0 0 900 0\n")
+    assert traffic.count_sent_bytes(tmp_path / "dev", tmp_path) == 58
+    other = traffic.NetworkCounts(1, 1, 1, 1)
+    assert (counts.minus(other), counts.plus(other)) == ((3, 7, 2, 3), (5, 9, 4, 5))

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from iosonde.core.stored import StoredRun
-from iosonde.stats.changes import evidence
+from iosonde.stats.changes import evidence, find
 from iosonde.stats.changes.facts import FactChange, find_changed_facts
 from iosonde.stats.changes.find import Break, Search, estimate_levels, find_changes, list_seeded_ranges
 from iosonde.stats.estimate.compare import build_group, compare_groups
@@ -37,6 +37,10 @@ def test_the_p_of_a_split_is_siegmunds_integral():
     crossings = np.trapezoid(x * np.exp(-2 * 0.583 * x), x)
     wanted = 2 * looks * z * scipy_stats.norm.pdf(z) * crossings + 2 * scipy_stats.norm.sf(z)
     assert evidence.compute_split_p(z, looks, least, longest) == pytest.approx(wanted, rel=1e-3)
+    one = np.linspace(z / np.sqrt(6), z / np.sqrt(5), 20_001)  # at least one more value than the fewest
+    crossings = np.trapezoid(one * np.exp(-2 * 0.583 * one), one)
+    wanted = 2 * looks * z * scipy_stats.norm.pdf(z) * crossings + 2 * scipy_stats.norm.sf(z)
+    assert evidence.compute_split_p(z, looks, 5, 5) == pytest.approx(wanted, rel=1e-3)
     assert evidence.compute_split_p(0.99, 1, 5, 14) == evidence.compute_split_p(2.0, 365, 5, 14) == 1.0
     assert evidence.compute_split_p(float("inf"), 365, 5, 14) == 0.0
 
@@ -116,3 +120,111 @@ def test_changes_are_found_with_all_their_numbers():
     assert find_changes([values], Search(share=0.11)) == [()]
     assert find_changes([100 + noise], Search()) == [()]
     assert all(isinstance(change, Break) and change.begin < change.at < change.end for change in (up, down))
+
+
+def split_by_hand(values: np.ndarray, least: int, correlated: float = 0.0):
+    """The docstring of ``evidence``, place by place."""
+    n, scores = values.size, evidence.compute_normal_scores(values)
+    places = range(least, n - least + 1)
+    squares = {at: np.var(scores[:at]) * at + np.var(scores[at:]) * (n - at) for at in places}
+    first = min(squares, key=lambda at: squares[at])
+    rest = np.concatenate([scores[:first] - scores[:first].mean(), scores[first:] - scores[first:].mean()])
+    biased = (rest[1:] @ rest[:-1]) / (rest @ rest)
+    rho = max(correlated, min(max((biased + 2 / n) / max(0.1, 1 - 4 / n), 0.0), 0.95))
+    worth = [0.0] + [
+        sum(rho ** abs(i - j) for i in range(size) for j in range(size)) / size for size in range(1, n + 1)
+    ]
+    variance = (rest @ rest) / max(1.0, n - worth[first] - worth[n - first])
+    t = {
+        at: (scores[at:].mean() - scores[:at].mean()) / np.sqrt(variance * (worth[at] / at + worth[n - at] / (n - at)))
+        for at in places
+    }
+    best = max(t, key=lambda at: abs(t[at]))
+    near = [at for at in places if t[at] ** 2 >= t[best] ** 2 - 6]
+    tail = scipy_stats.t.sf(abs(t[best]), max(1.0, (n - 2) * (1 - rho**2) / 2))
+    return best, np.sign(t[best]) * scipy_stats.norm.isf(tail), rho, near[0], near[-1]
+
+
+@pytest.mark.parametrize(("seed", "step", "wander"), [(1, 2.0, 0.0), (2, -1.5, 0.0), (3, 1.0, 0.7), (4, 0.0, 0.9)])
+@pytest.mark.parametrize("correlated", [0.0, 0.6])
+def test_the_best_split_is_that_of_its_definition(seed, step, wander, correlated):
+    values = np.random.default_rng(seed).normal(0, 1, 24)
+    for place in range(1, 24):
+        values[place] += wander * values[place - 1]
+    values[15:] += step
+    found = evidence.find_best_split(values, 4, correlated)
+    at, z, rho, first, last = split_by_hand(values, 4, correlated)
+    assert (found.at, found.first, found.last) == (at, first, last)
+    assert (found.z, found.correlation) == (pytest.approx(z, rel=1e-6), pytest.approx(rho))
+    assert found.z * step >= 0
+
+
+def test_a_split_takes_values_on_either_side_and_a_spread():
+    values = np.arange(10.0)
+    assert evidence.find_best_split(values, 5) is not None
+    assert evidence.find_best_split(values[:9], 5) is evidence.find_best_split(np.ones(10), 5) is None
+
+
+def test_a_lasting_correlation_is_that_of_differences_over_one_and_two_steps():
+    values = np.array([3.0, 1.0, 4.0, 1.5, 5.0, 9.0, 2.0, 6.0, 5.5, 3.5])
+    scores = evidence.compute_normal_scores(values)
+    ones, twos = ([(scores[i + lag] - scores[i]) ** 2 for i in range(10 - lag)] for lag in (1, 2))
+    expected = np.mean(twos) / np.mean(ones) - 1
+    assert evidence.estimate_lasting_correlation(values) == pytest.approx(max(expected, 0.0))
+    slow = np.sin(np.arange(60) / 20)
+    assert evidence.estimate_lasting_correlation(slow) == 0.95
+    assert evidence.estimate_lasting_correlation(np.tile([1.0, 2.0], 9)) == 0.0
+    assert evidence.estimate_lasting_correlation(np.ones(9)) == 0.0
+
+
+def test_the_newest_p_is_that_of_the_segments_that_end_now():
+    noise = np.modf(np.arange(60) * 0.6180339887)[0]
+    up = 100 + noise + np.repeat([0.0, 10], [50, 10])
+    (change,) = find_changes([up], Search())[0]
+    assert find.compute_newest_p(up, Search()) == pytest.approx(change.p)
+    old = 100 + noise + np.repeat([0.0, 10], [45, 15])
+    assert find.compute_newest_p(old, Search()) == 1.0  # 15 values ago: not among the newest 14
+    assert find.compute_newest_p(old, Search(newest=15)) < 0.01
+    assert find.compute_newest_p(100 + noise, Search()) == 1.0
+
+
+def test_the_fewest_values_are_the_first_in_which_a_large_step_is_seen():
+    search = Search()
+    for series in (1, 50):
+        fewest = find.compute_least_values(search, series)
+        p = []
+        for n in (fewest - 1, fewest):
+            values = np.modf(np.arange(n) * 0.6180339887)[0] + 100.0 * (np.arange(n) >= n - n // 2)
+            split = evidence.find_best_split(values, 5)
+            p.append(evidence.compute_split_p(abs(split.z), 365, 5, 14))
+        assert p[0] > 0.05 / series >= p[1]
+    assert find.compute_least_values(search, 50) > find.compute_least_values(search, 1) > 10
+
+
+def test_a_step_counts_from_its_share_of_the_level_before_on():
+    noise = np.tile([0.25, -0.25], 15)
+    for step, count in ((3.0, 1), (2.9, 0), (-3.0, 1), (-2.9, 0)):
+        values = 100 + noise + np.repeat([0.0, step], [16, 14])
+        assert (find._find_break(values, 0, 30, Search()) is not None) == bool(count)
+
+
+def test_facts_of_a_run_are_versions_then_tools_options_hosts_and_the_machine():
+    def run(n: int) -> StoredRun:
+        phase = {"index": 0, "name": "p", "versions": [f"ior {n}", "x"]}
+        machine_facts = {"cpu": n, "lab": {"a": n}, "condition": n, "quota": n, "scheduler": n, "host": {"boot_id": n}}
+        facts = {"kernel": f"k{n}", "hosts": [f"h{n}", "h"], "machine": machine_facts}
+        return StoredRun({"source": f"s{n}", "versions": {"lib": n}, "phases": [phase], "facts": facts})
+
+    assert find_changed_facts([run(1)] * 2, [run(2)] * 2) == (
+        FactChange("source", "s1", "s2"),
+        FactChange("version of lib", "1", "2"),
+        FactChange("tool of p", "ior 1, x", "ior 2, x"),
+        FactChange("hosts", "h1, h", "h2, h"),
+        FactChange("kernel", "k1", "k2"),
+        FactChange("cpu", "1", "2"),
+    )
+    assert FactChange("a", "b", "c").to_json() == {"name": "a", "before": "b", "after": "c"}
+    many = [machine(**{f"f{i}": side for i in range(9)}) for side in (1, 2)]
+    assert [change.name for change in find_changed_facts(many[:1], many[1:])] == [f"f{i}" for i in range(8)]
+    new = machine(f=1), machine(f=1, g=2)
+    assert find_changed_facts(new[:1], new[1:]) == find_changed_facts(new[1:], new[:1]) == ()

@@ -212,3 +212,117 @@ def test_the_copied_cells_of_a_published_table_are_found():
     assert list(pattern["fixed"].values()) == [1]
     assert found["S122"].evidence["rows_with_twin"] == 396
     assert found["S128"].evidence["mean_of"] == 5
+
+
+def trial_cell(values, places=(), within_run=False, **by) -> TrialCell:
+    return TrialCell(by, "y", "", np.asarray(values, float), "read", places=places, within_run=within_run)
+
+
+def test_numbers_of_a_run_are_those_of_its_operation_in_any_order():
+    table = build_table(
+        {
+            "run": ["a", "a", "b", "b", "b", "c"],
+            "operation": ["read", "read", "read", "read", "write", "read"],
+            "metric": ["x", "y", "y", "x", "x", "x"],
+            "iteration": [0, 0, 0, 0, 0, 1],
+            "value": [1.0, 2.0, 2.0, 1.0, 1.0, 1.0],
+        }
+    )
+    records = copies.group_numbers_by_run(table)
+    assert list(records) == [("run a", "read"), ("run b", "read"), ("run b", "write"), ("run c", "read")]
+    assert records["run a", "read"] == records["run b", "read"]
+    assert len(set(records.values())) == 3
+
+
+def test_an_observation_is_a_value_with_all_that_is_known_of_its_trial():
+    records = {("p", "read"): "P", ("q", "write"): "Q"}
+    assert copies._list_observations(trial_cell([1, 2]), {}) == [(1.0, None), (2.0, None)]
+    assert copies._list_observations(trial_cell([1, 2, 3], ["p", "q"]), records) == [(1, "P"), (2, None), (3, None)]
+    assert copies._list_observations(trial_cell([1, 2], ["p", "p", "p"], within_run=True), records) == [
+        (1.0, ("P", 0)),
+        (2.0, ("P", 1)),
+    ]
+
+
+def test_copied_trials_name_the_first_place_and_each_later_one():
+    pair = [trial_cell([5, 1, 2], ["a", "b"], x=1), trial_cell([9, 2, 1, 5], x=2), trial_cell([1], ["z"], x=3)]
+    assert list(copies._find_copied_trials(pair, np.array([5.0]), {})) == [
+        ("read, x=1, trial 3", "read, x=2, trial 2"),
+        ("b", "read, x=2, trial 3"),
+        ("b", "z"),
+    ]
+    assert list(copies._find_copied_trials(pair, np.array([1.0, 2.0, 5.0]), {})) == []
+
+
+def test_equal_cells_are_those_after_the_first_unless_all_values_are_limits():
+    first, other, again, third = (trial_cell(x) for x in ([1, 2], [1, 3], [2, 1], [1, 2]))
+    found = list(copies._find_equal_cells([first, other, again, third], np.array([]), {}))
+    assert [(id(a), id(b)) for a, b in found] == [(id(first), id(again)), (id(first), id(third))]
+    assert list(copies._find_equal_cells([first, again], np.array([1.0, 2.0]), {})) == []
+    assert len(list(copies._find_equal_cells([first, again], np.array([1.0]), {}))) == 1
+
+
+def test_the_pattern_is_the_most_frequent_difference_at_the_levels_that_all_copies_share():
+    def at(a, b, c=0):
+        return trial_cell([1], a=a, b=b, c=c)
+
+    cells = [at(a, b, c) for a in (1, 2) for b in (1, 2, 3) for c in (0, 1)]
+    by_setting = {tuple(cell.by.values()): cell for cell in cells}
+
+    def pair(original, copy):
+        return by_setting[original], by_setting[copy]
+
+    two = [pair((1, 1, 0), (2, 1, 0)), pair((1, 2, 0), (2, 2, 0))]
+    assert copies._find_pattern(two, cells) == copies.Pattern((("a", 1, 2),), {"c": 0}, 2, 3)
+    other = [pair((1, 3, 1), (1, 3, 0)), pair((1, 1, 0), (2, 1, 0)), pair((1, 2, 1), (2, 2, 1))]
+    assert copies._find_pattern(other, cells) == copies.Pattern((("a", 1, 2),), {}, 2, 6)
+    assert copies._find_pattern(two[:1], cells) is copies._find_pattern([], cells) is None
+    assert copies._find_pattern([(cells[0], cells[0])] * 2, cells) is None
+    assert copies._find_pattern(two, [cell for cell in cells if cell.by["c"] == 0]).fixed == {}
+
+
+def test_rows_with_a_twin_are_counted_once():
+    a, b, c = trial_cell([1, 2], x=1), trial_cell([1, 2], x=2), trial_cell([1, 2], x=3)
+    made = copies.Copies(((a, b), (a, c)), (("p", "q"), ("p", "r")), 9, 0.1, None)
+    assert made.rows_with_twin == 6 + 3
+
+
+@pytest.mark.parametrize(
+    ("x", "steps"),
+    [
+        ([10, 12, 14, 16, 18, 20], [0, 1, 2, 3, 4, 5]),
+        ([20, 10, 10, 12, 15, 17, 22], [10, 0, 0, 2, 5, 7, 12]),  # the smallest gap is two steps
+        ([10, 13, 17, 22, 25, 29], [0, 3, 7, 12, 15, 19]),  # three steps
+        ([1.0, 2.0], None),
+        ([1.0, 2.0, 2.0, 1.0], None),
+        ([1.0, 1.0 + 1e-8, 2.0, 3.0], None),
+        ([1, 2, 3, 21], [0, 1, 2, 20]),
+        ([1, 2, 3, 22], None),  # few values are no more than 20 steps apart
+        ([1, 2, 3, 4, 5, 26], [0, 1, 2, 3, 4, 25]),
+        ([0, 1, 2.01, 3.06], None),
+        ([0, 1, 2.01, 3.06] * 3, [0, 1, 2, 3] * 3),  # each occurs three times
+        ([0, 1, 2.0, 3.09, 4.05, 5.0], [0, 1, 2, 3, 4, 5]),
+        ([0, 1, 2.0, 3.11, 4.05, 5.0], None),
+        ([0, 1, 2.3, 3.1, 4.6, 5.0, 6.7], None),
+    ],
+)
+def test_values_on_a_grid_are_numbered_by_its_steps(x, steps):
+    made = copies._place_on_grid(np.array(x, float))
+    assert (None if made is None else made.tolist()) == steps
+
+
+def test_the_lowest_and_the_highest_value_may_be_there_often_but_not_twice():
+    rng = np.random.default_rng(7)
+    x = rng.normal(100, 5, (6, 4))
+    lowest, highest = x.min() - 1, x.max() + 1
+    for end in (lowest, highest, 0.0):
+        thrice = x.copy()
+        thrice[:3, 0] = end
+        assert copies.find_copies(cells(thrice)) is None
+    twice = x.copy()
+    twice[:2, 0] = highest
+    found = copies.find_copies(cells(twice))
+    assert (found.n_repeats, found.cells, found.pattern) == (1, (), None)
+    assert found.trials == (("x=0, trial 1", "x=1, trial 1"),) and found.rows_with_twin == 2
+    assert found.expected < 0.001
+    assert copies.find_copies([]) is copies.find_copies(cells([[]])) is None

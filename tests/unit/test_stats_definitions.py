@@ -313,3 +313,99 @@ def test_from_one_end_of_the_clock_to_another_it_goes_by_single_changes(start, e
     way = clock.list_moments_between(start, end)
     assert (way[-1:] or [start]) == [end] and start not in way
     assert all(len(clock.list_moments_between(one, other)) == 1 for one, other in zip([start, *way], way, strict=False))
+
+
+def moved_at(*offsets: int, ranks=None, files=None, direction="write", failed=()) -> clock.Work:
+    table = np.zeros(len(offsets), OPERATION)
+    table["kind"], table["size"], table["offset"] = _native.KINDS.index(direction), 1, offsets
+    table["start_ns"], table["duration_ns"] = np.arange(len(offsets)) * 10, 5
+    table["rank"], table["file"] = ranks or [0] * len(offsets), files or [0] * len(offsets)
+    table["status"][list(failed)] = 5
+    return select_phase_work(StoredPhase({"index": 0}), table, _native.KINDS)
+
+
+@pytest.mark.parametrize(
+    ("work", "order"),
+    [
+        (moved_at(0, 4, 4, 9), "sequential"),
+        (moved_at(9, 4, 4, 0), "backward"),
+        (moved_at(0, 9, 4), "random"),
+        (moved_at(0, 9, 0, 9, ranks=[0, 0, 1, 1]), "sequential"),
+        (moved_at(0, 9, 0, 9, files=[0, 0, 1, 1]), "sequential"),
+        (moved_at(9, 0, 9, 0, ranks=[0, 0, 1, 1]), "backward"),
+        (moved_at(0, 9, 4, failed=[2]), "sequential"),
+        (moved_at(5), "sequential"),
+    ],
+)
+def test_the_order_of_offsets_is_that_of_each_rank_in_each_file(work, order):
+    assert work.order("write") == order
+
+
+def test_the_most_files_of_a_rank_are_counted_once():
+    assert moved_at(0, 1, 2, ranks=[0, 1, 1], files=[7, 7, 7]).compute_most_files_per_rank() == 1
+    assert moved_at(0, 1, 2, ranks=[0, 1, 1], files=[7, 7, 8]).compute_most_files_per_rank() == 2
+    assert select_phase_work(StoredPhase({"index": 1}), operations(), _native.KINDS).compute_most_files_per_rank() == 0
+
+
+def test_work_is_sorted_by_rank_and_start_on_the_clock_of_rank_0():
+    table = operations((3, "write", 30, 40), (1, "read", 5, 6), (3, "open", 20, 25), size=7)
+    table["file"], table["status"] = [4, 5, 6], [0, 9, 0]
+    ranks = [{"rank": 3, "clock_offset_ns": MS}]
+    made = select_phase_work(StoredPhase({"index": 0, "ranks": ranks}), table, _native.KINDS)
+    assert (made.of.tolist(), made.ranks, made.file.tolist()) == ([0, 1, 1], 2, [5, 6, 4])
+    assert ((made.start - 10**12) / MS).tolist() == [5, 19, 29] and ((made.end - made.start) / MS).tolist() == [
+        1,
+        5,
+        10,
+    ]
+    assert [made.kinds[kind] for kind in made.kind] == ["read", "open", "write"]
+    assert (made.size.tolist(), made.offset.tolist(), made.good.tolist()) == ([7, 0, 7], [0, 0, 0], [False, True, True])
+    assert (made.has("read"), made.has("fsync", "open"), made.has("fsync")) == (True, True, False)
+    assert made.list_data_directions() == ["write"]
+    assert made.get_bytes_by_operation("write").tolist() == [0, 0, 7]
+    assert made.count_of("read", "open").tolist() == [0, 1, 0]
+    assert select_phase_work(StoredPhase({"index": 2}), table, _native.KINDS).ranks == 0
+
+
+@pytest.mark.parametrize(("error_ms", "comparable"), [(2, True), (3, False)])
+def test_clocks_are_comparable_up_to_a_hundredth_of_the_phase(error_ms, comparable):
+    assert work(*STAGGERED, clock_error_ns=error_ms * MS).comparable is comparable
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "between"),
+    [
+        (SUM_UNTIL_FIRST, LAST_DONE, [SUM_OF_RANKS, LAST_DONE]),
+        (LAST_DONE, SUM_UNTIL_FIRST, [SUM_OF_RANKS, SUM_UNTIL_FIRST]),
+        (SUM_UNTIL_FIRST, SUM_OF_RANKS, [SUM_OF_RANKS]),
+        (SUM_OF_RANKS, SUM_UNTIL_FIRST, [SUM_UNTIL_FIRST]),
+        (FIRST_DONE, PARENT, [LAST_DONE, PARENT]),
+        (LONGEST_RANK, SUM_UNTIL_FIRST, [LAST_DONE, SUM_OF_RANKS, SUM_UNTIL_FIRST]),
+        (SLOWEST_RANK, SLOWEST_RANK, []),
+    ],
+)
+def test_moments_lead_through_the_neighbouring_ones(start, end, between):
+    assert clock.list_moments_between(start, end) == between
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds", "operation"),
+    [
+        ("make", ["mkdir", "stat"], ("Directory creation", "mkdir")),
+        ("stat_directories", ["stat"], ("Directory stat", "stat")),
+        ("stat_files", ["stat"], ("File stat", "stat")),
+        ("rename", ["rename"], None),
+        ("rename_directories", ["rename"], ("Directory rename", "rename")),
+        ("write", ["create", "write", "close"], ("File creation", "create")),
+        ("read", ["open", "read", "close"], ("File read", "open")),
+        ("read_directories", ["open", "read"], None),
+        ("remove", ["unlink"], ("File removal", "unlink")),
+        ("write", ["open", "write"], None),
+        ("write", ["create", "write", "write"], None),
+        ("read", ["open", "read", "read"], None),
+        ("flush", ["fsync"], None),
+    ],
+)
+def test_a_phase_is_that_operation_of_mdtest_which_its_kinds_and_name_say(name, kinds, operation):
+    rows = [(0, kind, 10 * place, 10 * place + 5) for place, kind in enumerate(kinds)]
+    assert mdtest.find_mdtest_operation(name, work(*rows)) == operation

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from iosonde.stats.density import histogram, kernel
+from iosonde.stats.density import hills, histogram, kernel, mixture, multimodal
 from iosonde.stats.density.hills import FINEST, _find_equal_run, _find_longest_equal_run, detect_hills
 from iosonde.stats.density.histogram import PER_OCTAVE, WIDTH, LogHistogram
 from iosonde.stats.density.mixture import fit_normals
@@ -167,3 +167,63 @@ def test_the_bandwidth_of_one_normal_hill_is_scotts_and_that_of_two_is_of_one():
     assert kernel.compute_rule_bandwidth(one, kernel.ISJ) == pytest.approx(usual, rel=0.15)
     assert kernel.compute_rule_bandwidth(two, kernel.ISJ) == pytest.approx(usual, rel=0.15)
     assert kernel.compute_rule_bandwidth(two, kernel.SILVERMAN) > 5 * usual
+
+
+@pytest.mark.parametrize(
+    ("heights", "deep", "tops", "valleys"),
+    [
+        ([9, 1, 9, 8, 9, 2, 9], 5, [0, 2, 6], [1, 5]),
+        ([9, 1, 8, 7, 9, 2, 9], 5, [0, 4, 6], [1, 5]),  # the lower of two merged hills goes
+        ([9, 4, 9, 5, 9, 6, 9], 5, [0, 2], [1]),
+        ([9, 5, 9, 6, 10], 5, [4], []),
+        ([9, 5, 8], 5, [0], []),
+        ([8, 5, 9], 5, [2], []),
+        ([9, 4, 9], 5, [0, 2], [1]),
+    ],
+)
+def test_hills_with_a_shallow_valley_between_them_are_merged_the_shallowest_first(heights, deep, tops, valleys):
+    roots, places = np.array(heights, float), list(range(0, len(heights), 2))
+    assert hills._merge_shallow(places, list(range(1, len(heights), 2)), roots, deep) == (tops, valleys)
+
+
+def test_hills_are_tops_that_chance_does_not_make():
+    """At a bandwidth of 0.1 a height of h gathers 0.1 · 2√π · h values, of which the root counts."""
+    curve = np.zeros(700)
+    curve[[100, 300, 500]], curve[200] = (1000.0, 900.0, 1.0), 5.0
+    assert hills.locate_stable_hills(curve, 0.1) == ([100, 300], [101])
+    assert hills.locate_stable_hills(curve / 1e6, 0.1) == ([100], [])
+    assert hills.count_values_in_kernel(np.array([2.0]), 0.1) == pytest.approx(0.4 * math.sqrt(math.pi))
+    deep = norm.ppf(1 - 0.001 / (700 * WIDTH / 0.01)) / math.sqrt(2)
+    for share, count in ((1.01, 2), (0.99, 1)):
+        curve[300] = (share * deep) ** 2 / (0.01 * 2 * math.sqrt(math.pi))
+        assert len(hills.locate_stable_hills(curve, 0.01)[0]) == count
+
+
+def test_a_component_has_the_likelihood_of_its_normal_density():
+    x, weight = np.array([1.0, 2.0, 4.0]), np.array([3.0, 5.0, 2.0])
+    (share, mean, sd), likelihood = mixture._fit_components(x, weight, np.array([2.0]), 0.01)
+    middle = float(weight @ x) / 10
+    spread = math.sqrt(float(weight @ (x - middle) ** 2) / 10)
+    assert (share.tolist(), mean[0], sd[0]) == ([1.0], pytest.approx(middle), pytest.approx(spread))
+    assert likelihood == pytest.approx(float(weight @ norm.logpdf(x, middle, spread)))
+
+
+@pytest.mark.parametrize(("width", "least"), [(0.1, 0.05), (0.004, 0.005)])
+def test_a_component_is_no_narrower_than_half_a_bin(width, least):
+    (_, _, sd), _ = mixture._fit_components(np.array([1.0]), np.array([9.0]), np.array([1.0]), width)
+    assert sd[0] == pytest.approx(least)
+
+
+def test_components_start_at_equal_numbers_and_at_equal_distances():
+    by_number, by_distance = mixture._guess_means(np.array([0.0, 1.0, 10.0]), np.array([4.0, 4.0, 2.0]), 2)
+    assert by_number == pytest.approx([0.125, 1 + 9 * 0.15 / 0.3])
+    assert by_distance == pytest.approx([2.5, 7.5])
+
+
+@pytest.mark.parametrize(
+    ("inside", "modes"), [((97, 101), 1), ((100, 104), 1), ((95, 99), 0), ((102, 106), 0), ((50, 250), 2), ((0, 20), 1)]
+)
+def test_modes_are_counted_up_to_both_ends_of_the_middle(inside, modes):
+    counts = np.zeros(300)
+    counts[[100, 200]] = 9.0, 5.0
+    assert multimodal._count_modes(counts, 0.03, 0.01, slice(*inside)) == modes

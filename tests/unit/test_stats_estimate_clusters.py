@@ -9,6 +9,7 @@ from iosonde.stats.estimate.clusters import (
     estimate_explained_by_number,
     estimate_member_share,
 )
+from iosonde.stats.estimate.variance_share import SumOfSquares, Variation
 
 
 def drawn(rng, clusters=30, largest=12):
@@ -131,3 +132,16 @@ def test_what_levels_explain_counts_clusters_and_leaves_rare_levels_out():
     assert (again.share.low, again.share.high) == pytest.approx((found.share.low, found.share.high))
     rare = Clustered(np.exp(np.append(y, 99.0)), np.arange(21))
     assert estimate_explained_by_levels(rare, np.append(levels, 2), 0.95).levels == 2
+
+
+def test_the_share_of_levels_has_the_degrees_of_freedom_of_clusters():
+    """Four clusters at each of three levels, one with two values; a level of two clusters is left out."""
+    logs = np.array([1.0, 1.4, 0.8, 1.2, 2.0, 2.6, 2.2, 1.8, 3.1, 2.7, 3.4, 3.0, 9.0, 9.5])
+    levels = np.repeat([0, 1, 2, 3], [4, 4, 4, 2])
+    values = Clustered(np.exp(np.append(logs, 1.4)), np.append(np.arange(14), 0))
+    made = estimate_explained_by_levels(values, np.append(levels, 0), 0.9)
+    y = np.array([1.2, *logs[1:12]]).reshape(3, 4)
+    total, inside = float(((y - y.mean()) ** 2).sum()), float(((y - y.mean(axis=1, keepdims=True)) ** 2).sum())
+    share = Variation(total, SumOfSquares(inside, 9), 12).estimate_explained_share(SumOfSquares(total - inside, 2), 0.9)
+    assert (made.share.value, made.share.low, made.share.high) == pytest.approx((share.value, share.low, share.high))
+    assert (made.share.n, made.levels, made.slope) == (12, 3, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 
 from iosonde.stats.overview import evenness as module
@@ -73,3 +74,55 @@ def test_files_and_bytes_are_judged_together():
     files, n_bytes = compare_with_random_placement(held, sizes, 3, 0.95)
     assert files.p == n_bytes.p < 0.05 and files.p_holm == 2 * files.p
     assert files.uneven == (2 * files.p < 0.05)
+
+
+def test_empty_sets_of_servers_are_places_in_their_order():
+    servers = ("a", "b", "c", "d", "e", "f")
+    assert list_placement_places(sets("ef"), servers, True) == (sets("ef", "ab", "cd"), 1)
+    assert list_placement_places(sets("ab", "cd", "ef"), servers, True) == (sets("ab", "cd", "ef"), 1)
+    assert list_placement_places(sets("ab"), servers[:5], True) is None  # five servers are no sets of two
+    assert list_placement_places(sets("abc", "abc"), servers, True) == (sets("abc", "def"), 1)
+    assert list_placement_places([], servers, True) is None
+
+
+def test_an_evenness_has_its_chance_and_both_corrected_p():
+    files, n_bytes = compare_with_random_placement([[0], [0], [0], [1]], [1, 1, 1, 5], 2, 0.9)
+    assert (files.what, files.n_places, files.index, files.level) == ("files", 2, 1.5, 0.9)
+    assert (n_bytes.what, n_bytes.index) == ("bytes", 1.25)
+    assert files.chance_high in (1.5, 2.0) and files.p == pytest.approx(10 / 16, abs=0.04)
+    assert n_bytes.chance_high in (1.75, 2.0) and n_bytes.p == pytest.approx(1.0)  # one file holds five of eight bytes
+    expected = {
+        "what": "files",
+        "places": 2,
+        "index": 1.5,
+        "chance_high": files.chance_high,
+        "p": files.p,
+        "p_holm": files.p_holm,
+        "confidence": 0.9,
+        "uneven": False,
+    }
+    assert files.to_dict() == expected
+    assert files.p_holm == pytest.approx(min(1.0, 2 * files.p)) and n_bytes.p_holm == 1.0
+
+
+def test_a_large_file_list_is_drawn_in_pieces(monkeypatch):
+    monkeypatch.setattr(module, "_DRAWS", 199)
+    whole = module._simulate_indices(np.ones((40, 2)), 4, 1, 0.95)
+    monkeypatch.setattr(module, "_PIECE", 4 * 7)
+    pieces = module._simulate_indices(np.ones((40, 2)), 4, 1, 0.95)
+    assert whole.shape == pieces.shape == (199, 2)
+    assert pieces.mean() == pytest.approx(whole.mean(), rel=0.05) and np.all(pieces >= 1)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "level", "draws"), [(4e7, 0.95, 1999), (1.0, 0.95, 199), (1.0, 0.999, 2000), (12 * 500.0, 0.95, 500)]
+)
+def test_draws_are_fewer_for_many_files_and_enough_for_the_level(monkeypatch, numbers, level, draws):
+    monkeypatch.setattr(module, "_NUMBERS", numbers)
+    assert len(module._simulate_indices(np.ones((3, 2)), 4, 1, level)) == draws
+
+
+@pytest.mark.parametrize("copies", [1, 2, 3])
+def test_copies_of_a_file_are_on_distinct_places(copies):
+    places = module._draw_file_places(np.random.default_rng(1), 50, 4, copies).reshape(50, copies)
+    assert all(len(set(row)) == copies for row in places.tolist()) and set(places.ravel().tolist()) == {0, 1, 2, 3}

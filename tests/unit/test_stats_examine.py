@@ -94,6 +94,10 @@ def test_rows_are_examined_in_the_order_of_their_dates():
         ({"block": [1, 2], "epoch": [9.0, 5.0]}, [1, 0]),
         ({"block": [1, 2], "when": ["2026-01-02", "2026-01-01"]}, [1, 0]),
         ({"epoch": [9.0, float("nan")]}, None),
+        ({"order": ["b", "a"], "run_started": [9.0, 5.0]}, [1, 0]),
+        ({"my_order": [3, 2, 1]}, [2, 1, 0]),
+        ({"order": [0, 2]}, None),
+        ({"order": [2, 3]}, None),
     ],
 )
 def test_the_order_of_measurement_is_a_date_a_clock_or_a_count(columns, order):

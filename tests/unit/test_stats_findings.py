@@ -7,12 +7,14 @@ import pytest
 from scipy import stats as scipy_stats
 
 from iosonde.core.stored import CONCURRENT_PROCESSES, StoredRun
-from iosonde.core.table import build_table
+from iosonde.core.table import Column, Table, build_table
 from iosonde.core.types import Finding, Severity
 from iosonde.stats import checks
+from iosonde.stats.checks import s121_copied_values, s126_mixed_units
 from iosonde.stats.checks.runs import group_phases_by_setting, iterate_read_facts
 from iosonde.stats.checks.s104_cache import list_cache_suspicions
 from iosonde.stats.checks.s129_first_trial import compute_p_at_least
+from iosonde.stats.estimate.copies import Copies, Pattern
 from iosonde.stats.overview.cells import TrialCell
 from messages import assert_problem
 
@@ -506,3 +508,242 @@ def test_the_checks_of_a_summary_and_of_data_and_those_that_read_runs():
         "S104",
         "S132",
     ]
+
+
+def test_of_several_uneven_phases_the_worst_is_named_with_its_work():
+    runs = [
+        {"phases": [ranks(80, 120)["phases"][0], ranks(60, 140, work=(1, 3))["phases"][0] | {"operation": "z"}]},
+        {"phases": [ranks(80, 120)["phases"][0] | {"operation": "even"}, ranks(100, 104)["phases"][0]]},
+    ]
+    (finding,) = find("S106", runs=runs[:1])
+    assert [task["phase"] for task in finding.evidence["tasks"]] == ["open", "z"]
+    assert [task["index"] for task in finding.evidence["tasks"]] == pytest.approx([1.2, 1.4])
+    assert_problem(finding.sentence, "slow-rank", phase="z", more=" (2 phases in all)")
+    (finding,) = find("S106", runs=runs)
+    tasks = {task["phase"]: task["index"] for task in finding.evidence["tasks"]}
+    assert tasks == pytest.approx({"open": (1.2 + 104 / 102) / 2, "z": 1.4, "even": 1.2})
+    reverse = {"phases": [ranks(60, 140)["phases"][0], ranks(80, 120)["phases"][0] | {"operation": "z"}]}
+    (finding,) = find("S106", runs=[reverse])
+    assert_problem(finding.sentence, "slow-rank", phase="open", rank="", work="")
+
+
+@pytest.mark.parametrize(
+    ("values", "gap"),
+    [
+        ([1.0, 1.1, 1000.0], ("1000", 2)),
+        ([1000.0, 1.0, 1010.0], ("1000", 1)),
+        ([1.0, 1.0, 1048576.0], ("1024²", 2)),
+        ([1.0, 1.1, 99.0 * 1.1], None),  # a gap below 100
+        ([1.0, 1.9, 1800.0], ("1024", 2)),
+        ([1.0, 2.1, 1500.0], None),  # the group itself spreads twofold
+        ([1.0, 1.1, 300.0], None),  # no factor between units
+        ([1.0, 1.0, 1340.0], ("1024", 2)),  # 1.31 times 1024, within a third
+        ([1.0, 1.0, 1400.0], None),
+        ([0.0, 1.0, 1000.0], None),
+        ([1.0, 1000.0], None),
+        ([1.0, 1.001, 1.002, 8.0, 8.01, 8.02], ("8", 3)),
+        ([1.0, 1.001, 8.0, 8.01, 8.02], None),  # a group of two
+        ([1.0, 1.001, 1.002, 8.0, 8.01], None),
+        ([1.0, 1.0, 1.0, 1.024, 1.024, 1.024], ("1.024", 3)),
+        ([1.0, 1.0, 1.0, 1.03, 1.03, 1.03], None),
+        ([1.0, 1.05, 1.1, 8.0, 8.4, 9.6], ("8", 3)),
+        ([1.0, 1.15, 1.3, 8.0, 8.4, 10.0], None),  # a gap of less than ten times the spread
+    ],
+)
+def test_two_groups_are_in_two_units_by_their_factor_and_their_gap(values, gap):
+    made = s126_mixed_units._find_unit_gap(np.array(values))
+    assert made == gap
+
+
+def test_trials_in_another_unit_are_listed_with_their_places():
+    a = cell([1.0, 1000.0, 1.1, 1.2], places=("p", "q", "r", "s"), x=1)
+    b = cell([1024.0, 1.0, 1024.0], places=("t", "u", "v"), x=2)
+    evidence = {"metric": "read", "factor": "1000", "cells": {"read, x=1": "1000"}, "places": ["q"]}
+    assert tell("S126", a, cell([1.0, 1.1, 1.2], x=3)) == warning(**evidence)
+    assert tell("S126", a, b) == warning(**evidence | {"cells": {"read, x=1": "1000", "read, x=2": "1024"}})
+    assert tell("S126", b) == warning(metric="read", factor="1024", cells={"read, x=2": "1024"}, places=["u"])
+    unnamed = [cell([1.0, 1000.0, 1.1], x=i) for i in range(12)]
+    ((_, found),) = tell("S126", *unnamed)
+    assert (len(found["cells"]), found["places"]) == (10, [])
+
+
+def test_levels_of_a_text_in_another_unit_are_found_at_three_settings_that_both_have():
+    def at(host: str, factor: float, settings=(1, 2, 3)) -> list[TrialCell]:
+        return [cell([factor * n * 1.01**n], host=host, n=n) for n in settings]
+
+    found = {"metric": "read", "setting": "host", "levels": ["a", "b"], "factor": "1000", "n": 3}
+    assert tell("S126", *at("a", 1), *at("b", 1000)) == warning(**found, ratio=pytest.approx(1000))
+    assert tell("S126", *at("a", 1000), *at("b", 1)) == warning(**found, ratio=pytest.approx(1000))
+    assert tell("S126", *at("a", 1), *at("b", 1000, (1, 2))) == []
+    assert tell("S126", *at("a", 1), *at("b", 300)) == tell("S126", *at("a", 0), *at("b", 1000)) == []
+    mixed = [*at("a", 1), *at("b", 1000, (1, 2, 3))[:2], cell([3.0], host="b", n=3)]
+    assert tell("S126", *mixed) == []  # not in all settings
+    turned = [cell([v], host=h, n=n) for n in (1, 2, 3) for h, v in (("a", 1), ("b", 1000 if n < 3 else 0.001))]
+    assert tell("S126", *turned) == []
+    numbers = [cell([size], size=size, n=n) for n in (1, 2, 3) for size in (1, 1000)]
+    assert tell("S126", *numbers) == []
+
+
+@pytest.mark.parametrize(
+    ("factor", "mistaken"), [(1.0, False), (1.004, False), (8.0, True), (1 / 8, True), (8.05, False), (1.3, False)]
+)
+def test_a_ratio_of_two_columns_is_a_mistake_if_it_is_a_factor_between_units_off(factor, mistaken):
+    assert s126_mixed_units._is_unit_mistake(1.5 * factor, [1.5, 1.5 * 77]) is mistaken
+
+
+def test_columns_in_other_units_than_their_names_are_errors():
+    rate = np.array([100.0, 110.0, 90.0])
+
+    def look(other, unit="MB/s", rate=rate):
+        columns = {"x": Column("x", rate, "x", "MB/s"), "y": Column("y", np.asarray(other), "y", unit)}
+        cells = [TrialCell({}, name, "", np.array([1.0])) for name in ("x", "y")]
+        return tell("S126", *cells, table=Table(columns))
+
+    def error(ratio):
+        return [(Severity.ERROR, {"columns": ["x", "y"], "ratio": pytest.approx(ratio), "expected": expected})]
+
+    expected = [p / q for p in (1e6, 2.0**20) for q in (1e6, 2.0**20)]
+    assert look(8 * rate) == error(8)
+    assert look(8 * rate * [1, 1.0019, 1]) == error(8)
+    assert look(8 * rate * [1, 1.0021, 1]) == look(rate) == look(1.3 * rate) == []
+    assert look(8 * rate, "s") == look([*8 * rate[:2], np.nan]) == []
+    assert look([*8 * rate[:2], 0.0]) == look(8 * np.full(3, 5.0), rate=np.full(3, 5.0)) == []
+
+
+def test_copied_cells_are_errors_if_no_clock_can_explain_them():
+    rng = np.random.default_rng(2)
+    fresh = [cell(rng.normal(100, 5, 3), a=a, b=b) for a in (1, 2) for b in range(6)]
+    copied = [*fresh[:6], cell(fresh[0].values[::-1], a=2, b=0), cell(fresh[1].values, a=2, b=1), *fresh[8:]]
+    (finding,) = find("S121", *copied)
+    evidence = dict(finding.evidence)
+    assert evidence.pop("expected_by_chance") < 0.001
+    assert (finding.severity, evidence) == (
+        Severity.ERROR,
+        {
+            "metric": "read rate_last_done",
+            "n_cells": 2,
+            "n_trials": 6,
+            "pairs": [
+                {"original": f"read, a=1, b={b}", "copy": f"read, a=2, b={b}", "original_places": [], "copy_places": []}
+                for b in (0, 1)
+            ],
+            "pattern": {
+                "changed": [{"setting": "a", "original": 1, "copy": 2}],
+                "fixed": {},
+                "n_cells": 2,
+                "of_cells": 6,
+            },
+        },
+    )
+    assert tell("S122", *copied) == warning(
+        metric="read rate_last_done",
+        rows_with_twin=12,
+        n_rows=36,
+        leaked_share_by_folds={"2": pytest.approx(1 / 6), "4": pytest.approx(1 / 4), "8": pytest.approx(7 / 24)},
+    )
+    trials = [*fresh[:11], cell([*fresh[0].values[:2], 7.0], a=9, b=9)]
+    (finding,) = find("S121", *trials)
+    assert (finding.severity, finding.evidence["n_trials"], finding.evidence["places"]) == (
+        Severity.WARNING,
+        2,
+        [[f"read, a=1, b=0, trial {n}", f"read, a=9, b=9, trial {n}"] for n in (1, 2)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("n", "of", "trials", "sure"), [(4, 7, 1, True), (4, 8, 1, False), (3, 3, 1, False), (2, 9, 2, True)]
+)
+def test_single_equal_values_are_copies_if_they_are_four_and_most_of_their_settings(n, of, trials, sure):
+    pair = cell([1.0], x=1), cell([1.0] * trials, x=2)
+    pattern = Pattern((("x", 1, 2),), {}, n, of)
+    assert s121_copied_values._is_sure(Copies((pair,), (), n, 0.0, pattern)) is sure
+    assert s121_copied_values._is_sure(Copies((pair,), (), n, 0.0, None)) is (trials > 1)
+
+
+def test_columns_that_vary_inside_cells_are_listed_with_these():
+    hidden = {f"c{i}": [f"cell {n}" for n in range(12)] if i == 0 else ["cell 3", "more"] for i in range(11)}
+    (finding,) = find("S110", hidden=hidden)
+    assert finding.evidence["columns"] == [f"c{i}" for i in range(10)]
+    assert finding.evidence["cells"]["c0"] == [f"cell {n}" for n in range(10)]
+    assert finding.evidence["cells"]["c10"] == ["cell 3", "more"]
+    assert_problem(finding.sentence, "hidden-factors", cells="cell 0, cell 1 and 11 more")
+    assert find("S110") == []
+
+
+def test_neighbours_that_resemble_each_other_are_worth_fewer_trials():
+    values = np.repeat(np.arange(12.0), 2) + np.tile([0, 0.1], 12)
+    (finding,) = find("S124", cell(values))
+    evidence = finding.evidence
+    assert (evidence["operation"], evidence["metric"], evidence["n"]) == ("read", "rate_last_done", 24)
+    assert evidence["effective_n"] == pytest.approx(24 * (1 - evidence["lag1"]) / (1 + evidence["lag1"]))
+    assert evidence["p"] < 0.001 and 0.5 < evidence["lag1"] < 1
+
+
+TWELVE = range(12)
+RISING, FLAT = [100.0 + x for x in range(12)], [100.0, 101, 102, 101]
+DOUBLE = [*np.linspace(98, 102, 8), *np.linspace(148, 152, 12)]
+FAR = [100.0, 101, 99, 100.5, 99.5, 100.2, 60, 100.1]
+LATE = [{"phases": [starting(100)["phases"][0] | {"operation": f"o{i}"}]} for i in TWELVE]
+LOADS = [{"id": f"r{i}", "facts": {"loads": [{"host": "a", "background_share": 0.5}]}} for i in TWELVE]
+HINTS = [{"phases": [{"hints": {"asked": {f"h{i}": 1 for i in TWELVE}, "took": {"x": 1}}}]}]
+PIDS = [{"id": f"r{i}", "facts": {CONCURRENT_PROCESSES: [7]}} for i in TWELVE]
+UNREAD = [{"phases": [{"operation": f"o{i}", "unread": "x"} for i in TWELVE]}]
+ALONE = [{"phases": [{"of_ranks_alone": [[f"o{i}", "p99"] for i in TWELVE]}]}]
+TASKS = {"name": "s", "on": "mpi", "mpi": {"tool": "ior", "tasks": [3], "expected": 2}}
+JOBS = [{"factors": {"ranks": 2}, "phases": [TASKS | {"name": f"s{i}"} for i in TWELVE]}]
+LOST = [faulty(f"r{i}", "the fault itself", "s: rank 1: 3 of 8 bytes (read") for i in TWELVE]
+BUSY = [
+    {"id": f"r{i}", "facts": {"machine": {"lab": {"emulated": {"warnings": []}}}, "loads": [{"busy_share": 0.9}]}}
+    for i in TWELVE
+]
+UNEVEN = [{"phases": [ranks(60, 140)["phases"][0] | {"operation": f"o{i}"} for i in TWELVE]}]
+
+
+@pytest.mark.parametrize(
+    ("code", "cells", "more", "key"),
+    [
+        ("S103", [cell(RISING, x=i) for i in TWELVE], {}, "cells"),
+        ("S105", [], {"runs": LATE}, "share_of_phase"),
+        ("S106", [], {"runs": UNEVEN}, "tasks"),
+        ("S107", [], {"runs": LOADS}, "runs"),
+        ("S108", [cell(FAR, x=i) for i in TWELVE], {}, "trials"),
+        ("S109", [cell(DOUBLE, x=i) for i in TWELVE], {}, "cells"),
+        ("S111", [], {"runs": HINTS}, "hints"),
+        ("S112", [], {"runs": UNREAD}, "trials"),
+        ("S113", [], {"runs": JOBS}, "trials"),
+        ("S114", [], {"runs": ALONE}, "trials"),
+        ("S116", [], {"runs": LOST}, "runs"),
+        ("S118", [], {"runs": BUSY}, "runs"),
+        ("S125", [cell(FLAT, x=i) for i in TWELVE], {}, "cells_within_two_steps"),
+        ("S127", [cell(TWELVE, unit="MB/s")], {"limit": -1.0}, "places"),
+        ("S127", [cell(TWELVE, unit="MB/s")], {"bound": 1e-9}, "places"),
+        ("S129", [cell([50.0 - i, 100, 101, 99], x=i) for i in TWELVE], {}, "cells"),
+        ("S132", [], {"runs": PIDS}, "runs"),
+    ],
+)
+def test_ten_of_many_are_listed(code, cells, more, key):
+    (finding,) = find(code, *cells, **more)
+    assert len(finding.evidence[key]) == 10
+
+
+def test_ten_of_many_holes_copies_and_metrics_are_listed():
+    grid = [cell([1.0, 2.0], a=a, b=b) for a in range(6) for b in range(6) if (a, b) not in [(a, a) for a in range(6)]]
+    holes = [c for c in grid if (c.by["a"], c.by["b"]) not in [(a, a + 1) for a in range(5)]]
+    ((_, evidence),) = tell("S123", *holes)
+    assert (evidence["n_cells"], evidence["n_combinations"], len(evidence["missing"])) == (25, 36, 10)
+    metrics = [cell([1.0], metric=f"m{i}", a=a, b=b) for i in TWELVE for a, b in ((1, 1), (1, 2), (2, 1))]
+    ((_, evidence),) = tell("S123", *metrics)
+    assert len(evidence["metrics"]) == 10
+    table = build_table({"y": [float("nan")] * 12 + [1.0]})
+    ((_, evidence),) = tell("S123", TrialCell({}, "y", "", np.array([1.0])), table=table)
+    assert (evidence["n_missing"], len(evidence["places"])) == (12, 10)
+    rng = np.random.default_rng(6)
+    values = rng.normal(100, 5, (12, 12))
+    places = [f"p{i}" for i in TWELVE]
+    twins = [cell(row, a=a, b=b, places=places) for a in (1, 2) for b, row in enumerate(values)]
+    (finding,) = find("S121", *twins)
+    assert (finding.evidence["n_cells"], len(finding.evidence["pairs"])) == (12, 10)
+    assert {len(finding.evidence["pairs"][0][key]) for key in ("original_places", "copy_places")} == {10}
+    mixed = [cell([*values[0], 5.5], x=1), cell([*values[0], 7.5], x=2)]
+    (finding,) = find("S121", *mixed)
+    assert (finding.evidence["n_trials"], len(finding.evidence["places"])) == (12, 10)

@@ -7,6 +7,7 @@ import pytest
 
 from iosonde.core.schema import OPERATION
 from iosonde.core.stored import StoredPhase, StoredRun
+from iosonde.stats.overview import over_time
 from iosonde.stats.overview.over_time import compute_over_time
 from iosonde.stats.overview.slowest import count_unseen_operations, select_slowest_operations
 
@@ -147,3 +148,134 @@ def test_what_is_only_in_histograms_is_counted_with_the_end_of_its_last_bucket()
     )
     assert count_unseen_operations(run([whole], 10), edges) == (0, 0.0)
     assert count_unseen_operations(run([whole, sample], 30), edges) == (70, pytest.approx(edges[201] / 1e9))
+
+
+def bin_count(n: int, end: float) -> tuple[float, int, float]:
+    bins = over_time._choose_bins(n, end)
+    return bins.width, bins.count, bins.end
+
+
+@pytest.mark.parametrize(
+    ("n", "end", "bins"),
+    [
+        (5, 10.0, (2.0, 5, 10.0)),  # as many bins as operations
+        (100, 100.0, (5.0, 20, 100.0)),  # 20 bins if they are enough
+        (100, 101.0, (10.0, 10, 101.0)),
+        (299 * 25, 100.0, (5.0, 20, 100.0)),  # each has 299 operations
+        (299 * 60, 100.0, (2.0, 50, 100.0)),
+        (10**9, 1e6, (1e4, 100, 1e6)),  # 100 at most
+        (1, 0.0, (1.0, 1, 1.0)),
+        (4, 2.0, (0.5, 4, 2.0)),
+        (3, 14.0, (5.0, 3, 14.0)),
+    ],
+)
+def test_bins_have_a_round_width_and_enough_operations(n, end, bins):
+    assert bin_count(n, end) == pytest.approx(bins)
+
+
+def test_moments_belong_to_the_bin_that_they_begin_and_the_last_bin_to_the_end():
+    bins = over_time._Bins(5.0, 3, 14.0)
+    assert bins.edges.tolist() == [5, 10, 14]
+    assert bins.find_bins(np.array([0, 4.9, 5, 14, 99])).tolist() == [0, 0, 1, 2, 2]
+
+
+def of_kinds(*kinds: int, size: int = 8) -> np.ndarray:
+    rows = np.zeros(len(kinds), OPERATION)
+    rows["kind"], rows["size"], rows["duration_ns"] = kinds, size, 10
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("counted", "kinds", "chosen"),
+    [
+        ("open", [0, 1, 2, 2], 0),
+        (None, [0, 1, 2, 2], 1),
+        ("open", [2, 2, 1], 1),
+        (None, [0, 2, 0], 2),
+        (None, [0, 0], 0),
+    ],
+)
+def test_the_counted_kind_is_that_of_the_phase_or_moved_data(counted, kinds, chosen):
+    assert over_time._choose_counted(phase(counted_kind=counted), of_kinds(*kinds), KINDS) == chosen
+
+
+@pytest.mark.parametrize(
+    ("measures", "kind", "work", "unit"),
+    [
+        ("bandwidth", 1, [0, 8, 8], "bytes/s"),
+        ("rate", 1, [0, 1, 1], "operations/s"),
+        (None, 1, [0, 8, 8], "bytes/s"),
+        (None, 0, [8, 0, 0], "bytes/s"),
+        ("bandwidth", 2, [0, 0, 0], "bytes/s"),
+        (None, 2, [0, 0, 0], "operations/s"),
+    ],
+)
+def test_work_is_bytes_if_the_phase_moves_data(measures, kind, work, unit):
+    made, its_unit = over_time._compute_work(phase(measures=measures), of_kinds(0, 1, 1), kind)
+    assert (made.tolist(), its_unit) == (work, unit)
+
+
+def test_the_slow_kind_took_most_time_among_the_frequent_ones():
+    def slow(counts: list[int], each: list[float]) -> int:
+        return over_time._choose_slow(np.repeat([0, 1, 2], counts), np.repeat(each, counts))
+
+    assert slow([20, 30, 0], [4.0, 1.0, 0.0]) == 0
+    assert slow([19, 30, 0], [4.0, 1.0, 0.0]) == 1
+    assert slow([19, 19, 18], [1.0, 2.0, 9.0]) == 1  # below 20 only the most frequent ones
+
+
+def test_each_recorded_operation_of_a_sample_stands_for_its_share_of_its_rank():
+    rows = of_kinds(1, 1, 1, 1, 1, 1)
+    rows["rank"] = [0, 0, 2, 2, 2, 3]
+    ranks, told = np.array([0, 2, 3]), [{"rank": 0, "operations": 10}, {"rank": 2, "operations": 3}, {"rank": 3}]
+    sample = phase(recorded_all=False, ranks=told)
+    assert over_time._compute_weights(sample, rows, ranks).tolist() == [5.0, 1.0, 1.0]
+    assert over_time._compute_weights(phase(ranks=told), rows, ranks).tolist() == [1.0, 1.0, 1.0]
+    made = over_time.select_phase_rows(sample, rows, KINDS)
+    assert (made.mine, made.n_operations, made.work.tolist()) == (6, 13, [40, 40, 8, 8, 8, 8])
+    more = over_time.select_phase_rows(phase(recorded_all=False, ranks=told[1:]), rows, KINDS)
+    assert (more.mine, more.n_operations) == (6, 6)
+
+
+def test_rows_of_a_phase_begin_with_its_first_start_by_the_clock_of_rank_0():
+    rows = of_kinds(0, 1, 1, 2)
+    rows["rank"], rows["start_ns"], rows["phase"] = [1, 0, 1, 0], [130, 110, 150, 1], [0, 0, 0, 5]
+    rows["duration_ns"], rows["status"] = [5, 6, 7, 8], [0, 0, 3, 0]
+    clocks = [{"rank": 0}, {"rank": 1, "clock_offset_ns": 30}]
+    made = over_time.select_phase_rows(phase(ranks=clocks), rows, KINDS)
+    assert (made.start.tolist(), made.duration.tolist(), made.zero_ns) == ([0, 10], [5, 6], 100)
+    assert (made.ranks.tolist(), made.of.tolist(), made.took_slow.tolist()) == ([0, 1], [1, 0], [False, True])
+    assert (made.counted, made.slow, made.unit, made.mine, made.n_operations) == ("write", "write", "bytes/s", 3, 3)
+    assert (made.size.tolist(), made.work.tolist()) == ([8, 8], [0, 8])
+    apart = over_time.select_phase_rows(phase(ranks=clocks, comparable=False), rows, KINDS)
+    assert (apart.start.tolist(), apart.zero_ns) == ([0, 0], 110)
+    assert over_time.select_phase_rows(phase(index=7), rows, KINDS) is None
+
+
+def test_the_flat_form_has_a_bin_for_each_start():
+    rows = of_kinds(2, 2)
+    rows["rank"], rows["start_ns"], rows["duration_ns"] = [0, 1], [0, 10**9], 10**9
+    rows = np.concatenate([rows, rows[:1]])
+    rows["status"][2] = 5
+    expected = {
+        "kind": "read",
+        "unit": "bytes/s",
+        "bin_s": 1.0,
+        "end_s": 2.0,
+        "recorded": 3,
+        "made": 3,
+        "failed": 1,
+        "latency_of": "read",
+        "bins": [
+            {"start_s": 0.0, "rate": 8.0, "by_rank": {"0": 8.0, "1": 0.0}, "p50_s": None, "p99_s": None, "max_s": 1.0},
+            {"start_s": 1.0, "rate": 8.0, "by_rank": {"0": 0.0, "1": 8.0}, "p50_s": None, "p99_s": None, "max_s": 1.0},
+        ],
+    }
+    assert compute_over_time(phase(), rows, KINDS).to_json() == expected
+
+
+@pytest.mark.parametrize(("n_ranks", "shown"), [(1, 0), (2, 2), (16, 16), (17, 0)])
+def test_ranks_are_apart_if_they_are_several_and_few(n_ranks, shown):
+    rows = of_kinds(*[2] * n_ranks)
+    rows["rank"] = np.arange(n_ranks)
+    assert len(compute_over_time(phase(ranks=[]), rows, KINDS).by_rank) == shown

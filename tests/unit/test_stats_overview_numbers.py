@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from iosonde.core.many_task import IOZONE_NAMES
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.stats.definitions.many_task import build_document
@@ -123,3 +124,55 @@ def test_the_file_of_many_tasks_has_totals_and_ranks_in_kb():
     cell = {"total": {"read fs=x": 2}, "individual": [{"read fs=x": 0.5}, {"read fs=x": 1}]}
     assert build_document(rows, [], ["fs", "gap"]) == {"2": cell | {"units": {"read fs=x": "kB/s"}}}
     assert build_document([row("seconds", 3.0, unit="s")], [], []) == {}
+
+
+def rate(run, nodes, value, rank=None, metric="rate_sum_of_ranks", operation="read", unit="operations/s", **more):
+    return {"operation": operation, "metric": metric, "rank": rank, "value": value, "unit": unit, "run": run} | {
+        "nodes": nodes,
+        **more,
+    }
+
+
+def test_repetitions_of_many_tasks_are_averaged_and_node_counts_and_cells_are_apart():
+    rows = [
+        *[rate("a", 1, 10.0, fs="x"), rate("a", 1, 4.0, 0, "rate_own", fs="x")],
+        *[
+            rate("b", 1, 15.0, fs="x"),
+            rate("b", 1, 8.0, 0, "rate_own", fs="x"),
+            rate("b", 1, 2.5, 1, "rate_own", fs="x"),
+        ],
+        *[rate("c", 1, 7.0, fs="y"), rate("d", 16, 9.0, fs="y"), rate("e", 2, 1.0, 0, "rate_own", fs="y")],
+    ]
+    units = {"read fs=x": "operations/s", "read fs=y": "operations/s"}
+    expected = {
+        "1": {
+            "total": {"read fs=x": 12.5, "read fs=y": 7},
+            "individual": [{"read fs=x": 6}, {"read fs=x": 2.5}],
+            "units": units,
+            "repetitions": [
+                {"total": {"read fs=x": 10, "read fs=y": 7}, "individual": [{"read fs=x": 4}]},
+                {"total": {"read fs=x": 15}, "individual": [{"read fs=x": 8}, {"read fs=x": 2.5}]},
+            ],
+        },
+        "16": {"total": {"read fs=y": 9}, "individual": [], "units": {"read fs=y": "operations/s"}},
+    }
+    assert build_document(rows, [], ["fs"]) == expected
+    assert list(build_document(rows[::-1], [], ["fs"])) == ["1", "16"]
+
+
+def test_numbers_of_many_tasks_are_named_by_operation_and_by_kind_if_there_are_two():
+    rows = [
+        rate("a", 1, 3.0, metric="rate_last_done"),
+        rate("a", 1, 9.0, metric="rate_first_done"),
+        rate("a", 1, 5.0, 0, "rate_last_done"),
+        rate("a", 1, 6.0, operation="write"),
+        rate("a", 1, 2048.0, operation="write", metric="bandwidth_sum_of_ranks", unit="bytes/s"),
+        rate("a", 1, 7.0, operation="write", metric="rate_last_done"),
+        rate("a", 1, 8.0, 0, operation="write"),
+        rate("a", 1, 1.0, operation="stat", metric="rate_mean"),
+    ]
+    (made,) = build_document(rows, [], []).values()
+    assert made["total"] == {"read": 3, "write rate": 6, "write bandwidth": 2, "stat": 1}
+    assert made["units"]["write bandwidth"] == "kB/s" and made["individual"] == []
+    tool = build_document([rate("a", 1, 3.0, operation=name) for name in IOZONE_NAMES], ["a"], [])
+    assert list(tool["1"]["total"]) == list(IOZONE_NAMES.values())

@@ -9,10 +9,16 @@ import numpy as np
 import pytest
 
 from iosonde.core.pair_rule import PairRule
+from iosonde.core.types import Estimate
 from iosonde.core.verdict import Direction, VerdictState
-from iosonde.stats.estimate import sequential
-from iosonde.stats.estimate.pair_words import describe_pair_verdict
-from iosonde.stats.estimate.pairs import PairedRun, build_paired_run, judge_pairs
+from iosonde.stats.estimate import pair_words, sequential
+from iosonde.stats.estimate.pair_words import (
+    describe_pair_verdict,
+    format_gate_name,
+    format_metric_name,
+    format_side_names,
+)
+from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, build_paired_run, judge_pairs
 from messages import codes
 
 RULE = PairRule("v", "old", "new", "", 0.02, 0.95, 20)
@@ -131,3 +137,111 @@ def test_the_sentence_of_pairs_names_both_sides_and_differs_by_verdict():
     wide = dataclasses.replace(RULE, margin=0.5)
     equal, negligible = (describe_pair_verdict(judge_pairs(runs(ratio), wide)[0]) for ratio in (1.0, 1.2))
     assert not {equal, negligible} & set(sentences) and equal != negligible
+
+
+def shown(ratio=1.2, low=1.1, high=1.3, n=7, cell=None, name=TIME, alone=0, rule=RULE, **more) -> PairVerdict:
+    """A verdict of n pairs of 10 s against 12 s."""
+    sides = np.full(n, 10.0), np.full(n, 10.0 * (ratio or 1))
+    return PairVerdict(cell or {}, name, True, rule, *sides, Estimate(ratio, low, high, 0.95, n, **more), alone)
+
+
+BANDWIDTH = ("write", "bandwidth_last_done", "bytes/s")
+LATENCY = ("write", "p99", "s")
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "plain", "gate"),
+    [
+        (TIME, {}, "time", "s time"),
+        (BANDWIDTH, {"nodes": 2}, "write bandwidth", "write bandwidth, nodes=2"),
+        (("read", "rate_sum_of_ranks", ""), {"a": 1, "b": "x"}, "read rate", "read rate, a=1, b=x"),
+    ],
+)
+def test_a_metric_is_named_without_its_clock(name, cell, plain, gate):
+    assert (format_metric_name(shown(name=name)), format_gate_name(name, cell)) == (plain, gate)
+    assert format_gate_name(name) == format_gate_name(name, {}) == gate.split(",")[0]
+
+
+def test_sides_are_named_with_the_setting_of_b():
+    assert format_side_names(shown()) == ("old", "new")
+    assert format_side_names(shown(cell={"nodes": 2, "fs": "x"})) == ("old", "new (at nodes=2, fs=x)")
+    numbers = dataclasses.replace(RULE, a="1", b="2")
+    assert format_side_names(shown(rule=numbers)) == ("v=1", "v=2")
+
+
+@pytest.mark.parametrize(
+    ("name", "ratio", "direction"),
+    [
+        (BANDWIDTH, 1.12, "is 12 % faster than"),
+        (BANDWIDTH, 0.88, "is 12 % slower than"),
+        (BANDWIDTH, 2.0, "is 2.00 times as fast as"),
+        (BANDWIDTH, 1.99, "is 99 % faster than"),
+        (TIME, 1.12, "is slower: it takes 12 % more time than"),
+        (TIME, 0.88, "is faster: it takes 12 % less time than"),
+        (TIME, 2.5, "is slower: it takes 2.50 times the time of"),
+        (LATENCY, 0.88, "has 12 % less write p99 than"),
+        (LATENCY, 3.0, "has 3.00 times the write p99 of"),
+    ],
+)
+def test_the_direction_is_in_words_of_the_metric(name, ratio, direction):
+    assert pair_words._describe_direction(shown(name=name), ratio) == direction
+
+
+def test_typical_values_pairs_and_runs_without_a_partner_are_counted():
+    assert pair_words._format_typical(shown()) == "12.0 s against 10.0 s"
+    empty = dataclasses.replace(shown(), a=np.zeros(7))
+    assert pair_words._format_typical(empty) == ""
+    big = dataclasses.replace(shown(name=BANDWIDTH), a=np.full(7, 2 * 2.0**20), b=np.full(7, 3 * 2.0**20))
+    assert pair_words._format_typical(big) == "3.00 MiB/s against 2.00 MiB/s"
+    assert [pair_words._format_pairs(shown(n=n)) for n in (0, 1, 2)] == ["0 pairs", "1 pair", "2 pairs"]
+    ends = ["", "; 1 run without a complete partner left out", "; 2 runs without a complete partner left out"]
+    assert [pair_words._describe_unpaired(shown(alone=alone)) for alone in (0, 1, 2)] == ends
+
+
+def test_why_there_are_no_more_pairs_is_said_from_the_planned_maximum_on():
+    noisy = dataclasses.replace(shown(), a=OLD, b=OLD * np.exp(NOISE))
+    needed = noisy.n_needed()
+    assert pair_words._describe_stop_reason(noisy) == f"; about {needed} are needed"
+    last = dataclasses.replace(noisy, alone=13)
+    assert pair_words._describe_stop_reason(last) == f", the planned maximum; about {needed} are needed"
+    assert pair_words._describe_stop_reason(dataclasses.replace(shown(low=None), alone=13)) == ", the planned maximum"
+    assert pair_words._describe_stop_reason(dataclasses.replace(shown(low=None), alone=12)) == ""
+
+
+def test_every_sentence_of_pairs_has_its_numbers():
+    wide = dataclasses.replace(RULE, margin=0.5)
+    gate = dataclasses.replace(RULE, fail_if=("slower>5%",))
+    basis = "95 %, anytime-valid, 7 pairs"
+    expected = [
+        "Inconclusive: new may differ from old or not: 5 pairs, and at least 6 are needed; "
+        "1 run without a complete partner left out.",
+        "Inconclusive: new may differ from old or not: why (7 pairs).",
+        "new is slower: it takes 20 % more time than old: time 12.0 s against 10.0 s "
+        f"(ratio 1.200, 1.100 to 1.300; {basis}).",
+        "new is slower: it takes 20 % more time than old, which is within the margin of ± 50 %: time 12.0 s against "
+        f"10.0 s (ratio 1.200, 1.100 to 1.300; {basis}).",
+        f"new and old are practically equal in time, within ± 50 % (ratio 1.200, 0.900 to 1.300; {basis}).",
+        "Inconclusive: new may differ from old or not: the ratio of time may be 0.900 to 1.300, which includes 1 and "
+        f"extends beyond ± 2.0 % ({basis}, the planned maximum).",
+        "Inconclusive: new may differ from old or not: the ratio of time may be 0.900 to 1.300, which includes 1 and "
+        f"extends beyond ± 2.0 % ({basis}).",
+    ]
+    full = dataclasses.replace(RULE, most=7)
+    verdicts = [
+        shown(n=5, alone=1),
+        shown(low=None, warnings=("why",)),
+        shown(),
+        shown(rule=wide),
+        shown(low=0.9, rule=wide),
+        shown(low=0.9, rule=full),
+        shown(low=0.9, rule=gate),
+    ]
+    assert [describe_pair_verdict(verdict) for verdict in verdicts] == expected
+
+
+def test_an_open_condition_needs_as_many_pairs_as_exclude_its_limit():
+    rule = PairRule("v", "old", "new", "", 0.02, 0.95, 20, fail_if=("slower>5%",))
+    (made,) = judge_pairs(runs(1.06), rule)
+    apart = abs(math.log(1.06) + NOISE.mean() - math.log(1.05))
+    critical = sequential.compute_critical_t(20, 0.95, 20)
+    assert made.n_needed() == math.ceil((critical * NOISE.std(ddof=1) / apart) ** 2)

@@ -93,6 +93,7 @@ def test_residuals_of_the_last_bits_are_none():
     y = np.full(4, 1e9)
     assert rounding.compute_rounding_sd(y) == pytest.approx(2e-6)
     assert rounding.zero_if_rounding(4 * 3.9e-12, y) == 0.0 and rounding.zero_if_rounding(4 * 4.1e-12, y) > 0
+    assert rounding.compute_rounding_sd(np.array([1e-6, -2e-6])) == pytest.approx(4e-21)
     texts = [rounding.describe_equal_rows(x) for x in (y, np.array([1e9, 1e9 + 1e-6]), np.array([1.0, 2.0]))]
     assert texts[0] and texts[1] and texts[0] != texts[1] and texts[2] == ""
 

@@ -100,6 +100,7 @@ def test_the_limits_of_a_mean_are_those_of_draws_of_0_and_1_with_its_variance():
     assert pieces.compute_mean_limits(values, 0.0, 9, 20, 0.95) == pytest.approx((0.3 - rare * 0.3, 0.3 + rare * 0.7))
     assert pieces.compute_mean_limits(values, 0.0, 9, 20, 0.95, False)[1] == pytest.approx(0.3 + rare * 0.1)
     assert pieces.compute_mean_limits(values, variance, 9, 0, 0.95) == pytest.approx((0.3, 0.3))
+    assert pieces.compute_mean_limits(np.zeros(0), 0.0, 0, 0, 0.95) == (0.0, 0.0)
     assert pieces.compute_mean_limits(np.zeros(9), 0.0, 9, 20, 0.95) == pytest.approx((0.0, rare))
 
 

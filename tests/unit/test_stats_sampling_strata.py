@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from iosonde.stats.sampling import strata
 from iosonde.stats.sampling.shares import DrawnSample, estimate_mean, estimate_share
 from iosonde.stats.sampling.strata import (
     StratumValues,
@@ -104,3 +105,20 @@ def test_intervals_hold_and_are_narrower_where_strata_differ():
         effects.append(found.design_effect)
     assert np.mean(held) > 0.93
     assert np.mean(effects) < 0.7, "what the strata explain is not in the variance"
+
+
+def test_nothing_is_unknown_of_strata_that_were_drawn_whole():
+    whole = StratumValues(DrawnSample(10.0, np.full(2, 5.0), np.ones(2)), [0.25, 0.75])
+    combined, bounds = strata._combine_strata([whole, whole])
+    assert (combined.effective, combined.rest, combined.rest_mean, combined.spread) == (0.0, 0, 0.0, 0.0)
+    assert (combined.mass, combined.value, combined.n, bounds) == (20.0, 0.5, 4, (0.5, 0.5))
+    assert combined.weighted.size == 0 and combined.freedom == 1
+
+
+def test_the_design_effect_of_a_mean_is_that_of_draws_without_replacement():
+    """40 of 100: (1 - 0.4) · s² ÷ 40, over the variance of as many draws with replacement."""
+    values = np.linspace(0.1, 0.9, 40)
+    found = estimate_mean(DrawnSample(100.0, np.ones(40), np.full(40, 0.4)), values, 0.95)
+    assert found.design_effect == pytest.approx(0.6 * 40 / 39)
+    same = estimate_stratified_mean([StratumValues(DrawnSample(100.0, np.ones(40), np.full(40, 0.4)), values)], 0.95)
+    assert same.design_effect == pytest.approx(0.6 * 40 / 39)

@@ -17,6 +17,7 @@ from iosonde.core.errors import DataError
 from iosonde.core.table import Table, build_table
 from iosonde.stats.regression import mixed, strata
 from iosonde.stats.regression.anova import Anova, compute_anova
+from iosonde.stats.regression.effects import estimate_effects
 from messages import raises
 
 # Montgomery, Design and Analysis of Experiments, 8th ed., table 14.15: tensile strength of paper by day, cooking
@@ -395,3 +396,77 @@ def test_bring_ups_of_many_trials_that_are_all_but_alike_are_a_start(rows):
     made = strata.build_strata(y, x, strata.nest_units([unit]), 0.95)
     found = made.value(x, np.array([1.0, 0.0]))
     assert found.df == pytest.approx(4, rel=1e-3) and np.isfinite(found.error)
+
+
+@pytest.mark.parametrize(
+    ("each", "joined"),
+    [
+        ([7.0], 7.0),
+        ([7.0, 7.0 + 1e-6], 7.0),
+        ([2.0, 9.0], 2.0),
+        ([1.0, 9.0], 1.0),
+        ([4.0, 6.0], 2 * 3.5 / 1.5),  # Σ ν ÷ (ν - 2) = 2 + 1.5
+        ([3.0, 4.0, 6.0], 2 * 6.5 / 3.5),
+        ([1e7, 2e7], 1e6),
+    ],
+)
+def test_degrees_of_freedom_of_several_contrasts_are_joined_by_their_means(each, joined):
+    assert mixed._join_df(each) == pytest.approx(joined)
+
+
+def test_columns_inside_a_basis_are_left_out_of_it():
+    x = np.column_stack([np.ones(6), np.arange(6.0), 2 * np.arange(6.0) + 1])
+    basis = mixed.compute_column_basis(x)
+    assert basis.shape == (6, 2) and basis.T @ basis == pytest.approx(np.eye(2))
+    more = np.column_stack([np.arange(6.0), np.arange(6.0) ** 2])
+    rest = mixed._project_out(more, basis)
+    assert rest.shape == (6, 1) and basis.T @ rest == pytest.approx(np.zeros((2, 1)), abs=1e-9)
+    assert mixed.compute_column_basis(np.empty((6, 0))).shape == (6, 0)
+
+
+def test_a_value_of_the_mixed_model_is_that_of_generalised_least_squares():
+    """Balanced bring-ups: a difference inside them has the error of trials, one between them that of bring-ups."""
+    rng = np.random.default_rng(4)
+    unit = np.repeat(np.arange(6), 4)
+    between, inside = (unit >= 3).astype(float), np.tile([0.0, 0, 1, 1], 6)
+    y = 5 + 2 * between + 3 * inside + rng.normal(0, 2, 6)[unit] + rng.normal(0, 1, 24)
+    x = np.column_stack([np.ones(24), between, inside])
+    made = strata.build_strata(y, x, [unit], 0.95)
+    means = np.array([y[unit == u].mean() for u in range(6)])
+    first, second = means[:3], means[3:]
+    value = made.value(x, np.array([0.0, 1, 0]))
+    pooled = (first.var(ddof=1) + second.var(ddof=1)) / 2
+    assert (value.value, value.error, value.df) == pytest.approx(
+        (second.mean() - first.mean(), np.sqrt(pooled * 2 / 3), 4)
+    )
+    deviations = y - means[unit]
+    slopes = y[inside == 1].mean() - y[inside == 0].mean()
+    rest = deviations - slopes * (inside - 0.5)
+    value = made.value(x, np.array([0.0, 0, 1]))
+    assert (value.value, value.error, value.df) == pytest.approx((slopes, np.sqrt(rest @ rest / 17 * 2 / 12), 17))
+    assert [stratum.error.df for stratum in made.strata] == [4, 17]
+    assert made.strata[0].error.ss == pytest.approx(4 * (first.var() * 3 + second.var() * 3))
+    assert made.strata[1].error.ss == pytest.approx(rest @ rest)
+    twice = np.column_stack([x, between])
+    assert made.model.value(twice, np.array([0.0, 1, 0, 0])) is None
+    test = made.test(x[:, :2], x[:, 2:], 1)
+    assert (test.f, test.df, test.df_error) == (pytest.approx((slopes / value.error) ** 2), 1, pytest.approx(17))
+    assert made.model.test(x, between[:, None]) is None
+
+
+def test_settings_that_differ_together_are_tested_against_the_error_of_their_strata():
+    """Two bring-ups of each of a, b inside: the joint difference has an F that is the mixed model's."""
+    rng = np.random.default_rng(9)
+    levels = {"a": ["x", "x", "y", "y"], "b": ["p", "q", "p", "q"]}
+    values = [rng.normal(10, 1, 6) + shift for shift in (0.0, 4.0, 4.0, 0.0)]
+    shared = np.tile(np.repeat(np.arange(3), 2), 4)[:, None] + np.repeat([0, 0, 3, 3], 6)[:, None]
+    made = estimate_effects(levels, values, shared, 0.95)
+    assert made.joint is not None and made.joint.factors == ("a", "b") and made.joint.is_joint
+    y = np.concatenate(values)
+    cell = np.repeat(np.arange(4), 6)
+    x = np.eye(4)[cell]
+    within = sum(float(((part - part.mean()) ** 2).sum()) for part in values)
+    assert made.joint.explained.value == pytest.approx(1 - within / float(((y - y.mean()) ** 2).sum()))
+    model = strata.build_strata(y - y.mean(), np.column_stack([np.ones(24), x[:, 1:]]), [shared[:, 0]], 0.95)
+    assert made.joint.p == pytest.approx(model.test(np.ones((24, 1)), x[:, 1:], 1).p)
+    assert made.joint.p < 0.001 and all(effect.p > 0.01 for effect in made.effects)

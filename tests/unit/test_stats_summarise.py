@@ -205,3 +205,13 @@ def test_coefficient_of_variation_never_fails_and_holds_its_value(values):
 def test_values_whose_squares_overflow_are_refused_in_words():
     with raises("value-too-large", DataError, largest="1e+308"):
         summarise.estimate_mean([1.0, 1e308, -1e308], 0.95)
+
+
+def test_too_few_trials_are_said_with_the_number_that_is_needed():
+    for estimate, values in (
+        (summarise.estimate_median([1.0] * 5, 0.95), {"least": 6, "level": 95.0, "n": 5}),
+        (summarise.estimate_quantile([1.0] * 9, 0.9, 0.95), {"least": 29, "percentile": 90.0, "level": 95.0, "n": 9}),
+        (summarise.estimate_quantile([1.0] * 3, 0.25, 0.9), {"least": 9, "percentile": 25.0, "level": 90.0, "n": 3}),
+    ):
+        assert_problem(estimate.warnings[0], "too-few-trials", **values)
+        assert (estimate.low, estimate.high, estimate.n) == (None, None, values["n"])

@@ -121,3 +121,55 @@ def test_clients_that_serve_nothing_are_no_finding_nor_are_runs_without_a_networ
         checks.run_checks(checks.Subject([], 0.95, [StoredRun({"id": "a", "missing": [], "phases": []})]), ["S130"])
         == []
     )
+
+
+def evidence(*phases):
+    found = checks.run_checks(checks.Subject([], 0.95, runs(*phases)), ["S115"])
+    return [(one.sentence.code, one.evidence["operations"]) for one in found]
+
+
+def test_shares_are_listed_by_step_with_their_ends_and_ten_of_many():
+    held = {"writes": "buffered", "sent": 0.25}
+    made = evidence(
+        phase("a", **SERVED),
+        phase("a", reads="served-by-cache", received=0.5),
+        phase("b", **held),
+        phase("open", packets_per_operation=0.25),
+        phase("open", packets_per_operation=0.125),
+        phase("stat", packets_per_operation=0.5),
+    )
+    assert made == [
+        ("cached-reads", {"a": [0.08, 0.5]}),
+        ("buffered-writes", {"b": [0.25, 0.25]}),
+        ("cached-metadata", {"open": [0.125, 0.25]}),
+    ]
+    ((_, many),) = evidence(*[phase(f"o{i}", **SERVED) for i in range(12)])
+    assert list(many) == [f"o{i}" for i in range(10)]
+
+
+@pytest.mark.parametrize(("share", "early"), [(0.3, False), (0.31, True)])
+def test_data_that_came_before_the_clock_is_said_from_three_tenths_on(share, early):
+    came = {"received_bytes": int(share * 8 * MIB)}
+    ((_, sentence),) = said(phase(**SERVED, preparing=came), phase(**SERVED))
+    assert bool(sentence.values["early"]) is early
+
+
+def test_a_flush_is_of_the_phases_that_had_one():
+    held = {"writes": "buffered"}
+    ((_, sentence),) = said(
+        phase("w", **held, sent=0.25, flush={"sent_bytes": MIB}),
+        phase("w", **held, sent=0.5, flush={"sent_bytes": MIB}),
+        phase("w", **held, sent=0.0),
+    )
+    assert re.findall(r"\d MiB", sentence.values["flushed"]) == ["2 MiB", "5 MiB"]
+    ((_, sentence),) = said(phase("w", **held, sent=1.0, flush={"sent_bytes": MIB}))
+    assert sentence.values["flushed"] == ""
+
+
+def test_loopback_answers_nothing_where_nothing_was_asked():
+    node = {"timed": {"loopback_bytes": 90, "seconds": 1.0}}
+    assert len(said(phase("x", packets_per_operation=0.0, totals={}, nodes=[node]))) == 1
+    totals = {"stat": {"count": 2, "bytes": 0}, "open": {"count": 1, "bytes": 0}}
+    for loopback, many in ((80, 0), (79, 1)):  # half of 80 bytes for each of two
+        node = {"timed": {"loopback_bytes": loopback, "seconds": 2.0}, "idle": {"loopback_bytes": 9, "seconds": 0}}
+        assert len(said(phase("x", packets_per_operation=0.0, totals=totals, nodes=[node]))) == many

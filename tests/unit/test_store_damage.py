@@ -214,6 +214,18 @@ def test_what_is_no_store(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["file"]
 
 
+@pytest.mark.parametrize("name", ["runs", "experiments", "notes", ".tmp-store.json-1-2"])
+def test_a_creation_that_a_crash_ended_is_done_again(tmp_path: Path, name: str) -> None:
+    (tmp_path / "s" / name).mkdir(parents=True)
+    for look in (Store.check_place, Store.create, Store.check_place, Store.open):
+        look(tmp_path / "s")
+    (tmp_path / "t" / name).mkdir(parents=True)
+    (tmp_path / "t" / "mine").touch()
+    for look in (Store.check_place, Store.create):
+        with raises("directory-not-empty", path=tmp_path / "t"):
+            look(tmp_path / "t")
+
+
 class FullDisk(Disk):
     """No space left after so many writes."""
 

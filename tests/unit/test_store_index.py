@@ -15,9 +15,10 @@ from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.core.where import parse_where
 from iosonde.store import Store, index_postgres
+from iosonde.store import index as index_module
 from iosonde.store.index import Index, Refreshed
 from iosonde.store.index_database import TABLES
-from iosonde.store.index_query import IndexView
+from iosonde.store.index_query import IndexedColumn, IndexedExperiment, IndexedRun, IndexView
 from messages import raises
 
 HOSTILE = "<script>alert(1)</script>' OR 1=1; DROP TABLE runs; --"
@@ -81,6 +82,25 @@ def test_a_store_that_did_not_change_is_not_listed(store, index, monkeypatch):
     index.refresh(store)
     monkeypatch.setattr("iosonde.store.index._list_directories", None)
     assert index.refresh(store) == Refreshed()
+
+
+def test_the_state_of_a_store_is_that_of_its_directories(tmp_path):
+    assert index_module._read_signature(tmp_path) == "  "
+    for name in ("runs", "notes"):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, ns=(7, 7))
+    first, second = ((tmp_path / name).stat().st_ino for name in ("runs", "notes"))
+    assert index_module._read_signature(tmp_path) == f"{first}-7  {second}-7"
+    (tmp_path / "notes" / "new").touch()
+    assert index_module._read_signature(tmp_path) == "", "it may change again with this time"
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "is_same"),
+    [("7", "7", True), ("7", "7 state", True), ("7 state", "7 state", True), ("7 other", "7 state", False)],
+)
+def test_an_identity_is_the_same_as_far_as_both_are_known(now, before, is_same):
+    assert index_module._is_same(now, before) is is_same and not index_module._is_same(None, before)
 
 
 def test_a_run_in_the_place_of_another_is_read_again(store, index, tmp_path):
@@ -175,6 +195,160 @@ def test_pages_are_cut_and_counted(store, index):
     found = viewed(index, store).runs((), first=4, most=10)
     assert [one.id for one in found.runs] == ["a-01", "a-00"] and found.total == 6
     assert found.runs[0].factors == {"nodes": 2, "size": "1MiB", "repetition": 0} and found.runs[0].commit == "c1"
+
+
+def test_a_row_of_the_index_holds_what_the_store_knows_of_the_run(store, index):
+    store.append(run(6, missing=["rank 1"], seconds=0.5, source="fio", factors={"nodes": None, "sync": True}))
+    number = index.number(store)
+    first, second = viewed(index, store).runs((), most=2).runs
+    times = ("2026-11-07T00:00:00Z", "2026-11-06T00:00:00Z")
+    factors = {"nodes": 2, "size": "1MiB", "repetition": 2}
+    assert first == IndexedRun(
+        number, "a-06", "a", times[0], "fio", False, 0.5, "c6", "", {"nodes": None, "sync": True}
+    )
+    assert second == IndexedRun(number, "a-05", "a", times[1], "iosonde commands", True, 2.0, "c5", "", factors)
+
+
+def test_runs_of_one_moment_are_in_the_reversed_order_of_their_names(store, index):
+    store.append_many([run(number, "b", started_at="2026-11-03T00:00:00Z") for number in (1, 2)])
+    view = viewed(index, store)
+    expected = ["a-05", "a-04", "a-03", "b-02", "b-01", "a-02", "a-01", "a-00"]
+    assert [row.id for row in view.runs().runs] == expected
+    assert view.ids((), 5) == [(index.number(store), name) for name in expected[:5]]
+    assert [name for _, name in view.ids(parse_where(["experiment=a", "nodes=1"]), 2)] == ["a-04", "a-02"]
+
+
+def test_experiments_are_counted_summed_and_in_the_order_of_their_newest_runs(store, index, tmp_path):
+    store.append(run(9, missing=["rank 1"], seconds=0.5))
+    store.append_many([run(number, "b") for number in (3, 2)])
+    store.append(run(9, "c"))
+    (store.path / "runs" / "damaged").mkdir()
+    other = Store.create(tmp_path / "other")
+    other.append(run(0, "a"))
+    view = viewed(index, store, other)
+    number, days = index.number(store), [f"2026-11-{day:02}T00:00:00Z" for day in range(32)]
+    expected = [
+        IndexedExperiment(number, "a", "title of a", days[1], 8, 7, 1, days[1], days[10], 12.5),
+        IndexedExperiment(number, "c", "", "", None, 1, 0, days[10], days[10], 2.0),
+        IndexedExperiment(number, "b", "", "", None, 2, 0, days[3], days[4], 4.0),
+        IndexedExperiment(index.number(other), "a", "", "", None, 1, 0, days[1], days[1], 2.0),
+    ]
+    assert view.experiments() == tuple(expected)
+    assert view.experiments(1, 2) == tuple(expected[1:3])
+    assert view.experiments(only="b") == (expected[2],) and view.experiments(only="d") == ()
+    assert view.counted() == (4, 12, 1) and viewed(index, other).counted() == (1, 1, 0)
+
+
+def test_begun_experiments_have_fewer_runs_than_trials(store, index):
+    for name, trials, created_at in (("even", 1, "2026-11-02"), ("none", 3, "2026-11-03"), ("late", 2, "2026-11-04")):
+        experiment = design(name, trials)
+        experiment.created_at = created_at
+        store.save_experiment(experiment)
+    store.append(run(7, "even"))
+    store.append(run(9, "late", missing=["rank 1"]))
+    store.append(run(6))
+    (store.path / "runs" / "damaged").mkdir()
+    view, number = viewed(index, store), index.number(store)
+    days = [f"2026-11-{day:02}T00:00:00Z" for day in range(32)]
+    expected = (
+        IndexedExperiment(number, "late", "title of late", "2026-11-04", 2, 1, 1, days[10], days[10], 2.0),
+        IndexedExperiment(number, "none", "title of none", "2026-11-03", 3, 0, 0, "", "", 0.0),
+        IndexedExperiment(number, "a", "title of a", days[1], 8, 7, 0, days[1], days[7], 14.0),
+    )
+    assert view.begun() == expected
+    store.append(run(7))
+    assert viewed(index, store).begun() == expected[:2]
+
+
+def test_reasons_of_unreadable_runs_are_in_the_order_of_their_names(store, index):
+    for name in ("z", "y", "x"):
+        (store.path / "runs" / name).mkdir()
+    view = viewed(index, store)
+    assert [[f"run {name}" in text for name in "xyz"].index(True) for text in view.problems()] == [0, 1, 2]
+    assert view.problems(most=2) == view.problems()[:2] and view.counted() == (1, 9, 3)
+    assert [(row.id, row.seconds, row.complete, row.factors) for row in view.runs().runs[-3:]] == [
+        (name, None, False, {}) for name in "zyx"
+    ]
+
+
+def lab_facts(delay: float, target: str = "/mnt/x") -> dict:
+    lab = {"description": {"name": "l", "delay_s": delay, "hosts": 4}}
+    return {"target": target, "machine": {"mount": {"type": "nfs4"}, "lab": lab}}
+
+
+def test_columns_are_places_factors_and_options_that_vary(store, index):
+    facts = [lab_facts(0.1), lab_facts(0.2, "/mnt/y")]
+    store.append_many([run(n, "b", facts=facts[n % 2], factors={"n": n, "seconds": 1}) for n in range(13)])
+    columns = viewed(index, store).columns()
+    assert [(column.name, column.count) for column in columns] == [
+        ("filesystem", 1),
+        ("structure", 1),
+        ("target", 2),
+        ("n", 13),
+        ("nodes", 2),
+        ("repetition", 3),
+        ("factor_seconds", 1),
+        ("size", 2),
+        ("delay", 2),
+    ]
+    assert columns[0] == IndexedColumn("filesystem", ("nfs4",), 1)
+    levels = {column.name: column.levels for column in columns}
+    assert sorted(levels["delay"]) == [0.1, 0.2] and sorted(levels["target"]) == ["/mnt/x", "/mnt/y"]
+    assert len(levels["n"]) == 12 and set(levels["n"]) < set(range(13))
+
+
+@pytest.fixture(scope="module")
+def varied(tmp_path_factory):
+    """An index of eight runs of two experiments, of which b varies places and options, and of a store beside them."""
+    made = Store.create(tmp_path_factory.mktemp("varied") / "results")
+    made.save_experiment(design("a", 8))
+    facts = [lab_facts(0.1), lab_facts(0.2, "/mnt/y")]
+    made.append_many([run(number) for number in range(6)])
+    made.append_many([run(number, "b", facts=facts[number], factors={"n": number}) for number in range(2)])
+    for name, tags in (("a-01", ["odd"]), ("a-03", ["odd", "x"]), ("a-02", ["x"])):
+        made.notes.change(name, tags)
+    (made.path / "runs" / "damaged").mkdir()
+    other = Store.create(tmp_path_factory.mktemp("varied") / "other")
+    other.append(run(5))
+    other.notes.change("a-05", ["odd", "x"])
+    index = Index()
+    index.refresh(other)
+    yield viewed(index, made)
+    index.close()
+
+
+@pytest.mark.parametrize(
+    ("where", "names"),
+    [
+        (["delay=0.2"], "b-01"),
+        (["delay!=0.2"], "a-05 a-04 a-03 a-02 a-01 b-00 a-00"),
+        (["delay="], "a-05 a-04 a-03 a-02 a-01 a-00"),
+        (["delay<=0.2"], "b-01 b-00"),
+        (["target=/mnt/y"], "b-01"),
+        (["nodes="], "b-01 b-00"),
+        (["nodes=2", "size=1MiB", "repetition>=1"], "a-05 a-03"),
+        (["started_at>2026-11-05", "experiment=a"], "a-05 a-04"),
+        (["started_at<=2026-11-01T00:00:00Z"], "b-00 a-00"),
+        (["experiment!=a"], "b-01 b-00"),
+        (["experiment=title of a"], "a-05 a-04 a-03 a-02 a-01 a-00"),
+        (["experiment!=title of a"], "a-05 a-04 a-03 a-02 b-01 a-01 b-00 a-00"),
+        (["commit=c3"], "a-03"),
+        (["commit="], "b-01 b-00"),
+        (["complete=no"], ""),
+        (["tags=odd"], "a-03 a-01"),
+        (["tags!=odd", "experiment=a"], "a-05 a-04 a-02 a-00"),
+        (["tags=", "experiment=a"], "a-05 a-04 a-00"),
+        (["tags!="], "a-03 a-02 a-01"),
+    ],
+)
+def test_conditions_select_rows_by_every_kind_of_column(varied, where, names):
+    assert [row.id for row in varied.runs(parse_where(where)).runs] == names.split()
+
+
+@pytest.mark.parametrize("operator", ["<", "<=", ">", ">="])
+def test_tags_have_no_order(varied, operator):
+    with raises("unsupported-operator", InputError, operator=operator, tag="x"):
+        varied.runs(parse_where([f"tags{operator}x"]))
 
 
 def test_hostile_names_are_data(store, index):

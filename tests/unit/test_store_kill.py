@@ -48,6 +48,7 @@ def append_forever(path: Path, prefix: str, pipe: int) -> None:
         number += 1
 
 
+@pytest.mark.long
 def test_what_append_returned_for_survives_kill_9(tmp_path: Path) -> None:
     rng, path, stored, leftovers = random.Random(3), tmp_path / "store", set(), 0
     Store.create(path).append(store_samples.run("before"))

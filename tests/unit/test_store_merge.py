@@ -12,7 +12,7 @@ import store_samples
 from iosonde.core.errors import DataError, InputError
 from iosonde.store import Store
 from iosonde.store.files import Disk
-from iosonde.store.merge import merge
+from iosonde.store.merge import Merged, merge
 from messages import raises
 
 
@@ -49,7 +49,12 @@ def test_runs_experiments_and_notes_are_joined(tmp_path: Path) -> None:
 
 def test_the_same_run_stored_twice_is_the_same(tmp_path: Path) -> None:
     target, a, b = make(tmp_path / "t"), make(tmp_path / "a", "one"), make(tmp_path / "b", "one")
-    assert merge(target, [a, b]).runs == 1
+    a.save_experiment(store_samples.experiment())
+    b.save_experiment(store_samples.experiment())
+    b.notes.change("one", add=["second"])
+    assert merge(target, [a, b]) == Merged(1, 1, 1, [])
+    assert target.notes.tags("one") == ["second"]
+    assert merge(target, [b, make(tmp_path / "c", "two")]) == Merged(1, 1, 0, [])
 
 
 def test_other_content_under_one_id_is_an_error_before_anything_is_copied(tmp_path: Path) -> None:
@@ -65,6 +70,29 @@ def test_other_content_under_one_id_is_an_error_before_anything_is_copied(tmp_pa
     with raises("conflicting-copies", experiment_id="e-1"):
         merge(target, [a, b])
     assert target.run_ids() == ["one"]
+
+
+def test_copies_differ_by_more_than_their_storing(tmp_path: Path) -> None:
+    from iosonde.store import merge as module
+
+    storing = ("self_sha256", "stored_at", "versions", "schema_version", module.SHA256, module.TRIALS)
+    assert module._strip_storage_fields({"id": "a", "seed": 1, **dict.fromkeys(storing, "x")}) == {"id": "a", "seed": 1}
+    target, a, b = make(tmp_path / "t"), make(tmp_path / "a", "one"), make(tmp_path / "b", "one", seed=43)
+    with raises("conflicting-copies", run_id="one", store=a.path, other_store=b.path):
+        merge(target, [a, b])
+    a, b = make(tmp_path / "c"), make(tmp_path / "d")
+    a.save_experiment(store_samples.experiment())
+    b.save_experiment(store_samples.experiment(name="another question"))
+    with raises("conflicting-copies", experiment_id="e-1", path=b.path):
+        merge(target, [a, b])
+    assert (target.run_ids(), target.experiments()) == ([], [])
+
+
+def test_a_run_without_outputs_has_no_folder_of_them(tmp_path: Path) -> None:
+    target, source = make(tmp_path / "t"), make(tmp_path / "a", "bare", raw={})
+    merge(target, [source])
+    names = sorted(os.listdir(target.path / "runs" / "bare"))
+    assert names == sorted(os.listdir(source.path / "runs" / "bare")) and "raw" not in names
 
 
 def test_a_damaged_run_stays_where_it_is(tmp_path: Path) -> None:
@@ -85,7 +113,7 @@ def test_a_file_that_changes_while_it_is_copied_is_not_taken(tmp_path: Path) -> 
     directory = a.path / "runs" / "one"
     document = module.rundir.read_document(directory)
     (directory / "raw" / "out.txt").write_bytes(b"max read: 999\n")
-    with raises("changed-during-copy", DataError):
+    with raises("changed-during-copy", DataError, run_id="one", file="raw/out.txt"):
         target.add_run("one", lambda to: module.copy_run(target.disk, directory, document, to))
     assert os.listdir(target.path / "runs") == []
 

@@ -6,6 +6,7 @@ import io
 import json
 import math
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -260,3 +261,38 @@ def test_a_raw_file_is_returned_or_none(store):
     assert (store.raw_file("r0", "out.txt"), store.raw_file("r0", "gone")) == (b"max read: 250\n", None)
     with raises("unknown-run", InputError):
         store.raw_file("gone", "out.txt")
+
+
+def test_a_run_has_its_operations_where_they_are_wanted_and_there(store):
+    assert store.run("r0").operations is None
+    np.testing.assert_array_equal(store.run("r0", operations=True).operations, store.operations("r0"))
+    assert len(store.operations("r0")) == 6
+    store.append(store_samples.run("bare", operations=None))
+    assert store.run("bare", operations=True).operations is None and len(store.operations("bare")) == 0
+    columns = store.operation_columns("bare", ["size", "kind"])
+    assert {name: column.tolist() for name, column in columns.items()} == {"size": [], "kind": []}
+    assert store.operation_columns("r0", ["offset"])["offset"].tolist() == [0, 8192, 16384, 4096, 12288, 20480]
+    assert [list(store.operation_column_groups(name, ["size"])) for name in ("bare",)] == [[]]
+    assert [part["size"].tolist() for part in store.operation_column_groups("r0", ["size"])] == [[4096] * 6]
+    assert [len(part) for part in store.operation_batches("r0", 4)] == [4, 2]
+    assert list(store.operation_batches("bare")) == []
+    with raises("unknown-run", InputError, run_id="gone", path=store.path):
+        store.operations("gone")
+
+
+def test_a_part_of_a_store_has_only_its_runs(store):
+    part = store.part(["r1", "gone"])
+    assert (part.run_ids(), [one.id for one in part.experiments()]) == (["r1"], ["e-1"])
+    assert store.part([]).run_ids() == [] and store.part([]).experiments() == []
+    assert (store.run_ids("e-2"), store.run_ids("e-3"), store.run_ids()) == (["r0"], [], ["r0", "r1"])
+
+
+def test_of_many_runs_those_that_are_there_are_returned(store):
+    new = [store_samples.run(name, experiment="e-3") for name in ("r5", "r4", "r5")]
+    assert store.append_many([*new, store_samples.run("r0", seconds=9.0)]) == ["r0"]
+    assert store.run_ids("e-3") == ["r4", "r5"] and store.document("r0")["seconds"] == 1.5
+    digests = [store.document(name)["experiment_sha256"] for name in ("r4", "r5")]
+    assert digests == [store.experiment_digest("e-3").sha256] * 2
+    assert store.append_many([]) == [] and store.append_many(new) == ["r5", "r4"]
+    with raises("duplicate-run", InputError, run_id="r0", path=store.path):
+        store.append(store_samples.run("r0"))

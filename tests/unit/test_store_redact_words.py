@@ -14,6 +14,7 @@ from test_store_redact import everything_in
 
 from iosonde.core.types import Experiment, Factor, Observation
 from iosonde.store import Store
+from iosonde.store import remains as remains_module
 from iosonde.store.hide import Names
 from iosonde.store.redact import Redacted, redact
 from iosonde.store.remains import Remains
@@ -139,6 +140,18 @@ def _varying(document: dict[str, Any]) -> dict[str, Any]:
     return {key: document[key] for key in ("stored_at", "self_sha256") if key in document}
 
 
+def test_ids_and_names_of_metrics_are_nothing_to_look_at(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s")
+    observation = Observation("zap17", "flux-of-42ab", 1.0, "x")
+    for name, raw in (("job-a77x", {}), ("other-b5", {"night-b6.txt": b"at job-a77x zap17 flux-of-42ab e-33z rope55"})):
+        store.append(store_samples.run(name, experiment="e-33z", observations=[observation], raw=raw, findings=[]))
+    store.save_experiment(store_samples.experiment("e-33z", name="evening"))
+    store.notes.change("job-a77x", add=["e-33z", "for-b7"], note="see zap17")
+    remains = redact(store, tmp_path / "copy").remains
+    assert list(remains.unsure) == ["rope55"]
+    assert set(remains.names) == {"evening", "for-b7", "night-b6.txt"}
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -202,3 +215,64 @@ def test_what_is_found(text: str, expected: str) -> None:
     names = Names()
     names.learn(text)
     assert re.sub(r"(?<=://)\w+(?=:)", "u", names.hide(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "unsure", "paths"),
+    [
+        ("gpu17, then gpu-x2; 3abc9 x1 u2", "gpu-x2 gpu17", ""),
+        ("rank3 ext4 nfsv4 file_2 a/gpu1 gpu1=2 gpu1(x) gpu1.5 .gpu1 +gpu1", "", ""),
+        ("1bcdefgh2345678 1bcdefgh23456789 abcdefghabcdefgh 1234567890123456", "1bcdefgh23456789", ""),
+        ("1bcdefgh23456789== and /1bcdefgh23456788 x+1bcdefgh23456787/", "1bcdefgh23456789==", ""),
+        ("a.b b.c.d x/e.f.g h.i.j( k.l.m-_. 1.2.3", "b.c.d k.l.m", ""),
+        ("gpu17 gpu18 gpu17 host-1 my-user-2x gpu18- gpu18", "gpu18 gpu17", ""),
+        ("/a /a/b /a/b/c/d/e x=/f/g x/h/i /a/b/c/d", "", "/a/b/c/d /a/b /f/g"),
+        ("/usr/x /libfoo/x /lib64/x /dev/x /iosonde-1/x /var/x /opt/y", "", ""),
+        ("/usrx/x /variable/x /iosonde/x /srv/dev", "", "/iosonde/x /srv/dev /usrx/x /variable/x"),
+        ("http://a/b/c {x}/c/d */e/f", "", ""),
+    ],
+)
+def test_remaining_words_and_paths_of_a_text(text: str, unsure: str, paths: str) -> None:
+    remains = Remains(frozenset({"exempt17"}))
+    remains.read(f"{text} exempt17")
+    assert (list(remains.unsure), list(remains.paths), remains.names) == (unsure.split(), paths.split(), {})
+
+
+def test_remaining_words_are_counted_most_frequent_first() -> None:
+    remains = Remains()
+    remains.read({"gpu17": ["gpu16", {"sha256": "gpu14", "x_digest": "gpu14", "digests": ("gpu18", 7, None)}]}, "x")
+    remains.read(["gpu19"], "sha256")
+    remains.read(["gpu18 /b/c", "gpu18 /a/b /b/c"], "y")
+    assert list(remains.unsure.items()) == [("gpu18", 3), ("gpu16", 1), ("gpu17", 1)]
+    assert list(remains.paths.items()) == [("/b/c", 2), ("/a/b", 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "unsure"),
+    [
+        ("the run of martha was slow, ask norbert; Olga saw it", "Olga martha norbert"),
+        ("told 'zoe' (by yan) via xy, on tuesday with node", "yan zoe"),
+        ("it was Ada, Bob. Cleo saw; seen by Dan", "Cleo Dan"),
+        ("Ada came, Bea Too, and 5 Cid", "Cid Too"),
+        ("saw host-1 on host-2 at gpu17", "gpu17"),
+    ],
+)
+def test_remaining_words_of_a_sentence(text: str, unsure: str) -> None:
+    remains = Remains()
+    remains.read_sentence(text)
+    assert sorted(remains.unsure) == sorted(unsure.split())
+
+
+def test_remaining_names_that_people_gave() -> None:
+    remains = Remains(frozenset({"rosa-1"}))
+    remains.read_names(["rosa-1", "slow disk", "ab", "for alice", "Slow Alice", "for alice", "node", "a.b"])
+    assert list(remains.names.items()) == [("for alice", 2), ("Slow Alice", 1), ("a.b", 1)]
+    assert remains.unsure == remains.paths == {}
+
+
+def test_a_long_list_of_remains_is_cut_and_its_counts_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remains_module, "_MAX_DIFFERENT", 2)
+    remains = Remains()
+    for text in ("gpu11", "gpu12", "gpu13", "gpu12", "gpu13"):
+        remains.read(text)
+    assert remains.unsure == {"gpu12": 2, "gpu11": 1}

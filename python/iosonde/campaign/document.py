@@ -283,16 +283,17 @@ def _put_settings(document: Document, request: Request) -> None:
     """Put the settings of native workloads; a size given by an option is not reduced by ``--quick``."""
     envelope_options = {option: value for option in _ENVELOPE if (value := getattr(request, option)) is not None}
     steps = document.data.get("steps")
-    steps = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
-    for place, step in enumerate(steps):
-        if step.get("workload") != "envelope":
-            continue
+    mappings = [
+        (place, step) for place, step in enumerate(steps if isinstance(steps, list) else ()) if isinstance(step, dict)
+    ]
+    envelopes = [(place, step) for place, step in mappings if step.get("workload") == "envelope"]
+    for place, step in envelopes:
         if request.quick:
             step |= {key: value for key, value in QUICK.items() if key != "repetitions"}
         for option, value in envelope_options.items():
             step[_ENVELOPE[option]] = value
             _set_origin(document, ("steps", place, _ENVELOPE[option]), option)
-    if envelope_options and not any(step.get("workload") == "envelope" for step in steps):
+    if envelope_options and not envelopes:
         option = next(iter(envelope_options))
         raise InputError(
             "option-not-applicable",
@@ -302,7 +303,7 @@ def _put_settings(document: Document, request: Request) -> None:
             flag=_format_flag(option),
         )
     if request.cache is not None:
-        native = [(place, step) for place, step in enumerate(steps) if "workload" in step]
+        native = [(place, step) for place, step in mappings if "workload" in step]
         if not native:
             raise InputError(
                 "option-not-applicable",

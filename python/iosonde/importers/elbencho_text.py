@@ -133,7 +133,8 @@ class _State:
     def _add_rates(self, run: Parsed, at: int, label: str, words: list[str]) -> None:
         base, _, which = label.rpartition(" ")
         operation = self._phase
-        if which in ("read", "write", "total"):
+        # "IOPS total" is that of a mix, "Files total" a number of files.
+        if which in ("read", "write", "total") and _parse_quantity(label) is None:
             label, operation = base, f"{self._phase}_{which}"
         if (definition := _parse_quantity(label)) is None:
             return

@@ -64,7 +64,7 @@ _LEAST_COVERED = 0.8  # the run's seconds, by its last report
 def claims(text: Text) -> Claim | None:
     """Recognise its banner or the line of its summary."""
     hit = text.search(_BEGIN, "Filebench Version ") or text.search(_COUNTED, "IO Summary: ")
-    return Claim(CERTAIN, hit[0], hit[1].group()) if hit else None
+    return Claim(CERTAIN, hit[0], hit[1].group()[:60]) if hit else None
 
 
 def parse(text: Text) -> list[Parsed]:

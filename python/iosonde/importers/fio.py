@@ -42,7 +42,7 @@ def claims(text: Text) -> Claim | None:
     from .fio_text import JOB
 
     if hit := text.search(_TERSE, *_TERSE_STARTS):
-        return Claim(CERTAIN, hit[0], f"a terse line of {hit[1].group(2) or 'version 2'}")
+        return Claim(CERTAIN, hit[0], f"a terse line of {hit[1].group(2) or 'version 2'}"[:60])
     if claim := Claim.from_match(CERTAIN, text.search(JOB, ": (groupid=")):
         return claim
     if "\nRun status group " in text.content:

@@ -162,6 +162,8 @@ def _parse_find(text: Text, at: int) -> Parsed:
     for metric, word, unit in (("time", match.group(1), "s"), ("rate_last_done", match.group(2), "operations/s")):
         if (value := parse_number(word)) is not None and value > 0:
             run.rows.append(Row("find", metric, value, unit, at))
+        else:
+            run.lacks(at, Message("invalid-number", "{metric} is '{cell}'", metric=metric, cell=word[:40]))
     names = [name.strip() for name in text.lines[at].split(",")] if len(text.lines) > at else []
     for place, line in enumerate(text.lines[at + 1 :], at + 2):
         cells = [cell.strip() for cell in line.split(",")]

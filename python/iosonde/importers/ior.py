@@ -51,6 +51,8 @@ _COUNTS = {
     "stonewallingTime": "stonewall_seconds",
     "task offset": "task_offset",
 }
+# A number with words behind it: 3.0 prints `2 (2 per node)`, 2.10 `30 second(s)`.
+_LEADING_COUNTS = {"clients": "ranks", "Using stonewalling": "stonewall_seconds"}
 _WORDS = {
     "api": "api",
     "access": "access",
@@ -225,10 +227,9 @@ def set_factor(run: Parsed, key: str, value: str) -> None:
     """Store a line of IOR's options as a factor of the run."""
     if key in _SIZES:
         run.factors[_SIZES[key]] = parse_size(value)
-    elif key == "clients":  # 3.0: `2 (2 per node)`
-        run.factors["ranks"] = int((re.match(r"\d{1,9}", value) or ["0"])[0])
-    elif key == "Using stonewalling":  # 2.10: `30 second(s)`
-        run.factors["stonewall_seconds"] = int((re.match(r"\d{1,9}", value) or ["0"])[0])
+    elif key in _LEADING_COUNTS:
+        if match := re.match(r"\d{1,9}", value):
+            run.factors[_LEADING_COUNTS[key]] = int(match.group())
     elif key in _COUNTS and value.isdigit():
         run.factors[_COUNTS[key]] = int(value[:18])
     elif key in _WORDS:

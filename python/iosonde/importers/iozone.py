@@ -262,7 +262,7 @@ class _Reader:
             who, count, label, word, unit = match.groups()
             operation = OPERATIONS.get(label.lower())
             run = self._get_run()
-            self._operation = operation or re.sub(r"\W+", "_", label.lower())
+            self._operation = operation or re.sub(r"\W+", "_", label.lower())[:60]
             if operation is None:
                 run.warn(
                     at,

@@ -98,7 +98,7 @@ def _is_operations(text: Text) -> bool:
 class _State:
     def __init__(self) -> None:
         self.table, self.iterations, self.rates, self.summaries = "", 0, 0, 0
-        self.started, self.started_line, self.finished, self.last = "", 0, False, 0
+        self.started, self.finished, self.last = "", False, 0
 
 
 def _read_line(runs: list[Parsed], state: _State, at: int, line: str) -> None:
@@ -127,7 +127,7 @@ def _read_line(runs: list[Parsed], state: _State, at: int, line: str) -> None:
                 ),
             )
     elif stripped.startswith("-- ") and (match := _STAMP.match(line)):
-        _add_stamp(runs, state, at, *match.groups())
+        _add_stamp(runs, state, *match.groups())
     elif stripped.startswith("mdtest-") and (match := _LAUNCHED.match(line)):
         run = _begin_run(runs, state, at)
         run.version = match.group(1)
@@ -144,9 +144,9 @@ def _begin_run(runs: list[Parsed], state: _State, at: int) -> Parsed:
     return runs[-1]
 
 
-def _add_stamp(runs: list[Parsed], state: _State, at: int, what: str, when: str) -> None:
+def _add_stamp(runs: list[Parsed], state: _State, what: str, when: str) -> None:
     if what == "started":
-        state.started, state.started_line = date_to_iso(when), at
+        state.started = date_to_iso(when)
     elif runs:
         state.finished, state.table = True, ""
 

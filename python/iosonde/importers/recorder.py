@@ -151,7 +151,9 @@ def _interpret_call(function: str, words: list[str]) -> tuple[str, str, int, int
         operation = _OTHERS[function]
         if operation == "open" and len(words) > 1 and words[1].isdigit() and int(words[1][:18]) & _FLAG_CREATE:
             operation = "create"
-        return operation, words[0] if words else "", 0, 0
+        # glibc's own names for stat have the version of the structure first.
+        arguments = words[1:] if function.startswith("__") else words
+        return operation, arguments[0] if arguments else "", 0, 0
     operation, size, offset = _DATA[function]
     # A name with blanks is several words: counted from the end.
     count = size + 1 if offset is None else offset + 1

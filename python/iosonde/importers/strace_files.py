@@ -43,7 +43,7 @@ class OpenFiles:
     def __init__(self) -> None:
         self._open: dict[str, dict[int, OpenFile]] = {}
         self._forking: dict[str, bool] = {}  # processes inside a fork, and whether the child shares their numbers
-        self._first, self._children = "", set[str]()
+        self._first = ""
         self._paths = Numbered()
         self.numbers = self._paths.numbers
 
@@ -62,7 +62,6 @@ class OpenFiles:
         if self._forking:
             parent, shares = list(self._forking.items())[-1]
             mine = self._open[parent] if shares else dict(self._open[parent])
-            self._children.add(pid)
         elif pid and not self._first and "" in self._open:
             mine, self._first = self._open[""], pid
         elif not pid and self._first:
@@ -85,7 +84,6 @@ class OpenFiles:
         self._forking.pop(pid, None)
         if child.isdigit() and child not in self._open:
             self._open[child] = mine if shares else dict(mine)
-            self._children.add(child)
 
     def get_file(self, pid: str, fd: int, path: str | None) -> OpenFile:
         """Return the open file of a number; if its open is not in the trace, only its path, if printed."""

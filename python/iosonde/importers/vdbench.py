@@ -176,7 +176,7 @@ class _Reader:
         run = self._run = self._create_run()
         run.factors["rd"] = name[:60]
         run.facts["began"] = match.group(1)
-        for part in rest.split(";"):
+        for part in rest.partition("For loops:")[0].split(";"):
             key, _, value = part.strip().partition(": " if ": " in part else "=")
             if key == "I/O rate" and value:
                 run.factors["requested_rate"] = _parse_level(value)
@@ -184,7 +184,7 @@ class _Reader:
                 seconds = parse_number(value.strip("(). "))
                 run.factors["elapsed"] = value[:40] if seconds is None else seconds
             elif key == "fwdrate":
-                run.factors["requested_rate"] = _parse_level(value.partition(".")[0])
+                run.factors["requested_rate"] = _parse_level(value)
         if loops := _LOOPS.search(rest):
             for word in loops.group(1).split():
                 key, _, value = word.partition("=")

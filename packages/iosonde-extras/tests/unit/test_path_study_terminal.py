@@ -19,6 +19,7 @@ run = command_of("run")
 time_model = command_of("time-model")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_study_of_a_directory_leaves_nothing_there_and_looks_whether_data_is_cached(tmp_path):
     (tmp_path / "t").mkdir()
@@ -86,6 +87,7 @@ def test_a_study_of_a_machine_needs_no_target_and_keeps_the_truth(tmp_path):
     assert [row["pattern"] for row in study["patterns"]] == ["C-off0-seq W W"]
 
 
+@pytest.mark.long
 def test_its_figure_has_a_panel_for_each_direction(tmp_path):
     Store.create(tmp_path / "s").append_many(list(machines.runs("read-ahead", matrix())))
     done = CliRunner().invoke(time_model, [str(tmp_path / "s"), "--plot", str(tmp_path / "f.svg")])

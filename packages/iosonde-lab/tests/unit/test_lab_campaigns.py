@@ -71,6 +71,7 @@ def measure(*words):
     return CliRunner().invoke(cli, ["lab", "run", "e.yaml", "--store", "s", *words])
 
 
+@pytest.mark.long
 def test_each_lab_measures_its_trials_and_the_summary_is_of_all(fake):
     done = measure("--trial-timeout", "1min", "--page", "page.html", "--json")
     assert done.exit_code == 0, (done.output, done.exception)
@@ -82,6 +83,7 @@ def test_each_lab_measures_its_trials_and_the_summary_is_of_all(fake):
     assert len(Store.open(fake.folder / "s").runs()) == 2
 
 
+@pytest.mark.long
 def test_a_lab_that_does_not_come_up_costs_its_trials_alone_and_the_same_command_resumes(fake):
     fake.broken.add(2)
     done = measure()

@@ -192,13 +192,19 @@ def average_runs(part: ComparedPart, group: Sequence[str]) -> ComparedPart:
     sides = [part.rows.take(rows).groups(["run"]) for _, rows in part.rows.groups(group)]
     if all(len(runs) == 1 for runs in sides):
         return part
-    runs = [rows for _, rows in part.rows.groups(["run"])]
-    values = part.rows.numbers(part.column).copy()
-    for rows in runs:
-        values[rows[0]] = np.mean(values[rows])
-    column = replace(part.rows.column(part.column), values=values)
-    table = replace(part.rows, columns={**part.rows.columns, column.name: column})
-    return replace(part, rows=table.take(np.sort([rows[0] for rows in runs])), within_run=False)
+    rows = average_rows(part.rows, part.column, [*group, "run"])
+    return replace(part, rows=rows, within_run=False)
+
+
+def average_rows(rows: Table, column: str, keys: Sequence[str]) -> Table:
+    """Return one row for each key, with the mean of a column."""
+    groups = [at for _, at in rows.groups(keys)]
+    values = rows.numbers(column).copy()
+    for at in groups:
+        values[at[0]] = np.mean(values[at])
+    averaged = replace(rows.column(column), values=values)
+    table = replace(rows, columns={**rows.columns, averaged.name: averaged})
+    return table.take(np.sort([at[0] for at in groups]))
 
 
 def find_covariates(rows: Table, measured: Sequence[str], fixed_columns: Sequence[str]) -> tuple[str, ...]:

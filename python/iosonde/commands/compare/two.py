@@ -28,6 +28,7 @@ from .parts import (
     ROW,
     ComparedPart,
     add_row_numbers,
+    average_rows,
     average_runs,
     build_part,
     get_response_labels,
@@ -158,6 +159,8 @@ def _match_response(
             unit_b=both[1].unit or "no unit",
             name_b=names[1],
         )
+    if both[0].within_run != both[1].within_run:  # iterations are no trials
+        both = (_average_iterations(both[0]), _average_iterations(both[1]))
     table = stack_tables([response.rows for response in both], names)
     present = [name for name in columns if name in table.columns and name != first.title]
     settings = [table.column(name).name for name in sides.by] or present
@@ -186,6 +189,13 @@ def _match_response(
         for name, keys in alone.items()
         if keys
     ]
+
+
+def _average_iterations(response: Response) -> Response:
+    """Return a response whose rows are iterations within runs with a row for each run."""
+    if not response.within_run:
+        return response
+    return replace(response, rows=average_rows(response.rows, response.title, ["run"]), within_run=False)
 
 
 def stack_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:

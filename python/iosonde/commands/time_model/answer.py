@@ -319,4 +319,5 @@ def _estimate_group_shares(name: str, trials: Sequence[Classified], level: float
         key: estimate_mean([trial.shares[key] for trial in trials], level).within(0.0, 1.0) for key in trials[0].shares
     }
     lost, beyond = (estimate_mean([getattr(trial, what) for trial in trials], level) for what in ("lost", "beyond"))
-    return ConditionShares(name, sum(trial.n for trial in trials), shares, lost, beyond.within(0.0, 1.0))
+    n_operations = sum(trial.n for trial in trials)
+    return ConditionShares(name, n_operations, shares, lost.within(high=1.0), beyond.within(0.0, 1.0))

@@ -186,7 +186,8 @@ def _observe_buffered(
     ]
     first = min(entry["first_start_ns"] + shift for entry, shift in written)
     seconds = (max(entry["last_end_ns"] + shift for entry, shift in written) - first) / 1e9
-    done, count = (sum(entry[what] for entry, _ in written) for what in ("bytes", "count"))
+    done = sum(entry["bytes"] for entry, _ in written)
+    count = sum(entry["count"] - entry["errors"] for entry, _ in written)
     name = name_buffered_write(operation)
     return [Observation(name, "bandwidth_last_done", done / seconds, "bytes/s", None, repetition, count, "")]
 

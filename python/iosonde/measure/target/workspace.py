@@ -68,6 +68,9 @@ class Workspace:
                 workspace._descriptor = workspace._open_in(parent)
                 workspace._write_marker(parent)
                 workspace.is_created = True
+        except (TargetError, TargetFaultError):
+            workspace.let_go()
+            raise
         except OSError as error:
             workspace.let_go()
             raise TargetError(

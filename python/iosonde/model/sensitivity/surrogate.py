@@ -6,6 +6,7 @@ factors must be independent. The interval includes what the forest leaves unexpl
 any factor.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,6 +30,18 @@ class Regressor(Protocol):
 
 
 @dataclass(frozen=True)
+class ScaledRegressor:
+    """A regressor of the response divided by ``scale``, which predicts the response."""
+
+    regressor: Regressor
+    scale: float
+
+    def predict(self, x: Array, /) -> Array:
+        """Return the response at rows × features."""
+        return np.asarray(self.regressor.predict(x), dtype=np.float64) * self.scale
+
+
+@dataclass(frozen=True)
 class SurrogateShares:
     """ST of each factor, or the reason why there is none."""
 
@@ -43,7 +56,10 @@ def fit_forest_out_of_bag(
     """Return (forest of the cell means on these factors, share of V(Y) that it explains out of the bag)."""
     from sklearn.ensemble import ExtraTreesRegressor
 
-    x, y, weights = design.x[:, factors], design.means, design.counts
+    # A tree splits no node with a variance below 2e-16: small responses, such as latencies, are scaled up.
+    # Powers of two change no digit.
+    scale = min(1.0, 2.0 ** math.frexp(math.sqrt(design.total))[1])
+    x, y, weights = design.x[:, factors], design.means / scale, design.counts
     forest = ExtraTreesRegressor(
         trees, bootstrap=True, max_samples=min(len(y), _MOST_SETTINGS), random_state=seed, n_jobs=1
     )
@@ -58,7 +74,8 @@ def fit_forest_out_of_bag(
     covered = times > 0
     guess[covered] /= times[covered]
     error = np.average((y - guess)[covered] ** 2, weights=weights[covered])
-    return forest, float(1 - (error + design.ss_within.sum() / design.n) / design.total)
+    share = 1 - (error * scale**2 + design.ss_within.sum() / design.n) / design.total
+    return ScaledRegressor(forest, scale), float(share)
 
 
 def estimate_total_shares_by_forest(

@@ -1,0 +1,251 @@
+"""What is said of an effect by its numbers, at and next to each limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy import stats as scipy_stats
+
+from iosonde.core.types import Estimate
+from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.stats.regression.effect_types import (
+    FactorEffect,
+    ResponseEffects,
+    correct_effects,
+    describe_blocks,
+    describe_drifts,
+    list_verdicts,
+)
+from iosonde.stats.regression.effects import _encode_dummies, estimate_effects
+from iosonde.stats.regression.in_turn import DriftInTurn
+
+DRIFT, GONE = DriftInTurn(0.1, 0.001, False), DriftInTurn(0.1, 0.001, True)
+
+
+def effect(*factors: str, share: float = 0.5, low: Any = 0.3, high: Any = 0.7, **more: Any) -> FactorEffect:
+    p = more.pop("p", 0.001)
+    return FactorEffect(factors or ("a",), Estimate(share, low, high, 0.95, 9), p, **more)
+
+
+@pytest.mark.parametrize(
+    ("more", "passes", "significant"),
+    [
+        ({"adjusted": 0.0499}, True, True),
+        ({"adjusted": 0.051}, False, False),
+        ({"adjusted": None}, False, False),
+        ({"adjusted": 0.01, "low": 0.0}, False, False),
+        ({"adjusted": 0.01, "low": None}, True, True),
+        ({"adjusted": 0.01, "drift": DRIFT}, True, True),
+        ({"adjusted": 0.01, "drift": GONE}, True, False),
+        ({"adjusted": 0.2, "drift": GONE}, False, False),
+    ],
+)
+def test_an_effect_is_significant_by_its_corrected_test_its_interval_and_its_drift(more, passes, significant):
+    assert (effect(**more).passes_test, effect(**more).is_significant) == (passes, significant)
+
+
+@pytest.mark.parametrize(
+    ("high", "by_chance", "negligible"),
+    [(0.0099, 0.0, True), (0.01, 0.0, False), (0.0, 0.0019, True), (0.0, 0.002, False), (None, 0.0, False)],
+)
+def test_an_effect_is_negligible_if_neither_its_interval_nor_chance_reach_one_percent(high, by_chance, negligible):
+    assert effect(high=high, by_chance=by_chance).is_negligible is negligible
+
+
+@pytest.mark.parametrize(
+    ("share", "low", "high", "text"),
+    [
+        (0.85, 0.71, 0.92, "85 % (71–92 %)"),
+        (0.025, 0.019, 0.033, "2.5 % (1.9–3.3 %)"),
+        (0.1, 0.009, 0.3, "10 % (0.9–30 %)"),
+        (0.1, 0.01, 0.3, "10 % (1–30 %)"),
+        (0.1, 0.0, 0.3, "10 % (0–30 %)"),
+        (0.5, None, 0.7, "50 %"),
+        (0.5, 0.3, None, "50 %"),
+    ],
+)
+def test_a_share_has_a_decimal_where_it_is_small(share, low, high, text):
+    assert effect(share=share, low=low, high=high).text == text
+
+
+def test_effects_of_a_response_are_found_by_their_factors():
+    block = effect("a", "b", adjusted=0.01, own=(effect("a", adjusted=0.01),), share=0.2, drift=DRIFT)
+    strong, weak = effect("c", adjusted=0.01, share=0.6), effect("d", adjusted=0.5, drift=DRIFT)
+    gone = effect("e", adjusted=0.01, share=0.9, drift=GONE)
+    made = ResponseEffects(("a", "b", "c", "d", "e"), (block, weak, strong, gone))
+    assert made.tests == [block, block.own[0], weak, strong, gone]
+    assert made.significant == [strong, block]
+    assert made.drifting == [block, gone]
+    assert (made.effect_of("b"), made.effect_of("c"), made.effect_of("x")) == (block, strong, None)
+    assert made.has_factors_in_same_block(["b", "a"]) and not made.has_factors_in_same_block(["a", "c"])
+    assert (block.name, block.is_block, strong.is_block, block.share) == ("a+b", True, False, 0.2)
+    assert FactorEffect(("a",), Estimate(None, None, None, 0.95, 0), None).share == 0.0
+    assert [text.split()[0] for text in describe_drifts(made)] == ["a+b", "e"]
+
+
+def test_all_tests_of_a_family_share_holms_correction_in_their_order():
+    """Four tests: 0.01 · 4, then 0.02 · 3, then 0.04 · 2, then 0.3."""
+    block = effect("a", "b", p=0.02, own=(effect("a", p=0.3), effect("b", p=0.01)))
+    family = [ResponseEffects(("a", "b"), (block,)), ResponseEffects(("c", "d"), (effect("c", p=None), effect(p=0.04)))]
+    one, other = correct_effects(family)
+    assert [test.adjusted for test in (*one.tests, *other.tests)] == pytest.approx([0.06, 0.3, 0.04, None, 0.08])
+    assert {test.family for test in (*one.tests, *other.tests)} == {4}
+
+
+@pytest.mark.parametrize(
+    ("p", "responses", "alone", "added"),
+    [
+        (0.004, 1, 0.5, 0.04),
+        (0.006, 1, 0.5, None),
+        (0.0024, 2, 0.5, 0.048),
+        (0.0026, 2, 0.5, None),
+        (0.001, 1, 0.001, None),
+        (None, 1, 0.5, None),
+    ],
+)
+def test_all_factors_together_are_tested_at_a_tenth_of_alpha_if_none_is_significant(p, responses, alone, added):
+    joint = effect("a", "b", p=p, is_joint=True)
+    family = [ResponseEffects(("a", "b"), (effect(p=alone),), joint=joint), *[ResponseEffects(())] * (responses - 1)]
+    made = correct_effects(family)[0].effects[1:]
+    assert [each.adjusted for each in made] == ([] if added is None else [pytest.approx(added)])
+    assert [(each.family, each.factors) for each in made] == [(responses, ("a", "b"))] * len(made)
+
+
+def test_no_joint_effect_is_added_where_a_drift_explains_one():
+    joint = effect("a", "b", p=1e-6, is_joint=True)
+    made = ResponseEffects(("a", "b"), (effect(p=0.001, drift=GONE),), joint=joint)
+    assert len(correct_effects([made])[0].effects) == 1
+    assert (
+        len(correct_effects([ResponseEffects(("a", "b"), (effect(p=0.5, drift=GONE),), joint=joint)])[0].effects) == 2
+    )
+
+
+def verdict(*factors: str, state: VerdictState, doubts: tuple[str, ...] = (), **more: Any) -> Verdict:
+    return Verdict("effect", "y", factors, state, doubts=doubts, **more)
+
+
+def test_a_verdict_says_the_state_the_numbers_and_the_doubts_of_each_factor():
+    sure, open_ = effect("a", adjusted=0.01, family=3), effect("b", adjusted=0.2, family=3)
+    none = effect("c", adjusted=0.9, low=0.0, high=0.001, by_chance=0.0)
+    blind, drifting = effect("d", p=None), effect("e", adjusted=0.01, drift=GONE)
+    made = list_verdicts("y", ResponseEffects(("a",), (sure, open_, none, blind, drifting)))
+    assert made == (
+        verdict("a", state=VerdictState.DIFFERENT, estimate=sure.explained, p=0.01, family=3),
+        verdict("b", state=VerdictState.INCONCLUSIVE, estimate=open_.explained, p=0.2, family=3),
+        verdict("c", state=VerdictState.EQUAL, estimate=none.explained, p=0.9),
+        verdict("d", state=VerdictState.NOT_TESTED, estimate=blind.explained, doubts=("bring-ups",)),
+        verdict("e", state=VerdictState.INCONCLUSIVE, estimate=drifting.explained, p=0.01, doubts=("order", "drift")),
+    )
+    untested = ResponseEffects(("a", "b"), (sure,), untested="why")
+    assert list_verdicts("y", untested) == tuple(verdict(name, state=VerdictState.NOT_TESTED) for name in "ab")
+
+
+def test_members_of_a_block_have_verdicts_of_their_own():
+    own = effect("a", adjusted=0.01, share=0.2), effect("b", adjusted=0.4)
+    block, joint = effect("a", "b", "c", adjusted=0.02, own=own), effect("a", "b", adjusted=0.02, is_joint=True)
+    together = ("goes-together",)
+    made = list_verdicts("y", ResponseEffects(("a", "b", "c"), (block, joint)))
+    assert made == (
+        verdict("a", "b", "c", state=VerdictState.DIFFERENT, estimate=block.explained, p=0.02),
+        verdict("a", state=VerdictState.DIFFERENT, estimate=own[0].explained, p=0.01, doubts=together),
+        verdict("b", state=VerdictState.NOT_SEPARABLE, doubts=together),
+        verdict("c", state=VerdictState.NOT_SEPARABLE, doubts=together),
+        verdict("a", "b", state=VerdictState.DIFFERENT, estimate=joint.explained, p=0.02),
+    )
+
+
+def test_blocks_are_described_by_what_separates_their_members():
+    own = effect("a", adjusted=0.01), effect("b", adjusted=0.4)
+    many = tuple("abcde")
+    effects = [
+        effect("x"),
+        effect("a", "b", own=own),
+        effect("a", "b", own=own[1:]),
+        effect(*many),
+        effect("a", "b", is_joint=True),
+        effect("a", "b", "c", is_joint=True),
+    ]
+    expected = [
+        "a and b are confounded; a explains 50 % (30–70 %) beyond all others",
+        "the effects of a and b cannot be separated",
+        "the effects of the 5 confounded factors cannot be separated",
+        "the effect of each of a and b depends on the other",
+        "the effect of each of a, b and c depends on the others",
+    ]
+    assert list(describe_blocks(effects)) == expected
+
+
+def test_levels_are_coded_in_the_order_of_their_first_occurrence():
+    assert _encode_dummies(["x", "z", "y", "x", "z"]).tolist() == [[0, 0], [1, 0], [0, 1], [0, 0], [1, 0]]
+
+
+def trials(*cells: list[float]) -> list[np.ndarray]:
+    return [np.array(cell, float) for cell in cells]
+
+
+def test_effects_without_a_test_say_why():
+    by = {"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "same": [1, 1, 1, 1]}
+    single = estimate_effects(by, trials([1], [2], [4], [9]), None, 0.95)
+    assert (single.factors, [each.factors for each in single.effects]) == (("a", "b"), [("a",), ("b",)])
+    assert (single.repeated, single.joint) == (False, None)
+    full = estimate_effects({"a": [1, 2]}, trials([1], [2]), None, 0.95)
+    assert (full.effects, full.repeated, full.untested.code) == ((), False, "single-trial")
+    exact = estimate_effects({"a": [1, 2]}, trials([1, 1], [2, 2]), None, 0.95)
+    assert (exact.effects, exact.repeated, exact.untested.code) == ((), True, "identical-repeats")
+    many = estimate_effects({"a": [1, 2]}, trials([1] * 4, [2] * 4), None, 0.95)
+    assert (many.untested, many.effects[0].explained.value) == ("", pytest.approx(1.0))
+    equal = estimate_effects(by, trials([5], [5], [5], [5, 5]), None, 0.95)
+    assert [(each.factors, each.p, each.explained.value, each.explained.n) for each in equal.effects] == [
+        (("a",), 1.0, 0.0, 5),
+        (("b",), 1.0, 0.0, 5),
+    ]
+    assert estimate_effects({"a": [1, 1]}, trials([1, 2], [3, 4]), None, 0.95) == ResponseEffects(())
+    assert estimate_effects({"a": [1]}, trials([1, 2]), None, 0.95).effects == ()
+
+
+REPEATS = trials([1.0, 2, 1.5], [4.0, 5, 4.2], [2.0, 2.2, 3.0], [9.0, 8.0, 8.8])
+CROSSED = {"a": [1, 1, 2, 2], "b": [1, 2, 1, 2]}
+
+
+def test_effects_are_tested_against_trials_at_one_setting():
+    """The sum of squares of each factor with one degree of freedom, over that inside the four cells with eight."""
+    made = estimate_effects(CROSSED, REPEATS, None, 0.9)
+    y = np.concatenate(REPEATS)
+    total = float(((y - y.mean()) ** 2).sum())
+    within = sum(float(((cell - cell.mean()) ** 2).sum()) for cell in REPEATS)
+    means = np.array([cell.mean() for cell in REPEATS]).reshape(2, 2)
+    for name, axis in (("a", 1), ("b", 0)):
+        ss = 6 * float(((means.mean(axis=axis) - means.mean()) ** 2).sum())
+        found = made.effect_of(name)
+        assert found.p == pytest.approx(scipy_stats.f.sf(ss / (within / 8), 1, 8))
+        assert (found.share, found.explained.n, found.explained.level) == (pytest.approx(ss / total), 12, 0.9)
+        assert found.by_chance == 1.0  # the factors interact: the mean square of all is not that of noise
+    joint = made.joint
+    assert (joint.factors, joint.is_joint) == (("a", "b"), True)
+    assert joint.p == pytest.approx(scipy_stats.f_oneway(*REPEATS).pvalue)
+    assert joint.explained.value == pytest.approx(1 - within / total) and joint.explained.low < joint.explained.value
+    assert estimate_effects({"a": [1, 2, 3, 4]}, REPEATS, None, 0.9).joint is None
+    assert estimate_effects(CROSSED, [cell[:1] for cell in REPEATS], None, 0.9).joint is None
+
+
+def test_without_an_interaction_noise_alone_explains_its_degrees_of_freedom():
+    noise = np.array([0.3, -0.3, 0.1, -0.1])
+    added = [10 * a + 3 * b + noise for a, b in zip(CROSSED["a"], CROSSED["b"], strict=True)]
+    made = estimate_effects(CROSSED, added, None, 0.9)
+    y = np.concatenate(added)
+    variance = 4 * float(noise @ noise) / 12
+    assert made.effects[0].by_chance == pytest.approx(variance / float(((y - y.mean()) ** 2).sum()))
+
+
+def test_few_repeats_are_joined_with_the_residuals_of_the_main_effects():
+    values = trials([1.0, 1.2], [4.0], [2.5], [6.5])
+    made = estimate_effects(CROSSED, values, None, 0.9)
+    y = np.concatenate(values)
+    a, b = np.array([0, 0, 0, 1, 1.0]), np.array([0, 0, 1, 0, 1.0])
+    fit = sm.OLS(y, sm.add_constant(np.column_stack([a, b]))).fit()
+    for name, place in (("a", 1), ("b", 2)):
+        assert made.effect_of(name).p == pytest.approx(fit.pvalues[place])
+    assert made.joint is None and made.repeated
