@@ -159,7 +159,7 @@ def test_a_large_plain_text_is_read_as_a_small_one_is(csv, rows, delimiter, end,
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(_csv, "_LEAST_PLAIN", least)
             try:
-                table = _csv.read_csv(path)
+                table = _csv.parse_csv(Path(path).read_bytes(), path)
             except DataError as error:
                 return error.message, error.hint
         return table.lines.tolist(), [
@@ -170,7 +170,7 @@ def test_a_large_plain_text_is_read_as_a_small_one_is(csv, rows, delimiter, end,
 
 
 def test_a_large_plain_text_is_read_by_columns_and_says_so(csv, monkeypatch):
-    monkeypatch.setattr(_csv, "_read_rows", None)
+    monkeypatch.setattr(_csv, "_split_rows", None)
     monkeypatch.setattr(options, "_LARGE_BYTES", 10**6)
     path = csv('"a",fs\n' + "1.5,nfs\n" * 200_000)  # as those write it who quote the names alone
     shown = CliRunner().invoke(cli, ["check", path, "--response", "a"])

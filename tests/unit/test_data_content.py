@@ -14,8 +14,8 @@ import openpyxl
 import pytest
 import zstandard
 
-from iosonde.core.errors import DataError, InputError, SystemFaultError
-from iosonde.data import content, spreadsheet
+from iosonde.core.errors import DataError, InputError
+from iosonde.data import content
 from iosonde.data.raw_rows import RawRows, build_table, convert_decimal_commas, count_titles
 from iosonde.data.source import open_data
 from iosonde.data.stored_source import StoredSource
@@ -170,12 +170,6 @@ def test_a_spreadsheet_is_read_by_its_first_sheet_with_rows(tmp_path):
         open_data(write(tmp_path, "u.xlsx", b"PK\3\4 no workbook"))
     with raises("empty-file", DataError):
         open_data(write(tmp_path, "v.xlsx", workbook({"one": []})))
-
-
-def test_without_the_library_a_spreadsheet_is_refused_with_its_cure(monkeypatch):
-    monkeypatch.setitem(sys.modules, "python_calamine", None)
-    with raises("missing-library", SystemFaultError):
-        spreadsheet.read_spreadsheet(b"PK\3\4", "t.xlsx")
 
 
 def test_a_tools_file_is_a_store_of_its_own(tmp_path):

@@ -97,7 +97,7 @@ def test_cells_with_units_are_the_response(tmp_path, header, cells, unit, first)
 @pytest.mark.parametrize(
     ("header", "cells", "row"),
     [
-        ("Bandbreite [MB/s]", ["99,8", "109,1", "98,2", "99,1"], "line 2"),
+        ("Bandbreite [MB/s]", ["99,8", "109.1", "98,2", "99,1"], "line 2"),
         ("bandwidth", ["99.8 MB/s", "109.1", "98 MB/s", "97 MB/s"], "line 3"),
         ("bandwidth", ["99.8 MB/s", "109 MB/s", "12 ms", "97 MB/s"], "line 4"),
         ("reached", ["99.8 MB/s", "109.1", "98 MB/s", "97 MB/s"], "line 3"),

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
+from operator import itemgetter
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 
-from .raw_rows import MISSING, RawRows, build_table, check_header, parse_values
+from .raw_rows import MISSING, RawRows, build_table, check_header, has_plain_head, parse_values
 
 _DELIMITERS = ",;\t|"
 _LEAST_PLAIN = 2**20  # characters; shorter texts are faster without loading pyarrow
@@ -79,10 +80,11 @@ def _find_delimiter(sample: Sequence[str]) -> str:
     """Return the delimiter that separates most lines into as many cells, and among equals the first line."""
 
     def rate(delimiter: str) -> tuple[bool, int, int]:
+        widths: Counter[int] = Counter()
         with suppress(csv.Error):
-            ((width, n_lines),) = Counter(map(len, _read_rows(sample, delimiter))).most_common(1)
-            return width > 1, n_lines, sample[0].count(delimiter)
-        return False, 0, 0
+            widths.update(map(len, _read_rows(sample, delimiter)))
+        width, n_lines = max(widths.items(), key=itemgetter(1), default=(0, 0))
+        return width > 1, n_lines, sample[0].count(delimiter)
 
     return max(_DELIMITERS, key=rate)
 
@@ -94,13 +96,16 @@ def _parse_plain(path: str, text: str) -> Table | None:
     from iosonde.store import plain_csv
 
     header = text[: text.find("\n") + 1]
-    delimiter = max(_DELIMITERS, key=header.count)
+    sample = list(islice(_Lines(text[: 1 << 16]), _SAMPLE_LINES))
+    delimiter = _find_delimiter(sample) if sample else ","
     quoted = header.count('"')  # many programs quote only the names
     if (
         delimiter not in header
         or not plain_csv.is_plain(text[len(header) :])
         or not plain_csv.is_plain(header.replace('"', ""))
         or quoted % 2
+        or text.count(header.strip()) > 1
+        or not has_plain_head(list(_read_rows(sample, delimiter)))
     ):
         return None
     names = check_header(path, [cell.strip() for cell in next(_read_rows([header], delimiter))], 1)

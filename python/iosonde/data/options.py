@@ -102,6 +102,11 @@ class RowOptions(LevelOptions):
         return next((name for name, option in options.items() if option and getattr(self, name) != option.default), "")
 
 
+_DATA = "A store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory."
+OPTIONAL_DATA: Data = Data("DATA", _DATA, is_argument=True)
+"""The argument DATA of commands that can do without."""
+
+
 @dataclass(kw_only=True)
 class DataOptions(RowOptions):
     """DATA, and what was measured. A command with factors adds ``on``, one with cells ``by``."""
@@ -117,9 +122,7 @@ class DataOptions(RowOptions):
         "Store: until when our engine's rates count: last_done, first_done, sum_of_ranks, overlap, all.",
         LAST_DONE,
     )
-    data: Data = Data(
-        "DATA", "A store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory.", is_argument=True, is_required=True
-    )
+    data: Data = Data("DATA", _DATA, is_argument=True, is_required=True)
     response: Names[NameList] = Names(
         "Y,…",
         "What was measured: columns; of a store operations or metrics; log(Y), Y/nodes.",

@@ -45,20 +45,25 @@ def build_table(raw: RawRows) -> Table:
     if units:
         rows, lines = rows[1:], lines[1:]
         warnings.append(Message("units-below-header", "the line below the header is read as its units"))
-    kept = [i for i, row in enumerate(rows) if [cell.strip() for cell in row] != names]
-    if len(kept) < len(rows):
-        repeated = Message("repeated-header", "{n} repeated header lines are left out", n=len(rows) - len(kept))
+    own = [i for i, row in enumerate(rows) if [cell.strip() for cell in row] != names]
+    if len(own) < len(rows):
+        repeated = Message("repeated-header", "{n} repeated header lines are left out", n=len(rows) - len(own))
         warnings.append(repeated)
-    if not kept:
+    if not own:
         raise DataError(
             "no-rows", "{path} has a header but no rows", "use a table with at least one row", path=raw.name
         )
-    cells = zip(*(rows[i] for i in kept), strict=True)
+    cells = zip(*(rows[i] for i in own), strict=True)
     columns = {
         name: Column(name, parse_values(column), *_get_unit(name, units))
         for name, column in zip(names, cells, strict=True)
     }
-    return Table(columns, raw.name, np.array([lines[i] for i in kept]), tuple(warnings))
+    return Table(columns, raw.name, np.array([lines[i] for i in own]), tuple(warnings))
+
+
+def has_plain_head(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the header is the first row, and no units are below it."""
+    return not count_titles(rows) and not _read_units(rows[0], rows[1:])
 
 
 def count_titles(rows: Sequence[Sequence[str]]) -> int:
@@ -124,7 +129,7 @@ def _fit_row(raw: RawRows, row: list[str], line: int, names: list[str]) -> list[
 
 def _read_units(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, str]:
     """Return the unit of each column if the first row has units (``[MB/s]``, ``ms``) and nothing else."""
-    present = {name: cell.strip() for name, cell in zip(names, rows[0] if rows else (), strict=bool(rows))}
+    present = {name: cell.strip() for name, cell in zip(names, rows[0] if rows else (), strict=False)}
     present = {name: cell for name, cell in present.items() if cell not in MISSING}
     units = {name: split_unit(f"x [{cell.strip('[]()')}]")[1] for name, cell in present.items() if _is_unit(cell)}
     return units if units and len(units) == len(present) else {}
@@ -164,10 +169,10 @@ def convert_decimal_commas(table: Table) -> Table:
     """Convert columns of numbers with decimal commas (``99,8``; ``1.234,5 MB/s``), with a warning. ``1,234`` could also
     be a thousand: it is converted only if another cell of the table shows that the comma is decimal."""
     matches = {name: _match_commas(column) for name, column in table.columns.items() if not column.numeric}
-    matches = {name: found for name, found in matches.items() if found}
-    if not any(map(_is_surely_decimal, (match for found in matches.values() for match in found.values()))):
+    matches = {name: cells for name, cells in matches.items() if cells}
+    if not any(map(_is_surely_decimal, (match for cells in matches.values() for match in cells.values()))):
         return table
-    columns = {name: _convert_column(table.columns[name], found) for name, found in matches.items()}
+    columns = {name: _convert_column(table.columns[name], cells) for name, cells in matches.items()}
     message = Message("decimal-commas", "the commas in {columns} are decimal", columns=", ".join(columns))
     return replace(table, columns={**table.columns, **columns}, warnings=(*table.warnings, message))
 
@@ -180,8 +185,8 @@ def _match_commas(column: Column) -> dict[str, re.Match[str]]:
 
 
 def _is_surely_decimal(match: re.Match[str]) -> bool:
-    whole = match[1].lstrip("+-")
-    return len(match[2]) != 3 or "." in whole or len(whole) > 3 or whole == "0"
+    integer = match[1].lstrip("+-")
+    return len(match[2]) != 3 or "." in integer or len(integer) > 3 or integer == "0"
 
 
 def _convert_column(column: Column, matches: dict[str, re.Match[str]]) -> Column:

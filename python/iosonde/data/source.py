@@ -1,20 +1,34 @@
 """Opened DATA: a store, a table in a file or in memory, or a tool's output, with one interface."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from iosonde.core.where import parse_where
 from iosonde.foreign.reach import check_reachable
 
-from . import tables
+from . import tables, tool_csv
 from .abstract_source import Conditions, Source
-from .content import get_suffix
 from .stored_source import StoredSource, open_campaign
 from .table_source import TableSource, filter_table_source
 
-__all__ = ["Source", "StoredSource", "TableSource", "narrow_source", "open_data", "separate_last_experiment"]
+if TYPE_CHECKING:
+    from iosonde.store import Store
+
+__all__ = [
+    "Source",
+    "StoredSource",
+    "TableSource",
+    "find_store",
+    "narrow_source",
+    "open_data",
+    "separate_last_experiment",
+]
+
+
+_names: dict[str, str] = {}  # path of a store → the tool's file that was read into it
 
 
 def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = None, ranks: bool = True) -> Source:
@@ -31,18 +45,32 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
     if path is not None:
         return open_campaign(Store.open(path), conditions, experiment, ranks)
     if isinstance(data, Store):
-        return open_campaign(data, conditions, experiment, ranks)
+        return open_campaign(data, conditions, experiment, ranks, _names.get(str(data.path), ""))
     table = tables.table_from_memory(data)
     return filter_table_source(table, table.source or "the table", conditions)
 
 
 def _open_file(name: str, conditions: Conditions, experiment: str | None, ranks: bool) -> Source:
-    if get_suffix(name) not in tables.TABLE_SUFFIXES:
-        from .tool_file import store_tool_output  # loads every importer
-
-        if (store := store_tool_output(name)) is not None:
-            return replace(open_campaign(store, conditions, experiment, ranks), name=name)
+    if (store := find_store(name)) is not None:
+        return open_campaign(store, conditions, experiment, ranks, name)
     return filter_table_source(tables.read_file(name), name, conditions)
+
+
+def find_store(name: str) -> Store | None:
+    """Return the store that is at ``name``, or the one into which a tool's output there was read; None for a table.
+    Raises InputError, DataError."""
+    if Path(name).is_dir():
+        from iosonde.store import Store
+
+        return Store.open(name)
+    if not tool_csv.may_be_tool_output(name):
+        return None
+    from .tool_file import store_tool_output  # loads every importer
+
+    store = store_tool_output(name)
+    if store is not None:
+        _names[str(store.path)] = name
+    return store
 
 
 def narrow_source(source: Source, where: Sequence[str] = (), experiment: str | None = None) -> Source:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 
-from iosonde.core.errors import DataError, SystemFaultError
+from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.table import Table
 
@@ -13,16 +13,9 @@ from .raw_rows import RawRows, build_table
 
 
 def read_spreadsheet(content: bytes, name: str) -> Table:
-    """Return the table. Raises DataError; SystemFaultError without the library that reads spreadsheets."""
-    try:
-        import python_calamine as calamine
-    except ImportError as error:
-        raise SystemFaultError(
-            "missing-library",
-            "{path}: no library reads spreadsheets here",
-            "pip install 'iosonde[spreadsheet]', or save it as .csv",
-            path=name,
-        ) from error
+    """Return the table. Raises DataError."""
+    import python_calamine as calamine
+
     try:
         workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
         sheets = {title: workbook.get_sheet_by_name(title).to_python() for title in workbook.sheet_names}

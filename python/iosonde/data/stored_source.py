@@ -287,14 +287,16 @@ class StoredSource(Source):
         return any(columns[name].missing.any() for name in names if name in columns)
 
 
-def open_campaign(store: Store, conditions: Conditions, word: str | None, ranks: bool = True) -> StoredSource:
-    """Open the results of a store that fulfil the conditions, of the experiment ``word``. Raises InputError,
-    DataError."""
+def open_campaign(
+    store: Store, conditions: Conditions, word: str | None, ranks: bool = True, name: str = ""
+) -> StoredSource:
+    """Open the results of a store that fulfil the conditions, of the experiment ``word``; ``name`` instead of its path.
+    Raises InputError, DataError."""
     experiment = experiments.resolve_experiment(store, word)
     every = experiment is None and word == experiments.ALL
     conditions = experiments.replace_titles_by_ids(conditions, experiments.build_titles(store.experiments()))
     table = read_results(store, conditions, experiment, ranks)
     damage = tuple(store.problems(contents=False))
     return StoredSource(
-        table, str(store.path), experiment, tuple(conditions), damage, store=store, every=every, ranks=ranks
+        table, name or str(store.path), experiment, tuple(conditions), damage, store=store, every=every, ranks=ranks
     )

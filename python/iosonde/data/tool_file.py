@@ -1,7 +1,8 @@
 """A file that another tool wrote as DATA: read as by ``iosonde import``, into a store that ends with the process."""
 
+import atexit
 import io
-import tempfile
+from contextlib import ExitStack
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
@@ -10,6 +11,7 @@ from iosonde.core.timestamps import format_now
 from iosonde.core.types import Experiment
 from iosonde.foreign.guarded import begin_of, open_checked
 from iosonde.foreign.mounts import find_waiting_mount
+from iosonde.foreign.removal import scratch_directory
 from iosonde.importers import Text, fio_version, read, understand
 from iosonde.importers.runs import build_runs
 from iosonde.store import Store
@@ -17,7 +19,9 @@ from iosonde.store import Store
 from .content import STANDARD_INPUT, read_content
 
 _EXPERIMENT = "imported"
-_DIRECTORIES: dict[bytes, tempfile.TemporaryDirectory[str]] = {}  # by content; each ends with the process
+_stores: dict[bytes, Store] = {}  # by the content of the file
+_until_exit = ExitStack()
+atexit.register(_until_exit.close)
 
 
 def read_text(name: str, stdin: BinaryIO | None = None) -> Text:
@@ -48,17 +52,16 @@ def store_tool_output(name: str) -> Store | None:
     if not (is_pipe or Path(name).is_file()):
         return None
     text = read(io.BytesIO(read_content(name)), name) if is_pipe else read_text(name)
-    if text.raw in _DIRECTORIES:
-        return Store.open(Path(_DIRECTORIES[text.raw].name))
+    if text.raw in _stores:
+        return _stores[text.raw]
     try:
         runs = build_runs(understand(text), text, _EXPERIMENT)
     except UnknownFormatError:
         return None
     if not runs:
         return None
-    directory = tempfile.TemporaryDirectory(prefix="iosonde-data-")
-    store = Store.create(Path(directory.name))
+    store = Store.create(_until_exit.enter_context(scratch_directory("iosonde-data-")))
     store.save_new_experiment(Experiment(_EXPERIMENT, f"results in {name}", [], {}, [], 0, format_now()))
     store.append_many(runs)
-    _DIRECTORIES[text.raw] = directory
+    _stores[text.raw] = store
     return store

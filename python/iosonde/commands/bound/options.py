@@ -17,7 +17,7 @@ from iosonde.core.message import spell
 from iosonde.core.option_kinds import FigureFile, Setting, Size
 from iosonde.core.options import Choice, Data, Flag, NameList, Names, Text
 from iosonde.core.units import parse_size
-from iosonde.data.options import DataOptions
+from iosonde.data.options import OPTIONAL_DATA, DataOptions
 
 if TYPE_CHECKING:
     from iosonde.data.query import ResponseQuery
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class BoundOptions(DataOptions, SystemOptions):
     """Options of ``iosonde bound``."""
 
-    data: Data = Data("DATA", "A store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory.", is_argument=True)
+    data: Data = OPTIONAL_DATA
     response: Names[NameList] = Names("Y,…", "The measured columns; of a store by default its rates.", ())
     by: Names[NameList] = Names("X,…", "The settings; by default those that are known.", ())
     _: KW_ONLY
@@ -80,7 +80,9 @@ class BoundOptions(DataOptions, SystemOptions):
         if self.data is not None:
             return self.open_data()
         if self.conditions or self.response or self.by or self.unit:
-            raise InputError("missing-data", "there is no DATA to choose from", "name a store, a table or a tool's output")
+            raise InputError(
+                "missing-data", "there is no DATA to choose from", "name a store, a table or a tool's output"
+            )
         return None
 
 

@@ -27,7 +27,9 @@ class CompareOptions(DataOptions):
 
     opens_several: ClassVar[bool] = True
     data: Data = Data(
-        "DATA", "The base: a store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory.", is_argument=True
+        "DATA",
+        "The base: a store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory.",
+        is_argument=True,
     )
     group: Text[str | None] = Text("G", "The column that tells A from B; its first level is the base.")
     levels: Levels[NameList] = Levels(

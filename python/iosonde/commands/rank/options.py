@@ -14,7 +14,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.front_end import get_front_end
 from iosonde.core.option_kinds import FigureFile, NamedLists
 from iosonde.core.options import Data, NameList, Names, Value
-from iosonde.data.options import ON, DataOptions
+from iosonde.data.options import ON, OPTIONAL_DATA, DataOptions
 
 if TYPE_CHECKING:
     from .answer import Rankings
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class RankOptions(DataOptions):
     """Options of ``iosonde rank``."""
 
-    data: Data = Data("DATA", "A store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory.", is_argument=True)
+    data: Data = OPTIONAL_DATA
     response: Names[NameList] = DataOptions.response
     on: Names[NameList] = ON
     _: KW_ONLY

@@ -27,7 +27,8 @@ class RegressOptions(DataOptions):
 
     data: Data = Data(
         "DATA",
-        "A store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory, or a dict as `sums`.",
+        "A store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory, or a dict as "
+        "`sums`.",
         is_argument=True,
     )
     response: Names[NameList] = Names(
@@ -94,7 +95,9 @@ def _regress(options: RegressOptions) -> LeastSquares:
             raise InputError("conflicting-options", "DATA and {spell.sums} are both given", "leave one out")
         return _regress_sums(options, options.sums, predicted)
     if options.data is None:
-        raise InputError("missing-data", "neither DATA nor {spell.sums} is given", "name a store, a table or a tool's output")
+        raise InputError(
+            "missing-data", "neither DATA nor {spell.sums} is given", "name a store, a table or a tool's output"
+        )
     source = options.open_last_experiment()
     announce_analysis("least squares", len(source.table), len(source.table.columns))
     return answer(source, options.query, predicted, options.without or ())

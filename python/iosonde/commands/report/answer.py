@@ -21,7 +21,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.data.query import LAST_DONE, ResponseQuery
 from iosonde.data.responses import choose_response
-from iosonde.data.source import Source, open_data
+from iosonde.data.source import Source, find_store, open_data
 from iosonde.data.systems import has_many_systems
 from iosonde.foreign.reach import check_reachable
 from iosonde.store import Store
@@ -85,9 +85,9 @@ def report(options: ReportQuery, opened: Opener = open_data) -> Page | SurveyPag
     """Build the page. ``opened`` opens DATA. A store with results of many systems gets the page of a corpus, unless an
     option concerns a campaign. Raises InputError, DataError."""
     check_reachable(Path(options.data))
-    if options.response or not Path(options.data).is_dir():
+    store = options.part or find_store(options.data)  # caches what it has read
+    if options.response or store is None:
         return _build_table_page(options, opened)
-    store = options.part or Store.open(options.data)  # caches what it has read
     return _build_corpus_page(options, store, opened) or _build_store_page(options, store, opened)
 
 

@@ -12,7 +12,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.message import spell
 from iosonde.core.option_kinds import FigureFile, Integer
 from iosonde.core.options import Data, Flag, NameList, Names, Text
-from iosonde.data.options import DataOptions, select_last_experiment
+from iosonde.data.options import OPTIONAL_DATA, DataOptions, select_last_experiment
 
 from .network import NetworkOptions
 from .network import queue as queue
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class GrowthOptions(DataOptions):
     """A rate that grows with a column of DATA."""
 
-    data: Data = Data("DATA", "A store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory.", is_argument=True)
+    data: Data = OPTIONAL_DATA
     on: Names[NameList] = Names("X,…", "The column that counts nodes or ranks.", "nodes")
     _: KW_ONLY
     response: Names[NameList] = Names(

@@ -13,6 +13,7 @@ from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Experiment, Finding, Run
 from iosonde.core.where import Condition, parse_where
 from iosonde.data import experiments, stored
+from iosonde.data.source import find_store
 from iosonde.store import Store
 from iosonde.store.export import export as write_batches
 from iosonde.store.export import iter_operations
@@ -51,7 +52,7 @@ def open_chosen_runs(
     store: str, run: str | None = None, experiment: str | None = None, where: Sequence[str] = ()
 ) -> ChosenRuns:
     """Open the store. Raises InputError, DataError."""
-    opened = Store.open(store)
+    opened = find_store(store) or Store.open(store)
     return ChosenRuns(opened, run, experiments.resolve_experiment(opened, experiment), tuple(where))
 
 

@@ -14,7 +14,7 @@ from iosonde.core.front_end import get_front_end
 from iosonde.core.option_kinds import Duration, FigureFile, Quantities, Size
 from iosonde.core.options import Choice, Data, Flag, NameList, Names, Value
 from iosonde.core.units import parse_rate, parse_seconds
-from iosonde.data.options import DataOptions
+from iosonde.data.options import OPTIONAL_DATA, DataOptions
 
 if TYPE_CHECKING:
     from iosonde.commands.path_study import PathStudy
@@ -37,7 +37,7 @@ def _declare_rates(help_text: str) -> Texts:
 class TimeModelOptions(DataOptions):
     """Options of ``iosonde time-model``."""
 
-    data: Data = Data("DATA", "A store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory.", is_argument=True)
+    data: Data = OPTIONAL_DATA
     response: Names[NameList] = Names(
         "Y,…", "DATA: the times: a column whose name says the unit, as time_us; of a store a metric.", ()
     )

@@ -1,0 +1,25 @@
+"""Whether a file may be another tool's output, before any importer is loaded: by its name, and the header of a .csv."""
+
+from pathlib import Path
+
+from .content import get_suffix
+from .tables import TABLE_SUFFIXES
+
+_HEADERS = (
+    b"ISO date,label,path type,",  # elbencho
+    b"Label,Phase,RuntimeMS,",  # elbencho, live
+    b"access,rank,runtime-with-openclose,",  # IOR, each rank
+    b"access,bw(MiB/s),",  # IOR
+    b"rank,items,rate-",  # mdtest, each rank
+)
+
+
+def may_be_tool_output(name: str) -> bool:
+    """Return whether importers are to look at the file: not at tables of other programs."""
+    if (suffix := get_suffix(name)) not in TABLE_SUFFIXES:
+        return True
+    path = Path(name)
+    if suffix != ".csv" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(64).startswith(_HEADERS)
