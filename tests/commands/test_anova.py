@@ -85,9 +85,13 @@ def test_what_cannot_be_is_one_sentence(place, asked, how, code, values):
         anova(open_data(place, ["operation=write", "metric=bandwidth_last_done"], "old"), asked, how)
 
 
-def test_a_table_needs_its_factors_named():
-    with raises("missing-option", option="--on"):
-        anova(open_data(build_table({"a": [1, 2], "y": [1.5, 2.5]})), ResponseQuery(("y",)))
+def test_a_table_knows_its_response_and_its_factors():
+    table = build_table({"fs": list("aabb"), "n": [1, 2, 1, 2], "trial": [1, 2, 3, 4], "y": [1.5, 2.5, 3.5, 4.75]})
+    made = anova(open_data(table), ResponseQuery())
+    assert (made.anova.response, [source.name for source in made.anova.sources]) == ("y", ["fs", "n"])
+    assert [one.values["factors"] for one in made.anova.warnings if one.code == "assumed-factors"] == ["fs, n"]
+    with raises("nothing-varies", InputError):
+        anova(open_data(build_table({"a": [1, 1], "y": [1.5, 2.5]})), ResponseQuery(("y",)))
 
 
 def test_a_response_that_leaves_no_error_is_not_said_to_lack_bring_ups():

@@ -304,8 +304,6 @@ def test_what_a_file_says_cannot_steer_a_terminal(tmp_path):
 @pytest.mark.parametrize(
     ("args", "code", "name"),
     [
-        (("fit",), "missing-option", "--response"),
-        (("fit", "--response", "speed"), "missing-option", "--on"),
         (("fit", "--response", "speed", "--on", "siz"), "unknown-column", "'siz'"),
         (("fit", *ARGS, "--family", "svm"), "unknown-family", "'svm'"),
         (("fit", *ARGS, "--family", "tree deep=3"), "unknown-family-option", "'deep'"),

@@ -87,8 +87,6 @@ def test_a_perfect_line_is_json(tmp_path):
     ("args", "said"),
     [
         ((), "neither DATA nor --sums"),
-        ((CP,), "--response is missing"),
-        ((CP, "--response", "real_s"), "--on is missing"),
         ((*ARGS, "--at", "9"), "--at: '9' is not NAME=VALUE"),
         ((*ARGS, "--at", "replica=9"), "lacks replicas"),
         ((*ARGS, "--new", "0"), "below 1"),

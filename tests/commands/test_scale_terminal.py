@@ -98,7 +98,6 @@ def test_of_a_store_every_rate_is_a_series(tmp_path):
         ("nodes,mib_s\n4,10\n4,11\n", ("--response", "mib_s"), DataError, "nothing-varies"),
         ("nodes,mib_s\n1,10\n2,0\n", ("--response", "mib_s"), DataError, "not-a-rate"),
         ("nodes,mib_s\n1.5,10\n2,3\n", ("--response", "mib_s"), DataError, "invalid-node-count"),
-        ("nodes,mib_s\n1,10\n2,3\n", (), InputError, "missing-option"),
         ("nodes,mib_s\n1,10\n2,3\n", ("--response", "mib_s", "--at", "x"), InputError, "not-a-count-list"),
         ("nodes,mib_s\n1,10\n2,3\n", ("--response", "mib_s", "--by", "nodes"), InputError, "duplicate-column"),
         ("ranks,mib_s\n1,10\n2,3\n", ("--response", "mib_s"), DataError, "unknown-column"),

@@ -462,8 +462,9 @@ def test_the_examples_of_a_table_are_the_rows_of_its_response():
         ("fs", "", ("nfs", "pvfs")),
     ]
     assert examples.y.tolist() == [1.0, 3.0, 5.0] and learned.response.title == "v"
-    with pytest.raises(InputError):
-        select_examples(source, ResponseQuery(("v",)))
+    assumed = select_examples(source, ResponseQuery(("v",)))
+    assert [feature.name for feature in assumed.examples.features] == ["size (KiB)", "nodes", "fs"]
+    assert [one.code for one in assumed.examples.warnings if one.code == "assumed-factors"] == ["assumed-factors"]
 
 
 def test_only_factors_that_were_set_are_learned_from(monkeypatch):
@@ -472,7 +473,7 @@ def test_only_factors_that_were_set_are_learned_from(monkeypatch):
     response = SimpleNamespace(title="v", rows=rows, factors=factors, unit="s", warnings=["w"], within_run=False)
     response.confounded, response.with_scattered = [("a", "c")], lambda: response
     monkeypatch.setattr(learned_module, "choose_response", lambda source, query: response)
-    source = SimpleNamespace(require_names=lambda query: None, apart=lambda on: on, declared_units={"c": "MiB"})
+    source = SimpleNamespace(apart=lambda on: on, declared_units={"c": "MiB"})
     learned = select_examples(cast(Any, source), ResponseQuery())
     assert list_set_factors(cast(Any, response)) == ["b", "c"]
     assert [(feature.name, feature.unit) for feature in learned.examples.features] == [("c", "MiB")]

@@ -11,7 +11,7 @@ from test_data_factors import NOW, trial
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.hardware import SOURCE as PROBE
 from iosonde.core.types import Experiment, Factor, Observation
-from iosonde.data.query import EVERY, MetricChoice, ResponseQuery
+from iosonde.data.query import EVERY, MetricChoice
 from iosonde.data.source import Source, StoredSource, open_data
 from iosonde.store import Store
 from messages import assert_problem, raises
@@ -40,14 +40,6 @@ def test_only_a_campaign_has_runs_operations_and_experiments(campaign, table):
     assert table.runs == table.all_runs == table.probes == table.experiments == table.all_experiments == ()
     assert campaign.has_operations and len(campaign.operations(campaign.runs[0].id)) == 0
     assert not table.has_operations and table.find_problems() == []
-
-
-def test_a_table_requires_what_a_campaign_knows(campaign, table):
-    campaign.require_names(ResponseQuery())
-    with raises("missing-option", option="--response"):
-        table.require_names(ResponseQuery())
-    with raises("missing-option", option="--on"):
-        table.require_names(ResponseQuery(("rate",)))
 
 
 def test_a_table_is_no_campaign(campaign, table):
@@ -199,7 +191,6 @@ def test_values_of_a_campaign_are_of_one_kind_unless_columns_separate_them(sever
     two.require_single_kind(["metric"])
     with raises("ambiguous-metric", n_kinds=2):
         two.require_single_kind(["operation"])
-    opened(several).require_option("on", ())
 
 
 def test_an_empty_selection_names_the_incomplete_runs(several):

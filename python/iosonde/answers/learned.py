@@ -35,8 +35,7 @@ class Learned:
 
 
 def select_examples(source: Source, query: ResponseQuery) -> Learned:
-    """Return the rows to learn from. Raises InputError if a table's response or factors are not named, DataError."""
-    source.require_names(query)
+    """Return the rows to learn from. Raises InputError, DataError."""
     response = choose_response(source, query).with_scattered()
     names = list(source.apart(query.on)) or [
         name for name in list_set_factors(response) if len(response.rows.column(name).codes()[1]) > 1

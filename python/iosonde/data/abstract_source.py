@@ -14,7 +14,7 @@ from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Finding
 
 from .factors import VaryingFactors
-from .query import EVERY, MetricChoice, ResponseQuery
+from .query import EVERY, MetricChoice
 from .stored import Trials
 from .subsamples import TrialRows
 
@@ -185,16 +185,6 @@ class Source(ABC):
     @abstractmethod
     def require_campaign(self, problem: str, hint: str, **values: object) -> Store:
         """Return the store with the runs and their files. Raises InputError with this problem and hint for a table."""
-
-    @abstractmethod
-    def require_option(self, option: str, value: object, hint: str = "columns: {names}") -> None:
-        """Check an option that must be set unless the campaign knows it. Raises InputError for a table."""
-
-    def require_names(self, query: ResponseQuery) -> None:
-        """Check that the response and the factors are named, unless the campaign knows them. Raises InputError for a
-        table: they are not guessed."""
-        self.require_option("response", query.response)
-        self.require_option("on", query.on)
 
     @abstractmethod
     def require_trials(self, rows: Table) -> None:

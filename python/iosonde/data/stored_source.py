@@ -225,9 +225,6 @@ class StoredSource(Source):
         """Return the store."""
         return self.store
 
-    def require_option(self, option: str, value: object, hint: str = "") -> None:
-        """Accept an option that is not set: the campaign knows it."""
-
     def require_trials(self, rows: Table) -> None:
         """Check that rows remain. Raises DataError with the option that would include incomplete runs."""
         if not len(rows):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from iosonde.core.errors import InputError
-from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment
@@ -108,17 +107,6 @@ class TableSource(Source):
     def require_campaign(self, problem: str, hint: str, **values: object) -> Store:
         """Raise InputError with this problem and hint."""
         raise InputError("not-a-store", problem, hint, **values)
-
-    def require_option(self, option: str, value: object, hint: str = "columns: {names}") -> None:
-        """Raise InputError for an option that is not set."""
-        if not value:
-            raise InputError(
-                "missing-option",
-                "{option} is missing",
-                hint,
-                option=str(getattr(spell, option)),
-                names=", ".join(self.table.names),
-            )
 
     def require_trials(self, rows: Table) -> None:
         """Accept any rows: analyses say what they miss."""

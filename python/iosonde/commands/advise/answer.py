@@ -191,7 +191,6 @@ def advise(
             "{spell.for} asks for one workload, {spell.against} compares all",
             "give one of the two",
         )
-    source.require_option("response", query.response)
     answers, failures = list[Advised](), list[DataError]()
     for response in choose_per_operation(source, replace(query, on=(*how.choose, *(how.workload_columns or ())))):
         try:

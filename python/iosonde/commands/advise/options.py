@@ -60,7 +60,10 @@ class AdviseOptions(DataOptions, ChosenColumns):
 
     data: Data = DataOptions.data
     response: Names[NameList] = Names(
-        "Y,…", "What to make better: a column; of a store an operation or metric; log(Y), Y/nodes.", ()
+        "Y,…",
+        "What to make better: a column; of a store an operation or metric; log(Y), Y/nodes.",
+        (),
+        default_text="the only one that was measured; of a store each operation",
     )
     _: KW_ONLY
     given: Names[NameList | None] = Names("C,…", "Columns that one is given: the workload.", default_text="all others")

@@ -22,13 +22,16 @@ class AnovaOptions(DataOptions):
 
     data: Data = DataOptions.data
     response: Names[NameList] = Names(
-        "Y,…", "What to explain: a column; of a store an operation or a metric; log(Y), Y/nodes.", ()
+        "Y,…",
+        "What to explain: a column; of a store an operation or a metric; log(Y), Y/nodes.",
+        (),
+        default_text="the only one that was measured",
     )
     on: Names[NameList] = Names(
         "X,…",
         "Factors: a, a:b for an interaction, a*b for all of both.",
         (),
-        default_text="a store's factors",
+        default_text="a store's factors, a table's columns that look set",
     )
     _: KW_ONLY
     block: Text[str | None] = Text("B", "A factor whose effect is taken out and not asked about.")

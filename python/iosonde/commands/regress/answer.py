@@ -172,9 +172,8 @@ def read_sums(path: str) -> dict[str, Any]:
 def choose_response_and_terms(
     source: Source, query: ResponseQuery, extra_columns: Sequence[str] = (), lines: bool = False
 ) -> tuple[Response, list[str]]:
-    """Return the response and its terms: ``query.on``, or the known factors of a store. ``lines`` adds factors that
+    """Return the response and its terms: ``query.on``, or the known factors. ``lines`` adds factors that
     only a line can separate. ``extra_columns`` are further columns of the analysis. Raises InputError, DataError."""
-    source.require_names(query)
     table = source.table
     columns = (
         [*list_term_columns(query.on, table), *(table.column(name).name for name in extra_columns)] if query.on else []

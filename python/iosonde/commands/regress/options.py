@@ -32,13 +32,16 @@ class RegressOptions(DataOptions):
         is_argument=True,
     )
     response: Names[NameList] = Names(
-        "Y,…", "What to explain: a column; of a store an operation or a metric; log(Y), Y/nodes.", ()
+        "Y,…",
+        "What to explain: a column; of a store an operation or a metric; log(Y), Y/nodes.",
+        (),
+        default_text="the only one that was measured",
     )
     on: Names[NameList] = Names(
         "X,…",
         "Predictors: columns, log2(a), C(a) for its levels, a:b for an interaction.",
         (),
-        default_text="a store's factors",
+        default_text="a store's factors, a table's columns that look set",
     )
     _: KW_ONLY
     at: SettingList[tuple[Mapping[str, str], ...]] = SettingList(

@@ -201,7 +201,6 @@ class _SeriesCollection:
 
 
 def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _SeriesCollection:
-    source.require_option("response", query.response, "name the column of the rate: {names}")
     every = build_responses(source, replace(query, on=() if source.knows_factors else (how.on, *how.by)))
     # An operation, or DATA as a whole, has metrics of other kinds, too.
     chosen = (

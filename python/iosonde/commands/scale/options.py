@@ -30,7 +30,7 @@ class GrowthOptions(DataOptions):
     on: Names[NameList] = Names("X,…", "The column that counts nodes or ranks.", "nodes")
     _: KW_ONLY
     response: Names[NameList] = Names(
-        "Y,…", "The rate: columns; of a store operations or metrics; Y/ranks. A store needs none.", ()
+        "Y,…", "The rate: columns; of a store operations or metrics; Y/ranks.", (), default_text="all rates"
     )
     by: Names[NameList] = Names(
         "X,…", "Columns of which each combination is a series of its own. A store needs none: its other factors.", ()
