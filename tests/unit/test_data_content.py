@@ -16,7 +16,7 @@ import zstandard
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.data import content
-from iosonde.data.raw_rows import RawRows, build_table, convert_decimal_commas, count_titles
+from iosonde.data.raw_rows import RawRows, build_table_from_rows, convert_decimal_commas, count_titles
 from iosonde.data.source import open_data
 from iosonde.data.stored_source import StoredSource
 from iosonde.foreign import unpacking
@@ -105,14 +105,14 @@ def test_a_file_in_windows_western_encoding_is_read_and_says_so(tmp_path):
 )
 def test_decimal_commas_are_converted_where_they_can_be_nothing_else(cells, wanted):
     rows = [["x", "y"], *([cell or "NA", "1"] for cell in cells)]
-    table = convert_decimal_commas(build_table(RawRows("t", rows, list(range(1, len(rows) + 1)))))
+    table = convert_decimal_commas(build_table_from_rows(RawRows("t", rows, list(range(1, len(rows) + 1)))))
     np.testing.assert_equal(table.columns["x"].values.tolist(), wanted)
     assert [one.code for one in table.warnings] == ([] if wanted == cells else ["decimal-commas"])
 
 
 def test_a_cell_that_is_surely_decimal_decides_for_the_table():
     rows = [["x", "y"], ["1,234", "5"], ["2,000", "0,5"]]
-    table = convert_decimal_commas(build_table(RawRows("t", rows, [1, 2, 3])))
+    table = convert_decimal_commas(build_table_from_rows(RawRows("t", rows, [1, 2, 3])))
     assert columns(table) == {"x": [1.234, 2], "y": [5, 0.5]}
     assert table.warnings[0].values["columns"] == "x, y"
 

@@ -80,13 +80,14 @@ class Column:
 @dataclass(frozen=True)
 class Table:
     """Columns of equal length. ``lines`` are line numbers in ``source`` (empty: rows count from 1). ``alike`` has names
-    without a column, because all rows have this value (empty: no row has one)."""
+    without a column, because all rows have this value (empty: no row has one). ``aliases``: other name → column."""
 
     columns: dict[str, Column]
     source: str = ""
     lines: npt.NDArray[np.int64] | None = None
     warnings: tuple[str, ...] = field(default=())
     alike: Mapping[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())).values) if self.columns else 0
@@ -99,7 +100,7 @@ class Table:
     def column(self, name: str) -> Column:
         """Return the column with this name, or the only one with this label (``time`` finds ``time (s)``). Raises
         DataError."""
-        if name in self.columns:
+        if (name := self.aliases.get(name, name)) in self.columns:
             return self.columns[name]
         by_label = [column for column in self.columns.values() if column.label == name]
         if len(by_label) == 1:
@@ -138,13 +139,16 @@ class Table:
         """Return name and label of each column → unit of its levels, if they have one; ``names`` restricts
         the columns."""
         by_label = {column.label: column for column in self.columns.values()} | self.columns
+        by_label |= {name: by_label[column] for name, column in self.aliases.items() if column in by_label}
         selected = by_label if names is None else [name for name in names if name in by_label]
         units = {name: by_label[name].level_unit for name in selected}
         return {name: unit for name, unit in units.items() if unit}
 
     def has_column(self, name: str) -> bool:
         """Return whether a column has this name or label."""
-        return name in self.columns or any(column.label == name for column in self.columns.values())
+        return self.aliases.get(name, name) in self.columns or any(
+            column.label == name for column in self.columns.values()
+        )
 
     def numbers(self, name: str) -> npt.NDArray[np.float64]:
         """Return the values of a numeric column, NaN if missing. Raises DataError at the first other value."""
@@ -190,7 +194,7 @@ class Table:
     def take(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Table:
         """Return a table of these rows only."""
         columns = {name: replace(column, values=column.values[rows]) for name, column in self.columns.items()}
-        return Table(columns, self.source, None if self.lines is None else self.lines[rows], self.warnings, self.alike)
+        return replace(self, columns=columns, lines=None if self.lines is None else self.lines[rows])
 
     def groups(self, by: Sequence[str]) -> list[tuple[tuple[Cell, ...], npt.NDArray[np.intp]]]:
         """Return (key, row numbers) of every combination of levels that occurs, in the order of the levels."""

@@ -18,7 +18,7 @@ from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 
-from .raw_rows import MISSING, RawRows, build_table, check_header, has_plain_head, parse_values
+from .raw_rows import MISSING, RawRows, build_table_from_rows, check_header, has_plain_head, parse_values
 
 _DELIMITERS = ",;\t|"
 _LEAST_PLAIN = 2**20  # characters; shorter texts are faster without loading pyarrow
@@ -44,7 +44,7 @@ def parse_csv(raw: bytes, name: str) -> Table:
     text, warnings = _decode(raw, name)
     table = _parse_plain(name, text)
     if table is None:
-        table = build_table(_split_rows(name, text))
+        table = build_table_from_rows(_split_rows(name, text))
     return replace(table, warnings=(*warnings, *table.warnings))
 
 

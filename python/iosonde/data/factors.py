@@ -18,6 +18,7 @@ from iosonde.core.stored import FILESYSTEM, PLACES, TARGET, StoredRun, strip_fac
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Factor, FactorValue, Role
 
+from .bindings import bind_experiments, find_bindings
 from .experiments import EXPERIMENT
 
 # Factors of the run size come first, in any declaration.
@@ -75,6 +76,7 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
     """Find the factors of the stored ``runs``, over ``rows`` that have a column for each."""
     if "run" not in rows.columns or not len(rows):
         return VaryingFactors((), {})
+    experiments = bind_experiments(experiments, find_bindings(runs, experiments))
     declared = _collect_declared(runs, experiments)
     trials = rows.take(_find_first_rows(rows))
     by_name = {strip_factor_prefix(name): name for name in rows.columns}

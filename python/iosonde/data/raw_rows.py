@@ -32,7 +32,7 @@ class RawRows:
     delimiter: str = ""
 
 
-def build_table(raw: RawRows) -> Table:
+def build_table_from_rows(raw: RawRows) -> Table:
     """Return the table in rows of texts. Raises DataError with line and column."""
     n_titles, warnings = count_titles(raw.rows), list[Message]()
     if n_titles:

@@ -9,7 +9,7 @@ from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.table import Table
 
-from .raw_rows import RawRows, build_table
+from .raw_rows import RawRows, build_table_from_rows
 
 
 def read_spreadsheet(content: bytes, name: str) -> Table:
@@ -27,19 +27,23 @@ def read_spreadsheet(content: bytes, name: str) -> Table:
             path=name,
             reason=error,
         ) from error
-    filled = {title: rows for title, rows in sheets.items() if any(any(cell != "" for cell in row) for row in rows)}
+    filled = {title: rows for title, sheet in sheets.items() if (rows := _number_rows(sheet))}
     if not filled:
-        raise DataError(
-            "empty-file", "{path} is empty", "use a table with a header line and at least one row", path=name
-        )
+        hint = "use a table with a header line and at least one row"
+        raise DataError("empty-file", "{path} is empty", hint, path=name)
     title, rows = next(iter(filled.items()))
-    lines = [line for line, row in enumerate(rows, 1) if any(cell != "" for cell in row)]
-    table = build_table(RawRows(name, [[_format_cell(cell) for cell in rows[line - 1]] for line in lines], lines))
+    table = build_table_from_rows(RawRows(name, list(rows.values()), list(rows)))
     if len(filled) == 1:
         return table
     others = "sheet '{sheet}' is read, the {n_others} others are not: save one as .csv to use it"
     message = Message("other-sheets", others, sheet=title, n_others=len(filled) - 1)
     return replace(table, warnings=(message, *table.warnings))
+
+
+def _number_rows(sheet: list[list[Any]]) -> dict[int, list[str]]:
+    """Return line → cells of each row that is not empty."""
+    texts = {line: [_format_cell(cell) for cell in row] for line, row in enumerate(sheet, 1)}
+    return {line: row for line, row in texts.items() if any(row)}
 
 
 def _format_cell(cell: Any) -> str:

@@ -120,7 +120,11 @@ class StoredSource(Source):
     @property
     def factor_names(self) -> list[str]:
         """Names of the varying factors, and of all that are declared."""
-        declared = (factor.name for experiment in self.experiments for factor in experiment.factors)
+        declared = (
+            self.table.aliases.get(factor.name, factor.name)
+            for experiment in self.experiments
+            for factor in experiment.factors
+        )
         return list(dict.fromkeys((*self.varying_factors.names, *declared)))
 
     @property

@@ -1,0 +1,112 @@
+"""Placeholders of commands that are a tool's settings: in ``ior -t ${t}`` the factor ``t`` is the ``transfer_size``.
+
+The command says which option a placeholder is the value of, the tool's output which value its setting had. One that was
+always that value is the setting, under the setting's name; the placeholder's own name remains an alias.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from iosonde.core.errors import InputError
+from iosonde.core.stored import StoredRun
+from iosonde.core.table import Cell, Table, build_column
+from iosonde.core.types import Experiment, Factor, FactorValue
+from iosonde.core.units import parse_size
+
+# Option of a tool → its setting, as importers name it.
+_OPTIONS = {
+    "ior": {"t": "transfer_size", "b": "block_size", "s": "segments", "a": "api"},
+    "fio": {
+        "bs": "block_size",
+        "blocksize": "block_size",
+        "iodepth": "io_depth",
+        "ioengine": "engine",
+        "rw": "rw",
+        "readwrite": "rw",
+        "direct": "direct",
+    },
+    "elbencho": {"b": "block_size", "block": "block_size", "iodepth": "io_depth", "t": "threads"},
+}
+_OPTION = re.compile(r"(?:^|\s)-{0,2}(?P<option>[A-Za-z][\w-]*)(?:=|\s*)[\"']?\$\{(?P<name>\w+)\}[\"']?(?=\s|$)")
+
+
+def find_bindings(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> dict[str, str]:
+    """Return placeholder → setting. A placeholder is left alone if it is not always the same setting."""
+    settings: dict[str, set[str]] = {}
+    for experiment in experiments:
+        own = [run for run in runs if run.experiment == experiment.id]
+        declared = {factor.name for factor in experiment.factors}
+        for name, setting in _list_options(_list_commands(experiment)):
+            if name in declared and setting not in declared:
+                bound = any(run.complete for run in own) and all(_is_bound(run, name, setting) for run in own)
+                settings.setdefault(name, set()).add(setting if bound else "")
+    elsewhere = {name for run in runs if run.imported for name in run.factors}
+    single = {name: next(iter(names)) for name, names in settings.items() if len(names) == 1}
+    return {name: setting for name, setting in single.items() if setting and name not in elsewhere}
+
+
+def bind_table(table: Table, bindings: Mapping[str, str]) -> Table:
+    """Return the results with the settings instead of the placeholders bound to them."""
+    columns = dict(table.columns)
+    for name, setting in bindings.items():
+        placeholder = columns.pop(name, None)
+        column = columns.get(setting)
+        if placeholder is not None and column is not None:
+            pairs = zip(column.values.tolist(), placeholder.values.tolist(), strict=True)
+            values = [_parse_level(own) if _is_missing(level) else level for level, own in pairs]
+            columns[setting] = replace(build_column(setting, values, column.label, column.unit), order=column.order)
+    return replace(table, columns=columns, aliases=dict(bindings))
+
+
+def bind_experiments(experiments: Sequence[Experiment], bindings: Mapping[str, str]) -> list[Experiment]:
+    """Return the experiments with the settings instead of the placeholders among their factors."""
+    return [
+        replace(entry, factors=[_bind_factor(factor, bindings) for factor in entry.factors]) for entry in experiments
+    ]
+
+
+def _bind_factor(factor: Factor, bindings: Mapping[str, str]) -> Factor:
+    if factor.name not in bindings:
+        return factor
+    levels = tuple(level for level in map(_parse_level, factor.levels) if level is not None)
+    return replace(factor, name=bindings[factor.name], levels=levels)
+
+
+def _list_commands(experiment: Experiment) -> list[str]:
+    return [str(step.get("command", "")) for step in experiment.settings.get("steps", ()) if isinstance(step, Mapping)]
+
+
+def _list_options(commands: Iterable[str]) -> list[tuple[str, str]]:
+    """Return (placeholder, setting) for each option of a known tool whose value is a placeholder."""
+    return [
+        (match["name"], options[match["option"]])
+        for command in commands
+        for tool, options in _OPTIONS.items()
+        if re.search(rf"(?:^|[\s/]){tool}(?:\s|$)", command)
+        for match in _OPTION.finditer(command)
+        if match["option"] in options
+    ]
+
+
+def _is_bound(run: StoredRun, name: str, setting: str) -> bool:
+    """Return whether the run's placeholder has the setting's value; a run that failed may not know it."""
+    if name not in run.factors or (setting not in run.factors and not run.complete):
+        return True
+    return setting in run.factors and _parse_level(run.factors[name]) == _parse_level(run.factors[setting])
+
+
+def _parse_level(level: FactorValue | Cell) -> FactorValue | None:
+    """Return a size in bytes, or the level as it is."""
+    if not isinstance(level, str):
+        return level
+    try:
+        return parse_size(level)
+    except InputError:
+        return level
+
+
+def _is_missing(level: object) -> bool:
+    return level is None or level != level
