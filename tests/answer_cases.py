@@ -183,6 +183,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "explain-difference fio.json two/ior.txt --operation write",
         "explain-difference mdtest.txt mdtest3.txt --operation file_creation",
         "explain-difference two/iozone.txt elbencho.json --operation write",
+        "explain-difference dd.txt two/ior.txt --operation copy,write",
     ),
     "fit": (
         "fit few.csv --response speed --on size,sync --family loglinear,tree --folds 4 -o model.json",
@@ -267,6 +268,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "report faulty --json",
         "report tools --json",
         "report declared --experiment old --metric write --bound servers=2,net=200MiB/s --json",
+        "report declared --experiment old --metric write --on nodes --json",
         "report results --questions questions.yaml --json",
         "report labs --json",
         "report bring_ups --level 0.9 --json",
@@ -660,6 +662,7 @@ _TABLES: dict[str, Callable[[str], object]] = {
     "fio.json": _copy(_FIXTURES / "fio" / "gen-fio333-json-seqwrite-2jobs.json"),
     "elbencho.json": _copy(_FIXTURES / "elbencho" / "gen-eb3110-2services.json"),
     "mdtest3.txt": _copy(_FIXTURES / "mdtest" / "gen-mdtest330-3iter.txt"),
+    "dd.txt": _text("4+0 records in\n4+0 records out\n4194304 bytes (4.2 MB, 4.0 MiB) copied, 0.0125 s, 336 MB/s\n"),
     "ior": lambda name: shutil.copytree(DATA / "ior_sweep", name),
 }
 _STORES: dict[str, Callable[[str], object]] = {

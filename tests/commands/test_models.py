@@ -74,12 +74,14 @@ def test_several_responses_are_a_choice_to_make(store):
     assert "--response" in refused.value.hint
 
 
-def test_a_table_has_its_factors_named(tmp_path):
-    (tmp_path / "t.csv").write_text("a,y\n1,2\n2,3\n")
-    with raises("missing-option", option="--on"):
-        select_examples(open_data(tmp_path / "t.csv"), ResponseQuery(("y",)))
-    with raises("missing-option", option="--response"):
-        select_examples(open_data(tmp_path / "t.csv"), ResponseQuery((), ("a",)))
+def test_a_table_needs_no_names_where_one_column_can_be_the_response(tmp_path):
+    (tmp_path / "t.csv").write_text("a,y\n1,2.5\n4,3.25\n")
+    for asked in (ResponseQuery(), ResponseQuery(("y",)), ResponseQuery((), ("a",))):
+        learned = select_examples(open_data(tmp_path / "t.csv"), asked)
+        assert (learned.response.title, [one.name for one in learned.examples.features]) == ("y", ["a"])
+    (tmp_path / "u.csv").write_text("a,y,z\n1,2.5,3.5\n4,3.25,4.75\n")
+    with raises("ambiguous-response", InputError, n_responses=2):
+        select_examples(open_data(tmp_path / "u.csv"), ResponseQuery())
 
 
 def test_a_model_of_an_operation_finds_its_rows_in_a_store_again(store, tmp_path):

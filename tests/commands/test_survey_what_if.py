@@ -7,6 +7,7 @@ import os
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import survey_tree
@@ -140,6 +141,30 @@ def test_what_cannot_be_told_is_said_and_no_survey_is_lost_for_it(tree, tmp_path
     assert [one.saved for one in made.what_if] == [None, None]
     text = " ".join("\n".join(lines(made)).split())
     assert all(f"~ {one.warnings[0]}" in text for one in made.what_if) and json.dumps(made.to_dict())
+
+
+@pytest.mark.parametrize("files", [2, 5])
+def test_drawn_files_that_agree_tell_nothing_of_the_others(tmp_path, files):
+    """Of files that were all read the same numbers are exact."""
+    for number in range(40):
+        (tmp_path / f"{number}.txt").write_text("as the others\n" * 300)
+    (drawn,) = ask(tmp_path, "compress=zstd:1,type=text", files=files).what_if
+    assert drawn.left.value is not None and (drawn.left.low, drawn.left.high) == (None, None)
+    (warning,) = drawn.left.warnings
+    assert (warning.code, warning.values) == ("no-spread", {"n_files": drawn.left.n}) and 1 <= drawn.left.n <= files
+    (read,) = ask(tmp_path, "compress=zstd:1,type=text", files=40).what_if
+    assert (
+        read.left.low == read.left.value == read.left.high == pytest.approx(drawn.left.value) and not read.left.warnings
+    )
+
+
+def test_one_file_with_unlike_pieces_has_no_interval_and_says_why(tmp_path):
+    half = 12 << 20
+    noise = np.random.default_rng(1).bytes(half)
+    for number in range(6):
+        (tmp_path / f"{number}.txt").write_bytes(noise + b"words of a text\n" * (half // 16))
+    (made,) = ask(tmp_path, "compress=zstd:1,larger=1KiB", files=2).what_if
+    assert (made.left.low, [one.code for one in made.left.warnings]) == (None, ["single-file"])
 
 
 def test_what_was_written_is_shown_without_what_it_could_do(tree):

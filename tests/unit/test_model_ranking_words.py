@@ -239,6 +239,9 @@ def test_warnings_carry_their_values():
     said = warnings.collect_warnings(ranking(links=LINKS, by="adjusted"), design(), (), None)
     assert has_message(said, "correlated-factors", first="a", second="b", strength=0.5)
     assert has_message(said, "correlated-factors", n_more=1)
+    together = ranking(links=(FactorLink("a", "b", 1.0),), by="adjusted")
+    said = warnings.collect_warnings(together, design(), (), None)
+    assert has_message(said, "inseparable-factors", first="a", second="b")
     said = warnings.collect_warnings(ranking(by="adjusted"), design(imbalance=0.07), (), None)
     assert has_message(said, "adjusted-shares", imbalance=0.07)
     said = warnings.collect_warnings(

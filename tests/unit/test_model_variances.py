@@ -628,3 +628,13 @@ def test_many_factors_have_shapley_effects_of_an_additive_model(k, name):
     design = build_design(data_of(np.repeat(x, 2, axis=0), generator(9).normal(size=2 * len(x))))
     made = estimate_shapley_effects(design, 0.95, generator())
     assert codes([made.name]) == [name] and len(made.of) == k
+
+
+def test_a_single_row_gets_any_residual_of_the_repeats_and_no_other():
+    rows = {"a": [1, 1, 2, 2, 3], "y": [1.0, 2.0, 5.0, 9.0, 4.0]}
+    design = build_design(build_examples(build_table(rows), "y", ["a"]))
+    residuals = factorial._compute_scaled_residuals(design, 25.0)
+    assert residuals == pytest.approx([-math.sqrt(0.5), math.sqrt(0.5), -2 * math.sqrt(2), 2 * math.sqrt(2), 5.0])
+    drawn = factorial._draw_residuals(design, residuals, 400, generator())
+    pools = [set(np.round(column, 9)) for column in drawn.T]
+    assert pools == [set(np.round(residuals[some], 9)) for some in ([0, 1], [0, 1], [2, 3], [2, 3], [0, 1, 2, 3])]

@@ -170,8 +170,11 @@ def _estimate_part(sample: FileSample | StratifiedSample, of: OfPiece, where: Wh
     met = [content.pieces for file, content in zip(sample.files, sample.contents, strict=True) if where(file, content)]
     n = sum(map(bool, met))
     scale = 2 * max((abs(of(piece) - mean) for pieces in met for piece in pieces), default=0.0)
-    if not scale:
+    if not scale and sample.certain >= len(sample.files):
         return Estimate(mean, mean, mean, level, n)
+    if not scale:
+        why = "the {n_files} drawn files of the part agree, which tells nothing of the others; draw more"
+        return Estimate(mean, None, None, level, n, (Message("no-spread", why, n_files=n),))
     # Map residuals to values from 0 to 1: outside of the part the residual is 0, which maps to one half.
     spread = sample.mean(lambda piece: 0.5 + (of(piece) - mean) / scale, level, where, outside=0.5).estimate
     if spread.low is None or spread.high is None:
