@@ -27,6 +27,7 @@ from .strata import StratifiedSample
 from .walk import WalkSummary
 
 ARCHIVE_BYTES = 1 << 30
+_ROUNDING = 1e-9
 _FEW = 30
 _BOUNDS = Message(
     "bounds-not-interval",
@@ -170,9 +171,10 @@ def _estimate_part(sample: FileSample | StratifiedSample, of: OfPiece, where: Wh
     met = [content.pieces for file, content in zip(sample.files, sample.contents, strict=True) if where(file, content)]
     n = sum(map(bool, met))
     scale = 2 * max((abs(of(piece) - mean) for pieces in met for piece in pieces), default=0.0)
-    if not scale and sample.certain >= len(sample.files):
+    do_agree = scale <= _ROUNDING * abs(mean)
+    if do_agree and sample.certain >= len(sample.files):
         return Estimate(mean, mean, mean, level, n)
-    if not scale:
+    if do_agree:
         why = "the {n_files} drawn files of the part agree, which tells nothing of the others; draw more"
         return Estimate(mean, None, None, level, n, (Message("no-spread", why, n_files=n),))
     # Map residuals to values from 0 to 1: outside of the part the residual is 0, which maps to one half.
