@@ -80,6 +80,13 @@ def test_standard_input_is_read_once_and_is_the_same_at_each_call(monkeypatch):
     content._read_once.cache_clear()
 
 
+def test_only_an_open_file_of_this_process_is_a_pipe(tmp_path):
+    names = ("-", "/dev/stdin", "/dev/fd/63", "/proc/self/fd/3", "/dev/shm/t.csv", "/dev/fd/x", str(tmp_path / "-"))
+    assert [content.is_pipe(name) for name in names] == [True] * 4 + [False] * 3
+    with raises("unknown-format", InputError):
+        open_data(write(tmp_path, "table", PLAIN))
+
+
 def test_a_file_in_windows_western_encoding_is_read_and_says_so(tmp_path):
     source = open_data(write(tmp_path, "t.csv", "Größe;µs\nä;1\n".encode("cp1252")))
     assert columns(source.table) == {"Größe": ["ä"], "µs": [1]}

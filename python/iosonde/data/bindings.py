@@ -35,17 +35,31 @@ _OPTION = re.compile(r"(?:^|\s)-{0,2}(?P<option>[A-Za-z][\w-]*)(?:=|\s*)[\"']?\$
 
 def find_bindings(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> dict[str, str]:
     """Return placeholder → setting. A placeholder is left alone if it is not always the same setting."""
+    options = {experiment.id: _list_own_options(experiment) for experiment in experiments}
+    if not any(options.values()):
+        return {}
+    runs_by_experiment: dict[str, list[StoredRun]] = {}
+    for run in runs:
+        runs_by_experiment.setdefault(run.experiment, []).append(run)
     settings: dict[str, set[str]] = {}
-    for experiment in experiments:
-        own = [run for run in runs if run.experiment == experiment.id]
-        declared = {factor.name for factor in experiment.factors}
-        for name, setting in _list_options(_list_commands(experiment)):
-            if name in declared and setting not in declared:
-                bound = any(run.complete for run in own) and all(_is_bound(run, name, setting) for run in own)
-                settings.setdefault(name, set()).add(setting if bound else "")
+    for experiment, own in options.items():
+        for name, setting in own:
+            is_bound = _is_always_bound(runs_by_experiment.get(experiment, ()), name, setting)
+            settings.setdefault(name, set()).add(setting if is_bound else "")
     elsewhere = {name for run in runs if run.imported for name in run.factors}
     single = {name: next(iter(names)) for name, names in settings.items() if len(names) == 1}
     return {name: setting for name, setting in single.items() if setting and name not in elsewhere}
+
+
+def _list_own_options(experiment: Experiment) -> list[tuple[str, str]]:
+    """Return (placeholder, setting) for declared placeholders of settings that are not declared themselves."""
+    declared = {factor.name for factor in experiment.factors}
+    options = _list_options(_list_commands(experiment)) if declared else []
+    return [(name, setting) for name, setting in options if name in declared and setting not in declared]
+
+
+def _is_always_bound(runs: Sequence[StoredRun], name: str, setting: str) -> bool:
+    return any(run.complete for run in runs) and all(_is_bound(run, name, setting) for run in runs)
 
 
 def bind_table(table: Table, bindings: Mapping[str, str]) -> Table:

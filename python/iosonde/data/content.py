@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.units import format_size
-from iosonde.foreign.reading import MAX_BYTES, open_pipe
+from iosonde.foreign.reading import MAX_BYTES, is_descriptor, open_pipe
 
 STANDARD_INPUT = "-"
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
@@ -23,12 +23,17 @@ def get_suffix(name: str) -> str:
     return (path.with_suffix("") if path.suffix in _COMPRESSED else path).suffix
 
 
+def is_pipe(name: str) -> bool:
+    """Return whether it is standard input, or another open file of this process: a shell's ``<(command)``."""
+    return name == STANDARD_INPUT or is_descriptor(Path(name))
+
+
 def read_content(name: str) -> bytes:
     """Return the content of a file; of a pipe or ``-``, which can be read only once, the same at each call.
 
     Raises DataError for a file that cannot be read or is damaged, InputError for one that is too large or no file.
     """
-    if name == STANDARD_INPUT or name.startswith(("/dev/", "/proc/")):
+    if is_pipe(name):
         return _read_once(name)
     path = Path(name)
     try:
@@ -53,7 +58,7 @@ def read_content(name: str) -> bytes:
 def _read_once(name: str) -> bytes:
     pipe = sys.stdin.buffer if name == STANDARD_INPUT else open_pipe(Path(name))
     if pipe is None:
-        raise InputError("no-such-file", "{path} is no open pipe", "use a file, or standard input: -", path=name)
+        raise InputError("no-such-file", "{path} is no open pipe", "name a file, or - for standard input", path=name)
     return _decompress(io.BytesIO(pipe.read(MAX_BYTES + 1)), name)
 
 

@@ -12,10 +12,10 @@ from iosonde.core.table import Column, Table, build_column, tidy_number
 from iosonde.core.where import find_matching_rows
 
 from .cells_with_units import convert_quantity_columns
-from .content import get_suffix, read_content
+from .content import get_suffix, is_pipe, read_content
 from .raw_rows import convert_decimal_commas
 
-_TEXT_SUFFIXES = (".csv", ".tsv", ".txt", "")
+_TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xls", ".ods")
 _SPREADSHEETS = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # .xlsx, .ods; .xls
 _NUMBERS = ("int", "uint", "float", "double", "half", "decimal")
@@ -34,7 +34,7 @@ def read_file(name: str) -> Table:
         from .spreadsheet import read_spreadsheet
 
         table = read_spreadsheet(content, name)
-    elif suffix in _TEXT_SUFFIXES:
+    elif suffix in _TEXT_SUFFIXES or is_pipe(name):
         from .csv_text import parse_csv
 
         table = parse_csv(content, name)

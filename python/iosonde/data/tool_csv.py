@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from .content import get_suffix
+from .content import get_suffix, is_pipe
 from .tables import TABLE_SUFFIXES
 
 _HEADERS = (
@@ -17,9 +17,8 @@ _HEADERS = (
 def may_be_tool_output(name: str) -> bool:
     """Return whether importers are to look at the file: not at tables of other programs."""
     if (suffix := get_suffix(name)) not in TABLE_SUFFIXES:
-        return True
-    path = Path(name)
-    if suffix != ".csv" or not path.is_file():
+        return is_pipe(name) or Path(name).is_file()
+    if suffix != ".csv" or not Path(name).is_file():
         return False
-    with path.open("rb") as file:
+    with Path(name).open("rb") as file:
         return file.read(64).startswith(_HEADERS)

@@ -16,7 +16,7 @@ from iosonde.importers import Text, fio_version, read, understand
 from iosonde.importers.runs import build_runs
 from iosonde.store import Store
 
-from .content import STANDARD_INPUT, read_content
+from .content import STANDARD_INPUT, is_pipe, read_content
 
 _EXPERIMENT = "imported"
 _stores: dict[bytes, Store] = {}  # by the content of the file
@@ -48,10 +48,7 @@ def _read_beginning(place: PurePath) -> bytes:
 
 def store_tool_output(name: str) -> Store | None:
     """Return the runs of a file, or of a pipe, as a store; None if no tool wrote it. Raises InputError, DataError."""
-    is_pipe = name == STANDARD_INPUT or name.startswith("/dev/")
-    if not (is_pipe or Path(name).is_file()):
-        return None
-    text = read(io.BytesIO(read_content(name)), name) if is_pipe else read_text(name)
+    text = read(io.BytesIO(read_content(name)), name) if is_pipe(name) else read_text(name)
     if text.raw in _stores:
         return _stores[text.raw]
     try:

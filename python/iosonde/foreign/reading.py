@@ -18,6 +18,11 @@ _BLOCK_BYTES = 1 << 20
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})", re.ASCII)
 
 
+def is_descriptor(path: Path) -> bool:
+    """Return whether ``path`` names an open file of this process."""
+    return str(path) == "/dev/stdin" or _DESCRIPTOR.fullmatch(str(path)) is not None
+
+
 def open_pipe(path: Path) -> BinaryIO | None:
     """Open the pipe of this process that ``path`` names; None if it names anything else."""
     match = _DESCRIPTOR.fullmatch("/dev/fd/0" if str(path) == "/dev/stdin" else str(path))
