@@ -86,9 +86,9 @@ def report(options: ReportQuery, opened: Opener = open_data) -> Page | SurveyPag
     option concerns a campaign. Raises InputError, DataError."""
     check_reachable(Path(options.data))
     store = options.part or find_store(options.data)  # caches what it has read
-    if options.response or store is None:
-        return _build_table_page(options, opened)
-    return _build_corpus_page(options, store, opened) or _build_store_page(options, store, opened)
+    if store and not options.response:
+        return _build_corpus_page(options, store, opened) or _build_store_page(options, store, opened)
+    return _build_table_page(options, opened)
 
 
 def _list_campaign_options(options: ReportQuery) -> list[str]:
