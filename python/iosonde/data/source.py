@@ -59,6 +59,7 @@ def _open_file(name: str, conditions: Conditions, experiment: str | None, ranks:
 def find_store(name: str) -> Store | None:
     """Return the store that is at ``name``, or the one into which a tool's output there was read; None for a table.
     Raises InputError, DataError."""
+    check_reachable(Path(name))
     if Path(name).is_dir():
         from iosonde.store import Store
 
