@@ -166,6 +166,7 @@ def test_a_percentile_of_a_histogram_is_linear_inside_its_bucket():
     made = percentiles.percentiles_from_histogram(edges, counts, (0.125, 0.25, 0.5, 0.999), 0.95)
     assert made == {0.125: 5.0, 0.25: 10.0, 0.5: pytest.approx(20 + 20 / 3), 0.999: None}
     assert percentiles.percentiles_from_histogram([0.0], [], (0.5,), 0.95) == {0.5: None}
+    assert percentiles.percentiles_from_histogram(edges, [1, 0, 1], (0.5,), 0.5) == {0.5: 10.0}
     many = percentiles.percentiles_from_histogram(edges, [1, 0, 5000], (0.999,), 0.95)
     assert many[0.999] == pytest.approx(20 + 20 * (0.999 * 5001 - 1) / 5000)
 

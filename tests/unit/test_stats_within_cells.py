@@ -229,9 +229,7 @@ def compute_by_hand(data, level: float) -> tuple[float, float, float, list[float
     weights = np.array([a.size * b.size / (a.size + b.size) for a, b in data])
     share = weights / weights.sum()
     value = sum(w * (b.mean() - a.mean()) for w, (a, b) in zip(share, data, strict=True))
-    parts = [
-        (w**2 * np.var(x, ddof=1) / x.size, x.size - 1) for w, both in zip(share, data, strict=True) for x in both
-    ]
+    parts = [(w**2 * np.var(x, ddof=1) / x.size, x.size - 1) for w, both in zip(share, data, strict=True) for x in both]
     variance = sum(part for part, _ in parts)
     df = variance**2 / sum(part**2 / (nu + 2) for part, nu in parts) - 2
     half = stats.t.ppf(0.5 + level / 2, df) * variance**0.5
@@ -263,7 +261,13 @@ def test_every_number_of_ratios_within_cells_is_that_of_a_second_computation():
     assert (made.verdict, made.n_needed) == (CANNOT_TELL, find_least_n(variance, np.log(1.05) / 2, 0.9))
     assert list_ends(made.ratio_at(0.99)) == pytest.approx(np.exp(compute_by_hand(logs, 0.99)[3]))
     assert (made.paired, made.typical, made.rank_test, made.effect_size) == (False, None, None, None)
-    assert (made.overlap, made.mean_inside, made.warnings, made.doubts, made.cells_differ) == (None, None, (), (), False)
+    assert (made.overlap, made.mean_inside, made.warnings, made.doubts, made.cells_differ) == (
+        None,
+        None,
+        (),
+        (),
+        False,
+    )
 
 
 def test_every_number_of_differences_within_cells_is_that_of_a_second_computation():
