@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iosonde.stats.estimate.distributions import binomial_interval
 from iosonde.core.types import Estimate
+from iosonde.stats.estimate.distributions import binomial_interval
 from iosonde.stats.sampling import shares
 from iosonde.stats.sampling.pieces import compute_mean_limits, compute_rare_interval, is_decided_by_few
 from iosonde.stats.sampling.shares import (
