@@ -294,3 +294,9 @@ def test_many_trials_have_the_normal_p_of_mann_and_whitney(digits, shift):
     u = scipy_stats.mannwhitneyu(b, a, method="asymptotic")
     p = rank_tests._compute_mann_whitney_p(a, b, u.statistic / (70 * 150))
     assert p == pytest.approx(u.pvalue)
+
+
+@pytest.mark.parametrize(("n", "m"), [(50, 40), (40, 50), (11, 200)])
+def test_the_interval_of_a_shift_of_many_trials_has_the_normal_rank(n, m):
+    normal = scipy_stats.norm(n * m / 2, math.sqrt(n * m * (n + m + 1) / 12))
+    assert rank_tests._find_interval_rank_of_pairs(n, m, 0.9) == math.floor(normal.ppf(0.05))
