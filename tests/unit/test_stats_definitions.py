@@ -409,3 +409,160 @@ def test_moments_lead_through_the_neighbouring_ones(start, end, between):
 def test_a_phase_is_that_operation_of_mdtest_which_its_kinds_and_name_say(name, kinds, operation):
     rows = [(0, kind, 10 * place, 10 * place + 5) for place, kind in enumerate(kinds)]
     assert mdtest.find_mdtest_operation(name, work(*rows)) == operation
+
+
+# Opens, reads and closes of three ranks, the second of which is the fastest and the third the last.
+THREE = (
+    *((0, "open", 0, 5), (0, "read", 5, 25), (0, "read", 25, 55), (0, "close", 55, 60)),
+    *((1, "open", 0, 10), (1, "read", 10, 20), (1, "read", 20, 30), (1, "read", 30, 70), (1, "close", 70, 90)),
+    *((2, "open", 2, 4), (2, "read", 4, 24), (2, "read", 24, 94), (2, "close", 94, 100)),
+)
+
+
+def near(number: float) -> float:
+    return pytest.approx(number)
+
+
+def test_every_number_of_iors_row():
+    expected = ior.IorRow(
+        access="read",
+        bandwidth=near(7 * MIB / 0.100),
+        iops=near(7 / 0.090),  # 4 to 94 ms
+        latency=near(0.060 / 3),  # rank 1; 0.025 and 0.045 are the others'
+        block_size=7 * MIB // 3,
+        transfer_size=MIB,
+        open_time=near(0.010),
+        access_time=near(0.090),
+        close_time=near(0.045),
+        total_time=near(0.100),
+        tasks=3,
+    )
+    assert ior.build_ior_rows(work(*THREE)) == [expected]
+    (apart,) = ior.build_ior_rows(work(*THREE, clock_error_ns=50 * MS))
+    assert (apart.bandwidth, apart.iops, apart.latency, apart.total_time) == (None,) * 4
+    assert (apart.open_time, apart.access_time, apart.close_time) == (None,) * 3
+    (bare,) = ior.build_ior_rows(work((0, "write", 5, 10)))
+    assert (bare.open_time, bare.close_time, bare.access_time) == (None, None, near(0.005))
+    both = work((0, "read", 0, 5), (0, "write", 5, 10))
+    assert [row.access for row in ior.build_ior_rows(both)] == ["write", "read"]
+
+
+def test_iors_transfer_is_the_largest_one():
+    table = operations((0, "read", 0, 5), (0, "read", 5, 10))
+    table["size"][1] = MIB // 2
+    (row,) = ior.build_ior_rows(select_phase_work(StoredPhase({"index": 0}), table, _native.KINDS))
+    assert (row.transfer_size, row.block_size, row.iops) == (MIB, MIB * 3 // 2, near(1.5 / 0.010))
+
+
+def test_every_number_of_fios_row():
+    """From the open to the last read: 55, 70 and 92 ms."""
+    milliseconds = [10, 10, 20, 20, 30, 40, 70]
+    percentiles = dict.fromkeys(("1", "5", "10", "20"), 10) | dict.fromkeys(("30", "40", "50"), 20)
+    percentiles |= {"60": 30, "70": 30, "80": 40}
+    percentiles |= dict.fromkeys(("90", "95", "99", "99.5", "99.9", "99.95", "99.99"), 70)
+    expected = fio.FioRow(
+        direction="read",
+        jobs=3,
+        bandwidth=near(7 * MIB / 0.092),
+        iops=near(7 / 0.092),
+        bytes=7 * MIB,
+        shortest_ms=55,
+        longest_ms=92,
+        minimum=near(2 * MIB / 0.092),
+        maximum=near(3 * MIB / 0.070),
+        latency_ns_min=10 * MS,
+        latency_ns_max=70 * MS,
+        latency_ns_mean=near(200 / 7 * MS),
+        latency_ns_sd=near(float(np.std(milliseconds, ddof=1)) * MS),
+        percentiles_ns={name: number * MS for name, number in percentiles.items()},
+    )
+    assert fio.build_fio_rows(work(*THREE)) == [expected]
+    (single,) = fio.build_fio_rows(work((0, "read", 0, 10)))
+    assert (single.latency_ns_sd, set(single.percentiles_ns.values())) == (0.0, {10 * MS})
+
+
+def test_every_number_of_elbenchos_row():
+    """By 60 ms rank 0 has closed its file; 2, 2 and 1 reads are done."""
+    first = elbencho.ElbenchoColumn(near(0.060), near(1 / 0.060), near(5 / 0.060), near(5 * MIB / 0.060), 5 * MIB, 1)
+    last = elbencho.ElbenchoColumn(near(0.100), near(3 / 0.100), near(7 / 0.100), near(7 * MIB / 0.100), 7 * MIB, 3)
+    assert elbencho.build_elbencho_rows(work(*THREE), shared=False) == [
+        elbencho.ElbenchoRow("read", "directory", 3, first, last)
+    ]
+    reads = [row for row in THREE if row[1] == "read"]
+    (row,) = elbencho.build_elbencho_rows(work(*reads), shared=False)
+    assert (row.target, row.first_done.entries, row.first_done.entries_per_s) == ("file", None, None)
+    assert (row.first_done.seconds, row.first_done.bytes) == (near(0.051), 5 * MIB)  # 4 to 55 ms
+
+
+def test_every_number_of_iozones_block():
+    """Rank 0 is done at 55 ms; the reads in flight end at 70 and 94 ms."""
+    own = [2 * MIB / 0.050, 2 * MIB / 0.060, MIB / 0.090]
+    expected = iozone.IozoneRow(
+        operation="read",
+        processes=3,
+        children=near(sum(own)),
+        parent=near(5 * MIB / 0.096),  # 4 to 100 ms, and 5 reads until rank 0 has closed
+        minimum=near(own[2]),
+        maximum=near(own[0]),
+        average=near(sum(own) / 3),
+        minimum_transferred=MIB,
+    )
+    assert iozone.build_iozone_rows(work(*THREE)) == [expected]
+
+
+def test_the_parents_clock_of_iozone_omits_the_fsync_with_c_alone():
+    assert [
+        sorted(iozone.build_parent_clock(frozenset(inside)).inside)
+        for inside in ((), ("close",), ("fsync",), ("fsync", "close"))
+    ] == [["close", "fsync"], ["close"], ["close", "fsync"], ["close", "fsync"]]
+
+
+@pytest.mark.parametrize(
+    ("build", "kind"),
+    [
+        (fio.build_fio_rows, "close"),
+        (lambda made: elbencho.build_elbencho_rows(made, shared=False), "fsync"),
+        (iozone.build_iozone_rows, "open"),
+    ],
+)
+def test_there_is_no_row_if_a_rank_has_no_operation_inside_the_clock(build, kind):
+    rows = ((0, "open", 0, 1), (0, "read", 1, 9), (0, "close", 9, 10))
+    assert build(work(*rows, (1, kind, 0, 10))) == []
+    assert len(build(work(*rows, (1, kind, 0, 10), (1, "read", 10, 20)))) == 1
+
+
+@pytest.mark.parametrize(
+    ("stops", "expected"),
+    [
+        (LAST_DONE, 7 / 0.090),
+        (FIRST_DONE, 5 / 0.060),  # 4 to 55 ms are 51
+        (PARENT, 5 / 0.090),
+        (SUM_OF_RANKS, 2 / 0.060 + 3 / 0.060 + 2 / 0.090),
+        (SUM_UNTIL_FIRST, 2 / 0.060 + 2 / 0.060 + 1 / 0.090),
+        (LONGEST_RANK, 7 / 0.090),
+        (SLOWEST_RANK, 3 * min(2 / 0.090, 3 / 0.090, 2 / 0.090)),
+    ],
+)
+def test_a_clock_that_ticks_is_rounded_up(stops, expected):
+    """Own times of 50, 60 and 90 ms, with a tick of 30 ms."""
+    made = work(*THREE)
+    moved = made.get_bytes_by_operation("read")
+    assert compute_rate(made, moved, Clock(frozenset(), stops, 30 * MS)) == pytest.approx(expected * MIB)
+
+
+def test_a_timeline_moves_each_rank_by_what_is_cut_out_after_its_first_operation():
+    made = work((0, "open", 0, 5), (0, "read", 5, 10), (0, "fsync", 10, 30), (0, "read", 30, 40), (1, "read", 3, 9))
+    line = clock.build_timeline(made, frozenset(), made.count_of("read") * 2)
+    assert ((line.start - 10**12) / MS).tolist() == [5, 10, 3] and ((line.end - 10**12) / MS).tolist() == [10, 20, 9]
+    assert (line.of.tolist(), line.done.tolist()) == ([0, 0, 1], [2, 2, 2])
+    assert [((x - 10**12) / MS).tolist() for x in (line.began, line.ended)] == [[5, 3], [20, 9]]
+    assert compute_rate(made, np.zeros(5), Clock(frozenset(), LAST_DONE)) is None
+    still = work((0, "read", 5, 5))
+    for stops in STOPS:
+        assert compute_rate(still, still.count_of("read"), Clock(frozenset(), stops)) is None
+
+
+def test_a_line_of_mdtest_is_over_all_iterations():
+    assert mdtest.summarise_rates("File stat", "stat", [100.0, 130.0, 70.0, 120.0]) == mdtest.MdtestRow(
+        "File stat", "stat", 130.0, 70.0, 105.0, near(float(np.std([100, 130, 70, 120], ddof=1))), 4
+    )

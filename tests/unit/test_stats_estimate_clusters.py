@@ -1,7 +1,10 @@
 """Clustered values: each cluster counts once, and intervals rest on the number of clusters."""
 
+import math
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from iosonde.stats.estimate.clusters import (
     Clustered,
@@ -10,6 +13,7 @@ from iosonde.stats.estimate.clusters import (
     estimate_member_share,
 )
 from iosonde.stats.estimate.variance_share import SumOfSquares, Variation
+from messages import assert_problem, codes
 
 
 def drawn(rng, clusters=30, largest=12):
@@ -145,3 +149,103 @@ def test_the_share_of_levels_has_the_degrees_of_freedom_of_clusters():
     share = Variation(total, SumOfSquares(inside, 9), 12).estimate_explained_share(SumOfSquares(total - inside, 2), 0.9)
     assert (made.share.value, made.share.low, made.share.high) == pytest.approx((share.value, share.low, share.high))
     assert (made.share.n, made.levels, made.slope) == (12, 3, None)
+
+
+def compute_wilson(share: float, effective: float, df: int, level: float) -> tuple[float, float]:
+    """Newcombe 1998, method 3, with Student's t."""
+    t = stats.t.ppf(0.5 + level / 2, df)
+    middle, half = 2 * effective * share + t**2, t * math.sqrt(t**2 + 4 * effective * share * (1 - share))
+    return (middle - half) / 2 / (effective + t**2), (middle + half) / 2 / (effective + t**2)
+
+
+VALUES = Clustered(np.array([1.0, 2.0, 3.0, 9.0, 2.0, 8.0, 7.0]), np.array([0, 0, 1, 1, 2, 3, 3]))
+
+
+def test_every_number_of_a_share_of_clusters():
+    below = np.array([0.75, 0.0, 0.5, 0.0])  # a value that is equal counts half
+    made = VALUES.estimate_share_below(2.0, 0.9)
+    share = below.mean()
+    effective = max(4, min(7, share * (1 - share) / (below.var(ddof=1) / 4)))
+    assert (VALUES.n, made.value, made.n, made.level) == (4, share, 4, 0.9)
+    assert (made.low, made.high) == pytest.approx(compute_wilson(share, effective, 3, 0.9))
+    assert VALUES.weights == pytest.approx([0.125, 0.125, 0.125, 0.125, 0.25, 0.125, 0.125])
+    assert VALUES.log_means == pytest.approx(np.log([2**0.5, 27**0.5, 2, 56**0.5]))
+
+
+def test_every_number_of_a_share_of_members():
+    hits, clusters = np.array([1.0, 1, 0, 1, 0, 0, 1, 0]), np.array([5, 5, 5, 7, 7, 7, 9, 9])
+    made = estimate_member_share(hits, clusters, 0.9)
+    residuals = np.array([2 - 1.5, 1 - 1.5, 1 - 1.0])
+    effective = min(8, 0.25 / (residuals @ residuals * 3 / 2 / 64))
+    assert (made.value, made.n, made.level) == (0.5, 3, 0.9)
+    assert (made.low, made.high) == pytest.approx(compute_wilson(0.5, effective, 2, 0.9))
+    apart = estimate_member_share(np.array([1.0, 1, 1, 0, 0, 0]), np.array([0, 0, 0, 1, 1, 1]), 0.9)
+    assert (apart.low, apart.high) == pytest.approx(compute_wilson(0.5, 0.25 / (4.5 * 2 / 36), 1, 0.9))
+    single, none = (estimate_member_share(np.ones(n), np.zeros(n, dtype=int), 0.9) for n in (3, 0))
+    assert (single.value, single.n, codes(single.warnings)) == (1.0, 1, ["single-cluster"])
+    assert (none.value, none.n, none.warnings) == (None, 0, ())
+
+
+def test_every_number_of_a_quantile_of_clusters():
+    values = np.array([5.0, 1.0, 4.0, 2.0, 3.0, 8.0, 7.0, 6.0])
+    made = Clustered(values, np.arange(8)).quantile(0.5, 0.95)
+    below = (values < 4) + 0.5 * (values == 4)
+    ends = compute_wilson(0.5, min(8, 0.25 / (below.var(ddof=1) / 8)), 7, 0.95)
+    expected = [float(np.sort(values)[math.ceil(end * 8) - 1]) for end in ends]
+    expected = [max(expected[0], 1.0), expected[1]]
+    assert (made.value, [made.low, made.high], made.n, made.level) == (4.0, expected, 8, 0.95)
+    few = Clustered(values[:5], np.arange(5)).quantile(0.9, 0.95)
+    assert (few.value, few.low, few.high, few.n) == (5.0, None, None, 5)
+    assert_problem(few.warnings[0], "too-few-clusters", needed=29, level=95.0, n=5)
+    none = Clustered(np.zeros(0), np.zeros(0, dtype=int)).estimate_share_below(1.0, 0.9)
+    assert (none.value, none.low, none.n, codes(none.warnings)) == (None, None, 0, ["single-cluster"])
+
+
+def test_a_line_over_clusters_is_that_of_their_means():
+    x, clusters = np.array([0.0, 2.0, 3.0, 5.0, 4.0]), np.array([0, 0, 1, 2, 3])
+    y = np.array([0.1, 0.5, 1.2, 2.2, 1.3])
+    made = estimate_explained_by_number(Clustered(np.exp(y), clusters), x, 0.9)
+    xs, ys = np.array([1.0, 3, 5, 4]), np.array([0.3, 1.2, 2.2, 1.3])
+    fit = stats.linregress(xs, ys)
+    half = stats.t.ppf(0.95, 2) * fit.stderr
+    assert (made.slope.value, made.slope.low, made.slope.high) == pytest.approx(
+        np.exp([fit.slope, fit.slope - half, fit.slope + half])
+    )
+    total = float(((ys - ys.mean()) ** 2).sum())
+    rest = total * (1 - fit.rvalue**2)
+    share = Variation(total, SumOfSquares(rest, 2), 4).estimate_explained_share(SumOfSquares(total - rest, 1), 0.9)
+    assert made.share.value == pytest.approx(fit.rvalue**2)
+    assert (made.share.low, made.share.high) == pytest.approx((share.low, share.high))
+    assert (made.share.n, made.slope.n, made.levels) == (4, 4, 4)
+    assert made.leverage == pytest.approx(1 / 4 + 2.25**2 / ((xs - 3.25) ** 2).sum())
+
+
+@pytest.mark.parametrize(
+    ("x", "y"), [([1.0, 2.0], [1.0, 3.0]), ([2.0, 2.0, 2.0], [1.0, 2.0, 3.0]), ([1.0, 2.0, 3.0], [0.0, 0.0, 0.0])]
+)
+def test_a_line_takes_three_clusters_that_differ_in_both(x, y):
+    made = estimate_explained_by_number(Clustered(np.exp(y), np.arange(len(x))), np.array(x), 0.9)
+    assert (made.share.value, made.share.n, made.share.level, made.slope, made.levels) == (
+        None,
+        len(x),
+        0.9,
+        None,
+        len(x),
+    )
+    assert (made.leverage, made.without, codes(made.share.warnings)) == (None, None, ["too-few-clusters"])
+
+
+def test_levels_take_two_of_enough_clusters_whose_values_differ():
+    levels = np.repeat([0, 1], [3, 2])
+    few = estimate_explained_by_levels(Clustered(np.arange(1.0, 6.0), np.arange(5)), levels, 0.9)
+    assert (few.share.value, few.share.n, few.levels, few.slope) == (None, 3, 1, None)
+    assert_problem(few.share.warnings[0], "too-few-clusters", least=3)
+    two = estimate_explained_by_levels(Clustered(np.arange(1.0, 6.0), np.arange(5)), levels, 0.9, 2)
+    assert (two.share.n, two.levels, two.share.value) == (5, 2, pytest.approx(two.share.value))
+    equal = estimate_explained_by_levels(Clustered(np.ones(8), np.arange(8)), np.repeat([0, 1], 4), 0.9)
+    assert (equal.share.value, equal.share.n, equal.levels, codes(equal.share.warnings)) == (
+        None,
+        8,
+        2,
+        ["equal-values"],
+    )

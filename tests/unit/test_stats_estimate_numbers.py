@@ -166,6 +166,7 @@ def test_a_percentile_of_a_histogram_is_linear_inside_its_bucket():
     made = percentiles.percentiles_from_histogram(edges, counts, (0.125, 0.25, 0.5, 0.999), 0.95)
     assert made == {0.125: 5.0, 0.25: 10.0, 0.5: pytest.approx(20 + 20 / 3), 0.999: None}
     assert percentiles.percentiles_from_histogram([0.0], [], (0.5,), 0.95) == {0.5: None}
+    assert percentiles.percentiles_from_histogram(edges, [1, 0, 1], (0.5,), 0.5) == {0.5: 10.0}
     many = percentiles.percentiles_from_histogram(edges, [1, 0, 5000], (0.999,), 0.95)
     assert many[0.999] == pytest.approx(20 + 20 * (0.999 * 5001 - 1) / 5000)
 
@@ -293,3 +294,9 @@ def test_many_trials_have_the_normal_p_of_mann_and_whitney(digits, shift):
     u = scipy_stats.mannwhitneyu(b, a, method="asymptotic")
     p = rank_tests._compute_mann_whitney_p(a, b, u.statistic / (70 * 150))
     assert p == pytest.approx(u.pvalue)
+
+
+@pytest.mark.parametrize(("n", "m"), [(50, 40), (40, 50), (11, 200)])
+def test_the_interval_of_a_shift_of_many_trials_has_the_normal_rank(n, m):
+    normal = scipy_stats.norm(n * m / 2, math.sqrt(n * m * (n + m + 1) / 12))
+    assert rank_tests._find_interval_rank_of_pairs(n, m, 0.9) == math.floor(normal.ppf(0.05))

@@ -467,6 +467,10 @@ def test_a_first_trial_that_is_extreme_too_often_is_reported():
         relative_change=pytest.approx(0.485 - 1),
         cells=[f"read, x={i}" for i in range(4)],
     )
+    uncounted = cell([50.0, 100, 100], x=9), cell([1.0, 2], x=10)  # ties, and too few trials
+    six = [cell([50.0, 100, 101, 99], x=i) for i in range(6)]
+    ((_, evidence),) = tell("S129", *six, *uncounted, cell([100.0, 101, 99], x=11))
+    assert (evidence["n_cells"], evidence["of_cells"], evidence["cells"][-1]) == (6, 7, "read, x=5")
     ((_, evidence),) = tell("S129", *[cell([200.0, 100, 101, 99], x=i) for i in range(4)])
     assert (evidence["way"], evidence["relative_change"]) == ("highest", pytest.approx(1.0))
 

@@ -7,9 +7,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from iosonde.core.pair_rule import PairRule
-from iosonde.core.types import Estimate
+from iosonde.core.types import Estimate, Factor
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.stats.estimate import pair_words, sequential
 from iosonde.stats.estimate.pair_words import (
@@ -18,7 +19,7 @@ from iosonde.stats.estimate.pair_words import (
     format_metric_name,
     format_side_names,
 )
-from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, build_paired_run, judge_pairs
+from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, build_paired_run, judge_pairs, list_cell_factors
 from messages import codes
 
 RULE = PairRule("v", "old", "new", "", 0.02, 0.95, 20)
@@ -245,3 +246,46 @@ def test_an_open_condition_needs_as_many_pairs_as_exclude_its_limit():
     apart = abs(math.log(1.06) + NOISE.mean() - math.log(1.05))
     critical = sequential.compute_critical_t(20, 0.95, 20)
     assert made.n_needed() == math.ceil((critical * NOISE.std(ddof=1) / apart) ** 2)
+
+
+def test_the_factors_of_cells_vary_and_do_not_separate_the_sides():
+    levels = {"v": ("old", "new"), "nodes": (1, 2), "size": (4,), "fs": ("x", "y")}
+    factors = [Factor(name, levels=each) for name, each in levels.items()]
+    assert list_cell_factors(RULE, factors) == ["nodes", "fs"]
+
+
+def test_only_the_deciding_metric_has_an_interval_that_holds_at_every_look():
+    primary, other = judge_pairs(runs(names=(TIME, RATE)), dataclasses.replace(RULE, metric="s seconds"), [TIME, RATE])
+    logs = math.log(2) + NOISE
+    usual = stats.t.interval(0.9, 6, logs.mean(), logs.std(ddof=1) / math.sqrt(7))
+    wide = sequential.compute_critical_t(7, 0.9, 20) * logs.std(ddof=1) / math.sqrt(7)
+    at_other_level = other.ratio_at(0.9)
+    assert (at_other_level.low, at_other_level.high) == pytest.approx(np.exp(usual))
+    assert primary.ratio_at(0.9).low == pytest.approx(math.exp(logs.mean() - wide))
+    assert primary.gated_ratio is primary.ratio
+    assert other.gated_ratio == other.ratio_at(0.95) != other.ratio
+    assert (primary.ratio_at(0.9).level, other.ratio_at(0.9).level, other.gated_ratio.level) == (0.9, 0.9, 0.95)
+    few = dataclasses.replace(other, a=other.a[:5], b=other.b[:5])
+    assert few.ratio_at(0.9) is other.ratio
+    six = dataclasses.replace(other, a=other.a[:6], b=other.b[:6])
+    assert six.ratio_at(0.9).n == 6
+
+
+def test_pairs_are_those_in_which_both_sides_have_the_metric():
+    several = list(runs(names=(TIME, RATE)))
+    several[0] = dataclasses.replace(several[0], values={RATE: 10.0})
+    several[3] = dataclasses.replace(several[3], values={RATE: 10.0})
+    primary, other = judge_pairs(several, RULE, [TIME])
+    assert (primary.name, primary.n, other.name, other.n) == (RATE, 7, TIME, 5)
+    assert (other.a.tolist(), other.b[0]) == (OLD[2:].tolist(), pytest.approx(OLD[2] * 2 * math.exp(NOISE[2])))
+    query = dataclasses.replace(RULE, metric="s seconds")
+    assert judge_pairs(several, query) == [], "one side of the first pair lacks it"
+
+
+def test_no_number_of_pairs_is_enough_without_a_margin_or_a_spread_that_is_known():
+    (made,) = judge_pairs(runs(1.0), dataclasses.replace(RULE, margin=0.0))
+    assert (made.verdict, made.n_needed()) == ("cannot tell", None)
+    assert shown(low=None).n_needed() is None
+    assert not made.claim(1).direction and made.typical() is not None
+    assert dataclasses.replace(made, b=np.append(made.b[1:], 0.0)).typical() is None
+    assert dataclasses.replace(made, a=np.zeros(0), b=np.zeros(0)).typical() is None

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
+from scipy import stats as scipy_stats
 
+from iosonde.core.types import Estimate
 from iosonde.stats.estimate import ratio, scaling
 from iosonde.stats.estimate.compare import CANNOT_TELL
 from iosonde.stats.estimate.distributions import t_critical
@@ -97,8 +99,6 @@ def test_one_trial_gives_an_efficiency_without_interval():
     ],
 )
 def test_verdicts(low, high, said):
-    from iosonde.core.types import Estimate
-
     assert scaling.judge_efficiency(Estimate((low + high) / 2, low, high, 0.95, 6), 2) == said
 
 
@@ -144,3 +144,74 @@ def test_a_value_of_zero_has_no_geometric_mean():
         ratio.estimate_geometric_ratio(ratio.compute_moments([0.0, 1.0]), ratio.compute_moments([1.0, 2.0]), 0.95).value
         is None
     )
+
+
+def test_moments_are_of_values_and_of_their_logs_if_all_are_positive():
+    x = np.array([1.0, 2.0, 4.0])
+    logs = np.log(x)
+    expected = ratio.Moments(*(pytest.approx(f) for f in (7 / 3, x.std(ddof=1))), 3, pytest.approx(logs.mean()), 0)
+    made = ratio.compute_moments(x)
+    assert made.log_sd == pytest.approx(logs.std(ddof=1))
+    assert (made.mean, made.sd, made.n, made.log_mean) == (expected.mean, expected.sd, 3, expected.log_mean)
+    assert ratio.compute_moments([0.0, 2.0]) == ratio.Moments(1.0, pytest.approx(2**0.5), 2, None, None)
+    assert ratio.moments_from_summary(8.0, 2.0, 5) == ratio.Moments(8.0, 2.0, 5, pytest.approx(np.log(8)), 0.25)
+    assert ratio.moments_from_summary(0.0, 2.0, 5) == ratio.Moments(0.0, 2.0, 5, None, None)
+
+
+@pytest.mark.parametrize(
+    ("n", "method"), [((19, 30), ratio.LOGARITHMS), ((30, 19), ratio.LOGARITHMS), ((20, 20), ratio.FIELLER)]
+)
+def test_logarithms_are_for_fewer_than_twenty_trials_of_positive_values(n, method):
+    a, b = (ratio.compute_moments(np.linspace(9, 11, size)) for size in n)
+    made, by = ratio.estimate_ratio_and_method(a, b, 0.95)
+    assert (by, made.n) == (method, min(n))
+    signed = ratio.compute_moments(np.linspace(-1, 11, n[0]))
+    for sides in ((signed, b), (b, signed)):
+        assert ratio.estimate_ratio_and_method(*sides, 0.95)[1] == ratio.FIELLER
+
+
+def test_a_ratio_without_an_interval_has_no_method():
+    zero, single, two = (ratio.compute_moments(x) for x in ([-1.0, 1.0, 0.0], [4.0], [1.0, 3.0]))
+    none, by = ratio.estimate_ratio_and_method(two, zero, 0.9)
+    assert (none.value, none.low, none.n, none.level, by, codes(none.warnings)) == (
+        *(None, None, 2, 0.9, ""),
+        ["denominator-zero"],
+    )
+    for sides, value in (((single, two), 2.0), ((two, single), 0.5)):
+        made, by = ratio.estimate_ratio_and_method(*sides, 0.9)
+        assert (made.value, made.low, made.high, made.n, by, codes(made.warnings)) == (
+            *(value, None, None, 1, ""),
+            ["single-trial"],
+        )
+
+
+def test_the_ratio_of_geometric_means_is_welchs_interval_of_logs():
+    a, b = np.array([1.0, 2.0, 4.0, 3.0]), np.array([10.0, 11.0, 9.5])
+    welch = scipy_stats.ttest_ind(np.log(a), np.log(b), equal_var=False).confidence_interval(0.9)
+    value = scipy_stats.gmean(a) / scipy_stats.gmean(b)
+    sides = ratio.compute_moments(a), ratio.compute_moments(b)
+    assert ratio.estimate_geometric_ratio(*sides, 0.9) == Estimate(
+        pytest.approx(value), *(pytest.approx(np.exp(end)) for end in (welch.low, welch.high)), 0.9, 3
+    )
+    single = ratio.compute_moments([2.0])
+    for pair, at in (((single, sides[1]), 2 / scipy_stats.gmean(b)), ((sides[1], single), scipy_stats.gmean(b) / 2)):
+        assert ratio.estimate_geometric_ratio(*pair, 0.9) == Estimate(pytest.approx(at), None, None, 0.9, 1)
+    zero = ratio.compute_moments([0.0, 2.0])
+    for pair in ((zero, sides[0]), (sides[0], zero)):
+        none = ratio.estimate_geometric_ratio(*pair, 0.9)
+        assert (none.value, none.low, none.level, none.n) == (None, None, 0.9, 2)
+        assert codes(none.warnings) == ["nonpositive-value"]
+
+
+@pytest.mark.parametrize(
+    ("n_a", "n_b", "few"),
+    [(3, 12, True), (12, 3, True), (3, 11, False), (2, 8, True), (2, 7, False), (4, 40, False), (1, 4, True)],
+)
+def test_three_trials_against_four_times_as_many_are_too_few(n_a, n_b, few):
+    assert ratio.has_too_few_trials(n_a, n_b) is few
+    expected = min(n_a, n_b) - 1 if few else n_a + n_b - 2
+    assert ratio.compute_welch_df(0.0, n_a, 0.0, n_b) == expected
+    if not few:
+        a, b = 2.0 / n_a, 3.0 / n_b
+        df = (a + b) ** 2 / (a**2 / (n_a - 1) + b**2 / (n_b - 1))
+        assert ratio.compute_welch_df(2.0, n_a, 3.0, n_b) == pytest.approx(df)

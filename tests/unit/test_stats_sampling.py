@@ -5,12 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval
-from iosonde.stats.sampling.pieces import compute_rare_interval, is_decided_by_few
-from iosonde.stats.sampling.shares import DrawnSample, estimate_hansen_hurwitz_share, estimate_mean, estimate_share
+from iosonde.stats.sampling import shares
+from iosonde.stats.sampling.pieces import compute_mean_limits, compute_rare_interval, is_decided_by_few
+from iosonde.stats.sampling.shares import (
+    DrawnSample,
+    DrawnSplit,
+    PopulationEstimate,
+    estimate_hansen_hurwitz_share,
+    estimate_mean,
+    estimate_share,
+)
 from iosonde.stats.sampling.stopping import compute_margin, compute_sample_size, compute_sample_size_for_z
 from iosonde.stats.sampling.strata import StratumValues, estimate_stratified_mean
-from messages import raises
+from messages import codes, raises
 
 # Five files: two of one format are 40 % of the files and hold 4 % of the bytes.
 SIZES = np.array([1.0, 2.0, 3.0, 4.0, 90.0])
@@ -169,3 +178,110 @@ def test_what_is_in_few_pieces_of_files_that_were_certain_is_within_the_interval
     assert np.mean(held) >= 0.93
     usual = estimate_mean(sample, np.full(60, 0.5), 0.95, None, np.full(60, 0.01), pieces=[4] * 60).estimate
     assert usual.high - 0.5 == pytest.approx(12.706 * 0.1 * np.sqrt(masses @ masses) / masses.sum(), rel=1e-3)
+
+
+def split(values, chances, rest: float = 70.0) -> DrawnSplit:
+    """Certain files of 10 and 20 with values of 1 and 0.5, and others."""
+    return DrawnSplit(np.array([10.0, 20.0]), np.array([1.0, 0.5]), np.array(values, float), np.array(chances), rest)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "mean", "mass", "value", "variance", "effective", "share_variance"),
+    [
+        (split([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]), 0.5, 100, 0.55, 0.0625, 16 / 3, 0.0625),
+        (split([0, 0, 0, 1], [0.1, 0.1, 0.1, 0.9]), 0.25, 100, 0.375, 0.01875, 4 / 0.7, 0.0328125),
+        (split([1], [0.2]), 1.0, 100, 0.9, np.nan, 1.25, np.nan),
+        (split([0, 1], [1.0, 1.0]), 0.5, 100, 0.55, 0.0, 0.0, 0.0),
+        (split([], []), 0.0, 30, 2 / 3, np.nan, 0.0, np.nan),
+    ],
+)
+def test_every_number_of_certain_and_random_draws(drawn, mean, mass, value, variance, effective, share_variance):
+    assert (drawn.mean, drawn.mass, drawn.value, drawn.effective) == pytest.approx((mean, mass, value, effective))
+    assert [drawn.variance, drawn.share_variance] == pytest.approx([variance, share_variance], nan_ok=True)
+
+
+CERTAIN = DrawnSample(150.0, np.array([100.0, 1, 1, 2, 2]), np.array([1.0, 0.1, 0.1, 0.2, 0.2]))
+
+
+def test_a_sample_weighs_random_draws_equally_and_certain_ones_by_themselves():
+    assert (CERTAIN.certain.tolist(), CERTAIN.rest) == ([True, False, False, False, False], 50.0)
+    assert CERTAIN.weights.tolist() == [100, 12.5, 12.5, 12.5, 12.5]
+    assert DrawnSample(5.0, np.array([6.0]), np.ones(1)).rest == 0.0
+    by_count, nothing = shares.sample_by_count(2, 8), shares.sample_by_count(1, 0)
+    assert (by_count.mass, by_count.masses.tolist(), by_count.chances.tolist()) == (8.0, [1, 1], [0.25, 0.25])
+    assert (nothing.mass, nothing.chances.tolist()) == (0.0, [1.0])
+    by_size = shares.sample_by_size(np.array([2.0, 8.0]), 0.25, 90.0)
+    assert (by_size.mass, by_size.masses.tolist(), by_size.chances.tolist()) == (90.0, [2, 8], [0.5, 1.0])
+    assert shares.sample_by_size(np.array([2.0, 8.0]), None, 90.0).chances.tolist() == [1.0, 1.0]
+
+
+def test_every_number_of_a_share_with_certain_files():
+    made = estimate_share(CERTAIN, [1, 1, 0, 0, 0], 0.9)
+    variance = (0.9 * 0.75**2 + (0.9 + 0.8 + 0.8) * 0.25**2) / 12
+    draws = 0.25 * 0.75 / variance
+    low, high = binomial_interval(0.25 * draws, draws, 0.9)
+    assert made.estimate == Estimate(
+        pytest.approx(0.75), pytest.approx((100 + 50 * low) / 150), pytest.approx((100 + 50 * high) / 150), 0.9, 5
+    )
+    assert made.design_effect == pytest.approx(variance / 9 / (0.75 * 0.25 / 5))
+    assert (made.if_none, made.if_all) == pytest.approx((0.75, 0.75))
+    none = estimate_share(CERTAIN, [1, 0, 0, 0, 0], 0.9).estimate
+    assert (none.value, none.low) == pytest.approx((2 / 3, 2 / 3))
+    assert none.high == pytest.approx((100 + 50 * binomial_interval(0, 4 / 0.85, 0.9)[1]) / 150)
+    single = estimate_share(DrawnSample(10.0, np.ones(1), np.array([0.1])), [1], 0.9).estimate
+    assert (single.low, single.high) == pytest.approx(binomial_interval(1 / 0.9, 1 / 0.9, 0.9))
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_every_number_of_a_mean_with_pieces_of_files(bounded):
+    values, within = np.array([0.4, 0.1, 0.3, 0.2, 0.6]), np.array([0.01, 0.02, 0.03, 0.04, 0.05])
+    made = estimate_mean(CERTAIN, values, 0.9, None, within, bounded)
+    rest, chances = values[1:], CERTAIN.chances[1:]
+    spread = ((1 - chances) * (rest - 0.3) ** 2).sum() / 12 + chances @ within[1:] / 16
+    ends = np.array(compute_mean_limits(rest, spread, 3, 4 / 0.85, 0.9, bounded))
+    certain = 2.353363 * 0.1 * 100 / 150  # Student's t with three degrees of freedom
+    below, above = np.hypot(np.abs(ends - 0.3) / 3, certain)
+    value = (100 * 0.4 + 50 * 0.3) / 150
+    assert made.estimate.value == pytest.approx(value) and made.estimate.n == 5
+    assert (made.estimate.low, made.estimate.high) == pytest.approx((max(0, value - below), value + above), rel=1e-5)
+    assert made.design_effect == pytest.approx((0.01 * 4 / 9 + spread / 9) / (np.var(values) / 5))
+    assert codes(made.estimate.warnings) == ["small-sample"]
+
+
+@pytest.mark.parametrize(("n", "warned"), [(0, []), (1, ["single-file"]), (2, ["small-sample"]), (40, [])])
+def test_a_mean_of_few_random_draws_is_doubted(n, warned):
+    sample = DrawnSample(1000.0, np.ones(n + 1), np.array([1.0, *[0.1] * n]))
+    made = estimate_mean(sample, np.resize([0.2, 0.4], n + 1), 0.95)
+    assert codes(made.estimate.warnings) == warned and (made.estimate.low is None) is (n == 1)
+    assert made.estimate.n == n + 1 and (made.design_effect is None) is (n in (0, 1))
+
+
+def test_what_is_missing_bounds_a_share_and_drops_its_value_beyond_a_half():
+    sample, answered = DrawnSample(100.0, np.array([50.0, 25.0, 25.0]), np.ones(3)), np.array([True, True, False])
+    values = np.array([1.0, 0.0, 0.0])
+    assert shares.compute_missing_bounds(sample, values, answered) == (0.5, 0.75)
+    assert shares.compute_missing_bounds(sample, values, ~answered) == (0.0, 0.75)
+    assert shares.compute_missing_bounds(sample, values, np.ones(3, bool)) == (0.5, 0.5)
+    assert shares.compute_missing_bounds(DrawnSample(0.0, np.ones(1), np.ones(1)), values[:1], answered[:1]) == (0, 1)
+    for half, value in ((0.5, 0.4), (0.51, None)):
+        made = shares.drop_mostly_missing_value(
+            PopulationEstimate(Estimate(0.4, 0.3, 0.5, 0.9, 7), 2.0, 0.1, 0.1 + half)
+        )
+        assert (made.estimate.value, made.estimate.level, made.estimate.n) == (value, 0.9, 7)
+        assert (made.design_effect, made.if_none, made.if_all) == (2.0, 0.1, 0.1 + half)
+        assert codes(made.estimate.warnings) == ([] if value else ["unreadable-files"])
+
+
+def test_totals_and_effects_of_the_design():
+    share = PopulationEstimate(Estimate(0.5, 0.25, None, 0.9, 7, ("why",)), 2.0, 0.125, 0.75)
+    assert share.times(8.0) == PopulationEstimate(Estimate(4.0, 2.0, None, 0.9, 7, ("why",)), 2.0, 1.0, 6.0)
+    assert shares.compute_design_effect(0.1, 0.5, 10) == pytest.approx(2.0)
+    assert [shares.compute_design_effect(*each) for each in ((0.1, 0.0, 10), (0.1, 0.5, 0), (np.nan, 0.5, 10))] == [
+        None
+    ] * 3
+    within = np.array([9.0, 0.1, 0.2, 0.3, 0.4])
+    answered = np.array([True, True, False, True, True])
+    assert shares.compute_piece_variance(CERTAIN, within, answered) == pytest.approx((0.01 + 0.06 + 0.08) / 9)
+    assert shares.compute_piece_variance(CERTAIN, within, np.arange(5) == 0) == 0.0
+    twice = estimate_hansen_hurwitz_share([1, 1, 0, 0, 0], 0.9)
+    assert twice == Estimate(pytest.approx(0.4), *map(pytest.approx, binomial_interval(2, 5, 0.9)), 0.9, 5)

@@ -61,3 +61,12 @@ def test_units_that_were_chosen_blindly_are_no_selection():
         seen += detect_selection(first[:WORST], rng.standard_normal(WORST), first[WORST:]) is not None
     assert seen / 300 <= 0.03
     assert detect_selection(np.arange(8.0), np.arange(8.0), np.array([100.0, 101.0, 102.0])) is None
+
+
+@pytest.mark.parametrize(
+    ("n_paired", "n_others", "selected"), [(10, 4, True), (20, 3, False), (2, 30, True), (1, 300, False)]
+)
+def test_a_selection_takes_two_pairs_and_four_other_units(n_paired, n_others, selected):
+    paired, others = np.arange(n_paired, dtype=float), 100 + np.arange(n_others, dtype=float)
+    partners = paired + np.resize([0.1, -0.1], n_paired)
+    assert (detect_selection(paired, partners, others) is not None) is selected

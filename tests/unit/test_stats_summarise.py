@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.types import Estimate
 from iosonde.stats.estimate import summarise
-from messages import assert_problem, raises
+from messages import assert_problem, codes, raises
 
 # cp with one replica (tests/golden/data/cp_raw.csv)
 CP1 = [179.5, 193.2, 197.4, 231.8, 202.4, 180.3, 222.1, 186.2]
@@ -215,3 +216,92 @@ def test_too_few_trials_are_said_with_the_number_that_is_needed():
     ):
         assert_problem(estimate.warnings[0], "too-few-trials", **values)
         assert (estimate.low, estimate.high, estimate.n) == (None, None, values["n"])
+
+
+ESTIMATORS = {
+    "mean": summarise.estimate_mean,
+    "geometric": summarise.estimate_geometric_mean,
+    "harmonic": summarise.estimate_harmonic_mean,
+    "sd": summarise.estimate_sd,
+    "variation": summarise.estimate_variation_coefficient,
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_none_and_one_trial_have_no_interval(name):
+    none, single = (ESTIMATORS[name](values, 0.9) for values in ([], [5.0]))
+    assert (none.value, none.low, none.high, none.level, none.n, codes(none.warnings)) == (
+        *(None, None, None, 0.9, 0),
+        ["no-values"],
+    )
+    value = None if name in ("sd", "variation") else pytest.approx(5.0)
+    assert (single.value, single.low, single.high, single.level, single.n, codes(single.warnings)) == (
+        *(value, None, None, 0.9, 1),
+        ["single-trial"],
+    )
+
+
+@pytest.mark.parametrize(("name", "bad"), [("geometric", 0.0), ("geometric", -1.0), ("harmonic", 0.0)])
+def test_positive_means_count_the_trials_that_they_refuse(name, bad):
+    made = ESTIMATORS[name]([bad, 1.0, 2.0], 0.9)
+    assert (made.value, made.low, made.high, made.level, made.n) == (None, None, None, 0.9, 3)
+    assert_problem(made.warnings[0], "nonpositive-value", mean=name)
+
+
+def test_every_number_of_the_means_of_logs_and_of_reciprocals():
+    x = np.array(CP1)
+    half = scipy_stats.t.ppf(0.95, 7) / math.sqrt(8)
+    mean, sd = np.log(x).mean(), np.log(x).std(ddof=1)
+    assert summarise.estimate_geometric_mean(CP1, 0.9) == Estimate(
+        *(pytest.approx(math.exp(mean + side * half * sd)) for side in (0, -1, 1)), 0.9, 8
+    )
+    for values in (x, np.array([1.0, 1.0, 1.0, 30.0])):  # the logs vary more, the reciprocals
+        spread = max((1 / values).std(ddof=1) / (1 / values).mean(), np.log(values).std(ddof=1))
+        wide = scipy_stats.t.ppf(0.95, values.size - 1) * spread / math.sqrt(values.size)
+        made = summarise.estimate_harmonic_mean(values, 0.9)
+        center = scipy_stats.hmean(values)
+        assert made == Estimate(
+            *(pytest.approx(center * math.exp(side * wide)) for side in (0, -1, 1)), 0.9, values.size
+        )
+
+
+def test_the_coefficient_of_variation_has_vangels_interval():
+    x = np.array(CP1)
+    k, bounds = x.std(ddof=1) / x.mean(), []
+    for p in (0.95, 0.05):
+        u = scipy_stats.chi2.ppf(p, 7)
+        bounds.append(k / math.sqrt(((u + 2) / 8 - 1) * k**2 + u / 7))
+    for values in (x, -x):
+        assert summarise.estimate_variation_coefficient(values, 0.9) == Estimate(
+            pytest.approx(k), *map(pytest.approx, bounds), 0.9, 8
+        )
+
+
+@pytest.mark.parametrize(
+    ("values", "value", "code"),
+    [
+        ([-1.0, 1.0], None, "zero-mean"),
+        ([2.0, 3.0, 4.0], 1 / 3, "spread-too-large"),
+        ([1.0, 9.0], math.sqrt(32) / 5, "spread-too-large"),
+        ([7.0, 10.0, 13.0], 0.3, "too-few-trials"),
+    ],
+)
+def test_a_coefficient_of_variation_without_an_interval_says_why(values, value, code):
+    made = summarise.estimate_variation_coefficient(values, 0.99)
+    assert (made.low, made.high, made.level, made.n) == (None, None, 0.99, len(values))
+    assert made.value == (None if value is None else pytest.approx(value)) and codes(made.warnings) == [code]
+
+
+def test_the_median_of_nothing_keeps_its_level():
+    none, single = summarise.estimate_median([], 0.9), summarise.estimate_median([5.0], 0.9)
+    assert (none.value, none.level, none.n, codes(none.warnings)) == (None, 0.9, 0, ["no-values"])
+    assert (single.value, single.low, single.level, single.n) == (5.0, None, 0.9, 1)
+
+
+def test_values_are_refused_from_where_their_squares_overflow():
+    assert summarise.estimate_mean([1e140, -1e140], 0.95).value == 0
+    with raises("value-too-large"):
+        summarise.estimate_mean([0.0, -1.1e140], 0.95)
+    with raises("non-finite-value"):
+        summarise.estimate_median([math.nan], 0.95)
+    assert math.isnan(summarise.compute_sd([1.0])) and summarise.compute_sd([1.0, 3.0]) == pytest.approx(math.sqrt(2))

@@ -9,7 +9,10 @@ from scipy import stats
 from statsmodels.formula.api import ols
 from statsmodels.stats.oneway import anova_generic
 
-from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, build_group, compare_groups
+from iosonde.core.types import Estimate
+from iosonde.stats.estimate import within_cells
+from iosonde.stats.estimate.coarse import Rounding
+from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, build_group, compare_groups, find_least_n
 from iosonde.stats.estimate.compare_words import describe_comparison
 from iosonde.stats.estimate.within_cells import average_cell_differences, compare_within_cells
 from messages import assert_problem, codes, with_code
@@ -212,3 +215,144 @@ def test_values_of_zero_are_compared_by_their_difference():
 def test_one_trial_a_side_in_one_cell_shows_nothing():
     made = compare_within_cells(("a", "b"), [(np.array([1.0]), np.array([2.0]))], 0.95, 0.02, None)
     assert made.verdict == CANNOT_TELL and "single-trial" in codes(made.warnings)
+
+
+POSITIVE = [(np.exp(a), np.exp(b)) for a, b in cells(3, 0.02, (3, 6))[:3]]
+
+
+def list_ends(estimate: Estimate) -> list[float]:
+    return [estimate.value, estimate.low, estimate.high]
+
+
+def compute_by_hand(data, level: float) -> tuple[float, float, float, list[float]]:
+    """Value, standard error, degrees of freedom and ends: weights nm ÷ (n + m), a variance of each cell and side."""
+    weights = np.array([a.size * b.size / (a.size + b.size) for a, b in data])
+    share = weights / weights.sum()
+    value = sum(w * (b.mean() - a.mean()) for w, (a, b) in zip(share, data, strict=True))
+    parts = [(w**2 * np.var(x, ddof=1) / x.size, x.size - 1) for w, both in zip(share, data, strict=True) for x in both]
+    variance = sum(part for part, _ in parts)
+    df = variance**2 / sum(part**2 / (nu + 2) for part, nu in parts) - 2
+    half = stats.t.ppf(0.5 + level / 2, df) * variance**0.5
+    return value, variance**0.5, df, [value, value - half, value + half]
+
+
+def compute_pooled_variance(samples) -> float:
+    return sum(((x - x.mean()) ** 2).sum() for x in samples) / sum(x.size - 1 for x in samples)
+
+
+def test_every_number_of_ratios_within_cells_is_that_of_a_second_computation():
+    logs = [(np.log(a), np.log(b)) for a, b in POSITIVE]
+    value, error, df, ends = compute_by_hand(logs, 0.9)
+    made = compare_within_cells(("x", "y"), POSITIVE, 0.9, 0.05, None)
+    assert (made.a.name, made.b.name, made.cells, made.method) == ("x", "y", 3, within_cells.METHOD)
+    assert (made.t, made.df) == pytest.approx((-value / error, df))
+    assert made.p == pytest.approx(2 * stats.t.sf(abs(value / error), df))
+    assert list_ends(made.ratio) == pytest.approx(np.exp(ends))
+    assert list_ends(made.difference) == pytest.approx(compute_by_hand(POSITIVE, 0.9)[3])
+    a, b = (np.concatenate(side) for side in zip(*POSITIVE, strict=True))
+    assert (made.mean_a, made.mean_b) == (
+        Estimate(a.mean(), None, None, 0.9, a.size),
+        Estimate(b.mean(), None, None, 0.9, b.size),
+    )
+    assert (made.a.values.tolist(), made.b.values.tolist()) == (a.tolist(), b.tolist())
+    assert (made.ratio.n, made.difference.n, made.ratio.level) == (*[min(a.size, b.size)] * 2, 0.9)
+    assert made.difference_margin == pytest.approx(0.05 * max(a.mean(), b.mean()))
+    variance = sum(compute_pooled_variance(side) for side in zip(*logs, strict=True))
+    assert (made.verdict, made.n_needed) == (CANNOT_TELL, find_least_n(variance, np.log(1.05) / 2, 0.9))
+    assert list_ends(made.ratio_at(0.99)) == pytest.approx(np.exp(compute_by_hand(logs, 0.99)[3]))
+    assert (made.paired, made.typical, made.rank_test, made.effect_size) == (False, None, None, None)
+    assert (made.overlap, made.mean_inside, made.warnings, made.doubts, made.cells_differ) == (
+        None,
+        None,
+        (),
+        (),
+        False,
+    )
+
+
+def test_every_number_of_differences_within_cells_is_that_of_a_second_computation():
+    """Logarithms to base 10 have no ratio, and the margin is that of the ratio behind them."""
+    data = cells(3, 0.02, (3, 6))[:3]
+    value, error, df, ends = compute_by_hand(data, 0.95)
+    made = compare_within_cells(("x", "y"), data, 0.95, 0.05, 10.0)
+    assert (made.ratio, made.at, made.decides) == (None, None, "difference")
+    assert list_ends(made.difference) == pytest.approx(ends)
+    assert (made.t, made.df) == pytest.approx((-value / error, df))
+    assert made.difference_margin == pytest.approx(np.log10(1.05))
+    variance = sum(compute_pooled_variance(side) for side in zip(*data, strict=True))
+    assert made.n_needed == find_least_n(variance, np.log10(1.05) / 2, 0.95)
+    assert [verdict for _, verdict in made.by_level] == [CANNOT_TELL] * 3
+    positive = compare_within_cells(("x", "y"), POSITIVE, 0.95, 0.05, 2.0)
+    assert positive.ratio is None and list_ends(positive.difference) == pytest.approx(
+        compute_by_hand(POSITIVE, 0.95)[3]
+    )
+
+
+def test_means_and_differences_may_be_those_of_other_values_than_the_ratios():
+    display = [(10 * a + 1, 10 * b + 1) for a, b in POSITIVE]
+    made = compare_within_cells(("x", "y"), POSITIVE, 0.95, 0.05, None, display_cells=display)
+    plain = compare_within_cells(("x", "y"), POSITIVE, 0.95, 0.05, None)
+    assert made.ratio == plain.ratio and made.a.side.mean == pytest.approx(10 * plain.a.side.mean + 1)
+    assert list_ends(made.difference) == pytest.approx(10 * np.array(list_ends(plain.difference)))
+
+
+def test_each_side_of_cells_has_the_half_tick_of_its_own_spread():
+    coarse, fine = np.array([10.0, 10, 10, 20]), np.array([10.0, 50, 90])
+    far = np.array([100.0, 100, 100, 110])
+    assert within_cells._measure_rounding([(fine, coarse), (fine, far)]) == Rounding(0.0, 0.0)
+    assert within_cells._measure_rounding([(fine, coarse[:3]), (fine, far[:3])]) == Rounding(0.0, 5.0)
+    assert within_cells._measure_rounding([(coarse[:3], fine), (far[:3], fine)]) == Rounding(5.0, 0.0)
+    assert within_cells._measure_rounding([(coarse[:1], fine), (far[:1], fine)]) == Rounding()
+    still = [(coarse[:3], fine), (far[:3], fine)]
+    rounded, exact = (compare_within_cells(("x", "y"), still, 0.95, 0.02, None, exact=exact) for exact in (False, True))
+    assert (rounded.doubts, exact.doubts) == (("coarse-clock",), ())
+    assert rounded.difference.high == pytest.approx(exact.difference.high + 5)
+    assert (rounded.n_needed, exact.n_needed is None) == (None, exact.verdict != CANNOT_TELL)
+
+
+def test_half_ticks_are_shares_of_each_mean_weighed_as_the_cells():
+    data = [(np.full(2, 10.0), np.full(2, 20.0)), (np.full(3, 40.0), np.full(6, 50.0))]
+    by_cell = [-np.log1p(-2 / a) - np.log1p(-4 / b) for a, b in ((10, 20), (40, 50))]
+    assert within_cells._compute_slack(data, Rounding(2.0, 4.0)) == pytest.approx((by_cell[0] + 2 * by_cell[1]) / 3)
+    assert within_cells._share_to_log_slack(1.0) == within_cells._share_to_log_slack(9.0) == -np.log1p(-0.999)
+
+
+def test_few_repetitions_leave_the_spread_to_the_differences_of_the_cells():
+    """Three cells, one of them repeated once: one degree of freedom of side B is below two of the cells."""
+    data = [(np.array([0.0]), np.array([1.0])), (np.array([0.0]), np.array([3.0])), (np.zeros(2), np.array([1.0, 3.0]))]
+    made = average_cell_differences(data)
+    weights, each = np.array([0.5, 0.5, 1.0]), np.array([1.0, 3.0, 2.0])
+    without = [np.average(np.delete(each, at), weights=np.delete(weights, at)) for at in range(3)]
+    variance = 2 / 3 * np.square(without - np.mean(without)).sum()
+    assert (made.value, made.error, made.df, made.variance) == pytest.approx((2, variance**0.5, 2, 2 * variance * 2))
+    assert (made.spread, made.p_same, made.few, made.slack) == ((1.0, 3.0), None, False, 0.0)
+    repeated = [(np.array([0.0, 1.0]), np.array([2.0, 4.0])), (np.array([0.5]), np.array([2.0]))]
+    made = average_cell_differences(repeated)  # as many degrees of freedom as cells beyond the first
+    assert made.variance == pytest.approx(0.5 + 2.0) and made.spread == (1.5, 2.5)
+    one = average_cell_differences([(np.array([1.0]), np.array([2.0, 3.0]))])
+    assert (one.value, one.error, one.df) == (1.5, 0.0, 0)
+
+
+def test_cells_of_two_trials_share_a_variance_for_each_side():
+    rng = np.random.default_rng(6)
+    data = [(rng.normal(0, 1, 2), rng.normal(shift, 1, 5)) for shift in (0.0, 1.0, 4.0)]
+    means = np.array([b.mean() - a.mean() for a, b in data])
+    side_a, side_b = (compute_pooled_variance(side) for side in zip(*data, strict=True))
+    parts, dfs = np.array([side_a / 2, side_b / 5]), np.array([3, 12])
+    f = np.var(means, ddof=1) / parts.sum()
+    assert average_cell_differences(data).p_same == pytest.approx(
+        stats.f.sf(f, 2, parts.sum() ** 2 / (parts**2 / dfs).sum())
+    )
+
+
+def test_cells_that_differ_are_named_with_their_extremes():
+    data = [(np.exp(a), np.exp(b + 2 * at)) for at, (a, b) in enumerate(cells(5, 0.0, (5, 6))[:3])]
+    each = [np.log(b).mean() - np.log(a).mean() for a, b in data]
+    for base, ends, effect in ((None, np.exp([min(each), max(each)]), "ratio"), (10.0, None, "difference")):
+        made = compare_within_cells(("a", "b"), data, 0.95, 0.02, base)
+        if ends is None:
+            each = [b.mean() - a.mean() for a, b in data]
+            ends = [min(each), max(each)]
+        warning = with_code(made.warnings, "cells-differ")
+        assert_problem(warning, "cells-differ", effect=effect, low=f"{ends[0]:.3g}", high=f"{ends[1]:.3g}")
+        assert made.doubts == ("cells-differ",) and made.n_needed is None
