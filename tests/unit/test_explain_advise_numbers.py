@@ -725,6 +725,16 @@ def test_new_sizes_are_compared_with_the_mean_of_all(crossing):
     assert result.verdict == "kept"
 
 
+def test_trials_that_differ_in_the_tenth_digit_or_are_partly_new_are_no_training_trials(crossing):
+    old = {float(size): {name: [compute_speed(size, name)] for name in "ab"} for size in (10, 14)}
+    with raises("training-data-reused", DataError):
+        validate_by_new_trials(crossing, build_speeds(old))
+    nearly = {size: {name: [value * (1 + 1e-10)] for name, (value,) in some.items()} for size, some in old.items()}
+    assert validate_by_new_trials(crossing, build_speeds(nearly)).instances == 2
+    partly = old | {14.0: {"a": old[14.0]["a"], "b": [value * 1.01 for value in old[14.0]["b"]]}}
+    assert validate_by_new_trials(crossing, build_speeds(partly)).instances == 2
+
+
 @pytest.mark.parametrize(("factor", "verdict"), [(0.5, "less"), (1.0, "kept"), (2.0, "more")])
 def test_a_gain_is_kept_or_less_or_more(crossing, factor, verdict):
     """All sizes above the border: the promised ratio there is two."""

@@ -17,6 +17,7 @@ from iosonde.explain.upgrade import (
     Quantity,
     UpgradeCandidate,
     UpgradeLimits,
+    can_combine_changes,
     compute_ceiling_after_changes,
     compute_power_and_space,
     evaluate_options,
@@ -389,3 +390,58 @@ def test_steps_are_from_the_slower_to_the_faster_with_what_changed():
         "fast": 25,
         "other": 50,
     }
+
+
+def test_the_same_draw_is_before_and_after_a_change():
+    """The network limits in every draw, so its double gains 100 % in each; a new value gains by its own interval."""
+    system = {**cluster().system, "network": Quantity(100 * MB, 80 * MB, 125 * MB), "disk_write": exactly(1000 * MB)}
+    measured = replace(cluster(), system=system)
+    double = UpgradeCandidate("double", {"network": exactly(2, True)})
+    (option,) = evaluate_options(measured, [double], UpgradeLimits(), 0.95)
+    assert (option.gain.value, option.gain.low, option.gain.high) == pytest.approx((1.0, 1.0, 1.0))
+    new = UpgradeCandidate("new", {"network": Quantity(200 * MB, 160 * MB, 250 * MB)})
+    (option,) = evaluate_options(replace(measured, system={**system, "network": exactly(100 * MB)}), [new], FREE, 0.9)
+    assert (option.gain.value, option.gain.level, option.gain.warnings) == (pytest.approx(1.0), 0.9, ())
+    assert (option.gain.low, option.gain.high) == (pytest.approx(0.6, abs=0.05), pytest.approx(1.5, abs=0.08))
+
+
+FREE = UpgradeLimits()
+
+
+def test_money_is_for_added_servers_and_the_change():
+    """Network and disks limit to 400 and 600 MB/s with 4 servers; the other servers cost 1000 each."""
+    more = replace(SERVERS, cost=50.0, watts=7.0)
+    fewer = UpgradeCandidate("fewer", {"servers": exactly(2), "disks": exactly(2)}, cost=9.0)
+    by_name = {option.candidate.name: option for option in evaluate_options(cluster(), [more, fewer], FREE, 0.95)}
+    assert (by_name["servers"].cost, by_name["fewer"].cost) == (4050.0, 9.0)
+    assert (by_name["servers"].added_watts, by_name["fewer"].added_watts) == (407.0, -200.0)
+    assert by_name["servers"].per_money == pytest.approx(400 * MB / 4050)
+    assert by_name["servers"].per_watt == pytest.approx(400 * MB / 407)
+    assert by_name["fewer"].gain.value == pytest.approx(-0.5)
+    assert by_name["fewer"].per_watt is None and by_name["fewer"].per_money == pytest.approx(-200 * MB / 9)
+    unknown = evaluate_options(replace(cluster(), watts_per_server=None), [more], FREE, 0.95)[0]
+    assert (unknown.added_watts, unknown.per_watt, unknown.totals.watts) == (None, None, None)
+    free = evaluate_options(cluster(cost_per_server=0.0), [SERVERS], FREE, 0.95)[0]
+    assert (free.cost, free.per_money) == (0.0, None)
+
+
+def test_of_equal_gains_the_cheaper_is_bought_first():
+    dear, cheap = replace(NETWORK, name="dear", cost=900), replace(NETWORK, name="cheap", cost=100)
+    options = evaluate_options(cluster(), [dear, cheap], FREE, 0.95)
+    assert [option.candidate.name for option in options] == ["cheap", "dear"]
+    assert order_purchases(cluster(), options, FREE) == [("cheap", pytest.approx(0.5), 100)]
+    both = evaluate_options(cluster(), [DISKS, dear], FREE, 0.95)
+    steps = order_purchases(cluster(), both, FREE)
+    assert steps == [("dear", pytest.approx(0.5), 900), ("disks", pytest.approx(1200 / 600 - 1), 1200)]
+    assert order_purchases(cluster(), both, UpgradeLimits(max_cost=1200)) == steps
+    assert order_purchases(cluster(), both, UpgradeLimits(max_cost=1199)) == steps[:1]
+
+
+def test_what_gains_nothing_names_the_change_that_must_come_first():
+    (disks, *_) = [o for o in evaluate_options(cluster(), [DISKS, NETWORK], FREE, 0.95) if o.candidate is DISKS]
+    assert disks.trap and disks.first == ("network", pytest.approx(1200 / 600 - 1))
+    (alone,) = evaluate_options(cluster(), [DISKS], FREE, 0.95)
+    assert alone.trap and alone.first is None
+    assert all(option.first is None for option in evaluate_options(cluster(), [NETWORK, SERVERS], FREE, 0.95))
+    impossible = UpgradeCandidate("more", {"servers": exactly(8)})
+    assert can_combine_changes(cluster(), [SERVERS]) and not can_combine_changes(cluster(), [impossible])

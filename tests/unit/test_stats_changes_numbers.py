@@ -99,6 +99,45 @@ def test_a_fact_changed_if_it_is_constant_on_either_side_and_differs():
     assert find_changed_facts(*listed) == (FactChange("disks.1.rate", "2", "3"),)
 
 
+def build_run(value: str, **more) -> StoredRun:
+    facts = {"hosts": [value, "b"], "kernel": value, "conditions": {"options": {"o": value}}, **more}
+    return StoredRun(
+        {
+            "source": value,
+            "versions": {"iosonde": value},
+            "phases": [{"index": 0, "name": "p", "versions": [value, "x"]}],
+            "facts": facts,
+        }
+    )
+
+
+def test_changed_facts_are_of_tools_and_options_before_the_machine():
+    assert find_changed_facts([build_run("1")], [build_run("2")]) == (
+        FactChange("source", "1", "2"),
+        FactChange("version of iosonde", "1", "2"),
+        FactChange("tool of p", "1, x", "2, x"),
+        FactChange("option o", "1", "2"),
+        FactChange("hosts", "1, b", "2, b"),
+        FactChange("kernel", "1", "2"),
+    )
+    many = [[build_run("1", machine={f"f{i}": side for i in range(9)})] for side in "ab"]
+    assert find_changed_facts(*many) == tuple(FactChange(f"f{i}", "a", "b") for i in range(8))
+    own = ("host.uptime_s", "host.boot_id", "scheduler", "lab", "condition", "quota")
+    nested = [
+        {"host": {"uptime_s": i, "boot_id": i, "name": i}, "scheduler": {"job": i}, "lab": i, "quota": i}
+        for i in (1, 2)
+    ]
+    changed = find_changed_facts(*[[machine(**facts, condition=facts)] for facts in nested])
+    assert changed == (FactChange("host.name", "1", "2"),) and not changed[0].name.startswith(own)
+
+
+def test_a_fact_counts_in_the_five_runs_next_to_the_change():
+    old, new = build_run("1"), build_run("2")
+    assert len(find_changed_facts([new, *[old] * 5], [*[new] * 5, old])) == 6
+    assert find_changed_facts([new, *[old] * 4], [new] * 5) == find_changed_facts([old] * 5, [*[new] * 4, old]) == ()
+    assert find_changed_facts([old], [machine("2", hosts=("2", "b"))])[-1] == FactChange("kernel", "1", "2")
+
+
 def test_discoveries_are_those_of_benjamini_and_hochberg():
     p_values = [0.01, 0.02, 0.03, 0.04, 0.9]
     limit = find_discovery_p_limit(p_values, 0.05)
@@ -228,3 +267,27 @@ def test_facts_of_a_run_are_versions_then_tools_options_hosts_and_the_machine():
     assert [change.name for change in find_changed_facts(many[:1], many[1:])] == [f"f{i}" for i in range(8)]
     new = machine(f=1), machine(f=1, g=2)
     assert find_changed_facts(new[:1], new[1:]) == find_changed_facts(new[1:], new[:1]) == ()
+
+
+@pytest.mark.parametrize(
+    ("at", "newest", "is_new"), [(16, 4, True), (15, 4, False), (17, 4, True), (6, 14, True), (5, 14, False)]
+)
+def test_a_change_is_new_from_the_newest_values_on(at, newest, is_new):
+    assert find._is_new(Break(0, 20, at, 0.0, 0.0, at, at), np.zeros(20), Search(newest=newest)) is is_new
+
+
+def test_the_p_of_the_newest_values_is_that_of_the_change_among_them():
+    noise = np.modf(np.arange(60) * 0.6180339887)[0]
+    late, early = 100 + noise + 10 * (np.arange(60) >= 50), 100 + noise + 10 * (np.arange(60) >= 30)
+    (change,) = find_changes([late], Search())[0]
+    assert change.at == 50 and find.compute_newest_p(late, Search()) == change.p < 0.05
+    assert find.compute_newest_p(early, Search()) == 1.0 == find.compute_newest_p(100 + noise, Search(share=0.5))
+
+
+@pytest.mark.parametrize(
+    ("step", "share", "is_found"), [(10.0, 0.099, True), (10.0, 0.11, False), (-10.0, 0.095, True)]
+)
+def test_a_change_is_as_large_as_its_share_of_the_mean_before_it(step, share, is_found):
+    noise = np.modf(np.arange(40) * 0.6180339887)[0]
+    values = 99.5 + noise + step * (np.arange(40) >= 20)
+    assert [change.at for change in find_changes([values], Search(share=share))[0]] == ([20] if is_found else [])

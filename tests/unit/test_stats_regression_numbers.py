@@ -12,9 +12,11 @@ from statsmodels.stats.outliers_influence import OLSInfluence, variance_inflatio
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
 from iosonde.stats.regression import blocks, rounding, slopes
-from iosonde.stats.regression.formula import parse_response
+from iosonde.stats.regression.contrasts import CellMeans
+from iosonde.stats.regression.formula import Term, TermFactor, parse_response
 from iosonde.stats.regression.in_turn import detect_drift_in_turn
 from iosonde.stats.regression.regress import regress
+from iosonde.stats.regression.weighted import GroupWeight, weight_by_noise
 from iosonde.stats.regression.without import select_rows
 from messages import raises
 
@@ -140,3 +142,47 @@ def test_a_categorical_response_is_refused_by_its_name(response):
     with raises("non-numeric-response", response=response):
         parse_response(response, table)
     assert parse_response("y", table).column == "y"
+
+
+def build_cells(counts: list[int], pure: list[float]) -> tuple[CellMeans, np.ndarray, list[Term]]:
+    """A cell for each of two levels: its model leaves nothing but the squares inside the cells."""
+    values = {"c": np.array(["p", "q"], dtype=object)}
+    data = CellMeans(values, np.array(counts, float), np.array([10.0, 20.0]), float(sum(pure)), sum(counts))
+    return data, np.array(pure), [Term((TermFactor("c", "", ("p", "q")),))]
+
+
+def test_rows_of_a_level_weigh_by_the_inverse_of_its_variance():
+    """Variances 8 / 5 and 2 / 10 of 6 and 11 rows: the mean weight of a row is 1."""
+    data, pure, terms = build_cells([6, 11], [8.0, 2.0])
+    weighted, groups = weight_by_noise(data, pure, terms, "c")
+    mean = (6 / 1.6 + 11 / 0.2) / 17
+    weights = [1 / 1.6 / mean, 1 / 0.2 / mean]
+    assert groups == (
+        GroupWeight("p", 6, pytest.approx(1.6**0.5), pytest.approx(5), pytest.approx(weights[0])),
+        GroupWeight("q", 11, pytest.approx(0.2**0.5), pytest.approx(10), pytest.approx(weights[1])),
+    )
+    assert weighted.counts == pytest.approx([6 * weights[0], 11 * weights[1]])
+    assert weighted.pure == pytest.approx(8 * weights[0] + 2 * weights[1])
+    assert (weighted.n, weighted.means.tolist()) == (17, [10.0, 20.0])
+
+
+def test_noise_of_a_level_includes_what_the_model_leaves():
+    """Two cells in each level and a model of the levels alone: squares inside cells, and of cells around their mean."""
+    levels = np.array(["p", "p", "q", "q"], dtype=object)
+    data = CellMeans({"c": levels}, np.array([3.0, 3, 4, 4]), np.array([1.0, 3, 5, 9]), 10.0, 14)
+    pure = np.array([1.0, 2, 3, 4])
+    _, groups = weight_by_noise(data, pure, [Term((TermFactor("c", "", ("p", "q")),))], "c")
+    assert [(group.n, group.df, group.s**2) for group in groups] == [
+        (6, pytest.approx(5), pytest.approx((1 + 2 + 3 + 3) / 5)),
+        (8, pytest.approx(7), pytest.approx((3 + 4 + 4 * 4 + 4 * 4) / 7)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counts", "pure", "level", "n_rows"),
+    [([5, 11], [8.0, 2.0], "p", 5), ([6, 5], [8.0, 2.0], "q", 5), ([6, 11], [8.0, 1e-12], "q", 11)],
+)
+def test_a_level_without_noise_or_five_degrees_of_freedom_has_no_weight(counts, pure, level, n_rows):
+    data, inside, terms = build_cells(counts, pure)
+    with raises("noise-not-estimable", level=level, n_rows=n_rows, block="c"):
+        weight_by_noise(data, inside, terms, "c")

@@ -1,6 +1,8 @@
 """The sentence of best, worst and what matters: its shares against analysis of variance, its p values by simulation."""
 
 import re
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from scipy.stats import f as f_dist
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
+from iosonde.stats.overview import story
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.overview import build_overview_row
 from iosonde.stats.overview.probed_limits import ProbedLimits
@@ -419,3 +422,57 @@ def test_a_family_of_noise_is_called_an_effect_in_5_percent_of_tables_also_with_
         ]
         alarms += any(one.is_significant for one in told(noise))
     assert alarms <= 0.05 * 400 + 3 * np.sqrt(400 * 0.05 * 0.95)
+
+
+def build_story(title: str, factors: str = "ab", untested: str = "", repeated: bool = True) -> Any:
+    effects = SimpleNamespace(untested=untested, repeated=repeated)
+    return SimpleNamespace(title=title, effects=effects, best=SimpleNamespace(by=dict.fromkeys(factors)))
+
+
+def test_responses_without_an_effect_are_joined_by_the_error_of_their_test():
+    stories = [
+        *(build_story(title) for title in "uvwx"),
+        build_story("y", repeated=False),
+        *(build_story(title, "abcde", "why") for title in "pq"),
+        build_story("r", "abcd", "other"),
+    ]
+    assert [(text.code, dict(text.values)) for text in map(cast_message, story._describe_unsure(stories))] == [
+        ("not-significant", {"responses": "u, v, w and 1 more", "factors": "a or b"}),
+        ("not-significant", {"responses": "y", "factors": "a or b"}),
+        ("not-tested", {"responses": "p and q", "factors": "any of 5 factors", "reason": "why"}),
+        ("not-tested", {"responses": "r", "factors": "a or b or c or d", "reason": "other"}),
+    ]
+    three = [build_story(title, "a", "why") for title in "pqrst"]
+    assert cast_message(next(story._describe_unsure(three))).values["responses"] == "p, q, r and 2 more"
+    assert cast_message(next(story._describe_unsure(three[:3]))).values["responses"] == "p, q and r"
+
+
+def cast_message(text: str) -> Any:
+    return cast(Any, text)
+
+
+def test_untested_factors_are_named_from_five_percent_on_the_largest_first():
+    def build_effects(*shares: float) -> list[FactorEffect]:
+        names = "abcdef"
+        return [
+            FactorEffect((name,), Estimate(share, None, None, 0.95, 9), None)
+            for name, share in zip(names, shares, strict=False)
+        ]
+
+    first_words = [
+        story._describe_untested(build_effects(*shares)).split(" cannot ")[0]
+        for shares in ((0.05, 0.3, 0.049), (0.01, 0.04), (0.1, 0.2, 0.3, 0.4, 0.5), (0.01,) * 5)
+    ]
+    expected = ["b (30 %) and a (5 %)", "b or a", "e (50 %), d (40 %), c (30 %) and b (20 %)", "any of 5 factors"]
+    assert [re.sub(r"\.0(?= %)", "", words) for words in first_words] == expected
+
+
+def test_settings_vary_in_more_than_their_size():
+    def build_rows(*settings: dict[str, int]) -> Any:
+        return [SimpleNamespace(by=by) for by in settings]
+
+    assert not story._has_varied_settings(
+        build_rows({"nodes": 1, "ranks": 1, "t": 1}, {"nodes": 2, "ranks": 4, "t": 1})
+    )
+    assert story._has_varied_settings(build_rows({"nodes": 1, "t": 1}, {"nodes": 1, "t": 2}))
+    assert not story._has_varied_settings([])
