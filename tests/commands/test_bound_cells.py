@@ -340,8 +340,10 @@ def test_values_have_their_units_and_options_their_sources() -> None:
         share(2, {"servers": BY_HAND}),
     ]
     options = group_options_by_source(shares)
-    assert options == {"the lab": [("servers", ("2", "3"))], BY_HAND: [("data chunks", ("4",)), ("servers", ("2",))]}
-    assert describe_sources(options) == ["from the lab: servers 2 or 3", f"{BY_HAND}: data chunks 4, servers 2"]
+    expected = {"the lab": [("servers", ("2", "3"))], BY_HAND: [("data chunks", ("4",)), ("servers", ("2",))]}
+    assert options == expected
+    expected = ["from the lab: servers 2 or 3", f"{BY_HAND}: data chunks 4, servers 2"]
+    assert describe_sources(options) == expected
     (note,) = cast(Any, describe_overridden_fields({"servers": 2, "disks": 3}, {"disks"}))
     assert (note.code, note.values) == ("lab-input-overridden", {"input": "servers", "level": "2"})
 

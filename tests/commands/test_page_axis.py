@@ -95,7 +95,7 @@ def test_several_metrics_of_an_operation_are_told_apart_in_headings() -> None:
     ]
     titles = map_metric_titles([row(*key) for key in (*keys, keys[0])])
     assert list(titles) == keys
-    assert [titles[key] for key in keys] == [
+    expected = [
         "Create",
         "mine bandwidth",
         "mine seconds",
@@ -103,6 +103,7 @@ def test_several_metrics_of_an_operation_are_told_apart_in_headings() -> None:
         "Open, seconds",
         "time",
     ]
+    assert [titles[key] for key in keys] == expected
 
 
 def test_large_files_come_first_and_unknown_operations_last() -> None:
@@ -127,7 +128,7 @@ def test_facts_are_flat_texts_with_units() -> None:
         "cpu": {"model_name": "x", "cores": {"count": 8}},
         "devices": [{"name": "sda", "size_bytes": 1024}, {"size_bytes": 2048}, "raw"],
     }
-    assert dict(flatten_facts(facts)) == {
+    expected = {
         "memory": "1 GiB",
         "mtu bytes": "1500",
         "quoted bytes": "many",
@@ -142,6 +143,7 @@ def test_facts_are_flat_texts_with_units() -> None:
         "devices 1 size": "2 KiB",
         "devices 2": "raw",
     }
+    assert dict(flatten_facts(facts)) == expected
     assert (get_nested({"a": {"b": 1}}, "a", "b"), get_nested({"a": 2}, "a", "b"), get_nested(None, "a")) == (
         1,
         None,
@@ -159,8 +161,10 @@ def test_groups_of_facts_stand_in_order_and_another_boot_is_a_remark() -> None:
     }
     last = run(facts={"machine": machine, "target": "/mnt"})
     section = collect_facts([run(facts={"machine": {"host": {"boot_id": "0"}}}), run(), last])
-    assert [group.title for group in section.items] == ["Host", "Mount", "File system", "own"]
-    assert section.items[0].rows == (("boot id", "1"),)
+    expected = ["Host", "Mount", "File system", "own"]
+    assert [group.title for group in section.items] == expected
+    expected = (("boot id", "1"),)
+    assert section.items[0].rows == expected
     assert len(section.missing) == 1 and "2 trials" in section.missing[0]
     assert collect_facts([last]).missing == ()
     assert codes(collect_facts([last, run()]).missing) == codes(collect_facts([]).missing) == ["no-facts"]
@@ -172,18 +176,20 @@ def test_a_page_is_repeated_by_the_command_of_its_last_run() -> None:
     )
     other = run(experiment="f", facts={"command": ["iosonde", "run", "a b"]})
     reproduce = build_reproduction([other, last], 5, "s", ["iosonde", "report", "s"])
-    assert [command for _, command in reproduce.commands] == ["iosonde run --seed 3", "iosonde report s"]
-    assert reproduce.facts == (
+    expected = ["iosonde run --seed 3", "iosonde report s"]
+    assert [command for _, command in reproduce.commands] == expected
+    expected = (
         ("seed of the order", "5"),
         ("iosonde", "1"),
         ("mpi", "4"),
         ("experiment", "f, e"),
         ("store", "s"),
     )
-    assert [command for _, command in build_reproduction([other], 5, "s", []).commands] == [
-        "iosonde run 'a b' --seed 5"
-    ]
-    assert [command for _, command in build_reproduction([other], None, "s", []).commands] == ["iosonde run 'a b'"]
+    assert reproduce.facts == expected
+    expected = ["iosonde run 'a b' --seed 5"]
+    assert [command for _, command in build_reproduction([other], 5, "s", []).commands] == expected
+    expected = ["iosonde run 'a b'"]
+    assert [command for _, command in build_reproduction([other], None, "s", []).commands] == expected
     assert build_reproduction([run()], None, "s", []).commands == ()
     assert build_reproduction([], None, "s", []).facts == (("experiment", "none"), ("store", "s"))
 

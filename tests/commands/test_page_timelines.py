@@ -95,7 +95,8 @@ def test_the_trial_with_most_ranks_whose_ends_lie_furthest_apart_is_shown() -> N
         section, _ = build_timelines(runs, AXIS)
         assert [item.trial.split(",")[0] for item in section.items] == [f"trial {expected}"]
     section, _ = build_timelines([trial("half", half, **lost)], AXIS)
-    assert section.items[0].trial == "trial half, 2 nodes, incomplete"
+    expected = "trial half, 2 nodes, incomplete"
+    assert section.items[0].trial == expected
 
 
 def test_phases_stand_in_the_order_of_the_page_and_those_without_times_nowhere() -> None:
