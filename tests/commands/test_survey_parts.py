@@ -9,21 +9,27 @@ import numpy as np
 import pytest
 
 pytest.importorskip("iosonde.engine._native")
+from iosonde.commands.survey.answer import SurveyQuery, build_walk_options, check_options
 from iosonde.commands.survey.content import (
     _estimate_saved_bytes,
     compute_compressed_share,
+    estimate_bytes,
+    estimate_kinds,
+    estimate_quantiles,
+    find_unbeaten_codecs,
     invert_to_rate,
     pack_per_byte,
     unpack_per_byte,
 )
 from iosonde.commands.survey.plan import plan_survey
 from iosonde.commands.survey.reading import ReadSpeed, compute_cold_share
+from iosonde.commands.survey.ranks import _raise_if_any_failed, _require_walk, survey_together
 from iosonde.commands.survey.sample import FileSample, SurveyEstimate
 from iosonde.commands.survey.simulate import SimulationQuery
 from iosonde.commands.survey.strata import StratifiedSample, SurveyStratum, allocate_draws, parse_by
 from iosonde.commands.survey.walk import Tail, WalkRow, WalkSummary, summarize_walk
 from iosonde.commands.survey.what_if import StorageChange, estimate_change, merge_codecs, parse_change
-from iosonde.core.errors import InputError
+from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.types import Estimate
 from iosonde.engine import _native
 from iosonde.stats.sampling.shares import PopulationEstimate
@@ -452,3 +458,141 @@ def test_a_simulation_at_its_limits() -> None:
     until = SimulationQuery("t", until=0.1).resampled
     assert (list(until.sizes), until.until) == ([compute_sample_size(0.1, 0.95)], 0.1)
     assert SimulationQuery("t", by="directory").resampled.parts
+
+
+def whole(contents: list[Contents], sizes: list[int]) -> dict[str, Any]:
+    return {by: sample(sizes, contents, by) for by in ("files", "capacity")}
+
+
+def test_kinds_are_shares_of_files_and_of_capacity_and_empty_files_have_none() -> None:
+    kinds = [Contents(kind) for kind in ("empty", "text", "tar", "text")]
+    estimates = list(estimate_kinds(whole(kinds, [0, 10, 70, 20]), 0.9))
+    assert {(each.what, each.unit) for each in estimates} == {("type", "share")}
+    shares = [(each.of, each.name, each.inference.estimate.value) for each in estimates]
+    assert shares == [
+        ("files", "text", 0.5),
+        ("files", "empty", 0.25),
+        ("files", "tar", 0.25),
+        ("capacity", "tar", pytest.approx(0.7)),
+        ("capacity", "text", pytest.approx(0.3)),
+    ]
+
+
+def test_bytes_of_each_codec_are_estimated_over_the_capacity() -> None:
+    halves = Piece(1000, 4, 1, b"", 4.0, {"lz4:0": 500}, {"lz4:0": 0.001}, {"lz4:0": 0.0005})
+    samples = whole([Contents("text", (halves,))] * 3, [1000] * 3)
+    values = {each.what: (each.unit, each.inference.estimate.value) for each in estimate_bytes(samples, ["lz4:0"], 0.9)}
+    assert values == {
+        "compressed": ("share", pytest.approx(0.5)),
+        "saved": ("bytes", pytest.approx(1500)),
+        "cpu": ("s", pytest.approx(0.003)),
+        "pack": ("bytes/s", pytest.approx(1e6)),
+        "unpack": ("bytes/s", pytest.approx(2e6)),
+        "entropy": ("bits", pytest.approx(4.0)),
+        "zeros": ("share", pytest.approx(0.25)),
+    }
+    assert list(estimate_bytes(samples, [], 0.9)) == []
+    assert list(estimate_bytes(whole([Contents("empty")] * 2, [0, 0]), ["lz4:0"], 0.9)) == []
+
+
+def test_quantiles_of_ages_are_estimated_where_they_are_known() -> None:
+    samples = whole([Contents("text")] * 2, [10, 90])
+    sizes = [(each.what, each.name, each.of) for each in estimate_quantiles(samples, 0.9, 100, dated=False)]
+    quantiles = ("0.1", "0.5", "0.9", "0.99")
+    assert sizes == [("size", name, of) for of in ("files", "capacity") for name in quantiles]
+    dated = list(estimate_quantiles(samples, 0.9, 100, dated=True))
+    assert [each.unit for each in dated] == ["bytes"] * 8 + ["s"] * 8
+    assert {each.inference.estimate.value for each in dated[8:]} == {100.0}
+    assert {
+        each.inference.estimate.value for each in estimate_quantiles(samples, 0.9, -5, True) if each.what == "age"
+    } == {0.0}
+
+
+def test_a_codec_is_beaten_by_one_that_is_smaller_and_faster() -> None:
+    def both(size: int, seconds: float) -> tuple[str, ...]:
+        one_piece = Piece(1000, 0, 0, b"", 0.0, {"a": 500, "b": size}, {"a": 0.5, "b": seconds}, {"a": 0.1, "b": 0.1})
+        return find_unbeaten_codecs(whole([Contents("x", (one_piece,))] * 40, [1000] * 40), ("a", "b"), 0.9)
+
+    assert (both(400, 0.4), both(600, 0.6)) == (("b",), ("a",))
+    assert both(400, 0.6) == both(600, 0.4) == both(500, 0.4) == both(400, 0.5) == both(500, 0.5) == ("a", "b")
+    assert find_unbeaten_codecs(whole([Contents("empty")] * 2, [0, 0]), ("a",), 0.9) == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "draws"),
+    [
+        ({"files": 2}, 1),
+        ({"files": 7}, 3),
+        ({"precision": 0.1}, compute_sample_size(0.1, 0.95)),
+        ({"precision": 0.1, "until": 0.2}, compute_sample_size(0.2, 0.95)),
+        ({"seconds": 5.0, "until": 0.2}, compute_sample_size(0.2, 0.95)),
+        ({"level": 0.9}, compute_sample_size(0.05, 0.9)),
+    ],
+)
+def test_draws_of_a_survey(options: dict[str, Any], draws: int) -> None:
+    query = SurveyQuery("t", **options)
+    walk = build_walk_options(query)
+    assert (query.draws, walk.draws, walk.by_owner, walk.by_depth) == (draws, draws, False, None)
+
+
+def test_options_of_the_walk_of_a_survey() -> None:
+    full = SurveyQuery("t", files=8, seed=3, allocated=True, snapshots=True, by="directory:2", rate=9)
+    walk = build_walk_options(full)
+    assert (walk.path, walk.seed, walk.draws, walk.allocated, walk.other_file_systems, walk.snapshots) == (
+        "t",
+        3,
+        4,
+        True,
+        False,
+        True,
+    )
+    assert (walk.by_owner, walk.by_depth, walk.rate) == (False, 2, 9)
+    assert build_walk_options(SurveyQuery("t", files=8, by="owner")).by_owner
+    query = SurveyQuery("t", codecs=("lz4", "zstd"), what_if=("compress=zstd:3", "compress=xz", "archive=64KiB"))
+    assert query.tried == ("lz4:0", "zstd:3", "xz:6") and len(query.changes) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"by": "owner", "files_from": "l"}, "conflicting-options"),
+        ({"by": "owner", "until": 0.1}, "conflicting-options"),
+        ({"by": "owner", "seconds": 5.0}, "conflicting-options"),
+        ({"idle_timeout": 0.0}, "out-of-range"),
+        ({"rate": -1}, "conflicting-options"),
+        ({"rate": 1, "files_from": "l"}, "conflicting-options"),
+    ],
+)
+def test_options_of_a_survey_that_exclude_each_other(options: dict[str, Any], code: str) -> None:
+    with raises(code, InputError):
+        check_options(SurveyQuery("t", **options))
+
+
+def test_options_of_a_survey_that_go_together() -> None:
+    for options in ({}, {"by": "owner", "rate": 5}, {"files_from": "l", "until": 0.1}, {"seconds": 5.0}):
+        check_options(SurveyQuery("t", **options))
+    for n, code in ((1, "too-few-draws"), (10**9, "too-many-draws")):
+        with raises(code, InputError):
+            _ = SurveyQuery("t", files=n).draws
+
+
+def test_the_first_failure_of_all_processes_names_its_node(monkeypatch: Any) -> None:
+    ranks: Any = SimpleNamespace(hosts=[SimpleNamespace(name=name) for name in ("n0", "n1", "n2")])
+    _raise_if_any_failed(ranks, [None, None, None])
+    failures = [None, SystemFaultError("full", "no space", "own hint"), InputError("x", "later")]
+    with pytest.raises(SystemFaultError) as system:
+        _raise_if_any_failed(ranks, failures)
+    assert (system.value.message.values["place"], system.value.hint) == ("on" + " n1", "own" + " hint")
+    with pytest.raises(InputError) as refused:
+        _raise_if_any_failed(ranks, [None, None, InputError("x", "y", "hint")])
+    assert refused.value.hint != "hint"
+    tree = walked()
+    assert _require_walk(tree) is tree
+    monkeypatch.setattr("iosonde.ranks.mpi.count_launched_processes", lambda: 2)
+    with raises("single-process-only", InputError):
+        survey_together(SurveyQuery("t", files_from="l"))
+    monkeypatch.setattr("iosonde.ranks.mpi.count_launched_processes", lambda: 1)
+    monkeypatch.setattr("iosonde.commands.survey.ranks.survey", lambda *arguments: arguments)
+    query = SurveyQuery("t")
+    answer: Any = survey_together(query)
+    assert answer == (query, None, None)
