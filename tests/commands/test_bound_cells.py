@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -19,13 +20,16 @@ from iosonde.commands.bound.bounded_cells import (
 from iosonde.commands.bound.inputs import BY_HAND, Inputs, parse_system_words
 from iosonde.commands.bound.lab_truth import LabTruths, read_lab_fields, read_lab_truth
 from iosonde.commands.bound.own_probe import OwnLayout
+from iosonde.commands.bound.probed import _read_attached_probe, _read_disk_rates, _select_tcp_rows
 from iosonde.commands.bound.shared_files import SharedFiles, has_fixed_copy_groups, has_unstriped_files
 from iosonde.commands.bound.waterfall import describe_waterfall
 from iosonde.core.emulated import StoredRates
+from iosonde.core.hardware import SOURCE
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
 from iosonde.explain.waterfall import Waterfall
+from iosonde.importers.parsed import Parsed, Row
 from iosonde.model.bound.system import System
 from messages import codes, raises
 
@@ -372,3 +376,61 @@ def fall(work: float = 0.0, **parts: float) -> Waterfall:
 )
 def test_what_a_waterfall_says(waterfall: Waterfall, starts: list[str]) -> None:
     assert [sentence.split()[0] for sentence in describe_waterfall(waterfall)] == starts
+
+
+def measured(operation: str, value: float, size: float | str = 8, metric: str = "bandwidth", **more: Any) -> Row:
+    fields = {"unit": "bytes/s", "line": 1, "factors": {"file_size": size, "record_size": 2}, **more}
+    return Row(operation, metric, value, **fields)
+
+
+def test_the_rate_of_a_disk_is_the_best_of_its_largest_files() -> None:
+    rows = [
+        measured("write", 5.0),
+        measured("write", 7.0),
+        measured("write", 9.0, 6),
+        measured("write", 99.0, 4),
+        measured("write", 98.0, unit="operations/s"),
+        measured("write", 97.0, rank=0),
+        measured("rewrite", 96.0),
+        measured("read", 3.0, 6),
+    ]
+    system = _read_disk_rates(Path("f"), [Parsed(rows=rows[:1]), Parsed(rows=rows[1:])], 4.0)
+    assert system.fields == {"disk_write": (7.0,) * 3, "disk_read": (3.0,) * 3}
+    write, read = cast(Any, system.notes)
+    assert (write.values["operation"], write.values["rate"], write.values["file_size"]) == ("write", "7.00 B/s", "8 B")
+    assert "5.00 B/s" in write.values["span"] and read.values["span"] == ""
+    inherited = Parsed(rows=[measured("read", 3.0, factors={})], factors={"file_size": 9})
+    assert set(_read_disk_rates(Path("f"), [inherited], 8.0).fields) == {"disk_read"}
+    with raises("fits-in-memory"):
+        _read_disk_rates(Path("f"), [Parsed(rows=rows)], 8.0)
+
+
+def test_received_data_of_a_whole_tcp_stream_count_before_sent_ones() -> None:
+    rows = [
+        measured("tcp_send", 1.0),
+        measured("tcp", 2.0),
+        measured("tcp_receive", 3.0),
+        measured("tcp_receive", 9.0, rank=0),
+        measured("tcp_receive", 9.0, metric="seconds"),
+        measured("udp", 9.0),
+    ]
+    assert [row.value for row in _select_tcp_rows(Parsed(rows=rows))] == [3.0, 2.0, 1.0]
+
+
+def test_the_attached_probe_is_that_of_the_last_run_that_is_no_probe() -> None:
+    def probed(name: str, source: str = "iosonde", **facts: Any) -> StoredRun:
+        return StoredRun({"id": name, "experiment": "e", "source": source, "facts": facts})
+
+    mount = {"mount": {"type": "xfs"}}
+    runs = [
+        probed("a", probe={"n": 1, "target": "/t"}, target="/t", machine=mount),
+        probed("b", probe={"n": 2, "target": "/other"}, target="/t", machine=mount),
+        probed("c", SOURCE, probe={"n": 3}),
+        probed("d"),
+    ]
+    assert _read_attached_probe(runs) == {"own_disk": None, "n": 2, "target": "/other"}
+    first = _read_attached_probe(runs[:1])
+    assert (first["own_disk"], first["n"]) == (True, 1)
+    assert _read_attached_probe(runs[2:]) == _read_attached_probe([]) == {}
+    own = _read_attached_probe([probed("a", probe={"own_disk": False, "target": "/t"}, target="/t", machine=mount)])
+    assert own["own_disk"] is False

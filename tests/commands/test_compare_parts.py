@@ -19,6 +19,7 @@ from iosonde.commands.compare.caveat import (
     list_doubt_codes,
 )
 from iosonde.commands.compare.cells import format_cells, split_pair_into_cells
+from iosonde.commands.compare.compared import ComparedCell, Comparisons
 from iosonde.commands.compare.confounding import _build_order_caveats, _build_twin_caveat, select_differing_caveats
 from iosonde.commands.compare.overall import Overall, compute_overall_ratios
 from iosonde.commands.compare.own_caveats import (
@@ -44,7 +45,7 @@ from iosonde.core.table import Table, build_table
 from iosonde.core.types import Better, Estimate, Metric
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.source import open_data
-from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE
+from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, build_group, compare_groups
 from iosonde.stats.estimate.order_effect import OrderEffect
 from iosonde.stats.estimate.selection import Selection
 from messages import raises
@@ -552,3 +553,88 @@ def test_a_selection_overrides_what_regression_to_the_mean_explains(
     assert numbers["direction"] == caveat.why.values["direction"] == ("lower" if is_low else "higher")
     means = "0 against 1.00," if comparison.ratio is None else "1.00 against 2.72,"
     assert numbers["difference"].startswith(means)
+
+
+def compare_sides(b: float = 2.0, **fields: Any) -> ComparedCell:
+    """A cell whose B is ``b`` times A."""
+    a = np.array([1.0, 1.01, 0.99, 1.0, 1.02])
+    comparison = compare_groups(build_group("1", a), build_group("2", b * a[::-1]), 0.95, 0.05)
+    return ComparedCell(
+        fields.pop("cell", {}), comparison, "nodes", metric=RATE, unit="bytes/s", response="y", **fields
+    )
+
+
+def test_names_of_a_cell_among_others() -> None:
+    cell = {"operation": "write", "metric": "bandwidth_x", "unit": "bytes/s", "size": 1024}
+    full = compare_sides(cell=cell, units={"size": "bytes"})
+    assert full.sides == ("nodes=1", "nodes=2")
+    sides = "nodes=2 against nodes=1"
+    expected = ["write", "bandwidth_x", "size=1 KiB"]
+    assert full.name(False).split(", ") == expected and full.name(True).split(", ") == [*expected, sides]
+    assert full.title(False).split(", ")[1:] == expected[2:] and full.title(True).split(", ")[1:] == [
+        expected[2],
+        sides,
+    ]
+    bare = compare_sides()
+    assert bare.name(False) == bare.name(True) == bare.title(False) == sides
+    nameless = replace(full, metric=Metric("", ""))
+    assert nameless.title(True) == full.name(True)
+
+
+def test_the_claim_of_a_cell_follows_its_interval_its_correction_and_its_caveats() -> None:
+    plain = compare_sides(cell={"operation": "write", "size": 1})
+    claim = plain.verdict(3)
+    assert (claim.state, claim.direction, claim.family, claim.claim) == (
+        VerdictState.DIFFERENT,
+        Direction.UP,
+        3,
+        "size=1",
+    )
+    assert (claim.p, claim.response, plain.overridden, claim.doubts) == (plain.comparison.p, "y", None, ())
+    assert (
+        compare_sides(0.5).verdict(1).direction is Direction.DOWN and plain.by_level == plain.comparison.by_level != ()
+    )
+    corrected = replace(plain, comparison=replace(plain.comparison, p_holm=0.5, by_chance=True))
+    assert (corrected.state, corrected.verdict(1).p) == (INCONCLUSIVE, 0.5)
+    twin, unsure = replace(plain, caveats=(TWIN,)), replace(plain, shared=(UNSURE,))
+    assert (twin.state, twin.overridden, twin.by_level) == (NOT_SEPARABLE, TWIN, ())
+    assert (unsure.state, unsure.overridden, unsure.verdict_word) == (INCONCLUSIVE, UNSURE, "inconclusive")
+    assert "host" in twin.verdict_word and twin.verdict_word.startswith(plain.verdict_word)
+    assert replace(corrected, caveats=(TWIN,)).overridden is None
+    iterations = replace(plain, within_run=True, caveats=(DOUBT,), shared=(Caveat("s", "varies-besides"),))
+    assert iterations.verdict(1).doubts == ("order", "varies-besides", "within-run")
+    assert iterations.warnings[-2] == "x" and iterations.warnings[-1].code == "within-run"  # type: ignore[attr-defined]
+    equal = compare_sides(1.0)
+    assert (equal.state, replace(equal, caveats=(TWIN,)).state) == (VerdictState.EQUAL, VerdictState.EQUAL)
+
+
+def test_comparisons_as_rows_and_json() -> None:
+    cells = compare_sides(cell={"size": 1}), compare_sides(0.5, cell={"size": 2})
+    answer = Comparisons(cells, "nodes", 0.95, ("w",), "base", ("gone",))
+    content = answer.content()
+    assert [
+        content[name] for name in ("level", "group", "base", "warnings", "left_out", "geometric_means", "fail_if")
+    ] == [
+        0.95,
+        "nodes",
+        "base",
+        ["w"],
+        ["gone"],
+        [],
+        None,
+    ]
+    assert [claim.family for claim in answer.verdicts] == [2, 2] and not answer.problem
+    row = answer.records()[1]
+    numbers = [row[name] for name in ("size", "a", "b", "n_a", "n_b", "mean_a", "mean_b", "ratio", "difference")]
+    assert numbers == [
+        2,
+        "1",
+        "2",
+        5,
+        5,
+        pytest.approx(1.004),
+        pytest.approx(0.502),
+        pytest.approx(0.5),
+        pytest.approx(-0.502),
+    ]
+    assert (row["state"], row["verdict"]) == (str(VerdictState.DIFFERENT), DIFFERENT)

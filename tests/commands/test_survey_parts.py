@@ -22,8 +22,8 @@ from iosonde.commands.survey.content import (
     unpack_per_byte,
 )
 from iosonde.commands.survey.plan import plan_survey
-from iosonde.commands.survey.reading import ReadSpeed, compute_cold_share
 from iosonde.commands.survey.ranks import _raise_if_any_failed, _require_walk, survey_together
+from iosonde.commands.survey.reading import ReadSpeed, compute_cold_share
 from iosonde.commands.survey.sample import FileSample, SurveyEstimate
 from iosonde.commands.survey.simulate import SimulationQuery
 from iosonde.commands.survey.strata import StratifiedSample, SurveyStratum, allocate_draws, parse_by
