@@ -15,8 +15,13 @@ from iosonde.commands.bound.answer import How, _determine_scale, _list_memory_wa
 from iosonde.commands.bound.for_page import _choose_axis, _format_input, _list_inputs, parse_system_option
 from iosonde.commands.bound.inputs import Inputs
 from iosonde.commands.plot.content import Bars, Cell
-from iosonde.commands.report import questions
-from iosonde.commands.report.answer import ReportQuery, _list_campaign_options, build_repeat_command
+from iosonde.commands.report import html, questions
+from iosonde.commands.report.answer import (
+    ReportQuery,
+    _list_campaign_options,
+    _select_rows_and_columns,
+    build_repeat_command,
+)
 from iosonde.commands.report.axis import Axis
 from iosonde.commands.report.charts import build_bars_section
 from iosonde.commands.report.content import AnsweredQuestion, build_summaries
@@ -49,6 +54,7 @@ from iosonde.core.questions import TIME_MODEL, DeclaredQuestion
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate, Finding, Severity
+from iosonde.data.source import open_data
 from iosonde.model.bound.system import System
 from iosonde.page.tables import Section
 from iosonde.stats.overview.types import Efficiency, Overview, OverviewRow
@@ -560,3 +566,27 @@ def test_a_question_about_an_application_is_bounded_by_the_probe_of_its_store(mo
     source.all_runs = [run()]
     questions._ASK["bound"](source, query, asked)
     assert descriptions[1][0].probes == ()
+
+
+def test_each_kind_of_page_is_rendered_by_its_own_section(monkeypatch: Any) -> None:
+    calls: list[tuple[Any, ...]] = []
+    for name in ("render", "render_survey", "render_corpus"):
+        monkeypatch.setattr(html, name, lambda *arguments, name=name: calls.append((name, *arguments)) or name)
+    monkeypatch.setattr(html, "build_sections", lambda parts: ("sections", parts))
+    survey, corpus = (object.__new__(kind) for kind in (html.SurveyPage, html.CorpusPage))
+    page: Any = SimpleNamespace(parts={"x": 1})
+    for content in (survey, corpus, page):
+        html.render_page_html(content, print)
+    assert calls == [
+        ("render_survey", survey, print),
+        ("render_corpus", corpus, print),
+        ("render", page, print, ("sections", {"x": 1})),
+    ]
+
+
+def test_rows_of_one_page_are_trials_or_a_chosen_response() -> None:
+    source = open_data(build_table({"n": [1, 1, 2, 2], "fs": list("abab"), "y": [1.0, 2.0, 3.0, 4.0]}))
+    rows, responses, by = _select_rows_and_columns(source, ReportQuery("d", ("y",), by=("fs",)))
+    assert (rows.names, responses, by) == (["n", "fs", "y"], ("y",), ("fs",))
+    computed, names, none = _select_rows_and_columns(source, ReportQuery("d", ("y/n",)))
+    assert (computed.numbers(names[0]).tolist(), none) == ([1.0, 2.0, 1.5, 2.0], None)

@@ -15,6 +15,7 @@ from iosonde.commands.plot.content import Bars, Cell, FactorPanel, Latency, Late
 from iosonde.commands.plot.factors import _format_level, _join_panels, _place_levels, _scale_panels
 from iosonde.commands.plot.files import choose_files
 from iosonde.commands.plot.layout import PlotLayout, PlotRoles, lay_out_factors
+from iosonde.commands.plot.percentiles import _add_percentile, _build_response, _PercentileSample
 from iosonde.commands.plot.settings import (
     _assign_scales,
     _build_operation_panels,
@@ -29,7 +30,9 @@ from iosonde.commands.plot.settings import (
 from iosonde.commands.plot.settings_plot import SettingPoint, _has_overlap, describe_best_and_worst
 from iosonde.core.errors import InputError
 from iosonde.core.factor_levels import NAMES, NUMBERS, FactorLevels
-from iosonde.core.types import Estimate
+from iosonde.core.table import build_table
+from iosonde.core.types import Better, Estimate, Factor, Metric
+from iosonde.data.responses import Response
 from iosonde.page.tables import Section
 from messages import raises
 
@@ -420,3 +423,22 @@ def test_tables_of_figures_have_every_number() -> None:
     assert latency.table().rows == ((1, "p50", 0.3, 0.2, 0.4, 0.9, 3, 5),)
     assert (latency.buckets().rows, latency.empty) == (((1, 0.2, 0.4, 1.0),), False)
     assert Latency("write", "Write", ()).empty
+
+
+def test_percentiles_from_the_median_on_are_drawn() -> None:
+    sample = _PercentileSample(build_table({"n": [1, 2, 3]}))
+    for at, percent in ((0, 49.9), (1, 50.0), (2, 99.9999999), (2, 99.99999), (0, 99.999), (1, 100.0)):
+        _add_percentile(sample, at, percent, percent / 10)
+    assert (sample.at, sample.percents) == ([1, 2, 0], [50.0, 99.99999, 99.999])
+    assert sample.seconds == pytest.approx([5.0, 9.999999, 9.9999])
+    like = Response("t", sample.rows, Metric("x", "B"), (Factor("n"),))
+    response = _build_response("read", "latency", sample, like)
+    assert (response.title.split(), response.operation, response.metric) == (
+        ["read", "latency"],
+        "read",
+        Metric("latency", "s", Better.LOWER),
+    )
+    assert [factor.name for factor in response.factors] == ["n", "percentile"]
+    assert response.rows.numbers("n").tolist() == [2.0, 3.0, 1.0]
+    assert response.rows.numbers("percentile").tolist() == sample.percents
+    assert response.rows.numbers(response.title).tolist() == sample.seconds
