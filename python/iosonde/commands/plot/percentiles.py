@@ -102,9 +102,10 @@ def _collect_stated(every: Sequence[Response]) -> Iterable[Response]:
 
 
 def _add_percentile(sample: _PercentileSample, at: int, percent: float, seconds: float) -> None:
+    percent = round(percent, 6)
     if _LEAST <= percent < 100:
         sample.at.append(at)
-        sample.percents.append(round(percent, 6))
+        sample.percents.append(percent)
         sample.seconds.append(seconds)
 
 

@@ -80,7 +80,7 @@ def parse_change(text: str) -> StorageChange:
                 archive=pairs["archive"],
             )
         return StorageChange(text, archive=size)
-    years = re.fullmatch(r"([0-9.]+)y", pairs.get("older", ""))
+    years = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+)y", pairs.get("older", ""))
     older_s = float(years[1]) * 365 * 86_400 if years else parse_seconds(pairs.get("older", "0s"))
     larger = int(parse_size(pairs["larger"])) if "larger" in pairs else 0
     return StorageChange(text, normalize_codec_name(pairs["compress"]), older_s, pairs.get("type", ""), larger)
