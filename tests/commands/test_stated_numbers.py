@@ -6,6 +6,13 @@ from typing import Any
 
 import pytest
 
+from iosonde.commands.explain_difference.answer import (
+    Difference,
+    Differences,
+    _pair_sides,
+    describe_clock,
+    get_printed_unit,
+)
 from iosonde.commands.explain_difference.stated_numbers import (
     build_stated_sides,
     read_io500_clock_contents,
@@ -13,6 +20,8 @@ from iosonde.commands.explain_difference.stated_numbers import (
 )
 from iosonde.core.types import Observation, Run
 from iosonde.stats.definitions.clock import Clock
+from iosonde.stats.definitions.difference import Side, split_difference
+from messages import raises
 
 OPEN_CLOSE = frozenset({"open", "close"})
 ALL = frozenset({"open", "fsync", "close"})
@@ -302,3 +311,95 @@ def test_the_clock_of_an_io500_phase_includes_a_requested_fsync(
 ):
     assert read_io500_clock_contents(build_run(commands={operation: command}), operation) == inside
     assert read_io500_clock_contents(build_run(command=command), operation) is None
+
+
+def build_side(value: float = 1.0, stops: str = "last_done", inside: frozenset[str] = ALL, **more: Any) -> Side:
+    clock = Clock(inside, stops, more.pop("step_ns", 0))
+    usual: dict[str, Any] = {"name": "side", "operation": "write", "unit": "bytes/s", "at": {clock: value}.get}
+    return Side(value=value, clock=clock, published_clocks=(clock,), **{**usual, **more})
+
+
+def explain(a: Side, b: Side, required: tuple[str, ...] = ()) -> Difference:
+    return Difference(split_difference(a, b, required))
+
+
+def test_operations_are_paired_by_name_or_as_requested():
+    sides_a = {name: build_side(operation=name) for name in ("write", "read", "stat")}
+    sides_b = {name: build_side(operation=name) for name in ("read", "write", "open")}
+
+    def pair(a: dict[str, Side], b: dict[str, Side], operation: str | None = None) -> list[tuple[str, str]]:
+        return [(first.operation, other.operation) for first, other in _pair_sides(a, b, operation)]
+
+    assert pair(sides_a, sides_b) == [("write", "write"), ("read", "read")]
+    assert pair(sides_a, sides_b, "read") == [("read", "read")]
+    assert pair(sides_a, sides_b, "stat,open") == [("stat", "open")]
+    stat, opened = {"stat": sides_a["stat"]}, {"open": sides_b["open"]}
+    assert pair(stat, opened) == [("stat", "open")], "of one each"
+    with raises("no-common-operation", operations_a="write, read, stat", operations_b="open"):
+        pair(sides_a, opened)
+    with raises("no-common-operation", operations_a="stat", operations_b="read, write, open"):
+        pair(stat, sides_b)
+    with raises("unknown-operation", side="A", name="open", operations="write, read, stat"):
+        pair(sides_a, sides_b, "open")
+    with raises("unknown-operation", side="B", name="stat", operations="read, write, open"):
+        pair(sides_a, sides_b, "stat")
+    counted = {"stat": build_side(operation="stat", unit="operations/s")}
+    with raises("unit-mismatch", operation_a="stat", unit_a="operations/s", operation_b="open", unit_b="bytes/s"):
+        pair(counted, opened)
+
+
+@pytest.mark.parametrize(
+    ("side", "words"),
+    [
+        (build_side(), "all work until the last rank is done; open, fsync and close inside"),
+        (build_side(inside=NONE), "all work until the last rank is done; open, fsync and close not"),
+        (
+            build_side(stops="first_done", inside=frozenset({"fsync"}), step_ns=1),
+            "until the first rank is done; fsync inside; open and close not; time in whole ms, rounded up",
+        ),
+        (
+            build_side(inside=frozenset({"open"}), unknown=frozenset({"fsync", "stops"})),
+            "it is unknown when the clock stops; open inside; close not",
+        ),
+    ],
+)
+def test_a_clock_is_described_by_what_is_known_of_it(side: Side, words: str):
+    assert describe_clock(side) == words
+
+
+@pytest.mark.parametrize(("prefix", "unit"), [(1, "op/s"), (10**6, "MB/s"), (2**20, "MiB/s")])
+def test_a_number_is_in_the_unit_of_its_tool(prefix: int, unit: str):
+    assert get_printed_unit(build_side(prefix=prefix)) == unit
+
+
+def test_units_are_a_part_of_the_difference_of_two_texts():
+    made = explain(
+        build_side(2**20, settings={"threads": 2, "record size": 2**20, "O_DIRECT": True}, notes=("n",)),
+        build_side(10**6, prefix=10**6, settings={"threads": 3, "record size": 4096, "O_DIRECT": False}),
+    )
+    content = made.to_json()
+    assert (content["unit"], content["ratio"], content["difference"]) == ("bytes/s", 1.0, 0.0)
+    rows = [[part[key] for key in ("names", "from", "to", "told_by")] for part in content["parts"]]
+    assert rows == [[["units"], 1.0, 1.048576, "a"], [["rest"], 1.048576, 1.0, "both"]]
+    assert [part["difference"] for part in content["parts"]] == pytest.approx([0.048576, -0.048576])
+    assert [part["factor"] for part in content["parts"]] == pytest.approx([1.048576, 1 / 1.048576])
+    assert content["settings_that_differ"] == {
+        "threads": {"a": 2, "b": 3},
+        "record size": {"a": 2**20, "b": 4096},
+        "O_DIRECT": {"a": True, "b": False},
+    }
+    assert content["a"] == {
+        "name": "side",
+        "operation": "write",
+        "value": 2**20,
+        "printed": 1.0,
+        "printed_unit": "MiB/s",
+        "clock": {"inside": ["close", "fsync", "open"], "stops": "last_done", "step_ns": 0},
+        "unknown": [],
+        "settings": {"threads": 2, "record size": 2**20, "O_DIRECT": True},
+        "notes": ["n"],
+    }
+    assert made.what(made.split.parts[0]).split()[1::2] == ["MiB/s", "MB/s"] and made.unit == "MB/s"
+    assert [made.rest.count(text) for text in ("(2; 3)", "(1 MiB; 4 KiB)", "(yes; no)")] == [1, 1, 1]
+    (first, second) = Differences((made,)).records()
+    assert (first["operation"], first["part"], second["told_by"]) == ("write", content["parts"][0]["sentence"], "both")
