@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from iosonde.answers.besides import Besides
-from iosonde.commands.advise.answer import Advised, _compute_complete_share
+from iosonde.commands.advise.answer import Advised, _build_no_rows_error, _compute_complete_share
 from iosonde.commands.diagnose.trials import _build_exact_histogram, _describe_sample_limits
 from iosonde.commands.regress.answer import _judge_slope, is_significant
 from iosonde.commands.scale.answer import _find_confounded, _find_pooled_settings, _select_series_with_two_sizes
@@ -19,7 +19,7 @@ from iosonde.core.errors import DataError
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Direction, VerdictState
-from messages import raises
+from messages import assert_problem, raises
 
 
 @pytest.mark.parametrize(
@@ -170,3 +170,8 @@ def test_a_slope_differs_from_zero_unless_it_rests_on_one_row(ends, f, row, stat
     if f is not None:
         assert (verdict.estimate, verdict.p, verdict.family) == (Estimate(*ends, 0.9, 12), 0.02, 3)
         assert is_significant(regression, coefficient) is (state is VerdictState.DIFFERENT)
+
+
+def test_data_without_rows_are_named():
+    source: Any = SimpleNamespace(name="t.csv")
+    assert_problem(_build_no_rows_error(source), "no-rows", name="t.csv")
