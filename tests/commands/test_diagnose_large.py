@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
 import diagnose_sample as sample
 import numpy as np
 import pytest
 
+from iosonde.commands.diagnose import large as diagnose_large
 from iosonde.commands.diagnose import trials as diagnose_trials
 from iosonde.commands.diagnose.answer import diagnose
+from iosonde.commands.diagnose.large import LargeRun
 from iosonde.core.schema import OPERATION
+from iosonde.core.stored import StoredPhase
 from iosonde.data.source import open_data
 from iosonde.engine import _native
 from iosonde.explain import stretches
@@ -182,3 +189,74 @@ def test_row_groups_come_in_order(tmp_path, monkeypatch):
     for name in OPERATION.names:
         np.testing.assert_array_equal(np.concatenate([one[name] for one in parts]), rows[name])
     assert list(store.operation_column_groups("r-0", ("rank",)))[0].keys() == {"rank"}
+
+
+def build_large_run(*pieces: list[tuple[int, ...]]) -> tuple[LargeRun, Any]:
+    """Pieces of rows (phase, kind, status, size, rank, duration); only phases 0 and 1 are looked at."""
+    names = ("phase", "kind", "status", "size", "rank", "duration_ns")
+    columns = [{name: np.array([row[i] for row in rows], np.int64) for i, name in enumerate(names)} for rows in pieces]
+
+    def get_pieces(run_id: str, wanted: Sequence[str]) -> Any:
+        assert run_id == "r"
+        return ({name: piece[name] for name in wanted if name in names} for piece in columns)
+
+    phases = [StoredPhase({"index": index, "name": "p", "operation": "p"}) for index in (0, 1)]
+    store: Any = SimpleNamespace(operation_column_groups=get_pieces)
+    run: Any = SimpleNamespace(id="r")
+    return LargeRun(store, run, phases, lambda *key: key), columns
+
+
+READ, WRITE = _native.KINDS.index("read"), _native.KINDS.index("write")
+LEAST, MOST_SIZES = 50, 16
+
+
+def list_spans(*pieces: list[tuple[int, ...]]) -> dict:
+    spans = build_large_run(*pieces)[0]._count_common_spans()
+    return {key: (span.n, span.failed, span.phase.index) for key, span in spans.items()}
+
+
+def test_operations_that_are_not_rare_are_counted_by_phase_kind_and_size():
+    mixed = [
+        *[(0, READ, 0, 8, 0, 1)] * 49,
+        *[(0, READ, 5, 8, 0, 1)] * 3,
+        *[(1, READ, 0, 8, 0, 1)] * 60,
+        *[(1, WRITE, 0, 8, 0, 1)] * 49,
+        *[(2, READ, 0, 8, 0, 1)] * 70,
+    ]
+    assert list_spans(mixed, [(0, READ, 0, 8, 0, 1)] * 10) == {(0, READ, 8): (59, 3, 0), (1, READ, 8): (60, 0, 1)}
+    assert list_spans(mixed, [(0, READ, 0, 8, 0, 1)]) == {(0, READ, 8): (50, 3, 0), (1, READ, 8): (60, 0, 1)}
+    assert list_spans(mixed) == {(1, READ, 8): (60, 0, 1)} and list_spans([], []) == {}
+    large = (1 << 32) - 1
+    assert list_spans([(1, READ, 0, large, 0, 1)] * 60) == {(1, READ, large): (60, 0, 1)}
+
+
+def test_the_most_frequent_sizes_of_a_kind_are_kept():
+    rows = [(0, READ, 0, size, 0, 1) for size in range(1, MOST_SIZES + 3) for _ in range(LEAST + size)]
+    assert [key[2] for key in list_spans(rows)] == list(range(MOST_SIZES + 2, 2, -1))
+
+
+def test_rare_keys_are_forgotten_beyond_a_limit(monkeypatch):
+    monkeypatch.setattr(diagnose_large, "_MOST_KEYS", 4)
+    frequent = [(0, READ, 0, 1, 0, 1)] * 40 + [(0, READ, 0, 2, 0, 1)] * 30
+    rare = [(0, READ, 0, size, 0, 1) for size in (3, 4)]
+    assert list_spans([*frequent, *rare], frequent) == {(0, READ, 1): (80, 0, 0), (0, READ, 2): (60, 0, 0)}
+    third = [(0, READ, 0, 3, 0, 1)] * 49
+    assert (0, READ, 3) in list_spans([*frequent, *rare], [*frequent, *third]), "four keys are few enough"
+    assert (0, READ, 3) not in list_spans([*frequent, *rare, (0, READ, 0, 5, 0, 1)], [*frequent, *third])
+
+
+def test_each_piece_is_split_by_key():
+    run, _ = build_large_run(
+        [(0, READ, 0, 8, 0, 1)] * 50,
+        [],
+        [(0, READ, 0, 8, 1, 2), (0, WRITE, 0, 8, 1, 3), (0, READ, 5, 8, 1, 4), (0, READ, 0, 8, 2, 5)],
+        [(0, WRITE, 0, 8, 0, 6)] * 3,
+        [(1, READ, 0, 8, 3, 7)] * 60 + [(1, WRITE, 0, 8, 3, 8)],
+    )
+    run._spans = run._count_common_spans()
+    pieces = [
+        (key, sorted(set(columns["rank"].tolist())), columns["duration_ns"].tolist())
+        for key, columns in run._iterate_column_pieces(("phase", "kind", "status", "size", "rank", "duration_ns"))
+    ]
+    first, second = (0, READ, 8), (1, READ, 8)
+    assert pieces == [(first, [0], [1] * 50), (first, [1, 2], [2, 5]), (second, [3], [7] * 60)]

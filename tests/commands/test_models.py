@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -11,10 +14,12 @@ from iosonde.answers.verdict import describe_choice
 from iosonde.commands.advise.answer import Advising, advise
 from iosonde.commands.fit.answer import fit
 from iosonde.commands.predict.answer import predict, predict_rows
+from iosonde.commands.validate import held_out
 from iosonde.commands.validate.answer import Folding, validate
-from iosonde.commands.validate.held_out import judge_held_out
+from iosonde.commands.validate.held_out import HoldoutAnswer, judge_held_out
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.types import Experiment, Factor, Observation, Role, Run
+from iosonde.core.table import build_table
+from iosonde.core.types import Estimate, Experiment, Factor, Observation, Role, Run
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.store import Store
@@ -153,3 +158,69 @@ def test_new_trials_of_a_store_are_of_the_same_response(store):
         advise(source, ResponseQuery(("write",)), Advising(("hint",)), new=source)
     with raises("conflicting-options"):
         advise(source, ResponseQuery(("write",)), Advising(("hint",)), {"size": "1"}, source)
+
+
+def judge_rows(monkeypatch, *rows: tuple[str, float, tuple[float | None, ...]]) -> HoldoutAnswer:
+    """Rows (setting, observed, (predicted, low, high)), the last one empty where nothing is predicted."""
+    table = build_table({"y": [observed for _, observed, _ in rows]}, "t.csv")
+    refusal = InputError("far-outside", "it is far outside")
+    predictions = [
+        SimpleNamespace(value=Estimate(*prediction, 0.9, 9)) if prediction else refusal for *_, prediction in rows
+    ]
+    monkeypatch.setattr(held_out, "rows_to_settings", lambda *_, measured: ([{"s": s} for s, *_ in rows], table))
+    monkeypatch.setattr(held_out, "predict_settings", lambda *_: predictions)
+    model: Any = SimpleNamespace(response="y", name="m", unit="s")
+    source: Any = None
+    return judge_held_out(model, source, 0.9)
+
+
+def test_a_model_is_judged_by_the_rows_that_it_predicts(monkeypatch):
+    made = judge_rows(
+        monkeypatch,
+        ("a", 10, (11, 9, 12)),
+        ("a", 14, (11, 9, 12)),
+        ("b", 20, (20, 20, 25)),
+        ("c", float("nan"), (1, 0, 2)),
+        ("b", 25, (20, 20, 25)),
+        ("d", 3, ()),
+        ("e", 7, (5, None, None)),
+        ("f", 3, ()),
+    )
+    assert (made.n, made.n_intervals, made.n_covered, made.n_refused, made.level) == (5, 4, 3, 2, 0.9)
+    assert (made.mae.value, made.mae.n, made.coverage.value, made.coverage.n) == (2.2, 3, 0.75, 2)
+    assert (made.errors.mae, made.errors.relative, made.errors.class_error) == (2.2, pytest.approx(0.16), None)
+    assert made.errors.r2 == pytest.approx(1 - (1 + 9 + 0 + 25 + 4) / sum((y - 15.2) ** 2 for y in (10, 14, 20, 25, 7)))
+    first, second = made.warnings
+    assert_problem(first, "no-predictions", n_rows=2)
+    assert first.values["reason"].code == "far-outside" and "6" in first.values["reason"]
+    assert_problem(second, "no-intervals", n_predictions=1)
+    (record,) = made.records()
+    assert {name: record[name] for name in ("model", "response", "unit", "n", "level", "coverage_settings")} == {
+        "model": "m",
+        "response": "y",
+        "unit": "s",
+        "n": 5,
+        "level": 0.9,
+        "coverage_settings": 2,
+    }
+    assert "warnings" not in record and made.content()["warnings"] == list(made.warnings)
+
+
+def test_a_model_that_predicts_all_rows_has_no_warning_and_none_is_refused(monkeypatch):
+    assert judge_rows(monkeypatch, ("a", 10, (11, 9, 12))).warnings == ()
+    with raises("no-predictions", DataError) as refused:
+        judge_rows(monkeypatch, ("a", 10, ()), ("b", 10, ()))
+    assert refused.value.values["reason"].code == "far-outside" and "1" in refused.value.values["reason"]
+    with raises("no-predictions", DataError):
+        judge_rows(monkeypatch, ("a", float("nan"), (11, 9, 12)))
+
+
+def test_the_coverage_is_judged_by_the_upper_end_of_its_interval(monkeypatch):
+    made = judge_rows(monkeypatch, ("a", 10, (11, 9, 12)), ("b", 10, (11, 9, 12)))
+
+    def sentence(n_intervals: int, high: float | None) -> str:
+        return replace(made, n_intervals=n_intervals, coverage=Estimate(0.5, 0.1, high, 0.9, 2)).sentence
+
+    held, less = sentence(2, 0.9), sentence(2, 0.89)
+    assert held == sentence(2, 1.0) != less and " less " in less and " less " not in held
+    assert len({held, less, sentence(0, None), sentence(1, None)}) == 4 and sentence(0, 0.95) == sentence(0, None)

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import bound_sample
 import declared_sample
 import pytest
+from scipy.stats import binomtest
 
-from iosonde.commands.time_model.answer import SingleOperation, TimeModel, time_model
+from iosonde.commands.time_model.answer import (
+    SingleOperation,
+    TimeModel,
+    _estimate_group_shares,
+    _estimate_row_shares,
+    _lookup_size_unit,
+    _lookup_time_unit,
+    time_model,
+)
 from iosonde.commands.time_model.parts import parts_from_document
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import build_table
+from iosonde.core.types import Estimate
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
+from iosonde.model.time_model import Classified
 from messages import raises
 
 pytest.importorskip("iosonde.engine._native")
@@ -97,3 +110,54 @@ def test_a_document_of_parts_says_where_it_is_wrong():
         parts_from_document({"q": 3}, lambda name: "x.yaml:2: ")
     made = time_model(None, ResponseQuery(), replace(OPERATION, sizes=[262144], observed_s=[1e-3]))
     assert made.to_dict()["schema"] == 1 and len(made.records()) == len(made.conditions)
+
+
+@pytest.mark.parametrize(
+    ("unit", "seconds"), [("", 1.0), ("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("ns", 1e-9)]
+)
+def test_times_are_read_in_seconds(unit, seconds):
+    def response(**more) -> Any:
+        return SimpleNamespace(
+            **{"unit": unit, "measured": "", "measured_unit": "", "transform": "", "title": "t"} | more
+        )
+
+    assert _lookup_time_unit(response()) == seconds
+    assert _lookup_time_unit(response(measured="t", measured_unit=unit)) == seconds
+    for changes in ({"transform": "log"}, {"measured_unit": "m"}):
+        with raises("not-a-time", title="t"):
+            _lookup_time_unit(response(**{"measured": "t", "measured_unit": unit} | changes))
+        assert _lookup_time_unit(response(**changes)) == seconds, "of a computed response"
+    with raises("not-a-time", title="t", unit="MB"):
+        _lookup_time_unit(response(unit="MB"))
+
+
+@pytest.mark.parametrize(
+    ("unit", "n_bytes"), [("", 1), ("bytes", 1), ("Byte", 1), ("B", 1), ("KiB", 1024), ("MB", 10**6)]
+)
+def test_sizes_are_read_in_bytes(unit, n_bytes):
+    assert _lookup_size_unit(unit) == n_bytes
+
+
+def test_shares_of_rows_are_binomial_and_those_of_operations_are_means_of_trials():
+    few = Classified({"p": 0.75, "c": 0.25}, 0.5, 0.25, 4)
+    shares = _estimate_row_shares("a", few, 0.9)
+    low, high = (binom_ends(3, 4, 0.9), binom_ends(1, 4, 0.9))
+    assert (shares.name, shares.n_operations, shares.lost) == ("a", 4, Estimate(0.5, None, None, 0.9, 4))
+    assert (shares.shares["p"].value, shares.shares["p"].n) == (0.75, 4)
+    assert (shares.shares["p"].low, shares.shares["p"].high) == pytest.approx(low)
+    assert (shares.beyond.value, shares.beyond.low, shares.beyond.high) == pytest.approx((0.25, *high))
+    several = _estimate_group_shares("b", [few, replace(few, shares={"p": 0.25, "c": 0.75}, beyond=0.75, n=8)], 0.9)
+    assert (several.name, several.n_operations) == ("b", 12)
+    assert {name: (e.value, e.low, e.high, e.n) for name, e in several.shares.items()} == {
+        "p": (0.5, 0.0, 1.0, 2),
+        "c": (0.5, 0.0, 1.0, 2),
+    }
+    assert (several.beyond.value, several.beyond.low, several.beyond.high) == (0.5, 0.0, 1.0)
+    assert several.lost.value == 0.5 and several.lost.n == 2
+    wide = _estimate_group_shares("b", [few, replace(few, lost=-0.5)], 0.9).lost
+    assert wide.value == 0.0 and wide.low < -1 and wide.high == 1.0
+
+
+def binom_ends(hits: int, n: int, level: float) -> tuple[float, float]:
+    interval = binomtest(hits, n).proportion_ci(level, "exact")
+    return interval.low, interval.high

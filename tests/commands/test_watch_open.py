@@ -8,11 +8,25 @@ import numpy as np
 import pytest
 
 import history_sample
-from iosonde.commands.watch.answer import Watch, Watching, watch
+from iosonde.commands.watch.answer import (
+    SeriesChange,
+    Watch,
+    WatchedPoint,
+    Watching,
+    _describe_largest,
+    _determine_start,
+    _is_open,
+    watch,
+)
 from iosonde.commands.watch.compare import compare_sides
+from iosonde.commands.watch.series import WatchedSeries
+from iosonde.core.stored import StoredRun
+from iosonde.core.types import Better, Estimate, Metric
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
+from iosonde.stats.changes.find import BeforeAfter, Search
+from messages import raises
 
 pytestmark = pytest.mark.slow  # stores of 100 nights are written
 NIGHTS = 100
@@ -69,3 +83,119 @@ def test_a_change_is_compared_by_all_points_next_to_it(tmp_path):
     assert (one.comparison.a.side.n, one.comparison.b.side.n) == (30, 40)
     assert one.comparison.ratio.low < 0.90 < one.comparison.ratio.high < 0.92
     assert (repair.items[0].comparison.a.side.n, repair.items[0].comparison.b.side.n) == (40, 30)
+
+
+def change_of(
+    before: float | None, after: float | None, better: Better = Better.HIGHER, name: str = "x"
+) -> SeriesChange:
+    levels = [Estimate(value, None, None, 0.95, 5) for value in (before, after)]
+    ratio = Estimate(after / before if before else None, None, None, 0.95, 5)
+    runs = tuple(StoredRun({"id": f"r{i}", "experiment": "e", "started_at": f"2026-10-0{i}"}) for i in range(1, 3))
+    series = WatchedSeries(name, Metric("m", "", better), {}, "", np.ones(2), runs, 2, False, {})
+    points = [WatchedPoint(run.id, "e", run.started_at, "") for run in runs]
+    return SeriesChange(series, *points, *points, *levels, ratio, 0.01, 0.0, 3, True, False, (0, 1, 2), ())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "rises"),
+    [(2.0, 3.0, True), (3.0, 2.0, False), (3.0, 0.0, False), (0.0, 3.0, True), (-2.0, -3.0, False)],
+)
+def test_the_direction_is_that_of_the_levels_even_after_zero(before: float, after: float, rises: bool):
+    higher, lower = (change_of(before, after, better) for better in (Better.HIGHER, Better.LOWER))
+    assert (higher.verdict, lower.verdict) == (("better", "worse") if rises else ("worse", "better"))
+    assert (higher.regression, lower.regression) == (not rises, rises)
+    assert higher.claim.direction is lower.claim.direction is (Direction.UP if rises else Direction.DOWN)
+    assert higher.word == lower.word == ("more" if rises else "less")
+    assert not replace(lower, new=False).regression
+
+
+def test_the_largest_regression_is_that_by_ratio_and_a_fall_to_zero_is_the_largest():
+    def find_largest(*changes: SeriesChange) -> str:
+        return _describe_largest(changes).split()[0]
+
+    tenth, third, gone = (change_of(10, after, name=name) for after, name in ((9, "a"), (3, "b"), (0, "c")))
+    double, from_zero = change_of(10, 20, Better.LOWER, "d"), change_of(0, 20, Better.LOWER, "e")
+    assert find_largest(tenth, third) == "b" and find_largest(tenth, double, third) == "b"
+    assert find_largest(tenth, double) == "d" and find_largest(tenth, gone, third) == "c"
+    assert find_largest(double, from_zero) == "e"
+    assert [word for word in _describe_largest([gone]).split() if word[0].isdigit()] == ["100.0"]
+    assert [word for word in _describe_largest([third]).split() if word[0].isdigit()] == ["70.0"]
+
+
+@pytest.mark.parametrize(
+    ("better", "before", "after", "newest", "is_open"),
+    [
+        (Better.HIGHER, 100, 90, [97.0, 97.0], True),
+        (Better.HIGHER, 100, 90, [97.1, 97.1], False),
+        (Better.HIGHER, 100, 110, [90.0, 90.0], False),
+        (Better.LOWER, 100, 110, [103.0, 103.0], True),
+        (Better.LOWER, 100, 110, [102.9, 102.9], False),
+        (Better.LOWER, 100, 90, [110.0, 110.0], False),
+        (Better.LOWER, 100, 100, [110.0, 110.0], False),
+        (Better.LOWER, 100, 110, [50.0, 150.0], False),
+    ],
+)
+def test_a_change_for_the_worse_is_open_while_the_newest_points_are_beyond_the_margin(
+    better: Better, before: float, after: float, newest: list[float], is_open: bool
+):
+    change = change_of(before, after, better)
+    series = replace(change.series, values=np.array([before] * 5 + newest))
+    levels = BeforeAfter(change.before, change.after, change.ratio)
+    assert _is_open(series, levels, 5, Search(share=0.03, newest=3)) is is_open
+    assert _is_open(series, levels, 2, Search(share=0.03, newest=2)) is is_open, "the newest points alone"
+
+
+def test_a_row_of_a_table_holds_the_levels_and_both_commits():
+    change = change_of(4, 2)
+    surely = [WatchedPoint("r", "e", "2026", commit) for commit in ("abc", "def")]
+    series = replace(change.series, by={"nodes": 2, "operation": "x", "p": 3}, settings="s")
+    row = replace(change, series=series, surely_before=surely[0], surely_after=surely[1], open=True).flat()
+    none = {f"{side}_{end}": None for side in ("before", "after", "ratio") for end in ("low", "high")}
+    assert {name: value for name, value in row.items() if name not in none} == {
+        "operation": "x",
+        "metric": "m",
+        "unit": "",
+        "nodes": 2,
+        "p (factor)": 3,
+        "settings": "s",
+        "started_at": "2026-10-02",
+        "run": "r2",
+        "commit_before": "abc",
+        "commit_after": "def",
+        "before": 4,
+        "after": 2,
+        "ratio": 0.5,
+        "p": 0.01,
+        "seen_after": 3,
+        "verdict": "worse",
+        "new": True,
+        "open": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("since", "start"),
+    [
+        (None, ""),
+        ("r2", "2026-10-02"),
+        ("e", "2026-10-01"),
+        ("abcd", "2026-10-01"),
+        ("2026", "2026"),
+        ("2026-11", "2026-11"),
+    ],
+)
+def test_since_is_a_run_or_an_experiment_or_a_commit_or_a_date(since: str | None, start: str):
+    runs = [
+        StoredRun(
+            {"id": f"r{i}", "experiment": "e", "started_at": f"2026-10-0{i}", "facts": {"subject_commit": "abcd9"}}
+        )
+        for i in (2, 1)
+    ]
+    assert _determine_start(runs, since) == start
+
+
+@pytest.mark.parametrize("since", ["abc", "bcd9", "20261", "202x"])
+def test_since_is_refused_if_it_is_nothing_known(since: str):
+    run = StoredRun({"id": "r", "experiment": "e", "started_at": "2026", "facts": {"subject_commit": "abcd9"}})
+    with raises("unknown-run-or-date", reference=since):
+        _determine_start([run], since)

@@ -304,3 +304,16 @@ def test_the_integral_of_the_survival_of_one_rank_is_its_mean(operations, cv):
     x, weight = slowest._build_grid(1, operations, cv)
     assert weight @ slowest._compute_survival(x, operations, cv) == pytest.approx(operations, rel=1e-7)
     assert slowest._compute_survival(np.array([0.0]), operations, cv).tolist() == [1.0]
+
+
+def test_the_approximate_rate_is_taken_beyond_a_number_of_clients_or_where_weights_vanish(monkeypatch):
+    stations = [CLIENT, NETWORK, DISK]
+    rate, present = queueing._approximate_rate(stations, 10)
+    monkeypatch.setattr(queueing, "MOST_EXACT", 10)
+    assert solve_network(stations, 10).exact and compute_rate(stations, 10) == solve_network(stations, 10).rate != rate
+    beyond = solve_network(stations, 11)
+    assert not beyond.exact and beyond.rate == compute_rate(stations, 11) == queueing._approximate_rate(stations, 11)[0]
+    monkeypatch.setattr(queueing, "_compute_weights", lambda some, clients, scale: [np.zeros(clients + 1)] * len(some))
+    made = solve_network(stations, 10)
+    assert (made.exact, made.rate, tuple(load.operations for load in made.loads)) == (False, rate, tuple(present))
+    assert compute_rate(stations, 10) == rate

@@ -75,10 +75,14 @@ class SeriesChange:
     facts: tuple[FactChange, ...]
 
     @property
+    def is_rise(self) -> bool:
+        """Return whether the level rose. The ratio is unknown after a level of 0."""
+        return (self.after.value or 0.0) > (self.before.value or 0.0)
+
+    @property
     def verdict(self) -> str:
         """``worse`` or ``better``."""
-        up = (self.ratio.value or 1.0) > 1
-        return BETTER if up == (self.series.metric.better is Better.HIGHER) else WORSE
+        return BETTER if self.is_rise == (self.series.metric.better is Better.HIGHER) else WORSE
 
     @property
     def regression(self) -> bool:
@@ -93,7 +97,7 @@ class SeriesChange:
             f"{self.series.operation} {self.series.metric.name}",
             (self.series.title,),
             VerdictState.DIFFERENT,
-            Direction.UP if (self.ratio.value or 1.0) > 1 else Direction.DOWN,
+            Direction.UP if self.is_rise else Direction.DOWN,
             "open" if self.open else "",
             self.ratio,
             self.p,
@@ -102,7 +106,7 @@ class SeriesChange:
     @property
     def word(self) -> str:
         """Return the change in a word: ``slower``, ``faster``, ``more``, ``less``."""
-        return describe_change(self.series.metric, (self.ratio.value or 1.0) > 1)
+        return describe_change(self.series.metric, self.is_rise)
 
     @property
     def cause(self) -> str:
@@ -403,8 +407,8 @@ def _describe_series(series: WatchedSeries) -> dict[str, Any]:
 
 
 def _compute_change_size(change: SeriesChange) -> float:
-    ratio = change.ratio.value or 1.0
-    return max(ratio, 1 / ratio) if ratio > 0 else float("inf")
+    ratio = change.ratio.value
+    return max(ratio, 1 / ratio) if ratio is not None and ratio > 0 else float("inf")
 
 
 def _describe_open(older: Sequence[SeriesChange], noun: str) -> str:
@@ -416,11 +420,10 @@ def _describe_open(older: Sequence[SeriesChange], noun: str) -> str:
 
 def _describe_largest(regressions: Sequence[SeriesChange]) -> str:
     worst = max(regressions, key=_compute_change_size)
-    return f"{worst.series.title} is {_format_change_size(worst)} {worst.word}"
-
-
-def _format_change_size(change: SeriesChange) -> str:
-    return f"{format_decimals(100 * abs((change.ratio.value or 1.0) - 1), 1)} %"
+    ratio = worst.ratio.value
+    if ratio is None:
+        return f"{worst.series.title} is {worst.word} than 0"
+    return f"{worst.series.title} is {format_decimals(100 * abs(ratio - 1), 1)} % {worst.word}"
 
 
 def _shorten_commit(commit: str) -> str:
