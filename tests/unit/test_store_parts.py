@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+from datetime import datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -355,3 +356,35 @@ def test_the_files_of_a_run_are_named_with_their_sizes(store, tmp_path):
     digest = store.experiment_digest("e-1").sha256
     assert (set(document["versions"]), document["experiment_sha256"]) == ({"iosonde", "python", "numpy"}, digest)
     assert store.document("bare").get("experiment_sha256") is None
+
+
+def test_tags_and_notes_of_a_run_are_joined_in_order(store):
+    path = store.path / "notes" / "r0.json"
+    assert store.notes.read_notes("r0") == {"tags": [], "notes": []}
+    store.notes.change("r0")
+    assert not path.exists()
+    store.notes.change("r0", ["b", "a"], note="first")
+    store.notes.change("r0", ["c"], ["a", "gone"], note="second")
+    read = store.notes.read_notes("r0")
+    assert (read["tags"], [note["text"] for note in read["notes"]]) == (["b", "c"], ["first", "second"])
+    assert {datetime.fromisoformat(note["at"]).utcoffset() for note in read["notes"]} == {timedelta(0)}
+    before = path.stat().st_ino
+    store.notes.add("r0", read)
+    assert path.stat().st_ino == before  # nothing new is not written
+    third = {"at": "2026-11-29T10:00:00+00:00", "text": "third"}
+    store.notes.add("r0", {"tags": ["a"], "notes": [read["notes"][1], third]})
+    assert store.notes.read_notes("r0") == {"tags": ["a", "b", "c"], "notes": [*read["notes"], third]}
+    assert store.notes.tags("r1") == []
+
+
+@pytest.mark.parametrize("text", ["x", "[]", '{"tags": []}', '{"tags": 1, "notes": []}', '{"tags": [], "notes": [1]}'])
+def test_notes_that_cannot_be_read_are_damaged_and_have_no_tags(store, text):
+    path = store.path / "notes" / "r0.json"
+    store.notes.change("r0", ["a"], note="first")
+    for content in (text, path.read_text().replace("first", "other")):
+        path.write_text(content)
+        with raises("damaged-file", DataError, run_id="r0", path=path):
+            store.notes.read_notes("r0")
+        assert store.notes.tags("r0") == []
+    path.write_text('{"tags": ["z", 1], "notes": [{"text": "by hand"}]}')
+    assert store.notes.read_notes("r0") == {"tags": ["1", "z"], "notes": [{"text": "by hand"}]}
