@@ -175,6 +175,34 @@ def test_a_pass_names_the_largest_change_that_is_possible():
     assert alone.values["limit"] == "" and alone.values["at_most"] == pytest.approx(1 / 1.5 - 1)
     small = with_code(Gate((SLOWER,)).judge(items[1:2]).sentences, "gate-passed")
     assert "12 %" in small.values["limit"] and "(H)" not in small
+    none = with_code(Gate((SLOWER,)).judge([item("J", 1.0, 0.0)]).sentences, "gate-passed")
+    assert (none.values["at_most"], none.values["limit"]) == (0.0, "")
+
+
+@pytest.mark.parametrize("condition", [SLOWER, MORE, DIFFERENT])
+def test_a_pass_beside_a_failure_is_that_of_the_others(condition):
+    alone = with_code(Gate((condition,)).judge([FAMILY[3]]).sentences, "gate-passed")
+    beside = with_code(Gate((condition,)).judge([FAMILY[3], FAMILY[0]]).sentences, "gate-passed")
+    assert alone.values["conclusion"] == condition.passed(False) != condition.passed(True)
+    assert beside.values["conclusion"] == condition.passed(True)
+    assert beside.startswith(beside.values["conclusion"]) and not alone.startswith(alone.values["conclusion"])
+
+
+def test_comparisons_that_are_not_gated_are_listed_by_their_reason():
+    reasons = [("G", "why"), ("H", "because"), ("I", "why")]
+    sentences = Gate((SLOWER,)).judge([FAMILY[3]], not_gated=reasons).sentences
+    assert [one.values for one in sentences[1:]] == [
+        {"reason": "why", "comparisons": "G, I"},
+        {"reason": "because", "comparisons": "H"},
+    ]
+
+
+def test_an_inconclusive_condition_is_said_as_a_failure_where_it_is_one():
+    items = [FAMILY[2]]
+    (loose,), (strict,) = Gate((SLOWER,)).judge(items).sentences, Gate((SLOWER,), True).judge(items).sentences
+    (nothing,) = Gate((SLOWER,)).inconclusive("C").sentences
+    assert loose.values == strict.values == nothing.values == {"comparison": "C", "condition": "slower>25%"}
+    assert loose != strict == nothing
 
 
 def test_a_condition_that_applies_to_nothing_is_refused_unless_it_was_sealed():

@@ -272,6 +272,11 @@ def test_several_values_share_the_scale_of_their_mean_magnitude():
         (10_000, ("9.766KiB", "10.00kB")),
         (9999.5 * 1024, ("9.765MiB", "10.24MB")),
         (2e15, ("1819TiB", "2000TB")),
+        (0.6, ("1B", "1B")),
+        (9999.4, ("9999B", "9999B")),
+        (-20480, ("-20.00KiB", "-20.48kB")),
+        (1e17, ("88.82PiB", "100.0PB")),
+        (1e20, ("88820PiB", "100000PB")),
     ],
 )
 def test_bytes_with_both_families_of_prefixes(value, texts):

@@ -46,9 +46,10 @@ def unit_of(metric: str) -> str:
     return "bytes/s" if "bandwidth" in metric else "operations/s" if metric[:4] in ("rate", "tran") else "s"
 
 
-def stored(path, runs: list[Run], levels=("64k", "4k", "1m")) -> Store:
+def stored(path, runs: list[Run], levels=("64k", "4k", "1m"), others=()) -> Store:
     store = Store.create(path)
-    store.save_experiment(Experiment("e", "?", [Factor("t", "", levels)], {}, [], 0, "2026-01-01T00:00:00Z"))
+    factors = [Factor("t", "", levels), *map(Factor, others)]
+    store.save_experiment(Experiment("e", "?", factors, {}, [], 0, "2026-01-01T00:00:00Z"))
     for one in runs:
         store.append(one)
     return store
@@ -256,3 +257,168 @@ def test_a_tools_iterations_are_rows_where_each_setting_was_executed_once(tmp_pa
         (response,) = build_responses(open_data(store), ResponseQuery())
         assert (response.values.tolist(), response.within_run, response.at.tolist()) == ([2.0, 2.0], False, [0, 3])
         assert (response.title, response.operation, response.unit) == ("write bandwidth_last_done", "write", "bytes/s")
+
+
+def answers(source, **asked) -> dict[str, list[float]]:
+    return {one.title: one.values.tolist() for one in build_responses(open_data(source), ResponseQuery(**asked))}
+
+
+def metric_rows(*rows: tuple[str, str, float]) -> list:
+    return [(operation, metric, value, "") for operation, metric, value in rows]
+
+
+WRITES = metric_rows(("write", "open_time", 2.0), ("write", "close_time", 8.0))
+BOTH = [*metric_rows(("write", "open_time", 2.0)), *metric_rows(("read", "open_time", 8.0))]
+
+
+@pytest.mark.parametrize(
+    ("rows", "text", "expected"),
+    [
+        (WRITES[:1], "log2(value)", {"log2(value)": [1.0]}),
+        (BOTH, "log2(value)", {"log2(value) of read open_time": [3.0], "log2(value) of write open_time": [1.0]}),
+        (BOTH, "log2(read)", {"log2(read)": [3.0]}),
+        (BOTH, "log2(write open_time)", {"log2(write open_time)": [1.0]}),
+        (WRITES, "close_time / nodes", {"close_time / nodes": [2.0]}),
+        (WRITES[:1], "nodes / value", {"nodes / value": [2.0]}),
+    ],
+)
+def test_an_expression_is_computed_for_each_operation_that_it_names(tmp_path, rows, text, expected):
+    store = stored(tmp_path / "s", [run(0, {"nodes": 4}, rows)])
+    assert answers(store, response=(text,)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "values"),
+    [
+        ("value / open_time", "too-many-responses", {"responses": "value and open_time"}),
+        ("write open_time / close_time", "too-many-responses", {"responses": "write open_time and close_time"}),
+        ("write / nodes + read", "too-many-responses", {"expression": "write / nodes + read"}),
+        ("open_time + zzzzzz", "unknown-column", {"column": "zzzzzz"}),
+    ],
+)
+def test_an_expression_has_one_response_and_known_columns(tmp_path, text, code, values):
+    store = stored(tmp_path / "s", [run(0, {"nodes": 4}, [*WRITES, *BOTH[1:]])])
+    with raises(code, **values):
+        titles(store, response=(text,))
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("zzzzzz", "unknown-response"), ("2 * nodes", "expression-without-response")]
+)
+def test_the_first_twenty_operations_are_named(tmp_path, text, code):
+    rows = metric_rows(*((f"o{number:02}", "open_time", 1.0) for number in range(21)))
+    store = stored(tmp_path / "s", [run(0, {"nodes": 4}, rows)])
+    with raises(code) as error:
+        titles(store, response=(text,))
+    names = error.value.values.get("suggestions") or error.value.values["operations"]
+    assert names == ", ".join(f"o{number:02}" for number in range(20))
+
+
+CLOCKED = metric_rows(
+    ("write", "bandwidth_last_done", 1.0),
+    ("write", "bandwidth_first_done", 2.0),
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "values"),
+    [({}, [1.0]), ({"clock": "first_done"}, [2.0]), ({"on": ("metric",)}, [1.0, 2.0])],
+)
+def test_the_value_is_that_of_the_clock_unless_factors_separate_the_metrics(tmp_path, asked, values):
+    store = stored(tmp_path / "s", [run(0, {"t": "4k"}, CLOCKED)])
+    assert answers(store, response=("value",), **asked) == {"value": values}
+
+
+@pytest.mark.parametrize("asked", [{"clock": "overlap"}, {"on": ("operation",), "clock": "all"}])
+def test_the_value_of_several_metrics_is_refused(tmp_path, asked):
+    store = stored(tmp_path / "s", [run(0, {"t": "4k"}, CLOCKED)])
+    with raises("ambiguous-metric", n_kinds=2):
+        answers(store, response=("value",), **asked)
+
+
+def test_the_value_has_the_factors_and_warnings_of_its_metric(tmp_path):
+    rows = metric_rows(("write", "bandwidth_first_done", 1.0), ("write", "bandwidth_sum_of_ranks", 2.0))
+    runs = [run(n, {"t": t, "u": t, "n": n % 2}, rows) for n, t in enumerate(("4k", "4k", "1m", "1m"))]
+    source = open_data(stored(tmp_path / "s", runs, others=("u", "n")))
+    (metric,) = build_responses(source, ResponseQuery())
+    (value,) = build_responses(source, ResponseQuery(response=("value",)))
+    assert metric.title == "write bandwidth_sum_of_ranks" and value.values.tolist() == metric.values.tolist()
+    assert (value.factors, value.confounded, value.twins) == (metric.factors, metric.confounded, metric.twins)
+    assert [factor.name for factor in value.factors] == ["t", "n"] and value.confounded == (("u", "t"),)
+    for response in (metric, value):
+        assert [warning.code for warning in response.warnings] == ["no-common-clock"]
+
+
+def test_a_column_is_no_factor_of_itself(tmp_path):
+    runs = [run(n, {"t": t, "n": n + 1}, WRITES[:1]) for n, t in enumerate(("4k", "1m", "64k", "4k"))]
+    (response,) = build_responses(
+        open_data(stored(tmp_path / "s", runs, others=("n",))), ResponseQuery(response=("n",))
+    )
+    assert (response.values.tolist(), [factor.name for factor in response.factors]) == ([1.0, 2.0, 3.0, 4.0], ["t"])
+
+
+def test_a_name_of_an_operation_and_a_metric_is_the_metric_of_all_operations(tmp_path):
+    rows = metric_rows(("heal", "heal", 1.0), ("write", "heal", 2.0), ("heal", "other", 3.0))
+    store = stored(tmp_path / "s", [run(0, {"t": "4k"}, rows)])
+    assert answers(store, response=("heal",)) == {"heal heal": [1.0], "write heal": [2.0]}
+
+
+@pytest.mark.parametrize(
+    ("operation", "metric", "expected"),
+    [
+        ("read", "open_time", {"read open_time": [8.0]}),
+        ("write", "open_time", {"write open_time": [2.0]}),
+        ("step", "open_time", {"step seconds": [3.0]}),  # it lacks that metric
+        ("read", "close_time", {"read open_time": [8.0]}),
+    ],
+)
+def test_an_operation_has_the_chosen_metrics_that_it_has(tmp_path, operation, metric, expected):
+    rows = [*WRITES, *BOTH[1:], *metric_rows(("step", "seconds", 3.0))]
+    store = stored(tmp_path / "s", [run(0, {"t": "4k"}, rows)])
+    assert answers(store, response=(operation,), metric=(metric,)) == expected
+
+
+def repeated(number: int, factors: dict, *operations: str, iterations: int = 2) -> Run:
+    rows = [
+        Observation(operation, metric, 10.0 * place + number + i, "s", None, i)
+        for place, operation in enumerate(operations)
+        for metric in ("open_time", "close_time")
+        for i in range(iterations)
+    ]
+    return replace(run(number, factors, [], headlines={}), observations=rows, facts={"import": {}})
+
+
+@pytest.mark.parametrize(
+    ("runs", "asked", "expected"),
+    [
+        (
+            [repeated(0, {"t": "4k"}, "write", "read")],
+            {"metric": ("open_time",)},
+            {"write open_time": ([0.0, 1.0], True), "read open_time": ([10.0, 11.0], True)},
+        ),
+        (
+            [repeated(0, {"t": "4k"}, "write", iterations=1)],
+            {"metric": ("open_time",)},
+            {"write open_time": ([0.0], False)},
+        ),
+        (
+            [repeated(0, {"t": "4k"}, "write"), repeated(5, {"t": "4k"}, "read")],  # once for each operation
+            {"metric": ("close_time",)},
+            {"write close_time": ([0.0, 1.0], True), "read close_time": ([5.0, 6.0], True)},
+        ),
+        (
+            [repeated(n, {"t": "4k", "u": n}, "write") for n in (0, 4)],
+            {"metric": ("open_time",)},
+            {"write open_time": ([0.0, 1.0, 4.0, 5.0], True)},
+        ),
+        (
+            [repeated(n, {"t": "4k", "u": n}, "write") for n in (0, 4)],
+            {"metric": ("open_time",), "on": ("t",)},  # twice in the same cell
+            {"write open_time": ([0.5, 4.5], False)},
+        ),
+    ],
+)
+def test_iterations_are_those_of_their_operation_and_metric(tmp_path, runs, asked, expected):
+    found = build_responses(open_data(stored(tmp_path / "s", runs, others=("u",))), ResponseQuery(**asked))
+    assert {one.title: (one.values.tolist(), one.within_run) for one in found} == expected
+    assert all((one.at is None) is one.within_run for one in found)

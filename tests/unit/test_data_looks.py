@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from iosonde.core.column_units import split_unit
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Column, Table, build_column, build_table
@@ -207,11 +208,26 @@ def test_a_table_without_a_response_is_refused_with_its_columns():
         ("run", [5.5, 6.5], False),
         ("run", [5], False),
         ("x", ["2026-01-01", "x"], False),
+        ("number", [5, 9, 5], True),
+        ("run of nodes", [5, 9], False),
+        ("number 2", [5, 9], False),
+        ("trial bytes", [5, 9], False),
+        ("run (s)", [5, 9], False),
+        ("rank", [0, 1, 1, 0], True),
+        ("bring_up", [7, 7, 9], True),
+        ("x", [6, None, 7], True),
+        ("x", [6, 7, 9], False),
+        ("x", [7, 6], False),
+        ("x", ["2026-01-01", "2026-01-01"], True),
+        ("x", ["2026-01-01", None], False),
+        ("x", ["2026-01-01"] * 20 + ["x"], True),
+        ("x", ["2026-01-01"] * 19 + ["x"], False),
     ],
 )
 def test_columns_that_number_the_rows(name, values, is_number):
-    data = {name: values, "speed": [float(place) + 0.5 for place in range(len(values))]}
-    assert (name in guess_roles(build_table(data), ["speed"]).numbering) is is_number
+    speed = build_column("speed", [float(place) + 0.5 for place in range(len(values))])
+    table = Table({name: build_column(name, values, *split_unit(name)), "speed": speed})
+    assert (name in guess_roles(table, ["speed"]).numbering) is is_number
 
 
 def test_ranks_are_averaged_first():
@@ -512,3 +528,61 @@ def test_a_few_odd_cells_among_numbers_stop_the_guess(cells, row):
         return
     with raises("not-a-number", DataError, row=row, column="x"):
         guess_roles(table, ["y"])
+
+
+SENTENCE = "five words are a sentence"
+
+
+@pytest.mark.parametrize(
+    ("values", "is_remark"),
+    [
+        ([SENTENCE, SENTENCE], True),
+        (["two words", "nine words of a remark that says very much"], True),  # five each on average
+        ([SENTENCE, "four words are none"], False),
+        ([SENTENCE, None, None], True),
+        (["a", "b", None], True),  # hardly any duplicates
+        (["a", "a", None], False),
+        (["a", "b", "c"], False),  # in every row
+        ([None, None, None], True),
+        ([1.5, None, None], False),
+    ],
+)
+def test_remarks_are_sentences_or_texts_of_some_rows(values, is_remark):
+    data = {"x": values, "speed": [float(place) + 0.5 for place in range(len(values))]}
+    assert ("x" in guess_roles(build_table(data), ["speed"]).remarks) is is_remark
+
+
+@pytest.mark.parametrize(
+    ("data", "responses"),
+    [
+        ({"latency": [1, 1, 2, 2], "y": [1.5, 2.5, 3.5, 4.5]}, ("y",)),  # surely measured comes first
+        ({"latency": [1, 1, 2, 2], "a": [9, 7, 2, 5]}, ("latency",)),  # then a name
+        ({"x (ms)": [1, 1, 2, 2], "a": [9, 7, 2, 5]}, ("a",)),  # then hardly any duplicates
+        ({"x (ms)": [1, 1, 2, 2], "a": [1, 2, 1, 2]}, ("x (ms)",)),  # then a unit
+        ({"x": [1.5, 2.5, 3.5, 4.5], "y": [2.5, 1.5, 9.5, 8.5], "a": [1, 1, 2, 2]}, ("x", "y")),
+        ({"a": [1, 1, 2, 2], "b": ["x", "y", "x", "y"], "gone": [None] * 4}, ("a",)),
+        ({"x": [1.5, 1.5, 2.5, 2.5], "a": [1, 2, 1, 2], "y": [3, 3, 4, 4]}, ("x",)),
+        ({"a": [1, 1, 2, 2] * 2, "b": [4, 4, 4, 4, 5, 5, 5, 5], "y": [1, 1, 3, 3, 5, 5, 9, 9]}, ("y",)),
+    ],
+)
+def test_what_was_measured_is_guessed_by_its_surest_sign(data, responses):
+    columns = {name: build_column(name, values, *split_unit(name)) for name, values in data.items()}
+    assert guess_roles(Table(columns)).responses == responses
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "names"),
+    [
+        ("1 + 2", [], None),
+        ("1 + 2", ["", "Y"], None),
+        ("Y + 1", ["", "Y"], ("Y",)),
+        ("write_MiB/s * 2", ["write_MiB", "s", "write_MiB/s"], ("write_MiB/s",)),
+        ("write_MiB / s", ["write_MiB", "s", "write_MiB/s"], ("write_MiB", "s")),
+        ("log(log)", ["log"], ("log",)),
+        ("b + a + b", ["a", "b"], ("b", "a")),
+        ("a.b + a", ["a", "a.b"], ("a.b", "a")),
+    ],
+)
+def test_the_columns_of_a_formula_in_their_order(text, columns, names):
+    made = derived.parse_expression(text, columns)
+    assert (made and made.names) == names

@@ -10,9 +10,13 @@ from test_data_factors import NOW, trial
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.hardware import SOURCE as PROBE
+from iosonde.core.table import build_table
 from iosonde.core.types import Experiment, Factor, Observation
-from iosonde.data.query import EVERY, MetricChoice
+from iosonde.data.options import DataOptions
+from iosonde.data.query import EVERY, MetricChoice, ResponseQuery
+from iosonde.data.responses import build_responses
 from iosonde.data.source import Source, StoredSource, open_data
+from iosonde.data.table_source import TableSource, filter_table_source
 from iosonde.store import Store
 from messages import assert_problem, raises
 
@@ -272,3 +276,104 @@ def test_damage_is_that_of_documents_and_problems_also_of_contents(tmp_path: Pat
     assert [finding.evidence["path"] for finding in source.damage] == ["runs/e-0001"]
     assert sorted(finding.evidence["path"] for finding in source.find_problems()) == ["runs/e-0000", "runs/e-0001"]
     assert source.problems == tuple(finding.sentence for finding in source.damage)
+
+
+MEASURED = {
+    "nodes": [1, 1, 2, 2],
+    "fs": ["a", "b", "a", "b"],
+    "speed": [10.5, 11.25, 19.5, 21.75],
+    "latency": [9, 8, 7, 5],
+    "fixed": [3, 3, 3, 3],
+}
+ASSUMED, PARTS = "assumed-factors", "averaged-parts"
+
+
+@pytest.mark.parametrize(
+    ("asked", "values", "factor_names", "excluded"),
+    [
+        ({}, {"speed": MEASURED["speed"], "latency": MEASURED["latency"]}, ["nodes", "fs"], ""),
+        ({"response": ("speed",)}, {"speed": MEASURED["speed"]}, ["nodes", "fs"], "latency"),
+        ({"response": ("speed",), "on": ("nodes",)}, {"speed": MEASURED["speed"]}, ["nodes"], None),
+        ({"on": ("fs",)}, {"speed": MEASURED["speed"], "latency": MEASURED["latency"]}, ["fs"], None),
+        ({"response": ("log2(nodes)",)}, {"log2(nodes)": [0, 0, 1, 1]}, ["fs"], "speed, latency"),
+        (
+            {"response": ("speed / nodes", "latency")},
+            {"speed / nodes": [10.5, 11.25, 9.75, 10.875], "latency": MEASURED["latency"]},
+            ["nodes", "fs"],
+            "",
+        ),
+    ],
+)
+def test_responses_of_a_table_are_named_or_guessed(asked, values, factor_names, excluded):
+    made = build_responses(TableSource(build_table(MEASURED), "t"), ResponseQuery(**asked))
+    assert {one.title: one.values.tolist() for one in made} == values
+    for response in made:
+        assert response.names == factor_names and (response.are_parts, response.trial_note) == (False, "")
+        if excluded is None:
+            assert response.warnings == ()
+        else:
+            (warning,) = response.warnings
+            assert_problem(warning, ASSUMED, factors=", ".join(factor_names), excluded=excluded)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "n", "are_parts", "note"),
+    [([0, 1, 0, 1], 2, False, PARTS), ([0, 0, 1, 1], 4, True, "missing-trial-column")],
+)
+def test_ranks_of_a_table_are_averaged_or_named(ranks, n, are_parts, note):
+    table = build_table({"rank": ranks, "fs": ["a"] * 4, "size": [1, 1, 1, 1], "speed": [1.5, 3.5, 10.5, 20.5]})
+    (response,) = build_responses(TableSource(table, "t"), ResponseQuery(response=("speed",)))
+    assert (len(response.values), response.are_parts, response.trial_note.code) == (n, are_parts, note)
+    assert [warning.code for warning in response.warnings] == [note]
+
+
+def test_a_table_without_rows_or_with_other_columns_has_no_response():
+    table = build_table(MEASURED)
+    with raises("no-rows", InputError, source="t"):
+        build_responses(TableSource(table.take([]), "t"), ResponseQuery())
+    with raises("unknown-column", DataError, column="nodez", nearest="nodes"):
+        build_responses(TableSource(table, "t"), ResponseQuery(response=("nodez",)))
+
+
+def test_a_table_knows_no_runs_and_narrows_by_all_conditions():
+    source = TableSource(build_table(MEASURED), "t")
+    assert (source.path, source.trial_runs, source.describe_concurrency(["a"])) == ("t", (), [])
+    assert source.separate_last(["fs"], alike=True) == (source, "") and source.narrow((), None) is source
+    narrower = source.narrow([("fs", "=", "a")], None).narrow([("nodes", ">", "1")], None)
+    assert (narrower.where, len(narrower.table)) == ((("fs", "=", "a"), ("nodes", ">", "1")), 1)
+    assert source.trials().at.tolist() == [0, 1, 2, 3] and source.run_rows is source.trial_rows is source.table
+    with raises("not-a-store", InputError):
+        filter_table_source(source.table, "t", [("complete", "=", "any")])
+    with_column = build_table({"complete": ["yes", "no"], "x": [1, 2]})
+    assert len(filter_table_source(with_column, "t", [("complete", "=", "no")]).table) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({}, ""),
+        ({"where": ("fs=a",), "response": ("y",)}, ""),
+        ({"experiment": "e"}, "experiment"),
+        ({"metric": ("iops",)}, "metric"),
+        ({"clock": "overlap"}, "clock"),
+        ({"clock": "overlap", "experiment": "e"}, "experiment"),
+    ],
+)
+def test_an_option_of_stores_is_refused_of_a_table(table, campaign, changes, name):
+    options = DataOptions(data="", **changes)
+    assert options.find_store_option() == name
+    options.refuse_store_options()
+    options.refuse_store_options(campaign, table)
+    if name:
+        with raises("not-a-store", InputError, name=table.name):
+            options.refuse_store_options(table, table)
+    else:
+        options.refuse_store_options(table)
+
+
+def test_options_are_a_query_and_conditions():
+    options = DataOptions(data="", response=("y",), clock="overlap", level=0.9, metric=("m",), where=("a=1",))
+    assert options.query == ResponseQuery(("y",), (), "overlap", 0.9, ("m",))
+    assert (options.conditions, options.grouping_columns) == (("a=1",), ())
+    assert DataOptions(data="", where=("a=1",), incomplete=True).conditions == ("a=1", "complete=any")
+    assert DataOptions(data="").conditions == ()

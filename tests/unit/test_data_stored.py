@@ -322,3 +322,60 @@ def test_the_setting_before_a_campaign(levels, setting, code):
     assert (found, getattr(note, "code", "")) == (setting, code)
     if code:
         assert note.values["settings"] == ",".join(f"{name}={states[0]}" for name, states in levels[0].items())
+
+
+@pytest.mark.parametrize(
+    ("pairs", "is_implied"),
+    [
+        ([("nfs", "nfs4"), ("xfs", "xfs"), ("nfs", "nfs4")], True),
+        ([("nfs", "nfs4"), ("nfs", "nfs3")], False),
+        ([(None, "nfs4")], False),
+        ([(None, "nfs4"), ("xfs", "xfs")], False),
+    ],
+)
+def test_a_labs_file_system_determines_the_type_of_the_mount(pairs, is_implied):
+    runs = [
+        run(f"r{place}", mounted(kind, "/mnt"), {} if lab is None else {"file_system": lab})
+        for place, (lab, kind) in enumerate(pairs)
+    ]
+    assert factors._is_implied_by_lab(runs) is is_implied
+
+
+def declared(*names: str, key: str = "e") -> Experiment:
+    return Experiment(key, key, [Factor(name, "s") for name in names], {}, [], 1, "")
+
+
+PLACED = {"import": {}}
+
+
+@pytest.mark.parametrize(
+    ("runs", "experiments", "expected"),
+    [
+        ([run("a", mounted("nfs4", "/a")), run("b", mounted("xfs", "/a"))], [], ["filesystem"]),
+        ([run("a", mounted("nfs4", "/a")), run("b", mounted("nfs4", "/b"))], [], ["target"]),
+        ([run("a", mounted("nfs4", "/a")), run("b")], [], []),
+        ([run("a", mounted("nfs4", t), {"target": t}) for t in ("/a", "/b")], [], []),
+        (
+            [run("a", mounted("nfs4", "/a")), run("b", mounted("xfs", "/b"))],
+            [declared("n", "target")],
+            ["target", "filesystem", "n"],
+        ),
+        ([run("a"), run("b", experiment="f")], [declared("n"), declared("m", "n", key="f")], ["n", "m"]),
+        ([run("a", PLACED, {"t": 1, "seed": 2, "Host": "x", "nodes": 1, "block": 0})], [], ["t", "nodes"]),
+        ([run("a", PLACED, {"t": 1})], [declared("n")], ["n"]),
+        ([run("a", {}, {"t": 1})], [], []),
+    ],
+)
+def test_factors_are_declared_by_experiments_tools_or_places(runs, experiments, expected):
+    found = factors._collect_declared(runs, experiments)
+    assert list(found) == expected
+    units = {factor.name: factor.unit for entry in experiments for factor in entry.factors}
+    assert {name: factor.unit for name, factor in found.items()} == {name: units.get(name, "") for name in expected}
+
+
+def test_undeclared_settings_are_those_of_measured_runs_then_of_targets():
+    options = {"conditions": {"options": {"cache": "on", "t": "x"}}}
+    runs = [run("a", options, {"t": 1, "seed": 2}), run("b", PLACED, {"u": 1}), run("c", {}, {"v": 1})]
+    assert factors._list_undeclared_settings(runs) == ["t", "v", "cache"]
+    names = ["ranks", "nodes", "ranks_per_node", "factor_nodes", "x"]
+    assert [factors._find_position(name) for name in names] == [2, 0, 1, 0, 3]

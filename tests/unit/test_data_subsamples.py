@@ -71,3 +71,44 @@ def test_missing_values_are_left_out_of_the_mean():
     values[:3] = np.nan
     made = average_trials(Table({**table.columns, "y": type(column)("y", values)}), ["y"]).rows.numbers("y")
     assert np.isnan(made[0]) and made[1] == values[3] and not np.isnan(made[2:]).any()
+
+
+PAIRS = [1.5, 3.5, 5.5, 7.5, 2.5, 4.5, 6.5, 8.5]
+DATES = [f"2026-11-{day:02}" for day in range(1, 9)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "means", "parts"),
+    [
+        ({"run": [1, 1, 2, 2] * 2, "fs": ["a"] * 4 + ["b"] * 4}, [2.5, 6.5, 3.5, 7.5], "rows"),
+        ({"run": [1, 1, 2, 2] * 2, "fs": ["a"] * 4 + ["b"] * 4, "when": DATES}, PAIRS, None),  # each has its date
+        ({"run": [1, 1, 2, 2] * 2, "fs": ["a"] * 4 + ["b"] * 4, "rank": [0, 1] * 4}, [2.5, 6.5, 3.5, 7.5], "ranks"),
+        (
+            {"trial": [1, 1, 2, 2] * 2, "block": [1] * 4 + [2] * 4, "rank": [0, 1] * 4},
+            [2.5, 6.5, 3.5, 7.5],  # the numbers begin anew in each block
+            "ranks",
+        ),
+        ({"trial": [1, 1, 2, 2] * 2, "block": [1] * 4 + [2] * 4}, PAIRS, None),
+        ({"run": [1] * 4 + [2] * 4, "iteration": [1, 2, 3, 4] * 2}, [4.5, 5.5], "rows"),  # the outer one decides
+        ({"iteration": [1, 2, 3, 4] * 2, "run": [1] * 4 + [2] * 4}, [4.5, 5.5], "rows"),
+        ({"trial": [1, 2] * 4, "rank": [0, 0, 1, 1] * 2, "fs": ["a"] * 4 + ["b"] * 4}, [3.5, 5.5, 4.5, 6.5], "ranks"),
+        ({"rank": [0, 1, 1, 0] * 2, "fs": ["a"] * 4 + ["b"] * 4}, [2.5, 6.5, 3.5, 7.5], "ranks"),  # by turns
+        ({"run": list(range(8))}, PAIRS, None),
+        ({"fs": ["a", "b"] * 4}, PAIRS, None),
+    ],
+)
+def test_trials_are_told_apart_by_their_numbers_or_turns(columns, means, parts):
+    made = average_trials(build_table({**columns, "y": PAIRS}), ["y"])
+    assert (made.rows.numbers("y").tolist(), made.are_parts) == (means, False)
+    assert made.note == "" if parts is None else made.note.values == {"parts": parts}
+
+
+def test_each_response_is_averaged_and_other_columns_are_those_of_the_first_row():
+    data = {"rank": [1, 0, 0, 1], "trial": [1, 1, 2, 2], "y": [1.5, 2.5, 4.5, 5.5], "z": [10.25, 20.25, 30.25, 50.25]}
+    made = average_trials(build_table(data), ["y", "z"]).rows
+    assert {name: made.numbers(name).tolist() for name in data} == {
+        "rank": [1, 0],
+        "trial": [1, 2],
+        "y": [2.0, 5.0],
+        "z": [15.25, 40.25],
+    }

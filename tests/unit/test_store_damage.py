@@ -5,15 +5,17 @@ from __future__ import annotations
 import errno
 import io
 import json
+import math
 import os
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import store_samples
 
 from iosonde.core.errors import DataError, InputError, SchemaTooNewError, SystemFaultError
-from iosonde.store import Store
+from iosonde.store import Store, rundir, runfile
 from iosonde.store.files import Disk
 from messages import assert_problem, raises
 
@@ -332,3 +334,140 @@ def test_what_cannot_be_written_says_what_helps(store: Store, number: int, cure:
         with raises("io-error", SystemFaultError, reason=os.strerror(number)) as refused:
             write()
         assert cure in refused.value.hint
+
+
+def damaged(store: Store) -> list[tuple[str, str]]:
+    return [(item.code, item.sentence.values.get("damage", "")) for item in store.problems()]
+
+
+@pytest.mark.parametrize(
+    ("harm", "damage", "values"),
+    [
+        (Path.unlink, "missing-file", {"file": "raw/out.txt"}),
+        (truncate, "size-mismatch", {"actual_bytes": 11, "expected_bytes": 14}),
+        (flip, "checksum-mismatch", {"file": "raw/out.txt"}),
+        (link, "not-a-regular-file", {"file": "raw/out.txt"}),
+    ],
+)
+def test_the_damage_of_a_file_is_named(store: Store, harm, damage: str, values: dict) -> None:
+    harm(store.path / "runs" / "bad" / "raw" / "out.txt")
+    (problem,) = store.problems()
+    assert_problem(problem.sentence, "damaged-run", damage=damage, directory=store.path / "runs" / "bad", **values)
+    assert (str(problem.severity), str(store.path / "runs" / "bad") in problem.action) == ("error", True)
+
+
+@pytest.mark.parametrize(
+    ("content", "damage"),
+    [
+        (b"x", "invalid-json"),
+        (b"[]", "not-a-run"),
+        (b'{"schema_version": "2"}', "not-a-run"),
+        (b'{"schema_version": 2}', "checksum-mismatch"),
+        (runfile.encode_sealed({"schema_version": 2}), "missing-key"),
+        (runfile.encode_sealed({"schema_version": 2, "x": {"$float": "y"}}), "invalid-number"),
+    ],
+)
+def test_the_damage_of_a_run_json_is_named(store: Store, content: bytes, damage: str) -> None:
+    (store.path / "runs" / "bad" / "run.json").write_bytes(content)
+    assert damaged(store) == [("D101", damage)]
+
+
+def test_a_run_json_is_that_of_its_directory_and_lists_results(store: Store) -> None:
+    path = store.path / "runs" / "bad" / "run.json"
+    plain = json.loads(path.read_bytes())
+    for change, damage in (({"id": "good"}, "id-mismatch"), ({"files": {}}, "missing-results")):
+        path.write_bytes(runfile.encode_sealed({**plain, **change}))
+        assert damaged(store) == [("D101", damage)]
+    path.unlink()
+    assert damaged(store) == [("D101", "missing-file")]
+
+
+def test_problems_are_errors_where_something_is_lost(store: Store) -> None:
+    (store.path / "runs" / ".tmp-x-00000000.1.1.1-00000000").mkdir()
+    os.utime(store.path / "runs" / ".tmp-x-00000000.1.1.1-00000000", (1e9, 1e9))
+    (store.path / "runs" / "mine").mkdir()
+    (store.path / "notes" / "bad.json").write_text("{")
+    (store.path / "notes" / ".hidden.json").write_text("{")
+    (store.path / "experiments" / "e-9.json").write_text("{")
+    (store.path / "store.json").write_text('{"iosonde_store": 1}')
+    found = [(item.code, str(item.severity), item.evidence["path"], item.sentence.code) for item in store.problems()]
+    assert found == [
+        ("D108", "error", "store.json", "marker-changed"),
+        ("D102", "info", "runs/.tmp-x-00000000.1.1.1-00000000", "half-written"),
+        ("D103", "warning", "runs/mine", "not-a-run"),
+        ("D105", "warning", "experiments/e-9.json", "damaged-experiment"),
+        ("D105", "warning", "notes/bad.json", "damaged-file"),
+    ]
+    assert [item.code for item in store.part(["good"]).problems()] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "is_flat"),
+    [
+        ("a b.txt", True),
+        ("x" * 255, True),
+        ("x" * 256, False),
+        ("é" * 127, True),
+        ("é" * 128, False),
+        ("", False),
+        (".", False),
+        ("..", False),
+        ("...", True),
+        ("a/b", False),
+        ("a\n", False),
+    ],
+)
+def test_a_raw_file_has_a_flat_name(name: str, is_flat: bool) -> None:
+    assert rundir.is_flat_name(name) is is_flat
+
+
+@pytest.mark.parametrize(
+    ("value", "is_valid"),
+    [("a" * 150, True), ("a" * 151, False), ("Az0._+=@-", True), ("-a", False), ("a b", False), ("a\n", False)],
+)
+def test_an_id_is_a_file_name_everywhere(value: str, is_valid: bool) -> None:
+    if is_valid:
+        assert rundir.check_id("a run", value) == value
+        return
+    with raises("invalid-id", InputError, id=value, kind="a run"):
+        rundir.check_id("a run", value)
+
+
+def test_only_small_raw_files_are_read(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = store.path / "runs" / "good"
+    document = store.document("good")
+    for limit, expected in ((14, b"max read: 250\n"), (13, directory / "raw" / "out.txt")):
+        monkeypatch.setattr(rundir, "RAW_BYTES", limit)
+        assert rundir.read_raw(directory, document) == {"out.txt": expected}
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (np.float64(1.5), 1.5),
+        (np.arange(2), [0, 1]),
+        (np.bool_(True), True),
+        ((1, "a", None, False), [1, "a", None, False]),
+        ({3, 1, 2}, [1, 2, 3]),
+        ({1: Path("/x")}, {"1": "/x"}),
+        (float("inf"), {"$float": "inf"}),
+        ({"a": [float("-inf")]}, {"a": [{"$float": "-inf"}]}),
+    ],
+)
+def test_values_as_json_has_them(value, plain) -> None:
+    assert runfile.to_plain(value) == plain
+    assert type(runfile.to_plain(value)) is type(plain)
+
+
+def test_numbers_that_json_does_not_have_come_back() -> None:
+    value = {"a": [float("inf"), {"b": float("-inf")}, 1], "$float": "x", "c": {"$float": 1.0, "d": 2}}
+    assert runfile.from_plain(runfile.to_plain(value)) == value
+    assert math.isnan(runfile.from_plain({"$float": "nan"}))
+    with raises("unsupported-type", InputError, type="object"):
+        runfile.to_plain([object()])
+
+
+def test_keys_are_sorted_but_those_of_factors() -> None:
+    text = runfile.encode({"z": {"b": 1, "a": "é"}, "factors": {"y": 1, "x": 2}, "a": 0}).decode()
+    assert list(json.loads(text)) == ["a", "factors", "z"] and list(json.loads(text)["factors"]) == ["y", "x"]
+    assert list(json.loads(text)["z"]) == ["a", "b"] and "é" in text and text.endswith("}\n")

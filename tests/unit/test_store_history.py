@@ -12,6 +12,7 @@ import pytest
 import here
 from iosonde.core.types import Observation, Run
 from iosonde.store import Store
+from iosonde.store import history as history_module
 from iosonde.store.export import export
 from iosonde.store.history import History
 
@@ -84,3 +85,53 @@ def test_what_is_left_out_is_said(stores, tmp_path):
     assert done.returncode == 0 and len(done.stdout.splitlines()) == 3
     assert " a " in done.stderr and " 1 " in done.stderr and "results.parquet" in done.stderr
     assert here.iosonde("store", "export", "nothing", where=tmp_path).returncode == 2
+
+
+def test_each_row_holds_what_is_known_of_its_run(stores):
+    history = History(stores, incomplete=True)
+    rows = [row for table in history.tables() for row in table.to_pylist()]
+    assert (history.runs, history.n_incomplete_omitted, history.problems) == (4, 0, [])
+    known = {
+        "experiment": "e",
+        "source": "test",
+        "filesystem": "nfs4",
+        "target": "/mnt/x",
+        "operation": "write",
+        "metric": "rate",
+        "value": 5.0,
+        "unit": "bytes/s",
+        "iteration": 0,
+        "count": None,
+        "includes": "",
+    }
+    facts = ["store", "run", "started_at", "commit", "complete"]
+    factors = ["nodes", "size", "factor_store", "odd"]
+    assert {name: rows[3][name] for name in known} == known and set(rows[3]) == {*known, *facts, *factors}
+    assert [[row[name] for name in facts] for row in rows] == [
+        ["one", "b", "2026-11-01", "c-b", True],
+        ["two", "a", "2026-11-02", "c-a", True],
+        ["one", "a", "2026-11-03", "c-a", True],
+        ["two", "c", "2026-11-04", "c-c", False],
+    ]
+    assert [[row[name] for name in factors] for row in rows] == [
+        [2.0, "4k", None, None],
+        [1.5, None, None, float(2**70)],
+        [1.0, "4096", "=1+1", None],
+        [1.0, None, None, None],
+    ]
+
+
+def test_runs_that_are_left_out_are_counted_or_named(stores, tmp_path):
+    (tmp_path / "one" / "runs" / "a" / "results.parquet").write_bytes(b"")
+    (tmp_path / "one" / "runs" / "b" / "run.json").write_bytes(b"")
+    history = History(stores)
+    assert sum(len(table) for table in history.tables()) == 1
+    assert (history.runs, history.n_incomplete_omitted, len(history.problems)) == (1, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("level", "kind"),
+    [(2**63 - 1, int), (-(2**63), int), (2**63, complex), (-(2**63) - 1, complex), (True, bool), ("x", str)],
+)
+def test_integers_beyond_64_bits_have_a_type_of_their_own(level, kind):
+    assert history_module._find_type(level) is kind

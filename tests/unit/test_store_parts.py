@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import math
+import re
+from datetime import datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +19,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Experiment
 from iosonde.store import Store, prune
 from iosonde.store.export import export, iter_operations
+from iosonde.store.files import build_temporary_file_name
 from iosonde.store.hide import Names
 from iosonde.store.lock import LOCKS, find_lock_holder, lock_experiment
 from iosonde.store.remains import Remains
@@ -296,3 +300,91 @@ def test_of_many_runs_those_that_are_there_are_returned(store):
     assert store.append_many([]) == [] and store.append_many(new) == ["r5", "r4"]
     with raises("duplicate-run", InputError, run_id="r0", path=store.path):
         store.append(store_samples.run("r0"))
+
+
+def test_leftovers_of_dead_writers_are_removed_everywhere_in_a_store(store):
+    directories = (store.path, *(store.path / name for name in ("runs", "experiments", "notes", LOCKS)))
+    (store.path / LOCKS).mkdir(exist_ok=True)
+    alive = build_temporary_file_name("x")
+    dead = re.sub(r"\.\d+-", ".1-", alive)  # another process with this number
+    for directory in directories:
+        (directory / dead).write_text("half")
+        (directory / alive).write_text("half")
+    store.clean_leftovers()
+    for directory in directories:
+        assert not (directory / dead).exists() and (directory / alive).exists()
+    (store.path / LOCKS / alive).unlink()
+    (store.path / LOCKS).rmdir()
+    store.clean_leftovers()
+
+
+def test_an_experiment_is_replaced_unless_only_a_new_one_is_wanted(store):
+    store.save_new_experiment(experiment("e-1", "other"))
+    assert store.experiment("e-1").name == "first"
+    store.save_new_experiment(experiment("e-4", "new"))
+    store.save_experiment(experiment("e-2", "replaced"))
+    expected = [("e-1", "first"), ("e-2", "replaced"), ("e-3", "unmeasured"), ("e-4", "new")]
+    assert [(one.id, one.name) for one in Store.open(store.path).experiments()] == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "field"),
+    [
+        ({"phases": [{"name": 5}]}, "wrong-type", "phases.0.name"),
+        ({"facts": {"order": "first"}}, "wrong-type", "facts.order"),
+        ({"factors": {"nodes": [1]}}, "wrong-type", "factors.nodes"),
+    ],
+)
+def test_a_run_of_other_types_is_not_stored(store, change, code, field):
+    with raises(code, InputError, run_id="odd", field=field):
+        store.append(store_samples.run("odd", **change))
+    assert store.run_ids() == ["r0", "r1"]
+
+
+def test_the_files_of_a_run_are_named_with_their_sizes(store, tmp_path):
+    (tmp_path / "big.txt").write_bytes(b"12345")
+    store.append(store_samples.run("files", raw={"a.txt": b"123", "b.txt": tmp_path / "big.txt"}))
+    document = store.document("files")
+    sizes = {name: file["bytes"] for name, file in document["files"].items()}
+    assert set(sizes) == {"results.parquet", "operations.parquet", "raw/a.txt", "raw/b.txt"}
+    assert (sizes["raw/a.txt"], sizes["raw/b.txt"]) == (3, 5)
+    digest = hashlib.sha256(b"12345").hexdigest()
+    assert (document["files"]["raw/b.txt"]["sha256"], store.raw_file("files", "b.txt")) == (digest, b"12345")
+    store.append(store_samples.run("bare", raw={}, operations=None, experiment="gone"))
+    assert list(store.document("bare")["files"]) == ["results.parquet"]
+    assert not (store.path / "runs" / "bare" / "raw").exists()
+    digest = store.experiment_digest("e-1").sha256
+    assert (set(document["versions"]), document["experiment_sha256"]) == ({"iosonde", "python", "numpy"}, digest)
+    assert store.document("bare").get("experiment_sha256") is None
+
+
+def test_tags_and_notes_of_a_run_are_joined_in_order(store):
+    path = store.path / "notes" / "r0.json"
+    assert store.notes.read_notes("r0") == {"tags": [], "notes": []}
+    store.notes.change("r0")
+    assert not path.exists()
+    store.notes.change("r0", ["b", "a"], note="first")
+    store.notes.change("r0", ["c"], ["a", "gone"], note="second")
+    read = store.notes.read_notes("r0")
+    assert (read["tags"], [note["text"] for note in read["notes"]]) == (["b", "c"], ["first", "second"])
+    assert {datetime.fromisoformat(note["at"]).utcoffset() for note in read["notes"]} == {timedelta(0)}
+    before = path.stat().st_ino
+    store.notes.add("r0", read)
+    assert path.stat().st_ino == before  # nothing new is not written
+    third = {"at": "2026-11-29T10:00:00+00:00", "text": "third"}
+    store.notes.add("r0", {"tags": ["a"], "notes": [read["notes"][1], third]})
+    assert store.notes.read_notes("r0") == {"tags": ["a", "b", "c"], "notes": [*read["notes"], third]}
+    assert store.notes.tags("r1") == []
+
+
+@pytest.mark.parametrize("text", ["x", "[]", '{"tags": []}', '{"tags": 1, "notes": []}', '{"tags": [], "notes": [1]}'])
+def test_notes_that_cannot_be_read_are_damaged_and_have_no_tags(store, text):
+    path = store.path / "notes" / "r0.json"
+    store.notes.change("r0", ["a"], note="first")
+    for content in (text, path.read_text().replace("first", "other")):
+        path.write_text(content)
+        with raises("damaged-file", DataError, run_id="r0", path=path):
+            store.notes.read_notes("r0")
+        assert store.notes.tags("r0") == []
+    path.write_text('{"tags": ["z", 1], "notes": [{"text": "by hand"}]}')
+    assert store.notes.read_notes("r0") == {"tags": ["1", "z"], "notes": [{"text": "by hand"}]}

@@ -9,7 +9,7 @@ import pytest
 import store_samples
 
 from iosonde.core.where import parse_where
-from iosonde.store import Store, files
+from iosonde.store import Store, files, query
 from messages import raises
 
 
@@ -165,3 +165,85 @@ def test_an_experiment_is_read_again_only_when_it_is_another_file(store: Store, 
 def test_without_conditions_no_notes_are_looked_for(store: Store, monkeypatch) -> None:
     monkeypatch.setattr(store.notes, "tags", lambda run: pytest.fail(f"{run} is asked for its tags"))
     assert len(store.results()) == 4
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([2**63 - 1, -(2**63)], [2**63 - 1, -(2**63)]),
+        ([2**63, None], [2.0**63, None]),
+        ([-(2**63) - 1], [-(2.0**63)]),
+        ([10**400, -(10**400)], [float("inf"), float("-inf")]),
+        ([1, 2.5], [1.0, 2.5]),
+        ([True, 1], ["true", "1"]),
+        ([1, "x", None], ["1", "x", None]),
+        ([{"b": 1, "a": [2]}], ['{"a": [2], "b": 1}']),
+        (["\udcff"], ["\\udcff"]),
+        ([None], [None]),
+        ([], []),
+    ],
+)
+def test_values_of_a_factor_in_the_type_of_its_column(values: list, expected: list) -> None:
+    found = query.array_from_values(values).to_pylist()
+    assert found == expected and list(map(type, found)) == list(map(type, expected))
+
+
+def with_options(run_id: str, factors: dict, **options: str) -> dict:
+    return {"id": run_id, "factors": factors, "facts": {"conditions": {"options": options}}}
+
+
+def test_settings_are_factors_and_the_options_that_vary() -> None:
+    documents = [
+        with_options("a", {"nodes": 1}, cache="on", io="fast"),
+        with_options("b", {"nodes": 2, "cache": "mine"}, cache="off", io="fast"),
+        with_options("c", {}, io="fast"),
+    ]
+    expected = [{"cache": "on", "nodes": 1}, {"cache": "mine", "nodes": 2}, {}]
+    assert query.collect_settings(documents) == expected
+    assert query.collect_settings(documents[:1]) == [{"nodes": 1}]
+    names = query.name_factor_columns([{"b": 1, "run": 2}, {"a": 1, "b": 2, "factor_run": 3, "tags": 4, "value": 5}])
+    assert names == {
+        "b": "b",
+        "run": "factor_run",
+        "a": "a",
+        "factor_run": "factor_factor_run",
+        "tags": "factor_tags",
+        "value": "factor_value",
+    }
+    assert list(names) == ["b", "run", "a", "factor_run", "tags", "value"]
+
+
+def test_conditions_are_of_runs_where_a_run_has_the_column() -> None:
+    conditions = parse_where(["fs=nfs", "rank=0", "nodes>1", "value>2"])
+    assert query.split_conditions(conditions, ["fs", "nodes", "value"]) == (
+        [conditions[0], *conditions[2:]],
+        [conditions[1]],
+    )
+
+
+def test_columns_of_runs(store: Store) -> None:
+    documents = store.runs()
+    columns = query.build_run_columns(documents, [["x"], [], ["y"]])
+    assert columns == {
+        "run": ["b", "a", "c"],
+        "experiment": ["e-1", "e-1", "e-2"],
+        "started_at": ["2026-11-21T10:00:00Z", "2026-11-21T11:00:00Z", "2026-11-21T12:00:00Z"],
+        "source": ["mtc"] * 3,
+        "complete": [True, True, False],
+        "seconds": [1.5] * 3,
+        "tags": [["x"], [], ["y"]],
+        "nodes": [1, 2, 2],
+        "fs": ["nfs", "ext4", "nfs"],
+        "repetition": [0, 1, 1],
+        "direct": [None, True, None],
+    }
+
+
+def test_live_options_that_vary_are_columns_of_the_results(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    for run_id, cache in (("a", "on"), ("b", "off")):
+        facts = {"conditions": {"options": {"cache": cache, "io": "fast"}}}
+        store.append(store_samples.run(run_id, facts=facts, factors={"n": 1}))
+    table = store.results()
+    assert table["cache"].to_pylist() == ["on", "on", "off", "off"] and "io" not in table.column_names
+    assert store.results(where=parse_where(["cache=off", "rank=0"]))["run"].to_pylist() == ["b"]

@@ -244,3 +244,14 @@ def test_a_copy_that_fails_leaves_nothing(tmp_path, monkeypatch, error):
         redact(store, tmp_path / "copy")
     assert ".tmp-" not in str(raised.value)
     assert os.listdir(tmp_path / "copy") == [] and sorted(os.listdir(tmp_path)) == ["copy", "store"]
+
+
+def test_the_names_of_this_host_and_user_are_hidden_too(tmp_path, monkeypatch):
+    monkeypatch.setattr("socket.gethostname", lambda: "tern77")
+    monkeypatch.setattr("getpass.getuser", lambda: "wilhelmine")
+    store = Store.create(tmp_path / "store")
+    facts = {"kernel": "6.1"}
+    store.append(store_samples.run("r", facts=facts, source="by wilhelmine", raw={"out.txt": b"on tern77"}))
+    assert redact(store, tmp_path / "copy").replaced == {"host": 1, "user": 1}
+    copy = Store.open(tmp_path / "copy")
+    assert (copy.run("r").source, copy.raw_file("r", "out.txt")) == ("by user-1", b"on host-1")

@@ -174,6 +174,26 @@ def test_operations_are_sorted_and_come_in_batches(tmp_path: Path, monkeypatch: 
     assert list(store.operation_batches("none")) == []
 
 
+@pytest.mark.parametrize(("group", "batch"), [(10, 3), (4, 3), (4, 4), (3, 10)])
+def test_rows_are_read_whole_whatever_the_pieces(tmp_path: Path, monkeypatch, group: int, batch: int) -> None:
+    from iosonde.store import tables
+
+    monkeypatch.setattr(tables, "ROWS_PER_GROUP", group)
+    monkeypatch.setattr(tables, "_BATCH", batch)
+    rows = store_samples.operations(10, ranks=1)
+    with (tmp_path / "o.parquet").open("wb") as file:
+        tables.write_operations(rows, file)
+    assert np.array_equal(tables.read_operations(tmp_path / "o.parquet"), rows)
+    columns = tables.read_operation_columns(tmp_path / "o.parquet", ["offset", "size"])
+    assert {name: column.tolist() for name, column in columns.items()} == {
+        "offset": rows["offset"].tolist(),
+        "size": rows["size"].tolist(),
+    }
+    parts = list(tables.iter_column_groups(tmp_path / "o.parquet", ["offset"]))
+    assert [len(part["offset"]) for part in parts] == [min(group, 10 - at) for at in range(0, 10, group)]
+    assert np.concatenate([part["offset"] for part in parts]).tolist() == rows["offset"].tolist()
+
+
 @pytest.mark.parametrize("swap", [None, 2, 3, 4, 8])
 def test_rows_out_of_order_are_found_wherever_they_are(tmp_path: Path, monkeypatch, swap: int | None) -> None:
     from iosonde.store import tables

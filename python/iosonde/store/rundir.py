@@ -31,7 +31,7 @@ from .runfile import build_run_document, decode_sealed, encode_sealed, from_plai
 DOCUMENT = "run.json"
 RESULTS = "results.parquet"
 OPERATIONS = "operations.parquet"
-_ID = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+=@-]{0,149}$")
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=@-]{0,149}")
 _READ_BYTES = 1 << 20
 # Larger raw files are not read with their run.
 RAW_BYTES = 16 << 20
@@ -63,7 +63,7 @@ def is_run_directory(path: Path) -> bool:
 
 def check_id(what: str, value: str) -> str:
     """Return ``value`` if it is a valid file name everywhere. Raises InputError."""
-    if not _ID.match(value):
+    if not _ID.fullmatch(value):
         raise InputError(
             "invalid-id",
             "'{id}' is not a valid id of {kind}",
