@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from iosonde.campaign.document import build_document
+from iosonde.campaign.extent import apply_extent
 from iosonde.campaign.request import Request
+from iosonde.core.yaml_text import Document
 from messages import raises
 
 FILE = """
@@ -53,3 +55,29 @@ def test_an_error_in_it_names_its_line(tmp_path):
     (tmp_path / "e.yaml").write_text(FILE.replace("quick: {nodes: [1, 2],", "quick: {nodes: [0],"))
     found = build_document(Request(what=str(tmp_path / "e.yaml"), quick=True))
     assert found.place(("nodes",)) == 6
+
+
+def test_only_the_section_in_use_counts_with_its_lines_and_values():
+    places = {("nodes",): 1, ("quick", "nodes"): 2, ("full", "nodes"): 3, ("quick",): 4, ("quick", "lab", "set"): 5}
+    data = {
+        "nodes": [1],
+        "lab": {"servers": 2, "set": {"a": 1}},
+        "factors": {"x": [1]},
+        "quick": {"nodes": [2], "lab": {"set": {}}, "steps": {"y": 1}},
+        "full": {"nodes": [3], "factors": 7},
+    }
+    document = Document(data, "e.yaml", places, "text")
+    common = {"lab": data["lab"], "factors": {"x": [1]}}
+    plain, quick, full = (apply_extent(document, *flags) for flags in ((False, False), (True, False), (False, True)))
+    assert plain == Document({"nodes": [1], **common}, "e.yaml", places, "text")
+    shortened = {"nodes": [2], "lab": {"servers": 2, "set": {}}, "factors": {"x": [1]}, "steps": {"y": 1}}
+    assert quick.data == shortened
+    assert quick.places == places | {("nodes",): 2, ("lab", "set"): 5}
+    assert full.data == {"nodes": [3], "lab": data["lab"], "factors": 7}
+    assert full.places == places | {("nodes",): 3}
+    assert set(document.data) == {"nodes", "lab", "factors", "quick", "full"}, "the file itself stays"
+
+
+def test_without_a_section_quick_changes_nothing_here():
+    document = Document({"nodes": [1]}, "", {}, "")
+    assert apply_extent(document, True, False).data == {"nodes": [1]}

@@ -11,7 +11,8 @@ from iosonde.campaign import forecast, needs
 from iosonde.campaign.each_trial import Pace
 from iosonde.campaign.forecast import FinishedTrial, LabWait, Speeds, TrialWork
 from iosonde.core.faults import PlannedFault
-from iosonde.core.types import Factor, Run
+from iosonde.core.schema import CENTRE
+from iosonde.core.types import Factor, Run, Trial
 from iosonde.measure import design
 from iosonde.measure.workloads import envelope
 from messages import assert_problem, raises
@@ -389,3 +390,71 @@ def test_the_basis_names_the_commands_that_it_knows_nothing_of():
     texts = {n: forecast.forecast_trials(trials(), [], moved, SPEEDS, n).basis for n in (0, 1, 3)}
     assert len(set(texts.values())) == 3
     assert texts[0] in texts[1] and texts[0] in texts[3] and "3" in texts[3].removeprefix(texts[0])
+
+
+def test_a_lab_waits_as_with_the_same_faults_else_as_with_others_or_without_any():
+    slow = LabWait((PlannedFault("slow", "io1"),))
+    lab_waits = {"same": slow, "other": LabWait((STOP,), True), "settles": LabWait(settles=True), "none": None}
+    earlier = [
+        FinishedTrial({"is": "same"}, 100.0, 10.0),
+        FinishedTrial({"is": "same"}, 100.0, 20.0),
+        FinishedTrial({"is": "settles"}, 100.0, 3.0),
+        FinishedTrial({"is": "none"}, 100.0, 99.0),  # not a wait of the lab
+    ]
+    seconds = forecast._build_lab_estimator(earlier, lambda cell: lab_waits[cell["is"]])
+    assert {name: seconds({"is": name}) for name in lab_waits} == {"same": 15, "other": 15, "settles": 3, "none": 0}
+    assert forecast._build_lab_estimator(earlier, None)({"is": "same"}) == 0
+    assert [bool(wait) for wait in (LabWait(), LabWait((STOP,)), LabWait((), True))] == [False, True, True]
+
+
+def test_the_median_is_that_of_the_factors_of_a_cell():
+    earlier = [
+        FinishedTrial({"a": 1, "b": 1, "host": "x"}, 10.0),
+        FinishedTrial({"a": 1, "b": 2}, 30.0),
+        FinishedTrial({"a": 2}, 70.0),
+    ]
+    medians = forecast._Medians(earlier)
+    cells = [{"a": 1}, {"a": 1, "b": 2}, {"a": 2}, {"a": 2, "b": 1}, {"a": 1, CENTRE: 1}, {"b": 2}]
+    assert [medians.find_median(cell) for cell in cells] == [20, 30, 70, None, 20, 30]
+
+
+def test_levels_of_unknown_seconds_and_constant_factors():
+    ahead = [Trial(i, {"a": i % 2, "c": 1, CENTRE: i}, 0, 0, 0) for i in range(4)]
+    assert forecast.sum_seconds_by_level(ahead, [1.0, None, 5.0, None]) == {"a": {0: 6.0, 1: 0.0}}
+
+
+def test_rates_of_a_lab_are_a_range_and_say_whether_clients_send_each_copy():
+    ahead = trials([NODES])
+
+    def of(copies):
+        return lambda cell: Speeds(1e8 * cell["nodes"], 500.0, written_per_s=5e7 if copies else None)
+
+    assert forecast._format_rates(of(False), ahead).startswith("100 to 200 MB/s and 500 ")
+    assert [forecast._is_sent_by_clients(of(copies), ahead) for copies in (True, False)] == [True, False]
+    assert forecast._is_sent_by_clients(Speeds(written_per_s=1.0), ahead) is False
+    assert forecast._format_rates(None, []).startswith("200 MB/s and 2000 ")
+    assert forecast._format_rates(lambda cell: Speeds(123456789.0), ahead).startswith("123 MB/s")
+    assert forecast._format_rates(Speeds(123456789.0), ahead).startswith("123.457 MB/s")
+
+
+@pytest.mark.parametrize(
+    ("besides", "known", "n_commands", "is_without_lab"), [(2, True, 2, True), (1, False, 0, False), (0, True, 0, True)]
+)
+def test_the_basis_excludes_what_no_guess_covers(besides, known, n_commands, is_without_lab):
+    work = moved if known else nothing_known
+    basis = forecast.forecast_trials(
+        trials(), [], work, SPEEDS, besides=besides, waits=lambda _: LabWait((), True)
+    ).basis
+    kinds = {"guessed": 4, "unknown": 0} if known else {"guessed": 0, "unknown": 4}
+    assert_problem(
+        basis,
+        "forecast-basis",
+        n_measured=0,
+        measured=0,
+        scaled=0,
+        alike=0,
+        n_commands=n_commands,
+        is_without_lab=is_without_lab,
+        is_sent_by_clients=False,
+        **kinds,
+    )

@@ -231,3 +231,44 @@ def test_the_last_line_is_the_reason_that_is_shown(command, code, values):
     assert_problem(why, code, command=command, **values)
     assert ("()" in why) is False and (values["output"] in why)
     assert each_trial.find_abort_reason("") is None is each_trial.find_abort_reason("false")
+
+
+@pytest.mark.parametrize(
+    ("pacing", "took_s", "ago_s", "break_s"),
+    [
+        (Pacing(10.0), 4.0, 0.0, 6.0),
+        (Pacing(10.0), 4.0, 1.5, 4.5),
+        (Pacing(10.0), 4.0, 7.0, 0.0),
+        (Pacing(share=0.25), 4.0, 0.0, 12.0),
+        (Pacing(share=0.25), 4.0, 2.0, 10.0),
+        (Pacing(share=0.25), 4.0, 13.0, 0.0),
+        (Pacing(), 4.0, 0.0, 0.0),
+    ],
+)
+def test_a_break_is_what_the_pace_leaves(pacing, took_s, ago_s, break_s):
+    assert pacing.break_s(took_s, ago_s) == pytest.approx(break_s)
+
+
+@pytest.mark.parametrize(("n_trials", "total_s"), [(0, 12.0), (1, 12.0), (2, 16.0), (3, 24.0)])
+def test_no_break_follows_the_last_trial(n_trials, total_s):
+    assert Pacing(10.0).total_s(12.0, n_trials) == pytest.approx(total_s)  # 3 of 4 s: two breaks of 6 s
+
+
+def test_breaks_begin_at_the_end_of_a_trial_and_are_announced_once(monkeypatch):
+    now, messages, checks = [100.0], [], []
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "sleep", lambda seconds: now.append(now.pop() + seconds))
+    breaks = Breaks(Pacing(10.0), lambda: checks.append(now[0]), messages.append)
+    assert breaks.next_s() == 0.0
+    breaks.wait()
+    assert (now, messages, checks, breaks.waited_s) == ([100.0], [], [], 0.0)
+    for _ in range(2):
+        breaks.done(now[0] - 9.5)
+        assert (breaks.next_s(), breaks.waited_s) == (pytest.approx(0.5), 0.0)
+        breaks.wait()
+        assert breaks.waited_s == pytest.approx(0.5)
+        breaks.done(now[0] - 10.5)  # a longer trial needs none
+        assert (breaks.next_s(), breaks.waited_s) == (0.0, 0.0)
+    assert now[0] == pytest.approx(101.0)
+    assert checks == pytest.approx([100.0, 100.2, 100.4, 100.5, 100.7, 100.9])
+    assert [message.code for message in messages] == ["paced"]

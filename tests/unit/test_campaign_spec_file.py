@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iosonde.campaign.spec import check
 from iosonde.campaign.spec import file as spec_file
 from iosonde.core import yaml_text
 from iosonde.core.problems import SpecError
@@ -463,3 +464,45 @@ def test_what_the_store_keeps_is_the_same_experiment_again(tmp_path_factory, ste
     )
     text = json.dumps(spec_file.spec_to_document(made))
     assert spec_file.build_experiment(yaml_text.parse(text, "kept.json", as_json=True), IMPORTERS).spec == made
+
+
+COLD, WARM = {"workload": "envelope"}, {"workload": "envelope", "cache": "warm"}
+
+
+@pytest.mark.parametrize(
+    ("cache", "steps", "expected"),
+    [
+        ({"between_trials": "remount"}, [COLD], [("cache", "unmount"), ("cache", "mount")]),
+        ({"between_trials": "remount", "mount": "m"}, [COLD], [("cache", "unmount")]),
+        ({"between_trials": "remount", "mount": "m", "unmount": "u", "before_reads": "r"}, [COLD], []),
+        (
+            {"between_trials": "drop", "mount": "m", "unmount": "u"},
+            [COLD],
+            [("cache.unmount", ""), ("cache.mount", "")],
+        ),
+        ({"before_reads": "r"}, [WARM, COLD], []),
+        ({"before_reads": "r"}, [WARM, WARM], [("cache.before_reads", "")]),
+        ({"before_reads": "r"}, ["ls"], [("cache.before_reads", "")]),
+        ("drop", ["ls"], []),
+    ],
+)
+def test_commands_of_the_cache_are_those_that_would_run(cache, steps, expected):
+    document = yaml_text.Document({"cache": cache, "steps": steps}, "", {}, "")
+    problems = list(check._check_cache(document))
+    assert [(problem.key, problem.what.values.get("missing_key", "")) for problem in problems] == expected
+    codes = {"cache": "key-requires-key"}
+    assert [problem.code for problem in problems] == [codes.get(key, "unused-command") for key, _ in expected]
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({}, ["steps[1]", "steps[0]", "steps[3]"]),
+        ({"target": "/t"}, []),
+        ({"targets": {"a": "/a"}}, []),
+    ],
+)
+def test_each_step_that_needs_a_target_is_named(more, expected):
+    steps = ["ls ${TARGET}", COLD, "ls ${size}", "ls ${TARGET_ROOT}/${size}"]
+    problems = list(check._check_target(yaml_text.Document({"steps": steps, **more}, "", {}, "")))
+    assert [(problem.key, problem.code) for problem in problems] == [(key, "missing-target") for key in expected]

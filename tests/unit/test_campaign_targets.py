@@ -218,3 +218,37 @@ def test_an_error_of_a_named_target_says_its_name_once(name, message, shown):
     with pytest.raises(TargetError) as error, prefix_target_errors(name):
         raise TargetError("gone", message, "look for it")
     assert (error.value.code, error.value.message, error.value.hint) == ("gone", shown, "look for it")
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        ([], []),
+        (["/a/x"], ["x"]),
+        (["/a/x", "/b/x"], ["a", "b"]),
+        (["/a/x/1", "/b/x/1", "/b/y/1"], ["a/x/1", "b/x/1", "b/y/1"]),
+        (["/a", "/a"], ["/a", "/a"]),
+    ],
+)
+def test_names_are_the_shortest_that_distinguish(paths, names):
+    assert derive_target_names([Path(path) for path in paths]) == names
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["/a"], {"": "/a"}),
+        (["n=/a=b"], {"n": "/a=b"}),
+        (["./n=b"], {"": "./n=b"}),
+        (["~n=b"], {"": "~n=b"}),
+        (["/a/x", "n=/b", "/c/y"], {"x": "/a/x", "n": "/b", "y": "/c/y"}),
+        (["/a/x", "n=/b"], {"x": "/a/x", "n": "/b"}),
+    ],
+)
+def test_a_target_is_a_directory_with_or_without_a_name(words, expected):
+    assert parse_targets(words) == expected
+
+
+def test_two_targets_of_one_name_are_refused():
+    with raises("duplicate-target", name="x"):
+        parse_targets(["y=/c", "x=/b", "/a/x"])

@@ -159,3 +159,83 @@ def test_a_target_that_fails_ends_the_campaign_and_costs_no_run(fails):
     assert ended.fault is fault
     assert ended.early == fault.message
     assert [what for what, _ in bench.events].count("keep") == ended.measured == (1 if fails == "measure" else 2)
+
+
+@pytest.mark.parametrize(
+    ("missing", "measured", "code"),
+    [
+        (["rank 0: quota exceeded"], [0], "target-unusable"),
+        (["rank 0: /t is not visible there"], [0], "target-unusable"),
+        (["a rank died", Message("another-fault", "of no consequence")], [0, 1, 2], "incomplete-in-a-row"),
+        ([Message("silent-nodes", "nodes are silent")], [0], "target-unusable"),
+    ],
+)
+def test_the_reason_decides_how_often_a_failure_is_repeated(missing, measured, code):
+    bench = Bench(missing=dict.fromkeys(range(10), missing))
+    ended = bench.run(experiment(5))
+    assert (bench.measured(), ended.measured, ended.incomplete) == (measured, len(measured), len(measured))
+    n = {"n": 3} if len(measured) == 3 else {}
+    assert_problem(ended.early, code, reason=missing[0], **n)
+
+
+class Looks:
+    """A rule that wants ``n`` repetitions, and notes the runs that it sees."""
+
+    def __init__(self, n):
+        self.n, self.seen = n, []
+
+    def add(self, run):
+        self.seen.append(int(run.id))
+
+    def needed(self, experiment):
+        return self.n
+
+
+def test_a_rule_that_looks_sees_every_run_and_adds_up_to_what_it_needs():
+    bench, looks = Bench(), Looks(4)
+    ended = bench.run(experiment(3), rules=campaign.Rules(looks=looks, needed=lambda: 9))
+    assert bench.measured() == looks.seen == list(range(8))
+    assert [trial.repetition for trial in ended.experiment.trials] == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert (ended.early, ended.capped) == ("", 0)
+
+
+def test_a_rule_that_looks_ends_after_three_failures_of_one_cell():
+    planned = experiment(5)
+    one_node = [trial.index for trial in planned.trials if trial.factors["nodes"] == 1]
+    failures = {index: ["a rank died"] for index in one_node}
+    bench = Bench(missing=failures)
+    ended = bench.run(planned, rules=campaign.Rules(looks=Looks(5)))
+    assert bench.measured() == list(range(one_node[2] + 1))
+    assert_problem(ended.early, "incomplete-in-a-row", n=3, reason="a rank died")
+    bench = Bench(missing={index: failures[index] for index in one_node if index != one_node[2]})
+    assert bench.run(planned, rules=campaign.Rules(looks=Looks(5))).early == ""
+
+
+def test_each_trial_is_announced_with_its_place_among_all():
+    places = []
+    planned = experiment(2)
+    campaign.measure_planned_trials(
+        planned,
+        {0, 2},
+        campaign.Rules(),
+        Bench().measure,
+        lambda _: None,
+        lambda _: None,
+        lambda trial, place, total: places.append((trial.index, place, total)),
+    )
+    assert places == [(1, 2, 4), (3, 3, 4)]
+
+
+@pytest.mark.parametrize(("needed", "most", "capped"), [(5, 5, 0), (6, 5, 6), (0, 5, 0)])
+def test_only_more_than_the_maximum_is_cut(needed, most, capped):
+    ended = Bench().run(experiment(3), rules=campaign.Rules(needed=lambda: needed, max_repetitions=most))
+    assert (ended.capped, len(ended.experiment.trials)) == (capped, 2 * max(3, min(needed, most)))
+
+
+@pytest.mark.parametrize(("ends_at", "measured"), [(112.0, 1), (111.9, 0), (126.3, 1), (126.4, 2)])
+def test_the_longest_trial_and_a_fifth_must_fit_before_the_end(monkeypatch, ends_at, measured):
+    now = [100.0]
+    monkeypatch.setattr(campaign.time, "monotonic", lambda: now[0])
+    bench = Bench(wait=lambda: now.append(now.pop() + 12))
+    bench.run(experiment(5), rules=campaign.Rules(ends_at=ends_at, expected_s=10.0))
+    assert len(bench.measured()) == measured

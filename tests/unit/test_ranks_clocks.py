@@ -86,3 +86,21 @@ def test_times_go_back_to_rank_0(offset_ns, rate, error_ns):
 def test_the_worst_error_is_that_of_the_worst_pair():
     found = Clocks((0, 5, 9), (0, 300, 700), 0)
     assert found.worst_error_ns == 1000
+
+
+def test_an_offset_between_two_estimates_is_interpolated():
+    before, after = Clocks((0, 100), (0, 1), 1000), Clocks((0, 120), (0, 1), 2000)
+    times = {1100: 1000, 1610: 1500, 2120: 2000, 2630: 2500}
+    assert {local: clocks.to_root_ns(local, 1, before, after) for local in times} == times
+    assert clocks.to_root_ns(1500, 0, before, after) == 1500
+    assert clocks.to_root_ns(1500, 1, before, before) == 1400
+
+
+def test_the_fastest_round_trip_is_the_sample():
+    assert clocks.select_best_sample([(0, 500, 100), (1000, 1430, 1051), (2000, 2600, 2060)]) == (430 - 25, 26)
+
+
+def test_errors_add_up_along_the_path():
+    edges = [Edge(1, 3, 7, 4), Edge(0, 2, 20, 2), Edge(0, 1, 10, 1)]
+    assert clocks.compose_offsets(4, edges) == ([0, 10, 20, 17], [0, 1, 2, 5])
+    assert Clocks((0,), (9,), 0).worst_error_ns == 9

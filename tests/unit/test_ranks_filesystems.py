@@ -617,3 +617,22 @@ def test_lustre_is_asked_for_its_imports_and_options(asked, tmp_path, monkeypatc
 def test_lustre_has_one_copy_unless_it_has_mirrors(striping, imports, expected):
     found = lustre._describe_redundancy(striping, imports)
     assert (found and (found["copies"], found["servers"])) == (expected or {})
+
+
+@pytest.mark.parametrize(("there", "pool"), [("/m/a/b", "b"), ("/m/a", "a"), ("/m", "m"), ("/", None)])
+def test_the_layout_is_that_of_the_nearest_ancestor_within_the_mount(monkeypatch, there, pool):
+    def read(path, name):
+        if str(path) != there or name != "ceph.file.layout":
+            raise OSError
+        return f"stripe_unit=4 word pool={Path(there).name}".encode()
+
+    monkeypatch.setattr(ceph.os, "getxattr", read)
+    expected = {"stripe_unit": "4", "pool": pool} if pool else None
+    assert ceph.read_layout(Path("/m/a/b"), Path("/m")) == expected
+
+
+def test_translators_of_a_type_are_in_the_order_of_their_numbers():
+    names = {"v-replicate-10": "r", "v-replicate-9": "r", "v-client-1": "c", "a": "r"}
+    translators = {name: gluster_graph.Translator(name, kind, 0, {}, {}) for name, kind in names.items()}
+    selected = gluster_graph.Graph(translators, ()).select_type("r")
+    assert [translator.name for translator in selected] == ["a", "v-replicate-9", "v-replicate-10"]

@@ -173,3 +173,40 @@ def test_a_comparison_that_was_killed_goes_on_under_its_seal(tmp_path, killed_af
     )["comparisons"]
     assert pairs["verdict"] == "different" and pairs["ratio"]["low"] > 1
     assert [experiment.settings["decision"]] == sealed
+
+
+class Line:
+    """A socket that is only closed."""
+
+    is_closed = False
+
+    def close(self):
+        self.is_closed = True
+
+
+class Helper:
+    """A process that is only ended."""
+
+    def __init__(self):
+        self.calls = []
+
+    def kill(self):
+        self.calls.append("kill")
+
+    def wait(self):
+        self.calls.append("wait")
+
+
+def test_closing_ends_the_helper_and_its_line_once():
+    ranks = forked.ForkedRanks("a_rank")
+    ranks.close()
+    line, helper = Line(), Helper()
+    ranks._line, ranks._process = line, helper
+    assert ranks._start_helper(TOKEN) is line
+    ranks.close()
+    ranks.close()
+    assert (line.is_closed, helper.calls, ranks._line, ranks._process) == (True, ["kill", "wait"], None, None)
+
+
+def test_a_token_that_no_trial_has_is_as_long():
+    assert forked.create_unused_token("boot:ns:1:2:0042") == "boot:ns:1:2:0000"

@@ -905,3 +905,31 @@ def test_a_lab_is_read_from_a_file_of_root_or_of_this_user(tmp_path, monkeypatch
     assert (emulated.read_lab(file), emulated.read_lab_cpu_seconds(file)) == ({"a": 1}, 2.5)
     monkeypatch.setattr(emulated.os, "geteuid", lambda: file.stat().st_uid + 1)
     assert (emulated.read_lab(file) is None) is bool(file.stat().st_uid)
+
+
+def test_counts_are_added_and_subtracted_one_by_one():
+    one, two = traffic.NetworkCounts(10, 20, 30, 40), traffic.NetworkCounts(1, 3, 5, 7)
+    assert one.minus(two) == traffic.NetworkCounts(9, 17, 25, 33)
+    assert one.plus(two) == traffic.NetworkCounts(11, 23, 35, 47)
+
+
+def test_bytes_sent_are_those_of_interfaces_and_ports_without_loopback(tmp_path):
+    header = "Inter-| Receive | Transmit\n face |bytes packets\n"
+    rows = {"lo": range(1, 17), "eth0": range(100, 116), "ib0": range(200, 216)}
+    (tmp_path / "dev").write_text(header + "".join(f"{name}: {' '.join(map(str, n))}\n" for name, n in rows.items()))
+    counts = traffic.read_interface_counts(tmp_path / "dev")
+    assert counts == {
+        "lo": traffic.NetworkCounts(1, 9, 2, 10),
+        "eth0": traffic.NetworkCounts(100, 108, 101, 109),
+        "ib0": traffic.NetworkCounts(200, 208, 201, 209),
+    }
+    ports = tmp_path / "ib/mlx5_0/ports"
+    sizes = {"port_rcv_data": "3", "port_xmit_data": "5"}
+    write(ports / "1/counters", sizes | {"port_rcv_packets": "7", "port_xmit_packets": "9"})
+    write(ports / "2/counters", sizes | {"port_rcv_data": "0"})  # no counts of packets
+    write(ports / "3/counters", {"port_rcv_data": "3"})
+    assert traffic.read_port_counts(tmp_path / "ib") == {
+        "mlx5_0/1": traffic.NetworkCounts(12, 20, 7, 9),
+        "mlx5_0/2": traffic.NetworkCounts(0, 20, 0, 0),
+    }
+    assert traffic.count_sent_bytes(tmp_path / "dev", tmp_path / "ib") == 108 + 208 + 20 + 20

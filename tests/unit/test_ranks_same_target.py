@@ -137,3 +137,38 @@ def test_a_target_that_hangs_on_one_node_is_named_before_anything_is_written(fau
     (said,) = same_target.check_targets(mpi.connect_ranks(1), [faulty.path])
     assert_problem(said, "target-unavailable", path=faulty.path, type="fuse.faultfs", source="faultfs")
     assert_problem(said.values["reason"], "no-response", limit_s=1.0)
+
+
+@pytest.mark.parametrize(
+    ("type_", "source", "kind"),
+    [
+        ("xfs", "/dev/sda", ("xfs", "")),
+        ("nfs4", "io1:/export/home", ("nfs4", "export/home")),
+        ("nfs4", "io2:/export/home/", ("nfs4", "export/home")),
+        ("fuse.glusterfs", "n1:rep2", ("fuse.glusterfs", "rep2")),
+        ("fuse.glusterfs", "n1:/rep2", ("fuse.glusterfs", "rep2")),
+        ("lustre", "10.0.0.1@tcp:10.0.0.2@tcp:/scratch", ("lustre", "scratch")),
+        ("cifs", "//server/share", ("cifs", "share")),
+    ],
+)
+def test_a_mount_is_known_by_its_export_whichever_server_was_used(type_, source, kind):
+    assert TargetView(True, type_, source).kind == kind
+
+
+DISK, EXPORT = ("xfs", "/dev/sda"), ("nfs4", "n1:/")
+
+
+@pytest.mark.parametrize(
+    ("one", "one_serves", "other", "other_serves", "exported"),
+    [
+        (DISK, True, EXPORT, False, True),
+        (DISK, False, EXPORT, False, False),
+        (DISK, True, DISK, False, False),
+        (EXPORT, True, EXPORT, False, False),
+        (DISK, False, EXPORT, True, False),
+    ],
+)
+def test_the_server_has_the_disk_that_its_clients_mount(one, one_serves, other, other_serves, exported):
+    views = TargetView(True, *one, serves=one_serves), TargetView(True, *other, serves=other_serves)
+    assert same_target._is_exported(*views) is exported
+    assert same_target._is_exported(*reversed(views)) is exported

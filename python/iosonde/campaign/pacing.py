@@ -61,18 +61,20 @@ def parse_pace(text: str | float) -> Pacing:
 @dataclass
 class Breaks:
     """Waits between trials. ``check`` is called continually: it raises KeyboardInterrupt to stop. ``say`` receives the
-    first break."""
+    first break. ``waited_s`` is the duration of the break since the last trial."""
 
     pacing: Pacing
     check: Callable[[], None]
     say: Callable[[str], None]
     waited_s: float = 0.0
     _last: tuple[float, float] | None = None
+    _is_announced: bool = False
 
     def done(self, started_s: float) -> None:
         """Record the end of a trial with its clean-up; it started at ``started_s`` (time.monotonic())."""
         now = time.monotonic()
         self._last = (now - started_s, now)
+        self.waited_s = 0.0
 
     def next_s(self) -> float:
         """Return how long the next trial must wait."""
@@ -83,9 +85,10 @@ class Breaks:
 
     def wait(self) -> None:
         """Wait until the next trial may start; ``waited_s`` is the duration."""
-        before, wait_s = self.waited_s, self.next_s()
+        wait_s = self.next_s()
         until_s = time.monotonic() + wait_s
-        if wait_s and not before:
+        if wait_s and not self._is_announced:
+            self._is_announced = True
             self.say(
                 Message(
                     "paced",
