@@ -4,6 +4,7 @@ is reachable only from its own hosts.
 """
 
 import json
+import time
 import uuid
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -54,6 +55,7 @@ public_network = {subnet}.0/24
 keyring = {keyring}
 osd_class_update_on_start = false
 """
+_START_S, _MOUNT_S = 1.0, 20.0
 
 
 class _Ceph(Recipe):
@@ -356,11 +358,19 @@ def _run_osd(lab: Lab, server: LabHost, number: int) -> None:
 
 
 def _mounts(lab: Lab, client: LabHost, cache: str) -> bool:
-    try:
-        client.run("ceph-fuse", "-c", _file(lab), f"--client_oc={cache}", str(lab.mount_point), limit_s=20)
-    except LabError:
-        return False
-    return True
+    """Start ceph-fuse and return whether it mounts; it ends if no metadata server is active yet.
+    As a daemon it closes the standard streams, whose numbers then are those of libfuse's pipes: what is written to
+    stderr gets among the requests, and one of them is never answered.
+    """
+    client.start("ceph-fuse", "-f", "-c", _file(lab), f"--client_oc={cache}", str(lab.mount_point), log="ceph-fuse")
+    begin = time.monotonic()
+    while (waited_s := time.monotonic() - begin) < _MOUNT_S:
+        if lab.is_mounted(client):
+            return True
+        if waited_s > _START_S and not client.processes("ceph-fuse"):
+            return False
+        time.sleep(0.05)
+    return False
 
 
 RECIPE = _Ceph()
