@@ -55,6 +55,7 @@ def told(monkeypatch):
         return ""
 
     monkeypatch.setattr(LabHost, "run", run)
+    monkeypatch.setattr(LabHost, "start", lambda self, *words, log: asked.append((self.name, " ".join(words))))
     monkeypatch.setattr(LabHost, "processes", lambda self, name: [])
     return SimpleNamespace(asked=asked, answers=answers)
 
@@ -262,6 +263,15 @@ def test_a_client_that_has_it_not_mounted_is_left_alone(told):
     with raises("unknown-option-value"):
         how.change(lab, "direct_io", "maybe")
     assert how.read(lab, "direct_io") == "on"
+
+
+def test_ceph_is_mounted_by_a_process_that_keeps_its_standard_streams(told):
+    """Else libfuse's pipes have their numbers, and what is written to stderr is taken for a request."""
+    how, lab = lab_of("ceph")
+    told.answers.append(("cat", _mounted(lab)))
+    how.mount(lab, lab.clients[0])
+    (started,) = (words for _, words in told.asked if words.startswith("ceph-fuse "))
+    assert " -f " in started
 
 
 # What a recipe does not have
