@@ -141,7 +141,7 @@ def test_experiments_of_a_campaign_are_those_of_its_runs(several):
 def test_factors_of_a_campaign_vary_or_are_declared(several):
     one, every = opened(several, experiment="one"), opened(several)
     assert (one.varying_factors.names, one.factor_names) == (["size"], ["size", "nodes", "fixed"])
-    assert every.varying_factors.names == ["size", "depth"]
+    assert every.varying_factors.names == ["size", "depth"] == list(every.settings_among(every.table, ["value"]))
     assert every.factor_names == ["size", "depth", "nodes", "fixed"]
     assert (one.client_column, opened(several, "operation=none").client_column) == ("nodes", "nodes")
     assert one.units() == one.declared_units == {"nodes": "hosts", "size": "bytes", "block_size": "bytes"}
