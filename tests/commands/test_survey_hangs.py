@@ -84,6 +84,7 @@ def test_one_file_that_hangs_is_no_answer_and_the_others_are_read(faulty, tree):
     assert f"{tree}/a/file7 " in done.stderr and re.search(r"process \d+", done.stderr)
 
 
+@pytest.mark.long
 def test_where_every_read_hangs_it_ends_and_says_what_was_not_tried(faulty, tree):
     hang(faulty, on=["open", "read"], path="/*/file*")
     done = survey(tree, "--json")

@@ -35,6 +35,7 @@ def check(asked: set[tuple[str, str]], beyond: dict[tuple[str, str], str]) -> No
     assert sorted(key for key in PENDING if key in asked and key not in beyond) == [], "mended: take it off pending.py"
 
 
+@pytest.mark.long
 def test_no_trap_has_a_wrong_or_overconfident_verdict():
     scores = score_traps()
     check(set(scores), failures(scores, ()))
