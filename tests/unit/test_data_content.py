@@ -179,6 +179,14 @@ def test_a_spreadsheet_is_read_by_its_first_sheet_with_rows(tmp_path):
         open_data(write(tmp_path, "v.xlsx", workbook({"one": []})))
 
 
+def test_a_workbook_that_unpacks_to_more_than_the_limit_is_refused(tmp_path, monkeypatch):
+    path = write(tmp_path, "t.xlsx", workbook({"runs": [["fs", "y"], *([["a", 1.5]] * 2000)]}))
+    monkeypatch.setattr(content, "MAX_BYTES", 50_000)
+    assert (tmp_path / "t.xlsx").stat().st_size < 50_000
+    with raises("file-too-large", InputError):
+        open_data(path)
+
+
 def test_a_tools_file_is_a_store_of_its_own(tmp_path):
     path = write(tmp_path, "run.log", TIME)
     source, again = open_data(path), open_data(path)

@@ -71,17 +71,22 @@ def _decompress(file: BinaryIO, name: str) -> bytes:
     try:
         for block in decompress_blocks(file, magic):
             content += block
-            if len(content) > MAX_BYTES:
-                raise InputError(
-                    "file-too-large",
-                    "{path} has more than {max_bytes}",
-                    "split it, or import it: see iosonde import -h",
-                    path=name,
-                    max_bytes=format_size(MAX_BYTES),
-                )
+            check_size(len(content), name)
     except (EOFError, zlib.error, lzma.LZMAError) as error:
         raise _build_error(name, f"the compressed data are damaged: {error}") from error
     return bytes(content)
+
+
+def check_size(n_bytes: int, name: str) -> None:
+    """Raise InputError for more bytes than a table may have."""
+    if n_bytes > MAX_BYTES:
+        raise InputError(
+            "file-too-large",
+            "{path} has more than {max_bytes}",
+            "split it, or import it: see iosonde import -h",
+            path=name,
+            max_bytes=format_size(MAX_BYTES),
+        )
 
 
 def _build_error(name: str, reason: str) -> DataError:

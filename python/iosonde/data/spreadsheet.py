@@ -8,7 +8,9 @@ from typing import Any
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.table import Table
+from iosonde.foreign.unpacking import count_unpacked_bytes
 
+from .content import check_size
 from .raw_rows import RawRows, build_table_from_rows
 
 
@@ -16,6 +18,7 @@ def read_spreadsheet(content: bytes, name: str) -> Table:
     """Return the table. Raises DataError."""
     import python_calamine as calamine
 
+    check_size(count_unpacked_bytes(content), name)
     try:
         workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
         sheets = {title: workbook.get_sheet_by_name(title).to_python() for title in workbook.sheet_names}

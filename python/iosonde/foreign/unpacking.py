@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import shutil
@@ -192,6 +193,15 @@ class _Budget:
             member=self._name,
             **values,
         )
+
+
+def count_unpacked_bytes(content: bytes) -> int:
+    """Return the number of bytes that a zip archive in memory declares to unpack to; 0 for anything else."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return sum(info.file_size for info in archive.infolist())
+    except zipfile.BadZipFile:
+        return 0
 
 
 def count_free_bytes(directory: Path) -> int:
