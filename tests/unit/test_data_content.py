@@ -14,8 +14,8 @@ import openpyxl
 import pytest
 import zstandard
 
-from iosonde.core.errors import DataError, InputError
-from iosonde.data import content
+from iosonde.core.errors import DataError, InputError, SystemFaultError
+from iosonde.data import content, tool_file
 from iosonde.data.raw_rows import RawRows, build_table_from_rows, convert_decimal_commas, count_titles
 from iosonde.data.source import open_data
 from iosonde.data.stored_source import StoredSource
@@ -213,3 +213,14 @@ def workbook(sheets: dict[str, list[list]]) -> bytes:
             sheet.append(row)
     book.save(file)
     return file.getvalue()
+
+
+def test_a_full_directory_for_temporary_files_is_named(tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise SystemFaultError("io-error", "full")
+
+    monkeypatch.setattr(tool_file, "_stores", {})
+    monkeypatch.setattr(tool_file.Store, "append_many", fail)
+    with raises("io-error", SystemFaultError) as caught:
+        open_data(write(tmp_path, "time.txt", TIME))
+    assert "TMPDIR" in caught.value.hint
