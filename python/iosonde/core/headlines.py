@@ -14,6 +14,8 @@ USUAL = (*SPEEDS, "real", "seconds", "time", "latency_mean")
 _ENDS = ("_last_done", "", "_sum_of_ranks", "_mean_of_ranks", "_mean")
 # The clock includes the start of the command; the tool's own number is preferred.
 COMMAND = "command"
+# The bytes of several operations, or of one at several settings (fio's jobs), over the time of the whole command.
+ALL_OPERATIONS = "all operations"
 # Summaries of a tool's own iterations, and their metric if it has another name.
 _SUMMARIES = ("_max", "_min", "_mean", "_sd")
 _ITERATED = {"transfers": "rate"}

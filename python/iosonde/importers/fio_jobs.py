@@ -24,7 +24,7 @@ _SIZE_RANGES = {"bsrange", "blocksize_range", "bssplit", "bs_unaligned", "verify
 
 
 @dataclass
-class Job:
+class FioJob:
     """A job: its name, its group (jobs of one group run at the same time), its settings, its ``parts`` (threads or
     servers, as its reader has them). ``factors`` are the settings that distinguish its rows; ``iteration`` counts
     earlier jobs of the same name and settings, None if there are none."""
@@ -37,16 +37,16 @@ class Job:
     iteration: int | None = None
 
 
-def group_parts(parts: Iterable[tuple[str, int, Settings, Any]]) -> list[Job]:
+def group_parts(parts: Iterable[tuple[str, int, Settings, Any]]) -> list[FioJob]:
     """Return the jobs of (name, group, settings, part), in order."""
-    jobs: dict[tuple[Any, ...], Job] = {}
+    jobs: dict[tuple[Any, ...], FioJob] = {}
     for name, group, settings, part in parts:
         key = (name, group, *sorted(settings.items()))
-        jobs.setdefault(key, Job(name, group, settings)).parts.append(part)
+        jobs.setdefault(key, FioJob(name, group, settings)).parts.append(part)
     return list(jobs.values())
 
 
-def assign_settings(run: Parsed, jobs: Sequence[Job], line: int) -> None:
+def assign_settings(run: Parsed, jobs: Sequence[FioJob], line: int) -> None:
     """Give the run the settings that all jobs share, and each job's rows the others; note jobs that ran together."""
     every = [{"job": job.name[:200], **job.settings} for job in jobs]
     names = dict.fromkeys(name for settings in every for name in settings)
@@ -66,7 +66,7 @@ def assign_settings(run: Parsed, jobs: Sequence[Job], line: int) -> None:
     _note_concurrent_jobs(run, jobs, line)
 
 
-def _note_concurrent_jobs(run: Parsed, jobs: Sequence[Job], line: int) -> None:
+def _note_concurrent_jobs(run: Parsed, jobs: Sequence[FioJob], line: int) -> None:
     by_group: dict[int, list[str]] = {}
     for job in jobs:
         by_group.setdefault(job.group, []).append(job.name)

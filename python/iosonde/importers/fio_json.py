@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from iosonde.core.message import Message
 
 from .fio_bins import list_latencies, merge_percentiles, read_levels
-from .fio_jobs import Job, assign_settings, group_parts, is_merged, sum_rates
+from .fio_jobs import FioJob, assign_settings, group_parts, is_merged, sum_rates
 from .fio_text import NOT_STEADY
 from .parsed import Parsed, Row
 from .reading import (
@@ -139,7 +139,7 @@ def _list_moved(entry: dict[str, Any]) -> dict[str, tuple[float, float]]:
     }
 
 
-def _add_job(run: Parsed, job: Job, as_ranks: bool, clients: bool, line: int) -> None:
+def _add_job(run: Parsed, job: FioJob, as_ranks: bool, clients: bool, line: int) -> None:
     """Add a job: its only part as the whole, else (``as_ranks``) each part as a rank and the sum of their rates. If any
     job of a document has ranks, all have: their totals then have one name."""
     first = len(run.rows)
@@ -153,7 +153,7 @@ def _add_job(run: Parsed, job: Job, as_ranks: bool, clients: bool, line: int) ->
         row.iteration = job.iteration
 
 
-def _add_client_totals(run: Parsed, jobs: Sequence[Job], totals: Sequence[_Part]) -> None:
+def _add_client_totals(run: Parsed, jobs: Sequence[FioJob], totals: Sequence[_Part]) -> None:
     """Add fio's "All clients", instead of sums, if there is one job and the operations are those of its servers: fio
     also adds up jobs that did not run together."""
     if len(jobs) > 1 or not totals or len(jobs[0].parts) < 2:
@@ -215,7 +215,7 @@ def options_to_factors(options: dict[str, Any]) -> dict[str, Any]:
     return factors
 
 
-def _add_entry(run: Parsed, job: Job, part: _Part, rank: int | None) -> None:
+def _add_entry(run: Parsed, job: FioJob, part: _Part, rank: int | None) -> None:
     entry, line, name = part.entry, part.line, job.name[:200]
     if error := number_from_json(entry.get("error")):
         run.lacks(
@@ -294,7 +294,7 @@ def _add_latency(add: Any, name: str, values: dict[str, Any], per_second: float)
         add(f"{name}_p{level:g}", value / per_second, "s")
 
 
-def _add_percentiles(run: Parsed, job: Job, line: int) -> None:
+def _add_percentiles(run: Parsed, job: FioJob, line: int) -> None:
     """Add percentiles of all threads if each printed its histogram; else those of each thread, with a message."""
     for direction in DIRECTIONS:
         sections = [get_json_object(part.entry, direction) for part in job.parts]

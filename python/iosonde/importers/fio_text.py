@@ -12,7 +12,7 @@ from functools import lru_cache
 from iosonde.core.message import Message
 
 from .damage import note_reported_failure
-from .fio_jobs import Job, Settings, assign_settings, group_parts, sum_rates
+from .fio_jobs import FioJob, Settings, assign_settings, group_parts, sum_rates
 from .parsed import GLUED, Parsed, Row
 from .reading import BINARY, DECIMAL, PER_SECOND, date_to_iso, parse_number
 from .text import Text
@@ -251,7 +251,7 @@ def _is_client_total(part: _Part) -> bool:
     return part.name == "All clients"
 
 
-def _list_job_rows(job: Job, as_ranks: bool) -> list[Row]:
+def _list_job_rows(job: FioJob, as_ranks: bool) -> list[Row]:
     rows = [row for part in job.parts for row in part.rows]
     for rank, part in enumerate(job.parts):
         for row in part.rows:
