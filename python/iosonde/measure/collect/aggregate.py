@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from iosonde.core.headlines import ALL_OPERATIONS, COMMAND
+from iosonde.core.derived_numbers import ALL_OPERATIONS
+from iosonde.core.headlines import COMMAND
 from iosonde.core.types import FactorValue, Observation
 from iosonde.measure.spec import EACH, ONCE
 

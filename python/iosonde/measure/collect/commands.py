@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IosondeError, UnknownFormatError
-from iosonde.core.headlines import ALL_OPERATIONS, list_headline_kinds
+from iosonde.core.headlines import list_headline_kinds
 from iosonde.core.message import Message, restore_message
 from iosonde.core.types import Observation
 from iosonde.core.units import format_seconds, format_size
@@ -257,7 +257,6 @@ def aggregate_results(
     )
     rows = [(totals.strip_settings(row.operation), row.metric) for row in totals.observations if row.rank is None]
     totals.headlines = list_headline_kinds(rows, tuple(kinds))
-    totals.headlines |= {name: [] for name in totals.headlines if name == f"{prefix}{ALL_OPERATIONS}"}
     rank_keys = {
         (totals.strip_settings(row.operation), row.metric) for row in totals.observations if row.rank is not None
     }
