@@ -7,6 +7,8 @@ The reader of a tool's output names its kinds; a run keeps them for each operati
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from .derived_numbers import list_sources
+
 # The preferred kind of an operation with several metrics: its speed, else its duration.
 SPEEDS = ("bandwidth", "rate")
 USUAL = (*SPEEDS, "real", "seconds", "time", "latency_mean")
@@ -14,6 +16,8 @@ USUAL = (*SPEEDS, "real", "seconds", "time", "latency_mean")
 _ENDS = ("_last_done", "", "_sum_of_ranks", "_mean_of_ranks", "_mean")
 # The clock includes the start of the command; the tool's own number is preferred.
 COMMAND = "command"
+# Kind of a score that covers all operations.
+SCORE_TOTAL = "total"
 # Summaries of a tool's own iterations, and their metric if it has another name.
 _SUMMARIES = ("_max", "_min", "_mean", "_sd")
 _ITERATED = {"transfers": "rate"}
@@ -45,9 +49,26 @@ def list_headline_kinds(metrics: Iterable[tuple[str, str]], kinds: Sequence[str]
     kinds_by_operation = {
         name: [kind for kind in kinds if choose_metric_of_kind(kind, there)] for name, there in of.items()
     }
-    if any(kinds_by_operation.values()):
-        return kinds_by_operation
-    return {name: [kind for kind in USUAL if choose_metric_of_kind(kind, there)][:1] for name, there in of.items()}
+    if not any(kinds_by_operation.values()):
+        kinds_by_operation = {
+            name: [kind for kind in USUAL if choose_metric_of_kind(kind, there)][:1] for name, there in of.items()
+        }
+    return _drop_derived_kinds(kinds_by_operation)
+
+
+def _drop_derived_kinds(kinds_by_operation: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Drop the kinds that are computed from others that remain. A score is kept: it is what its users read first."""
+    numbers = [(operation, kind) for operation, kinds in kinds_by_operation.items() for kind in kinds]
+    derived = {number for number in numbers if number[1] != SCORE_TOTAL and list_sources(number, numbers)}
+    return {
+        operation: [kind for kind in kinds if (operation, kind) not in derived]
+        for operation, kinds in kinds_by_operation.items()
+    }
+
+
+def find_kind(metric: str) -> str:
+    """Return a metric without its clock."""
+    return next((metric.removesuffix(end) for end in _ENDS if end and metric.endswith(end)), metric)
 
 
 def choose_metric_of_kind(kind: str, metrics: Collection[str], clock: str = "") -> str | None:

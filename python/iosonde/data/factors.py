@@ -7,7 +7,7 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,6 +49,7 @@ _FACTS = (
     "iterations",
     "test_id",
 )
+JOB = "job"  # name of a tool's job, whose settings are factors of their own
 OF_LAB = "file_system"  # file system that a lab was brought up with: set, and it determines the type of the mount
 _LEAST_SCATTERED, _TOGETHER = 5, 0.95  # levels; rank correlation
 
@@ -84,14 +85,21 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
     varying = [name for name in candidates if len(trials.columns[name].codes()[1]) > 1]
     selected: list[str] = []
     confounded: dict[str, str] = {}
-    for name in sorted(varying, key=_find_position):
+    names_settings = _has_twin(trials, by_name.get(JOB, ""), varying + _list_present(runs, by_name))
+    for name in sorted(varying, key=lambda name: _find_position(name, names_settings)):
+        if name == by_name.get(JOB) and len(trials.groups(selected)) == len(trials.groups([*selected, name])):
+            continue  # a label of crossed settings
         twin = next((other for other in selected if _is_bijective(trials, other, name)), None)
+        twin = twin or next((job for job in selected[:1] if _follows_job(trials, job, name)), None)
         if twin is None:
             selected.append(name)
         else:
             confounded[name] = twin
     # Settings in a command's output follow from the experiment's factors, unless they distinguish cells.
-    for name in [by_name[name] for name in _list_undeclared_settings(runs) if name not in declared and name in by_name]:
+    for name in sorted(
+        (name for name in _list_present(runs, by_name) if strip_factor_prefix(name) not in declared),
+        key=lambda name: 0 if strip_factor_prefix(name) != JOB else -1 if names_settings else 1,
+    ):
         if strip_factor_prefix(name) == HEALTH and len(_list_levels(trials, name)) < 2:
             continue  # runs with unknown health count as healthy
         if len(trials.groups(selected)) < len(trials.groups([*selected, name])):
@@ -117,8 +125,21 @@ def _map_target_to_factors(
     return {name: twin for name in others for twin in target_factors if _is_bijective(rows, twin, name)}
 
 
-def _find_position(column: str) -> int:
-    return _SIZES.index(strip_factor_prefix(column)) if strip_factor_prefix(column) in _SIZES else len(_SIZES)
+def _find_position(column: str, names_settings: bool) -> int:
+    """Return the place of a factor: sizes of the run first; a job's name before all that follows from it, or last."""
+    name = strip_factor_prefix(column)
+    if name == JOB:
+        return -1 if names_settings else len(_SIZES) + 1
+    return _SIZES.index(name) if name in _SIZES else len(_SIZES)
+
+
+def _has_twin(rows: Table, job: str, names: Sequence[str]) -> bool:
+    """Return whether another setting changes with each job: then jobs are no crossed settings, and known by name."""
+    return bool(job) and any(_is_bijective(rows, job, name) for name in names if name != job)
+
+
+def _follows_job(rows: Table, job: str, name: str) -> bool:
+    return strip_factor_prefix(job) == JOB and len(rows.groups([job, name])) == len(rows.groups([job]))
 
 
 def _collect_declared(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> dict[str, Factor]:
@@ -164,8 +185,12 @@ def _list_undeclared_settings(runs: Sequence[StoredRun]) -> list[str]:
     return list(dict.fromkeys([*names, *(name for run in measured for name in run.target_settings)]))
 
 
+def _list_present(runs: Sequence[StoredRun], by_name: Mapping[str, str]) -> list[str]:
+    return [by_name[name] for name in _list_undeclared_settings(runs) if name in by_name]
+
+
 def _list_settings(run: StoredRun) -> list[str]:
-    return [name for name in run.factors if name not in _TRIAL and name.lower() not in _FACTS]
+    return [name for name in (*run.factors, *run.row_factors) if name not in _TRIAL and name.lower() not in _FACTS]
 
 
 def _build_factor(rows: Table, column: str, declared: Factor | None) -> Factor:
@@ -198,4 +223,6 @@ def _is_bijective(rows: Table, name: str, other: str) -> bool:
 
 
 def _find_first_rows(rows: Table) -> npt.NDArray[np.intp]:
+    if rows.inside:
+        return np.sort([places[0] for _, places in rows.groups(["run", *rows.inside])])
     return np.sort(np.unique(rows.columns["run"].values.astype(str), return_index=True)[1])

@@ -168,7 +168,7 @@ def _average_iterations(ordered: Table) -> tuple[Table, Rows]:
     every = np.arange(len(ordered))
     if not len(ordered) or "run" not in ordered.columns:
         return ordered, every
-    groups = ordered.groups(["run", "operation", "metric"])
+    groups = ordered.groups(["run", "operation", "metric", *ordered.inside])
     if len(groups) == len(ordered):
         return ordered, every
     values = ordered.numbers("value").copy()

@@ -14,13 +14,12 @@ from iosonde.core.hardware import SOURCE as PROBE_SOURCE
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Finding
-from iosonde.core.where import has_incomplete_condition
 
 from . import experiments, factors, headlines, stored
 from .abstract_source import Conditions, Source
 from .choice import column_to_texts
 from .query import EVERY, LAST_DONE, MetricChoice
-from .stored_results import read_results, select_run_conditions
+from .stored_results import read_results, read_runs
 from .subsamples import TrialRows
 
 if TYPE_CHECKING:
@@ -59,10 +58,7 @@ class StoredSource(Source):
     @cached_property
     def runs(self) -> tuple[StoredRun, ...]:
         """Runs that fulfil the conditions, oldest first, including incomplete ones."""
-        return tuple(
-            StoredRun(document, has_incomplete_condition(self.where))
-            for document in self.store.runs(experiment=self.experiment, where=select_run_conditions(self.where))
-        )
+        return read_runs(self.store, self.where, self.experiment)
 
     @property
     def all_runs(self) -> tuple[StoredRun, ...]:

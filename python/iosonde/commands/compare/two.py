@@ -214,7 +214,8 @@ def stack_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
     if ROW in columns and "run" in columns:  # a store and a table: only one of them identifies its trials
         del columns[ROW]
     whose = [name for name, table in zip(names, tables, strict=True) for _ in range(len(table))]
-    return Table({**columns, DATA: build_column(DATA, whose)}, " and ".join(names))
+    inside = tuple(dict.fromkeys(name for table in tables for name in table.inside))
+    return Table({**columns, DATA: build_column(DATA, whose)}, " and ".join(names), inside=inside)
 
 
 def _list_values(column: Column | None, n: int) -> list[Any]:
