@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import COMMAND
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
@@ -41,6 +42,8 @@ class _Row:
 
 def name_single_processes(tables: Sequence[Table], runs: Sequence[Sequence[StoredRun]]) -> list[Table]:
     """Return the results with one name for a number of one process, in all tables."""
+    if not any(_has_tool(run) for own in runs for run in own):
+        return list(tables)
     metrics = {name for table in tables for name in column_to_texts(table, "metric")}
     kinds = {name.removesuffix(end) for name in metrics for end in _COMBINED if name.endswith(end)}
     if not kinds:
@@ -57,14 +60,17 @@ def _list_rows(table: Table, names: Collection[str], runs: Sequence[StoredRun]) 
     columns = [column_to_texts(table, name) for name in ("run", "operation", "metric", "includes")]
     chosen = mask_run_rows(table) & np.isin(columns[2].astype(str), list(names)) & (columns[3] != COMMAND)
     by_id = {run.id: run for run in runs}
-    facts = {name: _describe_run(by_id[name]) for name in set(columns[0][chosen]) if name in by_id}
+    facts = {name: _describe_run(by_id[name]) for name in set(columns[0][chosen]) if _has_tool(by_id.get(name))}
     rows = []
     for at in np.flatnonzero(chosen):
         run, operation, metric = (str(column[at]) for column in columns[:3])
-        is_single, is_summed, own = facts.get(run, (False, False, frozenset()))
-        if operation not in own:
-            rows.append(_Row(int(at), run, (operation, metric), is_single, is_summed))
+        if run in facts and operation not in facts[run][2]:
+            rows.append(_Row(int(at), run, (operation, metric), *facts[run][:2]))
     return rows
+
+
+def _has_tool(run: StoredRun | None) -> bool:
+    return run is not None and (run.imported or any(phase.is_command for phase in run.phases))
 
 
 def _describe_run(run: StoredRun) -> tuple[bool, bool, frozenset[str]]:
@@ -79,15 +85,17 @@ def _describe_run(run: StoredRun) -> tuple[bool, bool, frozenset[str]]:
 
 def _choose_names(rows: Sequence[_Row]) -> dict[Key, str]:
     """Return (operation, metric) of rows of one process → its common name."""
-    single = {row.key for row in rows if row.is_single}
+    single = group_by_key((row.key, row.run) for row in rows if row.is_single)
     several = {row.key for row in rows if not row.is_single}
     summed = {row.key for row in rows if row.is_summed}
     renamed: dict[Key, str] = {}
-    for operation, metric in sorted(single | several):
+    for operation, metric in sorted({*single, *several}):
         end = next((end for end in _COMBINED if metric.endswith(end)), "")
         kind = metric.removesuffix(end)
         own = [f"{kind}{clock}" for clock in _OWN] if end else []
-        known = next((name for name in own if (operation, name) in single), None)
+        known = next((name for name in own if (operation, name) in single), "")
+        if not set(single.get((operation, metric), ())).isdisjoint(single.get((operation, known), ())):
+            continue  # the tool has both clocks
         if (operation, metric) in several:
             renamed |= {(operation, known): metric} if known else {}
         elif known or (operation, metric) in summed:
