@@ -183,11 +183,7 @@ def _print_fio(words: Sequence[str], speed: float) -> str:
 def _print_elbencho(words: Sequence[str], speed: float) -> str:
     size = _parse(_get(words, "-b", "--block"))
     mib = 1000 * speed * (size / MIB) ** 0.5
-    output = _ELBENCHO.format(iops=round(mib * MIB / size), mib=round(mib))
-    if file := _get(words, "--resfile"):
-        head = f"ISO DATE: 2026-11-21T09:26:18+0000\nCOMMAND LINE: elbencho {' '.join(words)}\n"
-        Path(file).write_text(head + output)
-    return output
+    return _ELBENCHO.format(iops=round(mib * MIB / size), mib=round(mib))
 
 
 def _print_io500(words: Sequence[str], speed: float) -> str:
@@ -213,9 +209,12 @@ _TOOLS: dict[str, Callable[[Sequence[str], float], str]] = {
 }
 
 
-def print_tool(tool: str, words: Sequence[str], noise: float, speed: float = 1.0) -> str:
-    """Return what a tool prints; ``noise`` is between -1 and 1."""
-    return _TOOLS[tool](words, speed * (1 + 0.01 * noise))
+def print_tool(tool: str, words: Sequence[str], noise: float, speed: float = 1.0, saved: bool = False) -> str:
+    """Return what a tool prints, or saves as elbencho's ``--resfile``; ``noise`` is between -1 and 1."""
+    output = _TOOLS[tool](words, speed * (1 + 0.01 * noise))
+    if saved and tool == "elbencho":
+        return f"ISO DATE: 2026-11-21T09:26:18+0000\nCOMMAND LINE: elbencho {' '.join(words)}\n{output}"
+    return output
 
 
 if __name__ == "__main__":

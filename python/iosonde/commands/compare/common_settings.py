@@ -13,6 +13,7 @@ from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_assignments, format_level
 from iosonde.core.message import Message
 from iosonde.core.table import Cell, Column, Table, build_column
+from iosonde.core.units import parse_typed_sizes
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
 from iosonde.data import factors, roles
@@ -177,7 +178,7 @@ def stack_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
     there."""
     columns: dict[str, Column] = {}
     for name in dict.fromkeys(name for table in tables for name in table.columns):
-        parts = [table.columns.get(name) for table in tables]
+        parts = _unify_sizes([table.columns.get(name) for table in tables])
         first = next(part for part in parts if part is not None)
         if all(part is not None and part.numeric for part in parts):
             values: Any = np.concatenate([part.values for part in parts if part is not None])
@@ -189,6 +190,23 @@ def stack_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
         del columns[ROW]
     whose = [name for name, table in zip(names, tables, strict=True) for _ in range(len(table))]
     return Table({**columns, DATA: build_column(DATA, whose)}, " and ".join(names))
+
+
+def _unify_sizes(parts: Sequence[Column | None]) -> list[Column | None]:
+    """Return the columns with written sizes (``64k``) in bytes, if one of them has numbers."""
+    if not any(part is not None and part.numeric for part in parts):
+        return list(parts)
+    return [part if part is None or part.numeric else _sizes_to_bytes(part) for part in parts]
+
+
+def _sizes_to_bytes(column: Column) -> Column:
+    levels = [level for level in column.codes()[1] if level is not None]
+    sizes = parse_typed_sizes(levels)
+    if sizes is None:
+        return column
+    size_by_level = dict(zip(levels, sizes, strict=True))
+    cells = [None if value is None else size_by_level[value] for value in column.values]
+    return build_column(column.name, cells, column.label, "bytes")
 
 
 def _list_values(column: Column | None, n: int) -> list[Any]:
