@@ -14,6 +14,7 @@ import pytest
 
 import fake_tools
 import here
+from iosonde.core.units import parse_size
 
 SPEED = 2.0
 REPETITIONS = 3
@@ -137,9 +138,11 @@ def test_both_are_asked_by_the_tools_name_of_a_setting(place: Place) -> None:
 
 def test_placeholders_and_sums_of_one_rank_are_not_shown(place: Place) -> None:
     place.text("report", "now", "--output", "page.html")
-    page = re.sub(r"<pre.*?</pre>", "", (place.folder / "page.html").read_text(), flags=re.DOTALL)  # the command itself
+    page = re.sub(
+        r"<(pre|script).*?</\1>", "", (place.folder / "page.html").read_text(), flags=re.DOTALL
+    )  # the command itself
     aliases = [name for name, setting in place.sweep.settings.items() if name != setting]
     summary = place.text("summary", "now")
     for shown in (summary, page):
         assert "sum of ranks" not in shown
-        assert not [name for name in aliases if re.search(rf"\b{name}(?==| matters|</th>)", shown)]
+        assert not [name for name in aliases if re.search(rf"\b{name}(?==| matters)", shown)]
