@@ -527,8 +527,17 @@ def test_each_tool_is_named_with_what_its_clock_includes():
         "operation": ["write", "read", "read", "stat", "write", "write"],
         "includes": ["open,close", "open", "close", "x", "y", None],
     }
-    expected = (("ior", "open,close"), ("fio", ""), ("dd", ""), ("mdtest", ""))
+    expected = (("ior", "open,close", False), ("fio", "", False), ("dd", "", False), ("mdtest", "", False))
     assert list_tool_clocks(build_clocked(rows), ResponseQuery()) == expected
+    metrics = ["bandwidth_last_done", "bandwidth_sum_of_ranks", "time", "rate", "rate", "rate"]
+    assert [
+        clock.is_summed for clock in list_tool_clocks(build_clocked(rows | {"metric": metrics}), ResponseQuery())
+    ] == [
+        False,
+        True,
+        True,
+        False,
+    ]
     assert list_tool_clocks(build_clocked({"operation": ["write"]}), ResponseQuery()) == ()
     without = build_clocked(rows)
     without.runs = ()

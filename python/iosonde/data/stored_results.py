@@ -13,6 +13,7 @@ from . import experiments, stored, tables
 from .abstract_source import Conditions
 from .bindings import bind_table, find_bindings
 from .row_settings import apply_row_settings, select_runs, split_conditions
+from .single_process import name_single_processes
 
 if TYPE_CHECKING:
     from iosonde.store import Store
@@ -31,6 +32,7 @@ def read_results(store: Store, conditions: Conditions, experiment: str | None, r
     table = stored.add_place_columns(table, runs, always=[column for column, _, _ in of_places])
     saved = store.experiments()
     table = bind_table(table, find_bindings(runs, saved))
+    (table,) = name_single_processes([table], [runs])
     table = experiments.replace_ids_by_titles(
         stored.apply_declarations(table, saved, runs), experiments.build_titles(saved)
     )

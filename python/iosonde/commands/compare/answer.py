@@ -1,6 +1,6 @@
 """Is B different from A, by how much, and is the data sufficient?"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from iosonde.answers.caveats import format_some_texts
 from iosonde.answers.trials import add_computed_columns
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message, spell
 from iosonde.core.metrics import get_lowest_mean, is_count
@@ -207,7 +208,7 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
             cell=_describe_single_trial(ready[0]),
         )
     comparisons = estimates.apply_holm_correction([_compare_cell(matched, query, sides) for matched in ready])
-    items = tuple(
+    items = _name_metrics(
         _build_cell(matched, comparison, sides, plan) for matched, comparison in zip(ready, comparisons, strict=True)
     )
     notes = dict.fromkeys(
@@ -241,6 +242,13 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
         None if sides.gate is None else gate_cells(sides.gate, items, query.level),
         tuple(_build_untested_verdict(matched, query.level) for matched in single),
     )
+
+
+def _name_metrics(items: Iterable[ComparedCell]) -> tuple[ComparedCell, ...]:
+    """Add the metrics of its operation to each comparison: among them the name of its own has to be unique."""
+    every = tuple(items)
+    metrics = group_by_key((item.cell.get("operation"), item.metric.name) for item in every)
+    return tuple(replace(item, metrics=tuple(dict.fromkeys(metrics[item.cell.get("operation")]))) for item in every)
 
 
 def _copy_caveats_to_mean(mean: Overall, items: Sequence[ComparedCell]) -> Overall:

@@ -4,7 +4,7 @@ result, its certainty, what looks wrong."""
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from iosonde.core.clock_words import describe_clocks
+from iosonde.core.clock_words import ToolClock, describe_clocks
 from iosonde.core.level_text import format_level
 from iosonde.core.stored import StoredRun, describe_incomplete_treatment
 from iosonde.core.table import Cell
@@ -22,7 +22,7 @@ from .findings import format_finding_counts
 from .headline import format_headline, shorten_command
 from .machine import get_nested
 
-ToolClocks = Sequence[tuple[str, str]]
+ToolClocks = Sequence[ToolClock]
 _MOST_LEVELS = 4  # numbers listed one by one
 _MOST_TOOLS = 3
 _MOST_SWEPT = 6  # factors

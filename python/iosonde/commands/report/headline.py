@@ -65,12 +65,12 @@ def _format_first_metrics(rows: Sequence[OverviewRow], tools: str, commands: dic
     before = ""
     for operation, metric in keys[:_MOST]:
         some = [row for row in rows if (row.operation, row.metric) == (operation, metric)]
-        words = format_metric(metric)
+        words = format_metric(metric, operation, [name for of, name in keys if of == operation])
         if operation in commands and metric == "seconds":
             yield f"'{commands[operation]}' takes {_format_mean_range(some)}"
             continue
         phrases = [] if operation == before else [operation]
-        phrases += [] if words in ("bandwidth", "rate") and operation else [words]
+        phrases += [] if words in ("bandwidth", "rate", "IOPS") and operation else [words]
         yield " ".join([*phrases, _format_mean_range(some)])
         before = operation
     if len(keys) > _MOST:

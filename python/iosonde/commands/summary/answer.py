@@ -16,6 +16,7 @@ from iosonde.answers.trials import (
     select_headline_responses,
 )
 from iosonde.commands.survey.stored import SEE_PAGE, are_surveys
+from iosonde.core.clock_words import ToolClock
 from iosonde.core.column_units import is_rate
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict
@@ -48,7 +49,7 @@ class Summary(Answer):
 
     overview: Overview
     clock: str = ""
-    tool_clocks: tuple[tuple[str, str], ...] = ()
+    tool_clocks: tuple[ToolClock, ...] = ()
     faults: tuple[FaultEffect, ...] = ()
     calls: tuple[PhaseCalls, ...] = ()
     spread: tuple[Spread, ...] = ()

@@ -6,6 +6,7 @@ from itertools import groupby
 
 from iosonde.core.clock_words import describe_clocks
 from iosonde.core.column_units import format_column_title
+from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import format_metric
 from iosonde.core.level_text import format_levels
 from iosonde.core.message import spell
@@ -233,10 +234,15 @@ def _format_efficiency(items: Sequence[Efficiency], units: Mapping[str, str]) ->
     base, factor = items[0].base, items[0].factor
     yield f"efficiency against {base:g} {factor.removesuffix('s') if base == 1 else factor} (1 is linear)"
     rest = list(dict.fromkeys(name for item in items for name in item.by))
-    several = len({(item.operation, item.metric) for item in items}) > len({item.operation for item in items})
+    metrics = group_by_key(dict.fromkeys((item.operation, item.metric) for item in items))
+    several = any(len(own) > 1 for own in metrics.values())
     grid = []
     for item in items:
-        metric = format_metric(item.metric) if item.operation else format_column_title(item.metric, "")
+        metric = (
+            format_metric(item.metric, item.operation, metrics[item.operation])
+            if item.operation
+            else format_column_title(item.metric, "")
+        )
         name = f"{item.operation} {metric}".strip() if several or not item.operation else item.operation
         grid.append(
             [

@@ -1,9 +1,10 @@
 """Combine the outputs of a step's commands, read by an importer on every rank, into results of the whole.
 
-Rates of ranks that ran at the same time are summed (``…_sum_of_ranks``, as older tools do); rates of ranks that ran one
-after another are averaged. Times and latencies are never summed. A total needs a value from every rank. A value that
-cannot be combined, as a percentile, is the whole's if there is one rank, else each rank's own. Pure functions. An
-importer's results are used by their shape (``rows``, ``factors``), because importers are another room.
+The numbers of a single rank are the whole's, under the tool's own names, as an import has them. Rates of ranks that ran
+at the same time are summed (``…_sum_of_ranks``, as older tools do); rates of ranks that ran one after another are
+averaged. Times and latencies are never summed. A total needs a value from every rank. A value that cannot be combined,
+as a percentile, is each rank's own. Pure functions. An importer's results are used by their shape (``rows``,
+``factors``), because importers are another room.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -70,13 +71,15 @@ def aggregate_tool_results(
             _build_observation(row, name, rank) for name, row in rows if _split_metric(row.metric) is None
         ]
     if complete:
-        for (operation, kind), parts in own.items():
-            sums.observations += _combine_ranks(operation, kind, parts, len(parsed), on)
         if len(parsed) == 1:
             (executions,) = parsed.values()
-            once = _number_iterations(executions, prefix, varying)
-            sums.observations += [row for row in once if row.rank is None and _split_metric(row.metric) is None]
-        sums.observations += _observe_until_last_rank(parsed, on, prefix, span_s, varying)
+            whole = [row for row in _number_iterations(executions, prefix, varying) if row.rank is None]
+        else:
+            combined = (_combine_ranks(*key, parts, len(parsed), on) for key, parts in own.items())
+            whole = [row for rows in combined for row in rows]
+        names = {(row.operation, row.metric) for row in whole}
+        until_last = _observe_until_last_rank(parsed, on, prefix, span_s, varying)
+        sums.observations += [*whole, *(row for row in until_last if (row.operation, row.metric) not in names)]
     return sums
 
 

@@ -57,7 +57,13 @@ def build_stories(
             possible = [row for row in ordered if row not in wrong] or ordered
             response_stories.append(
                 ResponseStory(
-                    *key, effects[key], possible[0], possible[-1], tuple(wrong), (missing or {}).get(key[1], "")
+                    *key,
+                    effects[key],
+                    possible[0],
+                    possible[-1],
+                    tuple(wrong),
+                    (missing or {}).get(key[1], ""),
+                    tuple(metric for operation, metric in rows_by_response if operation == key[0]),
                 )
             )
     return tuple(response_stories)

@@ -125,13 +125,14 @@ class ResponseStory:
     worst: OverviewRow
     impossible: tuple[OverviewRow, ...] = ()
     missing: str = ""
+    metrics: tuple[str, ...] = ()  # of its operation
 
     @property
     def title(self) -> str:
         """Return the display name."""
-        return (
-            f"{self.operation} {format_metric(self.metric)}" if self.operation else format_column_title(self.metric, "")
-        )
+        if not self.operation:
+            return format_column_title(self.metric, "")
+        return f"{self.operation} {format_metric(self.metric, self.operation, self.metrics)}"
 
     @property
     def response(self) -> str:
