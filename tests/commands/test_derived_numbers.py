@@ -87,12 +87,10 @@ def test_a_mean_over_operations_leaves_out_the_score(tmp_path):
     for system, factor in (("a", 1.0), ("b", 2.0)):
         for trial in range(3):
             directory(tmp_path / "in" / system / f"run-{trial}", result__txt=result(factor * (1 + trial / 50)))
-    imported(tmp_path / "in", tmp_path / "s", factors_from="path:{system}/{trial}/{file}")
-    comparison = iosonde.compare(str(tmp_path / "s"), group="system")
-    (overall,) = comparison.overall
-    assert "score" not in overall.operations
-    assert "score" in overall.exclusions
-    assert len(overall.operations) == 12
-    assert overall.speed.value == pytest.approx(2)
-    first = iosonde.summary(str(tmp_path / "s")).rows[0]
-    assert (first.operation, first.metric) == ("score", "total")
+    imported(tmp_path / "in", tmp_path / "s", factors_from=("{system}/*/*",))
+    (mean,) = iosonde.compare(str(tmp_path / "s"), group="system").to_dict()["geometric_means"]
+    assert len(mean["operations"]) == 12
+    assert mean["left_out"] == ["score"]
+    assert mean["speed"]["value"] == pytest.approx(2)
+    first = iosonde.summary(str(tmp_path / "s")).to_dict()["groups"][0]
+    assert (first["operation"], first["metric"]) == ("score", "total")

@@ -278,6 +278,11 @@ class StoredRun:
     row_settings = _Field[Mapping[str, Mapping[str, Any]]](_read_mapping, "row_settings")
 
     @property
+    def settings(self) -> list[Mapping[str, FactorValue]]:
+        """Factors of the run, then those of its rows that have their own."""
+        return [self.factors, *(row["factors"] for row in self.row_settings.values())]
+
+    @property
     def row_factors(self) -> dict[str, None]:
         """Names of the factors that differ between rows of the run."""
         return {name: None for row in self.row_settings.values() for name in row["factors"]}

@@ -86,7 +86,7 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
     selected: list[str] = []
     confounded: dict[str, str] = {}
     names_settings = _has_twin(trials, by_name.get(JOB, ""), varying + _list_present(runs, by_name))
-    for name in sorted(varying, key=lambda name: _find_position(name, names_settings)):
+    for name in _sort_job(sorted(varying, key=_find_position), names_settings):
         if name == by_name.get(JOB) and len(trials.groups(selected)) == len(trials.groups([*selected, name])):
             continue  # a label of crossed settings
         twin = next((other for other in selected if _is_bijective(trials, other, name)), None)
@@ -96,10 +96,8 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
         else:
             confounded[name] = twin
     # Settings in a command's output follow from the experiment's factors, unless they distinguish cells.
-    for name in sorted(
-        (name for name in _list_present(runs, by_name) if strip_factor_prefix(name) not in declared),
-        key=lambda name: 0 if strip_factor_prefix(name) != JOB else -1 if names_settings else 1,
-    ):
+    undeclared = [name for name in _list_present(runs, by_name) if strip_factor_prefix(name) not in declared]
+    for name in _sort_job(undeclared, names_settings):
         if strip_factor_prefix(name) == HEALTH and len(_list_levels(trials, name)) < 2:
             continue  # runs with unknown health count as healthy
         if len(trials.groups(selected)) < len(trials.groups([*selected, name])):
@@ -125,12 +123,15 @@ def _map_target_to_factors(
     return {name: twin for name in others for twin in target_factors if _is_bijective(rows, twin, name)}
 
 
-def _find_position(column: str, names_settings: bool) -> int:
-    """Return the place of a factor: sizes of the run first; a job's name before all that follows from it, or last."""
-    name = strip_factor_prefix(column)
-    if name == JOB:
-        return -1 if names_settings else len(_SIZES) + 1
-    return _SIZES.index(name) if name in _SIZES else len(_SIZES)
+def _find_position(column: str) -> int:
+    return _SIZES.index(strip_factor_prefix(column)) if strip_factor_prefix(column) in _SIZES else len(_SIZES)
+
+
+def _sort_job(columns: Sequence[str], is_first: bool) -> list[str]:
+    """Return the columns with a job's name before all that follows from it, or last."""
+    jobs = [name for name in columns if strip_factor_prefix(name) == JOB]
+    others = [name for name in columns if name not in jobs]
+    return [*jobs, *others] if is_first else [*others, *jobs]
 
 
 def _has_twin(rows: Table, job: str, names: Sequence[str]) -> bool:

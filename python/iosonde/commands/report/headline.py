@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from iosonde.core.estimate_text import format_estimate
-from iosonde.core.headlines import format_metric
+from iosonde.core.headlines import SCORE_TOTAL, format_metric
 from iosonde.core.stored import StoredRun
 from iosonde.core.units import choose_human_scale, format_significant
 from iosonde.core.words import format_count
@@ -78,8 +78,9 @@ def _format_first_metrics(rows: Sequence[OverviewRow], tools: str, commands: dic
 
 
 def _build_sort_key(operation: str, metric: str) -> tuple[bool, int, bool]:
-    """Return the sort key in the page's order; operations outside it have bandwidths first."""
-    return operation.startswith(_LATER), get_operation_sort_key(operation)[0], not metric.startswith("bandwidth")
+    """Return the sort key in the page's order; operations outside it have scores and bandwidths first."""
+    is_first = metric == SCORE_TOTAL or metric.startswith("bandwidth")
+    return operation.startswith(_LATER), get_operation_sort_key(operation)[0], not is_first
 
 
 def _format_mean_range(rows: Sequence[OverviewRow]) -> str:
