@@ -125,6 +125,22 @@ def test_every_setting_and_response_is_compared(place: Place) -> None:
     assert not [text for text in answer["warnings"] if "differs" in text or "missing" in text]
 
 
+def test_a_condition_holds_in_both_or_is_said_of_the_one_that_has_the_column(place: Place) -> None:
+    sweep = place.sweep
+    for name, setting in sweep.settings.items():
+        level = sweep.levels[name][0]
+        items = place.answer("compare", "before", "now", "--where", f"{name}={level}")["comparisons"]
+        n_cells = sweep.n_cells // len(sweep.levels[name])
+        assert len(items) == n_cells * sweep.n_responses
+        assert {item["by"].get(setting, level) for item in items} <= {level, sweep.values[setting][0]}
+    answer = place.answer("compare", "now", "before", "--where", "nodes=1")
+    assert len(answer["comparisons"]) == sweep.n_cells * sweep.n_responses
+    has_nodes = "nodes" in here.iosonde("show", "before", "--export", "csv", where=place.folder).stdout.splitlines()[0]
+    assert has_nodes != any("no column nodes" in text for text in answer["warnings"])
+    done = here.iosonde("compare", "before", "now", "--where", "nowhere=1", where=place.folder)
+    assert done.returncode == 2 and "nowhere" in done.stderr
+
+
 def test_both_are_asked_by_the_tools_name_of_a_setting(place: Place) -> None:
     for name, values in place.sweep.values.items():
         for store in ("before", "now"):

@@ -128,7 +128,9 @@ def _plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) 
     pairs = tuple(pair for part in both.parts for pair in pair_levels(part, both.names, own))
     notes = (Caveat(f"{name}: {note}") for name, note in zip(both.names, (note_a, note_b), strict=True) if note)
     read = (Caveat(text) for text in dict.fromkeys((*a.table.warnings, *b.table.warnings)))
-    return _ComparisonPlan(pairs, BASE_IS_FIRST, both.exclusions, (*notes, *read, *both.caveats))
+    return _ComparisonPlan(
+        pairs, BASE_IS_FIRST, both.exclusions, (*map(Caveat, sides.notes), *notes, *read, *both.caveats)
+    )
 
 
 def _plan_group_levels(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:

@@ -24,7 +24,7 @@ class Sides:
     other factors. ``adjust``: columns within whose combinations sides are compared before pooling; None: every setting
     that varies besides. ``pair``: columns whose equal values pair a trial of A with one of B. ``a``, ``b``: published
     sides. ``margin``: differences below it count as equal. ``gate``: conditions of a problem. ``base_only``: each side
-    is compared with the first only, not with every other."""
+    is compared with the first only, not with every other. ``notes``: what was noticed when two DATA were opened."""
 
     levels: Sequence[str] = ()
     group: str | None = None
@@ -37,6 +37,7 @@ class Sides:
     adjust: tuple[str, ...] | None = None
     gate: Gate | None = None
     base_only: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def published(self) -> list[Group]:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from iosonde.core.clock_words import ToolClock, describe_clocks
+from iosonde.core.headlines import format_metric
 from iosonde.core.level_text import format_level
 from iosonde.core.stored import StoredRun, describe_incomplete_treatment
 from iosonde.core.table import Cell
@@ -53,7 +54,12 @@ def build_first_screen(
 
 def describe_metrics(overview: Overview, metrics: Collection[str]) -> str:
     """Return the sentences on the ``metrics`` of an experiment's questions; on all if none of these varies."""
-    selected = [story for story in overview.stories if {story.operation, story.response, story.title} & set(metrics)]
+    selected = [
+        story
+        for story in overview.stories
+        if {story.operation, story.response, story.title, f"{story.operation} {format_metric(story.metric)}"}
+        & set(metrics)
+    ]
     if not selected:
         return overview.sentence
     return " ".join(filter(None, (*describe_stories(selected, overview.units), overview.closing)))
