@@ -1,11 +1,13 @@
 """Headline of a store's page: the range of each metric, the tool, and the settings."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from iosonde.core.estimate_text import format_estimate
 from iosonde.core.headlines import format_metric
 from iosonde.core.stored import StoredRun
 from iosonde.core.units import choose_human_scale, format_significant
+from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import format_count
 from iosonde.stats.overview.types import Overview, OverviewRow
 
@@ -43,7 +45,25 @@ def format_headline(target: str, tools: str, runs: Sequence[StoredRun], overview
         return f"{target} {' and '.join(verbs)}{over}"
     over = over.replace(" from ", " with ")
     of = f"{tools} " if tools else ""
+    if len({(row.operation, row.metric) for row in rows}) > _MOST and (effects := _count_effects(overview.verdicts)):
+        return f"{target}{', ' if tools else ''}{tools}: {effects}"
     return f"{target}: {of}{', '.join(_format_first_metrics(rows, tools, _collect_commands(runs)))}{over}"
+
+
+def _count_effects(verdicts: Sequence[Verdict]) -> str:
+    """Count the metrics on which each factor has an effect: ``n matters for 7 of 10 metrics, w for 2``."""
+    effects = [verdict for verdict in verdicts if verdict.question == "effect"]
+    n_metrics = len({verdict.response for verdict in effects})
+    counts = Counter(
+        "+".join(verdict.subject) for verdict in effects if verdict.state is VerdictState.DIFFERENT
+    ).most_common(_MAX_FACTORS)
+    if not counts:
+        names = dict.fromkeys(name for verdict in effects for name in verdict.subject)
+        factors = " or ".join(names) if len(names) <= _MAX_FACTORS else f"any of {len(names)} factors"
+        return f"no significant effect of {factors} on {format_count(n_metrics, 'metric')}" if effects else ""
+    (name, count), *others = counts
+    rest = "".join(f", {name} for {count}" for name, count in others)
+    return f"{name} matters for {count} of {format_count(n_metrics, 'metric')}{rest}"
 
 
 def _select_operation_rows(rows: Sequence[OverviewRow], operation: str) -> list[OverviewRow]:

@@ -39,6 +39,7 @@ from .content import Page
 from .section_questions import FOLDED, draw_question_figure, format_question_text, list_question_sentences
 from .section_summary import build_summary_table
 from .section_top import build_top_tables, count_unfolded_tables
+from .section_verdicts import MOST_LINES, build_verdict_lines
 
 MOST_FINDINGS = 6  # findings that are not folded
 MOST_OPEN = 24  # figures of a kind that are not folded
@@ -60,6 +61,8 @@ def render(
         say,
         _list_names(page),
         page=page,
+        verdicts=build_verdict_lines(page),
+        most_verdicts=MOST_LINES,
         tops=tops,
         first_tops=count_unfolded_tables(tops),
         absent=list_absent_parts(page),

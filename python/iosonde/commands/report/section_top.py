@@ -145,7 +145,8 @@ def _build_unit_table(every: Sequence[ResponseSummary], settings: Sequence[Key],
         if key in levels_by_setting
     ]
     scaling = _describe_scaling(by[0], heads, page) if by else ""
-    return _build_table((_UNITS.get(unit, unit), (), heads, scaling), rows, frame)
+    name = page.metric[:1].upper() + page.metric[1:]
+    return _build_table((name or _UNITS.get(unit, unit), (), heads, scaling), rows, frame)
 
 
 def _build_response_table(summary: ResponseSummary, place: int, page: Page) -> TopTable:

@@ -23,7 +23,7 @@ from ..regression.effect_types import FactorEffect, ResponseEffects, correct_eff
 from ..regression.effects import SINGLE_RUN, estimate_effects
 from ..regression.in_turn import DriftInTurn, detect_drift_in_turn
 from .cells import TrialCell
-from .types import OverviewRow, ResponseStory
+from .types import OverviewRow, ResponseStory, drop_constant_levels
 
 _SIZES = ("nodes", "ranks")
 _MOST = 3  # responses in the sentence
@@ -53,7 +53,8 @@ def build_stories(
     for key, its in rows_by_response.items():
         ordered = _sort_by_mean(its)
         if key in effects and ordered and _has_varied_settings(its):
-            wrong = [row for row in ordered if (*key, *row.by.items()) in beyond]
+            wrong = drop_constant_levels([row for row in ordered if (*key, *row.by.items()) in beyond], its)
+            ordered = drop_constant_levels(ordered, its)
             possible = [row for row in ordered if row not in wrong] or ordered
             response_stories.append(
                 ResponseStory(

@@ -1,6 +1,6 @@
 """Types of a summary: a Row per cell, Latency, Efficiency, and the Overview of them all, with their JSON."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -57,6 +57,13 @@ class OverviewRow:
             **(self.harmonic_mean or Estimate(None, None, None, self.mean.level, self.n)).flat("harmonic_mean"),
             "warnings": list(self.warnings),
         }
+
+
+def drop_constant_levels(rows: Sequence[OverviewRow], among: Sequence[OverviewRow]) -> list[OverviewRow]:
+    """Return the rows without the factors that have one level in all of ``among``: they distinguish no setting."""
+    first = among[0].by
+    varying = {name for row in among for name, level in row.by.items() if level != first.get(name)}
+    return [replace(row, by={name: level for name, level in row.by.items() if name in varying}) for row in rows]
 
 
 @dataclass(frozen=True)
