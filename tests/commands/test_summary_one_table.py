@@ -36,7 +36,8 @@ def test_a_row_for_each_operation_and_a_column_for_each_level_with_intervals():
 def test_a_metric_that_differs_stays_in_the_name_of_its_row():
     rows = [row(name, metric, n=n) for name in ("read", "write") for metric in ("rate", "latency_p99") for n in (1, 2)]
     table = blocks(text(rows))[1].splitlines()
-    assert table[0].split()[0] == "n=1" and table[1].startswith("read rate") and table[2].startswith("read latency p99")
+    assert table[0].split()[0] == "n=1" and table[1].split()[:2] == ["read", "rate"]
+    assert table[2].split()[:3] == ["read", "latency", "p99"]
 
 
 @pytest.mark.parametrize("n_levels", [3, 5, 9])

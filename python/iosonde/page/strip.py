@@ -37,8 +37,8 @@ class StripAxis:
     below zero. ``logarithmic`` is the choice of the page, by default that of these values (``needs_log_scale``)."""
 
     def __init__(self, least: float, most: float, logarithmic: bool | None = None) -> None:
-        wanted = needs_log_scale([(least, most)]) if logarithmic is None else logarithmic
-        self.logarithmic = wanted and least > 0
+        is_far = needs_log_scale([(least, most)]) if logarithmic is None else logarithmic
+        self.logarithmic = is_far and least > 0
         if self.logarithmic:
             self.start, self.end = least / 1.5, most * 1.5
         else:

@@ -19,6 +19,7 @@ from .text_cells import Response, choose_scale, format_response_title, format_ti
 from .text_layout import SEVERAL, Key, choose_column_factor, format_spread, pivot_items
 
 _MOST_LEVELS = 12  # of a factor that varies alone
+_LEAST_CROSSED = 0.7  # share of the cells
 _NUMBER = 9  # typical columns of a number or an interval
 _GAP = 2  # between columns
 _Format = Callable[[OverviewRow | None, float], tuple[str, ...]]
@@ -70,7 +71,8 @@ def format_one_table(answer: Summary, unit: str | None) -> list[str]:
     place = _choose_place(overview)
     if len(responses) < SEVERAL or place is None:
         return []
-    lines = _lay_out(_build_grid(answer, responses, place, unit))
+    grid = _build_grid(answer, responses, place, unit)
+    lines = _lay_out(grid) if _is_crossed(grid) else []
     spread = format_spread([row.n for row in overview.rows], [row.cv for row in overview.rows])
     return [*lines, f"  {spread}"] if lines else []
 
@@ -150,6 +152,12 @@ def _lay_out(grid: _Grid) -> list[str]:
         return next((lines for lines in candidates if _fits(lines)), [])
     lines = _format_rows(grid, _format_short)
     return lines if _fits(lines) else _format_in_parts(grid)
+
+
+def _is_crossed(grid: _Grid) -> bool:
+    """Return whether most cells were measured: the levels of a nested factor make no columns."""
+    cells = [cell for line in grid.lines for cell in line.cells]
+    return len([cell for cell in cells if cell is not None]) >= _LEAST_CROSSED * len(cells)
 
 
 def _fits(lines: Sequence[str]) -> bool:
