@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from iosonde.commands.bound.figure import roofline_figure, waterfall_figure
+from iosonde.commands.bound.figure import waterfall_figure
+from iosonde.commands.bound.figure_roofline import format_title, roofline_figure, share_panels
 from iosonde.commands.bound.section import BAR_HEIGHT, BAR_WIDTH, build_loss_drawings, build_share_drawings
 from iosonde.commands.corpus.for_page import CorpusPage
 from iosonde.commands.fit.figure_tree import TreeDrawing, is_cut, tree_figure
@@ -77,6 +78,8 @@ def render(
         bar_size=(BAR_WIDTH, BAR_HEIGHT),
         tree_is_cut=is_cut,
         shares_of=build_share_drawings,
+        panels_of=share_panels,
+        panel_title=format_title,
         losses_of=build_loss_drawings,
         plot_titles=TITLES,
         significant=format_significant,
@@ -153,7 +156,7 @@ def _iterate_figures(page: Page) -> Iterator[tuple[str, Figure]]:
         ("latency", [None if item.empty else latency_figure(item, page.axis) for item in page.latencies.items]),
         ("timeline", [timeline_figure(timeline) for timeline in page.timelines.items]),
         ("faults", [None if page.fault_plot is None else over_time_figure(page.fault_plot)]),
-        ("bound", [roofline_figure(line) for item in page.bound.items for line in item.rooflines]),
+        ("bound", [roofline_figure(panel) for item in page.bound.items for panel in share_panels(item.rooflines)]),
         ("questions", [draw_question_figure(question) for question in page.questions]),
         ("losses", [waterfall_figure(bars) for item in page.bound.items for bars in item.losses]),
     ]
