@@ -120,8 +120,8 @@ def _describe_setting(share: MeasuredShare, field: str, size: str = "") -> str:
 
 def _locate_share(share: MeasuredShare, field: str, size: str) -> float:
     """Return the position of a cell: that of its system, or the size in its setting."""
-    known = _get_size(share, size) if getattr(share.ceiling.system, field) is None else None
-    return _get_position(share.ceiling, field) if known is None else known
+    level = _get_size(share, size) if getattr(share.ceiling.system, field) is None else None
+    return _get_position(share.ceiling, field) if level is None else level
 
 
 def _get_position(ceiling: Ceiling, field: str) -> float:
