@@ -109,3 +109,11 @@ def test_how_a_table_was_read_is_a_line_of_data_and_no_finding(tmp_path):
     assert isinstance(page, Page)
     assert all("decimal" not in finding.sentence for finding in page.findings)
     assert [sentence for sentence in page.answers.what if sentence.startswith("Data: ")]
+
+
+def test_effects_without_an_estimate_on_one_response_are_one_line():
+    verdicts = [effect(VerdictState.NOT_TESTED, name) for name in "abc"]
+    (line,) = build_verdict_lines(page_of(*verdicts))
+    assert all(name in line.text.split() for name in ("b", "c"))
+    (many,) = build_verdict_lines(page_of(*(effect(VerdictState.NOT_TESTED, name) for name in "abcdefgh")))
+    assert "8" in many.text.split()

@@ -13,7 +13,14 @@ from typing import TypeVar
 
 from iosonde.commands.plot.figure_bars import MOST_STRETCH
 from iosonde.commands.regress.content import ResponseSummary, SummaryRow
-from iosonde.commands.summary.text_layout import SEVERAL, Key, choose_column_factor, format_spread, pivot_items
+from iosonde.commands.summary.text_layout import (
+    SEVERAL,
+    Key,
+    choose_column_factor,
+    format_spread,
+    is_crossed,
+    pivot_items,
+)
 from iosonde.core.column_units import format_column_title
 from iosonde.core.estimate_text import CANNOT_TELL, format_estimate_parts
 from iosonde.core.types import Estimate
@@ -24,6 +31,7 @@ from iosonde.page.strip import STRIP_HEIGHT, Mark, StripAxis, needs_log_scale
 from .content import Page
 
 MOST_ROWS = 30  # rows of all unfolded tables
+_MOST_FACTORS = 6
 _MOST_LEVELS = 6  # levels of one factor, as columns
 Part = TypeVar("Part")
 _UNITS = {"bytes/s": "Bandwidth", "operations/s": "Operation rate", "s": "Time"}
@@ -121,7 +129,7 @@ def build_top_tables(page: Page) -> list[TopTable]:
         alone = len(every) > 1 if not by else len(every) >= SEVERAL and 2 <= len(settings) <= _MOST_LEVELS
         return _build_tables(_group_by_unit(every), 0 if by else None, page) if alone else []
     place = choose_column_factor(settings)
-    if place is None:
+    if place is None or len(by) > _MOST_FACTORS or not is_crossed(settings, place):
         return []
     together = _build_tables(_group_by_unit(every), place, page) if len(every) >= SEVERAL else []
     if together and all(len(table.rows) <= MOST_ROWS for table in together):

@@ -4,9 +4,10 @@ A line quotes a ``Verdict``; nothing is computed here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from iosonde.core.estimate_text import format_percent_estimate, format_value
+from iosonde.core.grouping import group_by_key
 from iosonde.core.verdict import DOUBTS, Verdict, VerdictState
 from iosonde.core.words import join_names
 
@@ -30,7 +31,7 @@ class VerdictLine:
 def build_verdict_lines(page: Page) -> list[VerdictLine]:
     """Return a line per effect, those that differ first, each response's best setting with its first effect."""
     best = {verdict.response: verdict for verdict in page.verdicts if _is_better(verdict)}
-    effects = [verdict for verdict in page.verdicts if verdict.question == _EFFECT]
+    effects = _join_untested([verdict for verdict in page.verdicts if verdict.question == _EFFECT])
     places = {response: place for place, response in enumerate(page.responses)}
     effects.sort(
         key=lambda verdict: (
@@ -40,6 +41,18 @@ def build_verdict_lines(page: Page) -> list[VerdictLine]:
         )
     )
     return [_build_line(verdict, best.pop(verdict.response, None), page.responses) for verdict in effects]
+
+
+def _join_untested(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the verdicts, those without an estimate in the same state on the same response as one."""
+    groups = group_by_key(
+        ((verdict.response, verdict.state, verdict.doubts, verdict.subject if verdict.estimate else ()), verdict)
+        for verdict in verdicts
+    )
+    return [
+        replace(some[0], subject=tuple(dict.fromkeys(name for verdict in some for name in verdict.subject)))
+        for some in groups.values()
+    ]
 
 
 def _is_better(verdict: Verdict) -> bool:
@@ -60,7 +73,7 @@ def _get_share(verdict: Verdict) -> float:
 
 
 def _join_factors(factors: Sequence[str]) -> str:
-    return join_names(list(factors)) if len(factors) <= _MOST_FACTORS else f"{len(factors)} factors together"
+    return join_names(list(factors)) if len(factors) <= _MOST_FACTORS else f"{len(factors)} factors"
 
 
 def _describe_share(verdict: Verdict) -> str:

@@ -16,10 +16,9 @@ from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .answer import Summary
 from .text_cells import Response, choose_scale, format_response_title, format_titled_table, group_by_response
-from .text_layout import SEVERAL, Key, choose_column_factor, format_spread, pivot_items
+from .text_layout import SEVERAL, Key, choose_column_factor, format_spread, is_crossed, pivot_items
 
 _MOST_LEVELS = 12  # of a factor that varies alone
-_LEAST_CROSSED = 0.7  # share of the cells
 _NUMBER = 9  # typical columns of a number or an interval
 _GAP = 2  # between columns
 _Format = Callable[[OverviewRow | None, float], tuple[str, ...]]
@@ -71,8 +70,7 @@ def format_one_table(answer: Summary, unit: str | None) -> list[str]:
     place = _choose_place(overview)
     if len(responses) < SEVERAL or place is None:
         return []
-    grid = _build_grid(answer, responses, place, unit)
-    lines = _lay_out(grid) if _is_crossed(grid) else []
+    lines = _lay_out(_build_grid(answer, responses, place, unit))
     spread = format_spread([row.n for row in overview.rows], [row.cv for row in overview.rows])
     return [*lines, f"  {spread}"] if lines else []
 
@@ -81,7 +79,8 @@ def _choose_place(overview: Overview) -> int | None:
     """Return the index of the factor whose levels become columns, -1 if there is no factor, None if none suits."""
     settings = _list_settings(overview.rows, overview)
     if len(overview.by) > 1:
-        return choose_column_factor(settings)
+        place = choose_column_factor(settings)
+        return place if place is not None and is_crossed(settings, place) else None
     if not overview.by:
         return -1
     return 0 if 2 <= len(set(settings)) <= _MOST_LEVELS else None
@@ -152,12 +151,6 @@ def _lay_out(grid: _Grid) -> list[str]:
         return next((lines for lines in candidates if _fits(lines)), [])
     lines = _format_rows(grid, _format_short)
     return lines if _fits(lines) else _format_in_parts(grid)
-
-
-def _is_crossed(grid: _Grid) -> bool:
-    """Return whether most cells were measured: the levels of a nested factor make no columns."""
-    cells = [cell for line in grid.lines for cell in line.cells]
-    return len([cell for cell in cells if cell is not None]) >= _LEAST_CROSSED * len(cells)
 
 
 def _fits(lines: Sequence[str]) -> bool:

@@ -149,8 +149,8 @@ def _sort_by_mean(rows: Sequence[OverviewRow]) -> list[OverviewRow]:
 def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
     best, worst = story.best, story.worst
     text = (
-        f"{story.title}: best {format_estimate(best.mean, best.unit)} at {format_setting(best.by, units)}, "
-        f"worst {format_estimate(worst.mean, worst.unit)} at {format_setting(worst.by, units)}"
+        f"{story.title}: best {format_estimate(best.mean, best.unit)} at {best.setting(units)}, "
+        f"worst {format_estimate(worst.mean, worst.unit)} at {worst.setting(units)}"
     )
     if not story.impossible:
         return text
