@@ -7,7 +7,7 @@ It suits asymmetric intervals (a median, a percentile) as well as symmetric ones
 import math
 
 from .types import Estimate
-from .units import choose_human_scale, format_significant
+from .units import choose_human_scale, format_percent, format_significant
 
 CANNOT_TELL = "~"
 _MOST_DIGITS = 6
@@ -23,6 +23,14 @@ def format_estimate(estimate: Estimate, unit: str, scale: tuple[float, str] | No
     divisor, name = scale or choose_human_scale(estimate.value, unit)
     value, interval = format_estimate_parts(estimate, divisor)
     return f"{value} ({interval}) {name}".rstrip()
+
+
+def format_value(estimate: Estimate, unit: str) -> str:
+    """Format the value of an Estimate whose interval stands elsewhere: ``212 MiB/s``."""
+    if estimate.value is None:
+        return CANNOT_TELL
+    divisor, name = choose_human_scale(estimate.value, unit)
+    return f"{format_significant(estimate.value / divisor)} {name}".rstrip()
 
 
 def format_estimate_parts(estimate: Estimate, divisor: float = 1.0) -> tuple[str, str]:
@@ -62,6 +70,15 @@ def format_estimate_or_end(estimate: Estimate, unit: str) -> str:
         return CANNOT_TELL
     divisor, name = choose_human_scale(bound, unit)
     return f"at {'least' if estimate.high is None else 'most'} {format_significant(bound / divisor)} {name}".rstrip()
+
+
+def format_percent_estimate(share: Estimate) -> str:
+    """Format a fraction in percent with its interval: ``85 % (71–92 %)``, ``2.5 % (1.9–3.3 %)``."""
+    value, low, high = share.value or 0.0, share.low, share.high
+    places = 1 if value < 0.1 else 0
+    fine = 1 if low is not None and 0 < low < 0.01 else places  # a positive limit is not shown as 0
+    between = "" if low is None or high is None else f" ({100 * low:.{fine}f}–{100 * high:.{places}f} %)"
+    return f"{format_percent(value)}{between}"
 
 
 def _format_range(low: str, high: str) -> str:

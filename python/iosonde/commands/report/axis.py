@@ -64,11 +64,19 @@ def format_metric_title(operation: str, metric: str) -> str:
 
 
 def map_metric_titles(rows: Sequence[OverviewRow]) -> dict[tuple[str, str], str]:
-    """Map (operation, metric) to its heading: the operation alone if it has one metric of its usual clock, as in the
-    table of ``summary``."""
+    """Map (operation, metric) to its heading: the operation alone if it has one metric of its usual clock, or that of
+    all others; as in the table of ``summary``."""
     keys = dict.fromkeys((row.operation, row.metric) for row in rows)
+    if find_common_metric(rows):
+        return {key: title(key[0]) for key in keys}
     metrics = group_by_key(keys)
     return {key: _format_title_among(*key, metrics[key[0]]) for key in keys}
+
+
+def find_common_metric(rows: Sequence[OverviewRow]) -> str:
+    """Return the metric that all of several operations have, if it is their only one; else ''."""
+    metrics = {row.metric for row in rows}
+    return metrics.pop() if len(metrics) == 1 and len({row.operation for row in rows}) > 1 else ""
 
 
 def _format_title_among(operation: str, metric: str, metrics: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from iosonde.stats.overview.types import Overview
 
 from .axis import Axis
 from .experiment import Chosen
-from .findings import format_finding_counts
+from .findings import describe_assumptions, format_finding_counts
 from .headline import format_headline, shorten_command
 from .machine import get_nested
 
@@ -42,13 +42,18 @@ def build_first_screen(
     """Build the first screen; ``clock`` describes the clock of the rates."""
     return FirstScreen(
         headline=format_headline(target, format_tools(runs), runs, overview, axis),
-        what=(*describe_measurement(runs, overview, axis, chosen.seed), *([chosen.note] if chosen.note else [])),
+        what=(
+            *describe_measurement(runs, overview, axis, chosen.seed),
+            *([chosen.note] if chosen.note else []),
+            *describe_assumptions(overview.warnings),
+        ),
         fast=" ".join(filter(None, (_describe_sizes(runs, clock), wire.describe_network_traffic(runs))))
         if overview.rows
         else "",
         sure=(describe_interval(overview),) if overview.rows else (),
         wrong=format_finding_counts(findings, bool(runs)),
         sentence=overview.sentence,
+        closing=overview.closing,
     )
 
 

@@ -162,7 +162,9 @@ def add_pooled_warning(cell_overview: Overview, names: Sequence[str]) -> Overvie
     which = join_names(names) if len(names) <= _MOST_NAMES else f"{len(names)} columns"
     verb = "varies" if len(names) == 1 else "vary"
     text = f"These means pool {which}, which {verb} inside the cells and may be what differs (S110)."
-    return replace(cell_overview, sentence=f"{cell_overview.sentence} {text}")
+    return replace(
+        cell_overview, sentence=f"{cell_overview.sentence} {text}", closing=f"{cell_overview.closing} {text}".strip()
+    )
 
 
 def select_cell_columns(source: Source, query: ResponseQuery) -> tuple[str, ...]:

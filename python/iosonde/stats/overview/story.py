@@ -23,7 +23,7 @@ from ..regression.effect_types import FactorEffect, ResponseEffects, correct_eff
 from ..regression.effects import SINGLE_RUN, estimate_effects
 from ..regression.in_turn import DriftInTurn, detect_drift_in_turn
 from .cells import TrialCell
-from .types import OverviewRow, ResponseStory
+from .types import OverviewRow, ResponseStory, drop_constant_levels
 
 _SIZES = ("nodes", "ranks")
 _MOST = 3  # responses in the sentence
@@ -53,7 +53,8 @@ def build_stories(
     for key, its in rows_by_response.items():
         ordered = _sort_by_mean(its)
         if key in effects and ordered and _has_varied_settings(its):
-            wrong = [row for row in ordered if (*key, *row.by.items()) in beyond]
+            wrong = drop_constant_levels([row for row in ordered if (*key, *row.by.items()) in beyond], its)
+            ordered = drop_constant_levels(ordered, its)
             possible = [row for row in ordered if row not in wrong] or ordered
             response_stories.append(
                 ResponseStory(
@@ -154,8 +155,8 @@ def _sort_by_mean(rows: Sequence[OverviewRow]) -> list[OverviewRow]:
 def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
     best, worst = story.best, story.worst
     text = (
-        f"{story.title}: best {format_estimate(best.mean, best.unit)} at {format_setting(best.by, units)}, "
-        f"worst {format_estimate(worst.mean, worst.unit)} at {format_setting(worst.by, units)}"
+        f"{story.title}: best {format_estimate(best.mean, best.unit)} at {best.setting(units)}, "
+        f"worst {format_estimate(worst.mean, worst.unit)} at {worst.setting(units)}"
     )
     if not story.impossible:
         return text

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from iosonde.core.estimate_text import format_percent_estimate
 from iosonde.core.types import Estimate
-from iosonde.core.units import format_percent
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import join_names
 
@@ -78,11 +78,7 @@ class FactorEffect:
     @property
     def text(self) -> str:
         """Return the share with its interval: ``85 % (71–92 %)``, ``2.5 % (1.9–3.3 %)``."""
-        low, high = self.explained.low, self.explained.high
-        places = 1 if self.share < 0.1 else 0
-        fine = 1 if low is not None and 0 < low < 0.01 else places  # a positive limit is not shown as 0
-        between = "" if low is None or high is None else f" ({100 * low:.{fine}f}–{100 * high:.{places}f} %)"
-        return f"{format_percent(self.share)}{between}"
+        return format_percent_estimate(self.explained)
 
 
 @dataclass(frozen=True)
