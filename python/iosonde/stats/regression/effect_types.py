@@ -81,8 +81,10 @@ class FactorEffect:
         low, high = self.explained.low, self.explained.high
         places = 1 if self.share < 0.1 else 0
         fine = 1 if low is not None and 0 < low < 0.01 else places  # a positive limit is not shown as 0
-        between = "" if low is None or high is None else f" ({100 * low:.{fine}f}–{100 * high:.{places}f} %)"
-        return f"{format_percent(self.share)}{between}"
+        if low is None or high is None:
+            return format_percent(self.share)
+        least = "<0.1" if 0 < low < 0.0005 else f"{100 * low:.{fine}f}"
+        return f"{format_percent(self.share)} ({least}–{100 * high:.{places}f} %)"
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 `rank`.
 
 The share of a factor is that of ``anova`` without interactions: its sum of squares, added last (type II), over the
-total, which in a balanced design is S1 of ``rank``. Its interval and its F test use the variance of trials at one
-setting or, if that has few degrees of freedom, the residuals of the model. If trials share bring-ups, they use the
-error of its stratum. Confounded factors (the same levels under two names, one nested in the other, or nearly so) are
+total, which in a balanced design is S1 of ``rank``. Its interval and its F test use the variance of the trials of each
+setting (``effect_noise``); where too few settings are repeated, one variance of all or, if that has few degrees of
+freedom, the residuals of the model. If trials share bring-ups, they use the error of its stratum. Confounded factors (the same levels under two names, one nested in the other, or nearly so) are
 one block with one test of all its members at once: the extra sum of squares.
 """
 
@@ -20,10 +20,10 @@ from iosonde.core.arrays import Array, Indices
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
-from ..estimate.distributions import f_upper_p
 from ..estimate.variance_share import LEAST_DF, SumOfSquares, Variation
 from . import strata
-from .blocks import build_orthonormal_basis, group_confounded_factors
+from .blocks import build_orthonormal_basis, group_confounded_factors, remove_basis
+from .effect_noise import EffectNoise, measure_cell_noise
 from .effect_types import NEGLIGIBLE_SHARE, FactorEffect, ResponseEffects
 
 SINGLE_TRIAL = Message("single-trial", "one trial per setting")
@@ -77,26 +77,42 @@ class _Data:
         """Return the sum of squares of all trials."""
         return float(self.y @ self.y)
 
-    @property
-    def within(self) -> SumOfSquares:
-        """Return the variation of trials at one setting."""
-        return SumOfSquares(float(np.sum((self.y - self.means[self.cell]) ** 2)), self.y.size - self.counts.size)
+    @cached_property
+    def squares(self) -> Array:
+        """The sum of squares of each cell about its mean."""
+        return np.bincount(self.cell, (self.y - self.means[self.cell]) ** 2, self.counts.size)
 
-    def explained(self, names: Sequence[str]) -> SumOfSquares:
-        """Return the variation explained by the main effects of these factors."""
-        basis = build_orthonormal_basis([self.columns[name] for name in names], self.counts)
+    @cached_property
+    def within(self) -> SumOfSquares:
+        """The variation of trials at one setting."""
+        return SumOfSquares(float(self.squares.sum()), self.y.size - self.counts.size)
+
+    def sum_squares(self, basis: Array) -> float:
+        """Return the variation explained by this basis."""
         along = basis.T @ (np.sqrt(self.counts) * self.means)
-        return SumOfSquares(float(along @ along), basis.shape[1])
+        return float(along @ along)
 
     @cached_property
     def full_model(self) -> SumOfSquares:
-        """Return the variation explained by the main effects of all factors."""
-        return self.explained(list(self.columns))
+        """The variation explained by the main effects of all factors."""
+        basis = build_orthonormal_basis(list(self.columns.values()), self.counts)
+        return SumOfSquares(self.sum_squares(basis), basis.shape[1])
 
-    def added(self, names: Sequence[str]) -> SumOfSquares:
-        """Return the variation that these factors explain in addition to all others."""
-        without = self.explained([name for name in self.columns if name not in names])
-        return SumOfSquares(max(0.0, self.full_model.ss - without.ss), self.full_model.df - without.df)
+    @cached_property
+    def between(self) -> Array:
+        """The basis of all differences between cells."""
+        return build_orthonormal_basis([np.eye(self.counts.size)[:, 1:]], self.counts)
+
+    def build_own_basis(self, names: Sequence[str]) -> Array:
+        """Build the basis of what these factors explain in addition to all others."""
+        own = build_orthonormal_basis([self.columns[name] for name in names], self.counts)
+        others = [columns for name, columns in self.columns.items() if name not in names]
+        return remove_basis(own, build_orthonormal_basis(others, self.counts))
+
+    def number_levels(self, names: Sequence[str]) -> Indices:
+        """Number the joint level of these factors of each cell."""
+        columns = np.column_stack([self.columns[name] for name in names])
+        return np.unique(columns, axis=0, return_inverse=True)[1].reshape(-1).astype(np.intp)
 
     @property
     def is_repeated(self) -> bool:
@@ -118,32 +134,32 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
     interact = (data.total - data.within.ss - data.full_model.ss) / data.total >= NEGLIGIBLE_SHARE
 
     def estimate_effect(names: tuple[str, ...]) -> FactorEffect | None:
-        added = data.added(names)
-        if added.df < 1:
+        basis = data.build_own_basis(names)
+        if not basis.shape[1]:
             return None
-        return FactorEffect(
-            names,
-            Variation(data.total, noise, data.y.size).estimate_explained_share(added, data.level),
-            f_upper_p(added.ss / added.df / (noise.ss / noise.df), added.df, noise.df),
-            by_chance=1.0 if interact else added.df * noise.ss / noise.df / data.total,
-        )
+        effect = _test_effect(data, names, basis, noise)
+        return replace(effect, by_chance=1.0) if interact else effect
 
     return replace(_build_effects_with_members(data, estimate_effect), joint=_estimate_joint(data))
+
+
+def _test_effect(data: _Data, names: tuple[str, ...], basis: Array, noise: SumOfSquares) -> FactorEffect:
+    """Test the effect that the ``basis`` explains, with the variance of each cell if the settings are repeated."""
+    ss, df, n = data.sum_squares(basis), basis.shape[1], data.y.size
+    least = _NOTHING * data.total / n
+    own = measure_cell_noise(basis, data.counts, data.squares, data.number_levels(names), least)
+    own = own or EffectNoise.pooled(df, max(0.0, n - 1 - noise.df - df), noise, n)
+    share = own.estimate_share(ss, data.total, noise, n, data.level)
+    return FactorEffect(names, share, own.compute_p(ss), by_chance=own.expected / data.total)
 
 
 def _estimate_joint(data: _Data) -> FactorEffect | None:
     """Estimate the difference of all settings against their repeats; None with few repeats or a single factor."""
     noise = data.within
-    if len(data.columns) < 2 or noise.df < LEAST_DF:
+    if len(data.columns) < 2 or noise.df < LEAST_DF or data.counts.size < 2:
         return None
-    between = SumOfSquares(max(0.0, data.total - noise.ss), data.counts.size - 1)
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
-    return FactorEffect(
-        tuple(data.columns),
-        Variation(data.total, noise, data.y.size).estimate_explained_share(between, data.level),
-        f_upper_p(between.ss / between.df / (noise.ss / noise.df), between.df, noise.df),
-        is_joint=True,
-    )
+    return replace(_test_effect(data, tuple(data.columns), data.between, noise), is_joint=True)
 
 
 def _choose_noise(data: _Data) -> SumOfSquares:
@@ -172,7 +188,8 @@ def _estimate_by_strata(data: _Data, shared: Indices) -> ResponseEffects:
         return data.untested(FEW_REPEATS)
 
     def estimate_effect(names: tuple[str, ...]) -> FactorEffect | None:
-        added = data.added(names)
+        basis = data.build_own_basis(names)
+        added = SumOfSquares(data.sum_squares(basis), basis.shape[1])
         if added.df < 1:
             return None
         depth = min(model_strata.depth(rows[name]) for name in names)
