@@ -211,21 +211,26 @@ CROSSED = {"a": [1, 1, 2, 2], "b": [1, 2, 1, 2]}
 
 
 def test_effects_are_tested_against_trials_at_one_setting():
-    """The sum of squares of each factor with one degree of freedom, over that inside the four cells with eight."""
+    """Each factor of two levels by its t of cell means with their own variances; both by all three contrasts."""
     made = estimate_effects(CROSSED, REPEATS, None, 0.9)
     y = np.concatenate(REPEATS)
     total = float(((y - y.mean()) ** 2).sum())
-    within = sum(float(((cell - cell.mean()) ** 2).sum()) for cell in REPEATS)
-    means = np.array([cell.mean() for cell in REPEATS]).reshape(2, 2)
-    for name, axis in (("a", 1), ("b", 0)):
-        ss = 6 * float(((means.mean(axis=axis) - means.mean()) ** 2).sum())
+    means, errors = (np.array([of(cell) for cell in REPEATS]) for of in (np.mean, scipy_stats.sem))
+    squares = errors**2
+    df = squares.sum() ** 2 / (squares**2 / 4).sum() - 2  # four variances of two degrees of freedom
+    for name, signs in (("a", [-1, -1, 1, 1]), ("b", [-1, 1, -1, 1])):
+        t = float(means @ signs) / np.sqrt(squares.sum())
         found = made.effect_of(name)
-        assert found.p == pytest.approx(scipy_stats.f.sf(ss / (within / 8), 1, 8))
-        assert (found.share, found.explained.n, found.explained.level) == (pytest.approx(ss / total), 12, 0.9)
+        assert found.p == pytest.approx(2 * scipy_stats.t.sf(abs(t), df))
+        assert (found.share, found.explained.n, found.explained.level) == (
+            pytest.approx(12 * float(means @ signs / 4) ** 2 / total),
+            12,
+            0.9,
+        )
         assert found.by_chance == 1.0  # the factors interact: the mean square of all is not that of noise
     joint = made.joint
     assert (joint.factors, joint.is_joint) == (("a", "b"), True)
-    assert joint.p == pytest.approx(scipy_stats.f_oneway(*REPEATS).pvalue)
+    within = sum(float(((cell - cell.mean()) ** 2).sum()) for cell in REPEATS)
     assert joint.explained.value == pytest.approx(1 - within / total) and joint.explained.low < joint.explained.value
     assert estimate_effects({"a": [1, 2, 3, 4]}, REPEATS, None, 0.9).joint is None
     assert estimate_effects(CROSSED, [cell[:1] for cell in REPEATS], None, 0.9).joint is None
