@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import IosondeError
 from iosonde.core.table import Table
+from iosonde.core.transforms import LOG_BASES
 from iosonde.data.choice import column_to_texts
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
@@ -76,6 +77,7 @@ def build_response_cells(response: Response, places: npt.NDArray[np.intp] | None
                 units,
                 None if shared is None else shared[rows],
                 rows if order is None else order[rows],
+                LOG_BASES.get(response.transform),
             )
         )
     return cells

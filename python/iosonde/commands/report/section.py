@@ -20,7 +20,7 @@ from iosonde.commands.plot.figure_latency import latency_figure
 from iosonde.commands.plot.figure_over_time import over_time_figure
 from iosonde.commands.plot.figure_settings import list_subtitle_lines, settings_figure
 from iosonde.commands.rank.content import Influence, JudgedModel
-from iosonde.commands.rank.figure import Bar, Importance, format_share_parts, importance_figure
+from iosonde.commands.rank.figure import Bar, Importance, importance_figure
 from iosonde.commands.regress.figure import TITLES, choose_scale, regression_figures
 from iosonde.commands.summary import text_faults as fault_text
 from iosonde.commands.survey.for_page import SurveyPage
@@ -34,6 +34,7 @@ from iosonde.page.carried import to_jsonable
 from iosonde.page.environment import render_page_with_figures
 from iosonde.page.strip import STRIP_HEIGHT, STRIP_WIDTH
 from iosonde.page.tables import PageSection, Section
+from iosonde.stats.regression.effect_types import format_explained_share
 
 from .content import Page
 from .section_questions import FOLDED, draw_question_figure, format_question_text, list_question_sentences
@@ -70,7 +71,7 @@ def render(
         summaries=[build_summary_table(response) for response in page.summary],
         model_scale=choose_scale,
         factor_scale=choose_factor_scale,
-        share_parts=format_share_parts,
+        share_parts=format_explained_share,
         bar_size=(BAR_WIDTH, BAR_HEIGHT),
         tree_is_cut=is_cut,
         shares_of=build_share_drawings,
@@ -164,7 +165,7 @@ def _iterate_figures(page: Page) -> Iterator[tuple[str, Figure]]:
 
 def _draw_factor_figures(influence: Influence) -> Iterator[tuple[str, Figure]]:
     if influence.ranking is not None:
-        bars = tuple(Bar(share.name, share.s1, share.st, share.zero_line) for share in influence.ranking.shares)
+        bars = tuple(Bar(share.name, share.share) for share in influence.ranking.shares)
         yield "ranking", importance_figure(Importance(influence.title, bars))
     if influence.judged is not None:
         rows = Predicted(

@@ -86,7 +86,7 @@ def estimate_cell_effects(
     for name in names:
         levels: list[object] = [cell.by[name] for cell in trials]
         settings |= dict.fromkeys((name, *(together or {}).get(name, ())), levels)
-    effects = estimate_effects(settings, [cell.values for cell in trials], bring_ups, level)
+    effects = estimate_effects(settings, [cell.values for cell in trials], bring_ups, level, cells[0].log_base)
     return effects if bring_ups is not None else _add_drifts(effects, trials, level)
 
 
@@ -128,7 +128,7 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
     more = [Message("more-responses", "{n} more: see the table.", n=len(sure) - _MOST)] if len(sure) > _MOST else []
     missing = [f"{story.title}: {story.missing}." for story in response_stories if story.missing]
     drifts = [f"{story.title}: {text}." for story in response_stories for text in describe_drifts(story.effects)]
-    open_ = [story for story in response_stories if not story.is_significant and not story.effects.drifting]
+    open_ = [story for story in response_stories if not story.is_significant and not describe_drifts(story.effects)]
     return (*texts, *more, *drifts[:_MOST], *missing[:_MOST], *_describe_unsure(open_))
 
 

@@ -4,12 +4,13 @@
 The share of a factor is that of ``anova`` without interactions: its sum of squares, added last (type II), over the
 total, which in a balanced design is S1 of ``rank``. Its interval and its F test use the variance of the trials of each
 setting (``effect_noise``); where too few settings are repeated, one variance of all or, if that has few degrees of
-freedom, the residuals of the model. If trials share bring-ups, they use the error of its stratum. Confounded factors (the same levels under two names, one nested in the other, or nearly so) are
-one block with one test of all its members at once: the extra sum of squares.
-"""
+freedom, the residuals of the model. If trials share bring-ups, they use the error of its stratum. Confounded factors
+(the same levels under two names, one nested in the other, or nearly so) are one block with one test of all its members
+at once: the extra sum of squares."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,28 +21,35 @@ from iosonde.core.arrays import Array, Indices
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
+from ..estimate.distributions import f_upper_p
 from ..estimate.variance_share import LEAST_DF, SumOfSquares, Variation
 from . import strata
 from .blocks import build_orthonormal_basis, group_confounded_factors, remove_basis
 from .effect_noise import EffectNoise, measure_cell_noise
-from .effect_types import NEGLIGIBLE_SHARE, FactorEffect, ResponseEffects
+from .effect_types import FactorEffect, ResponseEffects
 
 SINGLE_TRIAL = Message("single-trial", "one trial per setting")
 SINGLE_RUN = Message("single-run", "one run per setting")
 FEW_REPEATS = Message("identical-repeats", "the few repeats are exactly equal")
 NO_DEGREES_OF_FREEDOM = Message("no-degrees-of-freedom", "no degrees of freedom are left")
 _MOST_CELLS = 100  # for a model of all settings in strata
+_MOST_LEVELS = 300  # compared in pairs
+_DIFFERS = 0.01  # p of equal effects in all settings of the others, as in a comparison within cells
 _NOTHING = 1e-12  # share of the variation below which noise is rounding
 
 
 def estimate_effects(
-    settings: Mapping[str, Sequence[object]], values: Sequence[Array], shared: Indices | None, level: float
+    settings: Mapping[str, Sequence[object]],
+    values: Sequence[Array],
+    shared: Indices | None,
+    level: float,
+    log_base: float | None = None,
 ) -> ResponseEffects:
     """Estimate the effects of the factors ``settings`` (the level of each cell), not yet corrected. ``values``: the
     trials of each cell; ``shared`` numbers the bring-ups of all trials, in their order, the outermost in the first
-    column."""
+    column; ``log_base``: of values that are logarithms."""
     names = tuple(name for name, levels in settings.items() if len(set(levels)) > 1)
-    data = _Data.from_trials(values, {name: _encode_dummies(settings[name]) for name in names}, level)
+    data = _Data.from_trials(values, {name: _encode_dummies(settings[name]) for name in names}, level, log_base)
     if len(values) < 2 or not names:
         return ResponseEffects(names)
     if data.total <= 0:
@@ -52,7 +60,8 @@ def estimate_effects(
 
 @dataclass(frozen=True)
 class _Data:
-    """Trials ``y`` with the number of their cell; ``columns`` of each factor, by cell; ``units``: the blocks."""
+    """Trials ``y`` about their mean ``center``, with the number of their cell; ``columns`` of each factor, by cell;
+    ``units``: the blocks."""
 
     y: Array
     cell: Indices
@@ -61,16 +70,21 @@ class _Data:
     columns: Mapping[str, Array]
     units: tuple[tuple[str, ...], ...]
     level: float
+    center: float
+    log_base: float | None
 
     @classmethod
-    def from_trials(cls, values: Sequence[Array], columns: Mapping[str, Array], level: float) -> _Data:
+    def from_trials(
+        cls, values: Sequence[Array], columns: Mapping[str, Array], level: float, log_base: float | None
+    ) -> _Data:
         sizes = np.array([trials.size for trials in values])
         y = np.concatenate([*values, np.empty(0)])
-        y = y - y.mean() if y.size else y
+        center = float(y.mean()) if y.size else 0.0
+        y = y - center
         cell = np.repeat(np.arange(sizes.size), sizes)
         counts = sizes.astype(float)
         means = np.bincount(cell, y, sizes.size) / counts
-        return cls(y, cell, counts, means, columns, group_confounded_factors(columns, counts), level)
+        return cls(y, cell, counts, means, columns, group_confounded_factors(columns, counts), level, center, log_base)
 
     @property
     def total(self) -> float:
@@ -131,14 +145,14 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
     if _is_exact_by_luck(noise, data.total):
         return data.untested(FEW_REPEATS)
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
-    interact = (data.total - data.within.ss - data.full_model.ss) / data.total >= NEGLIGIBLE_SHARE
+    interact = _has_interactions(data)
 
     def estimate_effect(names: tuple[str, ...]) -> FactorEffect | None:
         basis = data.build_own_basis(names)
         if not basis.shape[1]:
             return None
         effect = _test_effect(data, names, basis, noise)
-        return replace(effect, by_chance=1.0) if interact else effect
+        return replace(effect, difference=None) if interact else effect
 
     return replace(_build_effects_with_members(data, estimate_effect), joint=_estimate_joint(data))
 
@@ -150,7 +164,33 @@ def _test_effect(data: _Data, names: tuple[str, ...], basis: Array, noise: SumOf
     own = measure_cell_noise(basis, data.counts, data.squares, data.number_levels(names), least)
     own = own or EffectNoise.pooled(df, max(0.0, n - 1 - noise.df - df), noise, n)
     share = own.estimate_share(ss, data.total, noise, n, data.level)
-    return FactorEffect(names, share, own.compute_p(ss), by_chance=own.expected / data.total)
+    return FactorEffect(names, share, own.compute_p(ss), difference=_bound_difference(data, names, basis, own))
+
+
+def _has_interactions(data: _Data) -> bool:
+    """Return whether the effect of a factor differs significantly between levels of the others."""
+    between = data.total - data.within.ss - data.full_model.ss
+    df, noise = data.counts.size - 1 - data.full_model.df, data.within
+    if df < 1 or noise.df < 1 or noise.ss <= 0:
+        return df >= 1 and noise.df >= 1 and between > _NOTHING * data.total
+    return f_upper_p(between / df / (noise.ss / noise.df), df, noise.df) < _DIFFERS
+
+
+def _bound_difference(data: _Data, names: Sequence[str], basis: Array, noise: EffectNoise) -> float | None:
+    """Return the upper limit of the relative difference between any two levels, the others fixed."""
+    columns = np.column_stack([data.columns[name] for name in names])
+    levels, number = np.unique(columns, axis=0, return_inverse=True)
+    if len(levels) > _MOST_LEVELS or not noise.error_df > 0:
+        return None
+    along = basis.T @ (np.sqrt(data.counts)[:, None] * (columns - data.counts @ columns / data.counts.sum()))
+    levels = levels @ np.linalg.pinv(along)
+    distance = np.sqrt(max(float(np.sum((levels - level) ** 2, axis=1).max()) for level in levels))
+    bound, number = float(distance) * noise.bound_distance(data.sum_squares(basis), data.level), number.reshape(-1)
+    if data.log_base is not None:
+        return math.expm1(min(700.0, bound * math.log(data.log_base)))
+    means = data.center + np.bincount(number, data.counts * data.means) / np.bincount(number, data.counts)
+    base = float(means.min() if means.min() > 0 else np.abs(means).max())
+    return bound / base if base else None
 
 
 def _estimate_joint(data: _Data) -> FactorEffect | None:
@@ -204,7 +244,7 @@ def _estimate_by_strata(data: _Data, shared: Indices) -> ResponseEffects:
             names,
             Variation(data.total, error, data.y.size).estimate_explained_share(added, data.level),
             test.p,
-            by_chance=added.df * error.ss / error.df / data.total if error.df else 1.0,
+            difference=_bound_difference(data, names, basis, EffectNoise.pooled(added.df, 0.0, error, data.y.size)),
         )
 
     return replace(_build_effects_with_members(data, estimate_effect), joint=_estimate_joint_in_strata(data, shared))
