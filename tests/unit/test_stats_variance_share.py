@@ -71,7 +71,9 @@ def test_large_effects_have_nearly_the_same_limits(x, df, noise_df):
 
 @pytest.mark.parametrize(("x", "df", "p"), [(9.0, 3, 0.025), (9.0, 3, 0.975), (1900.0, 4, 0.5), (2500.0, 4, 0.025)])
 def test_noncentralities_are_those_of_the_noncentral_chi_square(x, df, p):
-    assert variance_share._solve_noncentrality(x, df, lambda _: p) == pytest.approx(solve(scipy_stats.ncx2, x, p, df), rel=1e-4)
+    assert variance_share._solve_noncentrality(x, df, lambda _: p) == pytest.approx(
+        solve(scipy_stats.ncx2, x, p, df), rel=1e-4
+    )
 
 
 def test_noise_as_estimated_widens_limits_by_students_t_over_the_normal_quantile():

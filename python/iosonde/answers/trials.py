@@ -126,19 +126,6 @@ def estimate_tested_effects(
     return dict(zip(effects, correct_effects(list(effects.values())), strict=True))
 
 
-def collect_other_p_values(
-    source: Source, query: ResponseQuery, response: Response, factors: Sequence[str]
-) -> tuple[float, ...]:
-    """Return the p values of the effects of these factors on all headline responses other than ``response``."""
-    others = [
-        headline
-        for headline in select_headline_responses(source, replace(query, response=(response.title,)), factors)
-        if headline.title != response.title
-    ]
-    tests = [test for other in others for test in _estimate_effects(other, factors, query.level).tests]
-    return tuple(test.p for test in tests if test.p is not None)
-
-
 def _estimate_effects(response: Response, names: Sequence[str], level: float) -> ResponseEffects:
     """Compute the effects from trials with values of all these factors."""
     valid = ~np.logical_or.reduce([np.isnan(response.values), *(response.rows.column(name).missing for name in names)])

@@ -1,5 +1,5 @@
-"""Importance of factors: the share of each with its interval; with all estimators S1 inside ST, and the S1 that a factor
-without effect may reach."""
+"""Importance of factors: the share of each with its interval; with all estimators S1 inside ST, and the S1 that a
+factor without effect may reach."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

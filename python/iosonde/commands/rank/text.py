@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from iosonde.core.level_text import format_level
-from iosonde.core.message import spell
+from iosonde.core.message import Message, spell
 from iosonde.core.transforms import LOG_BASES
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_common_scale, format_significant
@@ -18,6 +18,7 @@ from .answer import Rankings
 from .text_blocks import format_block_shares, format_interval, format_number, format_p_value, format_share
 
 BY_S1 = "s1"
+_OF_OTHER_ESTIMATORS = ("additive-shapley", "adjusted-shares", "noise-corrected", "poor-line", "poor-surrogate")
 _VERDICTS = {
     VerdictState.DIFFERENT: "significant",
     VerdictState.EQUAL: "practically none",
@@ -59,9 +60,11 @@ def _format_ranking(ranking: Ranking, answer: Rankings, place: int) -> Iterator[
         yield from _format_other_estimators(ranking, divisor, unit)
     if turned := [factor.name for factor in ranking.factors if _has_reversed_slope(factor)]:
         yield from wrapped(f"{join_names(turned)}: the means include effects of the other factors, the slope does not")
-    if ranking.warnings:
+    hidden = () if answer.is_complete else _OF_OTHER_ESTIMATORS
+    warnings = [text for text in ranking.warnings if not (isinstance(text, Message) and text.code in hidden)]
+    if warnings:
         yield ""
-    yield from warning_lines(ranking.warnings)
+    yield from warning_lines(warnings)
 
 
 def _format_other_estimators(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.words import join_names
 from iosonde.stats.regression.effect_types import (
     describe_blocks,
-    describe_drifts,
+    describe_unclaimed_effects,
     format_explained_share,
 )
 
@@ -39,7 +39,7 @@ def describe_ranking(ranking: Ranking, taken: Collection[str] = ()) -> str:
     order, order_within = _remove_names(ranking.order, taken), _remove_names(ranking.order_within, taken)
     parts = [format_ranked_groups(_merge_units(ranking, order), _format_numbers(ranking))] if order else []
     parts += describe_blocks([effect for effect in ranking.effects.significant if not set(effect.factors) & set(taken)])
-    parts += describe_drifts(ranking.effects)
+    parts += describe_unclaimed_effects(ranking.effects)
     parts += [
         f"the effect of {factor.name} is confounded with {format_aliases(full_aliases)} unless "
         f"{'that interaction is' if len(full_aliases) == 1 else 'these interactions are'} absent"
@@ -82,7 +82,7 @@ def _capitalise_parts(parts: Sequence[str], has_name: bool) -> Iterator[str]:
 
 def _describe_no_effect(ranking: Ranking) -> str:
     effects = ranking.effects
-    if drifts := describe_drifts(effects):
+    if drifts := describe_unclaimed_effects(effects):
         return f"No effect is significant: {'; '.join(drifts)}."
     if effects.untested:
         return f"The effect of {' or '.join(effects.factors)} on {ranking.response} is not tested: {effects.untested}."

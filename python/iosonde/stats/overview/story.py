@@ -19,7 +19,13 @@ from iosonde.core.types import Better
 from iosonde.core.units import format_percent
 from iosonde.core.words import join_names
 
-from ..regression.effect_types import FactorEffect, ResponseEffects, correct_effects, describe_blocks, describe_drifts
+from ..regression.effect_types import (
+    FactorEffect,
+    ResponseEffects,
+    correct_effects,
+    describe_blocks,
+    describe_unclaimed_effects,
+)
 from ..regression.effects import SINGLE_RUN, estimate_effects
 from ..regression.in_turn import DriftInTurn, detect_drift_in_turn
 from .cells import TrialCell
@@ -127,9 +133,10 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
     texts = [_describe_significant_story(story, units) for story in sure[:_MOST]]
     more = [Message("more-responses", "{n} more: see the table.", n=len(sure) - _MOST)] if len(sure) > _MOST else []
     missing = [f"{story.title}: {story.missing}." for story in response_stories if story.missing]
-    drifts = [f"{story.title}: {text}." for story in response_stories for text in describe_drifts(story.effects)]
-    open_ = [story for story in response_stories if not story.is_significant and not describe_drifts(story.effects)]
-    return (*texts, *more, *drifts[:_MOST], *missing[:_MOST], *_describe_unsure(open_))
+    unclaimed = {story.title: describe_unclaimed_effects(story.effects) for story in response_stories}
+    reasons = [f"{title}: {text}." for title, texts in unclaimed.items() for text in texts]
+    open_ = [story for story in response_stories if not story.is_significant and not unclaimed[story.title]]
+    return (*texts, *more, *reasons[:_MOST], *missing[:_MOST], *_describe_unsure(open_))
 
 
 def _has_varied_settings(rows: Sequence[OverviewRow]) -> bool:

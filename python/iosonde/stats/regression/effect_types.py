@@ -226,8 +226,15 @@ def describe_blocks(effects: Sequence[FactorEffect]) -> Iterator[str]:
 
 
 def describe_drifts(effects: ResponseEffects) -> list[str]:
-    """Describe why each effect that passes its test is not claimed, or is doubtful: drift, or a size below the
-    margin."""
-    drifts = [f"{effect.name} {effect.drift.text}" for effect in effects.drifting if effect.drift is not None]
-    sizes = [f"{effect.name} changes it by less than {format_percent(MARGIN)}" for effect in effects.negligible]
-    return [*drifts, *sizes]
+    """Describe the drift behind each effect that would otherwise be significant."""
+    return [f"{effect.name} {effect.drift.text}" for effect in effects.drifting if effect.drift is not None]
+
+
+def describe_negligible_effects(effects: ResponseEffects) -> list[str]:
+    """Describe the effects that pass their tests, but are smaller than the margin."""
+    return [f"{effect.name} changes it by less than {format_percent(MARGIN)}" for effect in effects.negligible]
+
+
+def describe_unclaimed_effects(effects: ResponseEffects) -> list[str]:
+    """Describe why each effect that passes its test is not claimed, or is doubtful."""
+    return [*describe_drifts(effects), *describe_negligible_effects(effects)]
