@@ -283,7 +283,9 @@ def test_the_sentence_has_an_order_within_fixed_factors():
     nothing = warnings.describe_ranking(replace(made, order_within=()))
     assert len(nothing.split(". ")) == 2 and "b first" not in nothing.split(". ")[1]
     adjusted = replace(inner, adjusted_within=part(0.6, 0.5, 0.7))
-    assert "(60 % of the rest, 50–70 %)" in warnings.describe_ranking(replace(made, factors=(made.factors[0], adjusted)))
+    assert "(60 % of the rest, 50–70 %)" in warnings.describe_ranking(
+        replace(made, factors=(made.factors[0], adjusted))
+    )
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from iosonde.stats.regression.effect_types import (
     ResponseEffects,
     correct_effects,
     describe_blocks,
+    describe_drifts,
     describe_unclaimed_effects,
     list_verdicts,
 )

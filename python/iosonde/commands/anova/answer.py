@@ -54,7 +54,7 @@ class AnalysisOfVariance(Answer):
         """Which factors explain the variation."""
         twins = {column: f"{column} or {twin}" for twin, column in self.besides.twins}
         verdicts = self._term_verdicts
-        taken = self.besides.taken(verdicts) - set(twins)
+        taken = self.besides.taken(verdicts) - {name for pair in self.besides.twins for name in pair}
         terms = describe_explanatory_terms(self.anova, verdicts, taken, twins, self.effects)
         more = [] if self.effects is None else describe_negligible_effects(self.effects)
         return " ".join([terms, *(f"{text[:1].upper()}{text[1:]}." for text in more), self.besides.sentence]).rstrip()
@@ -267,5 +267,6 @@ def _get_p(source: VariationSource, tested: ResponseEffects | None) -> float | N
 
 
 def _format_term(verdict: Verdict, names: Mapping[str, str]) -> str:
-    name = "+".join(names.get(name, name) for name in verdict.subject)
+    name = "+".join(verdict.subject)
+    name = names.get(name, name)
     return f"{name} ({100 * _get_share(verdict):.0f} %)"

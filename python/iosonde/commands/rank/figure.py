@@ -1,7 +1,7 @@
 """Importance of factors: the share of each with its interval; with all estimators S1 inside ST, and the S1 that a
 factor without effect may reach."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,7 +79,7 @@ def importance_figure(item: Importance) -> Figure:
     return Figure(spec, item.title, text.format(title=item.title))
 
 
-def _draw_shares(bars: _Bars, y: dict[str, Any]) -> tuple[list[Any], str]:
+def _draw_shares(bars: _Bars, y: Mapping[str, Any]) -> tuple[list[Any], str]:
     x = build_number_channel("share of the variation", domain=(0, 1), axis={"grid": True})
     rows = _build_rows([(name, bar.share) for name, bar in bars], "share")
     return [
@@ -88,7 +88,7 @@ def _draw_shares(bars: _Bars, y: dict[str, Any]) -> tuple[list[Any], str]:
     ], "Shares of the variation of {title} by factor."
 
 
-def _draw_sensitivities(bars: _Bars, y: dict[str, Any]) -> tuple[list[Any], str]:
+def _draw_sensitivities(bars: _Bars, y: Mapping[str, Any]) -> tuple[list[Any], str]:
     x = build_number_channel("share of the variance", domain=(0, 1), axis={"grid": True})
     total = _build_rows([(name, bar.st) for name, bar in bars if bar.st is not None], _TOTAL)
     first = _build_rows([(name, bar.share) for name, bar in bars], _FIRST)

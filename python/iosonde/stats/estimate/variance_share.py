@@ -33,11 +33,18 @@ _HALVINGS = 48  # of an interval, down to floating-point precision
 
 
 @dataclass(frozen=True)
-class SumOfSquares:
-    """The sum of squares of an effect, with its degrees of freedom."""
+class ApproximateSum:
+    """A sum of squares whose degrees of freedom need not be whole."""
 
     ss: float
     df: float
+
+
+@dataclass(frozen=True)
+class SumOfSquares(ApproximateSum):
+    """The sum of squares of an effect, with its degrees of freedom."""
+
+    df: int
 
 
 @dataclass(frozen=True)
@@ -54,22 +61,22 @@ class Variation:
     variances."""
 
     total: float
-    noise: SumOfSquares
+    noise: ApproximateSum
     n: int
     weight: float | None = None
 
-    def estimate_explained_share(self, effect: SumOfSquares, level: float) -> Estimate:
+    def estimate_explained_share(self, effect: ApproximateSum, level: float) -> Estimate:
         """Return the effect's share of the total, which in a balanced design is its S1. The interval is that of the
         share in the population; there is none below ``LEAST_DF`` of noise."""
         if self.noise.df < LEAST_DF:
             value = min(1.0, max(0.0, effect.ss) / self.total)
             return Estimate(value, None, None, level, self.n, (NO_NOISE,))
-        others = SumOfSquares(
+        others = ApproximateSum(
             max(0.0, self.total - self.noise.ss - effect.ss), max(0, self.n - 1 - self.noise.df - effect.df)
         )
         return self.estimate_share_besides(effect, others, level)
 
-    def estimate_share_besides(self, effect: SumOfSquares, others: SumOfSquares, level: float) -> Estimate:
+    def estimate_share_besides(self, effect: ApproximateSum, others: ApproximateSum, level: float) -> Estimate:
         """Return the same, with the sum of squares of all ``others``."""
         value, weight = min(1.0, max(0.0, effect.ss) / self.total), self.n if self.weight is None else self.weight
         return clamp_share(value, compute_share_limits(effect, others, self.noise, weight, level), level, self.n)
@@ -82,7 +89,7 @@ def clamp_share(value: float, limits: tuple[float, float], level: float, n: int)
 
 
 def compute_share_limits(
-    effect: SumOfSquares, others: SumOfSquares, noise: SumOfSquares, n: float, level: float
+    effect: ApproximateSum, others: ApproximateSum, noise: ApproximateSum, n: float, level: float
 ) -> tuple[float, float]:
     """Return (low, high) of the effect's share of all three, over ``n`` rows."""
     if effect.df < 1:
@@ -131,11 +138,11 @@ class _FixedNoise:
     wider: float
 
     @classmethod
-    def of(cls, noise: SumOfSquares, level: float) -> _FixedNoise:
+    def of(cls, noise: ApproximateSum, level: float) -> _FixedNoise:
         tails = _Tails((1 - level) / 2)
         return cls(noise.ss / noise.df, tails, t_critical(level, noise.df) / tails.z)
 
-    def limits(self, effect: SumOfSquares, within: _Limits | None = None) -> _Limits:
+    def limits(self, effect: ApproximateSum, within: _Limits | None = None) -> _Limits:
         """Return the limits, cut at those of ``within``."""
         if effect.df <= 0:
             return _Limits(0.0, 0.0, 0.0)
@@ -149,7 +156,7 @@ class _FixedNoise:
         return _Limits(value, low, high)
 
 
-def _compute_exact(effect: SumOfSquares, noise: SumOfSquares, level: float) -> _Limits:
+def _compute_exact(effect: ApproximateSum, noise: ApproximateSum, level: float) -> _Limits:
     """Return λ with the limits of the noncentral F for an unknown σ²."""
     x, tail = max(effect.ss, 0.0) / (noise.ss / noise.df), (1 - level) / 2
     value, tails = max(0.0, x - effect.df), _Tails(tail)

@@ -20,7 +20,7 @@ from iosonde.core.types import Estimate
 
 from ..estimate.cell_spread import CellSpread, compute_spread_df
 from ..estimate.distributions import f_quantile, f_upper_p
-from ..estimate.variance_share import LEAST_DF, SumOfSquares, Variation
+from ..estimate.variance_share import LEAST_DF, ApproximateSum, Variation
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class EffectNoise:
     of_total: float
 
     @classmethod
-    def pooled(cls, effect_df: float, others_df: float, noise: SumOfSquares, n: int) -> EffectNoise:
+    def pooled(cls, effect_df: float, others_df: float, noise: ApproximateSum, n: int) -> EffectNoise:
         """Return the noise if all trials have one variance."""
         variance = noise.ss / noise.df if noise.df else 0.0
         return cls(effect_df * variance, effect_df, noise.df, others_df * variance, n * variance)
@@ -44,15 +44,15 @@ class EffectNoise:
         """Return the p of no effect."""
         return f_upper_p(ss / self.expected, self.df, self.error_df)
 
-    def estimate_share(self, ss: float, total: float, noise: SumOfSquares, n: int, level: float) -> Estimate:
+    def estimate_share(self, ss: float, total: float, noise: ApproximateSum, n: int, level: float) -> Estimate:
         """Return the share of the total with its interval, the dual of the test; none if the ``noise`` of all trials
         has few degrees of freedom."""
         if noise.df < LEAST_DF:
-            return Variation(total, noise, n).estimate_explained_share(SumOfSquares(ss, self.df), level)
+            return Variation(total, noise, n).estimate_explained_share(ApproximateSum(ss, self.df), level)
         unit = self.expected / self.df
-        others = SumOfSquares(max(0.0, total - noise.ss - ss), self.of_others / unit)
-        variation = Variation(total, SumOfSquares(unit * self.error_df, self.error_df), n, self.of_total / unit)
-        return variation.estimate_share_besides(SumOfSquares(ss, self.df), others, level)
+        others = ApproximateSum(max(0.0, total - noise.ss - ss), self.of_others / unit)
+        variation = Variation(total, ApproximateSum(unit * self.error_df, self.error_df), n, self.of_total / unit)
+        return variation.estimate_share_besides(ApproximateSum(ss, self.df), others, level)
 
     def bound_distance(self, ss: float, level: float) -> float:
         """Return the upper limit of the length of the effect in its basis; of two levels it is that of Student's t

@@ -94,7 +94,7 @@ class _Data:
     @cached_property
     def squares(self) -> Array:
         """The sum of squares of each cell about its mean."""
-        return np.bincount(self.cell, (self.y - self.means[self.cell]) ** 2, self.counts.size)
+        return np.asarray(np.bincount(self.cell, (self.y - self.means[self.cell]) ** 2, self.counts.size), float)
 
     @cached_property
     def within(self) -> SumOfSquares:
