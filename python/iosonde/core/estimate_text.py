@@ -7,7 +7,7 @@ It suits asymmetric intervals (a median, a percentile) as well as symmetric ones
 import math
 
 from .types import Estimate
-from .units import choose_human_scale, format_significant
+from .units import choose_human_scale, format_percent, format_significant
 
 CANNOT_TELL = "~"
 _MOST_DIGITS = 6
@@ -84,3 +84,14 @@ def _format_fixed(value: float, decimals: int) -> str:
     if decimals > _MOST_DECIMALS or abs(value) >= _LARGEST:
         return f"{value:.{_MOST_DIGITS}g}"
     return f"{value:.{decimals}f}" if decimals > 0 else f"{round(value, decimals):.0f}"
+
+
+def format_explained_share(share: Estimate) -> tuple[str, str]:
+    """Format (share, interval): ``2.5 %``, ``1.9–3.3 %``; without an interval the second is empty."""
+    value, low, high = share.value or 0.0, share.low, share.high
+    if low is None or high is None:
+        return format_percent(value), ""
+    places = 0 if value >= 0.1 else 2 if value >= 0.0005 and high < 0.01 else 1
+    fine = max(1, places) if 0 < low < 0.01 else places  # a positive limit is not shown as 0
+    least = "<0.1" if 0 < low < 0.0005 <= high else f"{100 * low:.{fine}f}"
+    return "0.0 %" if value < 0.0005 else format_percent(value), f"{least}–{100 * high:.{places}f} %"

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from iosonde.core.estimate_text import format_explained_share
 from iosonde.core.types import Estimate
 from iosonde.layout.figure import Figure, combine_figures
 from iosonde.layout.vocabulary import (
@@ -21,7 +22,6 @@ from iosonde.layout.vocabulary import (
     short,
     view,
 )
-from iosonde.stats.regression.effect_types import format_explained_share
 
 from .answer import Rankings
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from iosonde.core.estimate_text import format_explained_share
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message, spell
 from iosonde.core.transforms import LOG_BASES
@@ -12,7 +13,6 @@ from iosonde.core.words import join_names
 from iosonde.layout.text import WIDTH, paragraphs, table, warning_lines, wrapped
 from iosonde.model.sensitivity.effects import Level
 from iosonde.model.sensitivity.ranking import FactorRank, Ranking
-from iosonde.stats.regression.effect_types import format_explained_share
 
 from .answer import Rankings
 from .text_blocks import format_block_shares, format_interval, format_number, format_p_value, format_share

@@ -24,6 +24,7 @@ from iosonde.commands.rank.figure import Bar, Importance, importance_figure
 from iosonde.commands.regress.figure import TITLES, choose_scale, regression_figures
 from iosonde.commands.summary import text_faults as fault_text
 from iosonde.commands.survey.for_page import SurveyPage
+from iosonde.core.estimate_text import format_explained_share
 from iosonde.core.grouping import group_by_key
 from iosonde.core.units import choose_common_scale, format_significant
 from iosonde.core.words import format_count, pluralize
@@ -34,7 +35,6 @@ from iosonde.page.carried import to_jsonable
 from iosonde.page.environment import render_page_with_figures
 from iosonde.page.strip import STRIP_HEIGHT, STRIP_WIDTH
 from iosonde.page.tables import PageSection, Section
-from iosonde.stats.regression.effect_types import format_explained_share
 
 from .content import Page
 from .section_questions import FOLDED, draw_question_figure, format_question_text, list_question_sentences

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
+from iosonde.core.estimate_text import format_explained_share
 from iosonde.core.message import Message, restore_message
 from iosonde.core.types import Estimate
 from iosonde.core.words import join_names
 from iosonde.stats.regression.effect_types import (
     describe_blocks,
     describe_unclaimed_effects,
-    format_explained_share,
 )
 
 from .adjusted import Adjusted
@@ -113,10 +113,10 @@ def _format_numbers(ranking: Ranking) -> dict[str, str]:
     }
 
 
-def _format_share_of_variation(share: Estimate, whole: str) -> str:
-    """``55 % of the variation, 49–60 %``; without naming the ``whole`` if it is empty."""
+def _format_share_of_variation(share: Estimate, total: str) -> str:
+    """``55 % of the variation, 49–60 %``; without naming the ``total`` if it is empty."""
     value, interval = format_explained_share(share)
-    text = f"{value} of {whole}" if whole else value
+    text = f"{value} of {total}" if total else value
     return f"{text}, {interval}" if interval else text
 
 

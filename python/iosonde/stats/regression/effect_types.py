@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from iosonde.core.estimate_text import format_explained_share
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_percent
 from iosonde.core.verdict import Verdict, VerdictState
@@ -85,17 +86,6 @@ class FactorEffect:
         """Return the share with its interval: ``85 % (71–92 %)``, ``2.5 % (1.9–3.3 %)``."""
         value, interval = format_explained_share(self.explained)
         return f"{value} ({interval})" if interval else value
-
-
-def format_explained_share(share: Estimate) -> tuple[str, str]:
-    """Format (share, interval): ``2.5 %``, ``1.9–3.3 %``; without an interval the second is empty."""
-    value, low, high = share.value or 0.0, share.low, share.high
-    if low is None or high is None:
-        return format_percent(value), ""
-    places = 1 if value < 0.1 else 0
-    fine = 1 if 0 < low < 0.01 else places  # a positive limit is not shown as 0
-    least = "<0.1" if 0 < low < 0.0005 else f"{100 * low:.{fine}f}"
-    return "0.0 %" if value < 0.0005 else format_percent(value), f"{least}–{100 * high:.{places}f} %"
 
 
 @dataclass(frozen=True)
