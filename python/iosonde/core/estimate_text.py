@@ -74,11 +74,8 @@ def format_estimate_or_end(estimate: Estimate, unit: str) -> str:
 
 def format_percent_estimate(share: Estimate) -> str:
     """Format a fraction in percent with its interval: ``85 % (71–92 %)``, ``2.5 % (1.9–3.3 %)``."""
-    value, low, high = share.value or 0.0, share.low, share.high
-    places = 1 if value < 0.1 else 0
-    fine = 1 if low is not None and 0 < low < 0.01 else places  # a positive limit is not shown as 0
-    between = "" if low is None or high is None else f" ({100 * low:.{fine}f}–{100 * high:.{places}f} %)"
-    return f"{format_percent(value)}{between}"
+    value, interval = format_explained_share(share)
+    return f"{value} ({interval})" if interval else value
 
 
 def _format_range(low: str, high: str) -> str:
@@ -101,3 +98,14 @@ def _format_fixed(value: float, decimals: int) -> str:
     if decimals > _MOST_DECIMALS or abs(value) >= _LARGEST:
         return f"{value:.{_MOST_DIGITS}g}"
     return f"{value:.{decimals}f}" if decimals > 0 else f"{round(value, decimals):.0f}"
+
+
+def format_explained_share(share: Estimate) -> tuple[str, str]:
+    """Format (share, interval): ``2.5 %``, ``1.9–3.3 %``; without an interval the second is empty."""
+    value, low, high = share.value or 0.0, share.low, share.high
+    if low is None or high is None:
+        return format_percent(value), ""
+    places = 0 if value >= 0.1 else 2 if value >= 0.0005 and high < 0.01 else 1
+    fine = max(1, places) if 0 < low < 0.01 else places  # a positive limit is not shown as 0
+    least = "<0.1" if 0 < low < 0.0005 <= high else f"{100 * low:.{fine}f}"
+    return "0.0 %" if value < 0.0005 else format_percent(value), f"{least}–{100 * high:.{places}f} %"

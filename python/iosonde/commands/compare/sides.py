@@ -9,7 +9,7 @@ from typing import TypeVar
 from iosonde.core.errors import InputError
 from iosonde.core.gate import Gate
 from iosonde.data.source import Source
-from iosonde.stats.estimate.compare import Group
+from iosonde.stats.estimate.compare import MARGIN, Group
 from iosonde.stats.estimate.published import PublishedSummary, build_published_group
 
 SideT = TypeVar("SideT")
@@ -30,7 +30,7 @@ class Sides:
     group: str | None = None
     by: tuple[str, ...] = ()
     pair: tuple[str, ...] = ()
-    margin: float = 0.02
+    margin: float = MARGIN
     a: Group | None = None
     b: Group | None = None
     other: Source | None = None

@@ -21,10 +21,11 @@ from iosonde.commands.plot.figure_latency import latency_figure
 from iosonde.commands.plot.figure_over_time import over_time_figure
 from iosonde.commands.plot.figure_settings import list_subtitle_lines, settings_figure
 from iosonde.commands.rank.content import Influence, JudgedModel
-from iosonde.commands.rank.figure import Bar, Importance, format_share_parts, importance_figure
+from iosonde.commands.rank.figure import Bar, Importance, importance_figure
 from iosonde.commands.regress.figure import TITLES, choose_scale, regression_figures
 from iosonde.commands.summary import text_faults as fault_text
 from iosonde.commands.survey.for_page import SurveyPage
+from iosonde.core.estimate_text import format_explained_share
 from iosonde.core.grouping import group_by_key
 from iosonde.core.units import choose_common_scale, format_significant
 from iosonde.core.words import format_count, pluralize
@@ -74,7 +75,7 @@ def render(
         summaries=build_summary_tables(page.summary),
         model_scale=choose_scale,
         factor_scale=choose_factor_scale,
-        share_parts=format_share_parts,
+        share_parts=format_explained_share,
         bar_size=(BAR_WIDTH, BAR_HEIGHT),
         tree_is_cut=is_cut,
         shares_of=build_share_drawings,
@@ -170,7 +171,7 @@ def _iterate_figures(page: Page) -> Iterator[tuple[str, Figure]]:
 
 def _draw_factor_figures(influence: Influence) -> Iterator[tuple[str, Figure]]:
     if influence.ranking is not None:
-        bars = tuple(Bar(share.name, share.s1, share.st, share.zero_line) for share in influence.ranking.shares)
+        bars = tuple(Bar(share.name, share.share) for share in influence.ranking.shares)
         yield "ranking", importance_figure(Importance(influence.title, bars))
     if influence.judged is not None:
         rows = Predicted(

@@ -2,7 +2,8 @@
 
 ``correct_effects`` applies Holm's correction to all tests of a family. If no effect of a response is significant
 although its settings clearly differ, the factors interact: the effect of one depends on the others.
-``list_verdicts`` says the state of each factor and block, for all commands.
+``list_verdicts`` says the state of each factor and block, for all commands. It is that of a comparison of two levels:
+EQUAL if the whole interval of every difference between levels is within the margin, significant or not.
 """
 
 from __future__ import annotations
@@ -15,11 +16,9 @@ from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import join_names
 
+from ..estimate.compare import MARGIN
 from ..estimate.multiple import adjust_by_holm
 from .in_turn import DOUBTS, DriftInTurn
-
-NEGLIGIBLE_SHARE = 0.01  # of the variation
-_TIMES_CHANCE = 5.0  # upper end of the interval of a typical F, relative to chance
 
 
 @dataclass(frozen=True)
@@ -27,9 +26,10 @@ class FactorEffect:
     """The effect of a factor, or of several confounded ones (a block): the share of the variation that it explains
     beyond all others, and the p-value of no effect. ``p`` is None without an error to test against, if the factor is
     set once for several trials. ``own``: effects of single members of a block beyond all other factors, if separable.
-    ``adjusted``: p corrected over the ``family`` of tests, None before ``correct_effects``. ``by_chance``: the share
-    that noise alone explains on average. ``is_joint``: the difference of all settings, if no single factor has an
-    effect. ``drift``: of values inside its levels, if these were measured one after the other."""
+    ``adjusted``: p corrected over the ``family`` of tests, None before ``correct_effects``. ``difference``: upper limit
+    of the relative difference between any two levels, None if unknown. ``is_joint``: the difference of all settings, if
+    no single factor has an effect. ``drift``: of values inside its levels, if these were measured one after the
+    other."""
 
     factors: tuple[str, ...]
     explained: Estimate
@@ -37,7 +37,7 @@ class FactorEffect:
     own: tuple[FactorEffect, ...] = ()
     adjusted: float | None = None
     family: int = 1
-    by_chance: float = 1.0
+    difference: float | None = None
     is_joint: bool = False
     drift: DriftInTurn | None = None
 
@@ -58,8 +58,10 @@ class FactorEffect:
 
     @property
     def is_significant(self) -> bool:
-        """Return whether the corrected test is significant and time does not explain the effect as well."""
-        return self.passes_test and not (self.drift is not None and self.drift.explains_effect)
+        """Return whether the corrected test is significant, by more than the margin, and time does not explain the
+        effect as well."""
+        explained_by_time = self.drift is not None and self.drift.explains_effect
+        return self.passes_test and not self.is_negligible and not explained_by_time
 
     @property
     def passes_test(self) -> bool:
@@ -70,10 +72,13 @@ class FactorEffect:
 
     @property
     def is_negligible(self) -> bool:
-        """Return whether the whole interval of the share is below 1 %. A true share of 0 must pass, too: one test in 40
-        has an F so small that its interval is [0, 0], whatever the number of trials."""
-        high = self.explained.high
-        return high is not None and max(high, _TIMES_CHANCE * self.by_chance) < NEGLIGIBLE_SHARE
+        """Return whether all levels differ by less than the margin of practical equality."""
+        return self.difference is not None and self.difference < MARGIN
+
+    def share_of(self, factor: str) -> Estimate:
+        """Return the share of one of its factors: beyond all others if separable, else that of the block."""
+        own = (member.explained for member in self.own if member.factors == (factor,))
+        return next(own, self.explained)
 
     @property
     def text(self) -> str:
@@ -108,6 +113,11 @@ class ResponseEffects:
         """Return the effects that pass their tests, but whose levels were measured in turn while values drifted."""
         return [effect for effect in self.effects if effect.passes_test and effect.drift is not None]
 
+    @property
+    def negligible(self) -> list[FactorEffect]:
+        """Return the effects that pass their tests, but are smaller than the margin."""
+        return [effect for effect in self.effects if effect.passes_test and effect.is_negligible]
+
     def has_factors_in_same_block(self, names: Sequence[str]) -> bool:
         """Return whether any two of these factors are in one block."""
         return any(len(set(effect.factors) & set(names)) > 1 for effect in self.effects)
@@ -137,7 +147,7 @@ def _add_joint_effect(response: ResponseEffects, responses: int) -> ResponseEffe
     """Add the joint effect if no other is significant, at a tenth of alpha, because it is an additional test of each
     response."""
     joint = response.joint
-    if joint is None or joint.p is None or response.significant or response.drifting:
+    if joint is None or joint.p is None or response.significant or response.drifting or response.negligible:
         return response
     joint = replace(joint, adjusted=min(1.0, 10 * responses * joint.p), family=responses)
     return replace(response, effects=(*response.effects, joint)) if joint.is_significant else response
@@ -169,9 +179,9 @@ def _list_effect_verdicts(response: str, effect: FactorEffect) -> Iterator[Verdi
 def _classify_effect(effect: FactorEffect) -> VerdictState:
     if effect.p is None:
         return VerdictState.NOT_TESTED
-    if effect.is_significant:
-        return VerdictState.DIFFERENT
-    return VerdictState.EQUAL if effect.is_negligible else VerdictState.INCONCLUSIVE
+    if effect.is_negligible:
+        return VerdictState.EQUAL
+    return VerdictState.DIFFERENT if effect.is_significant else VerdictState.INCONCLUSIVE
 
 
 def _build_verdict(response: str, effect: FactorEffect, state: VerdictState, doubts: tuple[str, ...]) -> Verdict:
@@ -206,3 +216,13 @@ def describe_blocks(effects: Sequence[FactorEffect]) -> Iterator[str]:
 def describe_drifts(effects: ResponseEffects) -> list[str]:
     """Describe the drift behind each effect that would otherwise be significant."""
     return [f"{effect.name} {effect.drift.text}" for effect in effects.drifting if effect.drift is not None]
+
+
+def describe_negligible_effects(effects: ResponseEffects) -> list[str]:
+    """Describe the effects that pass their tests, but are smaller than the margin."""
+    return [f"{effect.name} changes it by less than {format_percent(MARGIN)}" for effect in effects.negligible]
+
+
+def describe_unclaimed_effects(effects: ResponseEffects) -> list[str]:
+    """Describe why each effect that passes its test is not claimed, or is doubtful."""
+    return [*describe_drifts(effects), *describe_negligible_effects(effects)]
