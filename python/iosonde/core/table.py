@@ -28,13 +28,15 @@ _LARGEST = 1e140  # sums of a million squares stay finite
 @dataclass(frozen=True)
 class Column:
     """A column. ``label`` is the name without its unit (``time (s)`` → ``time``), ``unit`` is the one in the name.
-    ``order`` has the levels in an explicit order."""
+    ``order`` has the levels in an explicit order. ``role`` is what the user, or the file, says that it is; '' if it has
+    to be guessed."""
 
     name: str
     values: npt.NDArray[np.float64] | npt.NDArray[np.object_]
     label: str = ""
     unit: str = ""
     order: tuple[Cell, ...] = ()
+    role: str = ""
 
     @property
     def numeric(self) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Finding
 
+from .column_roles import STATED_ROLES, STATED_ROLES_OF_STORES, state_roles
 from .factors import VaryingFactors
+from .profile import Profile
 from .query import EVERY, MetricChoice
 from .stored import Trials
 from .subsamples import TrialRows
@@ -43,6 +45,7 @@ class Source(ABC):
     experiment: str | None = None
     where: tuple[tuple[str, str, Any], ...] = ()
     damage: tuple[Finding, ...] = ()
+    stated_roles: tuple[tuple[str, str], ...] = ()
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -99,6 +102,12 @@ class Source(ABC):
         """Return the recorded operations of a run."""
 
     # Factors and cells
+
+    @property
+    @abstractmethod
+    def profile(self) -> Profile:
+        """What the columns are, which go together, the cells, and what counts as one trial. Raises InputError,
+        DataError."""
 
     @property
     @abstractmethod
@@ -201,6 +210,14 @@ class Source(ABC):
         """Return the id of the named experiment, else of the last one of several; None for all. Raises InputError for
         an unknown one."""
         return None
+
+    def with_roles(self, roles: Mapping[str, str]) -> Self:
+        """Return the source with stated roles of columns. Raises InputError, DataError."""
+        if not roles:
+            return self
+        known = STATED_ROLES if self.has_response_columns else STATED_ROLES_OF_STORES
+        table = state_roles(self.table, roles, known)
+        return replace(self, table=table, stated_roles=(*self.stated_roles, *roles.items()))
 
     @abstractmethod
     def narrow(self, conditions: Conditions, experiment: str | None) -> Source:

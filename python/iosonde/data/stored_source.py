@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from iosonde.core.where import has_incomplete_condition
 from . import experiments, factors, headlines, stored
 from .abstract_source import Conditions, Source
 from .choice import column_to_texts
+from .profile import Profile
 from .query import EVERY, LAST_DONE, MetricChoice
+from .stored_profile import describe_roles, profile_campaign
 from .stored_results import read_results, select_run_conditions
 from .subsamples import TrialRows
 
@@ -116,6 +118,16 @@ class StoredSource(Source):
             if experiments.has_mixed_cells(rows, varying.names)
             else varying
         )
+
+    @cached_property
+    def profile(self) -> Profile:
+        """What the columns are, as the experiments and importers declare them. Raises InputError."""
+        declared = factors.collect_declared(self.runs, self.experiments)
+        return profile_campaign(self.run_rows, self.trials(MetricChoice()).rows, self.varying_factors, declared)
+
+    def describe_roles(self) -> dict[str, Any]:
+        """Return the roles and units of the columns, as the metadata of an exported file."""
+        return describe_roles(self.table, self.varying_factors, factors.collect_declared(self.runs, self.experiments))
 
     @property
     def factor_names(self) -> list[str]:
@@ -261,7 +273,7 @@ class StoredSource(Source):
             )
         conditions = (*self.where, *conditions)
         narrower = open_campaign(self.store, conditions, experiment or self.experiment, self.ranks)
-        return replace(narrower, name=self.name, every=every)
+        return replace(narrower, name=self.name, every=every).with_roles(dict(self.stated_roles))
 
     def separate_last(self, cells: Sequence[str], alike: bool) -> tuple[Source, str]:
         """Return only the last experiment, with a note, if none was chosen and several would share a cell."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from iosonde.core.where import COMPLETE, has_incomplete_condition
 from . import roles, tables
 from .abstract_source import Conditions, Source
 from .factors import VaryingFactors
+from .profile import Profile, profile_table
 from .query import ALL, EVERY, MetricChoice
 from .stored import Trials
 from .subsamples import TrialRows, average_trials
@@ -53,6 +55,11 @@ class TableSource(Source):
         raise KeyError(run_id)
 
     # Factors and cells
+
+    @cached_property
+    def profile(self) -> Profile:
+        """What the columns are. Raises DataError for a spoilt cell."""
+        return profile_table(self.table)
 
     @property
     def varying_factors(self) -> VaryingFactors:

@@ -34,10 +34,11 @@ def list_other_varying(source: Source, response: Response, factors: Sequence[str
 def list_other_settings(rows: Table, measured: Sequence[str], factors: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the columns of a table that look set and vary, besides the ``measured`` ones and the ``factors``."""
     try:
-        settings = roles.guess_roles(rows, measured).settings
+        column_roles = roles.guess_roles(rows, measured)
     except DataError:  # about a column that is not used
         return ()
-    return tuple(name for name in settings if name not in (*NAMES, *factors, *measured) and has_two_levels(rows, name))
+    excluded = (*NAMES, *factors, *measured)
+    return tuple(name for name in column_roles.adjustable if name not in excluded and has_two_levels(rows, name))
 
 
 def list_measured_columns(response: Response) -> list[str]:

@@ -19,7 +19,8 @@ from iosonde.core.types import Finding
 from iosonde.core.units import format_size
 from iosonde.core.version import __version__
 from iosonde.core.words import format_count
-from iosonde.data.roles import Roles, guess_roles
+from iosonde.data.column_roles import Roles
+from iosonde.data.roles import guess_roles
 from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import list_other_settings
 from iosonde.page.tables import FirstScreen, Reproduce, Section
