@@ -44,6 +44,11 @@ class Column:
         return self.values.dtype != object
 
     @property
+    def is_varying(self) -> bool:
+        """Return whether the column has two levels or more; a missing value is one."""
+        return len(self.codes()[1]) > 1
+
+    @property
     def missing(self) -> npt.NDArray[np.bool_]:
         """True where a cell has no value."""
         if self.numeric:

@@ -100,7 +100,7 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
     trials = rows.take(find_first_rows(rows))
     by_name = {strip_factor_prefix(name): name for name in rows.columns}
     candidates = [by_name[name] for name in declared if name in by_name]
-    varying = [name for name in candidates if len(trials.columns[name].codes()[1]) > 1]
+    varying = [name for name in candidates if trials.columns[name].is_varying]
     selected: list[str] = []
     confounded: dict[str, str] = {}
     for name in sorted(varying, key=_find_position):

@@ -25,7 +25,7 @@ Rows = Sequence[npt.NDArray[np.intp]]
 def find_outcomes(table: Table, columns: Sequence[Column], numbering: Sequence[str]) -> list[str]:
     """Return the names of those ``columns`` that are outcomes; ``numbering`` counts rows. Empty without repeated
     settings."""
-    columns = [column for column in columns if len(column.codes()[1]) > 1]
+    columns = [column for column in columns if column.is_varying]
     counters = [table.columns[name] for name in numbering if _is_repetition_counter(table.columns[name])]
     stated = next(
         (names for counter in counters if (names := _find_varying_beyond_design(table, columns, counter))), []

@@ -10,13 +10,13 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.column_roles import SET_ROLES, ColumnRole, Roles
 from iosonde.core.column_units import split_column_name
 from iosonde.core.errors import InputError
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table, is_number
 
 from .cells_with_units import check_unit, is_measured_text
-from .column_roles import SET_ROLES, ColumnRole, Roles
 from .looks import (
     BLOCK,
     MIN_DISTINCT_SHARE,
@@ -65,7 +65,7 @@ def guess_roles(
     others += find_outcomes(table, [c for c in remaining if c.name not in (*measured, *others)], counters)
     roles |= dict.fromkeys(others, ColumnRole.OUTCOME)
     for column in remaining:
-        looks_set = ColumnRole.SETTING if len(column.codes()[1]) > 1 else ColumnRole.CONSTANT
+        looks_set = ColumnRole.SETTING if column.is_varying else ColumnRole.CONSTANT
         roles.setdefault(column.name, looks_set)
     if by is not None:  # the question names the factors
         roles |= {name: ColumnRole.COVARIATE for name, role in roles.items() if role in SET_ROLES}

@@ -4,13 +4,14 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+from iosonde.core.column_roles import ColumnRole, Roles
+from iosonde.core.data_profile import Profile
 from iosonde.core.schema import BRING_UPS, ITERATION, OBSERVED_FACTORS, ROW_COLUMNS
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Role
 
-from .column_roles import ColumnRole, Roles
 from .factors import VaryingFactors, find_first_rows
-from .profile import Profile, build_profile, profile_column
+from .profile import build_profile, profile_column
 from .response import VALUE
 
 _OF_FACTORS = {Role.SET: ColumnRole.SETTING, Role.BLOCKED: ColumnRole.BLOCK, Role.OBSERVED: ColumnRole.COVARIATE}
@@ -37,7 +38,7 @@ def assign_roles(rows: Table, varying: VaryingFactors, declared: Collection[str]
     """Return the roles of columns of results: factors as they are ``declared``, those of rows, and facts of runs."""
     factors = {factor.name: _OF_FACTORS[factor.role] for factor in (*varying.factors, *varying.twins)}
     others = {
-        name: ColumnRole.COVARIATE if len(column.codes()[1]) > 1 else ColumnRole.CONSTANT
+        name: ColumnRole.COVARIATE if column.is_varying else ColumnRole.CONSTANT
         for name, column in rows.columns.items()
         if name in declared
     }

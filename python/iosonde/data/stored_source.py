@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from iosonde.core.data_profile import Profile
 from iosonde.core.errors import InputError
 from iosonde.core.hardware import SOURCE as PROBE_SOURCE
 from iosonde.core.stored import StoredRun
@@ -19,7 +20,6 @@ from iosonde.core.where import has_incomplete_condition
 from . import experiments, factors, headlines, stored
 from .abstract_source import Conditions, Source
 from .choice import column_to_texts
-from .profile import Profile
 from .query import EVERY, LAST_DONE, MetricChoice
 from .stored_profile import describe_roles, profile_campaign
 from .stored_results import read_results, select_run_conditions

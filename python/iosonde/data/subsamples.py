@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.column_roles import ColumnRole, Roles
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 
 from . import roles
-from .column_roles import ColumnRole
 from .looks import RANKS, TRIALS, get_last_word
 
 _WORDS = {*TRIALS, *RANKS}
@@ -40,15 +40,13 @@ def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str
     except DataError:  # about a column that is not used: the settings are unknown
         return TrialRows(table)
     parts = [name for name in column_roles.select(ColumnRole.PART) if name not in factors]
-    ranks = [name for name in parts if len(table.column(name).codes()[1]) > 1]
+    ranks = [name for name in parts if table.column(name).is_varying]
     cells = list(dict.fromkeys((*factors, *column_roles.settings, *column_roles.select(ColumnRole.COVARIATE))))
-    trials = [name for name in column_roles.select(ColumnRole.REPETITION) if name not in cells]
-    trials.sort(key=lambda name: _find_depth(table.column(name)))
+    counters = [name for name in column_roles.select(ColumnRole.REPETITION) if name not in cells]
+    trials = sorted(counters, key=lambda name: _find_depth(table.column(name)))
     if not ranks and not trials:
         return TrialRows(table)
-    dated = column_roles.select(ColumnRole.ORDER, ColumnRole.BLOCK)
-    blocks = [name for name in column_roles.select(ColumnRole.BLOCK) if name not in cells]
-    groups = _group_trials(table, cells, _Counters(trials, ranks, blocks if ranks else (), dated))
+    groups = _group_trials(table, cells, trials, ranks, column_roles)
     if groups is None:
         message = Message(
             "missing-trial-column",
@@ -78,30 +76,23 @@ def _average_groups(table: Table, responses: Sequence[str], groups: Sequence[npt
     return replace(table, columns=columns).take(np.sort([at[0] for at in groups]))
 
 
-@dataclass(frozen=True)
-class _Counters:
-    """Columns that number trials (outer ones first), parts of a trial, blocks, and rows."""
-
-    trials: Sequence[str]
-    ranks: Sequence[str]
-    blocks: Sequence[str]
-    dated: Sequence[str]
-
-
 def _find_depth(column: Column) -> int:
     """Return how deep its name is among those of trials; a column that the user states is the outermost."""
     word = get_last_word(column)
     return -1 if column.role or word not in TRIALS else TRIALS.index(word)
 
 
-def _group_trials(table: Table, cells: Sequence[str], counters: _Counters) -> list[npt.NDArray[np.intp]] | None:
+def _group_trials(
+    table: Table, cells: Sequence[str], trials: Sequence[str], ranks: Sequence[str], column_roles: Roles
+) -> list[npt.NDArray[np.intp]] | None:
     """Return the rows of each trial; None if rows are ranks of unknown trials."""
-    ranks = counters.ranks
-    for name in counters.trials:
-        groups = [np.sort(at) for _, at in table.groups([*cells, *counters.blocks, name])]
+    blocks = [name for name in column_roles.select(ColumnRole.BLOCK) if ranks and name not in cells]
+    dated = column_roles.select(ColumnRole.ORDER, ColumnRole.BLOCK)
+    for name in trials:
+        groups = [np.sort(at) for _, at in table.groups([*cells, *blocks, name])]
         if len(groups) <= len(table.groups(cells)):
             continue  # it does not distinguish trials of a cell
-        if len(groups) < len(table) and (ranks or not _has_distinguishing_column(table, groups, counters.dated)):
+        if len(groups) < len(table) and (ranks or not _has_distinguishing_column(table, groups, dated)):
             return groups
         if not ranks:
             break  # the outermost one decides

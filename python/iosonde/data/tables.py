@@ -12,9 +12,9 @@ from iosonde.core.table import Column, Table, build_column, tidy_number
 from iosonde.core.where import find_matching_rows
 
 from .cells_with_units import convert_quantity_columns
-from .column_roles import restore_roles
 from .content import get_suffix, is_pipe, read_content
 from .raw_rows import convert_decimal_commas
+from .stated_roles import restore_roles
 
 _TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xls", ".ods")

@@ -7,12 +7,12 @@ from typing import Any
 
 from iosonde.answers.answer import Answer
 from iosonde.answers.trials import add_computed_columns, build_measured_cells
+from iosonde.core.column_roles import Roles
 from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.types import Role
 from iosonde.data import roles
-from iosonde.data.column_roles import Roles
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses
 from iosonde.data.source import Source

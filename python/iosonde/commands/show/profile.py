@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.answers.answer import Answer
-from iosonde.data.profile import Profile
+from iosonde.core.data_profile import Profile
 from iosonde.data.source import Source
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from iosonde.core.data_profile import ColumnProfile, Profile
 from iosonde.core.level_text import format_level
 from iosonde.core.words import format_count
-from iosonde.data.profile import ColumnProfile, Profile
 from iosonde.layout.text import table, warning_lines, wrapped
 
 from .profile import ShownProfile
