@@ -16,7 +16,7 @@ from .content import get_suffix, is_pipe, read_content
 from .raw_rows import convert_decimal_commas
 from .stated_roles import restore_roles
 
-_TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xls", ".ods")
 _SPREADSHEETS = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # .xlsx, .ods; .xls
 _NUMBERS = ("int", "uint", "float", "double", "half", "decimal")
@@ -35,7 +35,7 @@ def read_file(name: str) -> Table:
         from .spreadsheet import read_spreadsheet
 
         table = read_spreadsheet(content, name)
-    elif suffix in _TEXT_SUFFIXES or is_pipe(name):
+    elif suffix in TEXT_SUFFIXES or is_pipe(name):
         from .csv_text import parse_csv
 
         table = parse_csv(content, name)
