@@ -79,7 +79,8 @@ def profile_column(
 
 def _find_scale(levels: Sequence[Cell]) -> str:
     """Return ``log`` for numbers or sizes that span decades, ``linear`` for others, '' for text."""
-    numbers = parse_typed_sizes(levels) or [level for level in levels if isinstance(level, int | float)]
+    sizes = parse_typed_sizes(levels)
+    numbers: Sequence[float] = sizes or [level for level in levels if isinstance(level, int | float)]
     if len(numbers) < max(len(levels), 1):
         return ""
     return "log" if min(numbers) > 0 and max(numbers) >= _MIN_LOGARITHMIC_RANGE * min(numbers) else "linear"

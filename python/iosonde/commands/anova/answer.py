@@ -126,7 +126,8 @@ def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None
     factors = list_term_columns(terms, rows)
     plain = not how.block and not how.bring_ups and set(terms) == set(factors)
     other_p_values = collect_other_p_values(source, query, response, factors) if plain else ()
-    more = _collect_other_varying_columns(source, response, terms, how, query) if query.on else Besides()
+    is_stated = bool(query.on or source.stated_roles)
+    more = _collect_other_varying_columns(source, response, terms, how, query) if is_stated else Besides()
     warnings = (*list_caveats(response), *more.warnings, *table.warnings)
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values)
 
