@@ -27,7 +27,6 @@ from iosonde.answers.besides import (
 from iosonde.answers.caveats import (
     format_some_texts,
     list_caveats,
-    select_option_warnings,
     warn_confounded_cells,
     warn_logarithms,
 )
@@ -57,7 +56,6 @@ from iosonde.answers.trials import (
 )
 from iosonde.answers.verdict import build_model_verdict, describe_choice
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.message import Message
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate, Factor, Role
 from iosonde.core.verdict import Direction, Verdict, VerdictState
@@ -227,10 +225,6 @@ def build_response(**more) -> Any:
 
 
 def test_the_caveats_of_a_response():
-    assumed = Message("assumed-factors", "{factors} {excluded}", factors="fs", excluded="host")
-    warnings = select_option_warnings(["plain", assumed], "by")
-    assert codes(warnings) == ["", "assumed-factors"]
-    assert has_message(warnings, "assumed-factors", factors="fs", excluded="host")
     response = build_response(warnings=["plain"], within_run=True, confounded=[("a", "b")])
     caveats = list_caveats(response)
     assert codes(caveats) == ["", "within-run", "confounded"] and has_message(
@@ -806,9 +800,7 @@ def test_a_model_file_that_cannot_be_read_is_named(tmp_path):
         read_model(str(tmp_path / "gone"))
 
 
-def test_other_messages_and_factors_do_not_matter():
-    other = Message("other", "{factors} {excluded}", factors="fs", excluded="host")
-    assert select_option_warnings([other], "by") == [other]
+def test_factors_outside_a_constraint_do_not_matter():
     check = build_constraint_check(["nodes < 3"], FEATURES)
     assert check({"nodes": 2, "unknown": 9}) is None
 

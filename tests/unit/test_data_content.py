@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import importlib.util
 import io
 import lzma
 import sys
@@ -20,6 +21,7 @@ from iosonde.data.raw_rows import RawRows, build_table_from_rows, convert_decima
 from iosonde.data.source import open_data
 from iosonde.data.stored_source import StoredSource
 from iosonde.foreign import unpacking
+from iosonde.importers.text import DARSHAN_MAGIC
 from messages import raises
 
 PLAIN = b"fs,MBps\na,1.5\nb,2\n"
@@ -193,6 +195,14 @@ def test_a_tools_file_is_a_store_of_its_own(tmp_path):
     assert isinstance(source, StoredSource) and source.name == path
     assert [run.source for run in source.runs] == ["time"] and again.store.path == source.store.path
     assert not (tmp_path / "run.log.d").exists() and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.skipif(importlib.util.find_spec("darshan") is not None, reason="pydarshan would read the log")
+def test_a_tools_file_without_a_result_is_refused_with_the_cure(tmp_path):
+    """A log of Darshan needs a package to be read; it is no table."""
+    log = b"3.41" + bytes(4) + DARSHAN_MAGIC.to_bytes(8, "little") + bytes(300)
+    with raises("no-result", InputError):
+        open_data(write(tmp_path, "job.darshan", log))
 
 
 def test_a_text_of_no_tool_is_a_table_if_its_name_says_so(tmp_path):

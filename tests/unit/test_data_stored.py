@@ -367,7 +367,7 @@ PLACED = {"import": {}}
     ],
 )
 def test_factors_are_declared_by_experiments_tools_or_places(runs, experiments, expected):
-    found = factors._collect_declared(runs, experiments)
+    found = factors.collect_declared(runs, experiments)
     assert list(found) == expected
     units = {factor.name: factor.unit for entry in experiments for factor in entry.factors}
     assert {name: factor.unit for name, factor in found.items()} == {name: units.get(name, "") for name in expected}

@@ -28,18 +28,25 @@ _LARGEST = 1e140  # sums of a million squares stay finite
 @dataclass(frozen=True)
 class Column:
     """A column. ``label`` is the name without its unit (``time (s)`` → ``time``), ``unit`` is the one in the name.
-    ``order`` has the levels in an explicit order."""
+    ``order`` has the levels in an explicit order. ``role`` is what the user, or the file, says that it is; '' if it has
+    to be guessed."""
 
     name: str
     values: npt.NDArray[np.float64] | npt.NDArray[np.object_]
     label: str = ""
     unit: str = ""
     order: tuple[Cell, ...] = ()
+    role: str = ""
 
     @property
     def numeric(self) -> bool:
         """Return whether the column holds numbers."""
         return self.values.dtype != object
+
+    @property
+    def is_varying(self) -> bool:
+        """Return whether the column has two levels or more; a missing value is one."""
+        return len(self.codes()[1]) > 1
 
     @property
     def missing(self) -> npt.NDArray[np.bool_]:

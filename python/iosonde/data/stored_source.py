@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from iosonde.core.data_profile import Profile
 from iosonde.core.errors import InputError
 from iosonde.core.hardware import SOURCE as PROBE_SOURCE
 from iosonde.core.stored import StoredRun
@@ -19,6 +20,7 @@ from . import experiments, factors, headlines, stored
 from .abstract_source import Conditions, Source
 from .choice import column_to_texts
 from .query import EVERY, LAST_DONE, MetricChoice
+from .stored_profile import describe_roles, profile_campaign
 from .stored_results import read_results, read_runs
 from .subsamples import TrialRows
 
@@ -112,6 +114,16 @@ class StoredSource(Source):
             if experiments.has_mixed_cells(rows, varying.names)
             else varying
         )
+
+    @cached_property
+    def profile(self) -> Profile:
+        """What the columns are, as the experiments and importers declare them. Raises InputError."""
+        declared = factors.collect_declared(self.runs, self.experiments)
+        return profile_campaign(self.run_rows, self.trials(MetricChoice()).rows, self.varying_factors, declared)
+
+    def describe_roles(self) -> dict[str, Any]:
+        """Return the roles and units of the columns, as the metadata of an exported file."""
+        return describe_roles(self.table, self.varying_factors, factors.collect_declared(self.runs, self.experiments))
 
     @property
     def factor_names(self) -> list[str]:
@@ -257,7 +269,7 @@ class StoredSource(Source):
             )
         conditions = (*self.where, *conditions)
         narrower = open_campaign(self.store, conditions, experiment or self.experiment, self.ranks)
-        return replace(narrower, name=self.name, every=every)
+        return replace(narrower, name=self.name, every=every).with_roles(dict(self.stated_roles))
 
     def separate_last(self, cells: Sequence[str], alike: bool) -> tuple[Source, str]:
         """Return only the last experiment, with a note, if none was chosen and several would share a cell."""

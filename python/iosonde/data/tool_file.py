@@ -16,7 +16,8 @@ from iosonde.importers import Text, fio_version, read, understand
 from iosonde.importers.runs import build_runs
 from iosonde.store import Store
 
-from .content import STANDARD_INPUT, is_pipe, read_content
+from .content import STANDARD_INPUT, get_suffix, is_pipe, read_content
+from .tables import TEXT_SUFFIXES
 
 _EXPERIMENT = "imported"
 _stores: dict[bytes, Store] = {}  # by the content of the file
@@ -52,9 +53,18 @@ def store_tool_output(name: str) -> Store | None:
     if text.raw in _stores:
         return _stores[text.raw]
     try:
-        runs = build_runs(understand(text), text, _EXPERIMENT)
+        understood = understand(text)
     except UnknownFormatError:
         return None
+    runs = build_runs(understood, text, _EXPERIMENT)
+    if not runs and understood.warnings and get_suffix(name) not in TEXT_SUFFIXES:  # it may be a table of that name
+        raise InputError(
+            "no-result",
+            "{name}: {reason}",
+            "'iosonde parse {name}' says more",
+            name=name,
+            reason=understood.warnings[0].sentence,
+        )
     if not runs:
         return None
     try:

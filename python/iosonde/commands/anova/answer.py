@@ -136,7 +136,8 @@ def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None
     block = Block(how.block, how.weighted) if how.block else None
     table = allocated(rows, response.title, terms, query.level, block=block, kind=how.kind, contrasts=how.contrasts)
     factors = list_term_columns(terms, rows)
-    more = _collect_other_varying_columns(source, response, terms, how, query) if query.on else Besides()
+    is_stated = bool(query.on or source.stated_roles)
+    more = _collect_other_varying_columns(source, response, terms, how, query) if is_stated else Besides()
     effects, other_p_values = _estimate_main_effects(source, query, how, response, factors)
     table = use_tested_shares(table, effects)
     warnings = (*list_caveats(response), *more.warnings, *table.warnings, *warn_unequal_spread(table, effects))

@@ -185,7 +185,7 @@ def stack_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
             columns[name] = replace(first, values=values)
             continue
         cells = [cell for part, table in zip(parts, tables, strict=True) for cell in _list_values(part, len(table))]
-        columns[name] = build_column(name, cells, first.label, first.unit)
+        columns[name] = replace(build_column(name, cells, first.label, first.unit), role=first.role)
     if ROW in columns and "run" in columns:  # a store and a table: only one of them identifies its trials
         del columns[ROW]
     whose = [name for name, table in zip(names, tables, strict=True) for _ in range(len(table))]

@@ -332,7 +332,7 @@ def _list_notes(source: Source, measurements: Sequence[_Measured]) -> list[str]:
         template = "{n_single} of {n_points} points are of one trial and have no interval"
         notes.append(Message("single-trials", template, n_single=single, n_points=every))
     for measurement in measurements:
-        notes += list_caveats(measurement.response, option="")
+        notes += list_caveats(measurement.response)
     return notes
 
 

@@ -11,6 +11,7 @@ from iosonde.answers.constraints import SettingConstraints
 from iosonde.commands.rank.for_page import InfluenceOptions, build_table_influences
 from iosonde.commands.regress.for_page import PageTerms, build_table_models
 from iosonde.commands.summary.answer import add_pooled_warning, find_pooled_columns
+from iosonde.core.column_roles import Roles
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.estimate_text import format_estimate
 from iosonde.core.level_text import format_setting
@@ -19,7 +20,7 @@ from iosonde.core.types import Finding
 from iosonde.core.units import format_size
 from iosonde.core.version import __version__
 from iosonde.core.words import format_count
-from iosonde.data.roles import Roles, guess_roles
+from iosonde.data.roles import guess_roles
 from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import list_other_settings
 from iosonde.page.tables import FirstScreen, Reproduce, Section

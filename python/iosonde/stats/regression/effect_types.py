@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from iosonde.core.estimate_text import format_percent_estimate
 from iosonde.core.types import Estimate
+from iosonde.core.units import format_percent
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import join_names
 
