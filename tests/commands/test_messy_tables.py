@@ -129,6 +129,7 @@ def test_it_is_read_in_one_command(messy, tmp_path: Path):
         (["99.8 MB/s", "109.1"], 3, "unit-mismatch"),
         (["99.8 MB/s", "12 ms"], 3, "unit-mismatch"),
         (["98", "about 100", "97"], 3, "not-a-number"),
+        (["98", "about 100"], 3, "not-a-number"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_row_column_and_cure(tmp_path, cells, line, code):

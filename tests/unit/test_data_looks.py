@@ -47,7 +47,9 @@ def test_what_surely_was_measured(values, name, unit, is_measured):
     ("values", "is_value"),
     [
         (["450,9", "99.8 MB/s", "x"], True),
-        (["450,9", "x"], False),
+        (["450,9", "x"], True),
+        (["450,9", "x", "y"], False),
+        ([None, None], False),
         (["450,9", None], True),
         (["10:30", "2026-01-01"], False),
         ([1, 2], False),

@@ -54,12 +54,12 @@ def has_metric_name(column: Column) -> bool:
 
 
 def has_values_as_text(column: Column) -> bool:
-    """Return whether most cells of a text column are numbers, alone or with a unit: values that cannot be computed
-    with."""
+    """Return whether at least half of the cells of a text column are numbers, alone or with a unit: values that cannot
+    be computed with."""
     if column.numeric:
         return False
     present = [str(value) for value in column.values if value is not None]
-    return 2 * sum(bool(_VALUE.fullmatch(value)) for value in present) > len(present)
+    return bool(present) and 2 * sum(bool(_VALUE.fullmatch(value)) for value in present) >= len(present)
 
 
 def compute_distinct_share(column: Column) -> float:

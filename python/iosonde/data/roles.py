@@ -65,8 +65,8 @@ def guess_roles(
     others += find_outcomes(table, [c for c in remaining if c.name not in (*measured, *others)], counters)
     roles |= dict.fromkeys(others, ColumnRole.OUTCOME)
     for column in remaining:
-        looks_set = ColumnRole.SETTING if column.is_varying else ColumnRole.CONSTANT
-        roles.setdefault(column.name, looks_set)
+        if column.name not in (*measured, *others):
+            roles[column.name] = ColumnRole.SETTING if column.is_varying else ColumnRole.CONSTANT
     if by is not None:  # the question names the factors
         roles |= {name: ColumnRole.COVARIATE for name, role in roles.items() if role in SET_ROLES}
     stated = dict.fromkeys(setting_names, ColumnRole.SETTING) | dict.fromkeys(measured, ColumnRole.RESPONSE)

@@ -10,7 +10,8 @@ from iosonde.core.schema import BRING_UPS, ITERATION, OBSERVED_FACTORS, ROW_COLU
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Role
 
-from .factors import VaryingFactors, find_first_rows
+from .abstract_source import Source
+from .factors import VaryingFactors, collect_declared, find_first_rows
 from .profile import build_profile, profile_column
 from .response import VALUE
 
@@ -46,9 +47,10 @@ def assign_roles(rows: Table, varying: VaryingFactors, declared: Collection[str]
     return Roles({name: roles[name] for name in rows.names})
 
 
-def describe_roles(rows: Table, varying: VaryingFactors, declared: Collection[str]) -> dict[str, Any]:
-    """Return the roles and units of results as the metadata of a file that they are exported to."""
-    roles = assign_roles(rows, varying, declared).by_column
+def describe_roles(source: Source) -> dict[str, Any]:
+    """Return the roles and units of a store's results as the metadata of a file that they are exported to."""
+    varying, declared = source.varying_factors, collect_declared(source.runs, source.experiments)
+    roles = assign_roles(source.table, varying, declared).by_column
     units = {factor.name: factor.unit for factor in (*varying.factors, *varying.twins)}
     return {"columns": {name: {"role": str(role), "unit": units.get(name, "")} for name, role in roles.items()}}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from . import experiments, factors, headlines, stored
 from .abstract_source import Conditions, Source
 from .choice import column_to_texts
 from .query import EVERY, LAST_DONE, MetricChoice
-from .stored_profile import describe_roles, profile_campaign
+from .stored_profile import profile_campaign
 from .stored_results import read_results, read_runs
 from .subsamples import TrialRows
 
@@ -120,10 +120,6 @@ class StoredSource(Source):
         """What the columns are, as the experiments and importers declare them. Raises InputError."""
         declared = factors.collect_declared(self.runs, self.experiments)
         return profile_campaign(self.run_rows, self.trials(MetricChoice()).rows, self.varying_factors, declared)
-
-    def describe_roles(self) -> dict[str, Any]:
-        """Return the roles and units of the columns, as the metadata of an exported file."""
-        return describe_roles(self.table, self.varying_factors, factors.collect_declared(self.runs, self.experiments))
 
     @property
     def factor_names(self) -> list[str]:

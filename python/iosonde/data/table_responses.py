@@ -16,7 +16,7 @@ from .source import Source
 from .subsamples import average_trials
 
 _MOST_NAMES = 3
-_ALSO_SAID = {
+_MORE = {
     "parts": "; {parts} of a trial",
     "excluded": "; {excluded} left out (measured)",
     "facts": "; {facts} left out (facts)",
@@ -54,8 +54,8 @@ def responses_from_table(source: Source, query: ResponseQuery) -> list[Response]
         return candidates
     titles = query.response or column_roles.responses
     names = [name for name in candidates[0].names if name not in titles]
-    warning = build_assumption_warning(source, column_roles, titles, names)
-    return [replace(candidate, warnings=(warning, *candidate.warnings)) for candidate in candidates]
+    assumption = build_assumption_warning(source, column_roles, titles, names)
+    return [replace(candidate, warnings=(assumption, *candidate.warnings)) for candidate in candidates]
 
 
 def _list_factors(table: Table, column_roles: Roles | None) -> tuple[Factor, ...]:
@@ -78,7 +78,7 @@ def build_assumption_warning(
     source: Source, column_roles: Roles, responses: Sequence[str], factors: Sequence[str]
 ) -> Message:
     """Return the line that says what was assumed of the columns, because the user names no ``factors``."""
-    table, chosen = source.table, {column for column, _, _ in source.where}
+    table, filtered = source.table, {column for column, _, _ in source.where}
     parts = [name for name in column_roles.select(ColumnRole.PART) if table.column(name).is_varying]
     values = {
         "responses": ", ".join(_format_name(table, name) for name in responses),
@@ -86,10 +86,10 @@ def build_assumption_warning(
         "parts": f"{', '.join(parts)} {'is part' if len(parts) == 1 else 'are parts'}" if parts else "",
         "excluded": ", ".join(column_roles.others),
         "facts": _join_some([name for name in column_roles.remarks if name not in column_roles.stated]),
-        "constants": _join_some([name for name in column_roles.select(ColumnRole.CONSTANT) if name not in chosen]),
+        "constants": _join_some([name for name in column_roles.select(ColumnRole.CONSTANT) if name not in filtered]),
     }
     template = "data: {responses} by {factors}"
-    template += "".join(text for name, text in _ALSO_SAID.items() if values[name])
+    template += "".join(text for name, text in _MORE.items() if values[name])
     return Message("assumed-factors", template, **values)
 
 

@@ -15,6 +15,7 @@ from iosonde.core.types import Experiment, Finding, Run
 from iosonde.core.where import Condition, parse_where
 from iosonde.data import experiments, stored
 from iosonde.data.source import find_store
+from iosonde.data.stored_profile import describe_roles
 from iosonde.data.stored_source import open_campaign
 from iosonde.store import Store
 from iosonde.store.arrays import PROFILE_KEY
@@ -48,7 +49,7 @@ class ChosenRuns:
     def describe_roles(self) -> dict[bytes, str]:
         """Return the metadata of a table of these results. Raises InputError, DataError."""
         source = open_campaign(self.store, self.conditions, self.experiment)
-        return {PROFILE_KEY: json.dumps(source.describe_roles())}
+        return {PROFILE_KEY: json.dumps(describe_roles(source))}
 
     @cached_property
     def problems(self) -> list[Finding]:

@@ -126,8 +126,8 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
         cell_overview = _summarise_columns(source, query, by or assumed)
         if assumed:
             column_roles = guess_roles(source.table, list_columns_in(source.table, query.response))
-            said = build_assumption_warning(source, column_roles, query.response, assumed)
-            cell_overview = replace(cell_overview, warnings=(*cell_overview.warnings, said))
+            assumption = build_assumption_warning(source, column_roles, query.response, assumed)
+            cell_overview = replace(cell_overview, warnings=(*cell_overview.warnings, assumption))
         return Summary(cell_overview) if source.knows_factors else _add_pooled_factors(source, cell_overview, query)
     candidates = build_responses(source, replace(query, on=tuple(by or ())))
     titles, names = tuple(response.title for response in candidates), by or candidates[0].names
