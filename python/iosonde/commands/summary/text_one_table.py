@@ -99,7 +99,7 @@ def _build_grid(answer: Summary, responses: Sequence[Response], place: int, unit
     rest = tuple(name for at, name in enumerate(overview.by) if at != place)
     name, titles = _shorten_titles(answer, responses)
     keys, levels = _list_keys(_list_settings(overview.rows, overview), place)
-    columns = ("mean",)
+    columns: tuple[str, ...] = ("mean",)
     if overview.by:
         factor = overview.by[place]
         columns = tuple(f"{factor}={format_level(level, overview.units.get(factor, ''))}" for level in levels)
