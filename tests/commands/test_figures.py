@@ -412,3 +412,52 @@ def test_a_long_series_of_points_is_drawn_quickly_enough_to_be_useful():
     many = np.arange(5000.0)
     series = PanelSeries("y", list(zip(many, many, strict=True)), [(0.0, around(1.0))], [], [])
     assert len(factor_figure(FactorPanel("x", [(0.0, "0")], False, "", 1.0, [series])).image("svg")) > 100_000
+
+
+def overlaid_plot(far: bool):
+    plot = sample_plot("n", True)
+    panel = plot.panels[0]
+    times = 1000.0 if far else 1.5
+    second = dataclasses.replace(
+        panel.points[0], mean=Estimate(panel.points[0].mean.value * times, None, None, 0.95, 1), trials=()
+    )
+    return dataclasses.replace(plot, panels=(dataclasses.replace(panel, points=(*panel.points, second)),))
+
+
+def list_marks(spec):
+    return [part["mark"]["type"] for panel in spec["concat"] for part in panel["layer"] if "mark" in part]
+
+
+@pytest.mark.parametrize("far", [False, True])
+def test_bars_that_would_hide_each_other_are_points(far):
+    spec = settings_figure(overlaid_plot(far)).spec
+    assert "bar" not in list_marks(spec) and "point" in list_marks(spec)
+    scales = [
+        channel["scale"]["type"]
+        for part in spec["concat"][0]["layer"]
+        if "encoding" in part
+        for channel in part["encoding"].values()
+        if channel.get("type") == "quantitative" and "scale" in channel
+    ]
+    assert ("log" in scales) is far
+    assert "bar" in list_marks(settings_figure(sample_plot("n", True)).spec)
+
+
+def test_levels_that_a_panel_lacks_have_no_row_in_it():
+    plot = sample_plot("n", True)
+    first, *others = plot.panels
+    only = dataclasses.replace(first, points=tuple(p for p in first.points if p.x == 1 and p.color != 0))
+    spec = settings_figure(dataclasses.replace(plot, panels=(only, *others))).spec
+
+    def domains(panel):
+        channels = [part["encoding"] for part in panel["layer"] if "encoding" in part]
+        found = {}
+        for name in ("y", "yOffset"):
+            found[name] = next(
+                c[name]["scale"]["domain"] for c in channels if "domain" in c.get(name, {}).get("scale", {})
+            )
+        return found
+
+    assert len(domains(spec["concat"][0])["y"]) == 1 and domains(spec["concat"][0])["yOffset"] == [1, 2]
+    assert len(domains(spec["concat"][1])["y"]) == 3 and domains(spec["concat"][1])["yOffset"] == [0, 1, 2]
+    assert spec["concat"][0]["height"] < spec["concat"][1]["height"]

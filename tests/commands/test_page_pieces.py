@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("iosonde.engine._native")
 from iosonde.commands.advise.for_page import Choosing
 from iosonde.commands.bound.answer import How, _determine_scale, _list_memory_warnings, describe_shares
-from iosonde.commands.bound.for_page import _choose_axis, _format_input, _list_inputs, parse_system_option
+from iosonde.commands.bound.for_page import _format_input, _list_inputs, parse_system_option
 from iosonde.commands.bound.inputs import Inputs
 from iosonde.commands.plot.content import Bars, Cell
 from iosonde.commands.report import html, questions
@@ -55,6 +55,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate, Finding, Severity
 from iosonde.data.source import open_data
+from iosonde.model.bound.roofline import choose_axis
 from iosonde.model.bound.system import System
 from iosonde.page.tables import Section
 from iosonde.stats.overview.types import Efficiency, Overview, OverviewRow
@@ -442,11 +443,15 @@ def test_inputs_of_a_bound_are_listed_for_reading_and_writing_together_unless_th
     assert _format_input(inputs(System()), "servers") == ""
     ends = inputs(System(disk=2 * MIB), System(disk=3 * MIB), System(disk=MIB))
     assert _format_input(ends, "disk") == "2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s)"
-    axes = [
-        _choose_axis({"write": inputs(System(), **dict.fromkeys(names, "c"))})
+
+
+def test_the_axis_of_a_roofline_is_a_column_of_the_system_else_the_clients() -> None:
+    shares: list[Any] = [
+        SimpleNamespace(columns=dict.fromkeys(names, "c"), by={}, units={})
         for names in (("servers",), ("servers", "request_size"), ())
     ]
-    assert axes == ["servers", "request", "clients"]
+    assert [choose_axis([share]) for share in shares] == ["servers", "request", "clients"]
+    assert choose_axis([]) == "clients"
 
 
 def test_data_that_fits_into_a_memory_is_noted() -> None:

@@ -46,7 +46,7 @@ def format_headline(target: str, tools: str, runs: Sequence[StoredRun], overview
     over = over.replace(" from ", " with ")
     of = f"{tools} " if tools else ""
     if len({(row.operation, row.metric) for row in rows}) > _MOST and (effects := count_effects(overview.verdicts)):
-        return f"{target}{', ' if tools else ''}{tools}: {effects}"
+        return f"{', '.join(dict.fromkeys(filter(None, (target, tools))))}: {effects}"
     return f"{target}: {of}{', '.join(_format_first_metrics(rows, tools, _collect_commands(runs)))}{over}"
 
 

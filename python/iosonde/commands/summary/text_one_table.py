@@ -19,7 +19,7 @@ from .text_cells import Response, choose_scale, format_response_title, format_ti
 from .text_layout import SEVERAL, Key, choose_column_factor, format_spread, is_crossed, pivot_items
 
 _MOST_LEVELS = 12  # of a factor that varies alone
-_NUMBER = 9  # typical columns of a number or an interval
+_UNIT, _NUMBER, _SHORT = 5, 9, 13  # typical columns of a unit, a number or an interval, and both in one cell
 _GAP = 2  # between columns
 _Format = Callable[[OverviewRow | None, float], tuple[str, ...]]
 
@@ -149,8 +149,7 @@ def _lay_out(grid: _Grid) -> list[str]:
     if grid.rest:
         candidates = (_format_below_titles(grid, form) for form in (_format_parts, _format_short))
         return next((lines for lines in candidates if _fits(lines)), [])
-    lines = _format_rows(grid, _format_short)
-    return lines if _fits(lines) else _format_in_parts(grid)
+    return _format_in_parts(grid)
 
 
 def _fits(lines: Sequence[str]) -> bool:
@@ -160,7 +159,7 @@ def _fits(lines: Sequence[str]) -> bool:
 def _has_room(grid: _Grid) -> bool:
     """Return whether numbers of typical width fit. Names are truncated if numbers are wider, so that a campaign always
     has the same table."""
-    before = [*_measure_heads(grid), 5]  # of a typical unit
+    before = [*_measure_heads(grid), _UNIT]
     numbers = [width for head in grid.columns for width in (max(len(head), _NUMBER), _NUMBER)]
     return sum(before) + sum(numbers) + _GAP * (len(before) + len(numbers) - 1) <= get_columns()
 
@@ -196,17 +195,19 @@ def _format_below_titles(grid: _Grid, form: _Format) -> list[str]:
 
 
 def _format_in_parts(grid: _Grid) -> list[str]:
-    """Format as many columns side by side as fit, and the others below; none if a column does not fit."""
-    before = sum(_measure_heads(grid)) + max(len(line.unit) for line in grid.lines) + _GAP
+    """Format as many columns side by side as fit, and the others below; none if a column does not fit. As many columns
+    of typical width as fit are tried first, so that a campaign always has the same table."""
+    before = sum(_measure_heads(grid)) + _UNIT + _GAP
+    typical = [_GAP + max(len(head), _SHORT) for head in grid.columns]
     widths = [
-        _GAP + max(len(head), *(width(_format_short(line.cells[at], line.divisor)[0]) for line in grid.lines))
-        for at, head in enumerate(grid.columns)
+        max(usual, _GAP + max(width(_format_short(line.cells[at], line.divisor)[0]) for line in grid.lines))
+        for at, usual in enumerate(typical)
     ]
-    parts = _split_evenly(widths, get_columns() - before)
-    texts = [_format_rows(grid, _format_short, part) for part in parts]
-    if not all(map(_fits, texts)):
-        return []
-    return [line for number, lines in enumerate(texts) for line in ([""] if number else []) + lines]
+    for parts in (_split_evenly(typical, get_columns() - before), _split_evenly(widths, get_columns() - before)):
+        texts = [_format_rows(grid, _format_short, part) for part in parts]
+        if all(map(_fits, texts)):
+            return [line for number, lines in enumerate(texts) for line in ([""] if number else []) + lines]
+    return []
 
 
 def _split_evenly(widths: Sequence[int], room: int) -> list[range]:
