@@ -56,12 +56,12 @@ from iosonde.answers.trials import (
     estimate_tested_effects,
     select_headline_responses,
 )
-from iosonde.answers.verdict import build_model_verdict, describe_choice
+from iosonde.answers.verdict import build_model_claim, describe_choice
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate, Factor, Role
-from iosonde.core.verdict import Direction, Verdict, VerdictState
+from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses, choose_response
 from iosonde.data.source import open_data
@@ -70,6 +70,8 @@ from iosonde.model.fit.features import Feature, build_examples
 from iosonde.model.fit.fitted import Model
 from iosonde.model.fit.folds import Groups
 from iosonde.model.fit.validate import Candidate
+from iosonde.stats.assumptions import holds, judge, list_withdrawn_subjects
+from iosonde.stats.assumptions.required import REQUIRED
 from iosonde.stats.estimate import percentiles
 from iosonde.stats.regression.held import AdjustedTerm
 from iosonde.stats.regression.in_turn import DriftInTurn
@@ -117,7 +119,11 @@ def test_sentences_have_subjects_where_there_are_several():
     assert join_sentences([("read", "Fast."), ("write", "Slow.")]) == "read: Fast. write: Slow."
 
 
-VERDICT = Verdict("effect", "v", ("fs",), DIFFERENT, Direction.UP, doubts=("few-trials",))
+CLAIM = UncheckedClaim("effect", "v", ("fs",), DIFFERENT, Direction.UP)
+
+
+def judge_besides(besides: Besides, claim: UncheckedClaim = CLAIM) -> Verdict:
+    return judge(claim, (*besides.checks, *holds(*REQUIRED[claim.question])))
 
 
 def build_term(p: float | None, adjusted: float | None, **more) -> AdjustedTerm:
@@ -181,20 +187,22 @@ def build_term(p: float | None, adjusted: float | None, **more) -> AdjustedTerm:
     ],
 )
 def test_columns_beside_the_question_qualify_its_verdict(besides, state, direction, doubts):
-    judged = besides.judge(VERDICT)
-    assert (judged.state, judged.direction, judged.doubts) == (state, direction, ("few-trials", *doubts))
-    assert besides.taken([VERDICT]) == (frozenset() if state is DIFFERENT else {"fs"})
+    judged = judge_besides(besides)
+    assert (judged.state, judged.direction, judged.doubts) == (state, direction, doubts)
+    assert bool(judged.why) is bool(judged.remedy) is (state is not DIFFERENT)
+    assert list_withdrawn_subjects([CLAIM], besides.checks) == (frozenset() if state is DIFFERENT else {"fs"})
 
 
 def test_a_verdict_is_qualified_by_its_own_columns_and_their_levels():
     turned = Besides(("size",), terms=(build_term(0.01, 0.02, turns=True),))
-    assert turned.judge(VERDICT, ["mode"]).state is DIFFERENT
-    assert turned.judge(VERDICT, ["fs[nfs]"]).state is INCONCLUSIVE
     twin = Besides(twins=(("host", "fs"),))
-    assert twin.judge(VERDICT, ["fs[nfs]"]).state is NOT_SEPARABLE and twin.judge(VERDICT, ["fsx"]).state is DIFFERENT
-    equal = replace(VERDICT, state=VerdictState.EQUAL)
-    assert Besides(are_parts=True).judge(equal).state is VerdictState.EQUAL
-    assert turned.taken([equal]) == frozenset()
+    states = [(turned, "mode", DIFFERENT), (turned, "fs[nfs]", INCONCLUSIVE), (twin, "fs[nfs]", NOT_SEPARABLE)]
+    for besides, name, state in [*states, (twin, "fsx", DIFFERENT)]:
+        assert judge_besides(besides, replace(CLAIM, subject=(name,))).state is state
+    equal = replace(CLAIM, state=VerdictState.EQUAL)
+    assert judge_besides(Besides(are_parts=True), equal).state is INCONCLUSIVE
+    assert judge_besides(twin, equal).state is VerdictState.EQUAL
+    assert list_withdrawn_subjects([equal], turned.checks) == frozenset()
 
 
 def test_columns_that_vary_are_named_once():
@@ -353,8 +361,8 @@ def build_choice(n: int, family: str, gain: Estimate | None) -> Choice:
 )
 def test_a_model_is_better_than_the_mean_or_not(n, family, gain, state):
     estimate = gain and Estimate(*gain, 0.95, n)
-    verdict = build_model_verdict(build_choice(n, family, estimate), "v", ("fs",))
-    assert verdict == Verdict("model", "v", ("fs",), state, None, family, estimate)
+    claim = build_model_claim(build_choice(n, family, estimate), "v", ("fs",))
+    assert claim == UncheckedClaim("model", "v", ("fs",), state, None, family, estimate)
 
 
 def test_numbers_in_lists_and_tables_are_finite():
@@ -370,7 +378,7 @@ def test_a_drift_inside_levels_that_were_measured_in_turn_is_a_doubt(drift, doub
     response = choose_response(open_data(rows), ResponseQuery(("v",), ("fs",)))
     besides = add_response_drifts(Besides(), response, ["fs"])
     assert {column for column, _ in besides.drifts} == ({"fs"} if doubts else set())
-    judged = besides.judge(replace(VERDICT, doubts=()))
+    judged = judge_besides(besides)
     assert set(judged.doubts) == doubts and (judged.state is INCONCLUSIVE) == bool(doubts)
 
 

@@ -16,6 +16,7 @@ from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.overview import build_overview_row
 from iosonde.stats.overview.probed_limits import ProbedLimits
 from iosonde.stats.overview.story import build_stories, describe_stories, estimate_cell_effects
+from iosonde.stats.overview.types import judge_stories
 from iosonde.stats.regression.anova import compute_anova
 from iosonde.stats.regression.effect_types import FactorEffect, correct_effects
 from messages import assert_problem, codes
@@ -50,8 +51,11 @@ def judged(found: list[TrialCell]):
 
 
 def states(found: list[TrialCell]) -> dict[tuple[str, ...], str]:
-    (one,) = told(found)
-    return {verdict.subject: str(verdict.state) for verdict in one.verdicts({}) if verdict.question == "effect"}
+    return {
+        verdict.subject: str(verdict.state)
+        for verdict in judge_stories(told(found), {})
+        if verdict.question == "effect"
+    }
 
 
 def table_of_cells(found: list[TrialCell]):
@@ -193,7 +197,7 @@ def test_one_trial_a_setting_that_leaves_nothing_over_is_not_tested():
     found = cells(np.random.default_rng(5), (1.0, 0.0), repeats=1)[:2]
     assert judged(found).untested and set(states(found).values()) == {NOT_TESTED}
     (one,) = told(found)
-    assert [str(verdict.state) for verdict in one.verdicts({}) if verdict.question == "best"] == [NOT_TESTED]
+    assert [str(verdict.state) for verdict in judge_stories([one], {}) if verdict.question == "best"] == [NOT_TESTED]
     assert codes(describe_stories([one], {})) == ["not-tested"]
 
 
@@ -396,12 +400,12 @@ def test_a_value_that_the_hardware_cannot_do_is_never_the_best():
     impossible = ProbedLimits((), 0.95).impossible(found, runs)
     assert impossible == found[:1]
     (one,) = build_stories([build_overview_row(cell, 0.95) for cell in found], found, 0.95, (), impossible)
-    (best,) = [verdict for verdict in one.verdicts({}) if verdict.question == "best"]
+    (best,) = [verdict for verdict in judge_stories([one], {}) if verdict.question == "best"]
     assert (best.claim, str(best.state), best.doubts) == ("fs=fast", "different", ())
     (text,) = describe_stories([one], {})
     assert "best 10.5" in text and "S127" in text
     (only,) = build_stories([build_overview_row(cell, 0.95) for cell in found], found, 0.95, (), found)
-    assert only.verdicts({})[-1].doubts == ("impossible",)
+    assert judge_stories([only], {})[-1].doubts == ("impossible",)
 
 
 def test_factors_that_act_only_together_are_not_called_without_effect():

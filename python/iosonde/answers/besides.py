@@ -1,6 +1,6 @@
 """Columns that vary outside the question: name them, adjust for them where possible, and qualify the verdicts."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,23 +8,24 @@ import numpy as np
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message, spell
 from iosonde.core.table import Table
-from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.data.varying import list_other_varying
+from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails
 from iosonde.stats.overview.cells import number_shared_bring_ups
 from iosonde.stats.overview.measured_order import find_measured_order
 from iosonde.stats.overview.uneven_missing import describe_uneven_missing
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.held import MOST_LEVELS, AdjustedTerm, adjust_terms_for_columns
-from iosonde.stats.regression.in_turn import DOUBTS as IN_TURN
-from iosonde.stats.regression.in_turn import DriftInTurn, detect_drift_in_turn
+from iosonde.stats.regression.in_turn import DriftInTurn, check_drift, detect_drift_in_turn
 from iosonde.stats.regression.regress import LinearModel, fit_table
 
 from .caveats import build_confounded_warning, format_some_texts
 
 _PARTS = "Inconclusive: rows are single ranks, not repetitions: the error of a trial is unknown."
+SINGLE_RANKS = Message("single-ranks", "rows are single ranks, and no column names their trial")
 _HALF = 0.5
 VARIES_BESIDES, GOES_TOGETHER = "varies-besides", "goes-together"
 
@@ -72,38 +73,36 @@ class Besides:
         sentences += [f"{self.missing}."] if self.missing else []
         return " ".join([*sentences, *([_PARTS] if self.are_parts else [])])
 
-    def judge(self, verdict: Verdict, names: Sequence[str] | None = None) -> Verdict:
-        """Qualify a verdict about terms or their columns ``names`` (default: its subject) by these columns."""
+    @property
+    def checks(self) -> tuple[AssumptionCheck, ...]:
+        """Return the checks of these columns, for claims about terms or their columns."""
+        return (*self._check_rows(), *self._check_columns(), *self._check_twins())
+
+    def _check_rows(self) -> Iterator[AssumptionCheck]:
         if self.are_parts:
-            state = VerdictState.INCONCLUSIVE if verdict.state is VerdictState.DIFFERENT else verdict.state
-            verdict = replace(verdict, state=state, direction=None, doubts=(*verdict.doubts, "subsamples"))
-        subject = set(verdict.subject if names is None else names)
-        terms = [term for term in self.terms if subject & {term.name, *term.columns}]
-        drifts = [drift for column, drift in self.drifts if _is_of(subject, column)]
-        more = (
-            *([VARIES_BESIDES] if self.names else []),
-            *(IN_TURN if drifts else ()),
-            *(["missing-values"] if self.missing else []),
-        )
-        doubts = tuple(dict.fromkeys((*verdict.doubts, *more)))
-        if self._is_twin(subject) or any(term.aliased for term in terms):
-            return replace(verdict, state=VerdictState.NOT_SEPARABLE, doubts=(*doubts, GOES_TOGETHER))
-        if any(self._is_changed(term) for term in terms) or any(drift.explains_effect for drift in drifts):
-            return replace(verdict, state=VerdictState.INCONCLUSIVE, direction=None, doubts=doubts)
-        return replace(verdict, doubts=doubts)
+            yield fails("subsamples", VerdictState.INCONCLUSIVE, SINGLE_RANKS)
+        if self.missing:
+            yield doubtful("missing-values", self.missing)
 
-    def taken(self, verdicts: Iterable[Verdict]) -> frozenset[str]:
-        """Return the subjects that are DIFFERENT only without these columns: no sentence claims them."""
-        return frozenset(
-            name
-            for verdict in verdicts
-            if verdict.state is VerdictState.DIFFERENT and self.judge(verdict).state is not VerdictState.DIFFERENT
-            for name in verdict.subject
-        )
+    def _check_columns(self) -> Iterator[AssumptionCheck]:
+        for term in self.terms:
+            if self._is_changed(term) and not term.aliased:
+                why = self._describe_term(term)
+                yield fails(VARIES_BESIDES, VerdictState.INCONCLUSIVE, why, (term.name, *term.columns))
+        if self.names:
+            yield doubtful(VARIES_BESIDES)
+        for column, drift in self.drifts:
+            yield from check_drift(column, drift, (column,))
 
-    def _is_twin(self, subject: Collection[str]) -> bool:
-        """Return whether a column of ``subject``, or a level of one, always changes with another column."""
-        return any(_is_of(subject, column) for _, column in self.twins)
+    def _check_twins(self) -> Iterator[AssumptionCheck]:
+        for twin, column in self.twins:
+            why = build_confounded_warning(column, twin)
+            yield fails(GOES_TOGETHER, VerdictState.NOT_SEPARABLE, why, (column,), twin)
+        for term in self.terms:
+            if term.aliased:
+                others = self._name_columns()
+                why = build_confounded_warning(term.name, others)
+                yield fails(GOES_TOGETHER, VerdictState.NOT_SEPARABLE, why, (term.name, *term.columns), others)
 
     def _is_changed(self, term: AdjustedTerm) -> bool:
         """Return whether holding the columns changes the effect, not only its precision. If it is significant in one
@@ -117,8 +116,11 @@ class Besides:
     def _is_significant(self, p: float | None) -> bool:
         return p is not None and p < 1 - self.level
 
+    def _name_columns(self) -> str:
+        return join_names(self.names) if len(self.names) < 4 else f"the {len(self.names)} columns that vary besides"
+
     def _describe_term(self, term: AdjustedTerm) -> str:
-        columns = join_names(self.names) if len(self.names) < 4 else f"the {len(self.names)} columns that vary besides"
+        columns = self._name_columns()
         if term.aliased:
             return f"{build_confounded_warning(term.name, columns)}."
         if not self._is_significant(term.p):
@@ -128,11 +130,6 @@ class Besides:
             return ""
         outcome = "has the opposite sign" if self._is_significant(term.p_adjusted) else "is not significant"
         return f"{term.name}: inconclusive: with {columns} held its effect {outcome}."
-
-
-def _is_of(subject: Collection[str], column: str) -> bool:
-    """Return whether ``subject`` has the column, or a level of it (``fs[nfs]``)."""
-    return any(name == column or name.startswith(f"{column}[") for name in subject)
 
 
 def adjust_for_columns(

@@ -11,11 +11,12 @@ from iosonde.answers.trials import collect_other_p_values
 from iosonde.commands.regress.answer import choose_response_and_terms
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
-from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
+from iosonde.stats.assumptions import fails, judge_all, list_withdrawn_subjects
 from iosonde.stats.estimate.multiple import adjust_by_holm
 from iosonde.stats.regression import strata
 from iosonde.stats.regression.anova import Anova
@@ -47,22 +48,24 @@ class AnalysisOfVariance(Answer):
     def sentence(self) -> str:
         """Which factors explain the variation."""
         twins = {column: f"{column} or {twin}" for twin, column in self.besides.twins}
-        taken = self.besides.taken(self._term_effects) - set(twins)
+        taken = list_withdrawn_subjects(self._claims, self.besides.checks) - set(twins)
         terms = describe_explanatory_terms(self.anova, self.other_p_values, taken, twins)
         return f"{terms} {self.besides.sentence}".rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return the verdict on the effect of each term."""
-        return tuple(self.besides.judge(effect) for effect in self._term_effects)
+        bring_ups = [term.name for term in self.anova.sources if term.p is None and not term.df_error]
+        own = [fails("bring-ups", VerdictState.NOT_TESTED, subject=(name,)) for name in bring_ups]
+        return judge_all(self._claims, (*own, *self.besides.checks))
 
     @property
-    def _term_effects(self) -> tuple[Verdict, ...]:
-        """Return the same verdicts, not yet adjusted for columns that vary besides."""
+    def _claims(self) -> tuple[UncheckedClaim, ...]:
+        """Return the effect of each term, whose assumptions are not yet checked."""
         adjusted = correct_p_values(self.anova, self.other_p_values)
         family = len(self.other_p_values) + sum(p is not None for p in adjusted.values())
         return tuple(
-            Verdict(
+            UncheckedClaim(
                 "effect",
                 self.anova.response,
                 (term.name,),
@@ -70,7 +73,6 @@ class AnalysisOfVariance(Answer):
                 estimate=term.explained,
                 p=adjusted[term.name],
                 family=family,
-                doubts=() if term.p is not None or term.df_error else ("bring-ups",),
             )
             for term in self.anova.sources
             if term.name in adjusted

@@ -18,6 +18,7 @@ from iosonde.core.types import Experiment
 from iosonde.core.verdict import Verdict
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
+from iosonde.stats.assumptions import judge_all
 from iosonde.stats.estimate.pair_words import describe_inconclusive_limits, describe_pair_verdict
 from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, build_paired_run, judge_pairs, list_cell_factors
 
@@ -58,8 +59,8 @@ class PairVerdicts(Answer):
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return the claim of each metric and cell, by its anytime-valid interval, and those of the gate."""
-        gate = () if self.judged is None else self.judged.verdicts
-        return (*(item.claim(len(self.items)) for item in self.items), *gate)
+        gate = () if self.judged is None else judge_all(self.judged.claims)
+        return (*judge_all(item.claim(len(self.items)) for item in self.items), *gate)
 
     def content(self) -> dict[str, Any]:
         """Return the content of ``iosonde compare --json``; a single primary verdict is repeated at the top."""

@@ -57,7 +57,7 @@ def gate_cells(gate: Gate, cells: Sequence[ComparedCell], level: float) -> GateV
                 level,
                 cell.sides,
                 "",
-                cell.overridden is not None and cell.state is VerdictState.INCONCLUSIVE,
+                cell.overriding is not None and cell.state is VerdictState.INCONCLUSIVE,
             )
             for cell in cells
         ]

@@ -21,7 +21,8 @@ from iosonde.model.fit.features import build_examples
 from iosonde.model.sensitivity.rank import rank_factors as ranked
 from iosonde.model.sensitivity.ranking import Ranking
 from iosonde.model.sensitivity.warnings import describe_ranking
-from iosonde.stats.regression.effect_types import ResponseEffects, list_verdicts
+from iosonde.stats.assumptions import judge, list_withdrawn_subjects
+from iosonde.stats.regression.effect_types import ResponseEffects, list_effect_claims
 
 _UNSAID = 0.5  # of the trials
 _SHARES = "in the intervals of S1 and ST: these are too narrow"
@@ -56,9 +57,9 @@ class Rankings(Answer):
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return the verdicts on each factor's effect on each response."""
         return tuple(
-            more.judge(verdict)
+            judge(claim, (*own, *more.checks))
             for ranking, more in zip(self.rankings, self.besides or [Besides()] * len(self.rankings), strict=True)
-            for verdict in list_verdicts(ranking.response, ranking.effects)
+            for claim, own in list_effect_claims(ranking.response, ranking.effects)
         )
 
     def records(self) -> list[dict[str, Any]]:
@@ -142,7 +143,8 @@ def _rank_responses(
 
 def add_other_columns(ranking: Ranking, rest: Besides) -> Ranking:
     """Add what varies besides, and drop effects that this overrides."""
-    taken = rest.taken(list_verdicts(ranking.response, ranking.effects))
+    claims = [claim for claim, _ in list_effect_claims(ranking.response, ranking.effects)]
+    taken = list_withdrawn_subjects(claims, rest.checks)
     text = f"{describe_ranking(ranking, taken)} {rest.sentence}".strip()
     return replace(ranking, sentence=text, warnings=(*rest.warnings, *ranking.warnings))
 

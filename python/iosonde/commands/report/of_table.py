@@ -90,7 +90,7 @@ def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
             roles.settings,
             InfluenceOptions(level, SettingConstraints(options.constraints), survey.effects, besides),
         ),
-        verdicts=tuple(Besides(inside, level=level).judge(verdict) for verdict in survey.verdicts),
+        verdicts=survey.verdicts(Besides(inside, level=level).checks),
     )
 
 

@@ -69,7 +69,7 @@ class Summary(Answer):
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return the verdicts on each factor's effect on each response whose settings differ, and on the best
         setting."""
-        return tuple(self.besides.judge(verdict) for verdict in self.overview.verdicts)
+        return self.overview.verdicts(self.besides.checks)
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per cell."""

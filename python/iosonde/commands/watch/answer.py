@@ -10,10 +10,11 @@ from iosonde.core.message import Message
 from iosonde.core.metrics import describe_change
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Better, Estimate
-from iosonde.core.verdict import Direction, Verdict, VerdictState
+from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import format_count, format_decimals
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
+from iosonde.stats.assumptions import judge_all
 from iosonde.stats.changes.facts import FactChange, find_changed_facts
 from iosonde.stats.changes.find import BeforeAfter, Break, Search, compute_least_values, estimate_levels, find_changes
 
@@ -90,9 +91,9 @@ class SeriesChange:
         return self.new and self.verdict == WORSE
 
     @property
-    def claim(self) -> Verdict:
+    def claim(self) -> UncheckedClaim:
         """Return the claim that the level changed."""
-        return Verdict(
+        return UncheckedClaim(
             "change",
             f"{self.series.operation} {self.series.metric.name}",
             (self.series.title,),
@@ -197,13 +198,14 @@ class Watch(Answer):
         """Return one verdict per change, and an inconclusive one per series without any."""
         changed = {id(change.series) for change in self.changes}
         quiet = [
-            Verdict("change", f"{series.operation} {series.metric.name}", (series.title,), VerdictState.INCONCLUSIVE)
+            UncheckedClaim(
+                "change", f"{series.operation} {series.metric.name}", (series.title,), VerdictState.INCONCLUSIVE
+            )
             for series in self.series
             if id(series) not in changed
         ]
-        return tuple(
-            replace(claim, family=len(self.series)) for claim in [*(change.claim for change in self.changes), *quiet]
-        )
+        claims = [*(change.claim for change in self.changes), *quiet]
+        return judge_all(replace(claim, family=len(self.series)) for claim in claims)
 
     @property
     def untold(self) -> tuple[WatchedSeries, ...]:

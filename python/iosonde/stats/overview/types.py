@@ -1,7 +1,7 @@
 """Types of a summary: a Row per cell, Latency, Efficiency, and the Overview of them all, with their JSON."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from iosonde.core.column_units import format_column_title
@@ -9,9 +9,10 @@ from iosonde.core.headlines import format_metric
 from iosonde.core.level_text import format_setting
 from iosonde.core.table import Cell as Level
 from iosonde.core.types import Estimate, Finding
-from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 
-from ..regression.effect_types import ResponseEffects, list_verdicts
+from ..assumptions import AssumptionCheck, doubtful, judge
+from ..regression.effect_types import CheckedClaim, ResponseEffects, list_effect_claims
 
 _FEW = 4  # with more factors, those without a level are omitted from a name
 
@@ -143,18 +144,23 @@ class ResponseStory:
         """Return whether any effect is significant."""
         return bool(self.effects.significant)
 
-    def verdicts(self, units: Mapping[str, str]) -> tuple[Verdict, ...]:
-        """Return the verdicts on each effect and on the best setting."""
+    def claims(self, units: Mapping[str, str]) -> tuple[CheckedClaim, ...]:
+        """Return the claims on each effect and on the best setting, each with its checks."""
+        missing = (doubtful("missing-values", self.missing),) if self.missing else ()
+        effects = list_effect_claims(self.response, self.effects)
+        return (*((claim, (*own, *missing)) for claim, own in effects), (self._best_claim(units), self._best_checks))
+
+    def _best_claim(self, units: Mapping[str, str]) -> UncheckedClaim:
         state = VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
         if self.effects.untested:
             state = VerdictState.NOT_TESTED
         claim = format_setting(self.best.by, units)
-        doubts: tuple[str, ...] = ("impossible",) if self.best in self.impossible else ()
-        doubts += ("missing-values",) if self.missing else ()
-        best = Verdict("best", self.response, (), state, claim=claim, estimate=self.best.mean, doubts=doubts)
-        gaps = ("missing-values",) if self.missing else ()
-        effects = list_verdicts(self.response, self.effects)
-        return (*(replace(effect, doubts=(*effect.doubts, *gaps)) for effect in effects), best)
+        return UncheckedClaim("best", self.response, (), state, claim=claim, estimate=self.best.mean)
+
+    @property
+    def _best_checks(self) -> tuple[AssumptionCheck, ...]:
+        impossible = (doubtful("impossible"),) if self.best in self.impossible else ()
+        return (*impossible, *((doubtful("missing-values", self.missing),) if self.missing else ()))
 
 
 @dataclass(frozen=True)
@@ -177,10 +183,10 @@ class Overview:
     stories: tuple[ResponseStory, ...] = ()
     closing: str = ""
 
-    @property
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """Return the verdicts on every effect and on the best setting of each response whose settings differ."""
-        return tuple(verdict for story in self.stories for verdict in story.verdicts(self.units))
+    def verdicts(self, besides: Sequence[AssumptionCheck] = ()) -> tuple[Verdict, ...]:
+        """Return the verdicts on every effect and on the best setting of each response whose settings differ.
+        ``besides``: what was checked of all of them."""
+        return judge_stories(self.stories, self.units, besides)
 
     @property
     def effects(self) -> dict[tuple[str, str], ResponseEffects]:
@@ -205,3 +211,10 @@ class Overview:
             "warnings": list(self.warnings),
             "sentence": self.sentence,
         }
+
+
+def judge_stories(
+    stories: Sequence[ResponseStory], units: Mapping[str, str], besides: Sequence[AssumptionCheck] = ()
+) -> tuple[Verdict, ...]:
+    """Return the verdicts on the claims of stories."""
+    return tuple(judge(claim, (*own, *besides)) for story in stories for claim, own in story.claims(units))

@@ -2,7 +2,7 @@
 
 ``correct_effects`` applies Holm's correction to all tests of a family. If no effect of a response is significant
 although its settings clearly differ, the factors interact: the effect of one depends on the others.
-``list_verdicts`` says the state of each factor and block, for all commands.
+``list_effect_claims`` says the state of each factor and block, for all commands.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_percent
-from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.verdict import UncheckedClaim, VerdictState
 from iosonde.core.words import join_names
 
+from ..assumptions import AssumptionCheck, doubtful, fails
 from ..estimate.multiple import adjust_by_holm
-from .in_turn import DOUBTS, DriftInTurn
+from .in_turn import DriftInTurn, check_drift
 
 NEGLIGIBLE_SHARE = 0.01  # of the variation
 _TIMES_CHANCE = 5.0  # upper end of the interval of a typical F, relative to chance
@@ -147,27 +149,40 @@ def _add_joint_effect(response: ResponseEffects, responses: int) -> ResponseEffe
     return replace(response, effects=(*response.effects, joint)) if joint.is_significant else response
 
 
-TOGETHER = ("goes-together",)
 _MOST_FACTORS = 4  # listed by name
 
+CheckedClaim = tuple[UncheckedClaim, tuple[AssumptionCheck, ...]]
+"""A claim, and the checks of its own assumptions."""
 
-def list_verdicts(response: str, effects: ResponseEffects) -> tuple[Verdict, ...]:
-    """Return a verdict for each factor and each block of factors."""
+
+def list_effect_claims(response: str, effects: ResponseEffects) -> tuple[CheckedClaim, ...]:
+    """Return a claim for each factor and each block of factors."""
     if effects.untested:
-        return tuple(Verdict("effect", response, (name,), VerdictState.NOT_TESTED) for name in effects.factors)
-    return tuple(verdict for effect in effects.effects for verdict in _list_effect_verdicts(response, effect))
+        return tuple(
+            (UncheckedClaim("effect", response, (name,), VerdictState.NOT_TESTED), ()) for name in effects.factors
+        )
+    return tuple(claim for effect in effects.effects for claim in _list_claims_of_effect(response, effect))
 
 
-def _list_effect_verdicts(response: str, effect: FactorEffect) -> Iterator[Verdict]:
-    doubts: tuple[str, ...] = ("bring-ups",) if effect.p is None else ()
-    doubts += DOUBTS if effect.passes_test and effect.drift is not None else ()
-    yield _build_verdict(response, effect, _classify_effect(effect), doubts)
+def _list_claims_of_effect(response: str, effect: FactorEffect) -> Iterator[CheckedClaim]:
+    yield _build_claim(response, effect, _classify_effect(effect)), tuple(_check_effect(effect))
     own = {member.factors[0]: member for member in effect.own}
     for name in effect.factors if effect.is_block and not effect.is_joint else ():
+        others = join_names([other for other in effect.factors if other != name])
+        why = Message("confounded", "{factor} always changes with {twin}", factor=name, twin=others)
         if name in own and own[name].is_significant:
-            yield _build_verdict(response, own[name], VerdictState.DIFFERENT, TOGETHER)
+            yield _build_claim(response, own[name], VerdictState.DIFFERENT), (doubtful("goes-together", why),)
         else:
-            yield Verdict("effect", response, (name,), VerdictState.NOT_SEPARABLE, doubts=TOGETHER)
+            claim = UncheckedClaim("effect", response, (name,), VerdictState.NOT_SEPARABLE)
+            yield claim, (fails("goes-together", VerdictState.NOT_SEPARABLE, why, cause=others),)
+
+
+def _check_effect(effect: FactorEffect) -> Iterator[AssumptionCheck]:
+    if effect.p is None:
+        why = Message("bring-ups", "{factors} was set once for each bring-up", factors=effect.name)
+        yield fails("bring-ups", VerdictState.NOT_TESTED, why)
+    if effect.passes_test and effect.drift is not None:
+        yield from check_drift(effect.name, effect.drift)
 
 
 def _classify_effect(effect: FactorEffect) -> VerdictState:
@@ -178,8 +193,8 @@ def _classify_effect(effect: FactorEffect) -> VerdictState:
     return VerdictState.EQUAL if effect.is_negligible else VerdictState.INCONCLUSIVE
 
 
-def _build_verdict(response: str, effect: FactorEffect, state: VerdictState, doubts: tuple[str, ...]) -> Verdict:
-    return Verdict(
+def _build_claim(response: str, effect: FactorEffect, state: VerdictState) -> UncheckedClaim:
+    return UncheckedClaim(
         "effect",
         response,
         effect.factors,
@@ -187,7 +202,6 @@ def _build_verdict(response: str, effect: FactorEffect, state: VerdictState, dou
         estimate=effect.explained,
         p=effect.adjusted,
         family=effect.family,
-        doubts=doubts,
     )
 
 
