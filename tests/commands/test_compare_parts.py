@@ -44,7 +44,8 @@ from iosonde.core.table import Table, build_table
 from iosonde.core.types import Better, Estimate, Metric
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.source import open_data
-from iosonde.stats.assumptions import doubtful, fails, find_deciding_check, list_doubts
+from iosonde.stats.assumptions import doubtful, fails, find_deciding_check, holds, list_doubts
+from iosonde.stats.assumptions.required import REQUIRED
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, build_group, compare_groups
 from iosonde.stats.estimate.order_effect import OrderEffect
 from iosonde.stats.estimate.selection import Selection
@@ -59,6 +60,7 @@ def estimate(value: float | None, low: float | None = None, high: float | None =
     return Estimate(value, low, high, 0.95, 5)
 
 
+EXAMINED = holds(*REQUIRED["difference"])
 DOUBT = Caveat("x", doubtful("order"))
 UNSURE = Caveat("u", fails("drift", INCONCLUSIVE, "why"))
 TWIN = Caveat("t", fails("goes-together", NOT_SEPARABLE, "t", cause="host"))
@@ -229,7 +231,9 @@ def test_settings_are_compared_each_on_its_own() -> None:
 
 
 def overall(speed: Estimate, *caveats: Caveat, differ: bool = False) -> Overall:
-    return Overall("1", "2", ("write", "read"), 2, 4, 5, speed, 0.05, (), "", "nodes", list_checks(caveats), differ)
+    return Overall(
+        "1", "2", ("write", "read"), 2, 4, 5, speed, 0.05, (), "", "nodes", (*list_checks(caveats), *EXAMINED), differ
+    )
 
 
 @pytest.mark.parametrize(
@@ -570,7 +574,14 @@ def compare_sides(b: float = 2.0, **fields: Any) -> ComparedCell:
     a = np.array([1.0, 1.01, 0.99, 1.0, 1.02])
     comparison = compare_groups(build_group("1", a), build_group("2", b * a[::-1]), 0.95, 0.05)
     return ComparedCell(
-        fields.pop("cell", {}), comparison, "nodes", metric=RATE, unit="bytes/s", response="y", **fields
+        fields.pop("cell", {}),
+        comparison,
+        "nodes",
+        metric=RATE,
+        unit="bytes/s",
+        response="y",
+        examined=EXAMINED,
+        **fields,
     )
 
 

@@ -69,7 +69,7 @@ def test_new_trials_are_faster_or_slower_than_what_they_replace(low, high, state
     instances = SimpleNamespace(response="write", choose=("fs",), format_setting=str)
     advice: Any = SimpleNamespace(instances=instances, kind="default", best_default="afs", rules=())
     tried: Any = SimpleNamespace(obtained=obtained)
-    (verdict,) = Advised(advice, tried=tried, besides=Besides()).verdicts
+    (verdict,) = Advised(advice, tried=tried, besides=Besides(rows=holds(*REQUIRED["best"]))).verdicts
     assert (verdict.question, verdict.response, verdict.subject) == ("best", "write", ("fs",))
     assert (verdict.state, verdict.direction, verdict.claim, verdict.estimate) == (state, direction, "afs", obtained)
 

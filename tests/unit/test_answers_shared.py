@@ -18,7 +18,7 @@ from iosonde.answers import learned as learned_module
 from iosonde.answers.answer import Answer, build_level_columns, join_sentences, replace_nonfinite
 from iosonde.answers.besides import (
     Besides,
-    add_response_drifts,
+    add_response_checks,
     adjust_for_columns,
     adjust_rows_for_columns,
     list_level_terms,
@@ -375,8 +375,9 @@ def test_a_drift_inside_levels_that_were_measured_in_turn_is_a_doubt(drift, doub
     noise = np.random.default_rng(5).normal(0, 0.3, 24)
     speeds = (100.0 - drift * np.arange(24) + noise).tolist()
     rows = build_table({"fs": ["A"] * 12 + ["B"] * 12, "v": speeds})
-    response = choose_response(open_data(rows), ResponseQuery(("v",), ("fs",)))
-    besides = add_response_drifts(Besides(), response, ["fs"])
+    source = open_data(rows)
+    response = choose_response(source, ResponseQuery(("v",), ("fs",)))
+    besides = add_response_checks(Besides(), source, response, ["fs"])
     assert {column for column, _ in besides.drifts} == ({"fs"} if doubts else set())
     judged = judge_besides(besides)
     assert set(judged.doubts) == doubts and (judged.state is INCONCLUSIVE) == bool(doubts)
@@ -601,8 +602,9 @@ def test_columns_are_held_that_vary_and_follow_from_no_other():
         }
     )
     names = ["host", "site", "size", "pair"]
-    response = choose_response(open_data(rows), ResponseQuery(("v",), ("fs",)))
-    listed = list_varying_columns(response, names, ["fs"], 0.9)
+    source = open_data(rows)
+    response = choose_response(source, ResponseQuery(("v",), ("fs",)))
+    listed = list_varying_columns(source, response, names, ["fs"], 0.9)
     assert (listed.names, listed.twins, listed.terms, listed.level) == (("size", "pair"), (("host", "fs"),), (), 0.9)
     adjusted = adjust_rows_for_columns(rows, "v", ["fs"], ["size"], 0.95)
     [term] = adjusted.terms
@@ -610,7 +612,7 @@ def test_columns_are_held_that_vary_and_follow_from_no_other():
     assert (term.name, term.aliased, term.turns) == ("fs", False, False)
     assert term.p > 0.05 > term.p_adjusted and math.isclose(term.share, 1.0)
     assert adjust_rows_for_columns(rows, "v", ["fs"], ["host"], 0.95).terms == ()
-    assert adjust_for_columns(response, ["fs"], ["size"], 0.95).terms == adjusted.terms
+    assert adjust_for_columns(source, response, ["fs"], ["size"], 0.95).terms == adjusted.terms
     assert list_level_terms(rows, ["fs", "size"]) == ["C(fs)", "C(size)"]
     many = build_table({"few": [float(n % 12) for n in range(13)], "many": [float(n) for n in range(13)]})
     assert list_level_terms(many, ["few", "many"]) == ["C(few)", "many"]

@@ -145,7 +145,9 @@ def test_a_claim_says_the_state_the_numbers_and_the_doubts_of_each_factor():
         claim("e", state=VerdictState.INCONCLUSIVE, estimate=drifting.explained, p=0.01, doubts=("order", "drift")),
     )
     untested = ResponseEffects(("a", "b"), (sure,), untested="why")
-    assert list_claims(untested) == tuple(claim(name, state=VerdictState.NOT_TESTED) for name in "ab")
+    assert list_claims(untested) == tuple(
+        claim(name, state=VerdictState.NOT_TESTED, doubts=("few-trials",)) for name in "ab"
+    )
 
 
 def test_members_of_a_block_have_claims_of_their_own():

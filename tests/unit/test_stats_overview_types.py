@@ -133,7 +133,11 @@ def test_impossible_and_missing_values_are_doubts_about_the_best(impossible, mis
 
 
 def test_an_overview_collects_its_parts():
-    story, other = (ResponseStory("read", name, effects, row(), row()) for name, effects in (("y", SURE), ("z", OPEN)))
+    checks = holds(*REQUIRED["effect"], *REQUIRED["best"])
+    story, other = (
+        ResponseStory("read", name, effects, row(), row(), checks=checks)
+        for name, effects in (("y", SURE), ("z", OPEN))
+    )
     latency, efficiency = OverviewLatency("op", "open", {}, 0.5, 9, A), Efficiency("op", "rate", {}, "n", 1.0, 2.0, B)
     finding = Finding("S101", Severity.INFO, "s", {}, "a")
     made = Overview(
@@ -150,8 +154,7 @@ def test_an_overview_collects_its_parts():
         "warnings": ["w"],
         "sentence": "all",
     }
-    checks = holds(*REQUIRED["effect"], *REQUIRED["best"])
-    assert made.verdicts(checks) == judge_stories([story, other], {}, checks)
+    assert made.verdicts == judge_stories([story, other], {})
     assert made.effects == {("read", "y"): SURE, ("read", "z"): OPEN}
     assert made.other_p_values(("read", "y")) == (0.3,) and made.other_p_values(("", "")) == (0.01, 0.3)
 

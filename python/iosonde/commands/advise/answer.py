@@ -230,7 +230,7 @@ def _advise_on_response(
     )
     fixed = [response.rows.column(name).name for name in factors]
     more = list_varying_columns(
-        response, list_other_varying(source, response, (*chosen, *fixed)), [*chosen, *fixed], query.level
+        source, response, list_other_varying(source, response, (*chosen, *fixed)), [*chosen, *fixed], query.level
     )
     advice = compute_advice(response, replace(how, current=current), query.level)
     warnings = (

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.answers.answer import Answer
-from iosonde.answers.besides import Besides, adjust_for_other_factors
+from iosonde.answers.besides import Besides, adjust_for_other_factors, list_varying_columns
 from iosonde.answers.caveats import list_caveats
 from iosonde.answers.trials import collect_other_p_values
 from iosonde.commands.regress.answer import choose_response_and_terms
@@ -16,7 +16,7 @@ from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
-from iosonde.stats.assumptions import fails, judge_all, list_withdrawn_subjects
+from iosonde.stats.assumptions import fails, holds, judge_all, list_withdrawn_subjects
 from iosonde.stats.estimate.multiple import adjust_by_holm
 from iosonde.stats.regression import strata
 from iosonde.stats.regression.anova import Anova
@@ -57,7 +57,7 @@ class AnalysisOfVariance(Answer):
         """Return the verdict on the effect of each term."""
         bring_ups = [term.name for term in self.anova.sources if term.p is None and not term.df_error]
         own = [fails("bring-ups", VerdictState.NOT_TESTED, subject=(name,)) for name in bring_ups]
-        return judge_all(self._claims, (*own, *self.besides.checks))
+        return judge_all(self._claims, (*own, *holds("bring-ups", "few-trials"), *self.besides.checks))
 
     @property
     def _claims(self) -> tuple[UncheckedClaim, ...]:
@@ -128,7 +128,7 @@ def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None
     factors = list_term_columns(terms, rows)
     plain = not how.block and not how.bring_ups and set(terms) == set(factors)
     other_p_values = collect_other_p_values(source, query, response, factors) if plain else ()
-    more = _collect_other_varying_columns(source, response, terms, how, query) if query.on else Besides()
+    more = _collect_other_varying_columns(source, response, terms, how, query)
     warnings = (*list_caveats(response), *more.warnings, *table.warnings)
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values)
 
@@ -138,6 +138,8 @@ def _collect_other_varying_columns(
 ) -> Besides:
     """Return the varying columns that are neither terms nor blocks and do not number bring-ups."""
     rows = response.rows
+    if not query.on:
+        return list_varying_columns(source, response, (), list_term_columns(terms, rows), query.level)
     also = [rows.column(name).name for name in (how.block, *how.bring_ups) if name]
     return adjust_for_other_factors(source, response, list_term_columns(terms, rows), query.level, also)
 

@@ -31,6 +31,7 @@ from .caveat import Caveat, list_checks
 from .cells import InCells, average_within_bring_ups, describe_exclusive_cells, split_pair_into_cells
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
 from .confounding import list_confounding_caveats, select_differing_caveats
+from .examined import HardwareLimits, list_examined
 from .gated import gate_cells
 from .overall import Overall, compute_overall_ratios
 from .own_caveats import list_own_caveats
@@ -91,7 +92,8 @@ def compare(source: Source | None, query: ResponseQuery, sides: Sides) -> Compar
         return judge_sealed_pairs(alone, query, pairs, sides.levels, sides.gate)
     if source is not None:
         source.require_trials(source.table)
-    return _build_comparisons(_plan_comparison(source, query, sides), query, sides)
+    limits = HardwareLimits([each for each in (source, sides.other) if each is not None], query.level)
+    return _build_comparisons(_plan_comparison(source, query, sides), query, sides, limits)
 
 
 def _plan_comparison(source: Source | None, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
@@ -196,7 +198,9 @@ def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterato
 # From pairs to an answer
 
 
-def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides) -> Comparisons:
+def _build_comparisons(
+    plan: _ComparisonPlan, query: ResponseQuery, sides: Sides, limits: HardwareLimits
+) -> Comparisons:
     every = [average_within_bring_ups(split_pair_into_cells(pair)) for pair in plan.pairs]
     # Where nothing else is left, the estimator says what is missing.
     ready = [matched for matched in every if not _describe_single_trial(matched)] or every
@@ -209,7 +213,8 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
         )
     comparisons = estimates.apply_holm_correction([_compare_cell(matched, query, sides) for matched in ready])
     items = tuple(
-        _build_cell(matched, comparison, sides, plan) for matched, comparison in zip(ready, comparisons, strict=True)
+        _build_cell(matched, comparison, sides, plan, limits)
+        for matched, comparison in zip(ready, comparisons, strict=True)
     )
     notes = dict.fromkeys(
         text
@@ -277,13 +282,16 @@ def _describe_single_trial(matched: InCells) -> str:
     return Message("single-trial", template, cell=matched.pair.part.label or "all", unit=what, sides=join_names(few))
 
 
-def _build_cell(matched: InCells, comparison: Comparison, sides: Sides, plan: _ComparisonPlan) -> ComparedCell:
+def _build_cell(
+    matched: InCells, comparison: Comparison, sides: Sides, plan: _ComparisonPlan, limits: HardwareLimits
+) -> ComparedCell:
     part = matched.pair.part
     # The spread of iterations does not show how many trials are needed.
     comparison = replace(comparison, n_needed=None) if part.within_run else comparison
     group = None if sides.other is not None else sides.group
     shared = (*select_differing_caveats(matched.pair, group, plan.caveats), *part.caveats, *matched.shared)
-    own = list_own_caveats(matched, comparison, sides)
+    hardware, beyond = limits.check(matched)
+    own = (*list_own_caveats(matched, comparison, sides), *beyond)
     if any(check.assumption in ("drift", "dependent") or check.instead for check in list_checks(own)):
         comparison = replace(comparison, n_needed=None)  # more of the same would not help
     return ComparedCell(
@@ -298,6 +306,7 @@ def _build_cell(matched: InCells, comparison: Comparison, sides: Sides, plan: _C
         part.column,
         own,
         shared,
+        (*list_examined(matched.pair), hardware),
     )
 
 

@@ -1,11 +1,13 @@
 """A caveat of a comparison: its sentence, and the check of the assumption behind it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from iosonde.core.gate import GateVerdict
 from iosonde.core.types import Estimate
-from iosonde.core.verdict import Direction, UncheckedClaim, VerdictState
-from iosonde.stats.assumptions import AssumptionCheck
+from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
+from iosonde.stats.assumptions import AssumptionCheck, judge, not_applicable
+from iosonde.stats.assumptions.required import REQUIRED
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT
 
 
@@ -35,3 +37,12 @@ def build_difference_claim(
     """Build the claim on a difference of two sides; it has a direction if it claims a difference."""
     direction = (Direction.UP if up else Direction.DOWN) if state is VerdictState.DIFFERENT else None
     return UncheckedClaim("difference", response, sides, state, direction, estimate=estimate)
+
+
+def judge_gate(gate: GateVerdict, checks: Mapping[str, Sequence[AssumptionCheck]]) -> tuple[Verdict, ...]:
+    """Return the verdicts of a gate, by the ``checks`` of its comparisons by name. What fails for a comparison is a
+    doubt here: the gate has taken it into account, and asks for no cause."""
+    nothing = not_applicable(*REQUIRED["gate"])
+    return tuple(
+        judge(claim, [check.soften() for check in checks.get(claim.response, nothing)]) for claim in gate.claims
+    )

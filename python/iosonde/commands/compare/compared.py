@@ -1,6 +1,6 @@
 """Results of a comparison: each cell with its wording, all operations together, and exclusions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -12,11 +12,11 @@ from iosonde.core.message import Message
 from iosonde.core.table import format_cell
 from iosonde.core.types import Metric
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
-from iosonde.stats.assumptions import AssumptionCheck, doubtful, find_deciding_check, judge, judge_all
+from iosonde.stats.assumptions import AssumptionCheck, doubtful, find_deciding_check, judge
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison
 from iosonde.stats.estimate.compare_words import Wording, describe_comparison, describe_overridden_verdict
 
-from .caveat import Caveat, build_difference_claim, list_checks, state_of_interval
+from .caveat import Caveat, build_difference_claim, judge_gate, list_checks, state_of_interval
 from .overall import Overall
 
 _RESPONSE = ("operation", "metric", "unit", "response")
@@ -28,7 +28,7 @@ class ComparedCell:
     """A comparison and its cell. ``within_run``: compares iterations of single executions, not trials. ``group`` is the
     column that separates A from B; ``unit`` that of the values, ``units`` of the levels. ``adjusted``: columns within
     whose cells sides are compared. ``response`` is the compared column. ``caveats`` concern this comparison, ``shared``
-    all."""
+    all; ``examined``: the checks without a caveat."""
 
     cell: dict[str, Any]
     comparison: Comparison
@@ -41,6 +41,7 @@ class ComparedCell:
     response: str = ""
     caveats: tuple[Caveat, ...] = ()
     shared: tuple[Caveat, ...] = ()
+    examined: tuple[AssumptionCheck, ...] = ()
 
     @property
     def state(self) -> VerdictState:
@@ -71,7 +72,7 @@ class ComparedCell:
     @property
     def checks(self) -> tuple[AssumptionCheck, ...]:
         """Return the checks of its assumptions."""
-        return (*map(doubtful, self.comparison.doubts), *list_checks(self.every_caveat))
+        return (*map(doubtful, self.comparison.doubts), *list_checks(self.every_caveat), *self.examined)
 
     @property
     def by_level(self) -> tuple[tuple[float, str], ...]:
@@ -184,7 +185,8 @@ class Comparisons(Answer):
     def verdicts(self) -> tuple[Verdict, ...]:
         """The claim of each comparison, of each geometric mean, and of each condition of the gate."""
         compared = (item.verdict(len(self.items)) for item in self.items)
-        gate = () if self.judged is None else judge_all(self.judged.claims)
+        checks = {item.title(has_several_sides(self.items)): item.checks for item in self.items}
+        gate = () if self.judged is None else judge_gate(self.judged, checks)
         return (*compared, *self.untested, *(mean.judged for mean in self.overall), *gate)
 
     @property
@@ -208,6 +210,11 @@ class Comparisons(Answer):
     def records(self) -> list[dict[str, Any]]:
         """Return one row per comparison."""
         return [_build_record(item) for item in self.items]
+
+
+def has_several_sides(cells: Sequence[ComparedCell]) -> bool:
+    """Return whether the cells compare different pairs of sides, which their names then tell apart."""
+    return len({cell.sides for cell in cells}) > 1
 
 
 def _build_record(compared_cell: ComparedCell) -> dict[str, Any]:

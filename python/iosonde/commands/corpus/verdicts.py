@@ -4,18 +4,23 @@ from collections.abc import Sequence
 
 from iosonde.core.message import Message
 from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
-from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails, holds, judge, judge_all
+from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails, holds, judge, judge_all, not_applicable
 from iosonde.stats.estimate.clusters import Explained
 from iosonde.stats.overview.systems import CorpusPhase
 
 _MIDDLE = 0.5  # of the corpus
+_CLUSTERED = (
+    *holds("subsamples", "few-trials", "varies-besides", "goes-together"),
+    *not_applicable("order", "drift", "dependent", "missing-values", "coarse-clock", "bring-ups", "impossible"),
+)
+"""Each system counts once, whatever it submitted; published results have no order, clock or bring-up."""
 
 
 def build_corpus_verdicts(phases: Sequence[CorpusPhase]) -> tuple[Verdict, ...]:
     """Return one verdict per metric and covariate, and one per metric with one's own result."""
     family = sum(len(phase.explained) for phase in phases)
     effects = [_judge_effect(phase, name, e, family) for phase in phases for name, e in phase.explained.items()]
-    return (*effects, *judge_all(claim for phase in phases for claim in _claim_difference(phase)))
+    return (*effects, *judge_all((claim for phase in phases for claim in _claim_difference(phase)), _CLUSTERED))
 
 
 def is_explanatory(explained: Explained) -> bool:
@@ -31,7 +36,8 @@ def _judge_effect(phase: CorpusPhase, name: str, explained: Explained, family: i
         direction = Direction.UP if explained.slope.value > 1 else Direction.DOWN
     claim = UncheckedClaim("effect", _format_name(phase), (name,), state, direction, "", explained.share)
     family_checks = [doubtful("not-corrected")] if family > 1 else holds("not-corrected")
-    return judge(claim, (*family_checks, *_check_leverage(explained)))
+    others = [doubtful("varies-besides")] if len(phase.explained) > 1 else []
+    return judge(claim, (*family_checks, *_check_leverage(explained), *others, *_CLUSTERED))
 
 
 def _check_leverage(explained: Explained) -> tuple[AssumptionCheck, ...]:

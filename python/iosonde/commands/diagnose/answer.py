@@ -26,7 +26,7 @@ from iosonde.explain.seen import in_memory
 from iosonde.explain.seen.drawn import DrawnOperations
 from iosonde.explain.seen.group import OperationGroup, OperationTrials, TrialLook, TrialOperations
 from iosonde.explain.seen.in_memory import Reason, select_reasons
-from iosonde.stats.assumptions import judge_all
+from iosonde.stats.assumptions import AssumptionCheck, fails, holds, judge
 from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merge_histograms
 from iosonde.stats.estimate.summarise import estimate_mean
@@ -120,7 +120,9 @@ class OperationCauses(Answer):
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return a verdict on each group whose operations have one interpretation, and on each class that costs
         time."""
-        return judge_all(claim for group in self.groups for claim in _build_claims(group))
+        return tuple(
+            judge(claim, _check_explanations(claim)) for group in self.groups for claim in _build_claims(group)
+        )
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde diagnose --json``."""
@@ -352,6 +354,14 @@ def _build_claims(group: DiagnosedOperations) -> Iterator[UncheckedClaim]:
                 estimate=operation_class.shares.cost_s,
                 p=first.p if first else None,
             )
+
+
+def _check_explanations(claim: UncheckedClaim) -> tuple[AssumptionCheck, ...]:
+    """Return whether other causes explain a class as well."""
+    if claim.state is not VerdictState.NOT_SEPARABLE:
+        return holds("goes-together")
+    why = Message("several-causes", "{causes} explain it equally well", causes=claim.claim)
+    return (fails("goes-together", VerdictState.NOT_SEPARABLE, why),)
 
 
 def _find_suspects_between_trials(looks: Sequence[TrialLook], density: DensityClasses, place: int) -> list[Suspect]:

@@ -136,12 +136,11 @@ def fit(
     InputError, DataError."""
     how = how or Learning()
     training = select_examples(source, query)
-    more = Besides()
+    response = training.response
+    names = list_term_columns(query.on, response.rows) if query.on else response.names
+    others = list_other_varying(source, response, names) if query.on else ()
+    more = list_varying_columns(source, response, others, names, query.level)
     if query.on:
-        names = list_term_columns(query.on, training.response.rows)
-        more = list_varying_columns(
-            training.response, list_other_varying(source, training.response, names), names, query.level
-        )
         more = replace(more, twins=())  # a model of one predicts as well as one of the other
     together = group_inseparable_rows(training.examples, how.together)
     examples = training.add_single_trial_warning(together)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.answers.answer import Answer, join_sentences
-from iosonde.answers.besides import Besides, add_response_drifts, adjust_for_other_factors
+from iosonde.answers.besides import Besides, adjust_for_other_factors, list_varying_columns
 from iosonde.answers.caveats import list_caveats, warn_single_trials
 from iosonde.answers.trials import estimate_tested_effects
 from iosonde.core.errors import DataError, InputError
@@ -124,7 +124,7 @@ def _rank_responses(
             rest = (
                 adjust_for_other_factors(source, response, response.names, query.level)
                 if explicit
-                else (add_response_drifts(Besides(level=query.level), response, response.names))
+                else list_varying_columns(source, response, (), response.names, query.level)
             )
             rest = replace(rest, drifts=())  # the effects of a ranking include factors measured in turn
             ranking = _rank_response(response, effects.get(response.title), explicit, query.level, how)

@@ -23,7 +23,16 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import VALUE, Response, choose_response
 from iosonde.data.source import Source
 from iosonde.data.varying import list_other_varying
-from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails, holds, judge_all, list_withdrawn_subjects
+from iosonde.stats.assumptions import (
+    AssumptionCheck,
+    doubtful,
+    fails,
+    holds,
+    judge_all,
+    list_withdrawn_subjects,
+    not_applicable,
+)
+from iosonde.stats.assumptions.required import REQUIRED
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.model_plots import build_plot_data
 from iosonde.stats.regression.ols import Coefficient
@@ -122,7 +131,7 @@ def regress(
     regression = fitted_to(response.rows)
     reduced_fit = _fit_without_rows(response.rows, regression, without, fitted_to) if without else None
     rest = list_other_varying(source, response, list_term_columns(terms, response.rows)) if query.on else ()
-    more = adjust_for_columns(response, terms, rest, query.level, regression.model)
+    more = adjust_for_columns(source, response, terms, rest, query.level, regression.model)
     return LeastSquares(
         replace(regression, warnings=(*list_caveats(response), *more.warnings, *regression.warnings)),
         reduced_fit,
@@ -146,7 +155,8 @@ def regress_from_sums(
 ) -> LeastSquares:
     """Regress from the sums that a publication prints. Raises InputError naming the key."""
     predicted = predicted or AtPoints()
-    return LeastSquares(regress_sums(sums, level, at=predicted.at, m=_check_n_observations(predicted.m), source=source))
+    sums_regression = regress_sums(sums, level, at=predicted.at, m=_check_n_observations(predicted.m), source=source)
+    return LeastSquares(sums_regression, besides=Besides(rows=not_applicable(*REQUIRED["slope"])))
 
 
 def read_sums(path: str) -> dict[str, Any]:

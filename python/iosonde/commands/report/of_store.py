@@ -111,7 +111,7 @@ def build_store_page(
         fault_plot=_plot_last_faulty_trial(source),
         parts=build_parts(source, level),
         more=_describe_other_metrics(source, query) if tool_clocks else "",
-        verdicts=overview.verdicts(),
+        verdicts=overview.verdicts,
     )
 
 

@@ -26,7 +26,8 @@ from iosonde.model.scaling.demands import Demands, compute_service_demands
 from iosonde.model.scaling.forecast import SCENARIO
 from iosonde.model.scaling.series import Series, build_series
 from iosonde.model.scaling.words import TITLES, list_conclusions
-from iosonde.stats.assumptions import doubtful, judge
+from iosonde.stats.assumptions import doubtful, holds, judge
+from iosonde.stats.assumptions.required import REQUIRED
 
 from .stations import compute_work_per_operation
 
@@ -78,7 +79,7 @@ class ScaledSeries:
             claim,
             limit.efficiency,
         )
-        return judge(claim_of_limit, map(doubtful, (*self.doubts, *few, *misfit)))
+        return judge(claim_of_limit, (*map(doubtful, (*self.doubts, *few, *misfit)), *holds(*REQUIRED["limit"])))
 
     @property
     def sentences(self) -> list[str]:

@@ -1,10 +1,12 @@
 """The check of one assumption: its outcome, and what it does to a claim."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from iosonde.core.verdict import DOUBTS, VerdictState
+from iosonde.core.verdict import DOUBTS, UncheckedClaim, VerdictState
+
+from .dependence import discount_p
 
 
 class CheckOutcome(StrEnum):
@@ -20,7 +22,7 @@ class CheckOutcome(StrEnum):
 class AssumptionCheck:
     """The check of an ``assumption``, a code of ``DOUBTS``. ``subject``: the names that it concerns; none: every claim
     about these data. ``instead``: the state of a claim that does not follow. ``why``: the sentence that says so.
-    ``cause``: the column that explains the same, if one does."""
+    ``cause``: the column that explains the same, if one does. ``worth``: the independent trials that one is worth."""
 
     assumption: str
     outcome: CheckOutcome
@@ -28,6 +30,7 @@ class AssumptionCheck:
     instead: VerdictState | None = None
     why: str = ""
     cause: str = ""
+    worth: float = 1.0
 
     def __post_init__(self) -> None:
         """Raise AssertionError for a code without a meaning, or an outcome that contradicts ``instead``."""
@@ -45,6 +48,19 @@ class AssumptionCheck:
             name == own or name.startswith(f"{own}[") for own in self.subject for name in subject
         )
 
+    def soften(self) -> "AssumptionCheck":
+        """Return the same check for a claim that does not rest on the assumption: a failure is only a doubt."""
+        is_failure = self.outcome is CheckOutcome.FAILS
+        return replace(self, outcome=CheckOutcome.DOUBTFUL, instead=None) if is_failure else self
+
+    def apply_to(self, claim: UncheckedClaim) -> "AssumptionCheck":
+        """Return the check for this claim: a dependence fails if it takes the significance of the claim away."""
+        if claim.state is not VerdictState.DIFFERENT or claim.p is None or claim.estimate is None:
+            return self
+        if discount_p(claim.p, self.worth) < 1 - claim.estimate.level or self.worth >= 1:
+            return self
+        return replace(self, outcome=CheckOutcome.FAILS, instead=VerdictState.INCONCLUSIVE)
+
 
 def holds(*assumptions: str) -> tuple[AssumptionCheck, ...]:
     """Return the checks of assumptions that hold."""
@@ -56,9 +72,9 @@ def not_applicable(*assumptions: str) -> tuple[AssumptionCheck, ...]:
     return tuple(AssumptionCheck(assumption, CheckOutcome.NOT_APPLICABLE) for assumption in assumptions)
 
 
-def doubtful(assumption: str, why: str = "", subject: tuple[str, ...] = ()) -> AssumptionCheck:
+def doubtful(assumption: str, why: str = "", subject: tuple[str, ...] = (), worth: float = 1.0) -> AssumptionCheck:
     """Return the check of an assumption that may not hold; the claim stays."""
-    return AssumptionCheck(assumption, CheckOutcome.DOUBTFUL, subject, why=why)
+    return AssumptionCheck(assumption, CheckOutcome.DOUBTFUL, subject, why=why, worth=worth)
 
 
 def fails(

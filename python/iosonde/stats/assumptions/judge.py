@@ -6,7 +6,7 @@ from dataclasses import fields
 from iosonde.core.message import Message
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 
-from .check import AssumptionCheck
+from .check import AssumptionCheck, not_applicable
 from .remedies import REMEDIES, remedy_of_state
 from .required import REQUIRED
 
@@ -22,10 +22,12 @@ _DIRECTED = (VerdictState.DIFFERENT, VerdictState.NOT_SEPARABLE)
 def judge(claim: UncheckedClaim, checks: Iterable[AssumptionCheck]) -> Verdict:
     """Return the verdict on a claim. Raises AssertionError if an assumption of its question was not checked."""
     every = tuple(checks)
+    if claim.state is VerdictState.NOT_TESTED:  # claims nothing, so nothing can be violated
+        every += not_applicable(*REQUIRED[claim.question])
     checked = tuple(dict.fromkeys(check.assumption for check in every))
     if unchecked := REQUIRED[claim.question].difference(checked):
         raise AssertionError(f"the {claim.question} of {claim.subject} was not checked for {sorted(unchecked)}")
-    own = [check for check in every if check.concerns(claim.subject)]
+    own = _select_own(claim, every)
     deciding = find_deciding_check(claim.state, own)
     state = claim.state if deciding is None or deciding.instead is None else deciding.instead
     plain = {field.name: getattr(claim, field.name) for field in fields(UncheckedClaim)}
@@ -63,10 +65,14 @@ def list_withdrawn_subjects(claims: Iterable[UncheckedClaim], checks: Collection
     return frozenset(
         name
         for claim in claims
-        if claim.state is VerdictState.DIFFERENT
-        and find_deciding_check(claim.state, [check for check in checks if check.concerns(claim.subject)])
+        if claim.state is VerdictState.DIFFERENT and find_deciding_check(claim.state, _select_own(claim, checks))
         for name in claim.subject
     )
+
+
+def _select_own(claim: UncheckedClaim, checks: Iterable[AssumptionCheck]) -> list[AssumptionCheck]:
+    """Return the checks that concern a claim, for this claim."""
+    return [check.apply_to(claim) for check in checks if check.concerns(claim.subject)]
 
 
 def _find_remedy(state: VerdictState, deciding: AssumptionCheck | None) -> str | Message:

@@ -11,8 +11,9 @@ from iosonde.core.table import Cell as Level
 from iosonde.core.types import Estimate, Finding
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 
-from ..assumptions import AssumptionCheck, doubtful, judge
+from ..assumptions import AssumptionCheck, doubtful, holds, judge
 from ..regression.effect_types import CheckedClaim, ResponseEffects, list_effect_claims
+from ..regression.in_turn import check_drift
 
 _FEW = 4  # with more factors, those without a level are omitted from a name
 
@@ -117,7 +118,7 @@ class Efficiency:
 class ResponseStory:
     """A response whose settings differ: its ``effects``, and its ``best`` and ``worst`` possible setting.
     ``impossible``: settings with values beyond the hardware limit (S127). ``missing``: the setting that lacks more
-    values than the others."""
+    values than the others. ``checks``: of the assumptions about its trials."""
 
     operation: str
     metric: str
@@ -126,6 +127,7 @@ class ResponseStory:
     worst: OverviewRow
     impossible: tuple[OverviewRow, ...] = ()
     missing: str = ""
+    checks: tuple[AssumptionCheck, ...] = ()
 
     @property
     def title(self) -> str:
@@ -147,8 +149,12 @@ class ResponseStory:
     def claims(self, units: Mapping[str, str]) -> tuple[CheckedClaim, ...]:
         """Return the claims on each effect and on the best setting, each with its checks."""
         missing = (doubtful("missing-values", self.missing),) if self.missing else ()
+        trials = (*missing, *self.checks)
         effects = list_effect_claims(self.response, self.effects)
-        return (*((claim, (*own, *missing)) for claim, own in effects), (self._best_claim(units), self._best_checks))
+        return (
+            *((claim, (*own, *trials)) for claim, own in effects),
+            (self._best_claim(units), (*self._best_checks, *missing, *map(self._limit_to_best, self.checks))),
+        )
 
     def _best_claim(self, units: Mapping[str, str]) -> UncheckedClaim:
         state = VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
@@ -159,8 +165,14 @@ class ResponseStory:
 
     @property
     def _best_checks(self) -> tuple[AssumptionCheck, ...]:
+        drifts = ((effect.name, effect.drift) for effect in self.effects.drifting if effect.drift is not None)
+        order = (check for name, drift in drifts for check in check_drift(name, drift))
         impossible = (doubtful("impossible"),) if self.best in self.impossible else ()
-        return (*impossible, *((doubtful("missing-values", self.missing),) if self.missing else ()))
+        return (*impossible, *order, *holds("order", "drift", "goes-together"))
+
+    def _limit_to_best(self, check: AssumptionCheck) -> AssumptionCheck:
+        """Return a check for the best setting, which has a check of its own whether it is possible."""
+        return holds("impossible")[0] if check.assumption == "impossible" and check.is_doubt else check
 
 
 @dataclass(frozen=True)
@@ -183,10 +195,10 @@ class Overview:
     stories: tuple[ResponseStory, ...] = ()
     closing: str = ""
 
-    def verdicts(self, besides: Sequence[AssumptionCheck] = ()) -> tuple[Verdict, ...]:
-        """Return the verdicts on every effect and on the best setting of each response whose settings differ.
-        ``besides``: what was checked of all of them."""
-        return judge_stories(self.stories, self.units, besides)
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return the verdicts on every effect and on the best setting of each response whose settings differ."""
+        return judge_stories(self.stories, self.units)
 
     @property
     def effects(self) -> dict[tuple[str, str], ResponseEffects]:
@@ -213,8 +225,6 @@ class Overview:
         }
 
 
-def judge_stories(
-    stories: Sequence[ResponseStory], units: Mapping[str, str], besides: Sequence[AssumptionCheck] = ()
-) -> tuple[Verdict, ...]:
+def judge_stories(stories: Sequence[ResponseStory], units: Mapping[str, str]) -> tuple[Verdict, ...]:
     """Return the verdicts on the claims of stories."""
-    return tuple(judge(claim, (*own, *besides)) for story in stories for claim, own in story.claims(units))
+    return tuple(judge(claim, own) for story in stories for claim, own in story.claims(units))

@@ -16,7 +16,7 @@ from iosonde.core.units import format_percent
 from iosonde.core.verdict import UncheckedClaim, VerdictState
 from iosonde.core.words import join_names
 
-from ..assumptions import AssumptionCheck, doubtful, fails
+from ..assumptions import AssumptionCheck, doubtful, fails, holds
 from ..estimate.multiple import adjust_by_holm
 from .in_turn import DriftInTurn, check_drift
 
@@ -151,6 +151,7 @@ def _add_joint_effect(response: ResponseEffects, responses: int) -> ResponseEffe
 
 _MOST_FACTORS = 4  # listed by name
 
+_EXAMINED = holds("goes-together", "bring-ups", "few-trials", "order", "drift")  # by the estimator, if it tests
 CheckedClaim = tuple[UncheckedClaim, tuple[AssumptionCheck, ...]]
 """A claim, and the checks of its own assumptions."""
 
@@ -158,23 +159,25 @@ CheckedClaim = tuple[UncheckedClaim, tuple[AssumptionCheck, ...]]
 def list_effect_claims(response: str, effects: ResponseEffects) -> tuple[CheckedClaim, ...]:
     """Return a claim for each factor and each block of factors."""
     if effects.untested:
+        why = (fails("few-trials", VerdictState.NOT_TESTED, effects.untested),)
         return tuple(
-            (UncheckedClaim("effect", response, (name,), VerdictState.NOT_TESTED), ()) for name in effects.factors
+            (UncheckedClaim("effect", response, (name,), VerdictState.NOT_TESTED), why) for name in effects.factors
         )
     return tuple(claim for effect in effects.effects for claim in _list_claims_of_effect(response, effect))
 
 
 def _list_claims_of_effect(response: str, effect: FactorEffect) -> Iterator[CheckedClaim]:
-    yield _build_claim(response, effect, _classify_effect(effect)), tuple(_check_effect(effect))
+    yield _build_claim(response, effect, _classify_effect(effect)), (*_check_effect(effect), *_EXAMINED)
     own = {member.factors[0]: member for member in effect.own}
     for name in effect.factors if effect.is_block and not effect.is_joint else ():
         others = join_names([other for other in effect.factors if other != name])
         why = Message("confounded", "{factor} always changes with {twin}", factor=name, twin=others)
         if name in own and own[name].is_significant:
-            yield _build_claim(response, own[name], VerdictState.DIFFERENT), (doubtful("goes-together", why),)
+            claim = _build_claim(response, own[name], VerdictState.DIFFERENT)
+            yield claim, (doubtful("goes-together", why), *_EXAMINED)
         else:
             claim = UncheckedClaim("effect", response, (name,), VerdictState.NOT_SEPARABLE)
-            yield claim, (fails("goes-together", VerdictState.NOT_SEPARABLE, why, cause=others),)
+            yield claim, (fails("goes-together", VerdictState.NOT_SEPARABLE, why, cause=others), *_EXAMINED)
 
 
 def _check_effect(effect: FactorEffect) -> Iterator[AssumptionCheck]:
