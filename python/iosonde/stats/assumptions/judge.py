@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields
 
 from iosonde.core.message import Message
-from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
+from iosonde.core.verdict import DOUBTS, UncheckedClaim, Verdict, VerdictState
 
 from .check import AssumptionCheck, not_applicable
 from .remedies import REMEDIES, remedy_of_state
@@ -24,7 +24,7 @@ def judge(claim: UncheckedClaim, checks: Iterable[AssumptionCheck]) -> Verdict:
     every = tuple(checks)
     if claim.state is VerdictState.NOT_TESTED:  # claims nothing, so nothing can be violated
         every += not_applicable(*REQUIRED[claim.question])
-    checked = tuple(dict.fromkeys(check.assumption for check in every))
+    checked = {check.assumption for check in every}
     if unchecked := REQUIRED[claim.question].difference(checked):
         raise AssertionError(f"the {claim.question} of {claim.subject} was not checked for {sorted(unchecked)}")
     own = _select_own(claim, every)
@@ -36,7 +36,7 @@ def judge(claim: UncheckedClaim, checks: Iterable[AssumptionCheck]) -> Verdict:
     return Verdict(
         **plain | {"state": state},
         doubts=list_doubts(own),
-        checked=checked,
+        checked=tuple(code for code in DOUBTS if code in checked),
         why="" if deciding is None else deciding.why,
         remedy=_find_remedy(state, deciding),
     )
