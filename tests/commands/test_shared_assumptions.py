@@ -73,3 +73,25 @@ def test_a_coarse_clock_is_a_doubt_of_every_command(command):
     table = build_table({"fs": list("aabbaabbab"), "y": [y[place] for place in (0, 1, 5, 6, 2, 3, 7, 8, 4, 9)]})
     (verdict,) = ask(command, table, response="y", **QUESTIONS[command])
     assert "coarse-clock" in verdict["doubts"]
+
+
+def resembling(seed: int) -> Any:
+    """Forty trials a side, one side after the other, each close to the one before."""
+    noise = np.random.default_rng(seed).normal(0, 1.0, 80)
+    y = np.zeros(80)
+    for place in range(1, 80):
+        y[place] = 0.9 * y[place - 1] + noise[place]
+    return build_table({"fs": ["a"] * 40 + ["b"] * 40, "y": (100 + y).tolist()})
+
+
+def test_commands_agree_on_trials_that_depend_on_their_neighbours():
+    claimed = 0
+    for seed in range(12):
+        table = resembling(seed)
+        verdicts = [ask(command, table, response="y", **options)[0] for command, options in QUESTIONS.items()]
+        assert all({"dependent", "drift"} & set(verdict["doubts"]) for verdict in verdicts), verdicts
+        if verdicts[0]["doubts"] == ["dependent"]:
+            states = {verdict["state"] == VerdictState.DIFFERENT for verdict in verdicts}
+            assert len(states) == 1, (seed, verdicts)
+            claimed += states.pop()
+    assert claimed <= 3

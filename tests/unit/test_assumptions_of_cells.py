@@ -26,8 +26,8 @@ def cell(fs: str, values: np.ndarray, start: int = 0, **more: object) -> TrialCe
     return TrialCell({"fs": fs}, "y", "s", values, times=times, **more)  # type: ignore[arg-type]
 
 
-def outcomes(cells: list[TrialCell], impossible: list[TrialCell] | None = None, drifting: bool = False):
-    return {check.assumption: str(check.outcome) for check in check_cells(cells, impossible, drifting)}
+def outcomes(cells: list[TrialCell], impossible: list[TrialCell] | None = None):
+    return {check.assumption: str(check.outcome) for check in check_cells(cells, impossible)}
 
 
 def smooth(seed: int, n: int = 60) -> np.ndarray:
@@ -58,7 +58,6 @@ def test_a_tick_as_large_as_the_spread_is_a_doubt():
 def test_neighbours_that_resemble_each_other_count_where_settings_were_measured_in_turn():
     first, second = cell("a", smooth(1)), cell("b", smooth(2), 60)
     assert outcomes([first, second])["dependent"] == "doubtful"
-    assert outcomes([first, second], drifting=True)["dependent"] == "holds"
     mixed = [replace(first, times=np.arange(0, 120, 2)), replace(second, times=np.arange(1, 120, 2))]
     assert outcomes(mixed)["dependent"] == "holds"
     within_run = [replace(first, within_run=True), second]
@@ -127,4 +126,4 @@ def test_drifts_are_of_the_columns_that_were_measured_in_turn():
     rows = build_table({"fs": ["A"] * 12 + ["B"] * 12, "mode": list("xy") * 12, "y": y.tolist()})
     drifts = dict(detect_drifts(rows, "y", rows.numbers("y"), ["fs", "mode"], 0.95))
     assert list(drifts) == ["fs"] and drifts["fs"].explains_effect
-    assert list_doubts(check for check in check_cells([cell("A", y)], None, True)) == ()
+    assert list_doubts(check_cells([cell("A", y)])) == ()

@@ -75,6 +75,7 @@ class Besides:
         sentences += [text for term in self.terms if (text := self._describe_term(term))]
         sentences += [f"{column} {drift.text}." for column, drift in self.drifts]
         sentences += [f"{self.missing}."] if self.missing else []
+        sentences += [f"{check.why}." for check in self.rows if check.worth < 1]
         return " ".join([*sentences, *([_PARTS] if self.are_parts else [])])
 
     @property
@@ -97,6 +98,11 @@ class Besides:
             yield doubtful(VARIES_BESIDES)
         for column, drift in self.drifts:
             yield from check_drift(column, drift, (column,))
+
+    def without_drift_sentences(self) -> "Besides":
+        """Return the same for an answer that describes drifts itself."""
+        checks = (check for column, drift in self.drifts for check in check_drift(column, drift, (column,)))
+        return replace(self, drifts=(), rows=(*checks, *self.rows))
 
     def _check_twins(self) -> Iterator[AssumptionCheck]:
         for twin, column in self.twins:

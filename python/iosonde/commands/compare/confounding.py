@@ -16,6 +16,7 @@ from iosonde.data.choice import column_to_texts
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.source import Source
 from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails
+from iosonde.stats.assumptions.dependence import describe_dependence
 from iosonde.stats.estimate.compare import DIFFERENT, Comparison
 from iosonde.stats.estimate.order_effect import (
     OrderedTrials,
@@ -173,7 +174,6 @@ def _build_order_caveats(effect: OrderEffect, comparison: Comparison, turn: str)
         gone = comparison.verdict == DIFFERENT and not is_excluding_when_discounted(
             comparison.decided, nothing, effect.worth
         )
-        template = "neighbouring trials resemble each other, so that each is worth {worth:.2g}"
-        why = Message("dependent-trials", template, worth=effect.worth)
+        why = describe_dependence(effect.worth)
         text = Message("dependent-trials", "{turn}, and {reason}", turn=turn, reason=why, worth=effect.worth)
         yield Caveat(text, check_explanation(gone, "dependent", why))

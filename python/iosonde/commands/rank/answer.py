@@ -126,7 +126,7 @@ def _rank_responses(
                 if explicit
                 else list_varying_columns(source, response, (), response.names, query.level)
             )
-            rest = replace(rest, drifts=())  # the effects of a ranking include factors measured in turn
+            rest = rest.without_drift_sentences()  # those of a ranking are in its effects
             ranking = _rank_response(response, effects.get(response.title), explicit, query.level, how)
             rankings.append(add_other_columns(ranking, rest))
             more.append(rest)

@@ -11,6 +11,7 @@ from ..estimate.order_effect import ALPHA
 from ..overview.cells import TrialCell
 from ..overview.coarse_cells import compute_cell_half_ticks
 from .check import AssumptionCheck, doubtful, holds, not_applicable
+from .dependence import describe_dependence
 
 
 def check_cells(
@@ -35,12 +36,14 @@ def _check_clock(cells: Sequence[TrialCell]) -> tuple[AssumptionCheck, ...]:
 
 def _check_neighbours(cells: Sequence[TrialCell]) -> tuple[AssumptionCheck, ...]:
     """Check trials whose settings were measured one after the other: random order makes neighbours exchangeable."""
+    worth = measure_worth(cells)
+    return (doubtful("dependent", describe_dependence(worth), worth=worth),) if worth < 1 else holds("dependent")
+
+
+def measure_worth(cells: Sequence[TrialCell]) -> float:
+    """Return the independent trials that a trial is worth, by the significant correlation of neighbours; 1 without."""
     related = _estimate_dependence(cells)
-    if related is None or related.p >= ALPHA:
-        return holds("dependent")
-    worth = related.effective_share
-    template = "neighbouring trials resemble each other, so that each is worth {worth:.2g}"
-    return (doubtful("dependent", Message("dependent-trials", template, worth=worth), worth=worth),)
+    return related.effective_share if related is not None and related.p < ALPHA else 1.0
 
 
 def _estimate_dependence(cells: Sequence[TrialCell]) -> Autocorrelation | None:

@@ -21,7 +21,7 @@ from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
 
 from ..assumptions import AssumptionCheck, fails, holds
-from ..assumptions.cells import check_cells
+from ..assumptions.cells import check_cells, measure_worth
 from ..regression.effect_types import FactorEffect, ResponseEffects, correct_effects, describe_blocks, describe_drifts
 from ..regression.effects import SINGLE_RUN, estimate_effects
 from ..regression.in_turn import DriftInTurn, detect_drift_in_turn
@@ -121,7 +121,20 @@ def estimate_cell_effects(
         levels: list[object] = [cell.by[name] for cell in trials]
         settings |= dict.fromkeys((name, *(together or {}).get(name, ())), levels)
     effects = estimate_effects(settings, [cell.values for cell in trials], bring_ups, level)
-    return effects if bring_ups is not None else _add_drifts(effects, trials, level)
+    return effects if bring_ups is not None else _add_worth(_add_drifts(effects, trials, level), trials, level)
+
+
+def _add_worth(effects: ResponseEffects, cells: Sequence[TrialCell], level: float) -> ResponseEffects:
+    """Add what a trial is worth where its neighbours resemble it, unless a drift explains that."""
+    is_clear = any(effect.p is not None and effect.p < 1 - level for effect in effects.effects)
+    worth = measure_worth(cells) if is_clear and not any(effect.drift for effect in effects.effects) else 1.0
+    if worth >= 1:
+        return effects
+
+    def add_worth(effect: FactorEffect) -> FactorEffect:
+        return replace(effect, worth=worth, own=tuple(map(add_worth, effect.own)))
+
+    return replace(effects, effects=tuple(map(add_worth, effects.effects)))
 
 
 def _add_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: float) -> ResponseEffects:
@@ -162,7 +175,11 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
     more = [Message("more-responses", "{n} more: see the table.", n=len(sure) - _MOST)] if len(sure) > _MOST else []
     missing = [f"{story.title}: {story.missing}." for story in response_stories if story.missing]
     drifts = [f"{story.title}: {text}." for story in response_stories for text in describe_drifts(story.effects)]
-    open_ = [story for story in response_stories if not story.is_significant and not story.effects.drifting]
+    open_ = [
+        story
+        for story in response_stories
+        if not (story.is_significant or story.effects.drifting or story.effects.undone)
+    ]
     return (*texts, *more, *drifts[:_MOST], *missing[:_MOST], *_describe_unsure(open_))
 
 

@@ -17,6 +17,7 @@ from iosonde.core.verdict import UncheckedClaim, VerdictState
 from iosonde.core.words import join_names
 
 from ..assumptions import AssumptionCheck, doubtful, fails, holds
+from ..assumptions.dependence import describe_dependence, discount_p
 from ..estimate.multiple import adjust_by_holm
 from .in_turn import DriftInTurn, check_drift
 
@@ -31,7 +32,8 @@ class FactorEffect:
     set once for several trials. ``own``: effects of single members of a block beyond all other factors, if separable.
     ``adjusted``: p corrected over the ``family`` of tests, None before ``correct_effects``. ``by_chance``: the share
     that noise alone explains on average. ``is_joint``: the difference of all settings, if no single factor has an
-    effect. ``drift``: of values inside its levels, if these were measured one after the other."""
+    effect. ``drift``: of values inside its levels, if these were measured one after the other. ``worth``: how many
+    independent trials a trial is worth."""
 
     factors: tuple[str, ...]
     explained: Estimate
@@ -42,6 +44,7 @@ class FactorEffect:
     by_chance: float = 1.0
     is_joint: bool = False
     drift: DriftInTurn | None = None
+    worth: float = 1.0
 
     @property
     def name(self) -> str:
@@ -61,7 +64,14 @@ class FactorEffect:
     @property
     def is_significant(self) -> bool:
         """Return whether the corrected test is significant and time does not explain the effect as well."""
-        return self.passes_test and not (self.drift is not None and self.drift.explains_effect)
+        is_drift = self.drift is not None and self.drift.explains_effect
+        return self.passes_test and not is_drift and not self.is_undone
+
+    @property
+    def is_undone(self) -> bool:
+        """Return whether the dependence of neighbouring trials takes the significance away."""
+        alpha = 1 - self.explained.level
+        return self.passes_test and self.adjusted is not None and discount_p(self.adjusted, self.worth) >= alpha
 
     @property
     def passes_test(self) -> bool:
@@ -114,6 +124,11 @@ class ResponseEffects:
         """Return the effects that pass their tests, but whose levels were measured in turn while values drifted."""
         return [effect for effect in self.effects if effect.passes_test and effect.drift is not None]
 
+    @property
+    def undone(self) -> list[FactorEffect]:
+        """Return the effects that pass their tests only as long as trials are taken to be independent."""
+        return [effect for effect in self.effects if effect.is_undone]
+
     def has_factors_in_same_block(self, names: Sequence[str]) -> bool:
         """Return whether any two of these factors are in one block."""
         return any(len(set(effect.factors) & set(names)) > 1 for effect in self.effects)
@@ -143,7 +158,7 @@ def _add_joint_effect(response: ResponseEffects, responses: int) -> ResponseEffe
     """Add the joint effect if no other is significant, at a tenth of alpha, because it is an additional test of each
     response."""
     joint = response.joint
-    if joint is None or joint.p is None or response.significant or response.drifting:
+    if joint is None or joint.p is None or response.significant or response.drifting or response.undone:
         return response
     joint = replace(joint, adjusted=min(1.0, 10 * responses * joint.p), family=responses)
     return replace(response, effects=(*response.effects, joint)) if joint.is_significant else response
@@ -186,6 +201,8 @@ def _check_effect(effect: FactorEffect) -> Iterator[AssumptionCheck]:
         yield fails("bring-ups", VerdictState.NOT_TESTED, why)
     if effect.passes_test and effect.drift is not None:
         yield from check_drift(effect.name, effect.drift)
+    if effect.is_undone:
+        yield fails("dependent", VerdictState.INCONCLUSIVE, describe_dependence(effect.worth))
 
 
 def _classify_effect(effect: FactorEffect) -> VerdictState:
@@ -225,5 +242,7 @@ def describe_blocks(effects: Sequence[FactorEffect]) -> Iterator[str]:
 
 
 def describe_drifts(effects: ResponseEffects) -> list[str]:
-    """Describe the drift behind each effect that would otherwise be significant."""
-    return [f"{effect.name} {effect.drift.text}" for effect in effects.drifting if effect.drift is not None]
+    """Describe the drift, or the dependence, behind each effect that would otherwise be significant."""
+    drifts = [f"{effect.name} {effect.drift.text}" for effect in effects.drifting if effect.drift is not None]
+    undone = (effect for effect in effects.undone if effect.drift is None)
+    return [*drifts, *(f"{effect.name}: inconclusive: {describe_dependence(effect.worth)}" for effect in undone)]
