@@ -39,8 +39,8 @@ def test_timeouts_of_one_side_leave_an_equal_or_open_verdict_open_and_are_named(
     made = compared(times(1), times(2, missing=5))
     (claim,), (item,) = made.verdicts, made.items
     assert claim.state is VerdictState.INCONCLUSIVE and claim.doubts == ("missing-values",)
-    assert_problem(item.overridden.why, "missing-values", side="b")
-    assert item.overridden.why in item.sentence and item.comparison.n_more is None
+    assert_problem(item.overriding.why, "missing-values", side="b")
+    assert item.overriding.why in item.sentence and item.comparison.n_more is None
     text = " ".join(lines(made))
     text = " ".join(text.split())
     assert "0 of 10 of a and 5 of 10 of b" in text and "p = 0.033" in text

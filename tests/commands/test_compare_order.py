@@ -43,8 +43,8 @@ def test_a_drift_that_explains_the_difference_leaves_it_open(more):
         (claim,) = compared(drifting(seed), more).verdicts
         assert item.comparison.verdict == "different" and claim.doubts == ("drift",)
         assert claim.state is VerdictState.INCONCLUSIVE and claim.direction is None
-        assert_problem(item.overridden.why, "drift")
-        assert item.overridden.why in item.sentence
+        assert_problem(item.overriding.why, "drift")
+        assert item.overriding.why in item.sentence
         assert item.comparison.n_more is None and item.verdict_word == "inconclusive"
 
 

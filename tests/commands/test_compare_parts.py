@@ -13,10 +13,9 @@ import pytest
 pytest.importorskip("iosonde.engine._native")
 from iosonde.commands.compare.caveat import (
     Caveat,
-    build_difference_verdict,
-    determine_state,
-    find_overriding_caveat,
-    list_doubt_codes,
+    build_difference_claim,
+    list_checks,
+    state_of_interval,
 )
 from iosonde.commands.compare.cells import format_cells, split_pair_into_cells
 from iosonde.commands.compare.common_settings import stack_tables
@@ -46,6 +45,8 @@ from iosonde.core.table import Table, build_table
 from iosonde.core.types import Better, Estimate, Metric
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.source import open_data
+from iosonde.stats.assumptions import doubtful, fails, find_deciding_check, holds, list_doubts
+from iosonde.stats.assumptions.required import REQUIRED
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, build_group, compare_groups
 from iosonde.stats.estimate.order_effect import OrderEffect
 from iosonde.stats.estimate.selection import Selection
@@ -60,8 +61,14 @@ def estimate(value: float | None, low: float | None = None, high: float | None =
     return Estimate(value, low, high, 0.95, 5)
 
 
-DOUBT = Caveat("x", "order")
-UNSURE, TWIN = Caveat("u", "drift", INCONCLUSIVE, "why"), Caveat("t", "goes-together", NOT_SEPARABLE, "host")
+EXAMINED = holds(*REQUIRED["difference"])
+DOUBT = Caveat("x", doubtful("order"))
+UNSURE = Caveat("u", fails("drift", INCONCLUSIVE, "why"))
+TWIN = Caveat("t", fails("goes-together", NOT_SEPARABLE, "t", cause="host"))
+
+
+def outcome(caveat: Caveat) -> tuple[str, VerdictState | None]:
+    return ("", None) if caveat.check is None else (caveat.check.assumption, caveat.check.instead)
 
 
 @pytest.mark.parametrize(
@@ -82,17 +89,21 @@ UNSURE, TWIN = Caveat("u", "drift", INCONCLUSIVE, "why"), Caveat("t", "goes-toge
 def test_which_caveat_overrides_a_claim(
     verdict: str, caveats: tuple[Caveat, ...], overriding: Caveat | None, state: VerdictState
 ) -> None:
-    assert (find_overriding_caveat(verdict, caveats), determine_state(verdict, caveats)) == (overriding, state)
-    assert list_doubt_codes((*caveats, *caveats, Caveat("plain"))) == tuple(caveat.doubt for caveat in caveats)
+    checks = list_checks((*caveats, *caveats, Caveat("plain")))
+    assert checks == tuple(caveat.check for caveat in caveats)
+    claimed = state_of_interval(verdict)
+    deciding = find_deciding_check(claimed, checks)
+    assert deciding == (overriding and overriding.check)
+    assert (deciding.instead if deciding else claimed) is state
 
 
 def test_a_claim_has_a_direction_where_it_claims_a_difference() -> None:
     for state in VerdictState:
         for up in (True, False):
-            verdict = build_difference_verdict("y", ("a", "b"), state, up, estimate(2.0), ("order",))
-            claims = state in (VerdictState.DIFFERENT, NOT_SEPARABLE)
-            assert verdict.direction == ((Direction.UP if up else Direction.DOWN) if claims else None)
-            assert (verdict.state, verdict.doubts, verdict.subject) == (state, ("order",), ("a", "b"))
+            claim = build_difference_claim("y", ("a", "b"), state, up, estimate(2.0))
+            claims = state is VerdictState.DIFFERENT
+            assert claim.direction == ((Direction.UP if up else Direction.DOWN) if claims else None)
+            assert (claim.state, claim.subject) == (state, ("a", "b"))
 
 
 def side(name: str, values: list[float], cells: list[Any] | None = None, first: int = 0) -> SideTrials:
@@ -137,7 +148,7 @@ def test_cells_that_both_sides_have_are_compared() -> None:
     assert matched.names == ("size",) and matched.pair.part.adjust == ("size",)
     assert [(x.tolist(), y.tolist()) for x, y in matched.cells] == [([1.0, 4.0], [5.0]), ([2.0], [6.0])]
     (caveat,) = matched.shared
-    assert (caveat.doubt, caveat.instead, caveat.why) == ("goes-together", NOT_SEPARABLE, "host")
+    assert outcome(caveat) == ("goes-together", NOT_SEPARABLE) and caveat.check and caveat.check.cause == "host"
     values: list[Any] = [message.values for message in matched.exclusions]  # type: ignore[attr-defined]
     assert values == [{"side": "a", "cells": "size=3"}, {"side": "b", "cells": "size=4"}]
 
@@ -146,9 +157,9 @@ def test_what_makes_no_cells() -> None:
     a, b = side("a", [1.0, 2.0], [("p",), ("q",)]), side("b", [3.0, 4.0], [("r",), ("s",)])
     assert split_pair_into_cells(pair(a, b, "file")).shared == ()  # a name of each row
     for one_row in (pair(side("a", [1.0], [("p",)]), side("b", [3.0], [("r",)]), "host"),):
-        assert [caveat.why for caveat in split_pair_into_cells(one_row).shared] == ["host"]
+        assert [caveat.check and caveat.check.cause for caveat in split_pair_into_cells(one_row).shared] == ["host"]
     repeated = pair(side("a", [1.0, 2.0], [("p",), ("p",)]), b, "host")
-    assert [caveat.why for caveat in split_pair_into_cells(repeated).shared] == ["host"]
+    assert [caveat.check and caveat.check.cause for caveat in split_pair_into_cells(repeated).shared] == ["host"]
     plain = pair(a, b)
     assert split_pair_into_cells(plain).pair is plain and split_pair_into_cells(plain).names == ()
     published = pair(a, replace(b, published=parse_published_side({"mean": "1", "sd": "1", "n": "3"}, "B")), "file")
@@ -221,7 +232,9 @@ def test_settings_are_compared_each_on_its_own() -> None:
 
 
 def overall(speed: Estimate, *caveats: Caveat, differ: bool = False) -> Overall:
-    return Overall("1", "2", ("write", "read"), 2, 4, 5, speed, 0.05, (), "", "nodes", caveats, differ)
+    return Overall(
+        "1", "2", ("write", "read"), 2, 4, 5, speed, 0.05, (), "", "nodes", (*list_checks(caveats), *EXAMINED), differ
+    )
 
 
 @pytest.mark.parametrize(
@@ -240,15 +253,15 @@ def overall(speed: Estimate, *caveats: Caveat, differ: bool = False) -> Overall:
 def test_the_claim_of_a_geometric_mean(
     mean: Overall, verdict: str, word: str, state: VerdictState, direction: Direction | None
 ) -> None:
-    assert (mean.verdict, mean.verdict_word, mean.claim.state, mean.claim.direction) == (
+    assert (mean.verdict, mean.verdict_word, mean.judged.state, mean.judged.direction) == (
         verdict,
         word,
         state,
         direction,
     )
-    assert mean.sides == mean.claim.subject == ("nodes=1", "nodes=2")
-    assert mean.claim.doubts == list_doubt_codes(mean.caveats)
-    assert replace(mean, settings_differ=True).claim.doubts == (*list_doubt_codes(mean.caveats), "cells-differ")
+    assert mean.sides == mean.judged.subject == ("nodes=1", "nodes=2")
+    assert mean.judged.doubts == list_doubts(mean.checks)
+    assert replace(mean, settings_differ=True).judged.doubts == (*list_doubts(mean.checks), "cells-differ")
     document = mean.to_json()
     assert (document["said"], document["n_a"], document["n_b"], document["settings"]) == (word, 4, 5, 2)
 
@@ -308,7 +321,7 @@ def test_labels_and_caveats_of_a_response() -> None:
 
     def caveats(note: str, are_parts: bool) -> list[tuple[str, VerdictState | None]]:
         response: Any = SimpleNamespace(trial_note=note, are_parts=are_parts)
-        return [(caveat.doubt, caveat.instead) for caveat in list_trial_caveats(response)]
+        return list(map(outcome, list_trial_caveats(response)))
 
     assert (caveats("", True), caveats("x", False)) == ([], [("", None)])
     assert caveats("x", True) == [("subsamples", INCONCLUSIVE)]
@@ -468,22 +481,23 @@ def test_a_drift_or_a_dependence_overrides_a_claim_that_it_explains(
     effect: OrderEffect, comparison: Any, expected: list[tuple[str, VerdictState | None]]
 ) -> None:
     caveats = list(_build_order_caveats(effect, comparison, "v was measured in turn"))
-    assert [(caveat.doubt, caveat.instead) for caveat in caveats] == expected
+    assert list(map(outcome, caveats)) == expected
 
 
 def test_a_twin_that_is_no_cause_does_not_override() -> None:
     def twin(name: str, other: str, own: str) -> tuple[VerdictState | None, str]:
-        caveat = _build_twin_caveat(name, other, own)
-        return caveat.instead, caveat.why
+        check = _build_twin_caveat(name, other, own).check
+        assert check is not None
+        return check.instead, check.cause
 
     assert (twin("fs", "host", "host"), twin("fs", "host", "fs")) == ((NOT_SEPARABLE, "fs"), (NOT_SEPARABLE, "host"))
-    assert twin("ranks", "nodes", "nodes") == (None, "ranks") and twin("nodes", "ranks", "nodes") == (None, "ranks")
-    assert twin("fs", "experiment", "experiment") == (None, "fs")
+    assert twin("ranks", "nodes", "nodes") == (None, "") and twin("nodes", "ranks", "nodes") == (None, "")
+    assert twin("fs", "experiment", "experiment") == (None, "")
 
 
 def test_a_twin_counts_between_sides_that_differ_in_it() -> None:
     rows = build_table({"v": list("abc"), "host": ["h", "h", "i"], "y": [1.0, 2.0, 3.0]})
-    twin, other = replace(TWIN, why="host"), replace(TWIN, why="none")
+    twin, other = TWIN, Caveat("t", fails("goes-together", NOT_SEPARABLE, "t", cause="none"))
 
     def kept(a: str, b: str, *caveats: Caveat, group: str | None = "v") -> list[Caveat]:
         sides = SidePair(ComparedPart({}, rows, "y"), side(a, [1.0]), side(b, [1.0]))
@@ -492,7 +506,7 @@ def test_a_twin_counts_between_sides_that_differ_in_it() -> None:
     assert kept("a", "b", twin, DOUBT) == [DOUBT]
     assert kept("a", "c", twin, DOUBT) == kept("a", "b", twin, DOUBT, group=None) == [twin, DOUBT]
     assert kept("a", "b", other) == [other]
-    assert kept("a", "b", replace(twin, instead=INCONCLUSIVE)) == [replace(twin, instead=INCONCLUSIVE)]
+    assert kept("a", "b", UNSURE) == [UNSURE]
 
 
 @pytest.mark.parametrize(
@@ -548,10 +562,10 @@ def test_a_selection_overrides_what_regression_to_the_mean_explains(
     selection = Selection(0.001, is_low, regression)
     values = np.array([0.0, 0.0]), np.array([1.0, 1.0, 1.0])
     caveat: Any = _build_selection_caveat(selection, comparison, "a", values, is_of_b)
-    assert (caveat.doubt, caveat.instead) == ("selected", instead)
+    assert outcome(caveat) == ("selected", instead)
     numbers = caveat.text.values
     assert (numbers["pairs"], numbers["n_unpaired"], numbers["side"]) == ("2 pairs", 3, "a")
-    assert numbers["direction"] == caveat.why.values["direction"] == ("lower" if is_low else "higher")
+    assert numbers["direction"] == caveat.check.why.values["direction"] == ("lower" if is_low else "higher")
     means = "0 against 1.00," if comparison.ratio is None else "1.00 against 2.72,"
     assert numbers["difference"].startswith(means)
 
@@ -561,7 +575,14 @@ def compare_sides(b: float = 2.0, **fields: Any) -> ComparedCell:
     a = np.array([1.0, 1.01, 0.99, 1.0, 1.02])
     comparison = compare_groups(build_group("1", a), build_group("2", b * a[::-1]), 0.95, 0.05)
     return ComparedCell(
-        fields.pop("cell", {}), comparison, "nodes", metric=RATE, unit="bytes/s", response="y", **fields
+        fields.pop("cell", {}),
+        comparison,
+        "nodes",
+        metric=RATE,
+        unit="bytes/s",
+        response="y",
+        examined=EXAMINED,
+        **fields,
     )
 
 
@@ -591,18 +612,18 @@ def test_the_claim_of_a_cell_follows_its_interval_its_correction_and_its_caveats
         3,
         "size=1",
     )
-    assert (claim.p, claim.response, plain.overridden, claim.doubts) == (plain.comparison.p, "y", None, ())
+    assert (claim.p, claim.response, plain.overriding, claim.doubts) == (plain.comparison.p, "y", None, ())
     assert (
         compare_sides(0.5).verdict(1).direction is Direction.DOWN and plain.by_level == plain.comparison.by_level != ()
     )
     corrected = replace(plain, comparison=replace(plain.comparison, p_holm=0.5, by_chance=True))
     assert (corrected.state, corrected.verdict(1).p) == (INCONCLUSIVE, 0.5)
     twin, unsure = replace(plain, caveats=(TWIN,)), replace(plain, shared=(UNSURE,))
-    assert (twin.state, twin.overridden, twin.by_level) == (NOT_SEPARABLE, TWIN, ())
-    assert (unsure.state, unsure.overridden, unsure.verdict_word) == (INCONCLUSIVE, UNSURE, "inconclusive")
+    assert (twin.state, twin.overriding, twin.by_level) == (NOT_SEPARABLE, TWIN.check, ())
+    assert (unsure.state, unsure.overriding, unsure.verdict_word) == (INCONCLUSIVE, UNSURE.check, "inconclusive")
     assert "host" in twin.verdict_word and twin.verdict_word.startswith(plain.verdict_word)
-    assert replace(corrected, caveats=(TWIN,)).overridden is None
-    iterations = replace(plain, within_run=True, caveats=(DOUBT,), shared=(Caveat("s", "varies-besides"),))
+    assert replace(corrected, caveats=(TWIN,)).overriding is None
+    iterations = replace(plain, within_run=True, caveats=(DOUBT,), shared=(Caveat("s", doubtful("varies-besides")),))
     assert iterations.verdict(1).doubts == ("order", "varies-besides", "within-run")
     assert iterations.warnings[-2] == "x" and iterations.warnings[-1].code == "within-run"  # type: ignore[attr-defined]
     equal = compare_sides(1.0)

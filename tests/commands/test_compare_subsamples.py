@@ -58,8 +58,8 @@ def test_ranks_whose_trial_nothing_names_say_nothing():
     made = compared({name: [data[name][i] for i in order] for name in ("v", "rank", "y")})
     (item,) = made.items
     assert item.state is VerdictState.INCONCLUSIVE and item.verdict(1).doubts == ("subsamples",)
-    assert_problem(item.overridden.why, "single-ranks")
-    assert item.overridden.why in item.sentence
+    assert_problem(item.overriding.why, "single-ranks")
+    assert item.overriding.why in item.sentence
 
 
 def test_a_run_has_its_iterations_and_other_settings_are_held():

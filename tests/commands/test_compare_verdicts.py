@@ -57,7 +57,7 @@ def test_a_column_that_goes_with_the_sides_is_not_separable_from_them():
     assert claim.state is VerdictState.NOT_SEPARABLE and claim.direction is Direction.UP
     assert claim.doubts == ("goes-together",)
     (item,) = made.items
-    assert "host" in item.sentence and "host" in item.verdict_word and item.overridden.why == "host"
+    assert "host" in item.sentence and "host" in item.verdict_word and item.overriding.cause == "host"
     assert item.sentence in " ".join(lines(made)).replace("  ", " ")
     assert any("| more ! |" in line for line in format_markdown(made))
 

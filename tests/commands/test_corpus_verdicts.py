@@ -41,13 +41,18 @@ def build_corpus(*phases: CorpusPhase, years: tuple[int, int] | None = None) -> 
 @pytest.mark.parametrize(
     ("effect", "state", "direction", "doubts"),
     [
-        (explained(0.1, 1.5), VerdictState.DIFFERENT, Direction.UP, ("not-corrected",)),
-        (explained(0.1, 0.5), VerdictState.DIFFERENT, Direction.DOWN, ("not-corrected",)),
-        (explained(0.1, 1.0), VerdictState.DIFFERENT, Direction.DOWN, ("not-corrected",)),
-        (explained(0.1), VerdictState.DIFFERENT, None, ("not-corrected",)),
-        (explained(0.0, 1.5), VerdictState.INCONCLUSIVE, None, ("not-corrected",)),
-        (explained(None, 1.5), VerdictState.NOT_TESTED, None, ("not-corrected",)),
-        (explained(0.1, 1.5, without=share(0.0)), VerdictState.INCONCLUSIVE, None, ("not-corrected", "leverage")),
+        (explained(0.1, 1.5), VerdictState.DIFFERENT, Direction.UP, ("not-corrected", "varies-besides")),
+        (explained(0.1, 0.5), VerdictState.DIFFERENT, Direction.DOWN, ("not-corrected", "varies-besides")),
+        (explained(0.1, 1.0), VerdictState.DIFFERENT, Direction.DOWN, ("not-corrected", "varies-besides")),
+        (explained(0.1), VerdictState.DIFFERENT, None, ("not-corrected", "varies-besides")),
+        (explained(0.0, 1.5), VerdictState.INCONCLUSIVE, None, ("not-corrected", "varies-besides")),
+        (explained(None, 1.5), VerdictState.NOT_TESTED, None, ("not-corrected", "varies-besides")),
+        (
+            explained(0.1, 1.5, without=share(0.0)),
+            VerdictState.INCONCLUSIVE,
+            None,
+            ("not-corrected", "leverage", "varies-besides"),
+        ),
     ],
 )
 def test_a_covariate_that_explains_has_the_direction_of_its_slope(effect, state, direction, doubts):

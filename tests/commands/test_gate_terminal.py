@@ -80,7 +80,7 @@ def test_pairs_that_do_not_exist_pass_no_gate(tmp_path):
     for strict in (True, False):  # a side that never came to its end passes no gate
         made = parse_gate(["slower>5%"], strict).inconclusive(pairs)
         assert made.problem and len(made.sentences) == 1 and made.sentences[0].endswith(f": {pairs}: slower>5%")
-        assert [one.state for one in made.verdicts] == [VerdictState.INCONCLUSIVE]
+        assert [one.state for one in made.claims] == [VerdictState.INCONCLUSIVE]
 
 
 WRITE, READ = "write bandwidth", "read bandwidth"  # metrics

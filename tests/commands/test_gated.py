@@ -88,7 +88,7 @@ def test_holm_goes_on_with_the_rest_of_the_error():
     assert not judged([near, item("none", 1.0, rng)]).failed
     assert {name for _, name in judged([near, clear]).failed} == {"near", "clear"}
     (row,) = [row for row in judged([near, item("none", 1.0, rng)]).rows if row.item.name == "near"]
-    assert row.holds is None and row.verdict().state is VerdictState.INCONCLUSIVE and row.verdict().family == 2
+    assert row.holds is None and row.claim().state is VerdictState.INCONCLUSIVE and row.claim().family == 2
 
 
 def test_what_passes_says_how_much_it_may_be_at_most():
@@ -107,7 +107,7 @@ def test_what_passes_says_how_much_it_may_be_at_most():
         ("inconclusive", "stat", "slower>5%"),
     ]
     assert len(both.sentences) == 3 and both.sentences[2] != sentence
-    assert [one.state for one in both.verdicts] == [
+    assert [one.state for one in both.claims] == [
         VerdictState.EQUAL,
         VerdictState.DIFFERENT,
         VerdictState.INCONCLUSIVE,

@@ -11,7 +11,7 @@ import pytest
 from iosonde.answers.besides import Besides
 from iosonde.commands.advise.answer import Advised, _build_no_rows_error, _compute_complete_share
 from iosonde.commands.diagnose.trials import _build_exact_histogram, _describe_sample_limits
-from iosonde.commands.regress.answer import _judge_slope, is_significant
+from iosonde.commands.regress.answer import _check_regression, _claim_slope, is_significant
 from iosonde.commands.scale.answer import _find_confounded, _find_pooled_settings, _select_series_with_two_sizes
 from iosonde.commands.summary.answer import _select_speeds, find_pooled_columns
 from iosonde.commands.upgrade.answer import _convert_to_rate
@@ -19,6 +19,8 @@ from iosonde.core.errors import DataError
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Direction, VerdictState
+from iosonde.stats.assumptions import holds, judge
+from iosonde.stats.assumptions.required import REQUIRED
 from messages import assert_problem, raises
 
 
@@ -67,7 +69,7 @@ def test_new_trials_are_faster_or_slower_than_what_they_replace(low, high, state
     instances = SimpleNamespace(response="write", choose=("fs",), format_setting=str)
     advice: Any = SimpleNamespace(instances=instances, kind="default", best_default="afs", rules=())
     tried: Any = SimpleNamespace(obtained=obtained)
-    (verdict,) = Advised(advice, tried=tried, besides=Besides()).verdicts
+    (verdict,) = Advised(advice, tried=tried, besides=Besides(rows=holds(*REQUIRED["best"]))).verdicts
     assert (verdict.question, verdict.response, verdict.subject) == ("best", "write", ("fs",))
     assert (verdict.state, verdict.direction, verdict.claim, verdict.estimate) == (state, direction, "afs", obtained)
 
@@ -152,19 +154,26 @@ def test_a_sample_and_clocks_that_differ_limit_what_is_known():
 @pytest.mark.parametrize(
     ("ends", "f", "row", "state", "direction", "doubts"),
     [
-        ((2, 1, 3), 9.0, "", VerdictState.DIFFERENT, Direction.UP, ("d",)),
-        ((-2, -3, -1), 9.0, "", VerdictState.DIFFERENT, Direction.DOWN, ("d",)),
-        ((1, 0, 2), 9.0, "", VerdictState.INCONCLUSIVE, None, ("d",)),
-        ((-1, -2, 0), 9.0, "", VerdictState.INCONCLUSIVE, None, ("d",)),
-        ((2, 1, 3), 9.0, "row 4", VerdictState.INCONCLUSIVE, None, ("d", "leverage")),
-        ((2, 1, 3), None, "row 4", VerdictState.NOT_TESTED, None, ("d",)),
+        ((2, 1, 3), 9.0, "", VerdictState.DIFFERENT, Direction.UP, ()),
+        ((-2, -3, -1), 9.0, "", VerdictState.DIFFERENT, Direction.DOWN, ()),
+        ((1, 0, 2), 9.0, "", VerdictState.INCONCLUSIVE, None, ()),
+        ((-1, -2, 0), 9.0, "", VerdictState.INCONCLUSIVE, None, ()),
+        ((2, 1, 3), 9.0, "row 4", VerdictState.INCONCLUSIVE, None, ("leverage",)),
+        ((2, 1, 3), None, "row 4", VerdictState.NOT_TESTED, None, ()),
     ],
 )
 def test_a_slope_differs_from_zero_unless_it_rests_on_one_row(ends, f, row, state, direction, doubts):
-    fit = SimpleNamespace(f=f, level=0.9, n=12, k=3)
-    regression: Any = SimpleNamespace(fit=fit, response="y", find_deciding_row=lambda name: row if name == "x" else "")
     coefficient: Any = SimpleNamespace(name="x", estimate=ends[0], low=ends[1], high=ends[2], p=0.02)
-    verdict = _judge_slope(regression, coefficient, ("d",))
+    fit = SimpleNamespace(f=f, level=0.9, n=12, k=3, coefficients=lambda: [None, coefficient])
+    regression: Any = SimpleNamespace(
+        fit=fit,
+        response="y",
+        findings=(),
+        assumptions=None,
+        find_deciding_row=lambda name: row if name == "x" else "",
+    )
+    checks = (*_check_regression(regression), *holds(*REQUIRED["slope"]))
+    verdict = judge(_claim_slope(regression, coefficient), checks)
     assert (verdict.question, verdict.response, verdict.subject) == ("slope", "y", ("x",))
     assert (verdict.state, verdict.direction, verdict.doubts) == (state, direction, doubts)
     if f is not None:

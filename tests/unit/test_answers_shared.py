@@ -18,7 +18,7 @@ from iosonde.answers import learned as learned_module
 from iosonde.answers.answer import Answer, build_level_columns, join_sentences, replace_nonfinite
 from iosonde.answers.besides import (
     Besides,
-    add_response_drifts,
+    add_response_checks,
     adjust_for_columns,
     adjust_rows_for_columns,
     list_level_terms,
@@ -54,11 +54,11 @@ from iosonde.answers.trials import (
     estimate_tested_effects,
     select_headline_responses,
 )
-from iosonde.answers.verdict import build_model_verdict, describe_choice
+from iosonde.answers.verdict import build_model_claim, describe_choice
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate, Factor, Role
-from iosonde.core.verdict import Direction, Verdict, VerdictState
+from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses, choose_response
 from iosonde.data.source import open_data
@@ -67,6 +67,8 @@ from iosonde.model.fit.features import Feature, build_examples
 from iosonde.model.fit.fitted import Model
 from iosonde.model.fit.folds import Groups
 from iosonde.model.fit.validate import Candidate
+from iosonde.stats.assumptions import holds, judge, list_withdrawn_subjects
+from iosonde.stats.assumptions.required import REQUIRED
 from iosonde.stats.estimate import percentiles
 from iosonde.stats.regression.held import AdjustedTerm
 from iosonde.stats.regression.in_turn import DriftInTurn
@@ -114,7 +116,11 @@ def test_sentences_have_subjects_where_there_are_several():
     assert join_sentences([("read", "Fast."), ("write", "Slow.")]) == "read: Fast. write: Slow."
 
 
-VERDICT = Verdict("effect", "v", ("fs",), DIFFERENT, Direction.UP, doubts=("few-trials",))
+CLAIM = UncheckedClaim("effect", "v", ("fs",), DIFFERENT, Direction.UP)
+
+
+def judge_besides(besides: Besides, claim: UncheckedClaim = CLAIM) -> Verdict:
+    return judge(claim, (*besides.checks, *holds(*REQUIRED[claim.question])))
 
 
 def build_term(p: float | None, adjusted: float | None, **more) -> AdjustedTerm:
@@ -178,20 +184,22 @@ def build_term(p: float | None, adjusted: float | None, **more) -> AdjustedTerm:
     ],
 )
 def test_columns_beside_the_question_qualify_its_verdict(besides, state, direction, doubts):
-    judged = besides.judge(VERDICT)
-    assert (judged.state, judged.direction, judged.doubts) == (state, direction, ("few-trials", *doubts))
-    assert besides.taken([VERDICT]) == (frozenset() if state is DIFFERENT else {"fs"})
+    judged = judge_besides(besides)
+    assert (judged.state, judged.direction, judged.doubts) == (state, direction, doubts)
+    assert bool(judged.why) is bool(judged.remedy) is (state is not DIFFERENT)
+    assert list_withdrawn_subjects([CLAIM], besides.checks) == (frozenset() if state is DIFFERENT else {"fs"})
 
 
 def test_a_verdict_is_qualified_by_its_own_columns_and_their_levels():
     turned = Besides(("size",), terms=(build_term(0.01, 0.02, turns=True),))
-    assert turned.judge(VERDICT, ["mode"]).state is DIFFERENT
-    assert turned.judge(VERDICT, ["fs[nfs]"]).state is INCONCLUSIVE
     twin = Besides(twins=(("host", "fs"),))
-    assert twin.judge(VERDICT, ["fs[nfs]"]).state is NOT_SEPARABLE and twin.judge(VERDICT, ["fsx"]).state is DIFFERENT
-    equal = replace(VERDICT, state=VerdictState.EQUAL)
-    assert Besides(are_parts=True).judge(equal).state is VerdictState.EQUAL
-    assert turned.taken([equal]) == frozenset()
+    states = [(turned, "mode", DIFFERENT), (turned, "fs[nfs]", INCONCLUSIVE), (twin, "fs[nfs]", NOT_SEPARABLE)]
+    for besides, name, state in [*states, (twin, "fsx", DIFFERENT)]:
+        assert judge_besides(besides, replace(CLAIM, subject=(name,))).state is state
+    equal = replace(CLAIM, state=VerdictState.EQUAL)
+    assert judge_besides(Besides(are_parts=True), equal).state is INCONCLUSIVE
+    assert judge_besides(twin, equal).state is VerdictState.EQUAL
+    assert list_withdrawn_subjects([equal], turned.checks) == frozenset()
 
 
 def test_columns_that_vary_are_named_once():
@@ -346,8 +354,8 @@ def build_choice(n: int, family: str, gain: Estimate | None) -> Choice:
 )
 def test_a_model_is_better_than_the_mean_or_not(n, family, gain, state):
     estimate = gain and Estimate(*gain, 0.95, n)
-    verdict = build_model_verdict(build_choice(n, family, estimate), "v", ("fs",))
-    assert verdict == Verdict("model", "v", ("fs",), state, None, family, estimate)
+    claim = build_model_claim(build_choice(n, family, estimate), "v", ("fs",))
+    assert claim == UncheckedClaim("model", "v", ("fs",), state, None, family, estimate)
 
 
 def test_numbers_in_lists_and_tables_are_finite():
@@ -360,10 +368,11 @@ def test_a_drift_inside_levels_that_were_measured_in_turn_is_a_doubt(drift, doub
     noise = np.random.default_rng(5).normal(0, 0.3, 24)
     speeds = (100.0 - drift * np.arange(24) + noise).tolist()
     rows = build_table({"fs": ["A"] * 12 + ["B"] * 12, "v": speeds})
-    response = choose_response(open_data(rows), ResponseQuery(("v",), ("fs",)))
-    besides = add_response_drifts(Besides(), response, ["fs"])
+    source = open_data(rows)
+    response = choose_response(source, ResponseQuery(("v",), ("fs",)))
+    besides = add_response_checks(Besides(), source, response, ["fs"])
     assert {column for column, _ in besides.drifts} == ({"fs"} if doubts else set())
-    judged = besides.judge(replace(VERDICT, doubts=()))
+    judged = judge_besides(besides)
     assert set(judged.doubts) == doubts and (judged.state is INCONCLUSIVE) == bool(doubts)
 
 
@@ -595,8 +604,9 @@ def test_columns_are_held_that_vary_and_follow_from_no_other():
         }
     )
     names = ["host", "site", "size", "pair"]
-    response = choose_response(open_data(rows), ResponseQuery(("v",), ("fs",)))
-    listed = list_varying_columns(response, names, ["fs"], 0.9)
+    source = open_data(rows)
+    response = choose_response(source, ResponseQuery(("v",), ("fs",)))
+    listed = list_varying_columns(source, response, names, ["fs"], 0.9)
     assert (listed.names, listed.twins, listed.terms, listed.level) == (("size", "pair"), (("host", "fs"),), (), 0.9)
     adjusted = adjust_rows_for_columns(rows, "v", ["fs"], ["size"], 0.95)
     [term] = adjusted.terms
@@ -604,7 +614,7 @@ def test_columns_are_held_that_vary_and_follow_from_no_other():
     assert (term.name, term.aliased, term.turns) == ("fs", False, False)
     assert term.p > 0.05 > term.p_adjusted and math.isclose(term.share, 1.0)
     assert adjust_rows_for_columns(rows, "v", ["fs"], ["host"], 0.95).terms == ()
-    assert adjust_for_columns(response, ["fs"], ["size"], 0.95).terms == adjusted.terms
+    assert adjust_for_columns(source, response, ["fs"], ["size"], 0.95).terms == adjusted.terms
     assert list_level_terms(rows, ["fs", "size"]) == ["C(fs)", "C(size)"]
     many = build_table({"few": [float(n % 12) for n in range(13)], "many": [float(n) for n in range(13)]})
     assert list_level_terms(many, ["few", "many"]) == ["C(few)", "many"]

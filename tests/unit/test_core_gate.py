@@ -148,13 +148,13 @@ def test_the_json_of_a_gate():
         "not_gated": [{"of": "G", "why": "why"}],
         "problem": True,
     }
-    assert [(one.response, one.state, one.claim, one.subject, one.family) for one in verdict.verdicts] == [
+    assert [(one.response, one.state, one.claim, one.subject, one.family) for one in verdict.claims] == [
         ("A", VerdictState.DIFFERENT, "slower>25%", ("a", "b"), 4),
         ("D", VerdictState.EQUAL, "slower>25%", ("a", "b"), 4),
         ("A", VerdictState.DIFFERENT, "different>25%", ("a", "b"), 4),
         ("D", VerdictState.EQUAL, "different>25%", ("a", "b"), 4),
     ]
-    assert {(one.question, one.estimate.value) for one in verdict.verdicts} == {("gate", 2.0), ("gate", 1.0)}
+    assert {(one.question, one.estimate.value) for one in verdict.claims} == {("gate", 2.0), ("gate", 1.0)}
     assert codes(verdict.sentences) == ["gate-failed"] * 2 + ["gate-passed"] * 2 + ["not-gated"]
 
 
@@ -162,7 +162,7 @@ def test_the_json_of_a_gate():
 def test_an_inconclusive_condition_is_a_problem_of_a_strict_gate_alone(strict, problem):
     verdict = Gate((SLOWER,), strict).judge([FAMILY[2], FAMILY[3]])
     assert (verdict.failed, verdict.untold, verdict.problem) == ((), (("slower>25%", "C"),), problem)
-    assert [str(one.state) for one in verdict.verdicts] == ["inconclusive", "equal"]
+    assert [str(one.state) for one in verdict.claims] == ["inconclusive", "equal"]
     assert codes(verdict.sentences) == ["gate-inconclusive", "gate-passed"]
     assert not Gate((SLOWER,), strict).judge([FAMILY[3]]).problem
 
@@ -212,7 +212,7 @@ def test_a_condition_that_applies_to_nothing_is_refused_unless_it_was_sealed():
     verdict = Gate((SLOWER,)).judge(items, sealed=True)
     assert [(name, why.code) for name, why in verdict.untold] == [("slower>25%", "no-metric")]
     assert [(name, why.code) for name, why in verdict.not_gated] == [("n", "no-better-direction")]
-    (inapplicable,) = verdict.verdicts
+    (inapplicable,) = verdict.claims
     assert (str(inapplicable.state), inapplicable.claim, inapplicable.subject) == ("inconclusive", "slower>25%", ())
     assert Gate((MORE,)).judge(items, sealed=True).not_gated == ()
 

@@ -10,7 +10,8 @@ import statsmodels.api as sm
 from scipy import stats as scipy_stats
 
 from iosonde.core.types import Estimate
-from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.verdict import UncheckedClaim, VerdictState
+from iosonde.stats.assumptions import list_doubts
 from iosonde.stats.estimate.compare import EQUAL, MARGIN, NEGLIGIBLE, build_group, compare_groups
 from iosonde.stats.regression.effect_types import (
     FactorEffect,
@@ -19,7 +20,7 @@ from iosonde.stats.regression.effect_types import (
     describe_blocks,
     describe_drifts,
     describe_unclaimed_effects,
-    list_verdicts,
+    list_effect_claims,
 )
 from iosonde.stats.regression.effects import _encode_dummies, estimate_effects
 from iosonde.stats.regression.in_turn import DriftInTurn
@@ -124,37 +125,43 @@ def test_no_joint_effect_is_added_where_a_drift_explains_one():
     )
 
 
-def verdict(*factors: str, state: VerdictState, doubts: tuple[str, ...] = (), **more: Any) -> Verdict:
-    return Verdict("effect", "y", factors, state, doubts=doubts, **more)
+def claim(*factors: str, state: VerdictState, doubts: tuple[str, ...] = (), **more: Any) -> Any:
+    return UncheckedClaim("effect", "y", factors, state, **more), doubts
 
 
-def test_a_verdict_says_the_state_the_numbers_and_the_doubts_of_each_factor():
+def list_claims(effects: ResponseEffects) -> tuple[Any, ...]:
+    return tuple((claimed, list_doubts(checks)) for claimed, checks in list_effect_claims("y", effects))
+
+
+def test_a_claim_says_the_state_the_numbers_and_the_doubts_of_each_factor():
     sure, open_ = effect("a", adjusted=0.01, family=3), effect("b", adjusted=0.2, family=3)
     none = effect("c", adjusted=0.9, low=0.0, high=0.001, difference=0.001)
     blind, drifting = effect("d", p=None), effect("e", adjusted=0.01, drift=GONE)
-    made = list_verdicts("y", ResponseEffects(("a",), (sure, open_, none, blind, drifting)))
+    made = list_claims(ResponseEffects(("a",), (sure, open_, none, blind, drifting)))
     assert made == (
-        verdict("a", state=VerdictState.DIFFERENT, estimate=sure.explained, p=0.01, family=3),
-        verdict("b", state=VerdictState.INCONCLUSIVE, estimate=open_.explained, p=0.2, family=3),
-        verdict("c", state=VerdictState.EQUAL, estimate=none.explained, p=0.9),
-        verdict("d", state=VerdictState.NOT_TESTED, estimate=blind.explained, doubts=("bring-ups",)),
-        verdict("e", state=VerdictState.INCONCLUSIVE, estimate=drifting.explained, p=0.01, doubts=("order", "drift")),
+        claim("a", state=VerdictState.DIFFERENT, estimate=sure.explained, p=0.01, family=3),
+        claim("b", state=VerdictState.INCONCLUSIVE, estimate=open_.explained, p=0.2, family=3),
+        claim("c", state=VerdictState.EQUAL, estimate=none.explained, p=0.9),
+        claim("d", state=VerdictState.NOT_TESTED, estimate=blind.explained, doubts=("bring-ups",)),
+        claim("e", state=VerdictState.INCONCLUSIVE, estimate=drifting.explained, p=0.01, doubts=("order", "drift")),
     )
     untested = ResponseEffects(("a", "b"), (sure,), untested="why")
-    assert list_verdicts("y", untested) == tuple(verdict(name, state=VerdictState.NOT_TESTED) for name in "ab")
+    assert list_claims(untested) == tuple(
+        claim(name, state=VerdictState.NOT_TESTED, doubts=("few-trials",)) for name in "ab"
+    )
 
 
-def test_members_of_a_block_have_verdicts_of_their_own():
+def test_members_of_a_block_have_claims_of_their_own():
     own = effect("a", adjusted=0.01, share=0.2), effect("b", adjusted=0.4)
     block, joint = effect("a", "b", "c", adjusted=0.02, own=own), effect("a", "b", adjusted=0.02, is_joint=True)
     together = ("goes-together",)
-    made = list_verdicts("y", ResponseEffects(("a", "b", "c"), (block, joint)))
+    made = list_claims(ResponseEffects(("a", "b", "c"), (block, joint)))
     assert made == (
-        verdict("a", "b", "c", state=VerdictState.DIFFERENT, estimate=block.explained, p=0.02),
-        verdict("a", state=VerdictState.DIFFERENT, estimate=own[0].explained, p=0.01, doubts=together),
-        verdict("b", state=VerdictState.NOT_SEPARABLE, doubts=together),
-        verdict("c", state=VerdictState.NOT_SEPARABLE, doubts=together),
-        verdict("a", "b", state=VerdictState.DIFFERENT, estimate=joint.explained, p=0.02),
+        claim("a", "b", "c", state=VerdictState.DIFFERENT, estimate=block.explained, p=0.02),
+        claim("a", state=VerdictState.DIFFERENT, estimate=own[0].explained, p=0.01, doubts=together),
+        claim("b", state=VerdictState.NOT_SEPARABLE, doubts=together),
+        claim("c", state=VerdictState.NOT_SEPARABLE, doubts=together),
+        claim("a", "b", state=VerdictState.DIFFERENT, estimate=joint.explained, p=0.02),
     )
 
 

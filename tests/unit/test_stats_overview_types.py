@@ -10,10 +10,19 @@ import pytest
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate, Finding, Severity
-from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.verdict import UncheckedClaim, VerdictState
+from iosonde.stats.assumptions import holds, list_doubts
+from iosonde.stats.assumptions.required import REQUIRED
 from iosonde.stats.checks.s311_shared_bring_ups import build_finding, find_shared_factors
 from iosonde.stats.overview import words
-from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, OverviewRow, ResponseStory
+from iosonde.stats.overview.types import (
+    Efficiency,
+    Overview,
+    OverviewLatency,
+    OverviewRow,
+    ResponseStory,
+    judge_stories,
+)
 from iosonde.stats.regression import strata
 from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects
 from iosonde.stats.regression.types import BringUpFactors
@@ -100,8 +109,8 @@ SURE, OPEN = ResponseEffects(("a",), (effect("a", 0.01, 0.02),)), ResponseEffect
 def test_the_best_setting_is_as_sure_as_the_effects(effects, state):
     best, worst = row({"size": 65536}), row({"size": 1}, B)
     story = ResponseStory("read", "rate_last_done", effects, best, worst)
-    *_, verdict = story.verdicts({"size": "bytes"})
-    assert verdict == Verdict("best", "read rate_last_done", (), state, claim="size=64 KiB", estimate=A)
+    *_, (claim, _) = story.claims({"size": "bytes"})
+    assert claim == UncheckedClaim("best", "read rate_last_done", (), state, claim="size=64 KiB", estimate=A)
     assert story.is_significant is (state is VerdictState.DIFFERENT)
     assert (story.response, ResponseStory("", "y", effects, best, worst).response) == ("read rate_last_done", "y")
 
@@ -118,13 +127,17 @@ def test_the_best_setting_is_as_sure_as_the_effects(effects, state):
 )
 def test_impossible_and_missing_values_are_doubts_about_the_best(impossible, missing, doubts):
     story = ResponseStory("read", "y", SURE, row({"x": 1}), row({"x": 2}), impossible, missing)
-    of_effect, best = story.verdicts({})
-    assert best.doubts == doubts
-    assert of_effect.doubts == (("missing-values",) if missing else ())
+    (_, effect_checks), (_, best_checks) = story.claims({})
+    assert list_doubts(best_checks) == doubts
+    assert list_doubts(effect_checks) == (("missing-values",) if missing else ())
 
 
 def test_an_overview_collects_its_parts():
-    story, other = (ResponseStory("read", name, effects, row(), row()) for name, effects in (("y", SURE), ("z", OPEN)))
+    checks = holds(*REQUIRED["effect"], *REQUIRED["best"])
+    story, other = (
+        ResponseStory("read", name, effects, row(), row(), checks=checks)
+        for name, effects in (("y", SURE), ("z", OPEN))
+    )
     latency, efficiency = OverviewLatency("op", "open", {}, 0.5, 9, A), Efficiency("op", "rate", {}, "n", 1.0, 2.0, B)
     finding = Finding("S101", Severity.INFO, "s", {}, "a")
     made = Overview(
@@ -141,7 +154,7 @@ def test_an_overview_collects_its_parts():
         "warnings": ["w"],
         "sentence": "all",
     }
-    assert made.verdicts == (*story.verdicts({}), *other.verdicts({}))
+    assert made.verdicts == judge_stories([story, other], {})
     assert made.effects == {("read", "y"): SURE, ("read", "z"): OPEN}
     assert made.other_p_values(("read", "y")) == (0.3,) and made.other_p_values(("", "")) == (0.01, 0.3)
 

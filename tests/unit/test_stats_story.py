@@ -11,16 +11,23 @@ from scipy.stats import f as f_dist
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
+from iosonde.stats.assumptions import holds
 from iosonde.stats.overview import story
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.overview import build_overview_row
 from iosonde.stats.overview.probed_limits import ProbedLimits
-from iosonde.stats.overview.story import build_stories, describe_stories, estimate_cell_effects
+from iosonde.stats.overview.story import StoryBackground, build_stories, describe_stories, estimate_cell_effects
+from iosonde.stats.overview.types import judge_stories
 from iosonde.stats.regression.anova import compute_anova
 from iosonde.stats.regression.effect_types import FactorEffect, correct_effects
 from messages import assert_problem, codes
 
 NOT_TESTED, NOT_SEPARABLE = "not tested", "not separable"
+
+
+def tell(found: list[TrialCell], **background: Any):
+    rows = [build_overview_row(cell, 0.95) for cell in found]
+    return build_stories(rows, found, 0.95, StoryBackground(besides=holds("varies-besides"), **background))
 
 
 def cells(rng, effect=(0.0, 0.0), repeats=4, noise=0.05) -> list[TrialCell]:
@@ -38,7 +45,7 @@ def cells(rng, effect=(0.0, 0.0), repeats=4, noise=0.05) -> list[TrialCell]:
 
 
 def told(found: list[TrialCell], beside: list[TrialCell] | None = None):
-    return build_stories([build_overview_row(cell, 0.95) for cell in found], found, 0.95, beside or [])
+    return tell(found, headline_cells=beside or [])
 
 
 def said(found: list[TrialCell]) -> str:
@@ -50,8 +57,11 @@ def judged(found: list[TrialCell]):
 
 
 def states(found: list[TrialCell]) -> dict[tuple[str, ...], str]:
-    (one,) = told(found)
-    return {verdict.subject: str(verdict.state) for verdict in one.verdicts({}) if verdict.question == "effect"}
+    return {
+        verdict.subject: str(verdict.state)
+        for verdict in judge_stories(told(found), {})
+        if verdict.question == "effect"
+    }
 
 
 def table_of_cells(found: list[TrialCell]):
@@ -189,7 +199,7 @@ def test_one_trial_a_setting_that_leaves_nothing_over_is_not_tested():
     found = cells(np.random.default_rng(5), (1.0, 0.0), repeats=1)[:2]
     assert judged(found).untested and set(states(found).values()) == {NOT_TESTED}
     (one,) = told(found)
-    assert [str(verdict.state) for verdict in one.verdicts({}) if verdict.question == "best"] == [NOT_TESTED]
+    assert [str(verdict.state) for verdict in judge_stories([one], {}) if verdict.question == "best"] == [NOT_TESTED]
     assert codes(describe_stories([one], {})) == ["not-tested"]
 
 
@@ -391,13 +401,13 @@ def test_a_value_that_the_hardware_cannot_do_is_never_the_best():
     ]
     impossible = ProbedLimits((), 0.95).impossible(found, runs)
     assert impossible == found[:1]
-    (one,) = build_stories([build_overview_row(cell, 0.95) for cell in found], found, 0.95, (), impossible)
-    (best,) = [verdict for verdict in one.verdicts({}) if verdict.question == "best"]
+    (one,) = tell(found, impossible=impossible)
+    (best,) = [verdict for verdict in judge_stories([one], {}) if verdict.question == "best"]
     assert (best.claim, str(best.state), best.doubts) == ("fs=fast", "different", ())
     (text,) = describe_stories([one], {})
     assert "best 10.5" in text and "S127" in text
-    (only,) = build_stories([build_overview_row(cell, 0.95) for cell in found], found, 0.95, (), found)
-    assert only.verdicts({})[-1].doubts == ("impossible",)
+    (only,) = tell(found, impossible=found)
+    assert judge_stories([only], {})[-1].doubts == ("impossible",)
 
 
 def test_factors_that_act_only_together_are_not_called_without_effect():

@@ -1,31 +1,34 @@
 """Columns that vary outside the question: name them, adjust for them where possible, and qualify the verdicts."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
 
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message, spell
 from iosonde.core.table import Table
-from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
-from iosonde.data.varying import list_other_varying
-from iosonde.stats.overview.cells import number_shared_bring_ups
-from iosonde.stats.overview.measured_order import find_measured_order
+from iosonde.data.varying import NAMES, list_other_varying
+from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails, holds
+from iosonde.stats.assumptions.cells import check_cells
+from iosonde.stats.assumptions.order import detect_drifts
+from iosonde.stats.assumptions.units import check_units
+from iosonde.stats.overview.story import StoryBackground
 from iosonde.stats.overview.uneven_missing import describe_uneven_missing
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.held import MOST_LEVELS, AdjustedTerm, adjust_terms_for_columns
-from iosonde.stats.regression.in_turn import DOUBTS as IN_TURN
-from iosonde.stats.regression.in_turn import DriftInTurn, detect_drift_in_turn
+from iosonde.stats.regression.in_turn import DriftInTurn, check_drift
 from iosonde.stats.regression.regress import LinearModel, fit_table
 
 from .caveats import build_confounded_warning, format_some_texts
+from .trials import build_complete_cells, find_impossible_cells
 
 _PARTS = "Inconclusive: rows are single ranks, not repetitions: the error of a trial is unknown."
+SINGLE_RANKS = Message("single-ranks", "rows are single ranks, and no column names their trial")
 _HALF = 0.5
+_MOST_CELLS = 20_000  # more settings are checked together
 VARIES_BESIDES, GOES_TOGETHER = "varies-besides", "goes-together"
 
 
@@ -34,7 +37,8 @@ class Besides:
     """The varying columns ``names`` outside the question, and how adjusting for them changes each term. ``twins``:
     (column of the question, column that always changes with it). ``are_parts``: rows are single ranks of trials that no
     column identifies. ``drifts``: columns whose levels were measured one after the other. ``missing``: the setting that
-    lacks more values than the others."""
+    lacks more values than the others. ``rows``: further checks of the response, and of
+    what was examined."""
 
     names: tuple[str, ...] = ()
     twins: tuple[tuple[str, str], ...] = ()
@@ -43,6 +47,7 @@ class Besides:
     are_parts: bool = False
     drifts: tuple[tuple[str, DriftInTurn], ...] = ()
     missing: str = ""
+    rows: tuple[AssumptionCheck, ...] = ()
 
     @property
     def warnings(self) -> list[str]:
@@ -70,42 +75,44 @@ class Besides:
         sentences += [text for term in self.terms if (text := self._describe_term(term))]
         sentences += [f"{column} {drift.text}." for column, drift in self.drifts]
         sentences += [f"{self.missing}."] if self.missing else []
+        sentences += [f"{check.why}." for check in self.rows if check.worth < 1]
         return " ".join([*sentences, *([_PARTS] if self.are_parts else [])])
 
-    def judge(self, verdict: Verdict, names: Sequence[str] | None = None) -> Verdict:
-        """Qualify a verdict about terms or their columns ``names`` (default: its subject) by these columns."""
+    @property
+    def checks(self) -> tuple[AssumptionCheck, ...]:
+        """Return the checks of these columns, for claims about terms or their columns."""
+        return (*self._check_rows(), *self._check_columns(), *self._check_twins(), *self.rows)
+
+    def _check_rows(self) -> Iterator[AssumptionCheck]:
         if self.are_parts:
-            state = VerdictState.INCONCLUSIVE if verdict.state is VerdictState.DIFFERENT else verdict.state
-            verdict = replace(verdict, state=state, direction=None, doubts=(*verdict.doubts, "subsamples"))
-        subject = set(verdict.subject if names is None else names)
-        terms = [term for term in self.terms if subject & {term.name, *term.columns}]
-        drifts = [drift for column, drift in self.drifts if _is_of(subject, column)]
-        more = (
-            *([VARIES_BESIDES] if self.names else []),
-            *(IN_TURN if drifts else ()),
-            *(["missing-values"] if self.missing else []),
-        )
-        doubts = tuple(dict.fromkeys((*verdict.doubts, *more)))
-        if self._is_twin(subject) or any(term.aliased for term in terms):
-            return replace(
-                verdict, state=VerdictState.NOT_SEPARABLE, doubts=tuple(dict.fromkeys((*doubts, GOES_TOGETHER)))
-            )
-        if any(self._is_changed(term) for term in terms) or any(drift.explains_effect for drift in drifts):
-            return replace(verdict, state=VerdictState.INCONCLUSIVE, direction=None, doubts=doubts)
-        return replace(verdict, doubts=doubts)
+            yield fails("subsamples", VerdictState.INCONCLUSIVE, SINGLE_RANKS)
+        if self.missing:
+            yield doubtful("missing-values", self.missing)
 
-    def taken(self, verdicts: Iterable[Verdict]) -> frozenset[str]:
-        """Return the subjects that are DIFFERENT only without these columns: no sentence claims them."""
-        return frozenset(
-            name
-            for verdict in verdicts
-            if verdict.state is VerdictState.DIFFERENT and self.judge(verdict).state is not VerdictState.DIFFERENT
-            for name in verdict.subject
-        )
+    def _check_columns(self) -> Iterator[AssumptionCheck]:
+        for term in self.terms:
+            if self._is_changed(term) and not term.aliased:
+                why = self._describe_term(term)
+                yield fails(VARIES_BESIDES, VerdictState.INCONCLUSIVE, why, (term.name, *term.columns))
+        if self.names:
+            yield doubtful(VARIES_BESIDES)
+        for column, drift in self.drifts:
+            yield from check_drift(column, drift, (column,))
 
-    def _is_twin(self, subject: Collection[str]) -> bool:
-        """Return whether a column of ``subject``, or a level of one, always changes with another column."""
-        return any(_is_of(subject, column) for _, column in self.twins)
+    def without_drift_sentences(self) -> "Besides":
+        """Return the same for an answer that describes drifts itself."""
+        checks = (check for column, drift in self.drifts for check in check_drift(column, drift, (column,)))
+        return replace(self, drifts=(), rows=(*checks, *self.rows))
+
+    def _check_twins(self) -> Iterator[AssumptionCheck]:
+        for twin, column in self.twins:
+            why = build_confounded_warning(column, twin)
+            yield fails(GOES_TOGETHER, VerdictState.NOT_SEPARABLE, why, (column,), twin)
+        for term in self.terms:
+            if term.aliased:
+                others = self._name_columns()
+                why = build_confounded_warning(term.name, others)
+                yield fails(GOES_TOGETHER, VerdictState.NOT_SEPARABLE, why, (term.name, *term.columns), others)
 
     def _is_changed(self, term: AdjustedTerm) -> bool:
         """Return whether holding the columns changes the effect, not only its precision. If it is significant in one
@@ -119,8 +126,11 @@ class Besides:
     def _is_significant(self, p: float | None) -> bool:
         return p is not None and p < 1 - self.level
 
+    def _name_columns(self) -> str:
+        return join_names(self.names) if len(self.names) < 4 else f"the {len(self.names)} columns that vary besides"
+
     def _describe_term(self, term: AdjustedTerm) -> str:
-        columns = join_names(self.names) if len(self.names) < 4 else f"the {len(self.names)} columns that vary besides"
+        columns = self._name_columns()
         if term.aliased:
             return f"{build_confounded_warning(term.name, columns)}."
         if not self._is_significant(term.p):
@@ -132,24 +142,24 @@ class Besides:
         return f"{term.name}: inconclusive: with {columns} held its effect {outcome}."
 
 
-def _is_of(subject: Collection[str], column: str) -> bool:
-    """Return whether ``subject`` has the column, or a level of it (``fs[nfs]``)."""
-    return any(name == column or name.startswith(f"{column}[") for name in subject)
-
-
 def adjust_for_columns(
-    response: Response, terms: Sequence[str], names: Sequence[str], level: float, model: LinearModel | None = None
+    source: Source,
+    response: Response,
+    terms: Sequence[str],
+    names: Sequence[str],
+    level: float,
+    model: LinearModel | None = None,
 ) -> Besides:
     """Adjust the ``terms`` for the columns ``names``. ``model``: the fitted model of these terms, if there is one."""
     besides = adjust_rows_for_columns(response.rows, response.title, terms, names, level, model)
-    return add_response_drifts(besides, response, list_term_columns(terms, response.rows))
+    return add_response_checks(besides, source, response, list_term_columns(terms, response.rows))
 
 
 def adjust_rows_for_columns(
     rows: Table, title: str, terms: Sequence[str], names: Sequence[str], level: float, model: LinearModel | None = None
 ) -> Besides:
     """Adjust in the same way for rows of a table, whose response is the column ``title``."""
-    besides = _build_besides(rows, names, list_term_columns(terms, rows), level)
+    besides = build_besides(rows, names, list_term_columns(terms, rows), level)
     if not besides.names:
         return besides
     try:
@@ -159,43 +169,65 @@ def adjust_rows_for_columns(
     return replace(besides, terms=adjust_terms_for_columns(fitted, rows, besides.names))
 
 
-def list_varying_columns(response: Response, names: Sequence[str], columns: Sequence[str], level: float) -> Besides:
+def list_varying_columns(
+    source: Source, response: Response, names: Sequence[str], columns: Sequence[str], level: float
+) -> Besides:
     """List the columns ``names`` that do not follow from ``columns``, without adjusting for them."""
-    return add_response_drifts(_build_besides(response.rows, names, columns, level), response, columns)
+    return add_response_checks(build_besides(response.rows, names, columns, level), source, response, columns)
 
 
-def add_response_drifts(besides: Besides, response: Response, columns: Sequence[str]) -> Besides:
+def add_response_checks(besides: Besides, source: Source, response: Response, columns: Sequence[str]) -> Besides:
     """Add what the rows of a response say against claims about the columns ``columns``."""
-    return replace(
+    is_ordered = not (response.within_run or response.are_parts)
+    drifts = detect_drifts(response.rows, response.title, response.values, columns, besides.level) if is_ordered else ()
+    besides = replace(
         besides,
         are_parts=response.are_parts,
-        drifts=tuple(_detect_drifts(response, columns, besides.level)),
+        drifts=tuple(drifts),
         missing=describe_uneven_missing(response.rows, response.values, columns),
     )
+    return replace(besides, rows=(*besides.rows, *check_response(source, response, columns, besides)))
 
 
-def _build_besides(rows: Table, names: Sequence[str], columns: Sequence[str], level: float) -> Besides:
+def check_response(
+    source: Source, response: Response, columns: Sequence[str], besides: Besides
+) -> Iterator[AssumptionCheck]:
+    """Yield the checks of the trials of a response, at the settings of the ``columns``."""
+    few = len(response.rows.groups(columns)) <= _MOST_CELLS
+    cells = build_complete_cells(response, columns if few else ())
+    yield from check_cells(cells, find_impossible_cells(source, cells, besides.level), bool(besides.drifts))
+    candidates = list_unit_candidates(response, (*columns, *besides.names, *(twin for twin, _ in besides.twins)))
+    yield from check_units(response.rows, response.values, columns if few else (), candidates)
+    yield from holds("subsamples", "missing-values", "order", "drift")
+
+
+def list_unit_candidates(response: Response, excluded: Sequence[str]) -> list[str]:
+    """Return the columns of texts that may name what several rows share; numbers may be outcomes."""
+    rows, taken = response.rows, {response.title, response.measured, *excluded, *NAMES}
+    return [name for name, column in rows.columns.items() if name not in taken and not column.numeric]
+
+
+def build_besides(rows: Table, names: Sequence[str], columns: Sequence[str], level: float = 0.95) -> Besides:
+    """Separate the columns ``names`` that vary inside the settings of ``columns`` from those that always change with
+    one of these."""
     cells = len(rows.groups(columns))
     rest = tuple(name for name in names if len(rows.groups([*columns, name])) > cells)
     pairs = [(name, column) for name in names if name not in rest for column in columns]
-    return Besides(rest, tuple(pair for pair in pairs if _are_twins(rows, *pair)), level=level)
+    twins = tuple(pair for pair in pairs if _are_twins(rows, *pair))
+    return Besides(rest, twins, level=level, rows=holds(VARIES_BESIDES, GOES_TOGETHER))
 
 
-def _detect_drifts(response: Response, columns: Sequence[str], level: float) -> Iterator[tuple[str, DriftInTurn]]:
-    """Yield the drifting columns, each tested inside the cells of the others."""
-    present = np.flatnonzero(~np.isnan(response.values))
-    rows = response.rows.take(present)
-    if response.within_run or response.are_parts or number_shared_bring_ups(rows) is not None:
-        return
-    order = find_measured_order(rows, (response.title, *columns))
-    times = np.arange(len(rows), dtype=float) if order is None else order
-    for column in columns:
-        others = np.zeros(len(rows), dtype=np.intp)
-        for number, (_, places) in enumerate(rows.groups([name for name in columns if name != column])):
-            others[places] = number
-        drift = detect_drift_in_turn(rows.column(column).codes()[0], response.values[present], others, times, level)
-        if drift is not None:
-            yield column, drift
+def build_story_background(
+    rows: Table, names: Sequence[str], columns: Sequence[str], are_parts: bool = False
+) -> StoryBackground:
+    """Return what the columns ``names`` say about the effects of ``columns``: those that vary inside the settings are a
+    doubt, those that always change with one of these are in one block with it."""
+    besides = build_besides(rows, names, columns)
+    together: dict[str, list[str]] = {}
+    for twin, column in besides.twins:
+        together.setdefault(column, []).append(twin)
+    checks = replace(besides, twins=()).checks
+    return StoryBackground(together=together, untested=SINGLE_RANKS if are_parts else "", besides=checks)
 
 
 def _are_twins(rows: Table, a: str, b: str) -> bool:
@@ -207,7 +239,7 @@ def adjust_for_other_factors(
 ) -> Besides:
     """Adjust for columns that vary besides ``factors``, taken by their levels, and besides the columns ``also``."""
     terms = list_level_terms(response.rows, factors)
-    return adjust_for_columns(response, terms, list_other_varying(source, response, (*factors, *also)), level)
+    return adjust_for_columns(source, response, terms, list_other_varying(source, response, (*factors, *also)), level)
 
 
 def list_level_terms(rows: Table, factors: Sequence[str]) -> list[str]:

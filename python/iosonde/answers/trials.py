@@ -15,7 +15,9 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell, number_shared_bring_ups
+from iosonde.stats.overview.hardware import select_complete_probes
 from iosonde.stats.overview.measured_order import find_measured_order
+from iosonde.stats.overview.probed_limits import ProbedLimits
 from iosonde.stats.overview.story import estimate_cell_effects
 from iosonde.stats.regression.effect_types import ResponseEffects, correct_effects
 
@@ -128,10 +130,27 @@ def estimate_tested_effects(
 
 def _estimate_effects(response: Response, names: Sequence[str], level: float) -> ResponseEffects:
     """Compute the effects from trials with values of all these factors."""
+    return estimate_cell_effects(build_complete_cells(response, names), level, response.on(names).together)
+
+
+def build_complete_cells(response: Response, names: Sequence[str]) -> list[TrialCell]:
+    """Return the trials of each setting of the columns ``names`` that have a value of each of these."""
     valid = ~np.logical_or.reduce([np.isnan(response.values), *(response.rows.column(name).missing for name in names)])
     rows = response.rows.take(valid)
-    chosen = replace(response, rows=rows, at=None if response.at is None else response.at[valid]).on(names)
-    return estimate_cell_effects(build_response_cells(chosen), level, chosen.together)
+    at = None if response.at is None else response.at[valid]
+    return build_response_cells(replace(response, rows=rows, at=at).on(names))
+
+
+def find_impossible_cells(source: Source, cells: Sequence[TrialCell], level: float) -> list[TrialCell] | None:
+    """Return the cells beyond the limit of the hardware; None if DATA has no runs, and so no limit."""
+    if not source.runs:
+        return None
+    return build_probed_limits(source, level).impossible(cells, source.runs)
+
+
+def build_probed_limits(source: Source, level: float) -> ProbedLimits:
+    """Return the limits of the hardware by the probes of DATA."""
+    return ProbedLimits(select_complete_probes(source.probes), level)
 
 
 def select_headline_responses(source: Source, query: ResponseQuery, factors: Sequence[str]) -> list[Response]:

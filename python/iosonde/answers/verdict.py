@@ -1,6 +1,6 @@
 """Result of trying several models, in one sentence: the chosen one, the reason, and its error."""
 
-from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.verdict import UncheckedClaim, VerdictState
 from iosonde.core.words import format_number
 from iosonde.model.fit.choose import Choice
 from iosonde.model.fit.validate import Judged
@@ -32,14 +32,14 @@ def describe_choice(choice: Choice, scale: tuple[float, str] = _PLAIN) -> str:
     return text
 
 
-def build_model_verdict(choice: Choice, response: str, factors: tuple[str, ...]) -> Verdict:
-    """Return the verdict: DIFFERENT if the chosen model beats the overall mean by more than chance."""
+def build_model_claim(choice: Choice, response: str, factors: tuple[str, ...]) -> UncheckedClaim:
+    """Return the claim: DIFFERENT if the chosen model beats the overall mean by more than chance."""
     judged, gain = choice.tried[choice.chosen], choice.gain
     if choice.groups.n < FEWEST or gain is None or gain.low is None:
         state = VerdictState.NOT_TESTED
     else:
         state = VerdictState.DIFFERENT if _is_better_than_mean(choice) else VerdictState.INCONCLUSIVE
-    return Verdict("model", response, factors, state, None, judged.candidate.short, gain)
+    return UncheckedClaim("model", response, factors, state, None, judged.candidate.short, gain)
 
 
 def _is_better_than_mean(choice: Choice) -> bool:

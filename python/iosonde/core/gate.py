@@ -12,7 +12,7 @@ from .message import Message
 from .metrics import describe_change
 from .types import Estimate, Metric
 from .units import format_percent
-from .verdict import Verdict, VerdictState
+from .verdict import UncheckedClaim, VerdictState
 
 DIFFERENT = "different"
 WORDS = ("faster", "slower", "more", "less", DIFFERENT)
@@ -109,10 +109,10 @@ class GateRow:
         ends = self.condition.ends(self.item.comparison.gated_ratio, self.item.metric)
         return max((high for _, high in ends), default=1.0) - 1
 
-    def verdict(self) -> Verdict:
-        """Return the verdict: DIFFERENT if the condition holds, EQUAL if it does not."""
+    def claim(self) -> UncheckedClaim:
+        """Return the claim: DIFFERENT if the condition holds, EQUAL if it does not."""
         states = {True: VerdictState.DIFFERENT, False: VerdictState.EQUAL, None: VerdictState.INCONCLUSIVE}
-        return Verdict(
+        return UncheckedClaim(
             "gate",
             self.item.name,
             self.item.sides,
@@ -228,12 +228,12 @@ class GateVerdict:
         return bool(self.failed) or self.nothing or (self.gate.strict and bool(self.untold))
 
     @property
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """A verdict for each condition and comparison."""
+    def claims(self) -> tuple[UncheckedClaim, ...]:
+        """A claim for each condition and comparison."""
         inapplicable = (
-            Verdict("gate", why, (), VerdictState.INCONCLUSIVE, claim=condition) for condition, why in self.none
+            UncheckedClaim("gate", why, (), VerdictState.INCONCLUSIVE, claim=condition) for condition, why in self.none
         )
-        return (*(row.verdict() for row in self.rows), *inapplicable)
+        return (*(row.claim() for row in self.rows), *inapplicable)
 
     @property
     def sentences(self) -> tuple[str, ...]:

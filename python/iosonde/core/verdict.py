@@ -28,15 +28,14 @@ class Direction(StrEnum):
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A claim about a response.
+class UncheckedClaim:
+    """What an estimator says about a response, before its assumptions are checked.
 
     ``question`` is ``difference`` (of two sides), ``effect`` (of a factor, or a block of factors that change together),
     ``slope`` (of a term), ``limit`` (does a curve have one), ``best`` (an advised setting), ``model`` (does it beat the
     mean), ``change`` (over time), ``cause`` or ``gate``. ``subject`` has the objects of the claim: (A, B), the factors,
     the series, the class. ``claim`` names the best setting, the law, the cause. ``estimate`` is the number behind it.
-    ``family`` is the number of tests it was corrected for. ``doubts`` are stable codes of the assumptions that fail or
-    could not be checked (``DOUBTS``).
+    ``family`` is the number of tests it was corrected for.
     """
 
     question: str
@@ -48,7 +47,21 @@ class Verdict:
     estimate: Estimate | None = None
     p: float | None = None
     family: int = 1
+
+
+@dataclass(frozen=True)
+class Verdict(UncheckedClaim):
+    """A judged claim; only ``stats.assumptions.judge`` makes one.
+
+    ``doubts`` are stable codes of the assumptions that fail or are in doubt, ``checked`` those of all that were checked
+    (both of ``DOUBTS``). ``why`` is the sentence of the assumption that decided the state, '' if none did. ``remedy``
+    says what would settle an open question, '' if nothing is open.
+    """
+
     doubts: tuple[str, ...] = ()
+    checked: tuple[str, ...] = ()
+    why: str = ""
+    remedy: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form."""
@@ -63,6 +76,9 @@ class Verdict:
             "p": self.p,
             "family": self.family,
             "doubts": list(self.doubts),
+            "checked": list(self.checked),
+            "why": self.why,
+            "remedy": self.remedy,
         }
 
 

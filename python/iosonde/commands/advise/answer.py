@@ -12,7 +12,7 @@ from iosonde.answers.caveats import list_caveats, warn_logarithms, warn_single_t
 from iosonde.answers.learned import list_set_factors
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
-from iosonde.core.verdict import Direction, Verdict, VerdictState
+from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.core.where import find_matching_rows
 from iosonde.core.words import format_count, format_ratio_interval, format_share
 from iosonde.data.in_use import find_initial_levels
@@ -27,8 +27,9 @@ from iosonde.explain.advise_words import describe_advice
 from iosonde.explain.hints import build_hint_files
 from iosonde.explain.rules import Rule
 from iosonde.model.fit.features import encode_setting, list_factors_outside_range
+from iosonde.stats.assumptions import judge
 
-from .verdict import format_claim, judge_advice
+from .verdict import claim_advice, format_claim
 
 _MIN_COMPLETE_SHARE = 0.5  # of the rows, for a column to be taken for the workload unasked
 _VERDICTS = {
@@ -83,16 +84,16 @@ class Advised(Answer):
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return whether a setting is advised; with new trials, whether the advice beats what it replaces."""
-        return (self.besides.judge(judge_advice(self.advice) if self.tried is None else self._tried_verdict),)
+        return (judge(claim_advice(self.advice) if self.tried is None else self._tried_claim, self.besides.checks),)
 
     @property
-    def _tried_verdict(self) -> Verdict:
+    def _tried_claim(self) -> UncheckedClaim:
         assert self.tried is not None
         obtained = self.tried.obtained
         up = obtained.low is not None and obtained.low > 1
         down = obtained.high is not None and obtained.high < 1
         advice = self.advice
-        return Verdict(
+        return UncheckedClaim(
             "best",
             advice.instances.response,
             advice.instances.choose,
@@ -229,7 +230,7 @@ def _advise_on_response(
     )
     fixed = [response.rows.column(name).name for name in factors]
     more = list_varying_columns(
-        response, list_other_varying(source, response, (*chosen, *fixed)), [*chosen, *fixed], query.level
+        source, response, list_other_varying(source, response, (*chosen, *fixed)), [*chosen, *fixed], query.level
     )
     advice = compute_advice(response, replace(how, current=current), query.level)
     warnings = (

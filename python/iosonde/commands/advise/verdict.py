@@ -1,16 +1,16 @@
-"""The verdict of an advice: whether a setting, or rules, are advised."""
+"""The claim of an advice: whether a setting, or rules, are advised."""
 
 from iosonde.core.types import Estimate
-from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.verdict import UncheckedClaim, VerdictState
 from iosonde.explain.advise import NOTHING, RULES, Advice
 
 
-def judge_advice(advice: Advice) -> Verdict:
-    """Return the verdict: DIFFERENT if something is advised, NOT_TESTED if nothing is left to measure a gain on."""
+def claim_advice(advice: Advice) -> UncheckedClaim:
+    """Return the claim: DIFFERENT if something is advised, NOT_TESTED if nothing is left to measure a gain on."""
     state = VerdictState.INCONCLUSIVE if advice.kind == NOTHING else VerdictState.DIFFERENT
     state = VerdictState.NOT_TESTED if advice.gain is None else state
     instances = advice.instances
-    return Verdict(
+    return UncheckedClaim(
         "best", instances.response, instances.choose, state, None, format_claim(advice), _select_gain(advice)
     )
 

@@ -5,23 +5,29 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.answers.answer import Answer
-from iosonde.answers.besides import Besides, adjust_for_other_factors
+from iosonde.answers.besides import Besides, adjust_for_other_factors, list_varying_columns
 from iosonde.answers.caveats import list_caveats
 from iosonde.answers.trials import estimate_tested_effects
 from iosonde.commands.regress.answer import choose_response_and_terms
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.table import Table
-from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
+from iosonde.stats.assumptions import AssumptionCheck, fails, holds, judge, list_withdrawn_subjects
 from iosonde.stats.estimate.multiple import adjust_by_holm
 from iosonde.stats.regression import strata
 from iosonde.stats.regression.anova import Anova, VariationSource
 from iosonde.stats.regression.anova import compute_anova as allocated
-from iosonde.stats.regression.effect_types import ResponseEffects, describe_negligible_effects, list_verdicts
+from iosonde.stats.regression.effect_types import (
+    CheckedClaim,
+    ResponseEffects,
+    describe_negligible_effects,
+    list_effect_claims,
+)
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.weighted import Block
 
@@ -53,49 +59,53 @@ class AnalysisOfVariance(Answer):
     def sentence(self) -> str:
         """Which factors explain the variation."""
         twins = {column: f"{column} or {twin}" for twin, column in self.besides.twins}
-        verdicts = self._term_verdicts
-        taken = self.besides.taken(verdicts) - {name for pair in self.besides.twins for name in pair}
-        terms = describe_explanatory_terms(self.anova, verdicts, taken, twins, self.effects)
+        claims = [claim for claim, _ in self._claims]
+        withdrawn = list_withdrawn_subjects(claims, self.besides.checks)
+        withdrawn -= {name for pair in self.besides.twins for name in pair}
+        terms = describe_explanatory_terms(self.anova, claims, withdrawn, twins, self.effects)
         more = [] if self.effects is None else describe_negligible_effects(self.effects)
         return " ".join([terms, *(f"{text[:1].upper()}{text[1:]}." for text in more), self.besides.sentence]).rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return the verdict on the effect of each term."""
-        return tuple(self.besides.judge(verdict) for verdict in self._term_verdicts)
+        return tuple(judge(claim, (*own, *self.besides.checks)) for claim, own in self._claims)
 
     @property
-    def _term_verdicts(self) -> tuple[Verdict, ...]:
-        """Return the same verdicts, not yet adjusted for columns that vary besides."""
-        return list_term_verdicts(self.anova, self.effects, self.other_p_values)
+    def _claims(self) -> tuple[CheckedClaim, ...]:
+        """Return the effect of each term, not yet checked for columns that vary besides."""
+        return list_term_claims(self.anova, self.effects, self.other_p_values)
 
 
-def list_term_verdicts(
+def list_term_claims(
     table: Anova, effects: ResponseEffects | None = None, other_p_values: Sequence[float] = ()
-) -> tuple[Verdict, ...]:
-    """Return the verdicts on the main effects, as every command says them, if ``effects`` are given; and on all other
+) -> tuple[CheckedClaim, ...]:
+    """Return the claims on the main effects, as every command says them, if ``effects`` are given; and on all other
     terms by their p, corrected (Holm) over all tests."""
     tests = [] if effects is None else [test.p for test in effects.tests]
-    main = () if effects is None else list_verdicts(table.response, effects)
+    main = () if effects is None else list_effect_claims(table.response, effects)
     terms = [term for term in table.sources if not term.block and (effects is None or term.name not in effects.factors)]
     p_values = [*(term.p for term in terms), *tests, *other_p_values]
     family = sum(p is not None for p in p_values)
-    return (
-        *main,
-        *(
-            Verdict(
-                "effect",
-                table.response,
-                (term.name,),
-                _classify_effect(p, table.level),
-                estimate=term.explained,
-                p=p,
-                family=family,
-                doubts=() if term.p is not None or term.df_error else ("bring-ups",),
-            )
-            for term, p in zip(terms, adjust_by_holm(p_values), strict=False)
-        ),
+    claims = (
+        UncheckedClaim(
+            "effect",
+            table.response,
+            (term.name,),
+            _classify_effect(p, table.level),
+            estimate=term.explained,
+            p=p,
+            family=family,
+        )
+        for term, p in zip(terms, adjust_by_holm(p_values), strict=False)
     )
+    return (*main, *((claim, _check_term(term)) for claim, term in zip(claims, terms, strict=True)))
+
+
+def _check_term(term: VariationSource) -> tuple[AssumptionCheck, ...]:
+    lacks_bring_ups = term.p is None and not term.df_error
+    own = [fails("bring-ups", VerdictState.NOT_TESTED)] if lacks_bring_ups else []
+    return (*own, *holds("bring-ups", "few-trials"))
 
 
 def _classify_effect(adjusted: float | None, level: float) -> VerdictState:
@@ -136,8 +146,7 @@ def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None
     block = Block(how.block, how.weighted) if how.block else None
     table = allocated(rows, response.title, terms, query.level, block=block, kind=how.kind, contrasts=how.contrasts)
     factors = list_term_columns(terms, rows)
-    is_stated = bool(query.on or source.stated_roles)
-    more = _collect_other_varying_columns(source, response, terms, how, query) if is_stated else Besides()
+    more = _collect_other_varying_columns(source, response, terms, how, query)
     effects, other_p_values = _estimate_main_effects(source, query, how, response, factors)
     table = use_tested_shares(table, effects)
     warnings = (*list_caveats(response), *more.warnings, *table.warnings, *warn_unequal_spread(table, effects))
@@ -199,6 +208,8 @@ def _collect_other_varying_columns(
 ) -> Besides:
     """Return the varying columns that are neither terms nor blocks and do not number bring-ups."""
     rows = response.rows
+    if not query.on:
+        return list_varying_columns(source, response, (), list_term_columns(terms, rows), query.level)
     also = [rows.column(name).name for name in (how.block, *how.bring_ups) if name]
     return adjust_for_other_factors(source, response, list_term_columns(terms, rows), query.level, also)
 
@@ -218,26 +229,26 @@ def _refuse_bring_up_factors(how: SumsOfSquares, rows: Table, terms: Sequence[st
 
 def describe_explanatory_terms(
     table: Anova,
-    verdicts: Sequence[Verdict] | None = None,
+    claims: Sequence[UncheckedClaim] | None = None,
     taken: Collection[str] = (),
     names: Mapping[str, str] | None = None,
     tested: ResponseEffects | None = None,
 ) -> str:
-    """Name the terms that explain the variation, by the ``verdicts`` (default: those of the table alone). Do not claim
+    """Name the terms that explain the variation, by the ``claims`` (default: those of the table alone). Do not claim
     effects of terms in ``taken``, which other messages put in doubt. ``names``: term → its display name. ``tested``:
     the main effects that decide instead of the table."""
-    verdicts = list_term_verdicts(table) if verdicts is None else verdicts
+    claims = [claim for claim, _ in list_term_claims(table)] if claims is None else claims
     sources = [source for source in table.sources if not source.block]
     different = sorted(
-        (verdict for verdict in verdicts if verdict.state is VerdictState.DIFFERENT), key=lambda v: -_get_share(v)
+        (claim for claim in claims if claim.state is VerdictState.DIFFERENT), key=lambda c: -_get_share(c)
     )
-    significant = [verdict for verdict in different if not set(verdict.subject) & set(taken)]
-    open_ = {verdict.subject for verdict in verdicts if verdict.state is VerdictState.INCONCLUSIVE}
+    significant = [claim for claim in different if not set(claim.subject) & set(taken)]
+    open_ = {claim.subject for claim in claims if claim.state is VerdictState.INCONCLUSIVE}
     lost = [s.name for s in sources if s.p is None and not s.df_error]
     near = [s.name for s in sources if (s.name,) in open_ and (_get_p(s, tested) or 1.0) < 1 - table.level]
     more = f" Inconclusive for {join_names(lost)}: too few bring-ups." if lost else ""
     if near:
-        tests = max(verdict.family for verdict in verdicts)
+        tests = max(claim.family for claim in claims)
         more = f" Not significant after Holm's correction over {tests} tests: {join_names(near)}.{more}"
     exact = sorted((s for s in sources if s.p is None and s.df_error), key=lambda s: -s.share)
     if exact and len(exact) == len(sources):
@@ -248,7 +259,7 @@ def describe_explanatory_terms(
     if not different:
         other = "other " if lost or exact else ""
         return f"No {other}effect on {table.response} is significant at level {table.level:g}.{more}"
-    effects = ", ".join(_format_term(verdict, names or {}) for verdict in significant)
+    effects = ", ".join(_format_term(claim, names or {}) for claim in significant)
     rest = f"{100 * table.ss_residual / table.ss_total:.0f} % is residual"
     if table.strata and (between := sum(stratum.error.ss for stratum in table.strata[:-1])):
         rest = f"{100 * between / table.ss_total:.0f} % is the error between bring-ups, {rest}"
@@ -257,8 +268,8 @@ def describe_explanatory_terms(
     return f"The variation of {table.response} belongs to {effects}; {rest}.{more}"
 
 
-def _get_share(verdict: Verdict) -> float:
-    return 0.0 if verdict.estimate is None else verdict.estimate.value or 0.0
+def _get_share(claim: UncheckedClaim) -> float:
+    return 0.0 if claim.estimate is None else claim.estimate.value or 0.0
 
 
 def _get_p(source: VariationSource, tested: ResponseEffects | None) -> float | None:
@@ -267,7 +278,7 @@ def _get_p(source: VariationSource, tested: ResponseEffects | None) -> float | N
     return source.p if effect is None else effect.p
 
 
-def _format_term(verdict: Verdict, names: Mapping[str, str]) -> str:
-    name = "+".join(verdict.subject)
+def _format_term(claim: UncheckedClaim, names: Mapping[str, str]) -> str:
+    name = "+".join(claim.subject)
     name = names.get(name, name)
-    return f"{name} ({100 * _get_share(verdict):.0f} %)"
+    return f"{name} ({100 * _get_share(claim):.0f} %)"

@@ -18,9 +18,14 @@ from iosonde.core.types import Experiment
 from iosonde.core.verdict import Verdict
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
-from iosonde.stats.estimate.pair_words import describe_inconclusive_limits, describe_pair_verdict
+from iosonde.stats.assumptions import AssumptionCheck, doubtful, holds, judge, not_applicable
+from iosonde.stats.estimate.coarse import build_coarse_clock_warning, compute_half_ticks
+from iosonde.stats.estimate.pair_words import describe_inconclusive_limits, describe_pair_verdict, format_gate_name
 from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, build_paired_run, judge_pairs, list_cell_factors
+from iosonde.stats.estimate.sequential import LEAST
+from iosonde.stats.estimate.summarise import compute_sd
 
+from .caveat import judge_gate
 from .gated import gate_pairs, select_gated_pairs
 
 
@@ -58,8 +63,9 @@ class PairVerdicts(Answer):
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return the claim of each metric and cell, by its anytime-valid interval, and those of the gate."""
-        gate = () if self.judged is None else self.judged.verdicts
-        return (*(item.claim(len(self.items)) for item in self.items), *gate)
+        checks = {format_gate_name(item.name, item.cell): check_pairs(item) for item in self.items}
+        gate = () if self.judged is None else judge_gate(self.judged, checks)
+        return (*(judge(item.claim(len(self.items)), check_pairs(item)) for item in self.items), *gate)
 
     def content(self) -> dict[str, Any]:
         """Return the content of ``iosonde compare --json``; a single primary verdict is repeated at the top."""
@@ -96,6 +102,19 @@ class PairVerdicts(Answer):
             "state": str(pair_verdict.state),
         }
         return {**build_level_columns(pair_verdict.cell, row), **row}
+
+
+_BY_DESIGN = ("order", "drift", "dependent", "varies-besides", "goes-together")
+
+
+def check_pairs(pairs: PairVerdict) -> tuple[AssumptionCheck, ...]:
+    """Return the checks of pairs: each is measured in random order, next to each other, and differs in its sides
+    alone; complete pairs alone are used. The hardware's limit is not known."""
+    few = [doubtful("few-trials")] if pairs.n < LEAST else []
+    halves = compute_half_ticks([pairs.a, pairs.b], [compute_sd(pairs.a), compute_sd(pairs.b)]) if pairs.n > 1 else []
+    coarse = [doubtful("coarse-clock", build_coarse_clock_warning(2 * max(halves)))] if any(halves) else []
+    examined = holds("subsamples", "missing-values", "bring-ups", "few-trials", "coarse-clock")
+    return (*few, *coarse, *examined, *not_applicable(*_BY_DESIGN, "impossible"))
 
 
 def find_sealed_experiments(source: Source, group: str | None, published: bool) -> list[Experiment]:

@@ -14,7 +14,7 @@ from iosonde.core.message import Message, spell
 from iosonde.core.metrics import get_lowest_mean, is_count
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
-from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
@@ -22,15 +22,17 @@ from iosonde.data.responses import build_responses
 from iosonde.data.source import Source, separate_last_experiment
 from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import list_columns_in
+from iosonde.stats.assumptions import doubtful, judge
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Comparison
 from iosonde.stats.estimate.within_cells import compare_within_cells
 
 from .against import PairVerdicts, find_sealed_experiments, judge_sealed_pairs
-from .caveat import Caveat
+from .caveat import Caveat, list_checks
 from .cells import InCells, average_within_bring_ups, describe_exclusive_cells, split_pair_into_cells
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
 from .confounding import list_confounding_caveats, select_differing_caveats
+from .examined import HardwareLimits, list_examined
 from .gated import gate_cells
 from .overall import Overall, compute_overall_ratios
 from .own_caveats import list_own_caveats
@@ -91,7 +93,8 @@ def compare(source: Source | None, query: ResponseQuery, sides: Sides) -> Compar
         return judge_sealed_pairs(alone, query, pairs, sides.levels, sides.gate)
     if source is not None:
         source.require_trials(source.table)
-    return _build_comparisons(_plan_comparison(source, query, sides), query, sides)
+    limits = HardwareLimits([each for each in (source, sides.other) if each is not None], query.level)
+    return _build_comparisons(_plan_comparison(source, query, sides), query, sides, limits)
 
 
 def _plan_comparison(source: Source | None, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
@@ -198,7 +201,9 @@ def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterato
 # From pairs to an answer
 
 
-def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides) -> Comparisons:
+def _build_comparisons(
+    plan: _ComparisonPlan, query: ResponseQuery, sides: Sides, limits: HardwareLimits
+) -> Comparisons:
     every = [average_within_bring_ups(split_pair_into_cells(pair)) for pair in plan.pairs]
     # Where nothing else is left, the estimator says what is missing.
     ready = [matched for matched in every if not _describe_single_trial(matched)] or every
@@ -211,7 +216,8 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
         )
     comparisons = estimates.apply_holm_correction([_compare_cell(matched, query, sides) for matched in ready])
     items = _name_metrics(
-        _build_cell(matched, comparison, sides, plan) for matched, comparison in zip(ready, comparisons, strict=True)
+        _build_cell(matched, comparison, sides, plan, limits)
+        for matched, comparison in zip(ready, comparisons, strict=True)
     )
     notes = dict.fromkeys(
         text
@@ -238,7 +244,7 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
         plan.base,
         tuple(excluded),
         tuple(
-            _copy_caveats_to_mean(mean, items)
+            _copy_checks_to_mean(mean, items)
             for mean in compute_overall_ratios(pairs, query.level, sides.margin, sides.group or "")
         ),
         None if sides.gate is None else gate_cells(sides.gate, items, query.level),
@@ -253,26 +259,25 @@ def _name_metrics(items: Iterable[ComparedCell]) -> tuple[ComparedCell, ...]:
     return tuple(replace(item, metrics=tuple(dict.fromkeys(metrics[item.cell.get("operation")]))) for item in every)
 
 
-def _copy_caveats_to_mean(mean: Overall, items: Sequence[ComparedCell]) -> Overall:
-    """Copy doubts to a geometric mean from the comparisons of its two sides."""
+def _copy_checks_to_mean(mean: Overall, items: Sequence[ComparedCell]) -> Overall:
+    """Copy the checks to a geometric mean from the comparisons of its two sides."""
     mine = [item for item in items if (item.comparison.a.name, item.comparison.b.name) == (mean.a, mean.b)]
-    caveats = [each for item in mine for each in item.every_caveat]
-    clocks = [Caveat("", doubt) for item in mine for doubt in item.comparison.doubts if doubt != "cells-differ"]
-    return replace(mean, caveats=tuple(dict.fromkeys([*caveats, *clocks])))
+    checks = (check for item in mine for check in item.checks if check.assumption != "cells-differ")
+    return replace(mean, checks=tuple(dict.fromkeys(checks)))
 
 
 def _build_untested_verdict(matched: InCells, level: float) -> Verdict:
     """Build the verdict of a cell with one trial of a side."""
     sides, part = (matched.pair.a, matched.pair.b), matched.pair.part
-    return Verdict(
+    claim = UncheckedClaim(
         "difference",
         part.column,
         (sides[0].name, sides[1].name),
         VerdictState.NOT_TESTED,
         claim=part.label,
         estimate=Estimate(None, None, None, level, min(side.values.size for side in sides)),
-        doubts=("few-trials",),
     )
+    return judge(claim, [doubtful("few-trials")])
 
 
 def _describe_single_trial(matched: InCells) -> str:
@@ -287,14 +292,17 @@ def _describe_single_trial(matched: InCells) -> str:
     return Message("single-trial", template, cell=matched.pair.part.label or "all", unit=what, sides=join_names(few))
 
 
-def _build_cell(matched: InCells, comparison: Comparison, sides: Sides, plan: _ComparisonPlan) -> ComparedCell:
+def _build_cell(
+    matched: InCells, comparison: Comparison, sides: Sides, plan: _ComparisonPlan, limits: HardwareLimits
+) -> ComparedCell:
     part = matched.pair.part
     # The spread of iterations does not show how many trials are needed.
     comparison = replace(comparison, n_needed=None) if part.within_run else comparison
     group = None if sides.other is not None else sides.group
     shared = (*select_differing_caveats(matched.pair, group, plan.caveats), *part.caveats, *matched.shared)
-    own = list_own_caveats(matched, comparison, sides)
-    if any(caveat.doubt in ("drift", "dependent") or caveat.instead for caveat in own):
+    hardware, beyond = limits.check(matched)
+    own = (*list_own_caveats(matched, comparison, sides), *beyond)
+    if any(check.assumption in ("drift", "dependent") or check.instead for check in list_checks(own)):
         comparison = replace(comparison, n_needed=None)  # more of the same would not help
     return ComparedCell(
         part.cell,
@@ -308,6 +316,7 @@ def _build_cell(matched: InCells, comparison: Comparison, sides: Sides, plan: _C
         part.column,
         own,
         shared,
+        (*list_examined(matched.pair), hardware),
     )
 
 

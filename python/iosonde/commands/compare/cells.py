@@ -12,6 +12,7 @@ from iosonde.core.level_text import format_assignments
 from iosonde.core.message import Message
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
+from iosonde.stats.assumptions import fails
 from iosonde.stats.overview.shared_bring_ups import (
     AVERAGED_BRING_UPS,
     InEach,
@@ -124,7 +125,7 @@ def _build_unshared_caveat(pair: SidePair, place: int) -> Caveat | None:
     name = pair.part.adjust[place]
     template = "{factor} has no value that both {side_a} and {side_b} have: they cannot be separated here"
     text = Message("confounded", template, factor=name, side_a=pair.a.name, side_b=pair.b.name)
-    return Caveat(text, "goes-together", VerdictState.NOT_SEPARABLE, name)
+    return Caveat(text, fails("goes-together", VerdictState.NOT_SEPARABLE, text, cause=name))
 
 
 def _project_pair(pair: SidePair, places: Sequence[int]) -> SidePair:

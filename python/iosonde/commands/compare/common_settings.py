@@ -21,6 +21,7 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses
 from iosonde.data.source import Source
 from iosonde.data.varying import NAMES
+from iosonde.stats.assumptions import doubtful, fails
 
 from .caveat import Caveat
 from .parts import DATA, ROW
@@ -73,7 +74,7 @@ def find_cell_columns(a: Source, b: Source, names: tuple[str, str], query: Respo
                 factor=name,
                 levels=_format_levels(shared[name], units.get(name, "")),
             ),
-            "goes-together",
+            doubtful("goes-together"),
         )
         for name in differing
     ]
@@ -139,23 +140,21 @@ def _follows_from(table: Table, name: str, settings: Sequence[str]) -> bool:
 
 def _describe_lone_columns(alone: Mapping[str, str]) -> list[Caveat]:
     """Describe columns that vary in one DATA and are missing in the other: their levels are pooled."""
-    template = "{columns} {verb} in {side} only: its levels are pooled ({spell.where} chooses one)"
     by_side = group_by_key((side, name) for name, side in alone.items())
-    return [
-        Caveat(
-            Message(
-                "one-sided-setting",
-                template if len(columns) == 1 else template.replace("its", "their"),
-                columns=join_names(columns),
-                verb="varies" if len(columns) == 1 else "vary",
-                side=side,
-            ),
-            "goes-together",
-            VerdictState.NOT_SEPARABLE,
-            join_names(columns),
-        )
-        for side, columns in by_side.items()
-    ]
+    return [_build_lone_caveat(side, columns) for side, columns in by_side.items()]
+
+
+def _build_lone_caveat(side: str, columns: Sequence[str]) -> Caveat:
+    template = "{columns} {verb} in {side} only: its levels are pooled ({spell.where} chooses one)"
+    names, is_single = join_names(columns), len(columns) == 1
+    text = Message(
+        "one-sided-setting",
+        template if is_single else template.replace("its", "their"),
+        columns=names,
+        verb="varies" if is_single else "vary",
+        side=side,
+    )
+    return Caveat(text, fails("goes-together", VerdictState.NOT_SEPARABLE, text, cause=names))
 
 
 def _list_setting_columns(source: Source, query: ResponseQuery) -> list[str]:

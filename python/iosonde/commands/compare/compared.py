@@ -1,6 +1,6 @@
 """Results of a comparison: each cell with its wording, all operations together, and exclusions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -11,11 +11,12 @@ from iosonde.core.level_text import format_assignments
 from iosonde.core.message import Message
 from iosonde.core.table import format_cell
 from iosonde.core.types import Metric
-from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
+from iosonde.stats.assumptions import AssumptionCheck, doubtful, find_deciding_check, judge
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison
 from iosonde.stats.estimate.compare_words import Wording, describe_comparison, describe_overridden_verdict
 
-from .caveat import Caveat, build_difference_verdict, determine_state, find_overriding_caveat, list_doubt_codes
+from .caveat import Caveat, build_difference_claim, judge_gate, list_checks, state_of_interval
 from .overall import Overall
 
 _RESPONSE = ("operation", "metric", "unit", "response")
@@ -27,7 +28,7 @@ class ComparedCell:
     """A comparison and its cell. ``within_run``: compares iterations of single executions, not trials. ``group`` is the
     column that separates A from B; ``unit`` that of the values, ``units`` of the levels. ``adjusted``: columns within
     whose cells sides are compared. ``response`` is the compared column. ``caveats`` concern this comparison, ``shared``
-    all. ``metrics`` are those of its operation."""
+    all; ``examined``: the checks without a caveat. ``metrics`` are those of its operation."""
 
     cell: dict[str, Any]
     comparison: Comparison
@@ -40,6 +41,7 @@ class ComparedCell:
     response: str = ""
     caveats: tuple[Caveat, ...] = ()
     shared: tuple[Caveat, ...] = ()
+    examined: tuple[AssumptionCheck, ...] = ()
     metrics: tuple[str, ...] = ()
 
     @property
@@ -50,40 +52,50 @@ class ComparedCell:
     @property
     def state(self) -> VerdictState:
         """Return the state of the claim that B differs from A, by the interval, Holm's correction and the caveats."""
-        if self.comparison.decided.low is None and self.comparison.df < 1:
-            return VerdictState.NOT_TESTED
-        return determine_state(self._significant_verdict, self.every_caveat)
+        return self.verdict(1).state
 
     @property
-    def overridden(self) -> Caveat | None:
-        """Return the caveat that overrides the interval's claim."""
+    def overriding(self) -> AssumptionCheck | None:
+        """Return the check that overrides the interval's claim."""
         has_interval = self.comparison.decided.value is not None and self.comparison.decided.low is not None
-        return find_overriding_caveat(self._significant_verdict, self.every_caveat) if has_interval else None
+        return find_deciding_check(self._claimed_state, self.checks) if has_interval else None
 
     @property
-    def _significant_verdict(self) -> str:
-        """Return the interval's verdict, unless Holm's correction removes a difference."""
+    def _claimed_state(self) -> VerdictState:
+        """Return the state by the interval, unless Holm's correction removes a difference."""
         comparison = self.comparison
-        return CANNOT_TELL if comparison.verdict == DIFFERENT and comparison.by_chance else comparison.verdict
+        if comparison.decided.low is None and comparison.df < 1:
+            return VerdictState.NOT_TESTED
+        is_chance = comparison.verdict == DIFFERENT and comparison.by_chance
+        return state_of_interval(CANNOT_TELL if is_chance else comparison.verdict)
 
     @property
     def every_caveat(self) -> tuple[Caveat, ...]:
         """Return its own caveats and the shared ones."""
-        return (*self.caveats, *self.shared, *((Caveat(WITHIN_RUN, "within-run"),) if self.within_run else ()))
+        iterations = (Caveat(WITHIN_RUN, doubtful("within-run", WITHIN_RUN)),) if self.within_run else ()
+        return (*self.caveats, *self.shared, *iterations)
+
+    @property
+    def checks(self) -> tuple[AssumptionCheck, ...]:
+        """Return the checks of its assumptions."""
+        return (*map(doubtful, self.comparison.doubts), *list_checks(self.every_caveat), *self.examined)
 
     @property
     def by_level(self) -> tuple[tuple[float, str], ...]:
         """Return the interval's verdicts at other levels; empty if a caveat overrides one of them."""
         every = self.comparison.by_level
-        return () if any(find_overriding_caveat(verdict, self.every_caveat) for _, verdict in every) else every
+        states = (state_of_interval(verdict) for _, verdict in every)
+        return () if any(find_deciding_check(state, self.checks) for state in states) else every
 
     def verdict(self, family: int) -> Verdict:
-        """Return the claim, corrected for a ``family`` of comparisons."""
+        """Return the verdict, corrected for a ``family`` of comparisons."""
+        return judge(self._build_claim(family), self.checks)
+
+    def _build_claim(self, family: int) -> UncheckedClaim:
         comparison = self.comparison
         setting = {name: level for name, level in self.cell.items() if name not in _RESPONSE}
-        doubts = tuple(dict.fromkeys([*comparison.doubts, *list_doubt_codes(self.every_caveat)]))
-        claim = build_difference_verdict(
-            self.response, self.sides, self.state, comparison.above, comparison.decided, doubts
+        claim = build_difference_claim(
+            self.response, self.sides, self._claimed_state, comparison.above, comparison.decided
         )
         p = comparison.p if comparison.p_holm is None else comparison.p_holm
         return replace(claim, claim=", ".join(format_assignments(setting, self.units)), p=p, family=family)
@@ -96,20 +108,20 @@ class ComparedCell:
     @property
     def sentence(self) -> str:
         """Describe the result by the interval that decides."""
-        caveat = self.overridden
-        if caveat is not None:
-            return describe_overridden_verdict(self.comparison, self.words, caveat.why, caveat.instead)
+        check = self.overriding
+        if check is not None:
+            return describe_overridden_verdict(self.comparison, self.words, check.cause or check.why, check.instead)
         return describe_comparison(self.comparison, self.words)
 
     @property
     def verdict_word(self) -> str:
         """Return the verdict in a word: ``faster``, ``slower``, ``more``, ``less``, …"""
-        caveat = self.overridden
-        if caveat is None:
+        check = self.overriding
+        if check is None:
             return self.words.describe_verdict(self.comparison)
-        if caveat.instead is VerdictState.INCONCLUSIVE:
+        if check.instead is VerdictState.INCONCLUSIVE:
             return str(VerdictState.INCONCLUSIVE)
-        return f"{self.words.way(self.comparison)} (not separable from {caveat.why})"
+        return f"{self.words.way(self.comparison)} (not separable from {check.cause})"
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -179,8 +191,9 @@ class Comparisons(Answer):
     def verdicts(self) -> tuple[Verdict, ...]:
         """The claim of each comparison, of each geometric mean, and of each condition of the gate."""
         compared = (item.verdict(len(self.items)) for item in self.items)
-        gate = () if self.judged is None else self.judged.verdicts
-        return (*compared, *self.untested, *(mean.claim for mean in self.overall), *gate)
+        checks = {item.title(has_several_sides(self.items)): item.checks for item in self.items}
+        gate = () if self.judged is None else judge_gate(self.judged, checks)
+        return (*compared, *self.untested, *(mean.judged for mean in self.overall), *gate)
 
     @property
     def problem(self) -> bool:
@@ -203,6 +216,11 @@ class Comparisons(Answer):
     def records(self) -> list[dict[str, Any]]:
         """Return one row per comparison."""
         return [_build_record(item) for item in self.items]
+
+
+def has_several_sides(cells: Sequence[ComparedCell]) -> bool:
+    """Return whether the cells compare different pairs of sides, which their names then tell apart."""
+    return len({cell.sides for cell in cells}) > 1
 
 
 def _build_record(compared_cell: ComparedCell) -> dict[str, Any]:

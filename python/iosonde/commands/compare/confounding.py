@@ -15,6 +15,8 @@ from iosonde.core.verdict import VerdictState
 from iosonde.data.choice import column_to_texts
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.source import Source
+from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails
+from iosonde.stats.assumptions.dependence import describe_dependence
 from iosonde.stats.estimate.compare import DIFFERENT, Comparison
 from iosonde.stats.estimate.order_effect import (
     OrderedTrials,
@@ -50,10 +52,11 @@ def select_differing_caveats(pair: SidePair, group: str | None, caveats: Sequenc
     """Return the caveats of a pair of sides; a twin counts only if it differs between these two."""
     rows = pair.part.rows
     for caveat in caveats:
-        if caveat.instead is not VerdictState.NOT_SEPARABLE or group is None or caveat.why not in rows.columns:
+        cause = "" if caveat.check is None else caveat.check.cause
+        if group is None or cause not in rows.columns:
             yield caveat
             continue
-        levels = {str(key[0]): key[1] for key, _ in rows.groups([rows.column(group).name, caveat.why])}
+        levels = {str(key[0]): key[1] for key, _ in rows.groups([rows.column(group).name, cause])}
         if levels.get(pair.a.name) != levels.get(pair.b.name):
             yield caveat
 
@@ -63,7 +66,15 @@ def _build_twin_caveat(name: str, twin: str, own: str) -> Caveat:
     nodes."""
     follows = own == EXPERIMENT or "ranks" in (name, twin)
     other = name if twin == own else twin
-    return Caveat(together(name, twin), "goes-together", None if follows else VerdictState.NOT_SEPARABLE, other)
+    text = together(name, twin)
+    if follows:
+        return Caveat(text, doubtful("goes-together", text))
+    return Caveat(text, fails("goes-together", VerdictState.NOT_SEPARABLE, text, cause=other))
+
+
+def check_explanation(explains: bool, assumption: str, why: str) -> AssumptionCheck:
+    """Return the check of an assumption whose failure ``explains`` the claim, or only puts it in doubt."""
+    return fails(assumption, VerdictState.INCONCLUSIVE, why) if explains else doubtful(assumption, why)
 
 
 def _list_in_turn_caveats(source: Source, own: str, chosen_levels: Sequence[Cell]) -> Iterator[Caveat]:
@@ -84,7 +95,7 @@ def _list_in_turn_caveats(source: Source, own: str, chosen_levels: Sequence[Cell
         order_text = ", then ".join(format_level(level, unit) for level in ordered)
         yield Caveat(
             describe_measured_in_turn(f"{strip_factor_prefix(own)} was measured one after the other ({order_text})"),
-            "order",
+            doubtful("order"),
         )
 
 
@@ -111,7 +122,7 @@ def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows:
     caveats = list(_build_order_caveats(estimate_order_effect(trials, comparison.decided.level), comparison, turn))
     if caveats or order is None or not by_rows:  # a store's campaign has one caveat for all
         return caveats
-    return [Caveat(describe_measured_in_turn(turn), "order")]
+    return [Caveat(describe_measured_in_turn(turn), doubtful("order"))]
 
 
 def describe_measured_in_turn(turn: str) -> Message:
@@ -157,13 +168,12 @@ def _build_order_caveats(effect: OrderEffect, comparison: Comparison, turn: str)
             if comparison.verdict == DIFFERENT
             else "values drift with the order in which they were measured",
         )
-        yield Caveat(text, "drift", VerdictState.INCONCLUSIVE if gone else None, why)
+        yield Caveat(text, check_explanation(gone, "drift", why))
     elif effect.worth < 1:
         nothing = 1.0 if comparison.ratio is not None else 0.0
         gone = comparison.verdict == DIFFERENT and not is_excluding_when_discounted(
             comparison.decided, nothing, effect.worth
         )
-        template = "neighbouring trials resemble each other, so that each is worth {worth:.2g}"
-        why = Message("dependent-trials", template, worth=effect.worth)
+        why = describe_dependence(effect.worth)
         text = Message("dependent-trials", "{turn}, and {reason}", turn=turn, reason=why, worth=effect.worth)
-        yield Caveat(text, "dependent", VerdictState.INCONCLUSIVE if gone else None, why)
+        yield Caveat(text, check_explanation(gone, "dependent", why))

@@ -11,7 +11,7 @@ from iosonde.data.query import ResponseQuery
 from iosonde.stats.estimate.pair_words import format_gate_name
 from iosonde.stats.estimate.pairs import PairVerdict
 
-from .compared import ComparedCell
+from .compared import ComparedCell, has_several_sides
 
 _NOT_REQUESTED = "not selected"
 
@@ -47,7 +47,7 @@ def select_gated_pairs(
 def gate_cells(gate: Gate, cells: Sequence[ComparedCell], level: float) -> GateVerdict:
     """Gate comparisons, which share one error rate. Comparisons that are inconclusive through a failed assumption
     decide nothing."""
-    several = len({cell.sides for cell in cells}) > 1
+    several = has_several_sides(cells)
     return gate.judge(
         [
             GateItem(
@@ -57,7 +57,7 @@ def gate_cells(gate: Gate, cells: Sequence[ComparedCell], level: float) -> GateV
                 level,
                 cell.sides,
                 "",
-                cell.overridden is not None and cell.state is VerdictState.INCONCLUSIVE,
+                cell.overriding is not None and cell.state is VerdictState.INCONCLUSIVE,
             )
             for cell in cells
         ]

@@ -18,13 +18,14 @@ from iosonde.core.types import Better, Estimate
 from iosonde.core.units import format_ratio
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import format_count, join_names
+from iosonde.stats.assumptions import AssumptionCheck, doubtful, find_deciding_check, judge
 from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, NEGLIGIBLE, judge_ratio
 from iosonde.stats.estimate.compare_words import describe_inseparable_factors, format_side_name
 from iosonde.stats.estimate.ratio import compute_moments, estimate_geometric_ratio
 from iosonde.stats.estimate.within_cells import compare_within_cells
 from iosonde.stats.overview.shared_bring_ups import Key, group_means_by_bring_up, has_repeated_bring_ups
 
-from .caveat import Caveat, build_difference_verdict, determine_state, find_overriding_caveat, list_doubt_codes
+from .caveat import build_difference_claim, state_of_interval
 from .samples import SidePair
 
 _WHAT = ("operation", "metric", "unit", "response")
@@ -46,7 +47,7 @@ class Overall:
     exclusions: tuple[str, ...]
     unit: str = ""
     group: str = ""
-    caveats: tuple[Caveat, ...] = ()  # of the comparisons that are in it
+    checks: tuple[AssumptionCheck, ...] = ()  # of the comparisons that are in it
     settings_differ: bool = False  # beyond chance
 
     @property
@@ -55,9 +56,9 @@ class Overall:
         return judge_ratio(self.speed, self.margin)
 
     @property
-    def overridden(self) -> Caveat | None:
-        """Return the caveat that overrides the interval's claim."""
-        return find_overriding_caveat(self.verdict, self.caveats)
+    def overriding(self) -> AssumptionCheck | None:
+        """Return the check that overrides the interval's claim."""
+        return find_deciding_check(state_of_interval(self.verdict), self.checks)
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -65,20 +66,17 @@ class Overall:
         return format_side_name(self.a, self.group, self.unit), format_side_name(self.b, self.group, self.unit)
 
     @property
-    def claim(self) -> Verdict:
-        """Return the claim, as of a comparison; it is a single number, so it is not corrected."""
+    def judged(self) -> Verdict:
+        """Return the verdict, as of a comparison; it is a single number, so it is not corrected."""
         up = self.speed.value is not None and self.speed.value > 1
-        state = determine_state(self.verdict, self.caveats)
-        doubts = (*list_doubt_codes(self.caveats), *(["cells-differ"] if self.settings_differ else []))
-        return build_difference_verdict(
-            "geometric mean", self.sides, state, up, self.speed, tuple(dict.fromkeys(doubts))
-        )
+        claim = build_difference_claim("geometric mean", self.sides, state_of_interval(self.verdict), up, self.speed)
+        return judge(claim, (*self.checks, *([doubtful("cells-differ")] if self.settings_differ else [])))
 
     @property
     def verdict_word(self) -> str:
         """``faster`` or ``slower``, else the verdict."""
-        caveat = self.overridden
-        if caveat is not None and caveat.instead is VerdictState.INCONCLUSIVE:
+        check = self.overriding
+        if check is not None and check.instead is VerdictState.INCONCLUSIVE:
             return CANNOT_TELL
         if self.verdict in (CANNOT_TELL, EQUAL):
             return self.verdict
@@ -98,8 +96,8 @@ class Overall:
         gone = f"; left out: {', '.join(self.exclusions)}" if self.exclusions else ""
         a, b = self.sides
         claim = f"{b} {_format_relation(self.verdict_word)} {a}"
-        if (caveat := self.overridden) is not None and self.verdict_word != CANNOT_TELL:
-            claim = describe_inseparable_factors(self.group, caveat.why, self.verdict_word, a, b)
+        if (check := self.overriding) is not None and self.verdict_word != CANNOT_TELL:
+            claim = describe_inseparable_factors(self.group, check.cause, self.verdict_word, a, b)
         return (
             f"Geometric mean of {over}, each trial's own: {claim}, "
             f"{format_ratio(e.value)} ({interval}) times the speed{within}, n = {self.n_a} and {self.n_b}{gone}."

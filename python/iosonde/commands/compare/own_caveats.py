@@ -10,8 +10,8 @@ from iosonde.core.message import Message
 from iosonde.core.metrics import is_speed
 from iosonde.core.types import Better, Metric
 from iosonde.core.units import format_ratio, format_significant
-from iosonde.core.verdict import VerdictState
 from iosonde.core.words import format_count
+from iosonde.stats.assumptions import doubtful
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison, build_group, compare_groups
 from iosonde.stats.estimate.compare_words import format_side_name
 from iosonde.stats.estimate.missing import compute_fisher_exact_p, compute_worst_case
@@ -20,7 +20,7 @@ from iosonde.stats.overview.shared_bring_ups import Key
 
 from .caveat import Caveat
 from .cells import InCells
-from .confounding import order_caveats
+from .confounding import check_explanation, order_caveats
 from .parts import DATA, ROW
 from .samples import SideTrials, map_values_by_key
 from .sides import Sides
@@ -62,7 +62,7 @@ def _list_covariate_caveats(matched: InCells, side_column: str) -> list[Caveat]:
             means = f"{format_significant(a.side.mean)} in {a.name}, {format_significant(b.side.mean)} in {b.name}"
             template = "{covariate} differs between the sides, too ({means}): regress adjusts for it"
             caveats.append(
-                Caveat(Message("covariate-differs", template, covariate=name, means=means), "varies-besides")
+                Caveat(Message("covariate-differs", template, covariate=name, means=means), doubtful("varies-besides"))
             )
     return caveats
 
@@ -84,12 +84,11 @@ def list_missing_value_caveats(matched: InCells, comparison: Comparison, group: 
     lost = p < _MISSING_ALPHA and not _is_confirmed_by_missing(
         comparison, matched.pair.part.metric, more_of_b=worse == sides[1].name
     )
-    instead = VerdictState.INCONCLUSIVE if lost else None
     bound = _describe_worst_case(matched.pair.part.metric, sides, gone) if not matched.names else ""
     template = "values are missing: {counts} (Fisher's p = {p:.2g}){bound}"
     text = Message("missing-values", template, counts=counts, p=p, bound=bound, side=worse)
     why = Message("missing-values", "more values of {side} are missing", side=worse)
-    return [Caveat(text, "missing-values", instead, why)]
+    return [Caveat(text, check_explanation(lost, "missing-values", why))]
 
 
 def _count_missing(matched: InCells, side: SideTrials, group: str) -> tuple[int, int]:
@@ -171,7 +170,7 @@ def _build_selection_caveat(
     effect = "may explain the change" if comparison.verdict == DIFFERENT else "may hide a change"
     template = "the pairs are the {direction} values of {side}, so that regression to the mean " + effect
     why = Message("selected-pairs", template, direction=which, side=side)
-    return Caveat(text, "selected", VerdictState.INCONCLUSIVE if explained else None, why)
+    return Caveat(text, check_explanation(explained, "selected", why))
 
 
 def _get_decisive_interval(comparison: Comparison) -> tuple[float, float]:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.answers.besides import SINGLE_RANKS
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import format_assignments
-from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.table import Column, Table
 from iosonde.core.transforms import LOG_BASES
@@ -24,6 +24,7 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
 from iosonde.data.varying import NAMES, list_measured_columns, list_other_settings
+from iosonde.stats.assumptions import fails
 
 from .caveat import Caveat
 from .sides import Sides
@@ -153,8 +154,7 @@ def list_trial_caveats(response: Response) -> tuple[Caveat, ...]:
         return ()
     if not response.are_parts:
         return (Caveat(response.trial_note),)
-    why = Message("single-ranks", "rows are single ranks, and no column names their trial")
-    return (Caveat(response.trial_note, "subsamples", VerdictState.INCONCLUSIVE, why),)
+    return (Caveat(response.trial_note, fails("subsamples", VerdictState.INCONCLUSIVE, SINGLE_RANKS)),)
 
 
 def get_response_labels(response: Response, several: bool) -> dict[str, Any]:

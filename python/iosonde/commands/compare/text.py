@@ -194,9 +194,9 @@ def _map_verdicts_to_levels(item: ComparedCell) -> dict[str, list[str]]:
 
 def format_verdict(item: ComparedCell) -> str:
     """Return the verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``, ``slower !``."""
-    comparison, caveat = item.comparison, item.overridden
-    if caveat is not None:
-        return "~ !" if caveat.instead is VerdictState.INCONCLUSIVE else f"{item.words.way(comparison)} !"
+    comparison, overriding = item.comparison, item.overriding
+    if overriding is not None:
+        return "~ !" if overriding.instead is VerdictState.INCONCLUSIVE else f"{item.words.way(comparison)} !"
     if comparison.verdict == EQUAL:
         return "="
     if comparison.verdict == CANNOT_TELL:
@@ -214,7 +214,7 @@ def explain_signs(comparisons: Comparisons) -> str:
     if CANNOT_TELL in verdicts:
         more = any(item.comparison.n_more for item in comparisons.items)
         meanings.append("~ inconclusive" + (" (+n: additional trials per side needed)" if more else ""))
-    if any(item.state is VerdictState.INCONCLUSIVE and item.overridden for item in comparisons.items):
+    if any(item.state is VerdictState.INCONCLUSIVE and item.overriding for item in comparisons.items):
         meanings.append("~ ! inconclusive (below)")
     if any(item.state is VerdictState.NOT_SEPARABLE for item in comparisons.items):
         meanings.append("! not separable from what varies with the sides (below)")

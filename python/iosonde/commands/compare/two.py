@@ -17,6 +17,7 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.single_process import name_single_processes
 from iosonde.data.source import Source
+from iosonde.stats.assumptions import doubtful
 
 from .caveat import Caveat
 from .cells import describe_exclusive_cells, format_cells
@@ -202,7 +203,7 @@ def _describe_separation(a: Source, b: Source, names: tuple[str, str]) -> tuple[
     spans = [_format_span(source) for source in (a, b)]
     labels = [f"{name} ({span})" if span else name for name, span in zip(names, spans, strict=True)]
     template = "{data_a} and {data_b} were measured apart: whatever else changed in between is in the difference, too"
-    caveats = [Caveat(Message("measured-apart", template, data_a=labels[0], data_b=labels[1]), "order")]
+    caveats = [Caveat(Message("measured-apart", template, data_a=labels[0], data_b=labels[1]), doubtful("order"))]
     same = {run.id for run in a.runs} & {run.id for run in b.runs}
     if same:
         template = "both hold the same {runs}, which cannot differ"

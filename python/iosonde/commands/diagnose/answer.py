@@ -12,7 +12,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
-from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.data.source import Source
 from iosonde.explain import readings
 from iosonde.explain.causes import s410_trials
@@ -26,6 +26,7 @@ from iosonde.explain.seen import in_memory
 from iosonde.explain.seen.drawn import DrawnOperations
 from iosonde.explain.seen.group import OperationGroup, OperationTrials, TrialLook, TrialOperations
 from iosonde.explain.seen.in_memory import Reason, select_reasons
+from iosonde.stats.assumptions import AssumptionCheck, fails, holds, judge
 from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merge_histograms
 from iosonde.stats.estimate.summarise import estimate_mean
@@ -119,7 +120,9 @@ class OperationCauses(Answer):
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return a verdict on each group whose operations have one interpretation, and on each class that costs
         time."""
-        return tuple(verdict for group in self.groups for verdict in _build_verdicts(group))
+        return tuple(
+            judge(claim, _check_explanations(claim)) for group in self.groups for claim in _build_claims(group)
+        )
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde diagnose --json``."""
@@ -327,11 +330,11 @@ def _interpret_all_operations(looks: Sequence[TrialLook]) -> Reading | None:
     )
 
 
-def _build_verdicts(group: DiagnosedOperations) -> Iterator[Verdict]:
+def _build_claims(group: DiagnosedOperations) -> Iterator[UncheckedClaim]:
     setting = f", {group.group.setting_words}" if group.group.setting_words else ""
     response = f"{group.group.name}{setting}"
     if group.reading:
-        yield Verdict(
+        yield UncheckedClaim(
             "cause",
             response,
             ("all",),
@@ -342,7 +345,7 @@ def _build_verdicts(group: DiagnosedOperations) -> Iterator[Verdict]:
     for operation_class in group.slow:
         if operation_class.shares.cost_s.value:
             first = operation_class.reasons[0].suspect.agreement if operation_class.reasons else None
-            yield Verdict(
+            yield UncheckedClaim(
                 "cause",
                 response,
                 (operation_class.called,),
@@ -351,6 +354,14 @@ def _build_verdicts(group: DiagnosedOperations) -> Iterator[Verdict]:
                 estimate=operation_class.shares.cost_s,
                 p=first.p if first else None,
             )
+
+
+def _check_explanations(claim: UncheckedClaim) -> tuple[AssumptionCheck, ...]:
+    """Return whether other causes explain a class as well."""
+    if claim.state is not VerdictState.NOT_SEPARABLE:
+        return holds("goes-together")
+    why = Message("several-causes", "{causes} explain it equally well", causes=claim.claim)
+    return (fails("goes-together", VerdictState.NOT_SEPARABLE, why),)
 
 
 def _find_suspects_between_trials(looks: Sequence[TrialLook], density: DensityClasses, place: int) -> list[Suspect]:

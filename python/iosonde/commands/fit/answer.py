@@ -9,7 +9,7 @@ from iosonde.answers.besides import Besides, list_varying_columns
 from iosonde.answers.constraints import Broken, build_constraint_check, build_user_check, collect_designed
 from iosonde.answers.learned import Learning, select_examples
 from iosonde.answers.model_file import complete_factor_name, parse_setting
-from iosonde.answers.verdict import build_model_verdict, describe_choice
+from iosonde.answers.verdict import build_model_claim, describe_choice
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.table import Table
 from iosonde.core.units import choose_human_scale
@@ -28,6 +28,7 @@ from iosonde.model.fit.fitted import compute_negative_share, train_model
 from iosonde.model.fit.folds import group_inseparable_rows
 from iosonde.model.fit.unseen import UnseenAgainst, UnseenClasses, find_unseen_classes, select_unseen_by_factor
 from iosonde.model.fit.validate import Judged
+from iosonde.stats.assumptions import judge
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.regress import Regression, regress
 
@@ -105,7 +106,7 @@ class Fitted(Answer):
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return whether the chosen model beats the overall mean on unseen rows."""
         names = tuple(feature.name for feature in self.examples.features)
-        return (self.besides.judge(build_model_verdict(self.choice, self.examples.response, names)),)
+        return (judge(build_model_claim(self.choice, self.examples.response, names), self.besides.checks),)
 
     @property
     def rules(self) -> list[TreeRule] | None:
@@ -135,12 +136,11 @@ def fit(
     InputError, DataError."""
     how = how or Learning()
     training = select_examples(source, query)
-    more = Besides()
+    response = training.response
+    names = list_term_columns(query.on, response.rows) if query.on else response.names
+    others = list_other_varying(source, response, names) if query.on else ()
+    more = list_varying_columns(source, response, others, names, query.level)
     if query.on:
-        names = list_term_columns(query.on, training.response.rows)
-        more = list_varying_columns(
-            training.response, list_other_varying(source, training.response, names), names, query.level
-        )
         more = replace(more, twins=())  # a model of one predicts as well as one of the other
     together = group_inseparable_rows(training.examples, how.together)
     examples = training.add_single_trial_warning(together)

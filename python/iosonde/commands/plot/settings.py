@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from iosonde.answers.besides import build_story_background
 from iosonde.answers.caveats import list_caveats
-from iosonde.answers.trials import build_response_cells, select_headline_responses
+from iosonde.answers.trials import build_response_cells, find_impossible_cells, select_headline_responses
 from iosonde.commands.report.axis import title as operation_title
 from iosonde.commands.summary.answer import count_pilot_trials
 from iosonde.core.factor_levels import NAMES, PERCENTILE, FactorLevels, collect_factor_levels
@@ -21,10 +22,10 @@ from iosonde.core.words import format_count, join_names
 from iosonde.data.query import ALL, ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
+from iosonde.data.varying import list_other_varying
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.coarse_cells import compute_cell_half_ticks
 from iosonde.stats.overview.overview import build_overview_rows, estimate_cell_mean
-from iosonde.stats.overview.probed_limits import ProbedLimits
 from iosonde.stats.overview.story import build_stories, describe_stories
 from iosonde.stats.overview.types import ResponseStory
 
@@ -138,11 +139,16 @@ def _build_stories(
     family: Sequence[Response],
 ) -> tuple[ResponseStory, ...]:
     every, pilot = [cell for response_cells in cells for cell in response_cells], count_pilot_trials(source)
-    family_cells = [cell for response in family for cell in build_response_cells(response)]
-    impossible = ProbedLimits((), level).impossible(every, source.runs)
-    return build_stories(
-        build_overview_rows(every, level, pilot), every, level, family_cells, impossible, responses[0].together
+    first = responses[0]
+    others = list_other_varying(source, first, first.names)
+    background = build_story_background(first.rows, others, first.names, any(each.are_parts for each in responses))
+    background = replace(
+        background,
+        headline_cells=[cell for response in family for cell in build_response_cells(response)],
+        impossible=find_impossible_cells(source, every, level),
+        together=first.together if source.knows_factors else {**first.together, **(background.together or {})},
     )
+    return build_stories(build_overview_rows(every, level, pilot), every, level, background)
 
 
 # Factors

@@ -12,7 +12,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict
 from iosonde.data.responses import Response
 from iosonde.page.tables import DataTable
-from iosonde.stats.overview.types import ResponseStory
+from iosonde.stats.overview.types import ResponseStory, judge_stories
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class SettingsPlot(Answer):
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return the verdicts of a summary of the same settings."""
-        return tuple(verdict for story in self.stories for verdict in story.verdicts(self.units))
+        return judge_stories(self.stories, self.units)
 
     def content(self) -> dict[str, Any]:
         """Return its panels with their points, and its sentences."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.answers.answer import Answer, join_sentences
-from iosonde.answers.besides import Besides, add_response_drifts, adjust_for_other_factors
+from iosonde.answers.besides import Besides, adjust_for_other_factors, list_varying_columns
 from iosonde.answers.caveats import list_caveats, warn_single_trials
 from iosonde.answers.trials import estimate_tested_effects
 from iosonde.core.errors import DataError, InputError
@@ -21,7 +21,8 @@ from iosonde.model.fit.features import build_examples
 from iosonde.model.sensitivity.rank import rank_factors as ranked
 from iosonde.model.sensitivity.ranking import Ranking
 from iosonde.model.sensitivity.warnings import describe_ranking
-from iosonde.stats.regression.effect_types import ResponseEffects, list_verdicts
+from iosonde.stats.assumptions import judge, list_withdrawn_subjects
+from iosonde.stats.regression.effect_types import ResponseEffects, list_effect_claims
 
 _UNSAID = 0.5  # of the trials
 _SHARES = "in the intervals of S1 and ST: these are too narrow"
@@ -65,7 +66,8 @@ class Rankings(Answer):
 
     def _list_verdicts(self, place: int) -> list[Verdict]:
         ranking, more = self.rankings[place], self.besides[place] if self.besides else Besides()
-        return [more.judge(verdict) for verdict in list_verdicts(ranking.response, ranking.effects)]
+        claims = list_effect_claims(ranking.response, ranking.effects)
+        return [judge(claim, (*own, *more.checks)) for claim, own in claims]
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per factor."""
@@ -135,9 +137,9 @@ def _rank_responses(
             rest = (
                 adjust_for_other_factors(source, response, response.names, query.level)
                 if explicit
-                else (add_response_drifts(Besides(level=query.level), response, response.names))
+                else list_varying_columns(source, response, (), response.names, query.level)
             )
-            rest = replace(rest, drifts=())  # the effects of a ranking include factors measured in turn
+            rest = rest.without_drift_sentences()  # those of a ranking are in its effects
             ranking = _rank_response(response, effects.get(response.title), explicit, query.level, how)
             rankings.append(add_other_columns(ranking, rest))
             more.append(rest)
@@ -154,7 +156,8 @@ def _rank_responses(
 
 def add_other_columns(ranking: Ranking, rest: Besides) -> Ranking:
     """Add what varies besides, and drop effects that this overrides."""
-    taken = rest.taken(list_verdicts(ranking.response, ranking.effects))
+    claims = [claim for claim, _ in list_effect_claims(ranking.response, ranking.effects)]
+    taken = list_withdrawn_subjects(claims, rest.checks)
     text = f"{describe_ranking(ranking, taken)} {rest.sentence}".strip()
     return replace(ranking, sentence=text, warnings=(*rest.warnings, *ranking.warnings))
 

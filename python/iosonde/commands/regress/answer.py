@@ -1,7 +1,7 @@
 """Effects on a response: least squares on the raw repeats, with diagnostics of its validity."""
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,26 @@ from iosonde.answers.besides import Besides, adjust_for_columns
 from iosonde.answers.caveats import list_caveats
 from iosonde.core.errors import InputError
 from iosonde.core.json_integers import parse_json_integer
+from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale, format_fitted
-from iosonde.core.verdict import Direction, Verdict, VerdictState
+from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import VALUE, Response, choose_response
 from iosonde.data.source import Source
 from iosonde.data.varying import list_other_varying
+from iosonde.stats.assumptions import (
+    AssumptionCheck,
+    doubtful,
+    fails,
+    holds,
+    judge_all,
+    list_withdrawn_subjects,
+    not_applicable,
+)
+from iosonde.stats.assumptions.required import REQUIRED
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.model_plots import build_plot_data
 from iosonde.stats.regression.ols import Coefficient
@@ -61,23 +72,20 @@ class LeastSquares(Answer):
 
     def format_sentence(self, number: Callable[[float], str]) -> str:
         """Return the same sentence; ``number`` formats a response."""
-        text = describe_regression(self.regression, number, self.besides.taken(self._slopes))
+        text = describe_regression(self.regression, number, list_withdrawn_subjects(self._claims, self.besides.checks))
         return f"{text} {self.besides.sentence}".rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return one verdict per term but the intercept: whether its interval excludes 0."""
-        return tuple(self.besides.judge(slope) for slope in self._slopes)
+        return judge_all(self._claims, (*_check_regression(self.regression), *self.besides.checks))
 
     @property
-    def _slopes(self) -> tuple[Verdict, ...]:
-        """Return the same verdicts, not yet adjusted for columns that vary besides."""
-        regression = self.regression
-        doubts = tuple(
-            doubt for code, doubt in _DOUBTS.items() if any(finding.code == code for finding in regression.findings)
+    def _claims(self) -> tuple[UncheckedClaim, ...]:
+        """Return the same, whose assumptions are not yet checked."""
+        return tuple(
+            _claim_slope(self.regression, coefficient) for coefficient in self.regression.fit.coefficients()[1:]
         )
-        doubts += ("leverage",) if regression.assumptions and regression.assumptions.is_ruled_by_a_row else ()
-        return tuple(_judge_slope(regression, coefficient, doubts) for coefficient in regression.fit.coefficients()[1:])
 
     @property
     def scale(self) -> tuple[float, str]:
@@ -124,7 +132,7 @@ def regress(
     reduced_fit = _fit_without_rows(response.rows, regression, without, fitted_to) if without else None
     is_stated = bool(query.on or source.stated_roles)
     rest = list_other_varying(source, response, list_term_columns(terms, response.rows)) if is_stated else ()
-    more = adjust_for_columns(response, terms, rest, query.level, regression.model)
+    more = adjust_for_columns(source, response, terms, rest, query.level, regression.model)
     return LeastSquares(
         replace(regression, warnings=(*list_caveats(response), *more.warnings, *regression.warnings)),
         reduced_fit,
@@ -148,7 +156,8 @@ def regress_from_sums(
 ) -> LeastSquares:
     """Regress from the sums that a publication prints. Raises InputError naming the key."""
     predicted = predicted or AtPoints()
-    return LeastSquares(regress_sums(sums, level, at=predicted.at, m=_check_n_observations(predicted.m), source=source))
+    sums_regression = regress_sums(sums, level, at=predicted.at, m=_check_n_observations(predicted.m), source=source)
+    return LeastSquares(sums_regression, besides=Besides(rows=not_applicable(*REQUIRED["slope"])))
 
 
 def read_sums(path: str) -> dict[str, Any]:
@@ -196,15 +205,27 @@ def choose_response_and_terms(
     return response, terms
 
 
-def _judge_slope(regression: Regression, coefficient: Coefficient, doubts: tuple[str, ...]) -> Verdict:
+def _check_regression(regression: Regression) -> Iterator[AssumptionCheck]:
+    """Yield the checks of all slopes, and of those that a single row decides."""
+    for code, assumption in _DOUBTS.items():
+        sentence = next((finding.sentence for finding in regression.findings if finding.code == code), None)
+        yield from holds(assumption) if sentence is None else (doubtful(assumption, sentence),)
+    if regression.assumptions and regression.assumptions.is_ruled_by_a_row:
+        yield doubtful("leverage")
+    for coefficient in regression.fit.coefficients()[1:] if regression.fit.f is not None else ():
+        if row := regression.find_deciding_row(coefficient.name):
+            why = Message("deciding-row", "{row} alone decides the slope of {term}", row=row, term=coefficient.name)
+            yield fails("leverage", VerdictState.INCONCLUSIVE, why, (coefficient.name,))
+    yield from holds("leverage")
+
+
+def _claim_slope(regression: Regression, coefficient: Coefficient) -> UncheckedClaim:
     if regression.fit.f is None:
-        return Verdict("slope", regression.response, (coefficient.name,), VerdictState.NOT_TESTED, doubts=doubts)
-    if regression.find_deciding_row(coefficient.name):
-        doubts = tuple(dict.fromkeys((*doubts, "leverage")))
+        return UncheckedClaim("slope", regression.response, (coefficient.name,), VerdictState.NOT_TESTED)
     significant = is_significant(regression, coefficient)
     state = VerdictState.DIFFERENT if significant else VerdictState.INCONCLUSIVE
     direction = (Direction.UP if coefficient.estimate > 0 else Direction.DOWN) if significant else None
-    return Verdict(
+    return UncheckedClaim(
         "slope",
         regression.response,
         (coefficient.name,),
@@ -214,7 +235,6 @@ def _judge_slope(regression: Regression, coefficient: Coefficient, doubts: tuple
         Estimate(coefficient.estimate, coefficient.low, coefficient.high, regression.fit.level, regression.fit.n),
         coefficient.p,
         regression.fit.k,
-        doubts,
     )
 
 

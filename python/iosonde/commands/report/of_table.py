@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from iosonde.answers.besides import Besides
+from iosonde.answers.besides import build_story_background
 from iosonde.answers.constraints import SettingConstraints
 from iosonde.commands.rank.for_page import InfluenceOptions, build_table_influences
 from iosonde.commands.regress.for_page import PageTerms, build_table_models
@@ -59,10 +59,15 @@ def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
     trials = average_trials(table, roles.responses, grouped or ())
     rows = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
     cells = list(roles.settings) if grouped is not None else _coarsen_settings(table, roles.settings)
-    survey = overview.build_overview_from_table(
-        rows, roles.responses, cells, level, _list_headlines(table, roles.responses, cells)
-    )
     besides = list_other_settings(rows, roles.responses, cells) if grouped is not None else ()
+    survey = overview.build_overview_from_table(
+        rows,
+        roles.responses,
+        cells,
+        level,
+        _list_headlines(table, roles.responses, cells),
+        build_story_background(rows, besides, cells, trials.are_parts),
+    )
     inside = find_pooled_columns(survey, rows, besides)
     survey = add_pooled_warning(survey, inside)
     explained = build_table_models(survey, rows, roles.responses, roles.settings, PageTerms(on, besides), level)
@@ -91,7 +96,7 @@ def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
             roles.settings,
             InfluenceOptions(level, SettingConstraints(options.constraints), survey.effects, besides),
         ),
-        verdicts=tuple(Besides(inside, level=level).judge(verdict) for verdict in survey.verdicts),
+        verdicts=survey.verdicts,
         responses=map_responses(survey),
     )
 

@@ -15,7 +15,7 @@ from iosonde.core.level_text import format_setting
 from iosonde.core.message import Message
 from iosonde.core.no_scaling import find_without_efficiency
 from iosonde.core.table import Column
-from iosonde.core.verdict import Direction, Verdict, VerdictState
+from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
@@ -27,6 +27,8 @@ from iosonde.model.scaling.demands import Demands, compute_service_demands
 from iosonde.model.scaling.forecast import SCENARIO
 from iosonde.model.scaling.series import Series, build_series
 from iosonde.model.scaling.words import TITLES, list_conclusions
+from iosonde.stats.assumptions import doubtful, holds, judge
+from iosonde.stats.assumptions.required import REQUIRED
 
 from .stations import compute_work_per_operation
 
@@ -69,7 +71,8 @@ class ScaledSeries:
         if state is VerdictState.EQUAL:
             claim = TITLES[LINEAR]
         few = ("few-trials",) if any(size.rate.n < 2 for size in scaling.sizes) else ()
-        return Verdict(
+        misfit = ("lack-of-fit",) if scaling.regimes[-1].lacks_fit else ()
+        claim_of_limit = UncheckedClaim(
             "limit",
             self.series.response,
             (format_setting(self.series.by, self.series.units) or self.series.on,),
@@ -77,8 +80,8 @@ class ScaledSeries:
             direction,
             claim,
             limit.efficiency,
-            doubts=(*self.doubts, *few, *(("lack-of-fit",) if scaling.regimes[-1].lacks_fit else ())),
         )
+        return judge(claim_of_limit, (*map(doubtful, (*self.doubts, *few, *misfit)), *holds(*REQUIRED["limit"])))
 
     @property
     def sentences(self) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.answers.answer import Answer, build_level_columns
-from iosonde.answers.besides import Besides
+from iosonde.answers.besides import build_story_background
 from iosonde.answers.operations import compute_run_percentiles
 from iosonde.answers.tools import find_own_clock, list_tool_clocks
 from iosonde.answers.trials import (
@@ -44,8 +44,7 @@ class Summary(Answer):
     """Summary with a row per cell in ``overview``. ``clock`` names the clock of our engine's rates, '' for other
     columns. ``tool_clocks``: tools whose own numbers are included, each with the content of its clock. ``faults``:
     effects of faults inflicted on a lab. ``calls``: costs of operations for the servers, if these counted. ``spread``:
-    quantiles and the geometric mean of each row, if requested. ``besides``: table columns that look set and are pooled
-    by its cells."""
+    quantiles and the geometric mean of each row, if requested."""
 
     overview: Overview
     clock: str = ""
@@ -53,7 +52,6 @@ class Summary(Answer):
     faults: tuple[FaultEffect, ...] = ()
     calls: tuple[PhaseCalls, ...] = ()
     spread: tuple[Spread, ...] = ()
-    besides: Besides = Besides()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde summary --json``."""
@@ -70,7 +68,7 @@ class Summary(Answer):
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return the verdicts on each factor's effect on each response whose settings differ, and on the best
         setting."""
-        return tuple(self.besides.judge(verdict) for verdict in self.overview.verdicts)
+        return self.overview.verdicts
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per cell."""
@@ -143,7 +141,7 @@ def _add_pooled_factors(source: Source, cell_overview: Overview, query: Response
     names = find_pooled_columns(
         cell_overview, source.table, list_other_settings(source.table, measured, list(cell_overview.by))
     )
-    return Summary(add_pooled_warning(cell_overview, names), besides=Besides(names, level=cell_overview.level))
+    return Summary(add_pooled_warning(cell_overview, names))
 
 
 def find_pooled_columns(cell_overview: Overview, table: Table, besides: Sequence[str]) -> tuple[str, ...]:
@@ -199,8 +197,15 @@ def build_store_overview(source: Source, query: ResponseQuery, percentiles: Late
         count_pilot_trials(source),
         source.units(),
         extra_cells,
+        build_story_background(trials.rows, _list_pooled_factors(source, trials.by), trials.by).besides,
     )
     return overview.build_overview_from_store(trials, query.level, background)
+
+
+def _list_pooled_factors(source: Source, by: Sequence[str]) -> list[str]:
+    """Return the factors of a store that are not in ``by``; those that change with one of these are in a block with
+    it."""
+    return [name for name in source.varying_factors.names if name not in (*by, "ranks")]
 
 
 def _select_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
@@ -222,9 +227,21 @@ def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) 
     """Summarise columns as they are; computed ones under their own name. Rows of single ranks only if requested."""
     by = source.apart(by)
     if source.selects_ranks(by):
-        return overview.build_overview_from_table(source.table, query.response, by, query.level)
+        background = build_story_background(source.table, _list_other_columns(source, query.response, by), by)
+        return overview.build_overview_from_table(source.table, query.response, by, query.level, (), background)
     table, names = add_computed_columns(source, source.run_rows, query, by)
     family = select_headline_responses(source, query, by) if source.has_response_columns else []
     trials = source.average_parts(table, names, by)
     table = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
-    return overview.build_overview_from_table(table, names, by, query.level, [response.title for response in family])
+    others = _list_other_columns(source, names, by)
+    background = build_story_background(table, others, by, trials.are_parts)
+    headlines = [response.title for response in family]
+    return overview.build_overview_from_table(table, names, by, query.level, headlines, background)
+
+
+def _list_other_columns(source: Source, responses: Sequence[str], by: Sequence[str]) -> Sequence[str]:
+    """Return the columns that look set, or the factors of a store, which are not in ``by``."""
+    if source.knows_factors:
+        factors = source.varying_factors
+        return [name for name in (*factors.names, *factors.confounded) if name not in by]
+    return list_other_settings(source.table, list_columns_in(source.table, responses), list(by))

@@ -1,6 +1,6 @@
 """Changes over the history of a store: when, by how much, with which commit, and whether it is a regression."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,10 +10,11 @@ from iosonde.core.message import Message
 from iosonde.core.metrics import describe_change
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Better, Estimate
-from iosonde.core.verdict import Direction, Verdict, VerdictState
+from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import format_count, format_decimals
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
+from iosonde.stats.assumptions import AssumptionCheck, fails, holds, judge_all
 from iosonde.stats.changes.facts import FactChange, find_changed_facts
 from iosonde.stats.changes.find import BeforeAfter, Break, Search, compute_least_values, estimate_levels, find_changes
 
@@ -90,9 +91,9 @@ class SeriesChange:
         return self.new and self.verdict == WORSE
 
     @property
-    def claim(self) -> Verdict:
+    def claim(self) -> UncheckedClaim:
         """Return the claim that the level changed."""
-        return Verdict(
+        return UncheckedClaim(
             "change",
             f"{self.series.operation} {self.series.metric.name}",
             (self.series.title,),
@@ -197,13 +198,22 @@ class Watch(Answer):
         """Return one verdict per change, and an inconclusive one per series without any."""
         changed = {id(change.series) for change in self.changes}
         quiet = [
-            Verdict("change", f"{series.operation} {series.metric.name}", (series.title,), VerdictState.INCONCLUSIVE)
+            UncheckedClaim(
+                "change", f"{series.operation} {series.metric.name}", (series.title,), VerdictState.INCONCLUSIVE
+            )
             for series in self.series
             if id(series) not in changed
         ]
-        return tuple(
-            replace(claim, family=len(self.series)) for claim in [*(change.claim for change in self.changes), *quiet]
-        )
+        claims = [*(change.claim for change in self.changes), *quiet]
+        checks = (*self._check_lengths(), *holds("dependent", "few-trials"))
+        return judge_all((replace(claim, family=len(self.series)) for claim in claims), checks)
+
+    def _check_lengths(self) -> Iterator[AssumptionCheck]:
+        """Yield a failure for each series that is too short; dependent points are part of the test."""
+        for series in self.untold:
+            template = "a change takes {needed} points, and there are {n_points}"
+            why = Message("short-series", template, needed=self.needed, n_points=int(series.values.size))
+            yield fails("few-trials", VerdictState.INCONCLUSIVE, why, (series.title,))
 
     @property
     def untold(self) -> tuple[WatchedSeries, ...]:

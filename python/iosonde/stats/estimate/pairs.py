@@ -14,7 +14,7 @@ from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.types import Better, Estimate, Factor, FactorValue, level_text
-from iosonde.core.verdict import Direction, Verdict, VerdictState
+from iosonde.core.verdict import Direction, UncheckedClaim, VerdictState
 
 from . import sequential
 from .compare import CANNOT_TELL, DIFFERENT, judge_ratio
@@ -84,10 +84,10 @@ class PairVerdict:
         states = {DIFFERENT: VerdictState.DIFFERENT, CANNOT_TELL: VerdictState.INCONCLUSIVE}
         return states.get(self.verdict, VerdictState.EQUAL)
 
-    def claim(self, family: int) -> Verdict:
+    def claim(self, family: int) -> UncheckedClaim:
         """Return the claim that B differs from A, as one of a ``family``."""
         above = self.ratio.value is not None and self.ratio.value > 1
-        return Verdict(
+        return UncheckedClaim(
             "difference",
             " ".join(self.name[:2]),
             (self.rule.a, self.rule.b),

@@ -20,6 +20,7 @@ from iosonde.core.table import Table
 from iosonde.core.types import Estimate, Experiment
 
 from .. import checks
+from ..assumptions import AssumptionCheck
 from ..estimate.percentiles import PERCENTILES, TrialPercentiles, estimate_over_trials
 from ..estimate.scaling import estimate_efficiencies
 from ..estimate.stopping import estimate_stein_interval
@@ -34,7 +35,7 @@ from . import words
 from .cells import MeasuredCells, TrialCell, find_hidden_factors, group_into_cells, list_missing_values
 from .coarse_cells import compute_cell_half_ticks, widen_by_half_tick
 from .probed_limits import ProbedLimits
-from .story import build_stories, describe_stories
+from .story import StoryBackground, build_stories, describe_stories
 from .types import Efficiency, Overview, OverviewLatency, OverviewRow, ResponseStory
 from .uneven_missing import describe_uneven_missing
 
@@ -64,10 +65,15 @@ _SIZES = ("nodes", "ranks")
 
 
 def build_overview_from_table(
-    table: Table, responses: Sequence[str], by: Sequence[str], level: float, headlines: Sequence[str] = ()
+    table: Table,
+    responses: Sequence[str],
+    by: Sequence[str],
+    level: float,
+    headlines: Sequence[str] = (),
+    background: StoryBackground | None = None,
 ) -> Overview:
     """Build the overview of a plain table: every response in every group of the columns ``by``. ``headlines``:
-    responses of the family of tests, shown or not. Raises DataError."""
+    responses of the family of tests, shown or not. ``background``: what else is known. Raises DataError."""
     cells = [cell for cell in group_into_cells(table, responses, by) if cell.values.size]
     warnings = list(table.warnings)
     for response in responses:
@@ -91,9 +97,10 @@ def build_overview_from_table(
         units={column.name: "bytes" for column in columns if column.level_unit == "bytes"},
     )
     missing = {table.column(name).name: describe_uneven_missing(table, table.numbers(name), by) for name in responses}
-    response_stories = build_stories(
-        overview.rows, cells, level, group_into_cells(table, headlines, by), missing=missing
+    background = replace(
+        background or StoryBackground(), headline_cells=group_into_cells(table, headlines, by), missing=missing
     )
+    response_stories = build_stories(overview.rows, cells, level, background)
     in_stories = {story.metric for story in response_stories}
     alone = [prepend_place(text, name) for name, text in missing.items() if text and name not in in_stories]
     return _insert_story(replace(overview, warnings=(*overview.warnings, *alone)), response_stories)
@@ -105,7 +112,7 @@ class StoreBackground:
     of the ``experiments``; ``latencies``: the percentiles of each by run id. ``pilot``: the number of trials that fixed
     the total by Stein's rule, whose interval the means then use. ``units``: of the factors that have one.
     ``extra_cells``: cells of the headline metrics, which belong to the family of tests. ``probes``: limits of the
-    hardware."""
+    hardware. ``besides``: the checks of columns that are no factors."""
 
     runs: Sequence[StoredRun] = ()
     experiments: Sequence[Experiment] = ()
@@ -114,6 +121,7 @@ class StoreBackground:
     pilot: int | None = None
     units: Mapping[str, str] = field(default_factory=dict)
     extra_cells: Sequence[TrialCell] = ()
+    besides: Sequence[AssumptionCheck] = ()
 
 
 def build_overview_from_store(measured: MeasuredCells, level: float, background: StoreBackground) -> Overview:
@@ -127,17 +135,13 @@ def build_overview_from_store(measured: MeasuredCells, level: float, background:
         {name: unit for name, unit in background.units.items() if unit and name in measured.by},
         background.experiments,
     )
-    return _insert_story(
-        overview,
-        build_stories(
-            overview.rows,
-            measured.cells,
-            level,
-            background.extra_cells,
-            ProbedLimits(background.probes, level).impossible(measured.cells, background.runs),
-            measured.together,
-        ),
+    story_background = StoryBackground(
+        background.extra_cells,
+        ProbedLimits(background.probes, level).impossible(measured.cells, background.runs),
+        measured.together,
+        besides=background.besides,
     )
+    return _insert_story(overview, build_stories(overview.rows, measured.cells, level, story_background))
 
 
 def _insert_story(overview: Overview, response_stories: tuple[ResponseStory, ...]) -> Overview:

@@ -5,7 +5,7 @@ responses are one family, whichever of them are shown.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
@@ -17,8 +17,11 @@ from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric
 from iosonde.core.types import Better
 from iosonde.core.units import format_percent
+from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
 
+from ..assumptions import AssumptionCheck, fails, holds
+from ..assumptions.cells import check_cells, measure_worth
 from ..regression.effect_types import (
     FactorEffect,
     ResponseEffects,
@@ -37,24 +40,33 @@ _MOST_FACTORS = 4  # listed by name
 _MIN_SHARE = 0.05  # smallest reported share without a test
 
 
+@dataclass(frozen=True)
+class StoryBackground:
+    """What is known of the trials besides their cells. ``headline_cells``: cells of the headline responses, which
+    belong to the family of tests whether shown or not. ``impossible``: cells beyond the hardware limit, None if no
+    limit is set. ``together``: factor → the columns that always change with it. ``missing``: response → the setting
+    that lacks more values than the others. ``untested``: why nothing can be tested, as where rows are single ranks.
+    ``besides``: the checks of columns that are no factors."""
+
+    headline_cells: Sequence[TrialCell] = ()
+    impossible: Sequence[TrialCell] | None = None
+    together: Mapping[str, Sequence[str]] | None = None
+    missing: Mapping[str, str] | None = None
+    untested: str = ""
+    besides: Sequence[AssumptionCheck] = ()
+
+
 def build_stories(
-    rows: Sequence[OverviewRow],
-    cells: Sequence[TrialCell],
-    level: float,
-    headline_cells: Sequence[TrialCell] = (),
-    impossible: Sequence[TrialCell] = (),
-    together: Mapping[str, Sequence[str]] | None = None,
-    missing: Mapping[str, str] | None = None,
+    rows: Sequence[OverviewRow], cells: Sequence[TrialCell], level: float, background: StoryBackground | None = None
 ) -> tuple[ResponseStory, ...]:
     """Return the stories of responses whose settings differ by more than the number of nodes. ``rows`` are of the
-    ``cells``, one each. ``headline_cells``: cells of the headline responses, which belong to the family of tests
-    whether shown or not; ``impossible``: those of ``cells`` beyond the hardware limit; ``together``: factor → the
-    columns that always change with it; ``missing``: response → the setting that lacks more values than the others."""
+    ``cells``, one each."""
+    background = background or StoryBackground()
     rows_by_response = {key: list(some) for key, some in groupby(rows, key=lambda row: (row.operation, row.metric))}
-    displayed, others = _group_by_response(cells), _group_by_response(headline_cells)
-    family = {key: estimate_cell_effects(some, level, together) for key, some in (others | displayed).items()}
+    displayed, others = _group_by_response(cells), _group_by_response(background.headline_cells)
+    family = {key: _estimate_family_effects(some, level, background) for key, some in (others | displayed).items()}
     effects = dict(zip(family, correct_effects(list(family.values())), strict=True))
-    beyond = {(cell.operation, cell.metric, *cell.by.items()) for cell in impossible}
+    beyond = {(cell.operation, cell.metric, *cell.by.items()) for cell in background.impossible or ()}
     response_stories = []
     for key, its in rows_by_response.items():
         ordered = _sort_by_mean(its)
@@ -69,11 +81,28 @@ def build_stories(
                     possible[0],
                     possible[-1],
                     tuple(wrong),
-                    (missing or {}).get(key[1], ""),
+                    (background.missing or {}).get(key[1], ""),
+                    tuple(_check_story(displayed[key], background, bool(effects[key].drifting))),
                     tuple(metric for operation, metric in rows_by_response if operation == key[0]),
                 )
             )
     return tuple(response_stories)
+
+
+def _estimate_family_effects(cells: Sequence[TrialCell], level: float, background: StoryBackground) -> ResponseEffects:
+    if background.untested and cells:
+        return ResponseEffects(tuple(cells[0].by), untested=background.untested)
+    return estimate_cell_effects(cells, level, background.together)
+
+
+def _check_story(
+    cells: Sequence[TrialCell], background: StoryBackground, is_drifting: bool
+) -> Iterator[AssumptionCheck]:
+    if background.untested:
+        yield fails("subsamples", VerdictState.NOT_TESTED, background.untested)
+    yield from check_cells(cells, background.impossible, is_drifting)
+    yield from background.besides
+    yield from holds("subsamples", "missing-values")
 
 
 def _group_by_response(cells: Sequence[TrialCell]) -> dict[tuple[str, str], list[TrialCell]]:
@@ -100,7 +129,20 @@ def estimate_cell_effects(
         levels: list[object] = [cell.by[name] for cell in trials]
         settings |= dict.fromkeys((name, *(together or {}).get(name, ())), levels)
     effects = estimate_effects(settings, [cell.values for cell in trials], bring_ups, level, cells[0].log_base)
-    return effects if bring_ups is not None else _add_drifts(effects, trials, level)
+    return effects if bring_ups is not None else _add_worth(_add_drifts(effects, trials, level), trials, level)
+
+
+def _add_worth(effects: ResponseEffects, cells: Sequence[TrialCell], level: float) -> ResponseEffects:
+    """Add what a trial is worth where its neighbours resemble it, unless a drift explains that."""
+    is_clear = any(effect.p is not None and effect.p < 1 - level for effect in effects.effects)
+    worth = measure_worth(cells) if is_clear and not any(effect.drift for effect in effects.effects) else 1.0
+    if worth >= 1:
+        return effects
+
+    def add_worth(effect: FactorEffect) -> FactorEffect:
+        return replace(effect, worth=worth, own=tuple(map(add_worth, effect.own)))
+
+    return replace(effects, effects=tuple(map(add_worth, effects.effects)))
 
 
 def _add_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: float) -> ResponseEffects:

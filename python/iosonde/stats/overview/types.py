@@ -9,9 +9,11 @@ from iosonde.core.headlines import format_metric
 from iosonde.core.level_text import format_setting
 from iosonde.core.table import Cell as Level
 from iosonde.core.types import Estimate, Finding
-from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 
-from ..regression.effect_types import ResponseEffects, list_verdicts
+from ..assumptions import AssumptionCheck, doubtful, holds, judge
+from ..regression.effect_types import CheckedClaim, ResponseEffects, list_effect_claims
+from ..regression.in_turn import check_drift
 
 _FEW = 4  # with more factors, those without a level are omitted from a name
 
@@ -127,7 +129,7 @@ class Efficiency:
 class ResponseStory:
     """A response whose settings differ: its ``effects``, and its ``best`` and ``worst`` possible setting.
     ``impossible``: settings with values beyond the hardware limit (S127). ``missing``: the setting that lacks more
-    values than the others."""
+    values than the others. ``checks``: of the assumptions about its trials."""
 
     operation: str
     metric: str
@@ -136,6 +138,7 @@ class ResponseStory:
     worst: OverviewRow
     impossible: tuple[OverviewRow, ...] = ()
     missing: str = ""
+    checks: tuple[AssumptionCheck, ...] = ()
     metrics: tuple[str, ...] = ()  # of its operation
 
     @property
@@ -155,18 +158,33 @@ class ResponseStory:
         """Return whether any effect is significant."""
         return bool(self.effects.significant)
 
-    def verdicts(self, units: Mapping[str, str]) -> tuple[Verdict, ...]:
-        """Return the verdicts on each effect and on the best setting."""
+    def claims(self, units: Mapping[str, str]) -> tuple[CheckedClaim, ...]:
+        """Return the claims on each effect and on the best setting, each with its checks."""
+        missing = (doubtful("missing-values", self.missing),) if self.missing else ()
+        trials = (*missing, *self.checks)
+        effects = list_effect_claims(self.response, self.effects)
+        return (
+            *((claim, (*own, *trials)) for claim, own in effects),
+            (self._best_claim(units), (*self._best_checks, *missing, *map(self._limit_to_best, self.checks))),
+        )
+
+    def _best_claim(self, units: Mapping[str, str]) -> UncheckedClaim:
         state = VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
         if self.effects.untested:
             state = VerdictState.NOT_TESTED
         claim = self.best.setting(units)
-        doubts: tuple[str, ...] = ("impossible",) if self.best in self.impossible else ()
-        doubts += ("missing-values",) if self.missing else ()
-        best = Verdict("best", self.response, (), state, claim=claim, estimate=self.best.mean, doubts=doubts)
-        gaps = ("missing-values",) if self.missing else ()
-        effects = list_verdicts(self.response, self.effects)
-        return (*(replace(effect, doubts=(*effect.doubts, *gaps)) for effect in effects), best)
+        return UncheckedClaim("best", self.response, (), state, claim=claim, estimate=self.best.mean)
+
+    @property
+    def _best_checks(self) -> tuple[AssumptionCheck, ...]:
+        drifts = ((effect.name, effect.drift) for effect in self.effects.drifting if effect.drift is not None)
+        order = (check for name, drift in drifts for check in check_drift(name, drift))
+        impossible = (doubtful("impossible"),) if self.best in self.impossible else ()
+        return (*impossible, *order, *holds("order", "drift", "goes-together"))
+
+    def _limit_to_best(self, check: AssumptionCheck) -> AssumptionCheck:
+        """Return a check for the best setting, which has a check of its own whether it is possible."""
+        return holds("impossible")[0] if check.assumption == "impossible" and check.is_doubt else check
 
 
 @dataclass(frozen=True)
@@ -192,7 +210,7 @@ class Overview:
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return the verdicts on every effect and on the best setting of each response whose settings differ."""
-        return tuple(verdict for story in self.stories for verdict in story.verdicts(self.units))
+        return judge_stories(self.stories, self.units)
 
     @property
     def effects(self) -> dict[tuple[str, str], ResponseEffects]:
@@ -217,3 +235,8 @@ class Overview:
             "warnings": list(self.warnings),
             "sentence": self.sentence,
         }
+
+
+def judge_stories(stories: Sequence[ResponseStory], units: Mapping[str, str]) -> tuple[Verdict, ...]:
+    """Return the verdicts on the claims of stories."""
+    return tuple(judge(claim, own) for story in stories for claim, own in story.claims(units))

@@ -2,8 +2,8 @@
 
 ``correct_effects`` applies Holm's correction to all tests of a family. If no effect of a response is significant
 although its settings clearly differ, the factors interact: the effect of one depends on the others.
-``list_verdicts`` says the state of each factor and block, for all commands. It is that of a comparison of two levels:
-EQUAL if the whole interval of every difference between levels is within the margin, significant or not.
+``list_effect_claims`` says the state of each factor and block, for all commands. It is that of a comparison of two
+levels: EQUAL if the whole interval of every difference between levels is within the margin, significant or not.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from iosonde.core.estimate_text import format_percent_estimate
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_percent
-from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.verdict import UncheckedClaim, VerdictState
 from iosonde.core.words import join_names
 
+from ..assumptions import AssumptionCheck, doubtful, fails, holds
+from ..assumptions.dependence import describe_dependence, discount_p
 from ..estimate.compare import MARGIN
 from ..estimate.multiple import adjust_by_holm
-from .in_turn import DOUBTS, DriftInTurn
+from .in_turn import DriftInTurn, check_drift
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class FactorEffect:
     ``adjusted``: p corrected over the ``family`` of tests, None before ``correct_effects``. ``difference``: upper limit
     of the relative difference between any two levels, None if unknown. ``is_joint``: the difference of all settings, if
     no single factor has an effect. ``drift``: of values inside its levels, if these were measured one after the
-    other."""
+    other. ``worth``: how many independent trials a trial is worth."""
 
     factors: tuple[str, ...]
     explained: Estimate
@@ -41,6 +44,7 @@ class FactorEffect:
     difference: float | None = None
     is_joint: bool = False
     drift: DriftInTurn | None = None
+    worth: float = 1.0
 
     @property
     def name(self) -> str:
@@ -62,7 +66,13 @@ class FactorEffect:
         """Return whether the corrected test is significant, by more than the margin, and time does not explain the
         effect as well."""
         explained_by_time = self.drift is not None and self.drift.explains_effect
-        return self.passes_test and not self.is_negligible and not explained_by_time
+        return self.passes_test and not self.is_negligible and not explained_by_time and not self.is_undone
+
+    @property
+    def is_undone(self) -> bool:
+        """Return whether the dependence of neighbouring trials takes the significance away."""
+        alpha = 1 - self.explained.level
+        return self.passes_test and self.adjusted is not None and discount_p(self.adjusted, self.worth) >= alpha
 
     @property
     def passes_test(self) -> bool:
@@ -119,6 +129,11 @@ class ResponseEffects:
         """Return the effects that pass their tests, but are smaller than the margin."""
         return [effect for effect in self.effects if effect.passes_test and effect.is_negligible]
 
+    @property
+    def undone(self) -> list[FactorEffect]:
+        """Return the effects that pass their tests only as long as trials are taken to be independent."""
+        return [effect for effect in self.effects if effect.is_undone]
+
     def has_factors_in_same_block(self, names: Sequence[str]) -> bool:
         """Return whether any two of these factors are in one block."""
         return any(len(set(effect.factors) & set(names)) > 1 for effect in self.effects)
@@ -148,33 +163,52 @@ def _add_joint_effect(response: ResponseEffects, responses: int) -> ResponseEffe
     """Add the joint effect if no other is significant, at a tenth of alpha, because it is an additional test of each
     response."""
     joint = response.joint
-    if joint is None or joint.p is None or response.significant or response.drifting or response.negligible:
+    is_explained = response.significant or response.drifting or response.negligible or response.undone
+    if joint is None or joint.p is None or is_explained:
         return response
     joint = replace(joint, adjusted=min(1.0, 10 * responses * joint.p), family=responses)
     return replace(response, effects=(*response.effects, joint)) if joint.is_significant else response
 
 
-TOGETHER = ("goes-together",)
 _MOST_FACTORS = 4  # listed by name
 
+_EXAMINED = holds("goes-together", "bring-ups", "few-trials", "order", "drift")  # by the estimator, if it tests
+CheckedClaim = tuple[UncheckedClaim, tuple[AssumptionCheck, ...]]
+"""A claim, and the checks of its own assumptions."""
 
-def list_verdicts(response: str, effects: ResponseEffects) -> tuple[Verdict, ...]:
-    """Return a verdict for each factor and each block of factors."""
+
+def list_effect_claims(response: str, effects: ResponseEffects) -> tuple[CheckedClaim, ...]:
+    """Return a claim for each factor and each block of factors."""
     if effects.untested:
-        return tuple(Verdict("effect", response, (name,), VerdictState.NOT_TESTED) for name in effects.factors)
-    return tuple(verdict for effect in effects.effects for verdict in _list_effect_verdicts(response, effect))
+        why = (fails("few-trials", VerdictState.NOT_TESTED, effects.untested),)
+        return tuple(
+            (UncheckedClaim("effect", response, (name,), VerdictState.NOT_TESTED), why) for name in effects.factors
+        )
+    return tuple(claim for effect in effects.effects for claim in _list_claims_of_effect(response, effect))
 
 
-def _list_effect_verdicts(response: str, effect: FactorEffect) -> Iterator[Verdict]:
-    doubts: tuple[str, ...] = ("bring-ups",) if effect.p is None else ()
-    doubts += DOUBTS if effect.passes_test and effect.drift is not None else ()
-    yield _build_verdict(response, effect, _classify_effect(effect), doubts)
+def _list_claims_of_effect(response: str, effect: FactorEffect) -> Iterator[CheckedClaim]:
+    yield _build_claim(response, effect, _classify_effect(effect)), (*_check_effect(effect), *_EXAMINED)
     own = {member.factors[0]: member for member in effect.own}
     for name in effect.factors if effect.is_block and not effect.is_joint else ():
+        others = join_names([other for other in effect.factors if other != name])
+        why = Message("confounded", "{factor} always changes with {twin}", factor=name, twin=others)
         if name in own and own[name].is_significant:
-            yield _build_verdict(response, own[name], VerdictState.DIFFERENT, TOGETHER)
+            claim = _build_claim(response, own[name], VerdictState.DIFFERENT)
+            yield claim, (doubtful("goes-together", why), *_EXAMINED)
         else:
-            yield Verdict("effect", response, (name,), VerdictState.NOT_SEPARABLE, doubts=TOGETHER)
+            claim = UncheckedClaim("effect", response, (name,), VerdictState.NOT_SEPARABLE)
+            yield claim, (fails("goes-together", VerdictState.NOT_SEPARABLE, why, cause=others), *_EXAMINED)
+
+
+def _check_effect(effect: FactorEffect) -> Iterator[AssumptionCheck]:
+    if effect.p is None:
+        why = Message("bring-ups", "{factors} was set once for each bring-up", factors=effect.name)
+        yield fails("bring-ups", VerdictState.NOT_TESTED, why)
+    if effect.passes_test and effect.drift is not None:
+        yield from check_drift(effect.name, effect.drift)
+    if effect.is_undone:
+        yield fails("dependent", VerdictState.INCONCLUSIVE, describe_dependence(effect.worth))
 
 
 def _classify_effect(effect: FactorEffect) -> VerdictState:
@@ -185,8 +219,8 @@ def _classify_effect(effect: FactorEffect) -> VerdictState:
     return VerdictState.DIFFERENT if effect.is_significant else VerdictState.INCONCLUSIVE
 
 
-def _build_verdict(response: str, effect: FactorEffect, state: VerdictState, doubts: tuple[str, ...]) -> Verdict:
-    return Verdict(
+def _build_claim(response: str, effect: FactorEffect, state: VerdictState) -> UncheckedClaim:
+    return UncheckedClaim(
         "effect",
         response,
         effect.factors,
@@ -194,7 +228,6 @@ def _build_verdict(response: str, effect: FactorEffect, state: VerdictState, dou
         estimate=effect.explained,
         p=effect.adjusted,
         family=effect.family,
-        doubts=doubts,
     )
 
 
@@ -215,8 +248,10 @@ def describe_blocks(effects: Sequence[FactorEffect]) -> Iterator[str]:
 
 
 def describe_drifts(effects: ResponseEffects) -> list[str]:
-    """Describe the drift behind each effect that would otherwise be significant."""
-    return [f"{effect.name} {effect.drift.text}" for effect in effects.drifting if effect.drift is not None]
+    """Describe the drift, or the dependence, behind each effect that would otherwise be significant."""
+    drifts = [f"{effect.name} {effect.drift.text}" for effect in effects.drifting if effect.drift is not None]
+    undone = (effect for effect in effects.undone if effect.drift is None)
+    return [*drifts, *(f"{effect.name}: inconclusive: {describe_dependence(effect.worth)}" for effect in undone)]
 
 
 def describe_negligible_effects(effects: ResponseEffects) -> list[str]:

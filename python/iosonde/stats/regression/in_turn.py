@@ -5,11 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from iosonde.core.arrays import Array, Indices
+from iosonde.core.message import Message
 from iosonde.core.units import format_percent
+from iosonde.core.verdict import VerdictState
 
+from ..assumptions import AssumptionCheck, doubtful, fails
 from ..estimate.order_effect import ALPHA, OrderedTrials, OrderEffect, estimate_order_effect, is_explained_by_drift
 
-DOUBTS = ("order", "drift")
 _FEWEST = 4  # trials per level: fewer may be in turn by chance, and show no drift
 
 
@@ -29,6 +31,17 @@ class DriftInTurn:
         how = f"values drift inside its levels, by {format_percent(abs(self.change))} from the first trial to the last"
         gone = ", which explains its effect" if self.explains_effect else ""
         return f"was measured one level after the other, and {how} (p = {self.p:.2g}){gone}"
+
+
+def check_drift(
+    column: str, drift: DriftInTurn, subject: tuple[str, ...] = ()
+) -> tuple[AssumptionCheck, AssumptionCheck]:
+    """Return the checks of a ``column`` that was measured in turn while values drifted."""
+    why = Message("drift", "{column} {drift}", column=column, drift=drift.text)
+    order = doubtful("order", why, subject)
+    if drift.explains_effect:
+        return order, fails("drift", VerdictState.INCONCLUSIVE, why, subject)
+    return order, doubtful("drift", why, subject)
 
 
 def detect_drift_in_turn(

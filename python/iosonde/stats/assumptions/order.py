@@ -1,0 +1,32 @@
+"""Columns whose levels were measured one after the other while values drifted."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from iosonde.core.arrays import Array
+from iosonde.core.table import Table
+
+from ..overview.cells import number_shared_bring_ups
+from ..overview.measured_order import find_measured_order
+from ..regression.in_turn import DriftInTurn, detect_drift_in_turn
+
+
+def detect_drifts(
+    rows: Table, title: str, values: Array, columns: Sequence[str], level: float
+) -> Iterator[tuple[str, DriftInTurn]]:
+    """Yield the drifting ``columns``, each tested inside the cells of the others. ``values``: of the response
+    ``title``."""
+    present = np.flatnonzero(~np.isnan(values))
+    rows, values = rows.take(present), values[present]
+    if number_shared_bring_ups(rows) is not None:
+        return
+    order = find_measured_order(rows, (title, *columns))
+    times = np.arange(len(rows), dtype=float) if order is None else order
+    for column in columns:
+        others = np.zeros(len(rows), dtype=np.intp)
+        for number, (_, places) in enumerate(rows.groups([name for name in columns if name != column])):
+            others[places] = number
+        drift = detect_drift_in_turn(rows.column(column).codes()[0], values, others, times, level)
+        if drift is not None:
+            yield column, drift
