@@ -35,7 +35,7 @@ def select_runs(runs: Sequence[StoredRun], conditions: Sequence[Condition]) -> l
 
 
 def _has_matching_row(run: StoredRun, conditions: Sequence[Condition]) -> bool:
-    settings = [{**run.factors, **row["factors"]} for row in run.row_settings.values()] or [dict(run.factors)]
+    settings = [{**run.factors, **setting} for setting in run.settings]
     columns = {name: [setting.get(name) for setting in settings] for name, _, _ in conditions}
     return len(find_matching_rows(columns, conditions)) > 0
 

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from iosonde.answers.answer import Answer
+from iosonde.core.derived_numbers import ALL_OPERATIONS
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.schema import BRING_UPS, OBSERVED_FACTORS
@@ -187,12 +188,13 @@ def build_thesis_document(chosen: ChosenRuns) -> dict[str, Any]:
 
 
 def _select_operations(rows: Sequence[Mapping[str, Any]], runs: Sequence[StoredRun]) -> list[Mapping[str, Any]]:
-    """Drop rows named after a whole step, which also has the tool's own operations."""
+    """Drop rows of a whole step, which also has the tool's own operations."""
     steps = {(run.id, phase.operation) for run in runs for phase in run.phases if phase.read_from_each}
     return [
         row
         for row in rows
-        if (row["run"], row["operation"]) not in steps or not str(row["metric"]).endswith("_last_done")
+        if not row["operation"].endswith(ALL_OPERATIONS)
+        and ((row["run"], row["operation"]) not in steps or not str(row["metric"]).endswith("_last_done"))
     ]
 
 
