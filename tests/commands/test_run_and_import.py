@@ -122,7 +122,7 @@ def test_every_setting_and_response_is_compared(place: Place) -> None:
         ratio = 1 / SPEED if item["unit"] == "s" else SPEED
         assert item["ratio"]["value"] == pytest.approx(ratio, rel=0.03)
         assert item["a"]["n"] == item["b"]["n"] == REPETITIONS
-    assert not [text for text in answer["warnings"] if "differs" in text or "missing" in text]
+    assert len(answer["warnings"]) == 1  # measured apart
 
 
 def test_a_condition_holds_in_both_or_is_said_of_the_one_that_has_the_column(place: Place) -> None:
@@ -136,7 +136,7 @@ def test_a_condition_holds_in_both_or_is_said_of_the_one_that_has_the_column(pla
     answer = place.answer("compare", "now", "before", "--where", "nodes=1")
     assert len(answer["comparisons"]) == sweep.n_cells * sweep.n_responses
     has_nodes = "nodes" in here.iosonde("show", "before", "--export", "csv", where=place.folder).stdout.splitlines()[0]
-    assert has_nodes != any("no column nodes" in text for text in answer["warnings"])
+    assert has_nodes != any("nodes" in text for text in answer["warnings"])
     done = here.iosonde("compare", "before", "now", "--where", "nowhere=1", where=place.folder)
     assert done.returncode == 2 and "nowhere" in done.stderr
 
@@ -160,5 +160,5 @@ def test_placeholders_and_sums_of_one_rank_are_not_shown(place: Place) -> None:
     aliases = [name for name, setting in place.sweep.settings.items() if name != setting]
     summary = place.text("summary", "now")
     for shown in (summary, page):
-        assert "sum of ranks" not in shown
+        assert not re.search(r"sum.of.ranks", shown)
         assert not [name for name in aliases if re.search(rf"\b{name}(?==| matters)", shown)]

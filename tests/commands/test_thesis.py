@@ -75,6 +75,21 @@ def thesis(store, *more):
     return json.loads(done.stdout)
 
 
+def test_a_single_rank_has_the_tools_own_number_as_total(store):
+    made = run("a", INDIVIDUAL[:1])
+    own = ("bandwidth_last_done", "bandwidth")  # an operation's clock may have no name
+    names = dict(zip(OURS.values(), own, strict=True))
+    made.observations = [row for row in made.observations if row.rank is not None] + [
+        Observation(OURS[name], names[OURS[name]], value * 1024.0, "bytes/s") for name, value in INDIVIDUAL[0].items()
+    ]
+    made.observations.append(
+        Observation("read", "bandwidth_last_done", 1.0, "bytes/s", None, 0, None, "command")  # with its start
+    )
+    store.append(made)
+    entry = thesis(store)["1"]
+    assert entry["total"] == INDIVIDUAL[0] and entry["individual"] == INDIVIDUAL[:1]
+
+
 def test_the_published_results_file_is_written_from_its_individual_part(store):
     store.append(run("a", INDIVIDUAL))
     document = thesis(store)

@@ -63,6 +63,13 @@ def test_sets_of_nodes_are_numbered_as_they_first_appear():
             {"read at nodes=1": [1.0, 3.0], "read at nodes=2": [5.0], "stat rate_mean at nodes=1": [7.0]},
         ),
         ([row("step", "seconds", 4.0, "s"), row("step", "latency", 5.0, "s")], {"step seconds at nodes=1": [4.0]}),
+        (  # one rank has the tool's own clock, two have a sum
+            [
+                row("read", "bandwidth_last_done", 1.0),
+                row("read", "bandwidth_sum_of_ranks", 2.0, nodes=2) | {"run": "s"},
+            ],
+            {"read at nodes=1": [1.0], "read bandwidth_sum_of_ranks at nodes=2": [2.0]},
+        ),
         ([], {}),
     ],
 )

@@ -102,14 +102,14 @@ def group_values_by_metric(store: Store, experiment: Experiment) -> dict[str, li
     of each command."""
     rows = [row for row in store.results(experiment=experiment.id).to_pylist() if row["rank"] is None]
     rates = any(row["unit"].endswith("/s") for row in rows)
-    timed = {row["operation"] for row in rows if row["metric"].endswith("_last_done")}
+    timed = {(row["run"], row["operation"]) for row in rows if row["metric"].endswith("_last_done")}
     names = [factor.name for factor in experiment.factors]
     values: dict[str, list[float]] = {}
     for row in rows:
         last_done = row["metric"].endswith("_last_done")
         if (
             last_done
-            or (row["operation"] not in timed and row["unit"].endswith("/s"))
+            or ((row["run"], row["operation"]) not in timed and row["unit"].endswith("/s"))
             or (row["metric"] == "seconds" and not rates)
         ):
             cell = ", ".join(f"{name}={row.get(name)}" for name in names)

@@ -79,8 +79,8 @@ def _describe_run(run: StoredRun) -> tuple[bool, bool, frozenset[str]]:
     is_single = run.factors.get("ranks", 1) == 1
     phases = [phase for phase in run.phases if phase.read_from_each and phase.tools]
     processes = {(phase.document.get("settings") or {}).get("ranks", 1) for phase in phases}
-    stops_last = all(_LAST_DONE_TOOLS.issuperset(phase.tools) for phase in phases)
-    return is_single, is_single and stops_last and processes == {1}, native
+    is_last_done = all(_LAST_DONE_TOOLS.issuperset(phase.tools) for phase in phases)
+    return is_single, is_single and is_last_done and processes == {1}, native
 
 
 def _choose_names(rows: Sequence[_Row]) -> dict[Key, str]:

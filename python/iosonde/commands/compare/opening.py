@@ -23,7 +23,7 @@ class OpenedData:
     source: Source
     lacking: Mapping[str, InputError]
 
-    def raise_unknown_columns(self) -> None:
+    def check_columns(self) -> None:
         """Raise the first error about a column that it lacks."""
         for error in self.lacking.values():
             raise error
@@ -44,7 +44,7 @@ class OpenedData:
         return opened, notes
 
 
-def open_with_conditions(options: DataOptions, data: Any = None) -> OpenedData:
+def open_filtered(options: DataOptions, data: Any = None) -> OpenedData:
     """Open DATA, or ``data``, with the conditions on columns that it has. Raises InputError, DataError."""
     lacking: dict[str, InputError] = {}
     where = tuple(options.where or ())

@@ -4,6 +4,7 @@ own rates, repetitions are averaged."""
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from iosonde.core.headlines import COMMAND
 from iosonde.core.many_task import IOZONE_NAMES, KB_PER_S
 
 _TOTAL, _OWN = "_sum_of_ranks", "_own"
@@ -52,14 +53,17 @@ def _build_entry(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], ap
 
 def _select_rates(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, int | None, float, str]]:
     """Return (operation, kind, rank, value, unit) of sums and of ranks' own rates; else of the single number of an
-    operation."""
-    rates = [row for row in rows if row["unit"].endswith("/s")]
-    rank_operations = {row["operation"] for row in rates if row["metric"].endswith((_TOTAL, _OWN))}
+    operation. A single rank has the tool's own number, and no sum."""
+    rates = [row for row in rows if row["unit"].endswith("/s") and row.get("includes") != COMMAND]
+    summed = {row["operation"] for row in rates if row["metric"].endswith(_TOTAL)}
+    kinds = {(row["operation"], row["metric"].removesuffix(_OWN)) for row in rates if row["metric"].endswith(_OWN)}
     for row in rates:
-        suffixes = (_TOTAL, _OWN) if row["operation"] in rank_operations else _SINGLE
-        suffix = next((ending for ending in suffixes if row["metric"].endswith(ending)), None)
-        if suffix is not None and (row["rank"] is None) is (suffix != _OWN):
-            yield (row["operation"], row["metric"].removesuffix(suffix), row["rank"], row["value"], row["unit"])
+        operation, metric = row["operation"], row["metric"]
+        endings = (_TOTAL,) if operation in summed else (*_SINGLE, *([""] if (operation, metric) in kinds else []))
+        suffixes = endings if row["rank"] is None else (_OWN,)
+        suffix = next((ending for ending in suffixes if metric.endswith(ending)), None)
+        if suffix is not None:
+            yield operation, metric.removesuffix(suffix), row["rank"], row["value"], row["unit"]
 
 
 def _shorten_number(value: float) -> float:
