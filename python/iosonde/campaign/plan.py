@@ -8,8 +8,9 @@ from typing import Any
 from iosonde.core import message
 from iosonde.core.errors import IosondeError
 from iosonde.core.faults import PlannedFault
+from iosonde.core.programs import get_first_program
 from iosonde.core.types import Experiment, FactorValue, level_to_count
-from iosonde.measure import design, mpi_jobs, mpi_program, placeholders, restore, trial, workloads
+from iosonde.measure import design, mpi_jobs, placeholders, restore, trial, workloads
 from iosonde.measure.design import Cells, Offer
 from iosonde.measure.spec import MPI, ONCE, CommandStep, Control, NativeStep, Spec, Step
 from iosonde.measure.workloads.phase_plan import PhasePlan
@@ -211,7 +212,7 @@ def _plan_command_step(
     """Plan a command; names that differ by rank stay, unless one rank runs it."""
     alone = {name: "0" for name in placeholders.RANK if name != "HOSTNAME"} if step.on in ONCE else {}
     substitutions = values | alone | step.when
-    begins = mpi_program.get_first_program(step.command)
+    begins = get_first_program(step.command)
     name = begins.name if begins and begins.is_tool else ""
     planned = PlannedStep(stage, replace(step, command=placeholders.fill(step.command, substitutions)), program=name)
     if step.on != MPI:

@@ -1,0 +1,18 @@
+"""The vocabulary of the tools: one registry of their options, each with the setting that it is in runs.
+
+Importers, bindings of placeholders (``data/bindings.py``), native command lines and the amounts that commands write
+(``campaign/amounts/``) read it. One file a tool.
+"""
+
+from collections.abc import Mapping
+
+from .elbencho import ELBENCHO
+from .fio import FIO
+from .ior import IOR
+from .iozone import IOZONE
+from .mdtest import MDTEST
+from .tool import Vocabulary
+
+TOOLS: Mapping[str, Vocabulary] = {tool.name: tool for tool in (IOR, MDTEST, FIO, ELBENCHO, IOZONE)}
+
+__all__ = ["ELBENCHO", "FIO", "IOR", "IOZONE", "MDTEST", "TOOLS", "Vocabulary"]
