@@ -17,6 +17,7 @@ from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import machine
 
 from . import bring_ups, in_lab, mpi_steps, preflight
+from .amounts.trials import SpaceNeed
 from .asked_of import find_misspelled_factors
 from .caller import Caller
 from .campaign import Campaign, build_campaign
@@ -55,16 +56,14 @@ class PlannedStep:
 class CampaignPlan:
     """Contents of ``iosonde plan``.
 
-    ``n_bytes`` and ``n_files`` are what native workloads have on the target at once; ``seconds_by_level`` is by factor
-    and level. ``controls``, ``unmount`` and ``mount`` are those of the first trial, with their names filled in.
-    ``afterwards``: the final state of each factor with a set command, in words; ``set_once``: factors set once for all
-    trials of a whole plot."""
+    ``space`` is what a trial has on the target at once; ``seconds_by_level`` is by factor and level. ``controls``,
+    ``unmount`` and ``mount`` are those of the first trial, with their names filled in. ``afterwards``: the final state
+    of each factor with a set command, in words; ``set_once``: factors set once for all trials of a whole plot."""
 
     campaign: Campaign
     experiment: Experiment
     expected: Forecast
-    n_bytes: int
-    n_files: int
+    space: SpaceNeed
     offers: tuple[Offer, ...]
     cells: Cells
     seconds_by_level: Mapping[str, Mapping[FactorValue, float]]
@@ -102,8 +101,9 @@ class CampaignPlan:
             "basis": self.expected.basis,
             "design": self.cells.to_json(),
             "smaller": [offer.to_json() for offer in self.offers],
-            "bytes": self.n_bytes,
-            "files": self.n_files,
+            "bytes": self.space.n_bytes,
+            "files": self.space.n_files,
+            "uncounted": [step.to_json() for step in self.space.uncounted],
             "seed": self.experiment.seed,
             "experiment": self.campaign.identity(),
             "steps": [_step_json(step) for step in self.steps],
@@ -159,13 +159,11 @@ def _build_plan(
     campaign: Campaign, experiment: Experiment, expected: Forecast, offers: tuple[Offer, ...]
 ) -> CampaignPlan:
     spec, values = campaign.spec, get_first_values(campaign, experiment)
-    n_bytes, n_files = compute_space_needed(campaign)
     return CampaignPlan(
         campaign,
         experiment,
         expected,
-        n_bytes,
-        n_files,
+        compute_space_needed(campaign),
         offers,
         cells=design.build_cells(spec.factors, spec.design, experiment.seed),
         seconds_by_level=sum_seconds_by_level(experiment.trials, expected.seconds) if any(expected.seconds) else {},

@@ -441,7 +441,11 @@ def _add_cell_to_message(error: InputError, levels: Mapping[str, Any]) -> Messag
 
 def iterate_cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:
     """Yield the cells of the factors that the settings of a step use, except those forbidden by a constraint."""
-    used = find_placeholders(step.settings)
+    yield from iterate_cells_of(find_placeholders(step.settings), spec)
+
+
+def iterate_cells_of(used: Collection[str], spec: Spec) -> Iterator[dict[str, Any]]:
+    """Yield the cells of these factors, except those forbidden by a constraint."""
     factors = [factor for factor in spec.factors if factor.name in used]
     names = [factor.name for factor in factors]
     allows = design.build_cell_check(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from iosonde.core.programs import LAUNCHERS, WRAPPERS, list_programs
+from iosonde.core.programs import LAUNCHERS, WRAPPERS, Program, list_programs
 
 from . import TOOLS
 from .io500 import INI_KEYS
@@ -26,29 +26,52 @@ class ToolCall:
     @property
     def is_plain(self) -> bool:
         """Return whether only a launcher, or what runs another program, precedes the tool."""
-        first = self.before[0].rpartition("/")[2].partition(".")[0] if self.before else ""
-        return not first or first in (*LAUNCHERS, *WRAPPERS)
+        return not self.before or get_program_name(self.before[0]) in (*LAUNCHERS, *WRAPPERS)
+
+    @property
+    def launcher(self) -> tuple[str, ...]:
+        """The launcher before the tool with its words; empty without one."""
+        names = [get_program_name(word) for word in self.before]
+        place = next((place for place, name in enumerate(names) if name in LAUNCHERS), len(names))
+        return self.before[place:]
 
     def list_options(self) -> Iterator[tuple[ToolOption, str]]:
         """Yield each known option with its value, first those of the launcher."""
-        for tool, words in ((self._find_launcher(), self.before[1:]), (self.tool, self.words)):
+        launcher = self.launcher
+        starter = find_launcher_options(get_program_name(launcher[0])) if launcher else None
+        for tool, words in ((starter, launcher[1:]), (self.tool, self.words)):
             for word in tool.split(words) if tool else ():
                 if word.option is not None and word.value is not None:
                     yield word.option, word.value
 
-    def _find_launcher(self) -> Vocabulary | None:
-        return find_launcher_options(self.before[0].rpartition("/")[2]) if self.before else None
+    def count_processes(self) -> int | None:
+        """Count the processes that are started: one without a launcher, None if its options leave it open."""
+        launcher = self.launcher
+        if not launcher:
+            return 1
+        tool = find_launcher_options(get_program_name(launcher[0]))
+        texts = [tool and tool.find_value(launcher[1:], name) for name in ("ranks", "nodes", "ranks_per_node")]
+        ranks, nodes, per_node = (int(text) if text and text.isdigit() else None for text in texts)
+        return ranks or (nodes * per_node if nodes and per_node else None)
+
+
+def get_program_name(word: str) -> str:
+    """Return the name of a program without its directory and its family: ``/opt/bin/mpiexec.hydra`` is ``mpiexec``."""
+    return word.rpartition("/")[2].partition(".")[0]
+
+
+def find_tool_call(program: Program) -> ToolCall | None:
+    """Return the call of a known tool that a program is, or starts."""
+    words = (program.word, *program.words)
+    for place, word in enumerate(words):
+        if tool := TOOLS.get(word.rpartition("/")[2]):
+            return ToolCall(tool, words[place + 1 :], words[:place])
+    return None
 
 
 def list_tool_calls(command: str) -> list[ToolCall]:
     """List the calls of known tools in a command, also by a launcher or another program."""
-    calls = []
-    for program in list_programs(command):
-        words = (program.word, *program.words)
-        names = [word.rpartition("/")[2] for word in words]
-        if at := next((place for place, name in enumerate(names, 1) if name in TOOLS), 0):
-            calls.append(ToolCall(TOOLS[names[at - 1]], words[at:], words[: at - 1]))
-    return calls
+    return [call for program in list_programs(command) if (call := find_tool_call(program))]
 
 
 def list_file_options(text: str) -> Iterator[tuple[ToolOption, str]]:

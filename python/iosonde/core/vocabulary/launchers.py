@@ -14,5 +14,5 @@ _FAMILIES = {"srun": SRUN, "aprun": APRUN, **dict.fromkeys(("mpiexec", "mpirun",
 
 
 def find_launcher_options(name: str) -> Vocabulary | None:
-    """Return the options of a launcher, also of one with a family after a dot (``mpiexec.hydra``)."""
-    return _FAMILIES.get(name.partition(".")[0])
+    """Return the options of a launcher, None if they are unknown."""
+    return _FAMILIES.get(name)
