@@ -181,6 +181,21 @@ def test_iozone_writes_a_file_for_each_process(words, space):
 
 
 @pytest.mark.parametrize(
+    ("words", "space"),
+    [
+        ("if=/dev/zero of=${TARGET}/f bs=1M count=64 conv=fsync status=none", (64 * MIB, 1)),
+        ("if=/dev/zero of=${TARGET}/f count=2", (KIB, 1)),
+        ("if=${TARGET}/f of=/dev/null bs=1M", (0, 0)),
+        ("if=/dev/zero of=${TARGET}/f bs=1M", UNKNOWN),
+        ("if=/dev/zero bs=1M count=1", UNKNOWN),
+        ("if=/dev/zero of=${TARGET}/f bs=1M count=1M iflag=count_bytes", UNKNOWN),
+    ],
+)
+def test_dd_writes_blocks(words, space):
+    assert need(f"dd {words}") == space
+
+
+@pytest.mark.parametrize(
     ("step", "n_bytes"),
     [
         (job("ior -w -b 1m -o ${TARGET}/f"), 6 * MIB),

@@ -14,7 +14,7 @@ from iosonde.measure import design, mpi_jobs, placeholders, restore, trial, work
 from iosonde.measure.design import Cells, Offer
 from iosonde.measure.spec import MPI, ONCE, CommandStep, Control, NativeStep, Spec, Step
 from iosonde.measure.workloads.phase_plan import PhasePlan
-from iosonde.ranks import machine
+from iosonde.ranks import machine, reserve
 
 from . import bring_ups, in_lab, mpi_steps, preflight
 from .amounts.trials import SpaceNeed
@@ -80,7 +80,7 @@ class CampaignPlan:
         """The stable JSON form."""
         spec = self.campaign.spec
         return {
-            "version": 1,
+            "version": 2,
             "trials": [
                 {
                     "index": trial.index,
@@ -103,6 +103,8 @@ class CampaignPlan:
             "smaller": [offer.to_json() for offer in self.offers],
             "bytes": self.space.n_bytes,
             "files": self.space.n_files,
+            "reserve": spec.reserve or None,
+            "budget_s": self.campaign.terms.budget_s,
             "uncounted": [step.to_json() for step in self.space.uncounted],
             "seed": self.experiment.seed,
             "experiment": self.campaign.identity(),
@@ -215,6 +217,8 @@ def _plan_command_step(
     planned = PlannedStep(stage, replace(step, command=placeholders.fill(step.command, substitutions)), program=name)
     if step.on != MPI:
         return planned
+    if campaign.spec.reserve and not (campaign.spec.launcher or reserve.is_in_job()):
+        return replace(planned, launch=(reserve.get_launcher_name(campaign.spec.reserve),))
     nodes, per_node = level_to_count(values["NODES"]), level_to_count(values["RANKS_PER_NODE"])
     try:
         words, _ = mpi_jobs.build_launch_words(campaign.find_launcher(), step.command, nodes, per_node, values)

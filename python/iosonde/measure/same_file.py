@@ -31,8 +31,6 @@ def find_file_written_by_all(command: str, nodes: int, per_node: int) -> str | N
 
 
 def _find_written_file(program: Program) -> str | None:
-    if program.name == "dd":
-        return next((word[3:] for word in program.words if word.startswith("of=")), None)
     tool = TOOLS.get(program.name)
     file_option = next((option for option in tool.options if option.kind == ValueKind.PATH), None) if tool else None
     words = tool.split(program.words) if tool else ()

@@ -10,7 +10,7 @@ from iosonde.core.vocabulary.calls import ToolCall, find_tool_call
 from iosonde.measure.mpi_program import is_different_by_rank
 from iosonde.measure.spec import MPI, ONCE, SERVERS, CommandStep
 
-from . import elbencho, fio, ior, iozone, mdtest
+from . import dd, elbencho, fio, ior, iozone, mdtest
 from .amount import (
     Amount,
     CallContext,
@@ -29,6 +29,7 @@ _HARMLESS = (
     *("printf", "rm", "rmdir", "set", "sleep", "sort", "stat", "sync", "tee", "test", "true", "ulimit", "uname", "wc"),
 )
 _AMOUNTS: Mapping[str, Callable[[CallOptions, CallContext], Amount]] = {
+    "dd": dd.compute_amount,
     "ior": ior.compute_amount,
     "mdtest": mdtest.compute_amount,
     "elbencho": elbencho.compute_amount,

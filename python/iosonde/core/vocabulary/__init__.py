@@ -6,6 +6,7 @@ Importers, bindings of placeholders (``data/bindings.py``), native command lines
 
 from collections.abc import Mapping
 
+from .dd import DD
 from .elbencho import ELBENCHO
 from .fio import FIO
 from .ior import IOR
@@ -13,6 +14,6 @@ from .iozone import IOZONE
 from .mdtest import MDTEST
 from .tool import Vocabulary
 
-TOOLS: Mapping[str, Vocabulary] = {tool.name: tool for tool in (IOR, MDTEST, FIO, ELBENCHO, IOZONE)}
+TOOLS: Mapping[str, Vocabulary] = {tool.name: tool for tool in (IOR, MDTEST, FIO, ELBENCHO, IOZONE, DD)}
 
-__all__ = ["ELBENCHO", "FIO", "IOR", "IOZONE", "MDTEST", "TOOLS", "Vocabulary"]
+__all__ = ["DD", "ELBENCHO", "FIO", "IOR", "IOZONE", "MDTEST", "TOOLS", "Vocabulary"]

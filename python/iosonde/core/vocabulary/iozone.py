@@ -19,7 +19,7 @@ IOZONE = Vocabulary(
         *declare_others("n g y q", ValueKind.SIZE),
         *declare_others("b H i J k l u L P S U V X Y +A +m"),
         *declare_others(
-            "a A B c C D e E G K m M N O p Q R T v w W x z Z +d +n +q +r +u",
+            "a A B c C D e E G K m M N O p Q R T v w W x z Z +B +d +D +E +l +L +n +N +q +r +T +u",
             ValueKind.FLAG,
         ),
     ),

@@ -22,10 +22,12 @@ class ValueKind(StrEnum):
 
 
 class Style(StrEnum):
-    """How a tool reads its words: ``-wr -b 1m --size=1g``, or ``-name value --name=value`` without single letters."""
+    """How a tool reads its words: ``-wr -b 1m --size=1g``, or ``-name value --name=value`` without single letters, or
+    ``name=value`` alone."""
 
     LETTERS = "letters"
     NAMES = "names"
+    OPERANDS = "operands"
 
 
 @dataclass(frozen=True)
@@ -93,10 +95,12 @@ class Vocabulary:
         remaining = list(reversed(words))
         while remaining:
             word = remaining.pop()
-            if not word.startswith("-") or word == "-":
+            name, equals, value = word.partition("=")
+            if self.style == Style.OPERANDS:
+                yield Word(name, value, self.by_name.get(name)) if equals else Word("", word)
+            elif not word.startswith("-") or word == "-":
                 yield Word("", word)
             elif self.style == Style.NAMES or word.startswith(("--", "-+")):
-                name, equals, value = word.partition("=")
                 yield self._take_option(name, value if equals else None, remaining)
             else:
                 yield from self._split_letters(word[1:], remaining)
