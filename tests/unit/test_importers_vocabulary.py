@@ -7,9 +7,9 @@ import random
 
 import pytest
 
-from iosonde.core.vocabulary import ELBENCHO, FIO, IOZONE, MDTEST
+from iosonde.core.vocabulary import ELBENCHO, FIO, IOZONE, MD_WORKBENCH, MDTEST, WARP
 from iosonde.core.vocabulary.tool import Style, ValueKind
-from iosonde.importers import elbencho, fio, iozone, mdtest
+from iosonde.importers import elbencho, fio, iozone, md_workbench, mdtest, warp
 from iosonde.importers.text import Text
 
 MDTEST_OUTPUT = """\
@@ -22,7 +22,14 @@ OPERATION   RESULT TYPE         FIRST DONE   LAST DONE
 WRITE       Elapsed time     :        69ms        70ms
 """
 IOZONE_OUTPUT = "\tCommand line used: iozone {words}\n"
+MD_WORKBENCH_OUTPUT = """\
+Args: md-workbench {words}
+MD-Workbench total objects: 1200 (version: 4.0) time: 2026-11-21 09:26:00
+"""
+WARP_OUTPUT = '{{"v": 2, "commandline": "warp put {words}", "total": {{}}, "by_op_type": {{}}}}'
 READERS = {
+    "md-workbench": (MD_WORKBENCH, md_workbench, MD_WORKBENCH_OUTPUT),
+    "warp": (WARP, warp, WARP_OUTPUT),
     "mdtest": (MDTEST, mdtest, MDTEST_OUTPUT),
     "elbencho": (ELBENCHO, elbencho, ELBENCHO_OUTPUT),
     "iozone": (IOZONE, iozone, IOZONE_OUTPUT),

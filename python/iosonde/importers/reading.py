@@ -113,17 +113,6 @@ def _split_command(command: str) -> tuple[str, ...]:
         return tuple(command.split())
 
 
-def get_option_value(words: list[str], *names: str) -> str | None:
-    """Return the value that follows one of ``names`` (``-t 4``, ``--threads=4``, not ``-t4``), None if absent."""
-    for at, word in enumerate(words):
-        if word in names and at + 1 < len(words):
-            return words[at + 1]
-        for name in names:
-            if name.startswith("--") and word.startswith(f"{name}="):
-                return word[len(name) + 1 :]
-    return None
-
-
 class JsonDocument(NamedTuple):
     """A JSON object in a text: its value (None if broken), its begin and end."""
 

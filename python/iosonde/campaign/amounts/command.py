@@ -124,8 +124,12 @@ def _compute_call(call: ToolCall, is_mpi: bool, ranks: RankCounts, context: Call
     words = tuple(call.tool.split(call.words))
     if call.tool.name == "fio":
         amount = fio.compute_amount(words, inner)
+    elif compute_amount := _AMOUNTS.get(call.tool.name):
+        amount = compute_amount(collect_options(words), inner)
     else:
-        amount = _AMOUNTS[call.tool.name](collect_options(words), inner)
+        raise UnknownAmountError(
+            Message("unknown-amount", "the output of {program} is unknown", program=call.tool.name)
+        )
     spaces = {context.locate(path): space for path, space in amount.spaces.items()}
     return Amount(spaces, amount.work if is_job else multiply_work(amount.work, n_processes), amount.is_permanent)
 

@@ -11,9 +11,12 @@ from .elbencho import ELBENCHO
 from .fio import FIO
 from .ior import IOR
 from .iozone import IOZONE
+from .md_workbench import MD_WORKBENCH
 from .mdtest import MDTEST
 from .tool import Vocabulary
+from .warp import WARP
 
-TOOLS: Mapping[str, Vocabulary] = {tool.name: tool for tool in (IOR, MDTEST, FIO, ELBENCHO, IOZONE, DD)}
+_ALL = (IOR, MDTEST, FIO, ELBENCHO, IOZONE, DD, MD_WORKBENCH, WARP)
+TOOLS: Mapping[str, Vocabulary] = {tool.name: tool for tool in _ALL}
 
-__all__ = ["DD", "ELBENCHO", "FIO", "IOR", "IOZONE", "MDTEST", "TOOLS", "Vocabulary"]
+__all__ = ["DD", "ELBENCHO", "FIO", "IOR", "IOZONE", "MDTEST", "MD_WORKBENCH", "TOOLS", "WARP", "Vocabulary"]

@@ -11,7 +11,7 @@ from .io500 import INI_KEYS
 from .launchers import find_launcher_options
 from .tool import ToolOption, Vocabulary
 
-_SECTION = re.compile(r"(?:^|[\s'\"])\[([^\]\n]+)\]\s*$")
+_SECTION = re.compile(r"(?:^|[\s'\"])\[([^\[\]\n]+)\]\s*$")
 _KEY = re.compile(r"\s*(?P<key>[A-Za-z][\w-]*)\s*=\s*(?P<value>[^\s#;'\"\\]+)['\"]?\s*")
 
 
