@@ -30,7 +30,7 @@ def spec(*steps, nodes=(1,), per_node=(1,), set_up=(), targets=None, **levels):
 
 def need(*steps, **more):
     """(bytes, files), None if a step is not counted."""
-    space = CommandAmounts(spec(*steps, **more)).compute_need()
+    space = CommandAmounts(spec(*steps, **more)).need
     return None if space.uncounted else (space.n_bytes, space.n_files)
 
 
@@ -231,7 +231,7 @@ def test_it_counts_the_processes_that_run(step, n_bytes):
     ],
 )
 def test_what_is_not_understood_is_not_counted(command):
-    (step,) = CommandAmounts(spec("true", command)).compute_need().uncounted
+    (step,) = CommandAmounts(spec("true", command)).need.uncounted
     assert (step.number, step.command) == (2, command) and step.reason
 
 

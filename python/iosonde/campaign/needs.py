@@ -24,7 +24,7 @@ from iosonde.store import Store
 
 from . import forecast as forecasts
 from .amounts.amount import add_work
-from .amounts.trials import CommandAmounts, SpaceNeed
+from .amounts.trials import SpaceNeed
 from .campaign import Campaign
 from .forecast import Cell, FinishedTrial, Forecast, LabWait, Speeds, SpeedsOf, TrialWork, Waits, parse_work
 from .spec import lab
@@ -33,7 +33,7 @@ from .spec.check import evaluate_settings, find_placeholders, iterate_cells
 
 def compute_space_needed(campaign: Campaign) -> SpaceNeed:
     """Return the largest space that any trial has on the target at once."""
-    commands = CommandAmounts(campaign.spec).compute_need()
+    commands = campaign.command_amounts.need
     n_bytes, n_files = commands.n_bytes, commands.n_files
     for step in campaign.spec.native:
         sizes = [
@@ -105,7 +105,7 @@ def build_work_estimator(campaign: Campaign) -> Callable[[Mapping[str, Any]], Tr
         return parse_work(campaign.terms.moves, names, "moves")
 
     used = [[name for name in names if name in find_placeholders(step.settings)] for step in spec.native]
-    has_commands, commands = len(spec.native) < len(spec.steps), CommandAmounts(spec)
+    has_commands, commands = len(spec.native) < len(spec.steps), campaign.command_amounts
 
     @cache  # a design may have thousands of cells, but few differ in the settings of a step
     def compute_moved(place: int, ranks: int, levels: tuple[Any, ...]) -> tuple[int, int, int]:

@@ -99,6 +99,8 @@ def _parse_program(words: Sequence[tuple[int, str]]) -> Program | None:
 
 
 def _strip_quotes(word: str) -> str:
+    if not any(quote in word for quote in "'\"\\"):
+        return word
     try:
         return "".join(shlex.split(word, comments=False)) or word
     except ValueError:

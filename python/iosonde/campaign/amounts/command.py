@@ -89,8 +89,7 @@ def _compute_amount(text: str, is_mpi: bool, ranks: RankCounts, context: CallCon
     amounts = [_compute_call(call, is_mpi, ranks, context.at(place)) for place, call in _list_calls(text)]
     for amount in amounts:
         merge_spaces(spaces, amount.spaces)
-    is_timed = not amounts or any(program.name == "sleep" for program in list_programs(text))
-    work = None if is_timed else add_work(amount.work for amount in amounts)
+    work = None if not amounts or "sleep" in text else add_work(amount.work for amount in amounts)
     return Amount(spaces, work, any(amount.is_permanent for amount in amounts))
 
 

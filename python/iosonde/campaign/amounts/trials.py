@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from iosonde.campaign.forecast import TrialWork
-from iosonde.campaign.spec.check import find_placeholders, iterate_cells_of
+from iosonde.campaign.spec.check import MAX_TRIED, find_placeholders, iterate_cells_of
 from iosonde.core.message import Message
 from iosonde.core.types import FactorValue, level_to_count
 from iosonde.measure import placeholders
@@ -54,11 +55,12 @@ class CommandAmounts:
         ]
         self._amounts: dict[Any, Amount | Message] = {}
 
-    def compute_need(self) -> SpaceNeed:
-        """Return the space of the largest trial. What prepares it and is not understood counts nothing."""
+    @cached_property
+    def need(self) -> SpaceNeed:
+        """The space of the largest trial. What prepares it and is not understood counts nothing."""
         uncounted: dict[int, UncountedStep] = {}
         n_bytes = n_files = 0
-        for cell in iterate_cells_of(self._list_used_factors(), self._spec) if self._steps else ():
+        for cell in self._iterate_cells():
             amounts = []
             for number, step, amount in self._list_amounts(cell):
                 if isinstance(amount, Amount):
@@ -68,6 +70,10 @@ class CommandAmounts:
             peak = _compute_peak(amounts)
             n_bytes, n_files = max(n_bytes, peak.n_bytes), max(n_files, peak.n_files)
         return SpaceNeed(n_bytes, n_files, tuple(uncounted[number] for number in sorted(uncounted)))
+
+    def _iterate_cells(self) -> Iterator[dict[str, Any]]:
+        if self._steps:
+            yield from iterate_cells_of(self._list_used_factors(), self._spec, MAX_TRIED)
 
     def compute_work(self, cell: Mapping[str, FactorValue]) -> TrialWork | None:
         """Return the work of a trial's steps that are commands, None if it is unknown."""
@@ -82,7 +88,8 @@ class CommandAmounts:
         """Yield the steps of a cell's trial, with their amounts, or the reasons why they are unknown."""
         ranks = RankCounts(*(level_to_count(cell[name]) for name in _COUNTS))
         values = {**cell, **_build_values(ranks)}
-        directories = list_new_directories([placeholders.fill(step.command, values) for _, step in self._steps])
+        making = [step.command for _, step in self._steps if "mkdir" in step.command]
+        directories = list_new_directories([placeholders.fill(command, values) for command in making])
         context = CallContext(ranks.total, _TRIAL, directories)
         for number, step in self._steps:
             if step.is_for(cell):
