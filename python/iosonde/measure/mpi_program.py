@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 from iosonde.core.message import Message
 from iosonde.core.programs import LAUNCHERS, MPI_TOOLS, WRAPPERS, get_first_program, list_programs
+from iosonde.core.vocabulary import MDTEST
+from iosonde.core.vocabulary.calls import list_tool_calls
 
 from .placeholders import RANK, list_placeholders
 from .spec import MPI, SINGLE
@@ -20,10 +22,9 @@ _OF_A_RANK = re.compile(rf"\$\{{?IOSONDE_(?:{'|'.join(RANK)})\b")
 
 def is_mdtest_create_only(command: str) -> bool:
     """Return whether it runs mdtest with ``-C`` and no other phase: ``-T`` (stat), ``-E`` (read), ``-r`` (remove)."""
+    calls = [call for call in list_tool_calls(command) if call.tool is MDTEST]
     return any(
-        "mdtest" in (path.rpartition("/")[2] for path in (program.word, *program.words))
-        and {word for word in program.words if word in ("-C", "-T", "-E", "-r")} == {"-C"}
-        for program in list_programs(command)
+        {word.name for word in call.tool.split(call.words)} & {"-C", "-T", "-E", "-r"} == {"-C"} for call in calls
     )
 
 

@@ -38,15 +38,16 @@ def _find_written_file(program: Program) -> str | None:
 
 
 def _can_write(program: Program) -> bool:
-    words = program.words
+    values: dict[str, list[str]] = {}
+    for word in TOOLS[program.name].split(program.words):
+        if word.option is not None:
+            values.setdefault(word.option.names[0], []).append(word.value or "")
     if program.name == "ior":
-        return "-w" in words or "-r" not in words
+        return "w" in values or "r" not in values
     if program.name == "fio":
-        kinds = [word.partition("=")[2] for word in words if word.startswith(("--rw=", "--readwrite="))]
-        return any("write" in kind or kind.endswith("rw") for kind in kinds)
+        return any("write" in kind or kind.endswith("rw") for kind in values.get("rw", ()))
     if program.name == "iozone":
-        tests = [word for word in words if word.startswith("-i")]
-        return not tests or "-i0" in tests or any(pair == ("-i", "0") for pair in zip(words, words[1:], strict=False))
+        return "0" in values.get("i", ["0"])
     return True
 
 
