@@ -27,6 +27,7 @@ from .commands.scale.options import queue as queue
 from .commands.scale.options import scale as scale
 from .commands.show.options import export as export
 from .commands.show.options import printed as printed
+from .commands.show.options import profile as profile
 from .commands.show.options import show as show
 from .commands.show.options import show_as as show_as
 from .commands.show.options import show_run as show_run

@@ -14,7 +14,7 @@ from iosonde.commands.bound.inputs import SystemDescription, read_inputs
 from iosonde.core.types import Factor, Observation, Run
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.model.bound.roofline import build_rooflines
+from iosonde.model.bound.roofline import build_rooflines, choose_axis
 from iosonde.store import Store
 
 NET = {"network": "100MB/s"}
@@ -49,6 +49,26 @@ def test_servers_that_always_change_with_clients_are_panels_of_their_own(tmp_pat
     found = build_rooflines(made.shares, "clients")
     assert [(one.title, one.points[0].x) for one in found] == [(f"write_MB/s, servers={n}", n) for n in (1, 2, 4)]
     assert all(one.points[0].measured.value <= one.s[one.xs.index(one.points[0].x)] for one in found)
+
+
+def test_sizes_of_requests_are_the_axis_if_they_differ(tmp_path):
+    rows = [f"{t},{n},{30 * n + r}\n" for t in ("64k", "1m") for n in (1, 2) for r in range(2)]
+    path = table(tmp_path / "t.csv", "transfer_size,nodes,write_MB/s\n" + "".join(rows))
+    made = made_of(path, NET | {"clients": "nodes"})
+    assert choose_axis(made.shares) == "request"
+    found = made.rooflines(None)
+    assert [one.title for one in found] == [f"write_MB/s, nodes={n}" for n in (1, 2)]
+    for one in found:
+        assert one.sizes and [mark.x for mark in one.points] == [65536.0, 2.0**20]
+        assert len(set(one.s)) == 1, "the bound does not depend on a size that the system does not have"
+    assert [one.x_name for one in made.rooflines("clients")] == ["clients"] * 2
+
+
+def test_one_size_is_no_axis(tmp_path):
+    rows = [f"64k,{n},{30 * n + r}\n" for n in (1, 2) for r in range(2)]
+    path = table(tmp_path / "t.csv", "transfer_size,nodes,write_MB/s\n" + "".join(rows))
+    made = made_of(path, NET | {"clients": "nodes"})
+    assert choose_axis(made.shares) == "clients" == made.rooflines(None)[0].x_name
 
 
 def stored(path: Path, runs: list[tuple[dict, dict, float]], factors: list[Factor] | None = None) -> Path:

@@ -8,13 +8,17 @@ import pytest
 from iosonde.commands.plot.content import Bars, Cell
 from iosonde.commands.regress.content import ResponseSummary, SummaryRow
 from iosonde.commands.report.section import group_bars, render
-from iosonde.commands.report.section_summary import FOLD_BEYOND, MOST_FACTORS, MOST_ROWS, build_summary_table
+from iosonde.commands.report.section_summary import FOLD_BEYOND, MOST_FACTORS, MOST_ROWS, build_summary_tables
 from iosonde.commands.report.section_top import build_top_tables
 from iosonde.core.types import Estimate, Finding, Severity
 from iosonde.layout.text import format_estimate_parts
 from iosonde.page.strip import STRIP_WIDTH, StripAxis
 from iosonde.page.tables import Section
 from page_sample import model_page, sample_page
+
+
+def first_summary_table(response):
+    return build_summary_tables([response])[0]
 
 
 def summary(n, by=("size",)):
@@ -27,7 +31,7 @@ def summary(n, by=("size",)):
 
 @pytest.mark.parametrize("n", [1, FOLD_BEYOND, FOLD_BEYOND + 1, MOST_ROWS + 5])
 def test_of_many_cells_the_lowest_and_the_highest_are_seen(n):
-    made = build_summary_table(summary(n))
+    made = first_summary_table(summary(n))
     assert len(made.lines) + made.left_out == n
     if n <= FOLD_BEYOND:
         assert not made.ends
@@ -41,7 +45,7 @@ def test_cells_without_a_value_are_no_ends():
         dataclasses.replace(row, mean=Estimate(None, None, None, 0.95, 0)) if place % 2 else row
         for place, row in enumerate(summary(20).rows)
     )
-    ends = build_summary_table(ResponseSummary("rate", "", ("size",), rows)).ends
+    ends = first_summary_table(ResponseSummary("rate", "", ("size",), rows)).ends
     assert all(int(line.levels[0]) % 2 == 0 for line in ends)
 
 
@@ -56,9 +60,9 @@ def test_folded_cells_are_all_on_the_page_once_opened():
 def test_very_many_factors_are_one_column_of_what_a_cell_has_a_level_of():
     names = tuple("abcdefgh")
     row = dataclasses.replace(summary(1, names).rows[0], levels=("1",) * 7 + ("(missing)",), setting=(1,) * 7 + (None,))
-    many = build_summary_table(dataclasses.replace(summary(1, names), rows=(row,)))
+    many = first_summary_table(dataclasses.replace(summary(1, names), rows=(row,)))
     assert many.by == ("setting",) and many.lines[0].levels == ("a=1, b=1, c=1, d=1, e=1, f=1, g=1",)
-    assert build_summary_table(summary(1, names[:MOST_FACTORS])).by == names[:MOST_FACTORS]
+    assert first_summary_table(summary(1, names[:MOST_FACTORS])).by == names[:MOST_FACTORS]
 
 
 def settings(title, unit="bytes/s", sizes=(4096, 65536), nodes=(1, 2), left_out=()):
@@ -105,6 +109,40 @@ def test_levels_that_read_alike_are_not_one():
     assert len(made.rows) == 2
 
 
+def test_three_metrics_of_two_factors_are_rows_of_one_table_a_unit_with_one_axis():
+    sizes = (4096, 65536)
+    stat = settings("stat", "operations/s", sizes=sizes)
+    bandwidth, rate = tops(settings("write", sizes=sizes), settings("read", sizes=sizes), stat)
+    assert (bandwidth.heads, bandwidth.columns) == (("metric", "size"), ("1 node", "2 nodes"))
+    assert [row.heads for row in bandwidth.rows] == [
+        ("write", "4 KiB"),
+        ("write", "64 KiB"),
+        ("read", "4 KiB"),
+        ("read", "64 KiB"),
+    ]
+    assert [row.is_again for row in bandwidth.rows] == [False, True, False, True]
+    assert {row.unit for row in bandwidth.rows} == {"MiB/s"} and len(rate.rows) == 2
+    assert all(number.interval for row in bandwidth.rows for number in row.numbers)
+
+
+def test_one_table_far_apart_makes_the_strips_of_all_logarithmic():
+    def scaled(title, unit, factor):
+        rows = [
+            dataclasses.replace(row, mean=Estimate(row.mean.value * times, None, None, 0.95, 3))
+            for row, times in zip(settings(title, unit).rows, (1.0, factor, 1.0, factor), strict=True)
+        ]
+        return dataclasses.replace(settings(title, unit), rows=tuple(rows))
+
+    near = [scaled("write", "bytes/s", 2.0), scaled("read", "bytes/s", 2.0)]
+    assert {table.logarithmic for table in tops(*near, scaled("stat", "operations/s", 2.0))} == {False}
+    assert {table.logarithmic for table in tops(*near, scaled("stat", "operations/s", 100.0))} == {True}
+
+
+def test_many_rows_have_a_table_for_each_metric():
+    every = [settings(name, sizes=tuple(4096 * n for n in range(1, 12))) for name in ("write", "read", "stat")]
+    assert [table.heads for table in tops(*every)] == [("size",)] * 3
+
+
 def test_too_many_settings_are_left_to_the_cells():
     assert tops(settings("write", sizes=tuple(4096 * n for n in range(1, 41)))) == []
     assert tops(summary(3)) == []
@@ -126,17 +164,17 @@ def test_an_interval_that_goes_on_beyond_the_strip_has_an_arrow_there():
     assert StripAxis(10.0, 100.0).cut(0.0, 100.0) == (), "from zero, zero is there"
 
 
-def test_the_scale_of_each_table_is_said_and_so_are_arrows():
+def test_all_strips_of_a_page_have_one_kind_of_scale_and_it_is_named_and_so_are_arrows():
     means = [Estimate(10.0, 5.0, 30.0, 0.95, 3), Estimate(1e3, 0.0, 3e3, 0.95, 3), Estimate(1e5, 5e4, 3e5, 0.95, 3)]
     rows = tuple(dataclasses.replace(row, mean=one) for row, one in zip(summary(3).rows, means, strict=True))
     far = dataclasses.replace(summary(3), rows=rows)
-    assert build_summary_table(far).logarithmic and build_summary_table(far).is_cut
+    assert first_summary_table(far).logarithmic and first_summary_table(far).is_cut
     usual = Estimate(100.0, 90.0, 120.0, 0.95, 3)
     near = dataclasses.replace(summary(3), rows=tuple(dataclasses.replace(row, mean=usual) for row in rows))
-    assert not build_summary_table(near).logarithmic and not build_summary_table(near).is_cut
+    assert not first_summary_table(near).logarithmic and not first_summary_table(near).is_cut
     html = render(dataclasses.replace(model_page(), summary=(far, near)))
     classes = [set(found.split()) for found in re.findall(r'class="([^"]*)"', html)]
-    assert classes.count({"scale"}) == 1 and {"interval", "beyond"} in classes
+    assert classes.count({"scale"}) == 2 and {"interval", "beyond"} in classes
     plain = render(dataclasses.replace(model_page(), summary=(near,)))
     assert 'class="scale"' not in plain and 'beyond"' not in plain
 

@@ -19,6 +19,7 @@ from iosonde.commands.compare.caveat import (
     list_doubt_codes,
 )
 from iosonde.commands.compare.cells import format_cells, split_pair_into_cells
+from iosonde.commands.compare.common_settings import stack_tables
 from iosonde.commands.compare.compared import ComparedCell, Comparisons
 from iosonde.commands.compare.confounding import _build_order_caveats, _build_twin_caveat, select_differing_caveats
 from iosonde.commands.compare.overall import Overall, compute_overall_ratios
@@ -39,7 +40,7 @@ from iosonde.commands.compare.parts import (
 )
 from iosonde.commands.compare.samples import SidePair, SideTrials, choose_levels, collect_trials, pair_levels
 from iosonde.commands.compare.sides import Sides, find_second_data, parse_published_side
-from iosonde.commands.compare.two import choose_names, stack_tables
+from iosonde.commands.compare.two import choose_names
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Table, build_table
 from iosonde.core.types import Better, Estimate, Metric

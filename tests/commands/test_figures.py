@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from iosonde.commands.advise.figure import draw_loss_by_depth
-from iosonde.commands.bound.figure import roofline_figure
+from iosonde.commands.bound.figure_roofline import roofline_figure, share_panels
 from iosonde.commands.fit.figure_unseen import ModelErrors, errors_figure
 from iosonde.commands.plot.content import Bars, Cell
 from iosonde.commands.plot.figure import timeline_figure
@@ -89,7 +89,8 @@ def renamed(name: str) -> list[Figure]:
         timeline_figure(dataclasses.replace(page.timelines.items[0], title=name, spans=spans)),
         over_time_figure(over_time(name)),
         factor_figure(FactorPanel(name, [(0.0, name), (1.0, name)], False, name, 1.0, [series, series], named=True)),
-        roofline_figure(line),
+        roofline_figure([line]),
+        roofline_figure([line, dataclasses.replace(line, title=f"{name}2")]),
         scaling_figure(
             ScalingPlot(name, name, name, [(1, 2.0), (2, 3.0)], [Curve(name, [1, 2], [2, 3], 2, 3)], [], [1.5], 1)
         ),
@@ -269,11 +270,48 @@ def test_a_bar_without_an_interval_is_hollow():
 
 
 def test_what_lies_above_the_bound_has_its_own_colour():
-    spec = roofline_figure(bound_page().bound.items[0].rooflines[0]).spec
-    points = spec["layer"][-1]["data"]["values"]
+    spec = roofline_figure(bound_page().bound.items[0].rooflines).spec
+    dots = spec["layer"][-1]
+    points = dots["data"]["values"]
     assert points[0]["series"] == "measured" != points[1]["series"]
-    scale = spec["layer"][0]["encoding"]["color"]["scale"]
-    assert len(set(scale["range"])) == len(scale["domain"]) == len(set(scale["domain"]))
+    scale = dots["encoding"]["color"]["scale"]
+    assert len(set(scale["range"])) == len(scale["domain"]) == len(set(scale["domain"])) == 2
+
+
+def test_rooflines_with_the_same_limits_are_one_panel_that_names_each_limit_once():
+    (line,) = bound_page().bound.items[0].rooflines
+    lines = [dataclasses.replace(line, title=title) for title in ("write", "read")]
+    assert share_panels(lines) == [lines]
+    dashed, solid, names, *_, dots = roofline_figure(lines).spec["layer"]
+    drawn = [{row["name"] for row in part["data"]["values"]} for part in (dashed, solid)]
+    assert [len(rows) for rows in drawn] == [2, 1]
+    texts = " ".join(row["name"] for row in names["data"]["values"])
+    assert texts.count("network") == texts.count("disks") == texts.count("bound") == 1
+    assert {"write", "read"} <= {row["series"] for row in dots["data"]["values"]}
+
+
+def test_rooflines_with_many_limits_have_a_panel_each():
+    (line,) = bound_page().bound.items[0].rooflines
+    lines = [
+        dataclasses.replace(line, title=str(n), ceilings={"disks": (n * 1e8,) * 4}, s=(n * 1e8,) * 4)
+        for n in range(1, 6)
+    ]
+    assert share_panels(lines) == [[line] for line in lines]
+    assert share_panels([line, dataclasses.replace(line, x_name="servers")]) == [
+        [line],
+        [dataclasses.replace(line, x_name="servers")],
+    ]
+
+
+def test_an_interval_is_whole_and_open_where_it_reaches_zero():
+    (line,) = bound_page().bound.items[0].rooflines
+    marks = [dataclasses.replace(line.points[0], measured=Estimate(80e6, low, 250e6, 0.95, 3)) for low in (0.0, 2e7)]
+    spec = roofline_figure([dataclasses.replace(line, points=tuple(marks))]).spec
+    least, most = spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    dots = spec["layer"][-1]["data"]["values"]
+    (intervals,) = [part for part in spec["layer"] if "layer" in part]
+    low, other = intervals["data"]["values"]
+    assert low["low"] < least < other["low"] and max(low["high"], other["high"]) < most and len(dots) == 2
 
 
 def test_a_specification_is_plain_json_with_fixed_fields():

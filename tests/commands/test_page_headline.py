@@ -6,10 +6,11 @@ import pytest
 
 from iosonde.commands.report.axis import Axis, map_metric_titles
 from iosonde.commands.report.first_screen import describe_levels, describe_measurement, format_tools, get_target
-from iosonde.commands.report.headline import format_headline
+from iosonde.commands.report.headline import count_effects, format_headline
 from iosonde.commands.report.of_store import tabulate_trials
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
+from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 AXIS = Axis("nodes", "node", 1)
@@ -178,3 +179,18 @@ def test_a_mount_whose_source_nobody_says_is_told_by_its_type():
         describe_measurement([stepped(SLEEP, machine={"mount": {"type": "nfs"}})], overview(*rows), AXIS, None)
     )
     assert " nfs: " in said and "None" not in said
+
+
+def test_the_headline_of_many_metrics_counts_on_how_many_each_factor_has_an_effect():
+    def effect(number, names, state):
+        return Verdict("effect", f"m{number}", names, state)
+
+    different, open_ = VerdictState.DIFFERENT, VerdictState.INCONCLUSIVE
+    verdicts = [effect(n, ("w",), different if n < 3 else open_) for n in range(5)]
+    verdicts += [effect(n, ("n",), different if n < 1 else open_) for n in range(5)]
+    counted = count_effects(verdicts).split()
+    assert counted[0] == "w" and counted[3:6] == ["3", "of", "5"] and counted[-3:] == ["n", "for", "1"]
+    none = count_effects([effect(n, ("w",), open_) for n in range(5)])
+    assert "w" in none.split() and "5" in none.split()
+    assert count_effects([effect(0, tuple("abcde"), different)]).split()[0] == "5"
+    assert count_effects([]) == ""

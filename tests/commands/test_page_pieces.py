@@ -342,8 +342,8 @@ def test_the_headline_of_a_table_has_both_ends() -> None:
     assert "at" not in text(row("", "rate", 2.0, a=1)).split()
     assert text(row("", "rate", None)).startswith("rate")
     assert text() == text(row("", "rate", None))
-    many = {"a": 1, "b": 1, "c": 1}
-    assert "over 2 settings" in text(row("", "rate", 2.0, **many), row("", "rate", 1.0, **many))
+    one, other = ({"a": n, "b": n, "c": n} for n in (1, 2))
+    assert "over 2 settings" in text(row("", "rate", 2.0, **one), row("", "rate", 1.0, **other))
 
 
 def test_terms_are_settings_that_vary_and_do_not_name_rows() -> None:

@@ -188,6 +188,8 @@ CASES = [
     ("parse TOOL --columns MAP", lambda p: iosonde.parse(p["TOOL"], columns=p["MAP"])),
     ("show STORE --where nodes=1", lambda p: iosonde.show(p["STORE"], where="nodes=1")),
     ("show STORE --slowest 3 --where nodes=1", lambda p: iosonde.slowest(p["STORE"], 3, where="nodes=1")),
+    ("show STORE --profile", lambda p: iosonde.profile(p["STORE"])),
+    ("show CP --roles replicas=block", lambda p: iosonde.profile(p["CP"], roles={"replicas": "block"})),
     ("show STORE x-1-00", lambda p: iosonde.show_run(p["STORE"], "x-1-00")),
     (
         "plan 'iozone -i 0 -i 1 -s 1m -r 4k -I' --native --target TARGET --seed 7 --as iozone",

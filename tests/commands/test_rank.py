@@ -105,8 +105,8 @@ def test_the_effect_of_names_says_from_which_level_to_which(tmp_path):
     ]
     (tmp_path / "t.csv").write_text("\n".join(["mode,size,rate (MB/s)", *rows]) + "\n")
     words = (str(tmp_path / "t.csv"), "--response", "rate", "--on", "mode,size")
-    assert re.search(r"^mode .* on → off (?!~|raises)", said(*words), re.MULTILINE)
-    assert re.search(r"^size .* (~|raises)$", said(*words), re.MULTILINE)
+    assert re.search(r"^mode .* on → off (?!~|raises)", said(*words, "--all"), re.MULTILINE)
+    assert re.search(r"^size .* (~|raises)$", said(*words, "--all"), re.MULTILINE)
     assert [one["change"] for one in content(*words)["factors"]] == [["on", "off"], None]
 
 

@@ -65,7 +65,7 @@ def test_the_only_factor_of_a_half_fraction_that_acts_is_first(tmp_path, repeats
     made = ranking_of(store_of(tmp_path / "s", NAMES, x, y), on)
     assert {factor.name for factor in made.factors} == set(NAMES)
     assert made.order == (("sieve",),) and made.sentence.startswith("sieve ")
-    assert made.factors[0].over_all.s1.value > 0.98 and made.factors[0].p < 1e-3
+    assert made.factors[0].over_all.s1.value > 0.98 and made.with_dummies().factors[0].p < 1e-3
     assert all(factor.over_all.s1.value < 0.02 for factor in made.factors[1:])
     assert made.noise_from == ("repeats" if repeats > 1 else "lack_of_fit")
 
@@ -75,7 +75,7 @@ def test_few_settings_and_repeats_allow_too_few_shuffles_and_the_f_test_speaks(t
     x = np.repeat(list(itertools.product((0, 1), repeat=2)), 2, axis=0)
     y = 1e8 + 2e7 * x[:, 0] + 1e6 * np.random.default_rng(0).normal(size=len(x))
     made = ranking_of(store_of(tmp_path / "s", ("cache", "hints"), x, y))
-    p = {factor.name: factor.p for factor in made.factors}
+    p = {factor.name: factor.p for factor in made.with_dummies().factors}
     assert p["cache"] < 1e-4 and p["hints"] > 0.05
     assert made.order[0] == ("cache",) and made.sentence.startswith("cache ")
 
@@ -84,7 +84,7 @@ def test_the_p_of_a_fraction_is_that_of_anova(tmp_path):
     x = np.repeat(HALF, 3, axis=0)
     y = 1e8 + 2e7 * x[:, 3] + 1e6 * x[:, 1] + 1e6 * np.random.default_rng(0).normal(size=len(x))
     path = store_of(tmp_path / "s", NAMES, x, y)
-    made = {factor.name: factor.p for factor in ranking_of(path).factors}
+    made = {factor.name: factor.p for factor in ranking_of(path).with_dummies().factors}
     f = (y[x[:, 3] == 1].mean() - y[x[:, 3] == 0].mean()) ** 2 * 6
     groups = y.reshape(8, 3)
     noise = ((groups - groups.mean(1, keepdims=True)) ** 2).sum() / 16

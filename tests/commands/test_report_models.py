@@ -209,12 +209,16 @@ def test_a_headline_over_many_factors_names_no_levels():
     from iosonde.stats.overview import overview
     from iosonde.stats.overview.cells import TrialCell
 
-    def made(**by):
-        cells = [TrialCell({**by, "n": n}, "y", "bytes/s", np.array([n * 1e6, n * 1.1e6]), "") for n in (1, 2)]
-        return overview._build_overview(checks.Subject(cells, 0.95, table=build_table({"y": [1.0]})), [*by, "n"], [])
+    def made(*names, **constants):
+        cells = [
+            TrialCell({**constants, **dict.fromkeys(names, n)}, "y", "bytes/s", np.array([n * 1e6, n * 1.1e6]), "")
+            for n in (1, 2)
+        ]
+        subject = checks.Subject(cells, 0.95, table=build_table({"y": [1.0]}))
+        return overview._build_overview(subject, [*constants, *names], [])
 
-    assert "over 2 settings" in _format_mean_range(made(a=1, b=2), "y", "f.csv")
-    assert "at a=1, n=1" in _format_mean_range(made(a=1), "y", "f.csv")
+    assert "over 2 settings" in _format_mean_range(made("a", "b", "n"), "y", "f.csv")
+    assert "at a=1, n=1" in _format_mean_range(made("a", "n", b=5), "y", "f.csv")
 
 
 def test_a_page_of_counts_that_are_the_same_in_every_repetition(tmp_path):

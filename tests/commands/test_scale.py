@@ -56,6 +56,22 @@ def test_experiment_clock_and_computed_rates_choose(place):
     )
 
 
+@pytest.mark.parametrize(
+    ("columns", "on"),
+    [
+        ({"threads": [1, 2, 4], "ranks": [1, 2, 4], "nodes": [1, 2, 4]}, "nodes"),
+        ({"threads": [1, 2, 4], "nodes": [2, 2, 2], "clients": [8, 16, 32]}, "clients"),
+        ({"threads": [1, 2, 4], "ranks": [1, 2, 4]}, "ranks"),
+        ({"threads": [1, 2, 4], "ranks": ["few", "more", "many"]}, "threads"),
+        ({"threads": [1, 2, 4], "nodes": [1, 2, 4], "ranks": [0.5, 1.5, 2.5]}, "nodes"),
+    ],
+)
+def test_the_size_is_the_first_usual_column_that_varies_and_counts(columns, on):
+    table = build_table({**{name: 2 * levels for name, levels in columns.items()}, "mib_s": [8, 15, 28, 9, 16, 29]})
+    assert scale(open_data(table), ResponseQuery(("mib_s",))).on == on
+    assert scale(open_data(table), ResponseQuery(("mib_s",)), Growth("threads")).on == "threads"
+
+
 def test_times_of_a_store_are_rates_only_where_that_is_said(place):
     source = open_data(place, ["fs=nfs"], "old")
     with raises("not-a-rate"):

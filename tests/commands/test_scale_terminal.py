@@ -100,7 +100,7 @@ def test_of_a_store_every_rate_is_a_series(tmp_path):
         ("nodes,mib_s\n1.5,10\n2,3\n", ("--response", "mib_s"), DataError, "invalid-node-count"),
         ("nodes,mib_s\n1,10\n2,3\n", ("--response", "mib_s", "--at", "x"), InputError, "not-a-count-list"),
         ("nodes,mib_s\n1,10\n2,3\n", ("--response", "mib_s", "--by", "nodes"), InputError, "duplicate-column"),
-        ("ranks,mib_s\n1,10\n2,3\n", ("--response", "mib_s"), DataError, "unknown-column"),
+        ("servers,mib_s\n1,10\n2,3\n", ("--response", "mib_s"), DataError, "unknown-column"),
     ],
 )
 def test_wrong_input_is_one_sentence(tmp_path, text, args, error, code):

@@ -92,7 +92,7 @@ def test_what_was_measured_and_what_was_set_is_found_in_a_table_as_by_plot_and_r
     )
     found, named = as_json(str(path)), as_json(str(path), "--response", "real (s)", "--by", "fs,n")
     assert found["groups"] == named["groups"] and len(found["groups"]) == 4
-    assert re.search(r"^~ .*--by .*: fs, n$", invoke(str(path)), re.MULTILINE)
+    assert re.search(r"^~ data: real \(s\) by fs, n$", invoke(str(path)), re.MULTILINE)
     assert [row["by"] for row in as_json(str(path), "--by", "n")["groups"]] == [{"n": 1}, {"n": 2}]
     assert as_json(str(path), "--response", "real (s)")["groups"] == found["groups"], "nothing is pooled unasked"
 

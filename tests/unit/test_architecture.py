@@ -351,6 +351,7 @@ ADDS_FOR_LAYOUT = {
     "commands/summary/text_cells.py",
     "layout/text.py",
     "commands/summary/text_settings.py",
+    "commands/summary/text_one_table.py",
     "commands/show/text.py",
 }
 

@@ -66,6 +66,13 @@ def test_what_was_stored_is_the_same_experiment_when_it_is_read_again(asked, tmp
         (LAB, "", "faults", "lab-required", ""),
         ("stop]", "stopp]", "faults[0]", "", "'stopp'"),
         ("during: write", "during: wrote", "faults[0].during", "unknown-operation", "'wrote'"),
+        (
+            ", close]}]",
+            ", close], timed: false}, {name: again, files: g, steps: [create, close]}]",
+            "faults[0].during",
+            "",
+            "'write'",
+        ),
         ("at: 2s", "at: soon", "faults[0]", "invalid-duration", "'soon'"),
         ("on: server2, ", "", "faults[0]", "missing-key", "'on'"),
         ("for: 500ms", "four: 1s", "faults[0].four", "unknown-key", ""),

@@ -38,11 +38,39 @@ def test_without_any_of_them_the_usual_one():
         ("bandwidth_last_done", "bandwidth"),
         ("latency_mean", "latency mean"),
         ("rate_max", "rate max"),
-        ("bandwidth_sum_of_ranks", "bandwidth sum of ranks"),
+        ("bandwidth_sum_of_ranks", "bandwidth"),
+        ("latency_mean_mean_of_ranks", "latency mean"),
+        ("bandwidth_first_done", "bandwidth first done"),
+        ("completion_latency_p99", "completion latency p99"),
     ],
 )
 def test_a_metric_in_words(metric, words):
     assert format_metric(metric) == words
+
+
+@pytest.mark.parametrize(
+    ("operation", "metric", "others", "words"),
+    [
+        ("read", "rate_last_done", (), "IOPS"),
+        ("step-01.write bs=4", "rate_sum_of_ranks", (), "IOPS"),
+        ("write", "access_rate_last_done", (), "IOPS"),
+        ("write", "rate_last_done", ("access_rate_last_done",), "rate"),  # of files
+        ("file_stat", "rate_last_done", (), "rate"),
+        ("write_small", "rate_last_done", (), "rate"),
+    ],
+)
+def test_the_rate_of_reads_and_writes_is_called_iops(operation, metric, others, words):
+    assert format_metric(metric, operation, (metric, *others)) == words
+
+
+def test_a_clock_is_named_beside_a_preferred_one_of_the_same_kind():
+    metrics = ("bandwidth_last_done", "bandwidth_sum_of_ranks", "bandwidth_mean_of_ranks")
+    assert [format_metric(metric, "write", metrics) for metric in metrics] == [
+        "bandwidth",
+        "bandwidth (sum of ranks)",
+        "bandwidth (mean of ranks)",
+    ]
+    assert format_metric("bandwidth_mean_of_ranks", "write", metrics[2:]) == "bandwidth"
 
 
 def test_the_usual_clock_is_left_out_of_a_sentence_and_others_stay():

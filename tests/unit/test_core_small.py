@@ -54,10 +54,12 @@ def test_cpu_time_of_both_versions_of_control_groups(text, seconds):
 
 
 def test_clocks_are_those_of_the_tools_then_that_of_the_engine():
-    tools = [("ior", "open,,close"), ("fio", "")]
+    tools = [clock_words.ToolClock("ior", "open,,close"), clock_words.ToolClock("fio")]
     described = list(clock_words.describe_clocks("first_done", tools))
     assert described[0].startswith("as reported by ior (open, close ") and described[1] == "as reported by fio"
     assert described[2:] == [clock_words._STOPS["first_done"]]
+    (summed,) = clock_words.describe_clocks("", [clock_words.ToolClock("fio", "", True)])
+    assert summed.startswith(described[1]) and summed != described[1]
     assert list(clock_words.describe_clocks("", [])) == [] and list(clock_words.describe_clocks("own", [])) == ["own"]
 
 

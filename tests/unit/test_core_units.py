@@ -135,7 +135,9 @@ def test_rates(text, rate):
     assert units.parse_bits(text) == pytest.approx(8 * rate, rel=1e-12)
 
 
-@pytest.mark.parametrize("text", ["117", "1Mb/s", "1b/s", "1Gib/s", "1MB", "MB/s", "1e999B/s", "1MB/h"])
+@pytest.mark.parametrize(
+    "text", ["117", "1Mb/s", "1mb/s", "1kb/s", "1b/s", "1Gib/s", "1MB", "MB/s", "1e999B/s", "1MB/h"]
+)
 def test_what_is_no_rate_in_bytes_is_refused(text):
     with raises("invalid-rate", InputError, rate=text):
         units.parse_rate(text)

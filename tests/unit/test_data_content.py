@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import importlib.util
 import io
 import lzma
 import sys
@@ -14,12 +15,13 @@ import openpyxl
 import pytest
 import zstandard
 
-from iosonde.core.errors import DataError, InputError
-from iosonde.data import content
+from iosonde.core.errors import DataError, InputError, SystemFaultError
+from iosonde.data import content, tool_file
 from iosonde.data.raw_rows import RawRows, build_table_from_rows, convert_decimal_commas, count_titles
 from iosonde.data.source import open_data
 from iosonde.data.stored_source import StoredSource
 from iosonde.foreign import unpacking
+from iosonde.importers.text import DARSHAN_MAGIC
 from messages import raises
 
 PLAIN = b"fs,MBps\na,1.5\nb,2\n"
@@ -195,6 +197,14 @@ def test_a_tools_file_is_a_store_of_its_own(tmp_path):
     assert not (tmp_path / "run.log.d").exists() and len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.skipif(importlib.util.find_spec("darshan") is not None, reason="pydarshan would read the log")
+def test_a_tools_file_without_a_result_is_refused_with_the_cure(tmp_path):
+    """A log of Darshan needs a package to be read; it is no table."""
+    log = b"3.41" + bytes(4) + DARSHAN_MAGIC.to_bytes(8, "little") + bytes(300)
+    with raises("no-result", InputError):
+        open_data(write(tmp_path, "job.darshan", log))
+
+
 def test_a_text_of_no_tool_is_a_table_if_its_name_says_so(tmp_path):
     assert columns(open_data(write(tmp_path, "t.txt", PLAIN)).table)["MBps"] == [1.5, 2]
     with raises("unknown-format", InputError):
@@ -213,3 +223,14 @@ def workbook(sheets: dict[str, list[list]]) -> bytes:
             sheet.append(row)
     book.save(file)
     return file.getvalue()
+
+
+def test_a_full_directory_for_temporary_files_is_named(tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise SystemFaultError("io-error", "full")
+
+    monkeypatch.setattr(tool_file, "_stores", {})
+    monkeypatch.setattr(tool_file.Store, "append_many", fail)
+    with raises("io-error", SystemFaultError) as caught:
+        open_data(write(tmp_path, "time.txt", TIME))
+    assert "TMPDIR" in caught.value.hint

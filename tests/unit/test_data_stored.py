@@ -367,7 +367,7 @@ PLACED = {"import": {}}
     ],
 )
 def test_factors_are_declared_by_experiments_tools_or_places(runs, experiments, expected):
-    found = factors._collect_declared(runs, experiments)
+    found = factors.collect_declared(runs, experiments)
     assert list(found) == expected
     units = {factor.name: factor.unit for entry in experiments for factor in entry.factors}
     assert {name: factor.unit for name, factor in found.items()} == {name: units.get(name, "") for name in expected}
@@ -378,4 +378,4 @@ def test_undeclared_settings_are_those_of_measured_runs_then_of_targets():
     runs = [run("a", options, {"t": 1, "seed": 2}), run("b", PLACED, {"u": 1}), run("c", {}, {"v": 1})]
     assert factors._list_undeclared_settings(runs) == ["t", "v", "cache"]
     names = ["ranks", "nodes", "ranks_per_node", "factor_nodes", "x"]
-    assert [factors._find_position(name) for name in names] == [2, 0, 1, 0, 3]
+    assert [factors._find_position(name, names_settings=False) for name in names] == [2, 0, 1, 0, 3]

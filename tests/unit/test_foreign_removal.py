@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -104,3 +105,18 @@ def test_a_mount_point_is_refused_before_and_spared_after(tmp_path, kind):
     command = [*unshare, sys.executable, "-c", MOUNTED, tree(tmp_path / "tree"), foreign, kind]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("age_s", [0, 3600])
+def test_the_scratch_of_a_killed_process_goes_when_the_next_begins(tmp_path, monkeypatch, age_s):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    killed, precious = tree(tmp_path / "ours-killed"), tree(tmp_path / "precious")
+    os.utime(killed, (time.time() - age_s,) * 2)
+    (tmp_path / "ours-link").symlink_to(precious)
+    with removal.locked_scratch_directory("ours-") as first:
+        os.utime(first, (0, 0))
+        with removal.locked_scratch_directory("ours-") as second:
+            assert first.is_dir() and second.is_dir() and first != second
+        assert first.is_dir() and not second.exists()
+    assert not first.exists() and precious.is_dir()
+    assert killed.exists() == (age_s == 0)

@@ -373,7 +373,7 @@ def test_a_score_is_the_root_of_the_geometric_means_of_its_phases(run, notes):
 
 
 def test_a_total_that_is_the_product_becomes_the_root():
-    assert scored_run(4, 16, 64).rows[-1].value == 8
+    assert scored_run(4, 16, 64).rows[0].value == 8
 
 
 def test_cells_of_fixed_width_are_whole_numbers_or_not_valid():

@@ -170,6 +170,14 @@ def test_warp_2_has_the_rate_of_its_window_and_latencies_that_can_be_merged():
     assert alone["get", "latency_p99"] == 0.05
 
 
+def test_no_latencies_if_a_later_window_is_merged_from_several_clients():
+    merged = window(100, 20.0, 1.0, 90.0)
+    merged["single_sized_requests"]["merged_entries"] = 2
+    found = of(warp([window(300, 10.0, 2.0, 50.0), merged]))
+    assert warns(found, "latencies-left-out", operation="get")
+    assert not [metric for operation, metric in numbers(found) if metric.startswith("latency")]
+
+
 def test_failed_operations_and_runs_too_short_for_warp_are_incomplete():
     failed = of(warp([], total_errors=3, first_errors=["gone"]))
     assert lacks(failed, "operations-failed", n_errors=3.0, operation="get") and "gone" in said(failed)

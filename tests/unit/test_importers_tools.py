@@ -151,6 +151,7 @@ def test_fio_status_interval_is_one_run_and_two_runs_are_two():
 def test_fio_clients_are_ranks_and_all_clients_is_the_whole():
     clients = [fio_document()["jobs"][0] | {"hostname": name} for name in ("a", "b")]
     whole = fio_document()["jobs"][0] | {"jobname": "All clients"}
+    whole["read"] = whole["read"] | {"total_ios": 2 * whole["read"]["total_ios"]}
     document = fio_document(client_stats=[*clients, whole])
     del document["jobs"]
     found = of("hostname=a, be=0\n<a> fio-3.36\n" + json.dumps(document, indent=1))

@@ -830,7 +830,14 @@ def leaves(value: object) -> list[object]:
             "fio: io_u error @\n"
             "verify @ failed\n"
             "  read: IOPS=5, BW=1KiB/s (1kB/s)(1KiB/1msec)\n",
-            {"claim": [60], "rows": [9, 200], "tool-failed": [60, 160], "verification-failed": [160], "version": [60]},
+            {
+                "claim": [60],
+                "factors": [9],
+                "facts": [200],
+                "tool-failed": [60, 160],
+                "verification-failed": [160],
+                "version": [60],
+            },
         ),
         (
             "#  fs_mark @\n"

@@ -162,7 +162,7 @@ def test_noise_is_told_apart_from_the_factors():
     y = signal + rng.normal(scale=signal.std(), size=len(x))
     made = rank_factors(data_of(x, y), 0.95)
     assert made.noise.low < 0.5 < made.noise.high
-    dummy = by_name(made)["f2"]
+    dummy = by_name(made.with_dummies())["f2"]
     assert made.silent == ("f2",) and dummy.p > 0.05
     assert dummy.over_all.s1.value <= dummy.zero_line
     assert dummy.over_all.st.value < 0.05 and dummy.over_all.st_corrected < 0.02
@@ -495,8 +495,8 @@ def test_s1_of_a_balanced_design_is_the_share_that_a_summary_names():
     ]
     columns = {name: [cell.by[name] for cell in cells for _ in cell.values] for name in ("t", "n")}
     table = build_table({**columns, "y": np.concatenate([cell.values for cell in cells]).tolist()})
-    ranked = {one.name: one.over_all.s1 for one in rank_factors(build_examples(table, "y", ["t", "n"]), 0.95).factors}
+    ranked = {one.name: one for one in rank_factors(build_examples(table, "y", ["t", "n"]), 0.95).factors}
     for one in estimate_cell_effects(cells, 0.95).effects:
-        s1 = ranked[one.name]
-        named = one.explained
-        assert (named.value, named.low, named.high) == pytest.approx((s1.value, s1.low, s1.high))
+        factor = ranked[one.name]
+        assert factor.share == one.explained
+        assert factor.over_all.s1.value == pytest.approx(one.explained.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from iosonde.ranks import mpi, same_target
 from iosonde.ranks.same_target import TargetView
 from messages import assert_problem, codes
+from thread_ranks import on_hosts, run_ranks
 
 GLUSTER = TargetView(True, "fuse.glusterfs", "n1:/rep2")
 ROOT = Path("/mnt/t/iosonde-1/trial-0000")
@@ -172,3 +174,21 @@ def test_the_server_has_the_disk_that_its_clients_mount(one, one_serves, other, 
     views = TargetView(True, *one, serves=one_serves), TargetView(True, *other, serves=other_serves)
     assert same_target._is_exported(*views) is exported
     assert same_target._is_exported(*reversed(views)) is exported
+
+
+@pytest.mark.parametrize(("exports", "expected"), [(True, []), (False, ["target-differs"])])
+def test_the_disk_of_the_node_that_serves_the_others_is_the_same_target(monkeypatch, exports, expected):
+    disk, client = TargetView(True, "xfs", "/dev/sda"), TargetView(True, "nfs4", "n1:/export")
+    local = threading.local()
+
+    def look(target):
+        return disk if local.host == "n1" else client
+
+    monkeypatch.setattr(same_target, "look_within", look)
+    monkeypatch.setattr(same_target, "is_this_node", lambda server: exports and local.host == server)
+
+    def check(ranks):
+        local.host = ranks.hosts[ranks.rank].name
+        return codes(same_target.check_targets(ranks, [T]))
+
+    assert run_ranks(on_hosts("n1", "n2", "n3"), check) == [expected] * 3

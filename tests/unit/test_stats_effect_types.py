@@ -11,12 +11,14 @@ from scipy import stats as scipy_stats
 
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.stats.estimate.compare import EQUAL, MARGIN, NEGLIGIBLE, build_group, compare_groups
 from iosonde.stats.regression.effect_types import (
     FactorEffect,
     ResponseEffects,
     correct_effects,
     describe_blocks,
     describe_drifts,
+    describe_unclaimed_effects,
     list_verdicts,
 )
 from iosonde.stats.regression.effects import _encode_dummies, estimate_effects
@@ -47,12 +49,11 @@ def test_an_effect_is_significant_by_its_corrected_test_its_interval_and_its_dri
     assert (effect(**more).passes_test, effect(**more).is_significant) == (passes, significant)
 
 
-@pytest.mark.parametrize(
-    ("high", "by_chance", "negligible"),
-    [(0.0099, 0.0, True), (0.01, 0.0, False), (0.0, 0.0019, True), (0.0, 0.002, False), (None, 0.0, False)],
-)
-def test_an_effect_is_negligible_if_neither_its_interval_nor_chance_reach_one_percent(high, by_chance, negligible):
-    assert effect(high=high, by_chance=by_chance).is_negligible is negligible
+@pytest.mark.parametrize(("difference", "negligible"), [(0.0199, True), (0.02, False), (None, False)])
+def test_an_effect_is_negligible_if_no_difference_of_its_levels_reaches_the_margin(difference, negligible):
+    made = effect(adjusted=0.001, difference=difference)
+    assert (made.is_negligible, made.is_significant, made.passes_test) == (negligible, not negligible, True)
+    assert bool(describe_unclaimed_effects(ResponseEffects(("a",), (made,)))) is negligible
 
 
 @pytest.mark.parametrize(
@@ -129,7 +130,7 @@ def verdict(*factors: str, state: VerdictState, doubts: tuple[str, ...] = (), **
 
 def test_a_verdict_says_the_state_the_numbers_and_the_doubts_of_each_factor():
     sure, open_ = effect("a", adjusted=0.01, family=3), effect("b", adjusted=0.2, family=3)
-    none = effect("c", adjusted=0.9, low=0.0, high=0.001, by_chance=0.0)
+    none = effect("c", adjusted=0.9, low=0.0, high=0.001, difference=0.001)
     blind, drifting = effect("d", p=None), effect("e", adjusted=0.01, drift=GONE)
     made = list_verdicts("y", ResponseEffects(("a",), (sure, open_, none, blind, drifting)))
     assert made == (
@@ -211,33 +212,43 @@ CROSSED = {"a": [1, 1, 2, 2], "b": [1, 2, 1, 2]}
 
 
 def test_effects_are_tested_against_trials_at_one_setting():
-    """The sum of squares of each factor with one degree of freedom, over that inside the four cells with eight."""
+    """Each factor of two levels by its t of cell means with their own variances; both by all three contrasts."""
     made = estimate_effects(CROSSED, REPEATS, None, 0.9)
     y = np.concatenate(REPEATS)
     total = float(((y - y.mean()) ** 2).sum())
-    within = sum(float(((cell - cell.mean()) ** 2).sum()) for cell in REPEATS)
-    means = np.array([cell.mean() for cell in REPEATS]).reshape(2, 2)
-    for name, axis in (("a", 1), ("b", 0)):
-        ss = 6 * float(((means.mean(axis=axis) - means.mean()) ** 2).sum())
+    means, errors = (np.array([of(cell) for cell in REPEATS]) for of in (np.mean, scipy_stats.sem))
+    squares = errors**2
+    df = squares.sum() ** 2 / (squares**2 / 4).sum() - 2  # four variances of two degrees of freedom
+    for name, signs in (("a", [-1, -1, 1, 1]), ("b", [-1, 1, -1, 1])):
+        t = float(means @ signs) / np.sqrt(squares.sum())
         found = made.effect_of(name)
-        assert found.p == pytest.approx(scipy_stats.f.sf(ss / (within / 8), 1, 8))
-        assert (found.share, found.explained.n, found.explained.level) == (pytest.approx(ss / total), 12, 0.9)
-        assert found.by_chance == 1.0  # the factors interact: the mean square of all is not that of noise
+        assert found.p == pytest.approx(2 * scipy_stats.t.sf(abs(t), df))
+        assert (found.share, found.explained.n, found.explained.level) == (
+            pytest.approx(12 * float(means @ signs / 4) ** 2 / total),
+            12,
+            0.9,
+        )
+        assert found.difference is None  # the factors interact
     joint = made.joint
     assert (joint.factors, joint.is_joint) == (("a", "b"), True)
-    assert joint.p == pytest.approx(scipy_stats.f_oneway(*REPEATS).pvalue)
+    within = sum(float(((cell - cell.mean()) ** 2).sum()) for cell in REPEATS)
     assert joint.explained.value == pytest.approx(1 - within / total) and joint.explained.low < joint.explained.value
     assert estimate_effects({"a": [1, 2, 3, 4]}, REPEATS, None, 0.9).joint is None
     assert estimate_effects(CROSSED, [cell[:1] for cell in REPEATS], None, 0.9).joint is None
 
 
-def test_without_an_interaction_noise_alone_explains_its_degrees_of_freedom():
-    noise = np.array([0.3, -0.3, 0.1, -0.1])
-    added = [10 * a + 3 * b + noise for a, b in zip(CROSSED["a"], CROSSED["b"], strict=True)]
-    made = estimate_effects(CROSSED, added, None, 0.9)
-    y = np.concatenate(added)
-    variance = 4 * float(noise @ noise) / 12
-    assert made.effects[0].by_chance == pytest.approx(variance / float(((y - y.mean()) ** 2).sum()))
+@pytest.mark.parametrize("shift", [0.0, 0.01, 0.04])
+def test_two_levels_are_equal_where_a_comparison_finds_them_practically_equal(shift):
+    """The limit of the difference is the farther end of Welch's interval."""
+    rng = np.random.default_rng(3)
+    a, b = 100 + 0.4 * rng.normal(size=12), 100 * (1 + shift) + 0.6 * rng.normal(size=9)
+    (made,) = estimate_effects({"a": [1, 2]}, [a, b], None, 0.95).effects
+    interval = scipy_stats.ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
+    assert made.difference == pytest.approx(max(-interval.low, interval.high) / min(a.mean(), b.mean()))
+    comparison = compare_groups(build_group("a", a), build_group("b", b), 0.95, MARGIN)
+    assert made.is_negligible == (comparison.verdict in (EQUAL, NEGLIGIBLE)) == (shift < 0.02)
+    (log,) = estimate_effects({"a": [1, 2]}, [np.log10(a), np.log10(b)], None, 0.95, 10.0).effects
+    assert log.difference == pytest.approx(made.difference, rel=0.05)
 
 
 def test_few_repeats_are_joined_with_the_residuals_of_the_main_effects():

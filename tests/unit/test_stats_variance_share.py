@@ -19,11 +19,27 @@ from iosonde.stats.estimate.variance_share import (
 )
 
 
-def solve(distribution, x: float, p: float, *df: float) -> float:
-    """The noncentrality at which P(X <= x) = p; 0 if even 0 is less likely."""
-    if distribution.cdf(x, *df, 1e-9) <= p:
+def solve(distribution, x: float, p, *df: float) -> float:
+    """The noncentrality at which P(X <= x) = p, or p of the noncentrality; 0 if even 0 is less likely."""
+    at = p if callable(p) else lambda noncentrality: p
+    if distribution.cdf(x, *df, 1e-9) <= at(1e-9):
         return 0.0
-    return brentq(lambda noncentrality: distribution.cdf(x, *df, noncentrality) - p, 1e-9, 20 * x * df[0] + 100)
+    return brentq(
+        lambda noncentrality: distribution.cdf(x, *df, noncentrality) - at(noncentrality), 1e-9, 20 * x * df[0] + 100
+    )
+
+
+def tails(tail: float):
+    """Where t of a mean μ = √λ has this tail beyond |t|, at both ends, on both sides of 0."""
+    z, normal = scipy_stats.norm.isf(tail), scipy_stats.norm
+
+    def below(noncentrality: float) -> float:
+        return 1 - tail - normal.sf(z + 2 * math.sqrt(noncentrality))
+
+    def above(noncentrality: float) -> float:
+        return max(0.0, tail - normal.cdf(z - 2 * math.sqrt(noncentrality)))
+
+    return below, above
 
 
 @pytest.mark.parametrize(("ss", "df", "noise_df"), [(30.0, 2, 12), (9.0, 3, 8), (400.0, 1, 20), (0.1, 2, 9)])
@@ -31,9 +47,19 @@ def solve(distribution, x: float, p: float, *df: float) -> float:
 def test_a_single_effect_has_the_limits_of_steiger_and_fouladi(ss, df, noise_df, level):
     noise, n, tail = SumOfSquares(2.0 * noise_df, noise_df), 24, (1 - level) / 2
     f = ss / 2 / df
-    ends = [solve(scipy_stats.ncf, f, p, df, noise_df) for p in (1 - tail, tail)]
+    ends = [solve(scipy_stats.ncf, f, p, df, noise_df) for p in tails(tail)]
     limits = compute_share_limits(SumOfSquares(ss, df), SumOfSquares(0.0, 0), noise, n, level)
     assert limits == pytest.approx([end / (end + n) for end in ends], abs=1e-5)
+    assert (limits[0] > 0) == (scipy_stats.f.sf(f, df, noise_df) < 1 - level)
+
+
+@pytest.mark.parametrize("t", [0.1, 1.0, 1.95, 1.97, 3.0, 9.0])
+def test_limits_of_one_mean_are_those_of_its_two_sided_interval(t):
+    """With a known variance μ is t ± z, and λ = μ²."""
+    noise, z = SumOfSquares(1e6, 1e6), scipy_stats.norm.isf(0.025)
+    low, high = compute_share_limits(SumOfSquares(t * t, 1), SumOfSquares(0.0, 0), noise, 1, 0.95)
+    expected = max(0.0, t - z) ** 2, (t + z) ** 2
+    assert (low / (1 - low), high / (1 - high)) == pytest.approx(expected, rel=0.02, abs=1e-3)
 
 
 @pytest.mark.parametrize(("x", "df", "noise_df"), [(600.0, 2, 30), (5000.0, 3, 12)])
@@ -45,16 +71,18 @@ def test_large_effects_have_nearly_the_same_limits(x, df, noise_df):
 
 @pytest.mark.parametrize(("x", "df", "p"), [(9.0, 3, 0.025), (9.0, 3, 0.975), (1900.0, 4, 0.5), (2500.0, 4, 0.025)])
 def test_noncentralities_are_those_of_the_noncentral_chi_square(x, df, p):
-    assert variance_share._solve_noncentrality(x, df, p) == pytest.approx(solve(scipy_stats.ncx2, x, p, df), rel=1e-4)
+    assert variance_share._solve_noncentrality(x, df, lambda _: p) == pytest.approx(
+        solve(scipy_stats.ncx2, x, p, df), rel=1e-4
+    )
 
 
 def test_noise_as_estimated_widens_limits_by_students_t_over_the_normal_quantile():
     noise = SumOfSquares(30.0, 10)
     fixed = variance_share._FixedNoise.of(noise, 0.9)
     wider = scipy_stats.t.ppf(0.95, 10) / scipy_stats.norm.ppf(0.95)
-    assert (fixed.variance, fixed.tail, fixed.wider) == pytest.approx((3.0, 0.05, wider))
+    assert (fixed.variance, fixed.tails.tail, fixed.wider) == pytest.approx((3.0, 0.05, wider))
     x = 20.0
-    low, high = (solve(scipy_stats.ncx2, x, p, 4) for p in (0.95, 0.05))
+    low, high = (solve(scipy_stats.ncx2, x, p, 4) for p in tails(0.05))
     made = fixed.limits(SumOfSquares(60.0, 4))
     assert made.value == 16.0
     assert (made.low, made.high) == pytest.approx((max(0, 16 - wider * (16 - low)), 16 + wider * (high - 16)))

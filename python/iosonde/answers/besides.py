@@ -87,7 +87,9 @@ class Besides:
         )
         doubts = tuple(dict.fromkeys((*verdict.doubts, *more)))
         if self._is_twin(subject) or any(term.aliased for term in terms):
-            return replace(verdict, state=VerdictState.NOT_SEPARABLE, doubts=(*doubts, GOES_TOGETHER))
+            return replace(
+                verdict, state=VerdictState.NOT_SEPARABLE, doubts=tuple(dict.fromkeys((*doubts, GOES_TOGETHER)))
+            )
         if any(self._is_changed(term) for term in terms) or any(drift.explains_effect for drift in drifts):
             return replace(verdict, state=VerdictState.INCONCLUSIVE, direction=None, doubts=doubts)
         return replace(verdict, doubts=doubts)

@@ -5,28 +5,17 @@ from collections.abc import Sequence
 from iosonde.core.message import Message
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.data.factors import is_separable
-from iosonde.data.responses import Response, build_assumption_warning
+from iosonde.data.responses import Response
 from iosonde.stats.checks import s311_shared_bring_ups as s311
 
 
-def list_caveats(response: Response, option: str = "on") -> list[str]:
-    """Return the caveats: assumptions, repeats within one execution, confounded factors. ``option`` names factors, ''
-    if there is none."""
-    messages = select_option_warnings(response.warnings, option)
+def list_caveats(response: Response) -> list[str]:
+    """Return the caveats: assumptions, repeats within one execution, confounded factors."""
+    messages = list(response.warnings)
     if response.within_run:
         template = "repeats are iterations within one run: variation between executions is not measured"
         messages.append(Message("within-run", template))
     return [*messages, *(build_confounded_warning(name, twin) for name, twin in response.confounded)]
-
-
-def select_option_warnings(warnings: Sequence[str], option: str) -> list[str]:
-    """Return the warnings of a response for a command whose ``option`` names factors."""
-    return [
-        build_assumption_warning(str(text.values["factors"]), str(text.values["excluded"]), option)
-        if isinstance(text, Message) and text.code == "assumed-factors"
-        else text
-        for text in warnings
-    ]
 
 
 def build_confounded_warning(name: str, twin: str) -> Message:

@@ -1,13 +1,15 @@
 """Tools with their own numbers in an answer, and the content of their clocks."""
 
+from iosonde.core.clock_words import ToolClock
 from iosonde.core.stored import StoredRun
+from iosonde.data.choice import column_to_texts
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 
 
-def list_tool_clocks(source: Source, query: ResponseQuery) -> tuple[tuple[str, str], ...]:
-    """Return (tool, what its clock includes besides the operation) for the rows of the query. The content is '' if a
-    tool does not state it, or has several. Numbers of our engine are excluded."""
+def list_tool_clocks(source: Source, query: ResponseQuery) -> tuple[ToolClock, ...]:
+    """Return the clock of each tool with rows of the query. Its content is '' if a tool does not state it, or has
+    several. Numbers of our engine are excluded."""
     if not source.runs:
         return ()
     rows = source.trials(query.choice).rows
@@ -15,11 +17,16 @@ def list_tool_clocks(source: Source, query: ResponseQuery) -> tuple[tuple[str, s
         return ()
     tools = {run.id: _list_tools(run) for run in source.runs}
     inside: dict[str, set[str]] = {}
-    columns = [rows.columns[name].values for name in ("run", "operation", "includes")]
-    for run, operation, includes in zip(*columns, strict=True):
-        for tool in tools.get(str(run), ()) if str(operation) in source.foreign else ():
-            inside.setdefault(tool, set()).add(str(includes or ""))
-    return tuple((tool, next(iter(clocks)) if len(clocks) == 1 else "") for tool, clocks in inside.items())
+    summed = set()
+    columns = [column_to_texts(rows, name) for name in ("run", "operation", "includes", "metric")]
+    for run, operation, includes, metric in zip(*columns, strict=True):
+        for tool in tools.get(run, ()) if operation in source.foreign else ():
+            inside.setdefault(tool, set()).add(includes)
+            summed |= {tool} if metric.endswith("_sum_of_ranks") else set()
+    return tuple(
+        ToolClock(tool, next(iter(clocks)) if len(clocks) == 1 else "", tool in summed)
+        for tool, clocks in inside.items()
+    )
 
 
 def find_own_clock(source: Source, query: ResponseQuery) -> str:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import IosondeError
 from iosonde.core.table import Table
+from iosonde.core.transforms import LOG_BASES
 from iosonde.data.choice import column_to_texts
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
@@ -76,6 +77,7 @@ def build_response_cells(response: Response, places: npt.NDArray[np.intp] | None
                 units,
                 None if shared is None else shared[rows],
                 rows if order is None else order[rows],
+                LOG_BASES.get(response.transform),
             )
         )
     return cells
@@ -122,19 +124,6 @@ def estimate_tested_effects(
         if names
     }
     return dict(zip(effects, correct_effects(list(effects.values())), strict=True))
-
-
-def collect_other_p_values(
-    source: Source, query: ResponseQuery, response: Response, factors: Sequence[str]
-) -> tuple[float, ...]:
-    """Return the p values of the effects of these factors on all headline responses other than ``response``."""
-    others = [
-        headline
-        for headline in select_headline_responses(source, replace(query, response=(response.title,)), factors)
-        if headline.title != response.title
-    ]
-    tests = [test for other in others for test in _estimate_effects(other, factors, query.level).tests]
-    return tuple(test.p for test in tests if test.p is not None)
 
 
 def _estimate_effects(response: Response, names: Sequence[str], level: float) -> ResponseEffects:

@@ -3,12 +3,13 @@ their figures are of one experiment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iosonde.commands.command import command
+from iosonde.core.option_kinds import Setting
 from iosonde.core.options import Data, NameList, Names, Text
 from iosonde.data.options import DataOptions, RowOptions
 
@@ -22,6 +23,7 @@ class OpenOptions:
 
     data: Data = DataOptions.data
     where: Names[NameList] = RowOptions.where
+    roles: Setting[Mapping[str, str]] = RowOptions.roles
     experiment: Text[str | None] = RowOptions.experiment
 
 
@@ -43,13 +45,23 @@ def open(options: OpenOptions) -> Source:  # noqa: A001
     --------
     >>> data = iosonde.open("results", where="fs=nfs")
     """
-    return RowOptions(where=options.where, experiment=options.experiment).open(options.data, ranks=True)
+    return open_source(options)
 
 
-def build_opener(data: Any) -> Callable[[Any, Sequence[str], str | None], Source]:
-    """Return what opens DATA with conditions and an experiment. A path may be given as the Store that is open."""
+def open_source(options: OpenOptions) -> Source:
+    """Open DATA with its conditions and roles. Raises InputError, DataError."""
+    row_options = RowOptions(where=options.where, roles=options.roles, experiment=options.experiment)
+    return row_options.open(options.data, ranks=True)
+
+
+def build_opener(
+    data: Any, roles: Mapping[str, str] | None = None
+) -> Callable[[Any, Sequence[str], str | None], Source]:
+    """Return what opens DATA with conditions, an experiment, and ``roles``. A path may be given as the Store that is
+    open."""
 
     def open_again(place: Any, where: Sequence[str], experiment: str | None) -> Source:
-        return RowOptions(where=where, experiment=experiment).open(place if isinstance(data, (str, Path)) else data)
+        row_options = RowOptions(where=where, roles=roles or {}, experiment=experiment)
+        return row_options.open(place if isinstance(data, (str, Path)) else data)
 
     return open_again

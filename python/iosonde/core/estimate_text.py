@@ -7,7 +7,7 @@ It suits asymmetric intervals (a median, a percentile) as well as symmetric ones
 import math
 
 from .types import Estimate
-from .units import choose_human_scale, format_significant
+from .units import choose_human_scale, format_percent, format_significant
 
 CANNOT_TELL = "~"
 _MOST_DIGITS = 6
@@ -23,6 +23,14 @@ def format_estimate(estimate: Estimate, unit: str, scale: tuple[float, str] | No
     divisor, name = scale or choose_human_scale(estimate.value, unit)
     value, interval = format_estimate_parts(estimate, divisor)
     return f"{value} ({interval}) {name}".rstrip()
+
+
+def format_value(estimate: Estimate, unit: str) -> str:
+    """Format the value of an Estimate whose interval stands elsewhere: ``212 MiB/s``."""
+    if estimate.value is None:
+        return CANNOT_TELL
+    divisor, name = choose_human_scale(estimate.value, unit)
+    return f"{format_significant(estimate.value / divisor)} {name}".rstrip()
 
 
 def format_estimate_parts(estimate: Estimate, divisor: float = 1.0) -> tuple[str, str]:
@@ -64,6 +72,12 @@ def format_estimate_or_end(estimate: Estimate, unit: str) -> str:
     return f"at {'least' if estimate.high is None else 'most'} {format_significant(bound / divisor)} {name}".rstrip()
 
 
+def format_percent_estimate(share: Estimate) -> str:
+    """Format a fraction in percent with its interval: ``85 % (71–92 %)``, ``2.5 % (1.9–3.3 %)``."""
+    value, interval = format_explained_share(share)
+    return f"{value} ({interval})" if interval else value
+
+
 def _format_range(low: str, high: str) -> str:
     """Join as ``205–219``; with "to" before a minus sign, which would merge with the dash."""
     return f"{low} to {high}" if high.startswith("-") else f"{low}–{high}"
@@ -84,3 +98,14 @@ def _format_fixed(value: float, decimals: int) -> str:
     if decimals > _MOST_DECIMALS or abs(value) >= _LARGEST:
         return f"{value:.{_MOST_DIGITS}g}"
     return f"{value:.{decimals}f}" if decimals > 0 else f"{round(value, decimals):.0f}"
+
+
+def format_explained_share(share: Estimate) -> tuple[str, str]:
+    """Format (share, interval): ``2.5 %``, ``1.9–3.3 %``; without an interval the second is empty."""
+    value, low, high = share.value or 0.0, share.low, share.high
+    if low is None or high is None:
+        return format_percent(value), ""
+    places = 0 if value >= 0.1 else 2 if value >= 0.0005 and high < 0.01 else 1
+    fine = max(1, places) if 0 < low < 0.01 else places  # a positive limit is not shown as 0
+    least = "<0.1" if 0 < low < 0.0005 <= high else f"{100 * low:.{fine}f}"
+    return "0.0 %" if value < 0.0005 else format_percent(value), f"{least}–{100 * high:.{places}f} %"

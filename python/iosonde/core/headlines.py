@@ -7,24 +7,49 @@ The reader of a tool's output names its kinds; a run keeps them for each operati
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from .derived_numbers import list_sources
+
 # The preferred kind of an operation with several metrics: its speed, else its duration.
 SPEEDS = ("bandwidth", "rate")
 USUAL = (*SPEEDS, "real", "seconds", "time", "latency_mean")
 # The metrics of one kind in order of preference: by the tool's own clock, over all ranks, over its own iterations.
 _ENDS = ("_last_done", "", "_sum_of_ranks", "_mean_of_ranks", "_mean")
+# Clocks that describe_clocks explains: not part of a metric's name, unless another clock has the same kind.
+_COMBINED = _ENDS[2:4]
+_UNNAMED = (_ENDS[0], *_COMBINED)
+# A rate of these operations is called IOPS; elbencho has a rate of files besides that of accesses.
+_TRANSFERS = ("read", "write", "trim", "randread", "randwrite", "reread", "rewrite")
+_ACCESS_RATE = "access_rate"
 # The clock includes the start of the command; the tool's own number is preferred.
 COMMAND = "command"
+# Kind of a score that covers all operations.
+SCORE_TOTAL = "total"
 # Summaries of a tool's own iterations, and their metric if it has another name.
 _SUMMARIES = ("_max", "_min", "_mean", "_sd")
 _ITERATED = {"transfers": "rate"}
 
 
-def format_metric(metric: str) -> str:
-    """Format a metric, such as ``completion latency p99``, without the name of the usual clock. The mean of a speed
-    over a tool's own iterations represents the trial: it is the ``rate``."""
-    base = metric.removesuffix(_ENDS[0])
+def format_metric(metric: str, operation: str = "", metrics: Collection[str] = ()) -> str:
+    """Return the name that people read, such as ``bandwidth``, ``IOPS`` or ``completion latency p99``. The clock is not
+    part of it, unless ``metrics``, those of the operation, have one of the same name by a preferred clock."""
+    name = _get_name(metric, operation, metrics)
+    if not metric.endswith(_COMBINED):
+        return name
+    clock = next(end for end in _COMBINED if metric.endswith(end))
+    kind = metric.removesuffix(clock)
+    preferred = (f"{kind}{end}" for end in _ENDS[: _ENDS.index(clock)])
+    return f"{name} ({clock[1:].replace('_', ' ')})" if any(other in metrics for other in preferred) else name
+
+
+def _get_name(metric: str, operation: str, metrics: Collection[str]) -> str:
+    base = next((metric.removesuffix(end) for end in _UNNAMED if metric.endswith(end)), metric)
     kind = base.removesuffix(_ENDS[-1])
-    return (kind if kind in SPEEDS else base).replace("_", " ")
+    base = kind if kind in (*SPEEDS, _ACCESS_RATE) else base
+    has_accesses = any(other.startswith(_ACCESS_RATE) for other in metrics)  # then the rate is that of files
+    is_transfer = operation.partition(" ")[0].rpartition(".")[2] in _TRANSFERS
+    if base == _ACCESS_RATE or (base == SPEEDS[1] and is_transfer and not has_accesses):
+        return "IOPS"
+    return base.replace("_", " ")
 
 
 def drop_usual_clock(sentence: str) -> str:
@@ -45,9 +70,26 @@ def list_headline_kinds(metrics: Iterable[tuple[str, str]], kinds: Sequence[str]
     kinds_by_operation = {
         name: [kind for kind in kinds if choose_metric_of_kind(kind, there)] for name, there in of.items()
     }
-    if any(kinds_by_operation.values()):
-        return kinds_by_operation
-    return {name: [kind for kind in USUAL if choose_metric_of_kind(kind, there)][:1] for name, there in of.items()}
+    if not any(kinds_by_operation.values()):
+        kinds_by_operation = {
+            name: [kind for kind in USUAL if choose_metric_of_kind(kind, there)][:1] for name, there in of.items()
+        }
+    return _drop_derived_kinds(kinds_by_operation)
+
+
+def _drop_derived_kinds(kinds_by_operation: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Drop the kinds that are computed from others that remain. A score is kept: it is what its users read first."""
+    numbers = [(operation, kind) for operation, kinds in kinds_by_operation.items() for kind in kinds]
+    derived = {number for number in numbers if number[1] != SCORE_TOTAL and list_sources(number, numbers)}
+    return {
+        operation: [kind for kind in kinds if (operation, kind) not in derived]
+        for operation, kinds in kinds_by_operation.items()
+    }
+
+
+def find_kind(metric: str) -> str:
+    """Return a metric without its clock."""
+    return next((metric.removesuffix(end) for end in _ENDS if end and metric.endswith(end)), metric)
 
 
 def choose_metric_of_kind(kind: str, metrics: Collection[str], clock: str = "") -> str | None:

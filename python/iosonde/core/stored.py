@@ -274,6 +274,19 @@ class StoredRun:
 
     # Operation → kinds of metric that its tool's users read first; empty if the run does not record them
     headlines = _Field[Mapping[str, Sequence[str]]](_read_mapping, "headlines")
+    # Operation of a row → its ``operation`` and ``factors``, if rows of the run have different settings
+    row_settings = _Field[Mapping[str, Mapping[str, Any]]](_read_mapping, "row_settings")
+
+    @property
+    def settings(self) -> list[Mapping[str, FactorValue]]:
+        """Factors of the run, then those of its rows that have their own."""
+        return [self.factors, *(row["factors"] for row in self.row_settings.values())]
+
+    @property
+    def row_factors(self) -> dict[str, None]:
+        """Names of the factors that differ between rows of the run."""
+        return {name: None for row in self.row_settings.values() for name in row["factors"]}
+
     # Versions of iosonde and its environment, by name
     versions = _Field[Mapping[str, Any]](_read_mapping, "versions")
     # Version of iosonde that stored the run

@@ -28,18 +28,25 @@ _LARGEST = 1e140  # sums of a million squares stay finite
 @dataclass(frozen=True)
 class Column:
     """A column. ``label`` is the name without its unit (``time (s)`` → ``time``), ``unit`` is the one in the name.
-    ``order`` has the levels in an explicit order."""
+    ``order`` has the levels in an explicit order. ``role`` is what the user, or the file, says that it is; '' if it has
+    to be guessed."""
 
     name: str
     values: npt.NDArray[np.float64] | npt.NDArray[np.object_]
     label: str = ""
     unit: str = ""
     order: tuple[Cell, ...] = ()
+    role: str = ""
 
     @property
     def numeric(self) -> bool:
         """Return whether the column holds numbers."""
         return self.values.dtype != object
+
+    @property
+    def is_varying(self) -> bool:
+        """Return whether the column has two levels or more; a missing value is one."""
+        return len(self.codes()[1]) > 1
 
     @property
     def missing(self) -> npt.NDArray[np.bool_]:
@@ -80,7 +87,8 @@ class Column:
 @dataclass(frozen=True)
 class Table:
     """Columns of equal length. ``lines`` are line numbers in ``source`` (empty: rows count from 1). ``alike`` has names
-    without a column, because all rows have this value (empty: no row has one). ``aliases``: other name → column."""
+    without a column, because all rows have this value (empty: no row has one). ``aliases``: other name → column.
+    ``inside``: columns that differ between rows of one run and operation (the jobs of fio)."""
 
     columns: dict[str, Column]
     source: str = ""
@@ -88,6 +96,7 @@ class Table:
     warnings: tuple[str, ...] = field(default=())
     alike: Mapping[str, str] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
+    inside: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())).values) if self.columns else 0
@@ -205,6 +214,18 @@ class Table:
             (tuple(levels[codes[rows[0]]] for codes, levels in coded), rows)
             for rows in group_rows([(codes, len(levels)) for codes, levels in coded], len(self))
         ]
+
+    def operation_names(self) -> list[str]:
+        """Return each row's operation, with the settings that differ between rows of one run."""
+        names = [str(operation) for operation in self.columns["operation"].values]
+        for column in (self.columns[name] for name in self.inside):
+            levels = column.values.tolist()
+            absent = column.missing
+            names = [
+                name if absent[row] else f"{name} {column.name}={tidy_number(level) if column.numeric else level}"
+                for row, (name, level) in enumerate(zip(names, levels, strict=True))
+            ]
+        return names
 
     def place(self, row: int) -> str:
         """Describe the origin of a row for a message; in a store it is the run, operation and metric."""

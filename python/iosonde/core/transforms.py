@@ -1,5 +1,6 @@
 """Transforms of a column that an analysis accepts by name, such as ``log(Y)``."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -18,7 +19,8 @@ TRANSFORMS: dict[str, Callable[[Array], Array]] = {
     "inverse": lambda x: 1 / x,
 }
 # Differences of these are ratios.
-LOGARITHMS = ("log", "log2", "log10")
+LOG_BASES = {"log": math.e, "log2": 2.0, "log10": 10.0}
+LOGARITHMS = tuple(LOG_BASES)
 
 
 def apply_transform(transform: str, values: Array, column: str) -> Array:

@@ -181,7 +181,8 @@ class Run:
     ``operations`` is a NumPy structured array of dtype ``schema.OPERATION``, or None without records. ``raw`` maps file
     names to the foreign tool's own output, or to a file with it if it is large. ``missing`` describes the missing parts
     of an incomplete run. ``seed`` reproduces the trial. ``headlines`` has the kinds of metric to read first for
-    operations of another tool (``core.headlines``).
+    operations of another tool (``core.headlines``). ``row_settings`` maps the operation of an observation to its
+    ``operation`` and ``factors`` if other rows of the run have other settings, as the jobs of fio.
     """
 
     id: str
@@ -199,6 +200,7 @@ class Run:
     raw: dict[str, bytes | Path] = field(default_factory=dict)
     seed: int | None = None
     headlines: dict[str, list[str]] = field(default_factory=dict)
+    row_settings: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:

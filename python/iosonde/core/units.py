@@ -104,9 +104,9 @@ _HOW_RATE = "write it like 117MB/s, 1GiB/s or 1Gbit/s"
 
 def parse_rate(text: str) -> float:
     """Parse ``117MB/s``, ``1GiB/s`` or ``94.11Mbit/s`` to bytes/s. Raises InputError, also for a number without a unit
-    and for the ambiguous ``Mb/s``."""
+    and for the ambiguous ``Mb/s`` and ``mb/s``."""
     match = _RATE.match(text)
-    if not match or re.search(r"\db/|[KMGTP]i?b\s*[/p]", text):
+    if not match or re.search(r"\db/|[KMGTPkmgtp]i?b\s*[/p]", text):
         raise InputError("invalid-rate", "'{rate}' is not a rate in bytes", "{example}", rate=text, example=_HOW_RATE)
     share = 1 / 8 if match[4].lower() == "bit" else 1.0
     rate = float(match[1]) * share * (_BINARY if match[3] else _DECIMAL | {"": 1})[match[2].upper()]

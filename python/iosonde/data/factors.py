@@ -7,7 +7,7 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from iosonde.core.types import Experiment, Factor, FactorValue, Role
 
 from .bindings import bind_experiments, find_bindings
 from .experiments import EXPERIMENT
+from .together import is_bijective
 
 # Factors of the run size come first, in any declaration.
 _SIZES = ("nodes", "ranks_per_node", "ranks")
@@ -49,7 +50,9 @@ _FACTS = (
     "iterations",
     "test_id",
 )
+JOB = "job"  # name of a tool's job, whose settings are factors of their own
 OF_LAB = "file_system"  # file system that a lab was brought up with: set, and it determines the type of the mount
+_FACTOR_ROLES = {"setting": Role.SET, "block": Role.BLOCKED, "covariate": Role.OBSERVED}
 _LEAST_SCATTERED, _TOGETHER = 5, 0.95  # levels; rank correlation
 
 
@@ -71,27 +74,49 @@ class VaryingFactors:
         """Add an undeclared column as a factor."""
         return replace(self, factors=(*self.factors, _build_factor(rows, name, Factor(name))))
 
+    def with_roles(self, rows: Table) -> VaryingFactors:
+        """Return the factors with the roles that the user states of the columns."""
+        stated = {column.name: column.role for column in rows.columns.values() if column.role}
+        if not stated:
+            return self
+        known = {factor.name: factor for factor in (*self.factors, *self.twins)}
+        added = [
+            replace(known.get(name, _build_factor(rows, name, Factor(name))), role=_FACTOR_ROLES[role])
+            for name, role in stated.items()
+            if role in _FACTOR_ROLES
+        ]
+        factors = (*(factor for factor in self.factors if factor.name not in stated), *added)
+        names = {factor.name for factor in factors}
+        confounded = {a: b for a, b in self.confounded.items() if a not in stated and b in names}
+        twins = tuple(factor for factor in self.twins if factor.name in confounded)
+        return VaryingFactors(factors, confounded, twins)
+
 
 def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> VaryingFactors:
     """Find the factors of the stored ``runs``, over ``rows`` that have a column for each."""
     if "run" not in rows.columns or not len(rows):
         return VaryingFactors((), {})
     experiments = bind_experiments(experiments, find_bindings(runs, experiments))
-    declared = _collect_declared(runs, experiments)
-    trials = rows.take(_find_first_rows(rows))
+    declared = collect_declared(runs, experiments)
+    trials = rows.take(find_first_rows(rows))
     by_name = {strip_factor_prefix(name): name for name in rows.columns}
     candidates = [by_name[name] for name in declared if name in by_name]
-    varying = [name for name in candidates if len(trials.columns[name].codes()[1]) > 1]
+    varying = [name for name in candidates if trials.columns[name].is_varying]
     selected: list[str] = []
     confounded: dict[str, str] = {}
-    for name in sorted(varying, key=_find_position):
-        twin = next((other for other in selected if _is_bijective(trials, other, name)), None)
+    names_settings = _has_twin(trials, by_name.get(JOB, ""), varying + _list_present(runs, by_name))
+    for name in _sort_job(sorted(varying, key=_find_position), names_settings):
+        if name == by_name.get(JOB) and len(trials.groups(selected)) == len(trials.groups([*selected, name])):
+            continue  # a label of crossed settings
+        twin = next((other for other in selected if is_bijective(trials, other, name)), None)
+        twin = twin or next((job for job in selected[:1] if _follows_job(trials, job, name)), None)
         if twin is None:
             selected.append(name)
         else:
             confounded[name] = twin
     # Settings in a command's output follow from the experiment's factors, unless they distinguish cells.
-    for name in [by_name[name] for name in _list_undeclared_settings(runs) if name not in declared and name in by_name]:
+    undeclared = [name for name in _list_present(runs, by_name) if strip_factor_prefix(name) not in declared]
+    for name in _sort_job(undeclared, names_settings):
         if strip_factor_prefix(name) == HEALTH and len(_list_levels(trials, name)) < 2:
             continue  # runs with unknown health count as healthy
         if len(trials.groups(selected)) < len(trials.groups([*selected, name])):
@@ -101,7 +126,7 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
         tuple(_build_factor(trials, name, declared.get(strip_factor_prefix(name))) for name in names)
         for names in (selected, confounded)
     )
-    return VaryingFactors(selected_factors, confounded, twins)
+    return VaryingFactors(selected_factors, confounded, twins).with_roles(trials)
 
 
 def _map_target_to_factors(
@@ -114,14 +139,30 @@ def _map_target_to_factors(
     target_factors = [name for name in selected if strip_factor_prefix(name) in {*properties, *PLACES} - set_]
     columns = {strip_factor_prefix(name): name for name in rows.columns}
     others = [columns[name] for name in (*properties, EXPERIMENT) if name in columns and columns[name] not in selected]
-    return {name: twin for name in others for twin in target_factors if _is_bijective(rows, twin, name)}
+    return {name: twin for name in others for twin in target_factors if is_bijective(rows, twin, name)}
 
 
 def _find_position(column: str) -> int:
     return _SIZES.index(strip_factor_prefix(column)) if strip_factor_prefix(column) in _SIZES else len(_SIZES)
 
 
-def _collect_declared(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> dict[str, Factor]:
+def _sort_job(columns: Sequence[str], is_first: bool) -> list[str]:
+    """Return the columns with a job's name before all that follows from it, or last."""
+    jobs = [name for name in columns if strip_factor_prefix(name) == JOB]
+    others = [name for name in columns if name not in jobs]
+    return [*jobs, *others] if is_first else [*others, *jobs]
+
+
+def _has_twin(rows: Table, job: str, names: Sequence[str]) -> bool:
+    """Return whether another setting changes with each job: then jobs are no crossed settings, and known by name."""
+    return bool(job) and any(is_bijective(rows, job, name) for name in names if name != job)
+
+
+def _follows_job(rows: Table, job: str, name: str) -> bool:
+    return strip_factor_prefix(job) == JOB and len(rows.groups([job, name])) == len(rows.groups([job]))
+
+
+def collect_declared(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> dict[str, Factor]:
     """Return name → factor: for measured runs from their experiments, for imported runs from the tool's output. File
     system and target are added if there are two."""
     by_id = {entry.id: entry for entry in experiments}
@@ -164,8 +205,12 @@ def _list_undeclared_settings(runs: Sequence[StoredRun]) -> list[str]:
     return list(dict.fromkeys([*names, *(name for run in measured for name in run.target_settings)]))
 
 
+def _list_present(runs: Sequence[StoredRun], by_name: Mapping[str, str]) -> list[str]:
+    return [by_name[name] for name in _list_undeclared_settings(runs) if name in by_name]
+
+
 def _list_settings(run: StoredRun) -> list[str]:
-    return [name for name in run.factors if name not in _TRIAL and name.lower() not in _FACTS]
+    return [name for name in (*run.factors, *run.row_factors) if name not in _TRIAL and name.lower() not in _FACTS]
 
 
 def _build_factor(rows: Table, column: str, declared: Factor | None) -> Factor:
@@ -192,10 +237,8 @@ def is_separable(rows: Table, name: str, other: str) -> bool:
     return abs(float(np.corrcoef([places.astype(float) for places, _ in codes])[0, 1])) < _TOGETHER
 
 
-def _is_bijective(rows: Table, name: str, other: str) -> bool:
-    """Return whether the levels of two columns correspond one to one, so that grouping cannot separate them."""
-    return len(rows.groups([name, other])) == len(rows.groups([name])) == len(rows.groups([other]))
-
-
-def _find_first_rows(rows: Table) -> npt.NDArray[np.intp]:
+def find_first_rows(rows: Table) -> npt.NDArray[np.intp]:
+    """Return the first row of each run, and of each of its settings, in order."""
+    if rows.inside:
+        return np.sort([places[0] for _, places in rows.groups(["run", *rows.inside])])
     return np.sort(np.unique(rows.columns["run"].values.astype(str), return_index=True)[1])

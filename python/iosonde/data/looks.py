@@ -11,10 +11,26 @@ from iosonde.core.column_units import TIME_UNITS, is_rate, split_column_name
 from iosonde.core.table import Column
 
 MIN_DISTINCT_SHARE = 0.5
+# Names of trials, outer ones first.
+TRIALS = (
+    "run",
+    "trial",
+    "try",
+    "attempt",
+    "repetition",
+    "repeat",
+    "repeats",
+    "rep",
+    "reps",
+    "replicate",
+    "iteration",
+    "iter",
+)
+BLOCK = "block"
 _METRICS = frozenset(("bandwidth", "bw", "throughput", "tput", "latency", "iops", "duration", "elapsed"))
 _BOUNDS = frozenset(("limit", "cap", "quota", "target", "nominal", "link", "net", "network", "expected"))
 # Words that number a part of a trial; singular, as `ranks` is a count.
-_RANKS = ("rank", "process", "proc", "pid", "worker", "thread")
+RANKS = ("rank", "process", "proc", "pid", "worker", "thread")
 _VALUE = re.compile(r"\s*[+-]?\d[\d., ]*\s*[A-Za-zµ/%]*\s*")  # 450,9 and 99.8 MB/s, but not 10:30 or 2026-01-01
 
 
@@ -61,11 +77,11 @@ def has_integers(column: Column) -> bool:
 def is_rank_number(column: Column) -> bool:
     """Return whether a column numbers the ranks of a trial: consecutive whole numbers starting at 0 or 1."""
     word = get_last_word(column)
-    if word not in _RANKS or not column.numeric:
+    if word not in RANKS or not column.numeric:
         return False
     numbers = np.unique(column.values[~column.missing].astype(float))
     counts = numbers.size > 1 and bool(np.all(np.diff(numbers) == 1)) and numbers[0] in (0, 1)
-    return counts and (word == _RANKS[0] or numbers[0] == 0)
+    return counts and (word == RANKS[0] or numbers[0] == 0)
 
 
 def get_last_word(column: Column) -> str:

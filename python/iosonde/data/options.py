@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,7 +11,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.front_end import get_front_end
 from iosonde.core.levels import build_low_level_warning
 from iosonde.core.message import spell
-from iosonde.core.option_kinds import Level
+from iosonde.core.option_kinds import Level, Setting
 from iosonde.core.options import Data, Flag, NameList, Names, Text
 from iosonde.core.where import ALSO_INCOMPLETE
 from iosonde.foreign.reach import check_reachable
@@ -43,6 +44,12 @@ class RowOptions(LevelOptions):
     where: Names[NameList] = Names(
         "COND", "Only rows where it holds, as 'fs=nfs' or 'nodes>=2'. Repeatable.", (), is_repeatable=True
     )
+    roles: Setting[Mapping[str, str]] = Setting(
+        "COL=ROLE,…",
+        "What columns are: 'bw=response,rank=part'; 'disk+setup=one' makes one factor of two.",
+        default={},
+        hint="write it as bw=response,rank=part",
+    )
     incomplete: Flag[bool] = Flag("Store: with incomplete runs, which are else left out.")
     experiment: Text[str | None] = Text("ID|last|all", "Store: only this experiment.")
 
@@ -62,13 +69,13 @@ class RowOptions(LevelOptions):
         from .source import Source, narrow_source, open_data
 
         if isinstance(data, Source):
-            source = narrow_source(data, self.conditions, self.experiment)
+            source = narrow_source(data, self.conditions, self.experiment).with_roles(self.roles)
             self._refuse_store_options_unless_several(source)
             return source
         if isinstance(data, (str, Path)):
             _announce_reading(Path(data))
         with_ranks = ranks or any(condition.startswith(RANK) for condition in self.conditions)
-        source = open_data(data, self.conditions, self.experiment, with_ranks)
+        source = open_data(data, self.conditions, self.experiment, with_ranks).with_roles(self.roles)
         for problem in source.problems:
             get_front_end().warn(problem)
         self._refuse_store_options_unless_several(source)
@@ -154,7 +161,7 @@ class DataOptions(RowOptions):
 
 ON: Names[NameList] = Names("X,…", "The factors.", (), default_text="those that are known")
 """The option ``on`` of commands that explain a response."""
-SHARED = frozenset(("level", "where", "incomplete", "metric", "experiment", "clock"))
+SHARED = frozenset(("level", "where", "roles", "incomplete", "metric", "experiment", "clock"))
 """Options that mean the same wherever they are."""
 
 

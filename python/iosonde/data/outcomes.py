@@ -12,24 +12,8 @@ import numpy.typing as npt
 
 from iosonde.core.table import Column, Table
 
-from .looks import MIN_DISTINCT_SHARE, compute_distinct_share
+from .looks import MIN_DISTINCT_SHARE, TRIALS, compute_distinct_share
 
-REPETITIONS = frozenset(
-    (
-        "repetition",
-        "repeat",
-        "repeats",
-        "rep",
-        "reps",
-        "replicate",
-        "iteration",
-        "iter",
-        "trial",
-        "run",
-        "try",
-        "attempt",
-    )
-)
 _MIN_REPEATED_SHARE = 0.9  # share of rows in a setting with another row
 _MIN_UNIQUE_SHARE = 0.9  # share of unique values inside one setting
 _MAX_UNEXPLAINED_SHARE = 0.5  # of the variation within settings, relative to numbers drawn at random
@@ -41,7 +25,7 @@ Rows = Sequence[npt.NDArray[np.intp]]
 def find_outcomes(table: Table, columns: Sequence[Column], numbering: Sequence[str]) -> list[str]:
     """Return the names of those ``columns`` that are outcomes; ``numbering`` counts rows. Empty without repeated
     settings."""
-    columns = [column for column in columns if len(column.codes()[1]) > 1]
+    columns = [column for column in columns if column.is_varying]
     counters = [table.columns[name] for name in numbering if _is_repetition_counter(table.columns[name])]
     stated = next(
         (names for counter in counters if (names := _find_varying_beyond_design(table, columns, counter))), []
@@ -50,7 +34,7 @@ def find_outcomes(table: Table, columns: Sequence[Column], numbering: Sequence[s
 
 
 def _is_repetition_counter(column: Column) -> bool:
-    return column.numeric and bool(REPETITIONS & set(re.split(r"[\W_]+", column.label.lower())))
+    return column.numeric and bool(set(TRIALS) & set(re.split(r"[\W_]+", column.label.lower())))
 
 
 def _find_varying_beyond_design(table: Table, columns: Sequence[Column], counter: Column) -> list[str]:

@@ -5,12 +5,12 @@ field's vocabulary count: a unit (``time (s)``), or a word that numbers trials (
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.column_roles import SET_ROLES, ColumnRole, Roles
 from iosonde.core.column_units import split_column_name
 from iosonde.core.errors import InputError
 from iosonde.core.schema import BRING_UPS
@@ -18,8 +18,11 @@ from iosonde.core.table import Column, Table, is_number
 
 from .cells_with_units import check_unit, is_measured_text
 from .looks import (
+    BLOCK,
     MIN_DISTINCT_SHARE,
+    TRIALS,
     compute_distinct_share,
+    get_last_word,
     has_integers,
     has_metric_name,
     has_metric_unit,
@@ -27,53 +30,60 @@ from .looks import (
     is_rank_number,
     is_surely_measured,
 )
-from .outcomes import REPETITIONS, find_outcomes
+from .outcomes import find_outcomes
 
-_NUMBERING = REPETITIONS | {"sample", "index", "idx", "id", "seq", "order", "block", "seed", "number"}
+_NUMBERING = {*TRIALS, BLOCK, "sample", "index", "idx", "id", "seq", "order", "seed", "number"}
 _QUANTITIES = frozenset(("size", "length", "width", "time", "rate", "count", "bytes", "bandwidth", "throughput"))
 _SENTENCE = 5  # words
 
 
-@dataclass(frozen=True)
-class Roles:
-    """Columns by role: ``responses`` were measured, ``settings`` were set, ``numbering`` counts or dates the rows,
-    ``remarks`` are notes about single rows. ``others`` look measured, but were not requested."""
-
-    responses: tuple[str, ...]
-    settings: tuple[str, ...]
-    numbering: tuple[str, ...]
-    remarks: tuple[str, ...]
-    others: tuple[str, ...] = ()
-
-    @property
-    def ignored(self) -> tuple[str, ...]:
-        """Columns that are neither requested nor settings."""
-        return (*self.numbering, *self.remarks, *self.others)
-
-
-def guess_roles(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None = None) -> Roles:
-    """Guess the roles of all columns; columns named by the user keep their role.
+def guess_roles(
+    table: Table, responses: Sequence[str] = (), by: Sequence[str] | None = None, is_measured: bool = True
+) -> Roles:
+    """Guess the roles of all columns; columns with a stated role, or named by the user, keep theirs. ``is_measured``:
+    there must be a response.
 
     Raises InputError if no column looks measured, DataError if one would except for a cell that is not a number.
     """
     response_names = [table.column(name).name for name in responses]
-    setting_names = None if by is None else [table.column(name).name for name in by]
-    rest = [c for c in table.columns.values() if c.name not in response_names and c.name not in (setting_names or ())]
-    numbering = [c.name for c in rest if _is_row_number(c)]
-    remarks = [c.name for c in rest if c.name not in numbering and _is_remark(c)]
-    remaining = [c for c in rest if c.name not in numbering and c.name not in remarks]
+    setting_names = [] if by is None else [table.column(name).name for name in by]
+    rest = [c for c in table.columns.values() if c.name not in (*response_names, *setting_names)]
+    roles = {c.name: ColumnRole(c.role) for c in rest if c.role}
+    if response_names:  # the question is more exact than the stated role
+        roles |= {name: ColumnRole.OUTCOME for name, role in roles.items() if role is ColumnRole.RESPONSE}
+    measured = response_names or [name for name, role in roles.items() if role is ColumnRole.RESPONSE]
+    roles |= {c.name: role for c in rest if c.name not in roles and (role := _guess_counter(c)) is not None}
+    remaining = [c for c in rest if c.name not in roles]
     for column in remaining:
-        if _is_spoilt(column) or (not response_names and _is_unreadable_metric(column, remaining)):
+        if _is_spoilt(column) or (not measured and _is_unreadable_metric(column, remaining)):
             check_unit(table, column)
             table.numbers(column.name)  # raises, with the place
-    measured = response_names or _guess_measured(table, remaining)
+    measured = measured or (_guess_measured(table, remaining) if is_measured else [])
     # If a response was named, other measured columns are not settings.
     others = [c.name for c in remaining if c.name not in measured and is_surely_measured(c)]
-    others += find_outcomes(table, [c for c in remaining if c.name not in (*measured, *others)], numbering)
-    settings = (
-        [c.name for c in remaining if c.name not in (*measured, *others)] if setting_names is None else setting_names
-    )
-    return Roles(tuple(measured), tuple(settings), tuple(numbering), tuple(remarks), tuple(others))
+    counters = [name for name, role in roles.items() if role in (ColumnRole.REPETITION, ColumnRole.ORDER)]
+    others += find_outcomes(table, [c for c in remaining if c.name not in (*measured, *others)], counters)
+    roles |= dict.fromkeys(others, ColumnRole.OUTCOME)
+    for column in remaining:
+        looks_set = ColumnRole.SETTING if column.is_varying else ColumnRole.CONSTANT
+        roles.setdefault(column.name, looks_set)
+    if by is not None:  # the question names the factors
+        roles |= {name: ColumnRole.COVARIATE for name, role in roles.items() if role in SET_ROLES}
+    named = dict.fromkeys(setting_names, ColumnRole.SETTING) | dict.fromkeys(measured, ColumnRole.RESPONSE)
+    ordered = named | {name: roles[name] for name in table.columns if name not in named}
+    return Roles(ordered, frozenset(c.name for c in table.columns.values() if c.role))
+
+
+def _guess_counter(column: Column) -> ColumnRole | None:
+    """Return the role of a column that counts, dates or remarks on rows; None for one that was set or measured."""
+    if not _is_row_number(column):
+        return ColumnRole.FACT if _is_remark(column) else None
+    if is_rank_number(column):
+        return ColumnRole.PART
+    word = get_last_word(column)
+    if column.name in BRING_UPS or word == BLOCK:
+        return ColumnRole.BLOCK
+    return ColumnRole.REPETITION if word in TRIALS else ColumnRole.ORDER
 
 
 def _guess_measured(table: Table, columns: Sequence[Column]) -> list[str]:

@@ -11,6 +11,7 @@ from iosonde.foreign.reach import check_reachable
 
 from . import tables, tool_csv
 from .abstract_source import Conditions, Source
+from .content import get_suffix, is_pipe
 from .stored_source import StoredSource, open_campaign
 from .table_source import TableSource, filter_table_source
 
@@ -22,6 +23,7 @@ __all__ = [
     "StoredSource",
     "TableSource",
     "find_store",
+    "is_table",
     "narrow_source",
     "open_data",
     "separate_last_experiment",
@@ -72,6 +74,12 @@ def find_store(name: str) -> Store | None:
     if store is not None:
         _names[str(store.path)] = name
     return store
+
+
+def is_table(name: str) -> bool:
+    """Return whether a table is at ``name``, neither a store nor a tool's output. Raises InputError, DataError."""
+    is_file = is_pipe(name) or (get_suffix(name) in tables.TABLE_SUFFIXES and not Path(name).is_dir())
+    return is_file and find_store(name) is None
 
 
 def narrow_source(source: Source, where: Sequence[str] = (), experiment: str | None = None) -> Source:

@@ -81,10 +81,11 @@ def apply_declarations(results: Table, experiments: Sequence[Experiment], runs: 
 def map_factor_units(experiments: Sequence[Experiment], runs: Sequence[StoredRun]) -> dict[str, str]:
     """Return factor → unit of its levels: as declared by experiments, or bytes for levels written as sizes; importers
     store factors named as sizes in bytes."""
-    units = {name: "bytes" for run in runs for name in run.factors if name.endswith("_size")}
+    settings = [setting for run in runs for setting in run.settings]
+    units = {name: "bytes" for setting in settings for name in setting if name.endswith("_size")}
     levels: dict[str, dict[FactorValue, None]] = {}
-    for run in runs:
-        for name, level in run.factors.items():
+    for setting in settings:
+        for name, level in setting.items():
             levels.setdefault(name, {})[level] = None
     units |= {name: "bytes" for name, values in levels.items() if parse_typed_sizes(values)}
     return units | {
@@ -168,7 +169,7 @@ def _average_iterations(ordered: Table) -> tuple[Table, Rows]:
     every = np.arange(len(ordered))
     if not len(ordered) or "run" not in ordered.columns:
         return ordered, every
-    groups = ordered.groups(["run", "operation", "metric"])
+    groups = ordered.groups(["run", "operation", "metric", *ordered.inside])
     if len(groups) == len(ordered):
         return ordered, every
     values = ordered.numbers("value").copy()

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from iosonde.core.data_profile import Profile
 from iosonde.core.errors import InputError
 from iosonde.core.hardware import SOURCE as PROBE_SOURCE
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Finding
-from iosonde.core.where import has_incomplete_condition
 
 from . import experiments, factors, headlines, stored
 from .abstract_source import Conditions, Source
 from .choice import column_to_texts
 from .query import EVERY, LAST_DONE, MetricChoice
-from .stored_results import read_results, select_run_conditions
+from .stored_profile import describe_roles, profile_campaign
+from .stored_results import read_results, read_runs
 from .subsamples import TrialRows
 
 if TYPE_CHECKING:
@@ -59,10 +60,7 @@ class StoredSource(Source):
     @cached_property
     def runs(self) -> tuple[StoredRun, ...]:
         """Runs that fulfil the conditions, oldest first, including incomplete ones."""
-        return tuple(
-            StoredRun(document, has_incomplete_condition(self.where))
-            for document in self.store.runs(experiment=self.experiment, where=select_run_conditions(self.where))
-        )
+        return read_runs(self.store, self.where, self.experiment)
 
     @property
     def all_runs(self) -> tuple[StoredRun, ...]:
@@ -116,6 +114,16 @@ class StoredSource(Source):
             if experiments.has_mixed_cells(rows, varying.names)
             else varying
         )
+
+    @cached_property
+    def profile(self) -> Profile:
+        """What the columns are, as the experiments and importers declare them. Raises InputError."""
+        declared = factors.collect_declared(self.runs, self.experiments)
+        return profile_campaign(self.run_rows, self.trials(MetricChoice()).rows, self.varying_factors, declared)
+
+    def describe_roles(self) -> dict[str, Any]:
+        """Return the roles and units of the columns, as the metadata of an exported file."""
+        return describe_roles(self.table, self.varying_factors, factors.collect_declared(self.runs, self.experiments))
 
     @property
     def factor_names(self) -> list[str]:
@@ -261,7 +269,7 @@ class StoredSource(Source):
             )
         conditions = (*self.where, *conditions)
         narrower = open_campaign(self.store, conditions, experiment or self.experiment, self.ranks)
-        return replace(narrower, name=self.name, every=every)
+        return replace(narrower, name=self.name, every=every).with_roles(dict(self.stated_roles))
 
     def separate_last(self, cells: Sequence[str], alike: bool) -> tuple[Source, str]:
         """Return only the last experiment, with a note, if none was chosen and several would share a cell."""

@@ -9,16 +9,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.column_roles import ColumnRole, Roles
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
-from iosonde.core.table import Table
+from iosonde.core.table import Column, Table
 
 from . import roles
-from .looks import get_last_word, is_rank_number
+from .looks import RANKS, TRIALS, get_last_word
 
-# Names of trials, outer ones first.
-_TRIALS = ("run", "trial", "try", "attempt", "repetition", "repeat", "rep", "replicate", "iteration", "iter")
-_BLOCK = "block"
+_WORDS = {*TRIALS, *RANKS}
 
 
 @dataclass(frozen=True)
@@ -34,20 +33,20 @@ class TrialRows:
 def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str] = ()) -> TrialRows:
     """Replace the parts of each trial by their means, at one level of all columns that look set and of
     the ``factors``."""
-    ranks = [
-        name for name, column in table.columns.items() if is_rank_number(column) and name not in (*responses, *factors)
-    ]
-    trials = [name for word in _TRIALS for name, column in table.columns.items() if get_last_word(column) == word]
-    if not ranks and not trials:
+    if not any(column.role or get_last_word(column) in _WORDS for column in table.columns.values()):
         return TrialRows(table)
     try:
         column_roles = roles.guess_roles(table, responses)
     except DataError:  # about a column that is not used: the settings are unknown
         return TrialRows(table)
-    cells = list(dict.fromkeys((*factors, *(name for name in column_roles.settings if name not in ranks))))
-    trials = [name for name in trials if name not in (*cells, *ranks)]
-    dated = [name for name in column_roles.numbering if name not in (*trials, *ranks)]
-    groups = _group_trials(table, cells, trials, ranks, dated)
+    parts = [name for name in column_roles.select(ColumnRole.PART) if name not in factors]
+    ranks = [name for name in parts if table.column(name).is_varying]
+    cells = list(dict.fromkeys((*factors, *column_roles.settings, *column_roles.select(ColumnRole.COVARIATE))))
+    counters = [name for name in column_roles.select(ColumnRole.REPETITION) if name not in cells]
+    trials = sorted(counters, key=lambda name: _find_depth(table.column(name)))
+    if not ranks and not trials:
+        return TrialRows(table)
+    groups = _group_trials(table, cells, trials, ranks, column_roles)
     if groups is None:
         message = Message(
             "missing-trial-column",
@@ -77,13 +76,20 @@ def _average_groups(table: Table, responses: Sequence[str], groups: Sequence[npt
     return replace(table, columns=columns).take(np.sort([at[0] for at in groups]))
 
 
+def _find_depth(column: Column) -> int:
+    """Return how deep its name is among those of trials; a column that the user states is the outermost."""
+    word = get_last_word(column)
+    return -1 if column.role or word not in TRIALS else TRIALS.index(word)
+
+
 def _group_trials(
-    table: Table, cells: Sequence[str], trials: Sequence[str], ranks: Sequence[str], dated: Sequence[str]
+    table: Table, cells: Sequence[str], trials: Sequence[str], ranks: Sequence[str], column_roles: Roles
 ) -> list[npt.NDArray[np.intp]] | None:
     """Return the rows of each trial; None if rows are ranks of unknown trials."""
-    blocks = [name for name, column in table.columns.items() if get_last_word(column) == _BLOCK and name not in cells]
+    blocks = [name for name in column_roles.select(ColumnRole.BLOCK) if ranks and name not in cells]
+    dated = column_roles.select(ColumnRole.ORDER, ColumnRole.BLOCK)
     for name in trials:
-        groups = [np.sort(at) for _, at in table.groups([*cells, *(blocks if ranks else ()), name])]
+        groups = [np.sort(at) for _, at in table.groups([*cells, *blocks, name])]
         if len(groups) <= len(table.groups(cells)):
             continue  # it does not distinguish trials of a cell
         if len(groups) < len(table) and (ranks or not _has_distinguishing_column(table, groups, dated)):

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from iosonde.core.column_roles import ColumnRole, Roles
 from iosonde.core.errors import InputError
-from iosonde.core.message import Message, spell
+from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.types import Factor
 
@@ -12,7 +13,15 @@ from . import derived, roles
 from .query import ResponseQuery
 from .response import Response, factor_from_column, response_from_column, transform_response
 from .source import Source
-from .subsamples import TrialRows, average_trials
+from .subsamples import average_trials
+
+_MOST_NAMES = 3
+_ALSO_SAID = {
+    "parts": "; {parts} of a trial",
+    "excluded": "; {excluded} left out (measured)",
+    "facts": "; {facts} left out (facts)",
+    "constants": "; {constants} left out (constant)",
+}
 
 
 def responses_from_table(source: Source, query: ResponseQuery) -> list[Response]:
@@ -36,22 +45,23 @@ def responses_from_table(source: Source, query: ResponseQuery) -> list[Response]
         ]
     else:
         candidates = [response_from_column(trials.rows, name, factors) for name in column_roles.responses]
-    candidates = [_add_parts_warning(candidate, trials) for candidate in candidates]
+    notes = (trials.note,) if trials.note else ()
+    candidates = [
+        replace(candidate, warnings=notes, are_parts=trials.are_parts, trial_note=trials.note)
+        for candidate in candidates
+    ]
     if column_roles is None or query.on or not factors:
         return candidates
-    return [_add_assumption_warning(candidate, column_roles.others) for candidate in candidates]
+    titles = query.response or column_roles.responses
+    names = [name for name in candidates[0].names if name not in titles]
+    said = build_assumption_warning(source, column_roles, titles, names)
+    return [replace(candidate, warnings=(said, *candidate.warnings)) for candidate in candidates]
 
 
-def _list_factors(table: Table, column_roles: roles.Roles | None) -> tuple[Factor, ...]:
+def _list_factors(table: Table, column_roles: Roles | None) -> tuple[Factor, ...]:
     """Return the columns that look set and vary; none if roles need not be guessed."""
     settings = () if column_roles is None else column_roles.settings
-    return tuple(factor_from_column(table.column(name)) for name in settings if _is_varying(table, name))
-
-
-def _add_parts_warning(response: Response, trials: TrialRows) -> Response:
-    """Add the warning about rows that are parts of one trial."""
-    warnings = (trials.note,) if trials.note else ()
-    return replace(response, warnings=warnings, are_parts=trials.are_parts, trial_note=trials.note)
+    return tuple(factor_from_column(table.column(name)) for name in settings if table.column(name).is_varying)
 
 
 def _build_response(
@@ -64,19 +74,32 @@ def _build_response(
     return transform_response(base, expression, columns, expression.text, expression.names[0])
 
 
-def _add_assumption_warning(response: Response, others: Sequence[str]) -> Response:
-    """Add the warning that columns of a table were assumed to be factors, because the user names none."""
-    warning = build_assumption_warning(", ".join(response.names), ", ".join(others), "on")
-    return replace(response, warnings=(warning, *response.warnings))
+def build_assumption_warning(
+    source: Source, column_roles: Roles, responses: Sequence[str], factors: Sequence[str]
+) -> Message:
+    """Return the line that says what was assumed of the columns, because the user names no ``factors``."""
+    table, chosen = source.table, {column for column, _, _ in source.where}
+    parts = [name for name in column_roles.select(ColumnRole.PART) if table.column(name).is_varying]
+    values = {
+        "responses": ", ".join(_format_name(table, name) for name in responses),
+        "factors": ", ".join(factors),
+        "parts": f"{', '.join(parts)} {'is part' if len(parts) == 1 else 'are parts'}" if parts else "",
+        "excluded": ", ".join(column_roles.others),
+        "facts": _join_some([name for name in column_roles.remarks if name not in column_roles.stated]),
+        "constants": _join_some([name for name in column_roles.select(ColumnRole.CONSTANT) if name not in chosen]),
+    }
+    template = "data: {responses} by {factors}"
+    template += "".join(text for name, text in _ALSO_SAID.items() if values[name])
+    return Message("assumed-factors", template, **values)
 
 
-def build_assumption_warning(factors: str, excluded: str, option: str) -> Message:
-    """Return the warning about assumed ``factors``, and columns ``excluded`` as measured. ``option`` would name the
-    factors; '' if there is none."""
-    reason = f"{getattr(spell, option)} names none" if option else "none is named"
-    template = "assumed factors, as {reason}: {factors}"
-    template += "; {excluded} looks measured and is left out" if excluded else ""
-    return Message("assumed-factors", template, reason=reason, factors=factors, excluded=excluded)
+def _format_name(table: Table, name: str) -> str:
+    column = table.column(name) if table.has_column(name) else None
+    return f"{column.label or column.name} ({column.unit})" if column and column.unit else name
+
+
+def _join_some(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} columns"
 
 
 def _find_measured(table: Table, text: str) -> tuple[derived.Derived | None, tuple[str, ...]]:
@@ -89,7 +112,3 @@ def _find_measured(table: Table, text: str) -> tuple[derived.Derived | None, tup
         table.column(text)  # raises, with the nearest names
         raise InputError("unknown-column", "unknown column '{column}'", column=text)
     return expression, tuple(table.column(name).name for name in expression.names)[:1]
-
-
-def _is_varying(table: Table, name: str) -> bool:
-    return len(table.column(name).codes()[1]) > 1

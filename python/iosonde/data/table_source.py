@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
+from iosonde.core.data_profile import Profile
 from iosonde.core.errors import InputError
-from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
-from iosonde.core.types import Experiment
 from iosonde.core.where import COMPLETE, has_incomplete_condition
 
-from . import roles, tables
+from . import tables
 from .abstract_source import Conditions, Source
-from .factors import VaryingFactors
-from .query import ALL, EVERY, MetricChoice
-from .stored import Trials
-from .subsamples import TrialRows, average_trials
+from .profile import profile_table
 
 if TYPE_CHECKING:
-    from iosonde.store import Store
+    pass
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,84 +31,10 @@ class TableSource(Source):
         """Return the origin and the amount of data."""
         return f"{self.name}: {len(self.table)} rows of {', '.join(self.table.names)}"
 
-    # Runs and experiments
-
-    @property
-    def path(self) -> str:
-        """Name of the file."""
-        return self.name
-
-    def experiment_of(self, run: StoredRun) -> Experiment:
-        """Raise KeyError, as for any unknown run."""
-        raise KeyError(run.id)
-
-    def operations(self, run_id: str) -> np.ndarray:
-        """Raise KeyError, as for any unknown run."""
-        raise KeyError(run_id)
-
-    # Factors and cells
-
-    @property
-    def varying_factors(self) -> VaryingFactors:
-        """Return none: the user names them."""
-        return VaryingFactors((), {})
-
-    @property
-    def factor_names(self) -> list[str]:
-        """Names of all columns."""
-        return self.table.names
-
-    def settings_among(self, rows: Table, measured: Sequence[str]) -> Sequence[str]:
-        """Return the columns of ``rows`` that look set. Raises DataError."""
-        return roles.guess_roles(rows, measured).settings
-
-    def apart(self, cells: Sequence[str]) -> tuple[str, ...]:
-        """Return the columns (or terms) that form cells."""
-        return tuple(cells)
-
-    def units(self) -> dict[str, str]:
-        """Return column → unit of its levels, if any."""
-        return self.table.level_units()
-
-    # Rows
-
-    def trials(self, choice: MetricChoice = EVERY) -> Trials:
-        """Return every row, as it is."""
-        return Trials(self.table, np.arange(len(self.table)), self.table.warnings)
-
-    @property
-    def run_rows(self) -> Table:
-        """Every row."""
-        return self.table
-
-    @property
-    def trial_rows(self) -> Table:
-        """Every row."""
-        return self.table
-
-    def average_parts(self, rows: Table, measured: Sequence[str], factors: Sequence[str]) -> TrialRows:
-        """Average rows that are ranks or iterations of one trial over it."""
-        return average_trials(rows, measured, [rows.column(name).name for name in factors])
-
-    # Operations and metrics
-
-    def split_metrics(self, metrics: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return all names as those of responses: a table has columns, but no metrics."""
-        return tuple(name for name in metrics if name != ALL), ()
-
-    # Requirements
-
-    def require_campaign(self, problem: str, hint: str, **values: object) -> Store:
-        """Raise InputError with this problem and hint."""
-        raise InputError("not-a-store", problem, hint, **values)
-
-    def require_trials(self, rows: Table) -> None:
-        """Accept any rows: analyses say what they miss."""
-
-    def require_single_kind(self, apart: Sequence[str]) -> None:
-        """Accept any values: each column is of one kind."""
-
-    # Choices
+    @cached_property
+    def profile(self) -> Profile:
+        """What the columns are. Raises DataError for a spoilt cell."""
+        return profile_table(self.table)
 
     def narrow(self, conditions: Conditions, experiment: str | None) -> Source:
         """Return the rows that fulfil further conditions. Raises InputError, DataError."""

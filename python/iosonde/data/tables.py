@@ -14,8 +14,9 @@ from iosonde.core.where import find_matching_rows
 from .cells_with_units import convert_quantity_columns
 from .content import get_suffix, is_pipe, read_content
 from .raw_rows import convert_decimal_commas
+from .stated_roles import restore_roles
 
-_TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xls", ".ods")
 _SPREADSHEETS = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # .xlsx, .ods; .xls
 _NUMBERS = ("int", "uint", "float", "double", "half", "decimal")
@@ -34,7 +35,7 @@ def read_file(name: str) -> Table:
         from .spreadsheet import read_spreadsheet
 
         table = read_spreadsheet(content, name)
-    elif suffix in _TEXT_SUFFIXES or is_pipe(name):
+    elif suffix in TEXT_SUFFIXES or is_pipe(name):
         from .csv_text import parse_csv
 
         table = parse_csv(content, name)
@@ -74,7 +75,7 @@ def table_from_memory(table: Any) -> Table:
 
 def table_from_arrow(table: Any, source: str = "") -> Table:
     """Convert a pyarrow.Table. A NaN that is not null becomes text, so that no computation uses it unnoticed."""
-    from iosonde.store.arrays import MANY, column_to_floats, column_to_texts
+    from iosonde.store.arrays import MANY, PROFILE_KEY, column_to_floats, column_to_texts
 
     columns: dict[str, Column] = {}
     for place, name in enumerate(table.column_names):
@@ -100,7 +101,8 @@ def table_from_arrow(table: Any, source: str = "") -> Table:
                 None if cell is None else str(cell) if isinstance(cell, float) else cell for cell in column.to_pylist()
             ]
             columns[name] = build_column(name, cells, label, unit)
-    return Table(columns, source)
+    metadata = table.schema.metadata or {}
+    return restore_roles(Table(columns, source), metadata.get(PROFILE_KEY, b""))
 
 
 def filter_rows(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:

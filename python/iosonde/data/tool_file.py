@@ -6,17 +6,18 @@ from contextlib import ExitStack
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
-from iosonde.core.errors import InputError, UnknownFormatError
+from iosonde.core.errors import InputError, SystemFaultError, UnknownFormatError
 from iosonde.core.timestamps import format_now
 from iosonde.core.types import Experiment
 from iosonde.foreign.guarded import begin_of, open_checked
 from iosonde.foreign.mounts import find_waiting_mount
-from iosonde.foreign.removal import scratch_directory
+from iosonde.foreign.removal import locked_scratch_directory
 from iosonde.importers import Text, fio_version, read, understand
 from iosonde.importers.runs import build_runs
 from iosonde.store import Store
 
-from .content import STANDARD_INPUT, is_pipe, read_content
+from .content import STANDARD_INPUT, get_suffix, is_pipe, read_content
+from .tables import TEXT_SUFFIXES
 
 _EXPERIMENT = "imported"
 _stores: dict[bytes, Store] = {}  # by the content of the file
@@ -52,13 +53,25 @@ def store_tool_output(name: str) -> Store | None:
     if text.raw in _stores:
         return _stores[text.raw]
     try:
-        runs = build_runs(understand(text), text, _EXPERIMENT)
+        understood = understand(text)
     except UnknownFormatError:
         return None
+    runs = build_runs(understood, text, _EXPERIMENT)
+    if not runs and understood.warnings and get_suffix(name) not in TEXT_SUFFIXES:  # it may be a table of that name
+        raise InputError(
+            "no-result",
+            "{name}: {reason}",
+            "'iosonde parse {name}' says more",
+            name=name,
+            reason=understood.warnings[0].sentence,
+        )
     if not runs:
         return None
-    store = Store.create(_until_exit.enter_context(scratch_directory("iosonde-data-")))
-    store.save_new_experiment(Experiment(_EXPERIMENT, f"results in {name}", [], {}, [], 0, format_now()))
-    store.append_many(runs)
+    try:
+        store = Store.create(_until_exit.enter_context(locked_scratch_directory("iosonde-data-")) / "store")
+        store.save_new_experiment(Experiment(_EXPERIMENT, f"results in {name}", [], {}, [], 0, format_now()))
+        store.append_many(runs)
+    except SystemFaultError as error:
+        raise error.with_words(error.message, "set TMPDIR to a directory with more space") from error
     _stores[text.raw] = store
     return store

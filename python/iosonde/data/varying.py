@@ -28,16 +28,18 @@ def list_other_varying(source: Source, response: Response, factors: Sequence[str
     candidates = [name for name in (*varying.names, *twins) if name not in factors and name not in same]
     if not response.operation.startswith("read"):  # reader and cache matter only to reads
         candidates = [name for name in candidates if name not in READ_FACTORS]
-    return tuple(name for name in dict.fromkeys(candidates) if has_two_levels(response.rows, name))
+    columns = response.rows.columns
+    return tuple(name for name in dict.fromkeys(candidates) if name in columns and columns[name].is_varying)
 
 
 def list_other_settings(rows: Table, measured: Sequence[str], factors: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the columns of a table that look set and vary, besides the ``measured`` ones and the ``factors``."""
     try:
-        settings = roles.guess_roles(rows, measured).settings
+        column_roles = roles.guess_roles(rows, measured)
     except DataError:  # about a column that is not used
         return ()
-    return tuple(name for name in settings if name not in (*NAMES, *factors, *measured) and has_two_levels(rows, name))
+    excluded = (*NAMES, *factors, *measured)
+    return tuple(name for name in column_roles.adjustable if name not in excluded and rows.columns[name].is_varying)
 
 
 def list_measured_columns(response: Response) -> list[str]:
@@ -55,8 +57,3 @@ def list_columns_in(table: Table, expressions: Sequence[str]) -> list[str]:
         expression = None if table.has_column(text) else derived.parse_expression(text, [*table.columns, *labels])
         names |= {table.column(name).name: None for name in ([text] if expression is None else expression.names)}
     return list(names)
-
-
-def has_two_levels(rows: Table, name: str) -> bool:
-    """Return whether a column of these rows varies."""
-    return name in rows.columns and len(rows.columns[name].codes()[1]) > 1

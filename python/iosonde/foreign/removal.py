@@ -1,7 +1,9 @@
 """Remove directory trees: never across a mount point, never through a link, by open descriptors."""
 
+import fcntl
 import os
 import tempfile
+import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -9,6 +11,8 @@ from pathlib import Path
 from iosonde.core.errors import InputError
 
 from .mounts import mount_points_in
+
+_MIN_AGE_S = 60.0  # of a directory without a lock
 
 
 class MountedError(InputError):
@@ -74,3 +78,28 @@ def scratch_directory(prefix: str, parent: Path | None = None) -> Iterator[Path]
         yield directory
     finally:
         remove_scratch(directory)
+
+
+@contextmanager
+def locked_scratch_directory(prefix: str) -> Iterator[Path]:
+    """Create a temporary directory as ``scratch_directory`` does, locked until its end, and remove those of this user
+    whose process was killed. A young one may not be locked yet."""
+    for path in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        with suppress(OSError), _lock_directory(path):
+            if time.time() - path.stat().st_mtime > _MIN_AGE_S:
+                remove_scratch(path)
+    with scratch_directory(prefix) as directory, _lock_directory(directory):
+        yield directory
+
+
+@contextmanager
+def _lock_directory(directory: Path) -> Iterator[None]:
+    """Hold an exclusive lock on one of this user's directories. Raises OSError if it cannot be had at once."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if os.fstat(descriptor).st_uid != os.geteuid():
+            raise PermissionError(directory)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)

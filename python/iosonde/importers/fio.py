@@ -7,9 +7,10 @@ Made by ``fio --name=j --rw=randread --bs=4k --output-format=json``:
 is ``read bandwidth_last_done`` (bytes/s), ``rate_last_done``, ``bytes``, ``time``, ``latency_*`` (fio's ``lat``) and
 ``completion_latency_*`` (``clat``), with percentiles as ``completion_latency_p99``, all in s. A job entry is one
 thread, or with group_reporting all of them: its bytes over its longest runtime. Several entries of one job are its
-threads: each is ``bandwidth_own`` of a rank, and ``bandwidth_sum_of_ranks`` is their sum. Percentiles of all threads
-come from their histograms (json+), if printed. Documents of ``--status-interval`` are snapshots of one run: only the
-last counts.
+threads (with ``--client`` its servers): each is ``bandwidth_own`` of a rank, and ``bandwidth_sum_of_ranks`` is their
+sum. Percentiles of all threads come from their histograms (json+), if printed. Several jobs are settings of one
+output: the factor ``job`` and their own options distinguish their rows, which are never summed (``fio_jobs``).
+Documents of ``--status-interval`` are snapshots of one run: only the last counts.
 
 Terse lines (versions 2 to 5) have KiB, KiB/s, ms and µs between semicolons. Fields 6 to 46 are the reads, the next
 block the writes (fio HOWTO, "Terse output"); version 5 adds six fields to each, versions 4 and 5 a block of trims.
@@ -64,13 +65,16 @@ def parse(text: Text) -> list[Parsed]:
 
 
 def _parse_terse(text: Text) -> list[Parsed]:
-    """Return one Parsed for each terse line (``--minimal``): it has no settings that would separate runs."""
+    """Return one Parsed for each terse line (``--minimal``). The only setting that it prints is the job's name."""
     runs: list[Parsed] = []
     for at, line in text.numbered():
         if match := _TERSE.match(line):
             runs.append(_parse_terse_line(at, line.split(";"), match))
         elif runs and line.startswith("fio: terminating on signal"):
             runs[-1].lacks(at, Message("tool-failed", "fio reports: {quote}", quote=line[:160]))
+    if len({run.facts["job"] for run in runs}) > 1:
+        for run in runs:
+            run.factors["job"] = run.facts.pop("job")
     return runs
 
 

@@ -1,15 +1,16 @@
 """fio's JSON documents → Parsed. For the meaning of the rows see fio.py."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from iosonde.core.message import Message
 from iosonde.core.vocabulary import FIO
 from iosonde.core.vocabulary.tool import ValueKind
 
 from .fio_bins import list_latencies, merge_percentiles, read_levels
+from .fio_jobs import FioJob, assign_settings, group_parts, is_merged, sum_rates
 from .fio_text import NOT_STEADY
 from .parsed import Parsed, Row
 from .reading import (
@@ -31,6 +32,8 @@ UNMERGED = Message(
     "percentiles of several threads cannot be combined: each row covers one thread; --output-format=json+ "
     "prints the histograms, group_reporting one for all",
 )
+# Share by which fio's total over its servers may differ from their sum.
+_CLIENT_TOLERANCE = 0.01
 _STATISTICS = (("mean", "mean"), ("min", "min"), ("max", "max"), ("stddev", "sd"))
 
 
@@ -62,29 +65,120 @@ def parse_json(text: Text) -> list[Parsed]:
     return runs
 
 
+class _Part(NamedTuple):
+    """An entry of the document: fio's object, its line, and a function that finds the line of a word in it."""
+
+    entry: dict[str, Any]
+    line: int
+    find_line: Callable[[str], int]
+
+
 def _parse_document(value: dict[str, Any], lines: Lines, begin: int, end: int) -> Parsed:
     run = Parsed(version=str(value.get("fio version", "")).removeprefix("fio-")[:60])
     run.started_at = date_to_iso(str(value.get("time", "")))
     shared, clients, entries = get_json_object(value, "global options"), "client_stats" in value, _list_jobs(value)
     if clients:
         begin = max(begin, lines.locate_needle('"client_stats"', begin, end)[1])
-    places = _find_places(entries, lines, begin, end)
-    run.factors |= options_to_factors({**shared, **get_json_object(entries[0], "job options")} if entries else shared)
-    if not entries:
+    parts = _locate_parts(entries, lines, begin, end)
+    totals = [part for part in parts if clients and part.entry.get("jobname") == "All clients"]
+    rest = [part for part in parts if not clients or part.entry.get("jobname") != "All clients"]
+    jobs = group_parts(_describe_part(run, part, shared) for part in rest)
+    line = lines.at(begin) if clients else lines.locate_needle('"jobs"', begin, end)[0]
+    if not jobs:
+        run.factors |= options_to_factors(shared)
         run.lacks(lines.at(begin), Message("no-results", "the document holds no job"))
-    totals = [entry for entry in entries if entry.get("jobname") == "All clients"] if clients else []
-    identities = {(entry.get("jobname"), entry.get("groupid"), str(entry.get("job options"))) for entry in entries}
-    same = len(identities) == 1
-    for at, (entry, (line, place)) in enumerate(zip(entries, places, strict=True)):
-        stop = places[at + 1][1] if at + 1 < len(places) else end
-        several = len(entries) > 1 and (same or clients) and entry not in totals
-        by_job = len(entries) > 1 and not same and not clients
-        find_line = partial(lines.find_line, begin=place, end=stop)
-        _add_entry(run, entry, line, find_line, at if several else None, by_job)
-    if same and len(entries) > 1 and not clients:
-        _add_sums(run, len(entries))
-        _add_percentiles(run, entries, lines.locate_needle('"jobs"', begin, end)[0])
+        return run
+    for job in jobs:
+        if len(job.parts) > 1:
+            per_server = job.settings.get("ranks") if clients and "group_reporting" in shared else 1
+            job.settings["ranks"] = len(job.parts) * (per_server if isinstance(per_server, int) else 1)
+    assign_settings(run, jobs, line)
+    for job in jobs:
+        _add_job(run, job, any(len(other.parts) > 1 for other in jobs), clients, line)
+    _add_client_totals(run, jobs, totals)
     return run
+
+
+def _describe_part(run: Parsed, part: _Part, shared: dict[str, Any]) -> tuple[str, int, dict[str, Any], _Part]:
+    """Return (name, group, settings, part) of an entry; the settings that are only one of its jobs' are left out."""
+    options = {**shared, **get_json_object(part.entry, "job options")}
+    settings, name = options_to_factors(options), str(part.entry.get("jobname", ""))
+    if is_merged(options, settings, _list_moved(part.entry)):
+        run.warn(
+            part.line,
+            Message(
+                "merged-jobs",
+                "group_reporting merged jobs of different settings into {job}: its numbers are those of the group",
+                job=name[:60],
+            ),
+        )
+        settings = options_to_factors({key: value for key, value in options.items() if shared.get(key) == value})
+        settings = {key: value for key, value in settings.items() if key not in ("rw", "block_size", "ranks")}
+    return name, int(number_from_json(part.entry.get("groupid")) or 0), settings, part
+
+
+def _list_moved(entry: dict[str, Any]) -> dict[str, tuple[float, float]]:
+    """Return read or write → (bytes, operations), of those with any; none for fio 2, which has them in KiB."""
+    sections = {name: get_json_object(entry, name) for name in ("read", "write")}
+    return {
+        name: (number_from_json(section.get("io_bytes")) or 0.0, number_from_json(section.get("total_ios")) or 0.0)
+        for name, section in sections.items()
+        if section.get("total_ios") and "bw_bytes" in section
+    }
+
+
+def _add_job(run: Parsed, job: FioJob, as_ranks: bool, clients: bool, line: int) -> None:
+    """Add a job: its only part as the whole, else (``as_ranks``) each part as a rank and the sum of their rates. If any
+    job of a document has ranks, all have: their totals then have one name."""
+    first = len(run.rows)
+    for rank, part in enumerate(job.parts):
+        _add_entry(run, job, part, rank if as_ranks else None)
+    if as_ranks:
+        run.rows += sum_rates(run.rows[first:], job.factors)
+        if not clients:
+            _add_percentiles(run, job, line)
+    for row in run.rows[first:]:
+        row.iteration = job.iteration
+
+
+def _add_client_totals(run: Parsed, jobs: Sequence[FioJob], totals: Sequence[_Part]) -> None:
+    """Add fio's "All clients", instead of sums, if there is one job and the operations are those of its servers: fio
+    also adds up jobs that did not run together."""
+    if len(jobs) > 1 or not totals or len(jobs[0].parts) < 2:
+        return
+    for part in totals:
+        for direction in DIRECTIONS:
+            total = _count_operations(part, direction)
+            expected = sum(_count_operations(own, direction) for own in jobs[0].parts)
+            if abs(total - expected) > _CLIENT_TOLERANCE * max(total, expected):
+                run.warn(
+                    part.line,
+                    Message(
+                        "total-mismatch",
+                        "'All clients' has {total:.0f} {direction} operations, its servers {expected:.0f}: it was left "
+                        "out, and the servers' rates are summed",
+                        total=total,
+                        direction=direction,
+                        expected=expected,
+                    ),
+                )
+                return
+    run.rows = [row for row in run.rows if not row.metric.endswith("_sum_of_ranks")]
+    for part in totals:
+        _add_entry(run, jobs[0], part, None)
+
+
+def _count_operations(part: _Part, direction: str) -> float:
+    return number_from_json(get_json_object(part.entry, direction).get("total_ios")) or 0.0
+
+
+def _locate_parts(entries: list[dict[str, Any]], lines: Lines, begin: int, end: int) -> list[_Part]:
+    places = _find_places(entries, lines, begin, end)
+    stops = [place for _, place in places[1:]] + [end] * bool(places)
+    return [
+        _Part(entry, line, partial(lines.find_line, begin=place, end=stop))
+        for entry, (line, place), stop in zip(entries, places, stops, strict=True)
+    ]
 
 
 def _find_places(entries: list[dict[str, Any]], lines: Lines, begin: int, end: int) -> list[tuple[int, int]]:
@@ -111,13 +205,8 @@ def options_to_factors(options: dict[str, Any]) -> dict[str, Any]:
     return factors
 
 
-def _add_entry(
-    run: Parsed, entry: dict[str, Any], line: int, line_of: Callable[[str], int], rank: int | None, by_job: bool
-) -> None:
-    name = str(entry.get("jobname", ""))[:200]
-    factors = {"job": name, **options_to_factors(get_json_object(entry, "job options"))} if by_job else None
-    if not by_job and rank is None and name:
-        run.facts["job"] = name
+def _add_entry(run: Parsed, job: FioJob, part: _Part, rank: int | None) -> None:
+    entry, line, name = part.entry, part.line, job.name[:200]
     if error := number_from_json(entry.get("error")):
         run.lacks(
             line,
@@ -129,7 +218,7 @@ def _add_entry(
             ),
         )
     if get_json_object(entry, "steadystate").get("attained") == 0:
-        run.warn(line_of('"steadystate" : {'), NOT_STEADY)
+        run.warn(part.find_line('"steadystate" : {'), NOT_STEADY)
     sections = {name: get_json_object(entry, name) for name in DIRECTIONS}
     used = {
         name: section
@@ -137,7 +226,7 @@ def _add_entry(
         if number_from_json(section.get("total_ios")) or number_from_json(section.get("io_bytes"))
     }
     for direction, section in used.items():
-        _add_direction(run, direction, section, line_of(f'"{direction}" :'), rank, factors)
+        _add_direction(run, direction, section, part.find_line(f'"{direction}" :'), rank, job.factors)
     if not used:
         run.lacks(line, Message("no-results", "job {job} did no I/O", job=name))
 
@@ -195,22 +284,11 @@ def _add_latency(add: Any, name: str, values: dict[str, Any], per_second: float)
         add(f"{name}_p{level:g}", value / per_second, "s")
 
 
-def _add_sums(run: Parsed, entries: int) -> None:
-    run.factors["ranks"] = entries
-    for direction in DIRECTIONS:
-        for quantity, unit in (("bandwidth", "bytes/s"), ("rate", "operations/s")):
-            parts = [row for row in run.rows if row.operation == direction and row.metric == f"{quantity}_own"]
-            if parts:
-                total, count = sum(row.value for row in parts), sum(row.count or 0 for row in parts)
-                run.rows.append(
-                    Row(direction, f"{quantity}_sum_of_ranks", total, unit, parts[0].line, None, None, count)
-                )
-
-
-def _add_percentiles(run: Parsed, entries: list[dict[str, Any]], line: int) -> None:
+def _add_percentiles(run: Parsed, job: FioJob, line: int) -> None:
     """Add percentiles of all threads if each printed its histogram; else those of each thread, with a message."""
     for direction in DIRECTIONS:
-        parts = [section for entry in entries if (section := get_json_object(entry, direction)).get("total_ios")]
+        sections = [get_json_object(part.entry, direction) for part in job.parts]
+        parts = [section for section in sections if section.get("total_ios")]
         latencies_by_part = [
             {name: (values, unit) for name, values, unit in list_latencies(section)} for section in parts
         ]
@@ -218,12 +296,20 @@ def _add_percentiles(run: Parsed, entries: list[dict[str, Any]], line: int) -> N
             several = [by_name[name][0] for by_name in latencies_by_part if name in by_name]
             if not read_levels(first):
                 continue
-            percentiles = merge_percentiles(several) if len(several) == len(latencies_by_part) else None
+            percentiles = _merge_levels(several) if len(several) == len(latencies_by_part) else None
             if percentiles is None:
                 run.warn(line, UNMERGED)
             count = sum(int(number_from_json(values.get("N")) or 0) for values in several)
             for level, value in (percentiles or {}).items():
-                run.rows.append(Row(direction, f"{name}_p{level:g}", value / per_second, "s", line, None, None, count))
+                metric = f"{name}_p{level:g}"
+                run.rows.append(
+                    Row(direction, metric, value / per_second, "s", line, None, None, count, "", job.factors)
+                )
+
+
+def _merge_levels(several: Sequence[dict[str, Any]]) -> dict[float, float] | None:
+    """Return the percentiles of all threads; those of a single one are as printed."""
+    return read_levels(several[0]) if len(several) == 1 else merge_percentiles(several)
 
 
 def _is_snapshot(earlier: dict[str, Any], later: dict[str, Any]) -> bool:

@@ -6,18 +6,20 @@ j: (groupid=0, jobs=2): err= 0: pid=4141: Sat Nov 21 09:32:21 2026
 """
 
 import re
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from iosonde.core.message import Message
 
 from .damage import note_reported_failure
+from .fio_jobs import FioJob, Settings, assign_settings, group_parts, sum_rates
 from .parsed import GLUED, Parsed, Row
 from .reading import BINARY, DECIMAL, PER_SECOND, date_to_iso, parse_number
 from .text import Text
 
 JOB = re.compile(r"\s*(\S.*?): \(groupid=(\d+), jobs=(\d+)\): err=\s*(\d+).*?: pid=\d+(?:: (.*))?$")
 _NEW = re.compile(
-    r"\s*(?P<direction>read|write|trim)\s*: IOPS=(?P<rate>\S+), BW=(?P<value>[\d.]+)(?P<unit>\w+)/s"
+    r"\s*(?P<direction>read|write|trim)\s*: IOPS=(?P<rate>\S+), BW=(?P<value>[\d.]+)(?P<unit>\w+)(?:/s)?"
     r".*\((?P<amount>\S+?)(?P<amount_unit>[KMGTP]?i?B)/(?P<runtime>\d+)msec\)"
 )
 _OLD = re.compile(
@@ -36,11 +38,14 @@ NOT_STEADY = Message(
     "not-steady",
     "the requested steady state was not reached: the system was still changing",
 )
-_OPEN = re.compile(r"(\S.*?): \(g=(\d+)\): rw=(\w+), bs=(?:\(R\) )?([\d.]+\w*)-.*ioengine=(\w+), iodepth=(\d+)")
+# Line that announces a job, after the host's name if it is a client's.
+_OPEN = re.compile(
+    r"(?:<[^>]*> )?(\S.*?): \(g=(\d+)\): rw=(\w+), bs=(?:\(R\) )?([\d.]+\w*)-.*ioengine=(\w+), iodepth=(\d+)"
+)
 
 
 def parse_text(text: Text) -> list[Parsed]:
-    """Return one Parsed for each fio; factor ``job`` separates jobs (or groups of them)."""
+    """Return one Parsed for each fio; its rows have the settings that differ between jobs."""
     reader = _Reader()
     for at, line in text.numbered():
         reader.feed(at, line)
@@ -48,19 +53,31 @@ def parse_text(text: Text) -> list[Parsed]:
     return reader.runs
 
 
+@dataclass
+class _Part:
+    """What fio reports under one line of a job: a thread, a server, or all threads of a group (group_reporting)."""
+
+    line: int
+    name: str
+    group: int
+    threads: int
+    rows: list[Row] = field(default_factory=list)
+
+
 class _Reader:
     def __init__(self) -> None:
         self.runs: list[Parsed] = []
-        self._done, self._last, self._jobs = False, 0, list[str]()
-        self._factors: dict[str, str | int | float | bool | None] = {}
+        self._done, self._last, self._is_client = False, 0, False
+        self._parts: list[_Part] = []
+        self._announced: dict[tuple[int, str], Settings] = {}
         self._direction, self._in_percentiles = "", 0.0
         self._latency_blocks: list[str] = []  # for this direction
 
     def _get_run(self, new: bool = False) -> Parsed:
-        if not self.runs or self._done or new:
+        if not self.runs or (self._done and not self._is_client) or new:
             self.end()
             self.runs.append(Parsed())
-            self._done, self._jobs, self._direction = False, [], ""
+            self._done, self._parts, self._announced, self._direction = False, [], {}, ""
         return self.runs[-1]
 
     def feed(self, at: int, line: str) -> None:
@@ -76,7 +93,7 @@ class _Reader:
             self._get_run(new=bool(self.runs and self.runs[-1].version)).version = stripped[4:64]
         elif "groupid=" in stripped and (match := JOB.match(line)):
             self._begin_job(at, match)
-        elif self._jobs and stripped.startswith(_NUMBERED) and self._read_numbers(at, line):
+        elif self._parts and stripped.startswith(_NUMBERED) and self._read_numbers(at, line):
             return
         elif stripped.startswith("Run status group"):
             self._done = bool(self.runs)
@@ -90,21 +107,23 @@ class _Reader:
             )
         elif match := _OPEN.match(stripped):
             self._read_setting(match)
+        elif stripped.startswith("hostname=") and ", be=" in stripped:
+            self._is_client = True
         elif self.runs:
             note_reported_failure(self.runs[-1], at, line)
 
     def _read_setting(self, match: re.Match[str]) -> None:
-        run = self._get_run()
-        run.factors |= {"rw": match.group(3), "engine": match.group(5), "io_depth": int(match.group(6)[:9])}
+        self._get_run()
+        settings: Settings = {"rw": match.group(3), "engine": match.group(5), "io_depth": int(match.group(6)[:9])}
         if (size := _parse_bytes(match.group(4))) is not None:
-            run.factors["block_size"] = int(size)
+            settings["block_size"] = int(size)
+        self._announced[int(match.group(2)[:9]), match.group(1)] = settings
 
     def _begin_job(self, at: int, match: re.Match[str]) -> None:
-        name, _, threads, error, date = match.groups()
+        name, group, threads, error, date = match.groups()
         run = self._get_run()
         run.started_at = run.started_at or date_to_iso(date or "")
-        self._jobs.append(name)
-        self._factors = {"job": name[:200], "ranks": int(threads[:9])}
+        self._parts.append(_Part(at, name, int(group[:9]), int(threads[:9])))
         self._direction = ""
         if error != "0":
             run.lacks(at, Message("tool-failed", "job {job} ended with error {status}", job=name[:60], status=error))
@@ -158,7 +177,9 @@ class _Reader:
                 at, Message("assumed-unit", "{unit}/s was read in units of 1024, as fio 2 counts", unit=match["unit"])
             )
         run.warn(at, Message("low-resolution", "normal output has three or four digits: --output-format=json has all"))
-        self._add_row(at, "bandwidth_last_done", _parse_amount(match["value"], match["unit"]), "bytes/s", 1.0)
+        self._add_row(
+            at, "bandwidth_last_done", _parse_amount(match["value"], _add_byte(match["unit"])), "bytes/s", 1.0
+        )
         self._add_row(at, "rate_last_done", _parse_count(match["rate"]), "operations/s", 1.0)
         self._add_row(at, "bytes", _parse_amount(match["amount"], match["amount_unit"]), "bytes", 1.0)
         self._add_row(at, "time", parse_number(match["runtime"]), "s", 1e3)
@@ -184,18 +205,61 @@ class _Reader:
                 ),
             )
         else:
-            run.rows.append(
-                Row(self._direction, metric, value / per_base, unit, at, None, None, None, "", self._factors)
-            )
+            self._parts[-1].rows.append(Row(self._direction, metric, value / per_base, unit, at))
 
     def end(self) -> None:
         if not self.runs:
             return
         run = self.runs[-1]
+        self._add_jobs(run)
         if not run.rows:
             run.lacks(self._last, Message("ended-early", "no result: fio was interrupted or failed"))
         elif not self._done:
             run.lacks(self._last, Message("ended-early", "the output ends here, before 'Run status group'"))
+
+    def _add_jobs(self, run: Parsed) -> None:
+        """Add the rows of every job, with its own settings; each thread or server is a rank of its job."""
+        parts = [part for part in self._parts if not _is_client_total(part)]
+        jobs = group_parts((*self._describe_part(part), part) for part in parts)
+        if not jobs:
+            run.factors |= next(iter(self._announced.values()), {})
+            return
+        for job in jobs:
+            job.settings["ranks"] = sum(part.threads for part in job.parts)
+        assign_settings(run, jobs, parts[0].line)
+        totals = [part for part in self._parts if _is_client_total(part)] if len(jobs) == 1 else []
+        has_ranks = any(len(job.parts) > 1 for job in jobs)
+        for job in jobs:
+            rows = _list_job_rows(job, has_ranks)
+            run.rows += rows + (sum_rates(rows, job.factors) if has_ranks and not totals else [])
+        run.rows += [row for part in totals for row in part.rows]
+
+    def _describe_part(self, part: _Part) -> tuple[str, int, Settings]:
+        """Return (name, group, settings). group_reporting merges the jobs of a group: what differs is not theirs."""
+        announced = {name: settings for (group, name), settings in self._announced.items() if group == part.group}
+        reported = {other.name for other in self._parts if other.group == part.group}
+        if len(announced) < 2 or part.name not in announced or reported != {part.name} or part.threads < 2:
+            return part.name, part.group, dict(announced.get(part.name, {}))
+        shared = [
+            items for items in announced[part.name].items() if all(items in s.items() for s in announced.values())
+        ]
+        return " + ".join(announced), part.group, dict(shared)
+
+
+def _is_client_total(part: _Part) -> bool:
+    """Return whether this is fio's total over its servers. It also adds up jobs that did not run together."""
+    return part.name == "All clients"
+
+
+def _list_job_rows(job: FioJob, as_ranks: bool) -> list[Row]:
+    rows = [row for part in job.parts for row in part.rows]
+    for rank, part in enumerate(job.parts):
+        for row in part.rows:
+            row.factors, row.iteration = job.factors, job.iteration
+            if as_ranks:
+                row.rank = rank
+                row.metric = row.metric.replace("_last_done", "_own")
+    return rows
 
 
 @lru_cache(maxsize=256)
@@ -215,8 +279,12 @@ def _parse_bytes(text: str) -> float | None:
     match = re.match(r"([\d.]+)(\w*)$", text)
     if not match:
         return None
-    unit = match.group(2)
-    return _parse_amount(match.group(1), unit if unit[-1:] in ("B", "b") else f"{unit}B")  # fio 2 prints 4K
+    return _parse_amount(match.group(1), _add_byte(match.group(2)))
+
+
+def _add_byte(unit: str) -> str:
+    """Return ``KB`` for fio 2's ``4K``, ``MiB`` for the ``267Mi`` of its total over servers."""
+    return unit if unit[-1:] in ("B", "b") else f"{unit}B"
 
 
 def _parse_count(word: str) -> float | None:

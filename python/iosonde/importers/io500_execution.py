@@ -14,7 +14,7 @@ from iosonde.core.message import Message, prepend_place
 from iosonde.core.types import FactorValue
 from iosonde.core.vocabulary import IOR
 
-from .io500_score import BANDWIDTH, NAMES, RATE
+from .io500_score import BANDWIDTH, NAMES, RATE, put_score_first
 from .parsed import Claim, Parsed, Row
 from .reading import parse_option_size, split_command
 
@@ -105,6 +105,7 @@ def join_directory(parts: Sequence[FilePart], information: str = "") -> Executio
     others = {id(part) for part in (*execution.used, *execution.doubles, *execution.unused)}
     execution.unused += [part for part in parts if id(part) not in others and (part.parsed.rows or part.parsed.missing)]
     _set_factors(execution, information)
+    put_score_first(run)
     return execution
 
 
@@ -117,9 +118,9 @@ def _build_part_sort_key(part: FilePart) -> tuple[bool, int]:
 
 
 def _phase_from_file_name(name: str) -> str:
-    """Return ``ior-easy-write.txt`` → ``ior_easy_write``; '' for a file of no phase."""
+    """Return ``ior-rnd4K-easy-read.txt`` → ``ior_rnd4k_easy_read``; '' for a file of no phase."""
     match = _PHASE_FILE.match(PurePath(name).name)
-    return match.group(1).replace("-", "_") if match else ""
+    return match.group(1).lower().replace("-", "_") if match else ""
 
 
 def _add_list(execution: Execution, part: FilePart) -> None:

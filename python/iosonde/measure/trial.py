@@ -4,6 +4,8 @@ import json
 import os
 import sys
 import time
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -263,6 +265,7 @@ def _check_moved(bench: Bench, trial: Trial, outcome: watchdog.Outcome, well: bo
 def _build_run(bench: Bench, trial: Trial, ranks: _Ranks, results: _Results, around: Surroundings) -> Run:
     """Build the Run, except for its id and what it lacks."""
     collected = results.collected
+    factors = _build_factors(bench, trial, results, around)
     return Run(
         id="",
         experiment=bench.experiment,
@@ -270,14 +273,26 @@ def _build_run(bench: Bench, trial: Trial, ranks: _Ranks, results: _Results, aro
         started_at=ranks.started_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         seconds=ranks.seconds,
         seed=trial.seed,
-        factors=_build_factors(bench, trial, results, around),
+        factors=factors,
         observations=[*collected.observations, *around.observations],
         facts=_build_facts(bench, trial, results, around),
         operations=collected.operations,
         phases=collected.phases,
         raw=collected.raw | around.servers.raw,
         headlines=collected.headlines,
+        row_settings=_list_row_settings(collected, factors),
     )
+
+
+def _list_row_settings(collected: Collected, factors: Mapping[str, FactorValue]) -> dict[str, dict[str, Any]]:
+    """Return the settings of rows, without factors of the trial: its ``ranks`` are not the threads of a job. Rows that
+    nothing else distinguishes keep their key."""
+    rows = {
+        key: {**row, "factors": {name: value for name, value in row["factors"].items() if name not in factors}}
+        for key, row in collected.row_settings.items()
+    }
+    several = Counter(repr(row) for row in rows.values())
+    return {key: row for key, row in rows.items() if row["factors"] and several[repr(row)] == 1}
 
 
 def _build_factors(bench: Bench, trial: Trial, results: _Results, around: Surroundings) -> dict[str, FactorValue]:

@@ -1,12 +1,13 @@
 """Positions of values and their intervals on a small axis in the rows of a table."""
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from iosonde.core.units import choose_human_scale
 from iosonde.layout.vocabulary import LOG_BEYOND
 
-STRIP_WIDTH, STRIP_HEIGHT = 150, 26
+STRIP_WIDTH, STRIP_HEIGHT = 220, 26
 _MARGIN = 6
 _LEAST_GAP = 75  # px between the middles of two texts
 
@@ -26,11 +27,18 @@ class Mark:
     cut: tuple[tuple[float, int], ...] = ()
 
 
-class StripAxis:
-    """Axis of a strip: from zero, or logarithmic beyond a ratio of 20; negative values extend it below zero."""
+def needs_log_scale(ranges: Iterable[tuple[float, float]]) -> bool:
+    """Return whether the values of any of the tables, each from least to most, lie more than twenty-fold apart."""
+    return any(least > 0 and most / least > LOG_BEYOND for least, most in ranges)
 
-    def __init__(self, least: float, most: float) -> None:
-        self.logarithmic = least > 0 and most / least > LOG_BEYOND
+
+class StripAxis:
+    """Axis of the strips of a table: from zero, or logarithmic if all values are positive; negative values extend it
+    below zero. ``logarithmic`` is the choice of the page, by default that of these values (``needs_log_scale``)."""
+
+    def __init__(self, least: float, most: float, logarithmic: bool | None = None) -> None:
+        is_far = needs_log_scale([(least, most)]) if logarithmic is None else logarithmic
+        self.logarithmic = is_far and least > 0
         if self.logarithmic:
             self.start, self.end = least / 1.5, most * 1.5
         else:
@@ -62,17 +70,21 @@ class StripAxis:
             top = next(nice * step for step in (5.0, 2.0, 1.0, 0.5) if nice * step <= abs(far) / divisor)
             top = math.copysign(top, far)
             return (self.place(0.0), "0"), (self.place(top * divisor), f"{top:g} {name}".rstrip())
-        inside = [value for value in _round_values(unit) if self.start <= value <= self.end]
+        inside = self._select_inside(_round_values(unit, (1.0,)))
+        inside = inside if len(inside) > 1 else self._select_inside(_round_values(unit, (1.0, 2.0, 5.0)))
         ends = [
             (self.place(value), _format_short(value, unit)) for value in dict.fromkeys(inside[:: len(inside) - 1 or 1])
         ]
         return tuple(ends[:1] if len(ends) > 1 and ends[1][0] - ends[0][0] < _LEAST_GAP else ends)
 
+    def _select_inside(self, values: Iterable[float]) -> list[float]:
+        return [value for value in values if self.start <= value <= self.end]
 
-def _round_values(unit: str) -> list[float]:
-    """Return 1, 10 and 100 of every prefix."""
-    step = 1024.0 if unit.startswith("bytes") else 1000.0
-    return [step**prefix * ten for prefix in range(-3, 6) for ten in (1.0, 10.0, 100.0)]
+
+def _round_values(unit: str, steps: Sequence[float]) -> list[float]:
+    """Return 1, 10 and 100 of every prefix, times each of the ``steps``."""
+    base = 1024.0 if unit.startswith("bytes") else 1000.0
+    return [base**prefix * ten * step for prefix in range(-3, 6) for ten in (1.0, 10.0, 100.0) for step in steps]
 
 
 def _format_short(value: float, unit: str) -> str:

@@ -103,7 +103,7 @@ class Reproduce:
 @dataclass(frozen=True)
 class FirstScreen:
     """Sentences on what was measured, how fast it is, how sure that is, what looks wrong; ``sentence`` is that of
-    ``summary``."""
+    ``summary``, which ends with ``closing``."""
 
     headline: str
     what: tuple[str, ...]
@@ -111,3 +111,4 @@ class FirstScreen:
     sure: tuple[str, ...]
     wrong: str
     sentence: str = ""
+    closing: str = ""

@@ -15,6 +15,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import pyarrow as pa
 
+PROFILE_KEY = b"iosonde.profile"  # in the metadata of an exported Parquet file
 MANY = 10_000  # rows from which pyarrow.compute is worth its import
 
 

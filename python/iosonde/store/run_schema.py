@@ -195,6 +195,7 @@ _RUN = {
     "missing!": _TEXTS,
     "operations": INTEGER,
     "phases!": [_PHASE],
+    "row_settings": {"*": {"operation!": TEXT, "factors!": {"*": SCALAR}}},
     "schema_version!": INTEGER,
     "seconds!": NUMBER,
     "seed": INTEGER,

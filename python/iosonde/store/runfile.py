@@ -44,6 +44,7 @@ def build_run_document(
         SHA256: experiment and experiment.sha256,
         TRIALS: experiment and experiment.trials,
         **{name: to_plain(getattr(run, name)) for name in _FIELDS},
+        **({"row_settings": to_plain(run.row_settings)} if run.row_settings else {}),
         "complete": run.complete,
         "files": files,
         "findings": to_plain([finding.to_json() for finding in run.findings]),
@@ -109,6 +110,7 @@ def run_from_document(document: dict[str, Any], observations: list[Observation],
             Finding(**{**item, "severity": Severity(item["severity"])}) for item in from_plain(document["findings"])
         ],
         headlines=from_plain(document.get("headlines") or {}),
+        row_settings=from_plain(document.get("row_settings") or {}),
         raw=raw,
     )
 

@@ -1,15 +1,16 @@
 """Which factors the variation of a response belongs to: sums of squares, shares, F and p."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.answers.answer import Answer
 from iosonde.answers.besides import Besides, adjust_for_other_factors
 from iosonde.answers.caveats import list_caveats
-from iosonde.answers.trials import collect_other_p_values
+from iosonde.answers.trials import estimate_tested_effects
 from iosonde.commands.regress.answer import choose_response_and_terms
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import join_names
@@ -18,22 +19,27 @@ from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.estimate.multiple import adjust_by_holm
 from iosonde.stats.regression import strata
-from iosonde.stats.regression.anova import Anova
+from iosonde.stats.regression.anova import Anova, VariationSource
 from iosonde.stats.regression.anova import compute_anova as allocated
+from iosonde.stats.regression.effect_types import ResponseEffects, describe_negligible_effects, list_verdicts
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.weighted import Block
+
+_ADDED_LAST = 2  # the type of sums of squares
 
 
 @dataclass(frozen=True)
 class AnalysisOfVariance(Answer):
     """``anova``: the table, the contrasts, and what speaks against them. ``unit``: that of the response, where it is
     known. ``besides``: columns that vary and are in no term. ``other_p_values``: p values of the same factors' effects
-    on the other headline responses, with which those of the terms are corrected."""
+    on the other headline responses, with which those of the terms are corrected. ``effects``: the tested main effects,
+    where these are terms added last."""
 
     anova: Anova
     unit: str = ""
     besides: Besides = Besides()
     other_p_values: tuple[float, ...] = ()
+    effects: ResponseEffects | None = None
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde anova --json``."""
@@ -47,43 +53,49 @@ class AnalysisOfVariance(Answer):
     def sentence(self) -> str:
         """Which factors explain the variation."""
         twins = {column: f"{column} or {twin}" for twin, column in self.besides.twins}
-        taken = self.besides.taken(self._term_effects) - set(twins)
-        terms = describe_explanatory_terms(self.anova, self.other_p_values, taken, twins)
-        return f"{terms} {self.besides.sentence}".rstrip()
+        verdicts = self._term_verdicts
+        taken = self.besides.taken(verdicts) - {name for pair in self.besides.twins for name in pair}
+        terms = describe_explanatory_terms(self.anova, verdicts, taken, twins, self.effects)
+        more = [] if self.effects is None else describe_negligible_effects(self.effects)
+        return " ".join([terms, *(f"{text[:1].upper()}{text[1:]}." for text in more), self.besides.sentence]).rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return the verdict on the effect of each term."""
-        return tuple(self.besides.judge(effect) for effect in self._term_effects)
+        return tuple(self.besides.judge(verdict) for verdict in self._term_verdicts)
 
     @property
-    def _term_effects(self) -> tuple[Verdict, ...]:
+    def _term_verdicts(self) -> tuple[Verdict, ...]:
         """Return the same verdicts, not yet adjusted for columns that vary besides."""
-        adjusted = correct_p_values(self.anova, self.other_p_values)
-        family = len(self.other_p_values) + sum(p is not None for p in adjusted.values())
-        return tuple(
+        return list_term_verdicts(self.anova, self.effects, self.other_p_values)
+
+
+def list_term_verdicts(
+    table: Anova, effects: ResponseEffects | None = None, other_p_values: Sequence[float] = ()
+) -> tuple[Verdict, ...]:
+    """Return the verdicts on the main effects, as every command says them, if ``effects`` are given; and on all other
+    terms by their p, corrected (Holm) over all tests."""
+    tests = [] if effects is None else [test.p for test in effects.tests]
+    main = () if effects is None else list_verdicts(table.response, effects)
+    terms = [term for term in table.sources if not term.block and (effects is None or term.name not in effects.factors)]
+    p_values = [*(term.p for term in terms), *tests, *other_p_values]
+    family = sum(p is not None for p in p_values)
+    return (
+        *main,
+        *(
             Verdict(
                 "effect",
-                self.anova.response,
+                table.response,
                 (term.name,),
-                _classify_effect(adjusted[term.name], self.anova.level),
+                _classify_effect(p, table.level),
                 estimate=term.explained,
-                p=adjusted[term.name],
+                p=p,
                 family=family,
                 doubts=() if term.p is not None or term.df_error else ("bring-ups",),
             )
-            for term in self.anova.sources
-            if term.name in adjusted
-        )
-
-
-def correct_p_values(table: Anova, other_p_values: Sequence[float] = ()) -> dict[str, float | None]:
-    """Map each term to its p, corrected (Holm) over all tested terms and ``other_p_values``."""
-    terms = [term for term in table.sources if not term.block]
-    return {
-        term.name: p
-        for term, p in zip(terms, adjust_by_holm([*(term.p for term in terms), *other_p_values]), strict=False)
-    }
+            for term, p in zip(terms, adjust_by_holm(p_values), strict=False)
+        ),
+    )
 
 
 def _classify_effect(adjusted: float | None, level: float) -> VerdictState:
@@ -124,11 +136,62 @@ def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None
     block = Block(how.block, how.weighted) if how.block else None
     table = allocated(rows, response.title, terms, query.level, block=block, kind=how.kind, contrasts=how.contrasts)
     factors = list_term_columns(terms, rows)
-    plain = not how.block and not how.bring_ups and set(terms) == set(factors)
-    other_p_values = collect_other_p_values(source, query, response, factors) if plain else ()
-    more = _collect_other_varying_columns(source, response, terms, how, query) if query.on else Besides()
-    warnings = (*list_caveats(response), *more.warnings, *table.warnings)
-    return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values)
+    is_stated = bool(query.on or source.stated_roles)
+    more = _collect_other_varying_columns(source, response, terms, how, query) if is_stated else Besides()
+    effects, other_p_values = _estimate_main_effects(source, query, how, response, factors)
+    table = use_tested_shares(table, effects)
+    warnings = (*list_caveats(response), *more.warnings, *table.warnings, *warn_unequal_spread(table, effects))
+    return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values, effects)
+
+
+def _estimate_main_effects(
+    source: Source, query: ResponseQuery, how: SumsOfSquares, response: Response, factors: Sequence[str]
+) -> tuple[ResponseEffects | None, tuple[float, ...]]:
+    """Return (the effects of the factors, corrected over those on all headline responses; the p values on the others).
+    None if the model has more than these factors, or if nothing is tested."""
+    if how.block or how.bring_ups or how.kind != _ADDED_LAST:
+        return None, ()
+    family = estimate_tested_effects(
+        source,
+        replace(query, response=(response.title,), on=tuple(factors)),
+        [response.on(factors)],
+        lambda headline: (headline, list(factors), []),
+    )
+    own = family.pop(response.title)
+    tests = [test for effects in family.values() for test in effects.tests if not test.is_joint]
+    return None if own.untested else own, tuple(test.p for test in tests if test.p is not None)
+
+
+def use_tested_shares(table: Anova, effects: ResponseEffects | None) -> Anova:
+    """Return the table with the intervals of the shares of main effects that every command says."""
+    if effects is None:
+        return table
+    alone = {effect.name: effect.explained for effect in effects.effects if not effect.is_block}
+    return replace(
+        table,
+        sources=tuple(
+            replace(source, explained=replace(alone[source.name], value=source.explained.value))
+            if source.name in alone and source.p is not None
+            else source
+            for source in table.sources
+        ),
+    )
+
+
+def warn_unequal_spread(table: Anova, effects: ResponseEffects | None) -> Iterator[str]:
+    """Warn where the p of the table, which pools all spread, and the verdict disagree."""
+    alpha = 1 - table.level
+    for source in table.sources:
+        effect = None if effects is None else effects.effect_of(source.name)
+        if effect is None or effect.is_block or effect.p is None or source.p is None:
+            continue
+        if (source.p < alpha) != (effect.p < alpha):
+            yield Message(
+                "unequal-spread",
+                "{factor}: with the spread of each setting, which decides, p = {p:.2g}; the table has one spread",
+                factor=source.name,
+                p=effect.p,
+            )
 
 
 def _collect_other_varying_columns(
@@ -155,25 +218,26 @@ def _refuse_bring_up_factors(how: SumsOfSquares, rows: Table, terms: Sequence[st
 
 def describe_explanatory_terms(
     table: Anova,
-    other_p_values: Sequence[float] = (),
+    verdicts: Sequence[Verdict] | None = None,
     taken: Collection[str] = (),
     names: Mapping[str, str] | None = None,
+    tested: ResponseEffects | None = None,
 ) -> str:
-    """Name the terms that explain the variation, by p values corrected over these and ``other_p_values``. Do not claim
-    effects of terms in ``taken``, which other messages put in doubt. ``names``: term → its display name."""
-    sources, adjusted = (
-        [source for source in table.sources if not source.block],
-        correct_p_values(table, other_p_values),
+    """Name the terms that explain the variation, by the ``verdicts`` (default: those of the table alone). Do not claim
+    effects of terms in ``taken``, which other messages put in doubt. ``names``: term → its display name. ``tested``:
+    the main effects that decide instead of the table."""
+    verdicts = list_term_verdicts(table) if verdicts is None else verdicts
+    sources = [source for source in table.sources if not source.block]
+    different = sorted(
+        (verdict for verdict in verdicts if verdict.state is VerdictState.DIFFERENT), key=lambda v: -_get_share(v)
     )
-    significant = sorted(
-        (s for s in sources if (p := adjusted[s.name]) is not None and p < 1 - table.level), key=lambda s: -s.share
-    )
+    significant = [verdict for verdict in different if not set(verdict.subject) & set(taken)]
+    open_ = {verdict.subject for verdict in verdicts if verdict.state is VerdictState.INCONCLUSIVE}
     lost = [s.name for s in sources if s.p is None and not s.df_error]
-    significant, all_significant = [s for s in significant if s.name not in taken], significant
-    near = [s.name for s in sources if s not in all_significant and s.p is not None and s.p < 1 - table.level]
-    tests = len(other_p_values) + sum(p is not None for p in adjusted.values())
+    near = [s.name for s in sources if (s.name,) in open_ and (_get_p(s, tested) or 1.0) < 1 - table.level]
     more = f" Inconclusive for {join_names(lost)}: too few bring-ups." if lost else ""
     if near:
+        tests = max(verdict.family for verdict in verdicts)
         more = f" Not significant after Holm's correction over {tests} tests: {join_names(near)}.{more}"
     exact = sorted((s for s in sources if s.p is None and s.df_error), key=lambda s: -s.share)
     if exact and len(exact) == len(sources):
@@ -181,13 +245,29 @@ def describe_explanatory_terms(
         return f"The variation of {table.response} belongs to {shares}: no degrees of freedom are left to test that."
     if exact:
         more = f" No degrees of freedom are left to test {join_names([s.name for s in exact])}.{more}"
-    if not all_significant:
+    if not different:
         other = "other " if lost or exact else ""
         return f"No {other}effect on {table.response} is significant at level {table.level:g}.{more}"
-    effects = ", ".join(f"{(names or {}).get(s.name, s.name)} ({100 * s.share:.0f} %)" for s in significant)
+    effects = ", ".join(_format_term(verdict, names or {}) for verdict in significant)
     rest = f"{100 * table.ss_residual / table.ss_total:.0f} % is residual"
     if table.strata and (between := sum(stratum.error.ss for stratum in table.strata[:-1])):
         rest = f"{100 * between / table.ss_total:.0f} % is the error between bring-ups, {rest}"
     if not significant:
         return f"In the variation of {table.response}, {rest}.{more}"
     return f"The variation of {table.response} belongs to {effects}; {rest}.{more}"
+
+
+def _get_share(verdict: Verdict) -> float:
+    return 0.0 if verdict.estimate is None else verdict.estimate.value or 0.0
+
+
+def _get_p(source: VariationSource, tested: ResponseEffects | None) -> float | None:
+    """Return the p that decides, not corrected."""
+    effect = None if tested is None else tested.effect_of(source.name)
+    return source.p if effect is None else effect.p
+
+
+def _format_term(verdict: Verdict, names: Mapping[str, str]) -> str:
+    name = "+".join(verdict.subject)
+    name = names.get(name, name)
+    return f"{name} ({100 * _get_share(verdict):.0f} %)"

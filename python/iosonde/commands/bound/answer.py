@@ -120,12 +120,14 @@ class Bounds(Answer):
         """Return the share of the bound that was delivered, what limits it, and impossible shares."""
         return describe_shares(self.shares, self.level)
 
-    def rooflines(self, against: str) -> list[CeilingLines]:
-        """Its panels against ``clients``, ``servers`` or ``request``. Raises InputError."""
+    def rooflines(self, against: str | None) -> list[CeilingLines]:
+        """Its panels against ``clients``, ``servers`` or ``request``; None: that on which the cells differ. Raises
+        InputError."""
+        axis = against or roofline.choose_axis(self.shares)
         return (
-            [roofline.build_specified_roofline(self.alone, against)]
+            [roofline.build_specified_roofline(self.alone, axis)]
             if self.alone
-            else roofline.build_rooflines(self.shares, against)
+            else roofline.build_rooflines(self.shares, axis)
         )
 
     def content(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from iosonde.core.system_words import OPTIONS
 from iosonde.core.units import parse_size
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
-from iosonde.model.bound.roofline import build_rooflines
+from iosonde.model.bound.roofline import build_rooflines, choose_axis
 from iosonde.model.bound.shares import MeasuredShare
 from iosonde.model.bound.system import System
 from iosonde.model.bound.words import format_term_name as word
@@ -115,7 +115,7 @@ def _build_bound(started: Started) -> Bound:
     bounds = Bounds(started.level, shares=measured_shares)
     losses, why = _build_waterfalls(started)
     names = tuple(dict.fromkeys(name for share in measured_shares for name in share.by))
-    lines = build_rooflines(measured_shares, _choose_axis(inputs), _format_title)
+    lines = build_rooflines(measured_shares, choose_axis(measured_shares), _format_title)
     return Bound(
         sentence=bounds.sentence,
         inputs=_list_inputs(inputs, started.knows_nodes, _describe_lab_inputs(measured_shares)),
@@ -172,12 +172,6 @@ def _read_inputs(
         source.table,
         level,
     )
-
-
-def _choose_axis(inputs: Mapping[str, Inputs]) -> str:
-    """Return the axis of the rooflines: a field given by a column, else the clients."""
-    columns = next(iter(inputs.values())).columns
-    return "request" if "request_size" in columns else "servers" if "servers" in columns else "clients"
 
 
 def _format_title(share: MeasuredShare) -> str:

@@ -47,7 +47,11 @@ class BoundOptions(DataOptions, SystemOptions):
     waterfall: Flag[bool] = Flag("Store: where the time between bound and result was lost.")
     plot: FigureFile[str | None] = FigureFile("FILE", "A figure as .png, .svg or .pdf.")
     plot_kind: Choice[str] = Choice(("roofline", "waterfall"), "Which one.", "roofline")
-    against: Choice[str] = Choice(("clients", "servers", "request"), "The axis of the roofline.", "clients")
+    against: Choice[str | None] = Choice(
+        ("clients", "servers", "request"),
+        "The axis of the roofline.",
+        default_text="sizes of requests if they differ, else clients",
+    )
 
     @property
     def query(self) -> ResponseQuery:
@@ -72,7 +76,7 @@ class BoundOptions(DataOptions, SystemOptions):
         super().__post_init__()
         if self.plot is None and self.plot_kind != "roofline":
             raise _build_unplotted_error("plot_kind", f"{spell.plot}")
-        if self.against != "clients" and (self.plot is None or self.plot_kind != "roofline"):
+        if self.against is not None and (self.plot is None or self.plot_kind != "roofline"):
             raise _build_unplotted_error("against", f"{spell.plot} of a roofline")
 
     def open_measured(self) -> Source | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from iosonde.answers.answer import Answer
 from iosonde.answers.trials import add_computed_columns, build_measured_cells
+from iosonde.core.column_roles import Roles
 from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
@@ -14,7 +15,6 @@ from iosonde.core.types import Role
 from iosonde.data import roles
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses
-from iosonde.data.roles import Roles
 from iosonde.data.source import Source
 from iosonde.stats.checks import examine
 from iosonde.stats.checks.examine import Examination
@@ -128,7 +128,7 @@ def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> t
         response.measured for response in build_responses(source, replace(query, on=tuple(by))) if response.measured
     ]
     column_roles = roles.guess_roles(table, [*names, *bases], list(by) or None)
-    return table, replace(column_roles, responses=tuple(table.column(name).name for name in names))
+    return table, column_roles.with_responses([table.column(name).name for name in names], bases)
 
 
 def noise(source: Source, query: ResponseQuery, by: Sequence[str] = ()) -> Noise:

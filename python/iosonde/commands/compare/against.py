@@ -187,10 +187,10 @@ def _list_single_side_commands(experiment: Experiment, rule: PairRule) -> list[t
 def _collect_runs(source: Source, experiment: Experiment, rule: PairRule) -> Iterator[PairedRun]:
     cells = list_cell_factors(rule, experiment.factors)
     table = source.run_rows
-    columns = [table.columns[name].values for name in ("run", "operation", "metric", "unit", "value", "includes")]
+    columns = [table.columns[name].values for name in ("run", "metric", "unit", "value", "includes")]
     rows = group_by_key(
-        (str(run), (str(operation), str(metric), str(unit), float(value), str(inside or "")))
-        for run, operation, metric, unit, value, inside in zip(*columns, strict=True)
+        (str(run), (operation, str(metric), str(unit), float(value), str(inside or "")))
+        for operation, run, metric, unit, value, inside in zip(table.operation_names(), *columns, strict=True)
     )
     for stored_run in source.runs:
         if stored_run.experiment == experiment.id and stored_run.id in rows:
@@ -217,8 +217,9 @@ def _list_metric_names(source: Source, query: ResponseQuery, experiment: Experim
     """Return the metrics that a summary of the clock shows."""
     rows = source.trials(query.choice).rows
     runs = {run.id for run in source.runs if run.experiment == experiment.id}
-    columns = [rows.columns[name].values for name in ("run", "operation", "metric", "unit")]
-    return list({(str(o), str(m), str(u)): None for run, o, m, u in zip(*columns, strict=True) if run in runs})
+    columns = [rows.columns[name].values for name in ("run", "metric", "unit")]
+    names = zip(rows.operation_names(), *columns, strict=True)
+    return list({(operation, str(m), str(u)): None for operation, run, m, u in names if run in runs})
 
 
 def _is_selected(pair_verdict: PairVerdict, response: Sequence[str]) -> bool:

@@ -1,6 +1,6 @@
 """Is B different from A, by how much, and is the data sufficient?"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from iosonde.answers.caveats import format_some_texts
 from iosonde.answers.trials import add_computed_columns
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message, spell
 from iosonde.core.metrics import get_lowest_mean, is_count
@@ -127,7 +128,9 @@ def _plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) 
     pairs = tuple(pair for part in both.parts for pair in pair_levels(part, both.names, own))
     notes = (Caveat(f"{name}: {note}") for name, note in zip(both.names, (note_a, note_b), strict=True) if note)
     read = (Caveat(text) for text in dict.fromkeys((*a.table.warnings, *b.table.warnings)))
-    return _ComparisonPlan(pairs, BASE_IS_FIRST, both.exclusions, (*notes, *read, *both.caveats))
+    return _ComparisonPlan(
+        pairs, BASE_IS_FIRST, both.exclusions, (*map(Caveat, sides.notes), *notes, *read, *both.caveats)
+    )
 
 
 def _plan_group_levels(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
@@ -207,7 +210,7 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
             cell=_describe_single_trial(ready[0]),
         )
     comparisons = estimates.apply_holm_correction([_compare_cell(matched, query, sides) for matched in ready])
-    items = tuple(
+    items = _name_metrics(
         _build_cell(matched, comparison, sides, plan) for matched, comparison in zip(ready, comparisons, strict=True)
     )
     notes = dict.fromkeys(
@@ -241,6 +244,13 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
         None if sides.gate is None else gate_cells(sides.gate, items, query.level),
         tuple(_build_untested_verdict(matched, query.level) for matched in single),
     )
+
+
+def _name_metrics(items: Iterable[ComparedCell]) -> tuple[ComparedCell, ...]:
+    """Add the metrics of its operation to each comparison: among them the name of its own has to be unique."""
+    every = tuple(items)
+    metrics = group_by_key((item.cell.get("operation"), item.metric.name) for item in every)
+    return tuple(replace(item, metrics=tuple(dict.fromkeys(metrics[item.cell.get("operation")]))) for item in every)
 
 
 def _copy_caveats_to_mean(mean: Overall, items: Sequence[ComparedCell]) -> Overall:

@@ -27,7 +27,7 @@ class ComparedCell:
     """A comparison and its cell. ``within_run``: compares iterations of single executions, not trials. ``group`` is the
     column that separates A from B; ``unit`` that of the values, ``units`` of the levels. ``adjusted``: columns within
     whose cells sides are compared. ``response`` is the compared column. ``caveats`` concern this comparison, ``shared``
-    all."""
+    all. ``metrics`` are those of its operation."""
 
     cell: dict[str, Any]
     comparison: Comparison
@@ -40,6 +40,12 @@ class ComparedCell:
     response: str = ""
     caveats: tuple[Caveat, ...] = ()
     shared: tuple[Caveat, ...] = ()
+    metrics: tuple[str, ...] = ()
+
+    @property
+    def metric_title(self) -> str:
+        """Return the name of its metric among those of its operation."""
+        return format_metric(self.metric.name, self.cell.get("operation", ""), self.metrics)
 
     @property
     def state(self) -> VerdictState:
@@ -130,7 +136,7 @@ class ComparedCell:
         """Return the name that a gate shows: ``write bandwidth, nodes=2``."""
         if "operation" not in self.cell or not self.metric.name:
             return self.name(several)
-        what = f"{self.cell['operation']} {format_metric(self.metric.name)}"
+        what = f"{self.cell['operation']} {self.metric_title}"
         setting = {name: level for name, level in self.cell.items() if name not in _RESPONSE}
         sides = [f"{self.sides[1]} against {self.sides[0]}"] if several else []
         return ", ".join([what, *format_assignments(setting, self.units), *sides])

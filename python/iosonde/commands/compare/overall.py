@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core.derived_numbers import list_sources
 from iosonde.core.grouping import group_by_key
-from iosonde.core.headlines import USUAL
+from iosonde.core.headlines import USUAL, find_kind
 from iosonde.core.message import Message
 from iosonde.core.metrics import is_speed
 from iosonde.core.table import Cell
@@ -144,7 +145,8 @@ def compute_overall_ratios(
 def _compute_overall_ratio(
     sides: tuple[str, str], pairs: Sequence[SidePair], level: float, margin: float, group: str
 ) -> Overall | None:
-    usable = [pair for pair in pairs if _is_usable(pair)]
+    numbers = {_get_number(pair) for pair in pairs}
+    usable = [pair for pair in pairs if _is_usable(pair) and not list_sources(_get_number(pair), numbers)]
     names = _select_headline_metrics(usable)
     chosen = [pair for pair in usable if (_get_operation(pair), pair.part.metric.name) in names]
     operations = tuple(dict.fromkeys(_get_operation(pair) for pair in chosen))
@@ -186,6 +188,10 @@ def _is_usable(pair: SidePair) -> bool:
         and not pair.part.within_run
         and all(side_trials.trials and np.all(side_trials.values > 0) for side_trials in (pair.a, pair.b))
     )
+
+
+def _get_number(pair: SidePair) -> tuple[str, str]:
+    return _get_operation(pair), find_kind(pair.part.metric.name)
 
 
 def _get_operation(pair: SidePair) -> str:

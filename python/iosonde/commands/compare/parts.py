@@ -4,7 +4,6 @@ Covariates are columns of a table that are neither set nor measured by the trial
 hardly ever repeat, so they make no cells. If a covariate differs between the sides, it may explain the difference, and
 a caveat is added."""
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +15,7 @@ from iosonde.core.level_text import format_assignments
 from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.table import Column, Table
-from iosonde.core.transforms import LOGARITHMS
+from iosonde.core.transforms import LOG_BASES
 from iosonde.core.types import Estimate, Metric
 from iosonde.core.verdict import VerdictState
 from iosonde.data import roles
@@ -31,7 +30,6 @@ from .sides import Sides
 
 ROW = " row"  # unlikely as a column name
 DATA = "DATA"  # the column that separates two DATA
-_BASES = dict(zip(LOGARITHMS, (math.e, 2.0, 10.0), strict=True))
 _DISTINCT = 0.5  # share of unique values above which a number is not a setting
 
 
@@ -135,7 +133,7 @@ def list_factors_following_group(source: Source, group: str | None) -> tuple[str
 
 def build_part(response: Response, cell: dict[str, Any], rows: Table, adjust: tuple[str, ...]) -> ComparedPart:
     """Build a cell of a response."""
-    base = _BASES.get(response.transform)
+    base = LOG_BASES.get(response.transform)
     return ComparedPart(
         cell,
         rows,

@@ -9,7 +9,7 @@ from typing import TypeVar
 from iosonde.core.errors import InputError
 from iosonde.core.gate import Gate
 from iosonde.data.source import Source
-from iosonde.stats.estimate.compare import Group
+from iosonde.stats.estimate.compare import MARGIN, Group
 from iosonde.stats.estimate.published import PublishedSummary, build_published_group
 
 SideT = TypeVar("SideT")
@@ -24,19 +24,20 @@ class Sides:
     other factors. ``adjust``: columns within whose combinations sides are compared before pooling; None: every setting
     that varies besides. ``pair``: columns whose equal values pair a trial of A with one of B. ``a``, ``b``: published
     sides. ``margin``: differences below it count as equal. ``gate``: conditions of a problem. ``base_only``: each side
-    is compared with the first only, not with every other."""
+    is compared with the first only, not with every other. ``notes``: what was noticed when two DATA were opened."""
 
     levels: Sequence[str] = ()
     group: str | None = None
     by: tuple[str, ...] = ()
     pair: tuple[str, ...] = ()
-    margin: float = 0.02
+    margin: float = MARGIN
     a: Group | None = None
     b: Group | None = None
     other: Source | None = None
     adjust: tuple[str, ...] | None = None
     gate: Gate | None = None
     base_only: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def published(self) -> list[Group]:

@@ -165,7 +165,8 @@ def _describe_test(items: Sequence[ComparedCell]) -> str:
 def format_setting_cells(item: ComparedCell, columns: Sequence[str], sides: Sequence[str]) -> list[str]:
     """Return the setting and the names of the ``sides``."""
     names = {"A": item.comparison.a.name, "B": item.comparison.b.name}
-    return [*format_levels(columns, item.cell, item.units), *(_format_side_name(item, names[side]) for side in sides)]
+    cell = {**item.cell, "metric": item.metric_title} if "metric" in item.cell else item.cell
+    return [*format_levels(columns, cell, item.units), *(_format_side_name(item, names[side]) for side in sides)]
 
 
 def _format_side_name(item: ComparedCell, name: str) -> str:

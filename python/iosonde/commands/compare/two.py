@@ -4,28 +4,25 @@ measured apart, so other changes meanwhile are in the difference, too. A caveat 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from iosonde.answers.caveats import format_some_texts
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
-from iosonde.core.table import Cell, Column, Table, build_column
+from iosonde.core.table import Cell
 from iosonde.core.words import format_count
-from iosonde.data import factors, roles
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
+from iosonde.data.single_process import name_single_processes
 from iosonde.data.source import Source
-from iosonde.data.varying import NAMES
 
 from .caveat import Caveat
 from .cells import describe_exclusive_cells, format_cells
+from .common_settings import build_nearest_error, find_cell_columns, stack_tables
 from .parts import (
     DATA,
-    ROW,
     ComparedPart,
     add_row_numbers,
     average_rows,
@@ -56,6 +53,7 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
             "leave {spell.group}, its levels and published sides out",
         )
     names = choose_names(a, b)
+    a, b = _name_alike(a, b)
     if several := next(
         (name for name, data in zip(names, (a, b), strict=True) if EXPERIMENT in data.varying_factors.names), None
     ):
@@ -65,8 +63,8 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
             "{spell.experiment} last",
             name=several,
         )
-    settings, other = _find_cell_columns(a, b, names, query)
-    settings = [name for name in settings if name not in sides.pair]
+    columns = find_cell_columns(a, b, names, query)
+    settings = [name for name in columns.settings if name not in sides.pair]
     responses_a, responses_b = (_collect_responses(source, query) for source in (a, b))
     excluded: list[str] = [
         describe_exclusive_cells(name, format_some_texts(gone))
@@ -94,14 +92,8 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
         parts += response_parts
         excluded += [text for text in alone if text not in excluded]
     if not parts:
-        raise DataError(
-            "no-common-setting",
-            "{name_a} and {name_b} have no setting in common",
-            "{excluded}",
-            name_a=names[0],
-            name_b=names[1],
-            excluded="; ".join(excluded),
-        )
+        first = common[0]
+        raise build_nearest_error([responses_a[first].rows, responses_b[first].rows], names, sides.by or settings)
     guessed = (
         []
         if sides.by or not settings or a.knows_factors or b.knows_factors
@@ -119,8 +111,15 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
         tuple(parts),
         names,
         tuple(excluded),
-        (*_describe_separation(a, b, names), *other, *guessed),
+        (*_describe_separation(a, b, names), *columns.caveats, *guessed),
     )
+
+
+def _name_alike(a: Source, b: Source) -> tuple[Source, Source]:
+    """Return both with one name for a number of one process."""
+    tables = name_single_processes([a.table, b.table], [a.runs, b.runs])
+    a, b = (replace(source, table=table) for source, table in zip((a, b), tables, strict=True))
+    return a, b
 
 
 def _collect_responses(source: Source, query: ResponseQuery) -> dict[str, Response]:
@@ -196,77 +195,6 @@ def _average_iterations(response: Response) -> Response:
     if not response.within_run:
         return response
     return replace(response, rows=average_rows(response.rows, response.title, ["run"]), within_run=False)
-
-
-def stack_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
-    """Stack the rows of all tables, with the column DATA naming their origin; columns absent from a table are missing
-    there."""
-    columns: dict[str, Column] = {}
-    for name in dict.fromkeys(name for table in tables for name in table.columns):
-        parts = [table.columns.get(name) for table in tables]
-        first = next(part for part in parts if part is not None)
-        if all(part is not None and part.numeric for part in parts):
-            values: Any = np.concatenate([part.values for part in parts if part is not None])
-            columns[name] = replace(first, values=values)
-            continue
-        cells = [cell for part, table in zip(parts, tables, strict=True) for cell in _list_values(part, len(table))]
-        columns[name] = build_column(name, cells, first.label, first.unit)
-    if ROW in columns and "run" in columns:  # a store and a table: only one of them identifies its trials
-        del columns[ROW]
-    whose = [name for name, table in zip(names, tables, strict=True) for _ in range(len(table))]
-    return Table({**columns, DATA: build_column(DATA, whose)}, " and ".join(names))
-
-
-def _list_values(column: Column | None, n: int) -> list[Any]:
-    values = [None] * n if column is None else column.values.tolist()
-    return [None if value != value else value for value in values]
-
-
-def _find_cell_columns(
-    a: Source, b: Source, names: tuple[str, str], query: ResponseQuery
-) -> tuple[list[str], tuple[Caveat, ...]]:
-    """Return the columns of cells: factors that vary in one of the two. Also describe those that differ between them
-    but are constant within each."""
-    table = stack_tables([a.trial_rows, b.trial_rows], names)
-    if a.knows_factors and b.knows_factors:
-        run_factors = factors.find_factors(table, [*a.runs, *b.runs], [*a.experiments, *b.experiments])
-        candidates = [*run_factors.names, *run_factors.confounded]
-        twins = set(run_factors.confounded)
-    else:
-        candidates, twins = (
-            list(dict.fromkeys(name for source in (a, b) for name in _list_setting_columns(source, query))),
-            set(),
-        )
-    candidates = [name for name in candidates if name in table.columns]
-    between = [name for name in candidates if len(table.groups([DATA, name])) == len(table.groups([DATA]))]
-    caveats = tuple(
-        Caveat(
-            Message(
-                "factor-differs",
-                "{factor} differs, too: {levels}",
-                factor=name,
-                levels=_format_levels(table, name, names),
-            ),
-            "goes-together",
-        )
-        for name in between
-        if len(table.column(name).codes()[1]) > 1
-    )
-    return [name for name in candidates if name not in between and name not in twins], caveats
-
-
-def _list_setting_columns(source: Source, query: ResponseQuery) -> list[str]:
-    """Return the factors of a store, or the columns of a table that look set."""
-    if source.knows_factors:
-        return source.varying_factors.names
-    measured = [response.measured or response.title for response in build_responses(source, query)]
-    return [name for name in roles.guess_roles(source.table, measured).settings if name not in NAMES]
-
-
-def _format_levels(table: Table, name: str, names: Sequence[str]) -> str:
-    unit = table.column(name).level_unit
-    level_by_name = {key[0]: format_level(key[1], unit) for key, _ in table.groups([DATA, name])}
-    return ", ".join(f"{level_by_name.get(side)} in {side}" for side in names)
 
 
 def _describe_separation(a: Source, b: Source, names: tuple[str, str]) -> tuple[Caveat, ...]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from iosonde.core.factor_levels import FactorLevels
@@ -54,12 +55,14 @@ _DODGE = 0.011  # share of the axis between points of two colours
 @dataclass(frozen=True)
 class _Drawn:
     """Shared properties of all panels.
-    ``names`` are the levels along x, ``visible_names`` those that are shown. Bars are horizontal if ``lying``.
+    ``names`` are the levels along x, ``visible_names`` those that are shown, ``visible_colors`` the indices of the
+    colours. Bars are horizontal if ``lying``.
     """
 
     plot: SettingsPlot
     names: tuple[str, ...]
     visible_names: tuple[str, ...]
+    visible_colors: tuple[int, ...]
     colors: tuple[str, ...]
     width: int
     height: int
@@ -70,12 +73,24 @@ class _Drawn:
         """Return whether the levels along x are names."""
         return not self.plot.x.numbers
 
+    @cached_property
+    def is_overlaid(self) -> bool:
+        """Return whether several points have the same place, because factors without one differ: bars would hide each
+        other."""
+        return any(
+            len({(point.x, point.color) for point in panel.points}) < len(panel.points) for panel in self.plot.panels
+        )
+
+    def has_bars(self, scale: PanelScale) -> bool:
+        """Return whether a panel with this scale shows bars, not points."""
+        return self.bars and not scale.log and not self.is_overlaid
+
 
 def settings_figure(plot: SettingsPlot) -> Figure:
     """Draw all panels as one figure."""
     across = count_panels_per_row(plot)
     drawn = _prepare_drawn(plot, across)
-    scales = choose_panel_scales(plot.panels, drawn.bars)
+    scales = choose_panel_scales(plot.panels, drawn.bars and not drawn.is_overlaid)
     panels = [_draw_panel(panel, scales[panel.scale], _adapt_to_panel(panel, drawn)) for panel in plot.panels]
     return combine_panels(plot, panels, across, drawn.width, _describe_plot(plot))
 
@@ -126,7 +141,7 @@ def _prepare_drawn(plot: SettingsPlot, across: int) -> _Drawn:
     lying = not plot.x.numbers and sum(len(text) * _LONGEST + 8 for text in x) > width
     if lying:
         height = _compute_height(len(x), max(1, len(colors)))
-    return _Drawn(plot, x, x, colors, width, height, lying)
+    return _Drawn(plot, x, x, tuple(range(len(colors))), colors, width, height, lying)
 
 
 def _has_few_trials(plot: SettingsPlot) -> bool:
@@ -135,11 +150,13 @@ def _has_few_trials(plot: SettingsPlot) -> bool:
 
 
 def _adapt_to_panel(panel: SettingsPanel, drawn: _Drawn) -> _Drawn:
-    """Restrict bars along operations to those of the panel's own metric."""
-    if drawn.plot.x.factor:
+    """Restrict bars to the levels and colours of the panel: those of other metrics would be empty rows."""
+    if not drawn.bars:
         return drawn
-    levels = tuple(drawn.names[point.x] for point in panel.points)
-    return replace(drawn, visible_names=levels, height=_compute_height(len(levels), 1) if drawn.lying else drawn.height)
+    levels = tuple(drawn.names[x] for x in sorted({point.x for point in panel.points}))
+    colors = tuple(sorted({point.color for point in panel.points})) if drawn.colors else ()
+    height = _compute_height(len(levels), max(1, len(colors))) if drawn.lying else drawn.height
+    return replace(drawn, visible_names=levels, visible_colors=colors, height=height)
 
 
 def _compute_height(levels: int, series: int) -> int:
@@ -158,20 +175,16 @@ def _draw_panel(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> Spec:
     ]
     means, alone = ([row for row in rows if (row["low"] is None) is hollow] for hollow in (False, True))
     colour: dict[str, str] = {} if drawn.colors else {"color": BLUE}
-    marks = (
-        _draw_bars(means, alone, channels, drawn)
-        if drawn.bars and not scale.log
-        else _draw_points(means, alone, channels)
-    )
+    marks = _draw_bars(means, alone, channels, drawn) if drawn.has_bars(scale) else _draw_points(means, alone, channels)
     line = drawn.plot.joined and not drawn.bars and len(drawn.plot.x) <= _MOST_JOINED
     sorted_rows = sorted(rows, key=lambda row: row["x"]) if line else []
     spec = view(
         *_draw_key(channels, drawn),
         *([layer(sorted_rows, "line", channels, strokeWidth=1.7, clip=True, **colour)] if line else []),
-        *([] if drawn.bars and not scale.log else [_draw_dots(trials, channels, colour)]),
+        *([] if drawn.has_bars(scale) else [_draw_dots(trials, channels, colour)]),
         *marks,
         *_draw_whiskers(means, channels, drawn),
-        *([_draw_dots(trials, channels, {"color": INK})] if drawn.bars and not scale.log else []),
+        *([_draw_dots(trials, channels, {"color": INK})] if drawn.has_bars(scale) else []),
         width=drawn.width,
         height=drawn.height,
     )
@@ -230,7 +243,7 @@ def _build_channels(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> d
             "field": "aside",
             "type": "ordinal",
             "sort": None,
-            "scale": {"domain": list(range(len(drawn.colors)))},
+            "scale": {"domain": list(drawn.visible_colors)},
         }
     return channels
 

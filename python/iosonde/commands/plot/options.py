@@ -163,10 +163,10 @@ def _open_data(options: PlotOptions) -> Source:
     if isinstance(data, Source):
         word = experiment or data.experiment
         experiment = data.resolve_single_experiment(word) or (ALL if word else None)
-        return build_opener(data)(data, options.conditions, experiment)
+        return build_opener(data, options.roles)(data, options.conditions, experiment)
     if not isinstance(data, (str, Path)):
         return options.open_data()
     check_reachable(Path(data))
     if not Path(data).is_dir():
         return options.open_data()
-    return open_chosen(str(data), experiment, options.conditions, build_opener(data))[0]
+    return open_chosen(str(data), experiment, options.conditions, build_opener(data, options.roles))[0]

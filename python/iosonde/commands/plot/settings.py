@@ -12,6 +12,7 @@ from iosonde.answers.trials import build_response_cells, select_headline_respons
 from iosonde.commands.report.axis import title as operation_title
 from iosonde.commands.summary.answer import count_pilot_trials
 from iosonde.core.factor_levels import NAMES, PERCENTILE, FactorLevels, collect_factor_levels
+from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import format_metric
 from iosonde.core.message import Message
 from iosonde.core.stored import describe_incomplete_treatment
@@ -86,10 +87,11 @@ def plot_responses(
     settings = [cell.by for response_cells in cells for cell in response_cells]
     places = lay_out_factors(levels, settings, roles, fits.hues, fits.shades)
     pilot = count_pilot_trials(source)
+    metrics = group_by_key((response.operation, response.metric.name) for response in responses)
     measurements = [
         _Measured(
             response,
-            *_format_names(response),
+            *_format_names(response, metrics[response.operation]),
             tuple(
                 (cell, _build_point(cell, levels, places, query.level, pilot, half))
                 for cell, half in zip(response_cells, compute_cell_half_ticks(response_cells), strict=True)
@@ -287,13 +289,13 @@ def _build_operation_levels(measurements: Sequence[_Measured]) -> FactorLevels:
 # Words
 
 
-def _format_names(response: Response) -> tuple[str, str]:
+def _format_names(response: Response, metrics: Sequence[str]) -> tuple[str, str]:
     """Return titles of (the operation or column, the metric); a computed response keeps the text of the query."""
     if response.measured:
         return response.title, response.title
     if not response.operation:
         return response.metric.name, response.metric.name
-    return operation_title(response.operation), format_metric(response.metric.name)
+    return operation_title(response.operation), format_metric(response.metric.name, response.operation, metrics)
 
 
 def _format_heading(measurement: _Measured, measurements: Sequence[_Measured]) -> str:
@@ -330,7 +332,7 @@ def _list_notes(source: Source, measurements: Sequence[_Measured]) -> list[str]:
         template = "{n_single} of {n_points} points are of one trial and have no interval"
         notes.append(Message("single-trials", template, n_single=single, n_points=every))
     for measurement in measurements:
-        notes += list_caveats(measurement.response, option="")
+        notes += list_caveats(measurement.response)
     return notes
 
 

@@ -13,7 +13,7 @@ from iosonde.answers.trials import estimate_tested_effects
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.transforms import LOGARITHMS
-from iosonde.core.verdict import Verdict
+from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
@@ -32,13 +32,14 @@ _MANY_ROWS = 20_000  # more take seconds
 class Rankings(Answer):
     """A Ranking per response. ``single``: the only response, top level in the JSON, was named. ``assumed``: the guessed
     factors of a table. ``exclusions``: responses without a ranking, with reasons. ``besides``: per ranking, the varying
-    columns outside the query."""
+    columns outside the query. ``is_complete``: the text shows all estimators."""
 
     rankings: tuple[Ranking, ...]
     single: bool = False
     assumed: bool = False
     exclusions: tuple[str, ...] = ()
     besides: tuple[Besides, ...] = ()
+    is_complete: bool = False
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde rank --json``."""
@@ -55,11 +56,16 @@ class Rankings(Answer):
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return the verdicts on each factor's effect on each response."""
-        return tuple(
-            more.judge(verdict)
-            for ranking, more in zip(self.rankings, self.besides or [Besides()] * len(self.rankings), strict=True)
-            for verdict in list_verdicts(ranking.response, ranking.effects)
-        )
+        return tuple(verdict for place in range(len(self.rankings)) for verdict in self._list_verdicts(place))
+
+    def verdicts_of(self, place: int) -> dict[str, VerdictState]:
+        """Map each factor of a ranking to the verdict on its effect."""
+        verdicts = [verdict for verdict in self._list_verdicts(place) if len(verdict.subject) == 1]
+        return {verdict.subject[0]: verdict.state for verdict in verdicts}
+
+    def _list_verdicts(self, place: int) -> list[Verdict]:
+        ranking, more = self.rankings[place], self.besides[place] if self.besides else Besides()
+        return [more.judge(verdict) for verdict in list_verdicts(ranking.response, ranking.effects)]
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per factor."""
@@ -67,23 +73,26 @@ class Rankings(Answer):
             {
                 "response": ranking.response,
                 **{key: value for key, value in factor.to_json().items() if key not in _NESTED},
+                **factor.share.flat("share"),
             }
             for ranking in self.rankings
-            for factor in ranking.factors
+            for factor in ranking.with_dummies().factors
         ]
 
 
-_NESTED = ("levels", "steps", "within", "together_with")
+_NESTED = ("share", "levels", "steps", "within", "together_with")
 
 
 @dataclass(frozen=True)
 class Ranked:
     """Options of a ranking. ``fixed``: factors that cannot be chosen. ``blocks``: name → factors entered together, in
-    order. ``progress`` is called with each step that may take long."""
+    order. ``progress`` is called with each step that may take long. ``is_complete``: all estimators, not the share
+    alone."""
 
     fixed: tuple[str, ...] = ()
     blocks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     progress: Callable[[str], None] = lambda what: None
+    is_complete: bool = False
 
 
 def rank(source: Source, query: ResponseQuery, how: Ranked | None = None) -> Rankings:
@@ -101,7 +110,10 @@ def rank(source: Source, query: ResponseQuery, how: Ranked | None = None) -> Ran
         source, query, candidates, lambda response: _select_factors(response, bool(factors))
     )
     rankings, more, exclusions = _rank_responses(source, candidates, effects, bool(factors), query, how)
-    return Rankings(rankings, len(query.response) == 1, not source.knows_factors and not factors, exclusions, more)
+    if how.is_complete:
+        rankings = tuple(ranking.with_dummies() for ranking in rankings)
+    assumed = not source.knows_factors and not factors
+    return Rankings(rankings, len(query.response) == 1, assumed, exclusions, more, how.is_complete)
 
 
 def _rank_responses(

@@ -23,14 +23,11 @@ Broken = Callable[[Mapping[str, Any]], str | None]  # the constraint that a sett
 
 @dataclass(frozen=True)
 class FactorShare:
-    """A factor's share of the variance: alone (``s1``), with all its interactions (``st``), and the S1 that a dummy
-    rarely exceeds. ``tried`` names the levels."""
+    """A factor's share of the variation. ``tried`` names the levels."""
 
     name: str
     tried: str
-    s1: Estimate
-    st: Estimate
-    zero_line: float | None
+    share: Estimate
 
 
 @dataclass(frozen=True)
@@ -109,12 +106,12 @@ class Influence:
 
     def shares_table(self) -> DataTable:
         """Return one row per factor."""
-        columns = ("factor", "tried", "S1", "S1 low", "S1 high", "ST", "ST low", "ST high", "level", "zero line")
+        columns = ("factor", "tried", "share", "share low", "share high", "level")
         rows: list[tuple[Value, ...]] = [
-            (s.name, s.tried, s.s1.value, s.s1.low, s.s1.high, s.st.value, s.st.low, s.st.high, s.s1.level, s.zero_line)
+            (s.name, s.tried, s.share.value, s.share.low, s.share.high, s.share.level)
             for s in (self.ranking.shares if self.ranking else ())
         ]
-        return DataTable(f"{self.title}: shares of the variance", columns, tuple(rows))
+        return DataTable(f"{self.title}: shares of the variation", columns, tuple(rows))
 
     def points_table(self) -> DataTable:
         """Return observed and predicted values, one row per unseen row."""

@@ -13,7 +13,7 @@ from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
 from iosonde.core.front_end import get_front_end
 from iosonde.core.option_kinds import FigureFile, NamedLists
-from iosonde.core.options import Data, NameList, Names, Value
+from iosonde.core.options import Data, Flag, NameList, Names, Value
 from iosonde.data.options import ON, OPTIONAL_DATA, DataOptions
 
 if TYPE_CHECKING:
@@ -40,15 +40,17 @@ class RankOptions(DataOptions):
     levels: NamedLists[Mapping[str, NameList]] = NamedLists(
         "X=V,V,…", "Levels of a feature of `coefficients`, in the numbers of the line. Repeatable.", "network=0,1"
     )
-    plot: FigureFile[str | None] = FigureFile("FILE", "Bars with intervals, S1 inside ST, as .png, .svg or .pdf.")
+    is_complete: Flag[bool] = Flag(
+        "All estimators, each by its name: S1, ST, adjusted, Shapley, VI, slopes; and a permutation test.", flag="all"
+    )
+    plot: FigureFile[str | None] = FigureFile("FILE", "Bars with intervals, as .png, .svg or .pdf.")
 
 
 @command("rank", RankOptions, "rank runs.csv --response write_s --on network,servers --fixed network")
 def rank(options: RankOptions) -> Result[Rankings]:
-    """Rank factors by the share of the response's variance that each explains.
+    """Rank factors by the share of the response's variation that each explains.
 
-    S1 is the share of a factor alone, ST the share with all its interactions. A ranking holds for the levels that were
-    measured; they are printed with the largest step between them.
+    A ranking holds for the levels that were measured; they are printed with the largest step between them.
 
     Returns
     -------
@@ -78,7 +80,7 @@ def _rank_data(options: RankOptions) -> Rankings:
         raise InputError(
             "missing-data", "neither DATA nor {spell.coefficients} is given", "name a store, a table or a tool's output"
         )
-    how = Ranked(options.fixed, options.blocks, get_front_end().note)
+    how = Ranked(options.fixed, options.blocks, get_front_end().note, options.is_complete)
     return answer(options.open_last_experiment(*chain.from_iterable(how.blocks.values())), options.query, how)
 
 

@@ -1,12 +1,14 @@
 """Rankings as text: shares, effects of levels, slopes, warnings, the sentence."""
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from iosonde.core.estimate_text import format_explained_share
 from iosonde.core.level_text import format_level
-from iosonde.core.message import spell
+from iosonde.core.message import Message, spell
+from iosonde.core.transforms import LOG_BASES
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_common_scale, format_significant
+from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
 from iosonde.layout.text import WIDTH, paragraphs, table, warning_lines, wrapped
 from iosonde.model.sensitivity.effects import Level
@@ -16,9 +18,14 @@ from .answer import Rankings
 from .text_blocks import format_block_shares, format_interval, format_number, format_p_value, format_share
 
 BY_S1 = "s1"
-LOGARITHMS = {"log": math.e, "log2": 2.0, "log10": 10.0}
-
-
+_OF_OTHER_ESTIMATORS = ("additive-shapley", "adjusted-shares", "noise-corrected", "poor-line", "poor-surrogate")
+_VERDICTS = {
+    VerdictState.DIFFERENT: "significant",
+    VerdictState.EQUAL: "practically none",
+    VerdictState.INCONCLUSIVE: "inconclusive",
+    VerdictState.NOT_TESTED: "not tested",
+    VerdictState.NOT_SEPARABLE: "not separable",
+}
 _MOST = 24  # rankings that are shown whole
 
 
@@ -31,55 +38,61 @@ def lines(answer: Rankings) -> Iterator[str]:
     else:
         for place, ranking in enumerate(answer.rankings):
             yield from [""] if place else []
-            new = not place or ranking.importance_of != answer.rankings[place - 1].importance_of
-            yield from format_ranking(ranking, answer.assumed, explained=new)
+            yield from _format_ranking(ranking, answer, place)
             yield from ["", *wrapped(ranking.sentence)]
     if answer.exclusions:
         more = f" and {len(answer.exclusions) - 1} more ({spell.json})" if len(answer.exclusions) > 1 else ""
         yield from ["", *wrapped(f"~ not ranked: {answer.exclusions[0]}{more}", "  ")]
 
 
-def format_ranking(ranking: Ranking, assumed: bool = False, explained: bool = True) -> Iterator[str]:
-    """Format one ranking without its sentence: shares, effects, coefficients, warnings.
-    Columns are explained if ``explained``. ``assumed``: the user named no factors.
-    """
-    yield from _format_head(ranking, assumed)
-    yield from ["", *_format_shares(ranking)]
-    if explained:
-        yield from wrapped(_describe_columns(ranking))
+def _format_ranking(ranking: Ranking, answer: Rankings, place: int) -> Iterator[str]:
+    """Format one ranking without its sentence: shares, effects of levels, warnings; all estimators if asked for."""
+    divisor, unit = _choose_scale(ranking)
+    yield from _format_head(ranking, answer)
+    yield from ["", *_format_shares(ranking, answer.verdicts_of(place))]
     if ranking.fixed:
-        yield from ["", *_format_shares_within_fixed(ranking)]
+        yield from ["", *_format_shares_within_fixed(ranking, answer.is_complete)]
     if ranking.blocks is not None:
         yield from ["", *format_block_shares(ranking.blocks)]
-    if any(factor.adjusted for factor in ranking.factors):
-        yield from ["", *_format_shares_beyond_others(ranking)]
-    elif any(factor.shapley and factor.shapley.value is not None for factor in ranking.factors):
-        yield from ["", *_format_shapley(ranking)]
-    divisor, unit = _choose_scale(ranking)
     if any(factor.effects for factor in ranking.factors):
         yield from ["", *_format_effects(ranking, divisor, unit)]
-    if any(factor.slope for factor in ranking.factors):
-        yield from [
-            "",
-            *(_format_slopes(ranking, 1.0, "") if ranking.transform else _format_slopes(ranking, divisor, unit)),
-        ]
+    if answer.is_complete:
+        yield from _format_other_estimators(ranking, divisor, unit)
     if turned := [factor.name for factor in ranking.factors if _has_reversed_slope(factor)]:
         yield from wrapped(f"{join_names(turned)}: the means include effects of the other factors, the slope does not")
-    if ranking.warnings:
+    hidden = () if answer.is_complete else _OF_OTHER_ESTIMATORS
+    warnings = [text for text in ranking.warnings if not (isinstance(text, Message) and text.code in hidden)]
+    if warnings:
         yield ""
-    yield from warning_lines(ranking.warnings)
+    yield from warning_lines(warnings)
 
 
-def _format_head(ranking: Ranking, assumed: bool) -> Iterator[str]:
-    how = [ranking.estimator]
-    if ranking.n:
-        how = [f"{ranking.n} trials of {ranking.n_cells} settings", *how]
-    if ranking.intervals:
-        how.append(f"{100 * ranking.level:g} % intervals: {ranking.intervals}")
+def _format_other_estimators(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
+    """Format S1, ST, adjusted shares, Shapley effects and slopes, each with its meaning."""
+    yield from ["", *_format_sensitivities(ranking)]
+    yield from wrapped(_describe_columns(ranking))
+    if any(factor.adjusted for factor in ranking.factors):
+        yield from ["", *_format_shares_beyond_others(ranking)]
+        yield from wrapped("adjusted: the share less the noise in it; Shapley effect: common shares divided evenly")
+    elif any(factor.shapley and factor.shapley.value is not None for factor in ranking.factors):
+        yield from ["", *_format_shapley(ranking)]
+        yield from wrapped("Shapley effect: common shares divided evenly")
+    if any(factor.slope for factor in ranking.factors):
+        slopes = (1.0, "") if ranking.transform else (divisor, unit)
+        yield from ["", *_format_slopes(ranking, *slopes)]
+        yield from wrapped("slope: of the line in all factors; std.: in standard deviations of both")
+
+
+def _format_head(ranking: Ranking, answer: Rankings) -> Iterator[str]:
+    how = [f"{ranking.n} trials of {ranking.n_cells} settings"] if ranking.n else []
+    if answer.is_complete or not ranking.n:
+        how.append(ranking.estimator)
+        how += [f"{100 * ranking.level:g} % intervals: {ranking.intervals}"] if ranking.intervals else []
     if ranking.noise is not None:
-        noise = f"{format_share(ranking.noise)} ({format_interval(ranking.noise)})"
-        how.append(f"noise between repetitions: {noise} of {describe_variance(ranking)}")
-    on = f" on {', '.join(factor.name for factor in ranking.factors)}, assumed ({spell.on})" if assumed else ""
+        value, interval = format_explained_share(ranking.noise)
+        how.append(f"noise between repetitions: {value} ({interval}) of {describe_variance(ranking)}")
+    names = ", ".join(factor.name for factor in ranking.factors)
+    on = f" on {names}, assumed ({spell.on})" if answer.assumed else ""
     yield from wrapped(f"{ranking.response}{on}; {'; '.join(how)}")
 
 
@@ -88,10 +101,23 @@ def describe_variance(ranking: Ranking) -> str:
     return f"the variance of {ranking.response}" if ranking.transform else "the variance"
 
 
-def _format_shares(ranking: Ranking) -> Iterator[str]:
+def _format_shares(ranking: Ranking, states: Mapping[str, VerdictState]) -> Iterator[str]:
+    """Format the share of each factor, its interval and its verdict."""
+    rows = []
+    for factor in ranking.factors:
+        value, interval = format_explained_share(factor.share)
+        name = factor.name + (" (fixed)" if factor.fixed else "")
+        rows.append([name, value, interval or "~", _VERDICTS[states[factor.name]] if factor.name in states else ""])
+    heads = ["factor", "share", "interval", "effect"]
+    if not any(row[-1] for row in rows):
+        heads, rows = heads[:-1], [row[:-1] for row in rows]
+    yield from table(heads, rows, "lrrl"[: len(heads)], WIDTH).splitlines()
+
+
+def _format_sensitivities(ranking: Ranking) -> Iterator[str]:
     rows = [
         [
-            factor.name + (" (fixed)" if factor.fixed else ""),
+            factor.name,
             format_share(factor.over_all.s1),
             format_interval(factor.over_all.s1),
             format_number(factor.over_all.s1_corrected),
@@ -109,34 +135,36 @@ def _format_shares(ranking: Ranking) -> Iterator[str]:
 
 def _describe_columns(ranking: Ranking) -> str:
     shares = "S1" if ranking.importance_of == BY_S1 else "adjusted share"
-    notes = [f"VI: {shares} over the sum of all {shares}{'' if shares == 'S1' else 's'}"]
+    first = "S1: the variance of the group means" + (" (of bins)" if not ranking.by_levels else "")
+    notes = [
+        "p: of the factor's effect",
+        "ST: S1 with all its interactions",
+        f"VI: {shares} over the sum of all {shares}{'' if shares == 'S1' else 's'}",
+    ]
     if any(factor.zero_line is not None for factor in ranking.factors):
         notes.insert(0, "zero: the S1 that a factor without effect rarely exceeds")
     if any(factor.over_all.s1_corrected is not None for factor in ranking.factors):
         notes.insert(0, "corr.: S1 less the noise in it")
-    return "; ".join(notes)
+    return "; ".join([first, *notes])
 
 
-def _format_shares_within_fixed(ranking: Ranking) -> Iterator[str]:
+def _format_shares_within_fixed(ranking: Ranking, is_complete: bool) -> Iterator[str]:
     fixed = ranking.fixed_share
     fixed_names = ", ".join(ranking.fixed)
     its = "theirs" if len(ranking.fixed) > 1 else "its own"
-    of = f" ({format_share(fixed)}, {format_interval(fixed)} of {describe_variance(ranking)} is {its})" if fixed else ""
+    share = ", ".join(format_explained_share(fixed)) if fixed else ""
+    of = f" ({share} of {describe_variance(ranking)} is {its})" if fixed else ""
     yield from wrapped(f"within {fixed_names}{of}:")
-    inner = [(factor.name, factor.within) for factor in ranking.factors if factor.within]
-    rows = [
-        [
-            name,
-            format_share(s.s1),
-            format_interval(s.s1),
-            format_number(s.s1_corrected),
-            format_share(s.st),
-            format_interval(s.st),
-            f"{s.importance:.2f}",
-        ]
-        for name, s in sorted(inner, key=lambda item: -(item[1].s1.value or 0))
-    ]
-    yield from table(["factor", "S1", "interval", "corr.", "ST", "interval", "VI"], rows, "lrrrrrr", WIDTH).splitlines()
+    inner = [(factor, factor.within) for factor in ranking.factors if factor.within]
+    rows = []
+    for factor, shares in sorted(inner, key=lambda item: -(item[1].s1.value or 0)):
+        plain = [format_share(shares.s1), format_interval(shares.s1), format_number(shares.s1_corrected)]
+        total = [format_share(shares.st), format_interval(shares.st), f"{shares.importance:.2f}"]
+        value, interval = format_explained_share(factor.share_within or shares.s1)
+        rows.append([factor.name, *([*plain, *total] if is_complete else [value, interval or "~"])])
+    heads = ["factor", "S1", "interval", "corr.", "ST", "interval", "VI"]
+    heads = heads if is_complete else ["factor", "share of the rest", "interval"]
+    yield from table(heads, rows, "l" + "r" * (len(heads) - 1), WIDTH).splitlines()
 
 
 def _format_shapley(ranking: Ranking) -> Iterator[str]:
@@ -208,7 +236,7 @@ def _format_step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
     step = (after - before) / divisor
     change = (
         f"×{format_significant(after / before)}"
-        if ranking.transform in LOGARITHMS
+        if ranking.transform in LOG_BASES
         else f"{'+' if step > 0 else ''}{format_significant(step)}"
     )
     if len(factor.effects.levels) == 2:
@@ -221,7 +249,7 @@ def _format_step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
 def _convert_mean_to_measured(level: Level, ranking: Ranking) -> float:
     """Return the mean; for a logarithm the geometric mean, in the unit of measurement."""
     mean = level.mean.value or 0.0
-    return LOGARITHMS[ranking.transform] ** mean if ranking.transform in LOGARITHMS else mean
+    return LOG_BASES[ranking.transform] ** mean if ranking.transform in LOG_BASES else mean
 
 
 def _format_slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
@@ -281,7 +309,7 @@ def _format_ends(estimate: Estimate, divisor: float) -> str:
 
 
 def _choose_scale(ranking: Ranking) -> tuple[float, str]:
-    if ranking.transform and ranking.transform not in LOGARITHMS:
+    if ranking.transform and ranking.transform not in LOG_BASES:
         return 1.0, ""
     means = [
         abs(_convert_mean_to_measured(level, ranking))

@@ -122,7 +122,8 @@ def regress(
 
     regression = fitted_to(response.rows)
     reduced_fit = _fit_without_rows(response.rows, regression, without, fitted_to) if without else None
-    rest = list_other_varying(source, response, list_term_columns(terms, response.rows)) if query.on else ()
+    is_stated = bool(query.on or source.stated_roles)
+    rest = list_other_varying(source, response, list_term_columns(terms, response.rows)) if is_stated else ()
     more = adjust_for_columns(response, terms, rest, query.level, regression.model)
     return LeastSquares(
         replace(regression, warnings=(*list_caveats(response), *more.warnings, *regression.warnings)),

@@ -1,10 +1,12 @@
 """Regressions and allocations of variation on a page, from trials. It selects and names; ``stats`` computes."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iosonde.answers.besides import adjust_rows_for_columns, list_level_terms
-from iosonde.commands.anova.answer import AnalysisOfVariance
+from iosonde.commands.anova.answer import AnalysisOfVariance, warn_unequal_spread
 from iosonde.commands.report.terms import LEAST_DF, select_default_terms, select_metric
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
@@ -16,6 +18,7 @@ from iosonde.page.words import describe_missing_part, warning_to_sentence
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.anova import Anova, compute_anova
 from iosonde.stats.regression.assumptions import Assumptions
+from iosonde.stats.regression.effect_types import ResponseEffects
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.model_plots import build_plot_data
 from iosonde.stats.regression.regress import Regression, regress
@@ -39,6 +42,19 @@ class PageTerms:
         return [name for name in self.besides if name not in list_term_columns(self.terms, table)]
 
 
+@dataclass(frozen=True)
+class _PageTests:
+    """The tested effects of a response on the page, and the p values of the effects on all others."""
+
+    effects: ResponseEffects | None
+    other_p_values: tuple[float, ...]
+
+    @classmethod
+    def from_overview(cls, overview: Overview, key: tuple[str, str]) -> _PageTests:
+        effects = overview.effects.get(key)
+        return cls(None if effects is None or effects.untested else effects, overview.other_p_values(key))
+
+
 def build_table_models(
     overview: Overview, table: Table, responses: Sequence[str], settings: Sequence[str], on: PageTerms, level: float
 ) -> Section[ResponseRegression]:
@@ -48,8 +64,8 @@ def build_table_models(
         column = table.column(response)
         try:
             terms = list(on.terms) or select_default_terms(table, response, settings)
-            other_p_values = overview.other_p_values(("", column.name))
-            items.append(_fit_model(table, response, column.unit, PageTerms(terms, on.besides), level, other_p_values))
+            tests = _PageTests.from_overview(overview, ("", column.name))
+            items.append(_fit_model(table, response, column.unit, PageTerms(terms, on.besides), level, tests))
         except IosondeError as error:
             if on.terms:
                 raise
@@ -72,7 +88,8 @@ def build_store_models(
         try:
             terms = list(on) or select_default_terms(table, title, overview.by)
             page_terms = PageTerms(terms, [name for name in overview.by if name in table.columns] if on else ())
-            items.append(_fit_model(table, title, unit, page_terms, level, overview.other_p_values(key)))
+            tests = _PageTests.from_overview(overview, key)
+            items.append(_fit_model(table, title, unit, page_terms, level, tests))
         except IosondeError as error:
             if on:
                 raise
@@ -81,14 +98,13 @@ def build_store_models(
 
 
 def _fit_model(
-    table: Table, response: str, unit: str, on: PageTerms, level: float, other_p_values: Sequence[float]
+    table: Table, response: str, unit: str, on: PageTerms, level: float, tests: _PageTests
 ) -> ResponseRegression:
-    """Fit one response on the terms of the page. ``other_p_values``: p values of the same factors' effects on the other
-    responses."""
+    """Fit one response on the terms of the page."""
     regression = regress(table, response, on.terms, level)
     assert regression.model is not None and regression.assumptions is not None
     names = on.list_extra_settings(table)
-    variation, why = _analyse_variation(table, response, regression, names, other_p_values)
+    variation, why = _analyse_variation(table, response, regression, names, tests)
     divisor, name = choose_human_scale(abs(regression.fit.mean_y), unit)
     terms = tuple(
         CoefficientRow(c.name, Estimate(c.estimate, c.low, c.high, level, regression.fit.n), c.std_error, c.t, c.p)
@@ -116,7 +132,7 @@ def _fit_model(
 
 
 def _analyse_variation(
-    table: Table, response: str, regression: Regression, names: Sequence[str], other_p_values: Sequence[float]
+    table: Table, response: str, regression: Regression, names: Sequence[str], tests: _PageTests
 ) -> tuple[tuple[VariationRow, ...], str]:
     """Analyse the variance by levels of the same factors, or say why not. ``names`` vary besides."""
     assert regression.model is not None
@@ -136,8 +152,10 @@ def _analyse_variation(
     except IosondeError as error:
         return (), describe_missing_part("No allocation by levels", error)
     more = adjust_rows_for_columns(table, response, list_level_terms(table, list(factors)), names, level)
-    answer = AnalysisOfVariance(table_of, besides=more, other_p_values=tuple(other_p_values))
-    return _list_variation_rows(table_of), " ".join([answer.sentence, *map(warning_to_sentence, table_of.warnings)])
+    tested = tests.effects if tests.effects is not None and set(tests.effects.factors) == set(factors) else None
+    warnings = [*table_of.warnings, *warn_unequal_spread(table_of, tested)]
+    answer = AnalysisOfVariance(table_of, besides=more, other_p_values=tests.other_p_values, effects=tested)
+    return _list_variation_rows(table_of), " ".join([answer.sentence, *map(warning_to_sentence, warnings)])
 
 
 def _pair_terms(terms: Sequence[str], levels: dict[str, int], n: int) -> list[str]:

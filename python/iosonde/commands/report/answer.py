@@ -1,7 +1,7 @@
 """Page about DATA: the newest experiment of a store, or a user's table of measurements."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from iosonde.answers.operations import visit_runs
@@ -56,6 +56,7 @@ class ReportQuery:
     part: Store | None = None
     questions: Sequence[DeclaredQuestion] | None = None
     constraints: tuple[str, ...] = ()
+    roles: Mapping[str, str] = field(default_factory=dict)
 
 
 def build_repeat_command(options: ReportQuery, output: str, questions: str = "") -> tuple[str, ...]:
@@ -71,6 +72,7 @@ def build_repeat_command(options: ReportQuery, output: str, questions: str = "")
         "current": ",".join(f"{name}={level}" for name, level in (choosing.current or {}).items()) if choosing else "",
         "metric": ",".join(options.metric),
         "questions": questions,
+        "roles": ",".join(f"{name}={role}" for name, role in options.roles.items()),
         "experiment": options.experiment,
         "clock": options.clock if options.clock != LAST_DONE else "",
         "level": f"{options.level:g}" if options.level != 0.95 else "",

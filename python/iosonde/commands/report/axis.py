@@ -1,10 +1,10 @@
 """The x axis of a page's figures, and the titles of operations."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import SPEEDS, format_metric
 from iosonde.core.level_text import format_assignments
 from iosonde.core.stored import StoredRun
@@ -24,7 +24,7 @@ TITLES = {
     "read_1to1_small": "Read 1-to-1, small files",
     "read_nto1_small": "Read N-to-1, small files",
 }
-_USUAL = ("_last_done", "seconds", *(f"{kind}_mean" for kind in SPEEDS))
+_USUAL = ("_last_done", "_sum_of_ranks", "seconds", *(f"{kind}_mean" for kind in SPEEDS))
 _PARTS = {"_writer_node": " on the writer's node", "write_buffered": " without fsync and close"}
 
 
@@ -60,24 +60,32 @@ def title(operation: str) -> str:
 
 def format_metric_title(operation: str, metric: str) -> str:
     """Return the heading of a metric: the operation alone if its clock is the usual one or its unit is unambiguous."""
-    return title(operation) + ("" if metric.endswith(_USUAL) else f", {format_metric(metric)}")
+    return title(operation) + ("" if metric.endswith(_USUAL) else f", {format_metric(metric, operation)}")
 
 
 def map_metric_titles(rows: Sequence[OverviewRow]) -> dict[tuple[str, str], str]:
-    """Map (operation, metric) to its heading: the operation alone if it has one metric of its usual clock, as in the
-    table of ``summary``."""
+    """Map (operation, metric) to its heading: the operation alone if it has one metric of its usual clock, or that of
+    all others; as in the table of ``summary``."""
     keys = dict.fromkeys((row.operation, row.metric) for row in rows)
-    several = {key for key, count in Counter(operation for operation, _ in keys).items() if count > 1}
-    return {key: _format_title_among(*key, key[0] in several) for key in keys}
+    if find_common_metric(rows):
+        return {key: title(key[0]) for key in keys}
+    metrics = group_by_key(keys)
+    return {key: _format_title_among(*key, metrics[key[0]]) for key in keys}
 
 
-def _format_title_among(operation: str, metric: str, several: bool) -> str:
+def find_common_metric(rows: Sequence[OverviewRow]) -> str:
+    """Return the metric that all of several operations have, if it is their only one; else ''."""
+    metrics = {row.metric for row in rows}
+    return metrics.pop() if len(metrics) == 1 and len({row.operation for row in rows}) > 1 else ""
+
+
+def _format_title_among(operation: str, metric: str, metrics: Sequence[str]) -> str:
     if not operation:
         return metric
-    if not several:
+    if len(metrics) < 2:
         return format_metric_title(operation, metric)
     comma = "," if operation in TITLES else ""
-    return f"{title(operation)}{comma} {format_metric(metric)}"
+    return f"{title(operation)}{comma} {format_metric(metric, operation, metrics)}"
 
 
 def get_operation_sort_key(operation: str) -> tuple[int, str]:

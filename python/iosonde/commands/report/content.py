@@ -76,7 +76,8 @@ class Page:
     without a figure, ``latency_others`` the percentiles of operations that take the smaller part of their phase.
     ``settings`` is the figure at the top; ``fault_plot`` is one trial of those with ``faults`` over time. ``parts`` are
     what commands bring by themselves, by key; ``questions`` are those of its experiment. ``more`` names the command for
-    other metrics; ``verdicts`` are those of its summary.
+    other metrics; ``verdicts`` are those of its summary, and ``responses`` map their responses to (title, unit).
+    ``metric`` names the metric of all operations, if they have the same one.
     """
 
     title: str
@@ -107,6 +108,8 @@ class Page:
     more: str = ""
     questions: tuple[AnsweredQuestion, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
+    responses: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    metric: str = ""
 
     @property
     def headline(self) -> str:
@@ -124,8 +127,9 @@ class Page:
         hit |= {"verdicts": [verdict.to_json() for verdict in self.verdicts]}
         rest = replace(self, settings=None, faults=Section(), fault_plot=None, parts={}, questions=(), verdicts=())
         content = asdict(rest)
-        for name in ("faults", "fault_plot", "parts", "questions", "verdicts"):
+        for name in ("faults", "fault_plot", "parts", "questions", "verdicts", "responses", "metric"):
             del content[name]
+        del content["answers"]["closing"]  # the end of the sentence
         return {"iosonde_report": 1, **content, **hit, "settings": settings}
 
     def node_counts(self) -> tuple[int, ...]:
@@ -147,6 +151,16 @@ class Page:
             if estimate
         ]
         return tuple(dict.fromkeys(warning for estimate in estimates for warning in estimate.warnings))
+
+
+def map_responses(overview: Overview, titles: Mapping[Key, str] | None = None) -> dict[str, tuple[str, str]]:
+    """Return the response of a verdict → (title, unit), in the order of ``titles``; by default of the rows."""
+    units = {(row.operation, row.metric): row.unit for row in overview.rows}
+    return {
+        f"{operation} {metric}".strip(): ((titles or {}).get((operation, metric), metric), units[operation, metric])
+        for operation, metric in titles or units
+        if (operation, metric) in units
+    }
 
 
 def build_summaries(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from iosonde.commands.regress.content import ResponseRegression
 from iosonde.core.grouping import group_by_key
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
 from iosonde.core.words import format_count
@@ -13,6 +14,19 @@ from iosonde.page.tables import Section
 from iosonde.page.words import warning_to_sentence
 from iosonde.stats.overview.types import Overview
 
+_DATA = "data: "
+# Codes of warnings on how the data was read.
+_ASSUMPTIONS = frozenset(
+    (
+        "assumed-factors",
+        "averaged-parts",
+        "cells-with-units",
+        "decimal-commas",
+        "repeated-header",
+        "title-skipped",
+        "units-below-header",
+    )
+)
 _NUMBER = re.compile(r"[-+]?\d[\d.]*(e[-+]?\d+)?")
 
 
@@ -37,8 +51,22 @@ def collect_findings(
 
 
 def findings_from_warnings(warnings: Sequence[str]) -> list[Finding]:
-    """Convert warnings without a code of their own to findings."""
-    return [Finding("", Severity.WARNING, warning_to_sentence(warning)) for warning in warnings]
+    """Convert warnings without a finding's code to findings, except how the data was read."""
+    return [
+        Finding("", Severity.WARNING, warning_to_sentence(warning))
+        for warning in warnings
+        if not _is_assumption(warning)
+    ]
+
+
+def describe_assumptions(warnings: Sequence[str]) -> list[str]:
+    """Return one sentence on how the data was read; none if nothing was assumed."""
+    texts = [text.removeprefix(_DATA) for text in warnings if _is_assumption(text)]
+    return [f"Data: {'; '.join(texts)}."] if texts else []
+
+
+def _is_assumption(warning: str) -> bool:
+    return isinstance(warning, Message) and warning.code in _ASSUMPTIONS
 
 
 def format_finding_counts(findings: Sequence[Finding], measured: bool) -> str:

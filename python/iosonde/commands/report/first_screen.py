@@ -4,7 +4,8 @@ result, its certainty, what looks wrong."""
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from iosonde.core.clock_words import describe_clocks
+from iosonde.core.clock_words import ToolClock, describe_clocks
+from iosonde.core.headlines import format_metric
 from iosonde.core.level_text import format_level
 from iosonde.core.stored import StoredRun, describe_incomplete_treatment
 from iosonde.core.table import Cell
@@ -18,11 +19,11 @@ from iosonde.stats.overview.types import Overview
 
 from .axis import Axis
 from .experiment import Chosen
-from .findings import format_finding_counts
+from .findings import describe_assumptions, format_finding_counts
 from .headline import format_headline, shorten_command
 from .machine import get_nested
 
-ToolClocks = Sequence[tuple[str, str]]
+ToolClocks = Sequence[ToolClock]
 _MOST_LEVELS = 4  # numbers listed one by one
 _MOST_TOOLS = 3
 _MOST_SWEPT = 6  # factors
@@ -41,19 +42,29 @@ def build_first_screen(
     """Build the first screen; ``clock`` describes the clock of the rates."""
     return FirstScreen(
         headline=format_headline(target, format_tools(runs), runs, overview, axis),
-        what=(*describe_measurement(runs, overview, axis, chosen.seed), *([chosen.note] if chosen.note else [])),
+        what=(
+            *describe_measurement(runs, overview, axis, chosen.seed),
+            *([chosen.note] if chosen.note else []),
+            *describe_assumptions(overview.warnings),
+        ),
         fast=" ".join(filter(None, (_describe_sizes(runs, clock), wire.describe_network_traffic(runs))))
         if overview.rows
         else "",
         sure=(describe_interval(overview),) if overview.rows else (),
         wrong=format_finding_counts(findings, bool(runs)),
         sentence=overview.sentence,
+        closing=overview.closing,
     )
 
 
 def describe_metrics(overview: Overview, metrics: Collection[str]) -> str:
     """Return the sentences on the ``metrics`` of an experiment's questions; on all if none of these varies."""
-    selected = [story for story in overview.stories if {story.operation, story.response, story.title} & set(metrics)]
+    selected = [
+        story
+        for story in overview.stories
+        if {story.operation, story.response, story.title, f"{story.operation} {format_metric(story.metric)}"}
+        & set(metrics)
+    ]
     if not selected:
         return overview.sentence
     return " ".join(filter(None, (*describe_stories(selected, overview.units), overview.closing)))

@@ -1,11 +1,13 @@
 """Headline of a store's page: the range of each metric, the tool, and the settings."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from iosonde.core.estimate_text import format_estimate
-from iosonde.core.headlines import format_metric
+from iosonde.core.headlines import SCORE_TOTAL, format_metric
 from iosonde.core.stored import StoredRun
 from iosonde.core.units import choose_human_scale, format_significant
+from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import format_count
 from iosonde.stats.overview.types import Overview, OverviewRow
 
@@ -43,7 +45,28 @@ def format_headline(target: str, tools: str, runs: Sequence[StoredRun], overview
         return f"{target} {' and '.join(verbs)}{over}"
     over = over.replace(" from ", " with ")
     of = f"{tools} " if tools else ""
+    if len({(row.operation, row.metric) for row in rows}) > _MOST and (effects := count_effects(overview.verdicts)):
+        return f"{target}{', ' if tools else ''}{tools}: {effects}"
     return f"{target}: {of}{', '.join(_format_first_metrics(rows, tools, _collect_commands(runs)))}{over}"
+
+
+def count_effects(verdicts: Sequence[Verdict]) -> str:
+    """Count the metrics on which each factor has an effect: ``n matters for 7 of 10 metrics, w for 2``."""
+    effects = [verdict for verdict in verdicts if verdict.question == "effect"]
+    n_metrics = len({verdict.response for verdict in effects})
+    counts = Counter(verdict.subject for verdict in effects if verdict.state is VerdictState.DIFFERENT)
+    if not counts:
+        names = dict.fromkeys(name for verdict in effects for name in verdict.subject)
+        factors = " or ".join(names) if len(names) <= _MAX_FACTORS else f"any of {len(names)} factors"
+        return f"no significant effect of {factors} on {format_count(n_metrics, 'metric')}" if effects else ""
+    (first, count), *others = counts.most_common(_MAX_FACTORS)
+    rest = "".join(f", {_name_block(subject)} for {count}" for subject, count in others)
+    verb = "matters" if len(first) == 1 else "matter"
+    return f"{_name_block(first)} {verb} for {count} of {format_count(n_metrics, 'metric')}{rest}"
+
+
+def _name_block(factors: Sequence[str]) -> str:
+    return "+".join(factors) if len(factors) <= _MAX_FACTORS else f"{len(factors)} factors together"
 
 
 def _select_operation_rows(rows: Sequence[OverviewRow], operation: str) -> list[OverviewRow]:
@@ -65,12 +88,12 @@ def _format_first_metrics(rows: Sequence[OverviewRow], tools: str, commands: dic
     before = ""
     for operation, metric in keys[:_MOST]:
         some = [row for row in rows if (row.operation, row.metric) == (operation, metric)]
-        words = format_metric(metric)
+        words = format_metric(metric, operation, [name for of, name in keys if of == operation])
         if operation in commands and metric == "seconds":
             yield f"'{commands[operation]}' takes {_format_mean_range(some)}"
             continue
         phrases = [] if operation == before else [operation]
-        phrases += [] if words in ("bandwidth", "rate") and operation else [words]
+        phrases += [] if words in ("bandwidth", "rate", "IOPS") and operation else [words]
         yield " ".join([*phrases, _format_mean_range(some)])
         before = operation
     if len(keys) > _MOST:
@@ -78,8 +101,9 @@ def _format_first_metrics(rows: Sequence[OverviewRow], tools: str, commands: dic
 
 
 def _build_sort_key(operation: str, metric: str) -> tuple[bool, int, bool]:
-    """Return the sort key in the page's order; operations outside it have bandwidths first."""
-    return operation.startswith(_LATER), get_operation_sort_key(operation)[0], not metric.startswith("bandwidth")
+    """Return the sort key in the page's order; operations outside it have scores and bandwidths first."""
+    is_first = metric == SCORE_TOTAL or metric.startswith("bandwidth")
+    return operation.startswith(_LATER), get_operation_sort_key(operation)[0], not is_first
 
 
 def _format_mean_range(rows: Sequence[OverviewRow]) -> str:

@@ -14,6 +14,7 @@ from iosonde.commands.rank.for_page import InfluenceOptions, build_store_influen
 from iosonde.commands.regress.for_page import build_store_models
 from iosonde.commands.summary.answer import build_store_overview
 from iosonde.commands.summary.faults import FaultEffects
+from iosonde.core.headlines import format_metric
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
@@ -27,9 +28,9 @@ from iosonde.stats.overview.fault_effect import UNDONE, WELL
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.formula import list_term_columns
 
-from .axis import Axis, choose_axis, get_operation_sort_key, is_part_of_another, map_metric_titles
+from .axis import Axis, choose_axis, find_common_metric, get_operation_sort_key, is_part_of_another, map_metric_titles
 from .charts import Shapes, build_bars, build_bars_section, build_clock_table, build_latencies
-from .content import Page, build_summaries
+from .content import Page, build_summaries, map_responses
 from .experiment import Chosen
 from .findings import collect_findings, select_top_findings
 from .first_screen import build_first_screen, describe_clock, describe_metrics, find_experiment_name, get_target
@@ -112,6 +113,8 @@ def build_store_page(
         parts=build_parts(source, level),
         more=_describe_other_metrics(source, query) if tool_clocks else "",
         verdicts=overview.verdicts,
+        metric=format_metric(find_common_metric(overview.rows)),
+        responses=map_responses(overview, {key: title for key, (title, _) in titles.items()}),
     )
 
 
@@ -140,7 +143,7 @@ def map_titles_by_key(overview: Overview, runs: Sequence[StoredRun]) -> dict[tup
 
 
 def _describe_other_metrics(source: Source, query: ResponseQuery) -> str:
-    """Count the tools' other metrics, and name the option that shows them."""
+    """Count the tools' other metrics, which only the store has."""
     every, selected = (
         {(str(operation), str(metric)) for (operation, metric), _ in rows.groups(["operation", "metric"])}
         for rows in (source.trials(MetricChoice(metric=(ALL,))).rows, source.trials(query.choice).rows)
@@ -148,7 +151,7 @@ def _describe_other_metrics(source: Source, query: ResponseQuery) -> str:
     rest = len(every - selected)
     if not rest:
         return ""
-    template = "{metrics} " + ("was" if rest == 1 else "were") + " measured; {spell.metric:all} shows them"
+    template = "{metrics} " + ("is" if rest == 1 else "are") + " in the store and not on this page"
     return Message("other-metrics", template, metrics=format_count(rest, "other metric"))
 
 

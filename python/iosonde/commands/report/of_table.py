@@ -11,6 +11,7 @@ from iosonde.answers.constraints import SettingConstraints
 from iosonde.commands.rank.for_page import InfluenceOptions, build_table_influences
 from iosonde.commands.regress.for_page import PageTerms, build_table_models
 from iosonde.commands.summary.answer import add_pooled_warning, find_pooled_columns
+from iosonde.core.column_roles import Roles
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.estimate_text import format_estimate
 from iosonde.core.level_text import format_setting
@@ -19,17 +20,17 @@ from iosonde.core.types import Finding
 from iosonde.core.units import format_size
 from iosonde.core.version import __version__
 from iosonde.core.words import format_count
-from iosonde.data.roles import Roles, guess_roles
+from iosonde.data.roles import guess_roles
 from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import list_other_settings
 from iosonde.page.tables import FirstScreen, Reproduce, Section
 from iosonde.stats.checks import examine, sort_by_severity
 from iosonde.stats.overview import overview
-from iosonde.stats.overview.types import Overview
+from iosonde.stats.overview.types import Overview, drop_constant_levels
 from iosonde.stats.regression.formula import list_term_columns
 
-from .content import Page, build_summaries
-from .findings import findings_from_warnings, format_finding_counts, select_top_findings
+from .content import Page, build_summaries, map_responses
+from .findings import describe_assumptions, findings_from_warnings, format_finding_counts, select_top_findings
 from .first_screen import describe_interval
 
 # factors named in a headline with the levels of its two ends
@@ -91,6 +92,7 @@ def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
             InfluenceOptions(level, SettingConstraints(options.constraints), survey.effects, besides),
         ),
         verdicts=tuple(Besides(inside, level=level).judge(verdict) for verdict in survey.verdicts),
+        responses=map_responses(survey),
     )
 
 
@@ -147,11 +149,12 @@ def _build_first_screen(
             _format_mean_range(survey, response, "" if place else f" of {Path(path).name}")
             for place, response in enumerate(roles.responses[:3])
         ),
-        what=("; ".join(parts) + ".",),
+        what=("; ".join(parts) + ".", *describe_assumptions(survey.warnings)),
         fast="",
         sure=tuple(filter(None, (describe_interval(survey), f"Not seen: {'; '.join(unseen)}." if unseen else ""))),
         wrong=format_finding_counts(findings, True),
         sentence=survey.sentence,
+        closing=survey.closing,
     )
 
 
@@ -162,14 +165,12 @@ def _format_mean_range(cell_overview: Overview, response: str, of: str) -> str:
     least, most = (pick(rows, key=lambda row: row.mean.value or 0.0) for pick in (min, max))
     if least is most:
         return f"{response}{of}: {format_estimate(least.mean, least.unit)}"
-    if len(least.by) > _MAX_FACTORS:
-        ends = " to ".join(format_estimate(row.mean, row.unit) for row in (least, most))
-        return f"{response}{of}: {ends} over {len(rows)} settings"
-    ends = " to ".join(
-        f"{format_estimate(row.mean, row.unit)} at {format_setting(row.by, cell_overview.units)}"
-        for row in (least, most)
-    )
-    return f"{response}{of}: {ends}"
+    ends = drop_constant_levels((least, most), rows)
+    if len(ends[0].by) > _MAX_FACTORS:
+        texts = [format_estimate(row.mean, row.unit) for row in ends]
+        return f"{response}{of}: {' to '.join(texts)} over {len(rows)} settings"
+    texts = [f"{format_estimate(row.mean, row.unit)} at {format_setting(row.by, cell_overview.units)}" for row in ends]
+    return f"{response}{of}: {' to '.join(texts)}"
 
 
 def _describe_reproduction(table: Table, path: str, command: Sequence[str]) -> Reproduce:

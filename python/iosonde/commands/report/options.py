@@ -72,7 +72,7 @@ class ReportOptions(DataOptions):
         query = self.build_query(name, self.experiment or experiment)
         if not is_path and (data.where or not Path(name).exists()):  # no command writes it again
             query = replace(query, again=())
-        return Report(report(query, build_opener(data)), Path(self.output))
+        return Report(report(query, build_opener(data, self.roles)), Path(self.output))
 
     def build_query(self, name: str, experiment: str | None) -> ReportQuery:
         """Return what the answer takes, of DATA with this name. Raises InputError."""
@@ -89,6 +89,7 @@ class ReportOptions(DataOptions):
             choosing=build_choice(self.choose, self.given, self.current),
             experiment=experiment,
             where=self.conditions,
+            roles=self.roles,
             level=self.level,
             clock=self.clock,
             metric=self.metric,

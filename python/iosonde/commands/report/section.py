@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from iosonde.commands.bound.figure import roofline_figure, waterfall_figure
+from iosonde.commands.bound.figure import waterfall_figure
+from iosonde.commands.bound.figure_roofline import format_title, roofline_figure, share_panels
 from iosonde.commands.bound.section import BAR_HEIGHT, BAR_WIDTH, build_loss_drawings, build_share_drawings
 from iosonde.commands.corpus.for_page import CorpusPage
 from iosonde.commands.fit.figure_tree import TreeDrawing, is_cut, tree_figure
@@ -20,10 +21,11 @@ from iosonde.commands.plot.figure_latency import latency_figure
 from iosonde.commands.plot.figure_over_time import over_time_figure
 from iosonde.commands.plot.figure_settings import list_subtitle_lines, settings_figure
 from iosonde.commands.rank.content import Influence, JudgedModel
-from iosonde.commands.rank.figure import Bar, Importance, format_share_parts, importance_figure
+from iosonde.commands.rank.figure import Bar, Importance, importance_figure
 from iosonde.commands.regress.figure import TITLES, choose_scale, regression_figures
 from iosonde.commands.summary import text_faults as fault_text
 from iosonde.commands.survey.for_page import SurveyPage
+from iosonde.core.estimate_text import format_explained_share
 from iosonde.core.grouping import group_by_key
 from iosonde.core.units import choose_common_scale, format_significant
 from iosonde.core.words import format_count, pluralize
@@ -37,8 +39,9 @@ from iosonde.page.tables import PageSection, Section
 
 from .content import Page
 from .section_questions import FOLDED, draw_question_figure, format_question_text, list_question_sentences
-from .section_summary import build_summary_table
+from .section_summary import build_summary_tables
 from .section_top import build_top_tables, count_unfolded_tables
+from .section_verdicts import MOST_LINES, build_verdict_lines
 
 MOST_FINDINGS = 6  # findings that are not folded
 MOST_OPEN = 24  # figures of a kind that are not folded
@@ -60,6 +63,8 @@ def render(
         say,
         _list_names(page),
         page=page,
+        verdicts=build_verdict_lines(page),
+        most_verdicts=MOST_LINES,
         tops=tops,
         first_tops=count_unfolded_tables(tops),
         absent=list_absent_parts(page),
@@ -67,13 +72,15 @@ def render(
         most_findings=MOST_FINDINGS,
         bar_groups=group_bars(page),
         most_open=MOST_OPEN,
-        summaries=[build_summary_table(response) for response in page.summary],
+        summaries=build_summary_tables(page.summary),
         model_scale=choose_scale,
         factor_scale=choose_factor_scale,
-        share_parts=format_share_parts,
+        share_parts=format_explained_share,
         bar_size=(BAR_WIDTH, BAR_HEIGHT),
         tree_is_cut=is_cut,
         shares_of=build_share_drawings,
+        panels_of=share_panels,
+        panel_title=format_title,
         losses_of=build_loss_drawings,
         plot_titles=TITLES,
         significant=format_significant,
@@ -150,7 +157,7 @@ def _iterate_figures(page: Page) -> Iterator[tuple[str, Figure]]:
         ("latency", [None if item.empty else latency_figure(item, page.axis) for item in page.latencies.items]),
         ("timeline", [timeline_figure(timeline) for timeline in page.timelines.items]),
         ("faults", [None if page.fault_plot is None else over_time_figure(page.fault_plot)]),
-        ("bound", [roofline_figure(line) for item in page.bound.items for line in item.rooflines]),
+        ("bound", [roofline_figure(panel) for item in page.bound.items for panel in share_panels(item.rooflines)]),
         ("questions", [draw_question_figure(question) for question in page.questions]),
         ("losses", [waterfall_figure(bars) for item in page.bound.items for bars in item.losses]),
     ]
@@ -164,7 +171,7 @@ def _iterate_figures(page: Page) -> Iterator[tuple[str, Figure]]:
 
 def _draw_factor_figures(influence: Influence) -> Iterator[tuple[str, Figure]]:
     if influence.ranking is not None:
-        bars = tuple(Bar(share.name, share.s1, share.st, share.zero_line) for share in influence.ranking.shares)
+        bars = tuple(Bar(share.name, share.share) for share in influence.ranking.shares)
         yield "ranking", importance_figure(Importance(influence.title, bars))
     if influence.judged is not None:
         rows = Predicted(

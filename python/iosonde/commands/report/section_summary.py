@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from iosonde.commands.regress.content import ResponseSummary, SummaryRow
 from iosonde.core.units import choose_human_scale, format_significant
 from iosonde.layout.text import CANNOT_TELL, format_estimate_parts
-from iosonde.page.strip import STRIP_HEIGHT, Mark, StripAxis
+from iosonde.page.strip import STRIP_HEIGHT, Mark, StripAxis, needs_log_scale
 
 _MOST_STRETCH = 2.0
 MOST_ROWS = 100
@@ -66,13 +66,25 @@ class SummaryTable:
         return any(CANNOT_TELL in (*line.mean, *line.median, line.sd, line.cv) for line in (*self.lines, *self.ends))
 
 
-def build_summary_table(summary: ResponseSummary) -> SummaryTable:
+def build_summary_tables(summaries: Sequence[ResponseSummary]) -> list[SummaryTable]:
+    """Return a table per response. All strips are linear, or all are logarithmic."""
+    ranges = [_find_range(_select_rows(summary)) for summary in summaries]
+    logarithmic = needs_log_scale(ends for ends in ranges if ends is not None)
+    return [
+        _build_summary_table(summary, None if ends is None else StripAxis(*ends, logarithmic))
+        for summary, ends in zip(summaries, ranges, strict=True)
+    ]
+
+
+def _select_rows(summary: ResponseSummary) -> tuple[SummaryRow, ...]:
+    return (*summary.rows[:MOST_ROWS], *_select_ends(summary.rows))
+
+
+def _build_summary_table(summary: ResponseSummary, axis: StripAxis | None) -> SummaryTable:
     """Return the rows of one response, in the unit of the largest mean."""
-    rows = summary.rows[:MOST_ROWS]
-    ends = _select_ends(summary.rows)
+    rows, ends = summary.rows[:MOST_ROWS], _select_ends(summary.rows)
     means = [abs(row.mean.value) for row in (*rows, *ends) if row.mean.value is not None]
     divisor, unit = choose_human_scale(max(means, default=0.0), summary.unit)
-    axis = _build_axis((*rows, *ends))
     by = summary.by if len(summary.by) <= MOST_FACTORS else ("setting",)
     lines = tuple(_build_line(row, divisor, axis, _format_level_cells(row, summary)) for row in rows)
     ticks = axis.ticks(summary.unit) if axis else ()
@@ -116,8 +128,9 @@ def _build_line(row: SummaryRow, divisor: float, axis: StripAxis | None, levels:
     )
 
 
-def _build_axis(rows: tuple[SummaryRow, ...]) -> StripAxis | None:
-    """Return an axis from zero or the least value; very long intervals exceed it, to keep means distinguishable."""
+def _find_range(rows: Sequence[SummaryRow]) -> tuple[float, float] | None:
+    """Return the ends of the strips, from the least value or below zero; very long intervals exceed them, to keep
+    means distinguishable."""
     values = [row.mean.value for row in rows if row.mean.value is not None]
     if not values:
         return None
@@ -125,7 +138,7 @@ def _build_axis(rows: tuple[SummaryRow, ...]) -> StripAxis | None:
     most = max([*values, *(row.mean.high for row in rows if row.mean.high is not None)])
     reach = _MOST_STRETCH * max(abs(value) for value in values)
     least = min(values)
-    return StripAxis(least if least > 0 else max(-reach, min([least, *lows])), min(most, reach))
+    return least if least > 0 else max(-reach, min([least, *lows])), min(most, reach)
 
 
 def _place_mark(row: SummaryRow, axis: StripAxis | None) -> Mark | None:

@@ -1,28 +1,37 @@
 """The first table of the page: the settings as ``summary`` lays them out, and strips of their intervals.
-With at most one factor every metric is a row, a table per unit. With several factors each metric is a table with
-columns by one of them. If neither is possible the cells are the first table (``build_summary_table``). All strips of a
-table share one axis: from zero, or logarithmic if values lie more than twenty-fold apart.
+Every metric is a row, a table per unit; with several factors a row per metric and setting, with columns by one of the
+factors. One or two metrics, or very many rows, have a table each. If that is not possible either, the cells are the
+first table (``build_summary_table``). All strips of a table share one axis; all axes of the page are from zero, or
+logarithmic if values of any table lie more than twenty-fold apart.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar
 
 from iosonde.commands.plot.figure_bars import MOST_STRETCH
 from iosonde.commands.regress.content import ResponseSummary, SummaryRow
-from iosonde.commands.summary.text_layout import SEVERAL, Key, choose_column_factor, format_spread, pivot_items
+from iosonde.commands.summary.text_layout import (
+    SEVERAL,
+    Key,
+    choose_column_factor,
+    format_spread,
+    is_crossed,
+    pivot_items,
+)
 from iosonde.core.column_units import format_column_title
 from iosonde.core.estimate_text import CANNOT_TELL, format_estimate_parts
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale
 from iosonde.core.words import format_count, pluralize
-from iosonde.page.strip import STRIP_HEIGHT, Mark, StripAxis
+from iosonde.page.strip import STRIP_HEIGHT, Mark, StripAxis, needs_log_scale
 
 from .content import Page
 
 MOST_ROWS = 30  # rows of all unfolded tables
+_MOST_FACTORS = 6
 _MOST_LEVELS = 6  # levels of one factor, as columns
 Part = TypeVar("Part")
 _UNITS = {"bytes/s": "Bandwidth", "operations/s": "Operation rate", "s": "Time"}
@@ -39,13 +48,15 @@ class Number:
 
 @dataclass(frozen=True)
 class TopRow:
-    """A metric, or a setting of the factors that are not columns."""
+    """A metric, a setting of the factors that are not columns, or both; ``is_again``: the metric is that of the row
+    above."""
 
     heads: tuple[str, ...]
     unit: str
     numbers: tuple[Number, ...]
     scaling: Number | None
     marks: tuple[Mark, ...]
+    is_again: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,15 +102,21 @@ class _Frame:
     cells: Sequence[SummaryRow]
     unit: str
     page: Page
+    logarithmic: bool = False
 
     @cached_property
-    def axis(self) -> StripAxis | None:
-        """Return the axis of the strips; very long intervals exceed it, to keep values distinguishable."""
+    def range(self) -> tuple[float, float] | None:
+        """Return the ends of the strips; very long intervals exceed them, to keep values distinguishable."""
         values = [row.mean.value for row in self.cells if row.mean.value is not None and row.mean.value > 0]
         if not values:
             return None
         ends = [end for row in self.cells for end in (row.mean.low, row.mean.high) if end is not None]
-        return StripAxis(min(values), min(max([*values, *ends]), MOST_STRETCH * max(values)))
+        return min(values), min(max([*values, *ends]), MOST_STRETCH * max(values))
+
+    @cached_property
+    def axis(self) -> StripAxis | None:
+        """Return the axis of the strips."""
+        return None if self.range is None else StripAxis(*self.range, self.logarithmic)
 
 
 def build_top_tables(page: Page) -> list[TopTable]:
@@ -108,14 +125,16 @@ def build_top_tables(page: Page) -> list[TopTable]:
     if not every:
         return []
     by, settings = every[0].by, list(dict.fromkeys(row.setting for response in every for row in response.rows))
-    if (not by and len(every) > 1) or (len(by) == 1 and len(every) >= SEVERAL and 2 <= len(settings) <= _MOST_LEVELS):
-        units = sorted(dict.fromkeys(response.unit for response in every), key=_get_unit_sort_key)
-        return [
-            _build_unit_table([response for response in every if response.unit == unit], settings, page)
-            for unit in units
-        ]
+    if len(by) <= 1:
+        alone = len(every) > 1 if not by else len(every) >= SEVERAL and 2 <= len(settings) <= _MOST_LEVELS
+        return _build_tables(_group_by_unit(every), 0 if by else None, page) if alone else []
     place = choose_column_factor(settings)
-    tables = [] if place is None else [_build_response_table(response, place, page) for response in every]
+    if place is None or len(by) > _MOST_FACTORS or not is_crossed(settings, place):
+        return []
+    together = _build_tables(_group_by_unit(every), place, page) if len(every) >= SEVERAL else []
+    if together and all(len(table.rows) <= MOST_ROWS for table in together):
+        return together
+    tables = _build_tables([[response] for response in every], place, page)
     return tables if all(len(table.rows) <= MOST_ROWS for table in tables) else []
 
 
@@ -125,50 +144,73 @@ def count_unfolded_tables(tables: Sequence[TopTable]) -> int:
     return max(1, sum(count <= MOST_ROWS for count in rows))
 
 
+def _group_by_unit(every: Sequence[ResponseSummary]) -> list[list[ResponseSummary]]:
+    units = sorted(dict.fromkeys(response.unit for response in every), key=_get_unit_sort_key)
+    return [[response for response in every if response.unit == unit] for unit in units]
+
+
 def _get_unit_sort_key(unit: str) -> int:
     return list(_UNITS).index(unit) if unit in _UNITS else len(_UNITS)
 
 
-def _build_unit_table(every: Sequence[ResponseSummary], settings: Sequence[Key], page: Page) -> TopTable:
-    """Return a row per response, with columns by the levels of the only factor, or one column."""
-    by, unit = every[0].by, every[0].unit
-    cells = [row for response in every for row in response.rows]
-    frame, levels_by_setting = _Frame(cells, unit, page), {row.setting: row.levels for row in cells}
-    rows = [
-        _build_row((response.title,), _choose_response_scale(response), [of.get(key) for key in settings], frame)
-        for response in every
-        for of in [{row.setting: row for row in response.rows}]
+def _build_tables(groups: Sequence[Sequence[ResponseSummary]], place: int | None, page: Page) -> list[TopTable]:
+    """Return a table per group of responses of one unit. All strips are linear, or all are logarithmic."""
+    frames = [_Frame([row for response in group for row in response.rows], group[0].unit, page) for group in groups]
+    logarithmic = needs_log_scale(frame.range for frame in frames if frame.range is not None)
+    return [
+        _build_group_table(group, place, replace(frame, logarithmic=logarithmic))
+        for group, frame in zip(groups, frames, strict=True)
     ]
-    heads = [
-        _format_column_heading(by[0], levels_by_setting[key][0], page) if by else _format_single_column_heading(page)
-        for key in settings
-        if key in levels_by_setting
-    ]
-    scaling = _describe_scaling(by[0], heads, page) if by else ""
-    return _build_table((_UNITS.get(unit, unit), (), heads, scaling), rows, frame)
 
 
-def _build_response_table(summary: ResponseSummary, place: int, page: Page) -> TopTable:
-    """Return a row per setting of the other factors."""
-    frame, (divisor, unit) = _Frame(summary.rows, summary.unit, page), _choose_response_scale(summary)
-    laid = pivot_items([row.setting for row in summary.rows], summary.rows, place)
-    levels_by_key = {row.setting[place]: row.levels[place] for row in summary.rows}
-    texts = {_drop_place(row.setting, place): _drop_place(row.levels, place) for row in summary.rows}
-    heads = [_format_column_heading(summary.by[place], levels_by_key[level], page) for level in laid.columns]
-    rows = [
-        _build_row(texts[key], (divisor, ""), [laid.cells.get((key, level)) for level in laid.columns], frame)
-        for key in laid.rows
-    ]
-    return _build_table(
-        (
-            format_column_title(summary.title, unit),
-            _drop_place(summary.by, place),
-            heads,
-            _describe_scaling(summary.by[place], heads, page),
-        ),
-        rows,
-        frame,
-    )
+def _build_group_table(group: Sequence[ResponseSummary], place: int | None, frame: _Frame) -> TopTable:
+    """Return a row per response and setting of the factors that are not columns. The columns are the levels of the
+    factor at ``place``, or one column. The title has the name and the unit of a response that is alone."""
+    by, page = group[0].by, frame.page
+    rest = () if place is None else _drop_place(by, place)
+    is_alone = bool(rest) and len(group) == 1
+    lines = _list_lines(frame.cells, place)
+    rows = [row for response in group for row in _build_rows(response, lines, place, is_alone, frame)]
+    columns, scaling = [_format_single_column_heading(page)], ""
+    if place is not None:
+        texts = {row.setting[place]: row.levels[place] for row in frame.cells}
+        columns = [_format_column_heading(by[place], texts[key[place]], page) for key in lines[0]]
+        scaling = _describe_scaling(by[place], columns, page)
+    heads = rest if is_alone else ("metric", *rest) if rest else ()
+    return _build_table((_format_title(group, is_alone, page), heads, columns, scaling), rows, frame)
+
+
+def _format_title(group: Sequence[ResponseSummary], is_alone: bool, page: Page) -> str:
+    if is_alone:
+        return format_column_title(group[0].title, _choose_response_scale(group[0])[1])
+    unit = group[0].unit
+    return page.metric[:1].upper() + page.metric[1:] or _UNITS.get(unit, unit)
+
+
+def _list_lines(cells: Sequence[SummaryRow], place: int | None) -> list[list[Key]]:
+    """Return the settings of each line of a response, in the order of the columns."""
+    settings = list(dict.fromkeys(row.setting for row in cells))
+    if place is None:
+        return [settings]
+    laid = pivot_items(settings, settings, place)
+    return [[(*key[:place], level, *key[place:]) for level in laid.columns] for key in laid.rows]
+
+
+def _build_rows(
+    response: ResponseSummary, lines: Sequence[Sequence[Key]], place: int | None, is_alone: bool, frame: _Frame
+) -> Iterator[TopRow]:
+    """Yield a row per line in which the response was measured."""
+    cells, (divisor, unit) = {row.setting: row for row in response.rows}, _choose_response_scale(response)
+    is_again = False
+    for line in lines:
+        row = next((cells[key] for key in line if key in cells), None)
+        if row is None:
+            continue
+        rest = () if place is None else _drop_place(row.levels, place)
+        heads = rest if is_alone else (response.title, *rest)
+        scale = (divisor, "" if is_alone else unit)
+        yield replace(_build_row(heads, scale, [cells.get(key) for key in line], frame), is_again=is_again)
+        is_again = not is_alone
 
 
 def _drop_place(parts: tuple[Part, ...], place: int) -> tuple[Part, ...]:

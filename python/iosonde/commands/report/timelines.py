@@ -48,6 +48,8 @@ def _explain_missing_comparison(runs: Sequence[StoredRun]) -> str:
             "Trials had several ranks, but only one has known times: processes started by a command are not traced."
         )
         return Message("no-rank-times", template)
+    if any(phase.is_command for run in runs for phase in run.phases):
+        return Message("no-rank-times", "Processes that a command starts by itself are not traced.")
     return Message("single-rank", "Every trial had one rank, which waits for no other.")
 
 

@@ -14,6 +14,7 @@ from iosonde.core.estimate_text import format_estimate_or_end
 from iosonde.core.level_text import format_setting
 from iosonde.core.message import Message
 from iosonde.core.no_scaling import find_without_efficiency
+from iosonde.core.table import Column
 from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
@@ -30,6 +31,7 @@ from iosonde.model.scaling.words import TITLES, list_conclusions
 from .stations import compute_work_per_operation
 
 _CURVE_POINTS = 120
+_SIZES = ("nodes", "clients", "ranks", "threads")  # in order of preference
 
 
 @dataclass(frozen=True)
@@ -152,11 +154,12 @@ class ScalingLaws(Answer):
 
 @dataclass(frozen=True)
 class Growth:
-    """Options of scaling. ``by``: each combination is a series of its own; of a store by default its other factors.
-    ``is_duration``: the response is the time of a fixed amount of work. ``at``: predict there. ``bootstrap``: number of
-    samples instead of profile likelihood (0: none)."""
+    """Options of scaling. ``on``: the column of sizes; '' for the first usual one that varies. ``by``: each combination
+    is a series of its own; of a store by default its other factors. ``is_duration``: the response is the time of a
+    fixed amount of work. ``at``: predict there. ``bootstrap``: number of samples instead of profile likelihood (0:
+    none)."""
 
-    on: str = "nodes"
+    on: str = ""
     by: tuple[str, ...] = ()
     is_duration: bool = False
     at: Sequence[float] = ()
@@ -168,6 +171,7 @@ class Growth:
 def scale(source: Source, query: ResponseQuery, how: Growth | None = None) -> ScalingLaws:
     """Fit laws of scaling to every series of DATA; of a store to every rate. Raises InputError, DataError."""
     how = how or Growth()
+    how = how if how.on else replace(how, on=_choose_size_column(source))
     candidates = _collect_series(source, query, how)
     best = tuple(select_best_settings(candidates.series, query.level))
     selected, exclusions = _select_series_with_two_sizes(candidates.series, how.on)
@@ -185,6 +189,17 @@ def scale(source: Source, query: ResponseQuery, how: Growth | None = None) -> Sc
             )
         )
     return ScalingLaws(tuple(items), how.on, query.level, (*candidates.warnings, *exclusions), size, best)
+
+
+def _choose_size_column(source: Source) -> str:
+    """Return the first usual column of sizes that varies and counts something; nodes if none does."""
+    columns = source.trial_rows.columns
+    return next((name for name in _SIZES if name in columns and _is_varying_count(columns[name])), _SIZES[0])
+
+
+def _is_varying_count(column: Column) -> bool:
+    levels = [level for level in column.codes()[1] if level is not None]
+    return len(levels) > 1 and all(isinstance(level, int) and level > 0 for level in levels)
 
 
 @dataclass

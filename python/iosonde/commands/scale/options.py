@@ -27,7 +27,12 @@ class GrowthOptions(DataOptions):
     """A rate that grows with a column of DATA."""
 
     data: Data = OPTIONAL_DATA
-    on: Names[NameList] = Names("X,…", "The column that counts nodes or ranks.", "nodes")
+    on: Names[NameList] = Names(
+        "X,…",
+        "The column that counts nodes or ranks.",
+        (),
+        default_text="nodes, else clients, ranks or threads: the first that varies",
+    )
     _: KW_ONLY
     response: Names[NameList] = Names(
         "Y,…", "The rate: columns; of a store operations or metrics; Y/ranks.", (), default_text="all rates"
@@ -94,7 +99,7 @@ def _fit_laws(options: ScaleOptions) -> Result[ScalingLaws]:
     source = select_last_experiment(options.open_data(), options.grouping_columns if options.by else ())
     announce_analysis("scaling", len(source.table), len(source.table.columns))
     growth = Growth(
-        options.on[0],
+        (options.on or ("",))[0],
         options.by,
         options.of_time,
         options.sizes,
@@ -114,7 +119,7 @@ def _check_laws(options: ScaleOptions) -> None:
             "{spell.arrivals}, {spell.operations_per_phase} and {spell.spread} are for {spell.station}",
             "leave them out",
         )
-    if len(options.on) != 1:
+    if len(options.on or ()) > 1:
         raise InputError(
             "too-many-columns",
             "{spell.on} names {n_columns} columns",

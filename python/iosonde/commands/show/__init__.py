@@ -5,6 +5,6 @@ from iosonde.commands.about import About
 ABOUT = About(
     "Share",
     0,
-    "runs and results of a store; export",
-    ("show", "show_run", "show_as", "slowest", "printed", "export"),
+    "runs and results of a store; export; what the columns of DATA are",
+    ("show", "show_run", "show_as", "slowest", "printed", "export", "profile"),
 )

@@ -1,5 +1,6 @@
 """Content of a store: its experiments and runs, one run in detail, and exports to other tools."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +15,9 @@ from iosonde.core.types import Experiment, Finding, Run
 from iosonde.core.where import Condition, parse_where
 from iosonde.data import experiments, stored
 from iosonde.data.source import find_store
+from iosonde.data.stored_source import open_campaign
 from iosonde.store import Store
+from iosonde.store.arrays import PROFILE_KEY
 from iosonde.store.export import export as write_batches
 from iosonde.store.export import iter_operations
 
@@ -41,6 +44,11 @@ class ChosenRuns:
     def runs(self) -> list[StoredRun]:
         """Return the runs, oldest first."""
         return [StoredRun(document) for document in self.store.runs(experiment=self.experiment, where=self.conditions)]
+
+    def describe_roles(self) -> dict[bytes, str]:
+        """Return the metadata of a table of these results. Raises InputError, DataError."""
+        source = open_campaign(self.store, self.conditions, self.experiment)
+        return {PROFILE_KEY: json.dumps(source.describe_roles())}
 
     @cached_property
     def problems(self) -> list[Finding]:
@@ -149,14 +157,14 @@ def collect_run_details(chosen: ChosenRuns) -> Detail:
 
 def export(chosen: ChosenRuns, form: str, file: BinaryIO, operations: bool = False, incomplete: bool = False) -> None:
     """Write results, or every recorded operation, as csv, json or parquet; incomplete runs only if requested."""
-    write_batches(_iterate_batches(chosen, operations, incomplete), form, file)
+    write_batches(_iterate_batches(chosen, operations, incomplete, form == "parquet"), form, file)
 
 
-def _iterate_batches(chosen: ChosenRuns, operations: bool, incomplete: bool) -> Iterator[Any]:
+def _iterate_batches(chosen: ChosenRuns, operations: bool, incomplete: bool, is_described: bool) -> Iterator[Any]:
     if operations:
         return iter_operations(chosen.store, [run.id for run in chosen.runs if incomplete or run.complete])
     results = chosen.store.results(experiment=chosen.experiment, where=chosen.conditions, include_incomplete=incomplete)
-    return iter([results])
+    return iter([results.replace_schema_metadata(chosen.describe_roles()) if is_described else results])
 
 
 @dataclass(frozen=True)

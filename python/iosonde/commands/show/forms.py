@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +11,9 @@ from iosonde.commands.stored_run import StoreOptions
 from iosonde.core.errors import InputError
 from iosonde.core.front_end import get_front_end
 from iosonde.core.message import Message, spell
-from iosonde.core.option_kinds import Counts, Integer
+from iosonde.core.option_kinds import Counts, Integer, Setting
 from iosonde.core.options import Choice, Flag, NameList, Names, Text
+from iosonde.data.options import RowOptions
 
 if TYPE_CHECKING:
     from .answer import ChosenRuns
@@ -35,6 +37,8 @@ class FormOptions:
     rank: Counts[tuple[int, ...]] = Counts(
         "RANK", "With `printed`: only this rank. Repeatable.", (), least=0, is_repeatable=True
     )
+    profile: Flag[bool] = Flag("What the columns are, which go together, the cells; of a table always.")
+    roles: Setting[Mapping[str, str]] = RowOptions.roles
     thesis_json: Flag[bool] = Flag("Totals by node count, which iosonde plot draws as bars.")
     slowest: Integer[int | None] = Integer(
         "[N]", "The operations that took longest, one by one [N: 20].", without_value="20"
@@ -43,6 +47,8 @@ class FormOptions:
 
     def __post_init__(self) -> None:
         """Raise InputError for options that do not combine."""
+        if self.profile and self.has_form:
+            raise InputError("conflicting-options", "{spell.profile} is a table of its own", "leave out the other form")
         others = self.export or self.as_ or self.printed or self.rank or self.thesis_json
         if self.slowest is not None and others:
             raise InputError(
@@ -71,6 +77,11 @@ class FormOptions:
                 "{spell.as} and {spell.export} cannot be given together",
                 "{spell.as} with {spell.json} gives numbers to go on with",
             )
+
+    @property
+    def has_form(self) -> bool:
+        """Whether an option asks for another form than the list of runs."""
+        return bool(self.export or self.as_ or self.printed or self.thesis_json) or self.slowest is not None
 
     def _check_no_export(self) -> None:
         for name in ("operations", "incomplete", "output"):

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iosonde.commands.command import command
+from iosonde.commands.opened import OpenOptions, open_source
 from iosonde.commands.result import Result
 from iosonde.commands.stored_run import StoredRunOptions
 from iosonde.core.errors import InputError
 from iosonde.core.front_end import get_front_end
 from iosonde.core.option_kinds import Counts, Integer
 from iosonde.core.options import Choice, Flag, Text
+from iosonde.data.source import is_table
 
 from .forms import TOOLS, FormOptions, RunOrRunsOptions, RunsOptions, choose_runs, choose_sound_runs, get_table_format
 from .text_output import write_outputs
@@ -21,6 +23,7 @@ from .text_output import write_outputs
 if TYPE_CHECKING:
     from .answer import ChosenRuns, Detail, Listing, Printed
     from .as_tool import AsTool
+    from .profile import ShownProfile
     from .slowest import Slowest
 
 
@@ -33,7 +36,7 @@ class ShowOptions(FormOptions, RunsOptions):
 
 @command("show", ShowOptions, "show results --where 'nodes>=2' --export csv -o results.csv", in_python=False)
 def show_store(options: ShowOptions) -> Result[Any] | None:
-    """Experiments and runs of STORE; with RUN, everything about that run.
+    """Experiments and runs of STORE; with RUN, everything about that run; of a table what its columns are.
 
     `where` compares a run's columns (run, experiment, source, started_at, seconds, complete, tags) and factors;
     with `export` also the columns of results (operation, metric, value, unit, rank, ...).
@@ -44,6 +47,10 @@ def show_store(options: ShowOptions) -> Result[Any] | None:
     if options.thesis_json:
         _write_totals(options)
         return None
+    if options.profile or options.roles or (not (options.has_form or options.run) and is_table(options.store)):
+        return _show_profile(
+            OpenOptions(data=options.store, where=options.where, roles=options.roles, experiment=options.experiment)
+        )
     chosen = choose_sound_runs(options)
     if options.export is not None:
         _write_table(chosen, options.export, options.output, options.operations, options.incomplete)
@@ -65,6 +72,20 @@ def show(options: RunsOptions) -> Result[Listing]:
         One row a run, with its factors.
     """
     return _list_runs(choose_sound_runs(options))
+
+
+@command("", OpenOptions, "profile runs.csv")
+def profile(options: OpenOptions) -> Result[ShownProfile]:
+    """Show what the columns of DATA are: roles, units, which go together, and the trials of each cell.
+
+    It is ``iosonde show DATA --profile``.
+
+    Returns
+    -------
+    Result[ShownProfile]
+        One row a column.
+    """
+    return _show_profile(options)
 
 
 @command("", StoredRunOptions, "show_run results run-0001")
@@ -168,6 +189,13 @@ def export(options: ExportTableOptions) -> Path:
     form = get_table_format(options.output)
     _write_table(choose_sound_runs(options), form, options.output, options.operations, options.incomplete)
     return Path(options.output)
+
+
+def _show_profile(options: OpenOptions) -> Result[ShownProfile]:
+    from .profile import show_profile
+    from .text_profile import lines
+
+    return Result(show_profile(open_source(options)), lines)
 
 
 def _list_runs(chosen: ChosenRuns) -> Result[Listing]:

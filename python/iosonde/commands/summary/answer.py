@@ -6,7 +6,6 @@ from typing import Any
 
 from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.answers.besides import Besides
-from iosonde.answers.caveats import select_option_warnings
 from iosonde.answers.operations import compute_run_percentiles
 from iosonde.answers.tools import find_own_clock, list_tool_clocks
 from iosonde.answers.trials import (
@@ -16,12 +15,14 @@ from iosonde.answers.trials import (
     select_headline_responses,
 )
 from iosonde.commands.survey.stored import SEE_PAGE, are_surveys
+from iosonde.core.clock_words import ToolClock
 from iosonde.core.column_units import is_rate
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict
 from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_assumption_warning, build_responses
+from iosonde.data.roles import guess_roles
 from iosonde.data.source import Source
 from iosonde.data.varying import list_columns_in, list_other_settings
 from iosonde.stats.estimate.percentiles import TrialPercentiles
@@ -48,7 +49,7 @@ class Summary(Answer):
 
     overview: Overview
     clock: str = ""
-    tool_clocks: tuple[tuple[str, str], ...] = ()
+    tool_clocks: tuple[ToolClock, ...] = ()
     faults: tuple[FaultEffect, ...] = ()
     calls: tuple[PhaseCalls, ...] = ()
     spread: tuple[Spread, ...] = ()
@@ -124,15 +125,14 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
         assumed = select_cell_columns(source, query) if by is None and source.has_response_columns else ()
         cell_overview = _summarise_columns(source, query, by or assumed)
         if assumed:
-            cell_overview = replace(
-                cell_overview,
-                warnings=(*cell_overview.warnings, build_assumption_warning(", ".join(assumed), "", "by")),
-            )
+            column_roles = guess_roles(source.table, list_columns_in(source.table, query.response))
+            said = build_assumption_warning(source, column_roles, query.response, assumed)
+            cell_overview = replace(cell_overview, warnings=(*cell_overview.warnings, said))
         return Summary(cell_overview) if source.knows_factors else _add_pooled_factors(source, cell_overview, query)
     candidates = build_responses(source, replace(query, on=tuple(by or ())))
     titles, names = tuple(response.title for response in candidates), by or candidates[0].names
     table = _summarise_columns(source, replace(query, response=titles), names)
-    messages = [text for response in candidates for text in select_option_warnings(response.warnings, "by")]
+    messages = [text for response in candidates for text in response.warnings]
     table = replace(table, warnings=(*table.warnings, *dict.fromkeys(messages)))
     return _add_pooled_factors(source, table, replace(query, response=titles))
 
@@ -161,7 +161,9 @@ def add_pooled_warning(cell_overview: Overview, names: Sequence[str]) -> Overvie
     which = join_names(names) if len(names) <= _MOST_NAMES else f"{len(names)} columns"
     verb = "varies" if len(names) == 1 else "vary"
     text = f"These means pool {which}, which {verb} inside the cells and may be what differs (S110)."
-    return replace(cell_overview, sentence=f"{cell_overview.sentence} {text}")
+    return replace(
+        cell_overview, sentence=f"{cell_overview.sentence} {text}", closing=f"{cell_overview.closing} {text}".strip()
+    )
 
 
 def select_cell_columns(source: Source, query: ResponseQuery) -> tuple[str, ...]:

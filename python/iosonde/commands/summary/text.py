@@ -6,6 +6,7 @@ from itertools import groupby
 
 from iosonde.core.clock_words import describe_clocks
 from iosonde.core.column_units import format_column_title
+from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import format_metric
 from iosonde.core.level_text import format_levels
 from iosonde.core.message import spell
@@ -17,12 +18,11 @@ from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, 
 from .answer import Summary
 from .text_cells import check_unit, format_every_cell, format_response_title, format_titled_table, group_by_response
 from .text_faults import format_fault_effects, format_server_calls
-from .text_layout import SEVERAL
+from .text_one_table import format_one_table
 from .text_settings import (
     check_column,
     choose_column_name,
     format_response,
-    format_responses_by_level,
     format_wide_response,
     is_within_terminal,
 )
@@ -84,13 +84,14 @@ def _format_header(answer: Summary) -> str:
 
 def _format_settings(answer: Summary, unit: str | None) -> tuple[list[str], Sequence[OverviewRow]]:
     """Return (tables with columns by one factor, the rows that stand on lines of their own for lack of room).
-    No tables without such a factor, or without room for any.
+    Several responses are one table if there is room. No tables without such a factor, or without room for any.
     """
     overview = answer.overview
+    if together := format_one_table(answer, unit):
+        return together, []
     column = choose_column_name(overview)
     if column is None:
-        level_tables = _format_responses_by_level(answer, unit)
-        return level_tables, [] if level_tables else overview.rows
+        return [], overview.rows
     tables, in_cells = [], list[OverviewRow]()
     for (operation, metric), members in group_by_response(overview):
         laid = format_response(format_response_title(operation, metric, "", answer), members, overview, column, unit)
@@ -113,19 +114,6 @@ def _format_wide(answer: Summary, columns: str, unit: str | None) -> list[str]:
             format_response_title(operation, metric, "", answer), members, overview, column, unit
         )
     return table_lines
-
-
-def _format_responses_by_level(answer: Summary, unit: str | None) -> list[str]:
-    """Return the table of several responses by the levels of one factor; empty if there are not several."""
-    overview, several = answer.overview, group_by_response(answer.overview)
-    if (
-        len(overview.by) != 1
-        or len(several) < SEVERAL
-        or len({row.by.get(overview.by[0]) for row in overview.rows}) < 2
-    ):
-        return []
-    titles = [format_response_title(operation, metric, "", answer) for (operation, metric), _ in several]
-    return format_responses_by_level(titles, [rows for _, rows in several], overview, unit)
 
 
 def _limit_to_screen(text_lines: Iterable[str], every: bool) -> Iterator[str]:
@@ -233,10 +221,15 @@ def _format_efficiency(items: Sequence[Efficiency], units: Mapping[str, str]) ->
     base, factor = items[0].base, items[0].factor
     yield f"efficiency against {base:g} {factor.removesuffix('s') if base == 1 else factor} (1 is linear)"
     rest = list(dict.fromkeys(name for item in items for name in item.by))
-    several = len({(item.operation, item.metric) for item in items}) > len({item.operation for item in items})
+    metrics = group_by_key(dict.fromkeys((item.operation, item.metric) for item in items))
+    several = any(len(own) > 1 for own in metrics.values())
     grid = []
     for item in items:
-        metric = format_metric(item.metric) if item.operation else format_column_title(item.metric, "")
+        metric = (
+            format_metric(item.metric, item.operation, metrics[item.operation])
+            if item.operation
+            else format_column_title(item.metric, "")
+        )
         name = f"{item.operation} {metric}".strip() if several or not item.operation else item.operation
         grid.append(
             [

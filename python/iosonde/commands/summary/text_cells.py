@@ -40,9 +40,8 @@ def format_response_title(operation: str, metric: str, unit: str, answer: Summar
         return format_column_title(metric, unit)
     if not operation:
         return format_column_title(metric, unit)
-    several = len({row.metric for row in answer.overview.rows if row.operation == operation}) > 1
-    of_ranks = answer.tool_clocks and metric.endswith("_of_ranks")
-    name = f"{operation} {format_metric(metric)}" if several or of_ranks else operation
+    metrics = {row.metric for row in answer.overview.rows if row.operation == operation}
+    name = f"{operation} {format_metric(metric, operation, metrics)}" if len(metrics) > 1 else operation
     return f"{name}, {unit}" if unit else name
 
 

@@ -11,6 +11,7 @@ from iosonde.core.table import Cell
 from iosonde.core.units import format_percent, parse_typed_sizes
 
 MOST_COLUMNS = 4
+_LEAST_CROSSED = 0.7  # share of the cells that were measured
 SEVERAL = 3  # responses from which they are rows of one table
 Key = tuple[Cell, ...]
 Item = TypeVar("Item")
@@ -34,6 +35,13 @@ def choose_column_factor(settings: Sequence[Key]) -> int | None:
     counts = [len({key[place] for key in settings}) for place in range(len(settings[0]))]
     few = [place for place in reversed(range(len(counts))) if 2 <= counts[place] <= MOST_COLUMNS]
     return min(few, key=counts.__getitem__, default=None)
+
+
+def is_crossed(settings: Sequence[Key], column: int) -> bool:
+    """Return whether most settings of the other factors have most levels of the one at index ``column``: the levels of
+    a nested factor make mostly empty columns."""
+    laid = pivot_items(settings, settings, column)
+    return len(laid.cells) >= _LEAST_CROSSED * len(laid.rows) * len(laid.columns)
 
 
 def pivot_items(settings: Sequence[Key], items: Sequence[Item], column: int) -> Pivoted[Item]:

@@ -14,7 +14,6 @@ from iosonde.stats.overview.types import Overview, OverviewRow
 from .text_cells import choose_scale
 from .text_layout import Key, choose_column_factor, format_spread, pivot_items
 
-_UNIT, _NUMBER = 5, 9  # typical columns of a unit, and of a number or an interval
 _GAP = 2  # between columns
 NOT_MEASURED = "-"
 PARTS = " parts to fit the width"
@@ -49,32 +48,6 @@ def format_response(
     elif unit:
         title = f"{title}, {unit}"
     return [escape(title), *lines, _format_spread_line(rows)]
-
-
-def format_responses_by_level(
-    titles: Sequence[str],
-    responses: Sequence[Sequence[OverviewRow]],
-    overview: Overview,
-    unit_option: str | None = None,
-) -> list[str]:
-    """Return the lines of several responses by one factor: a row each, with columns by its levels.
-    Returns none if numbers of typical width do not fit. Titles are truncated if numbers are wider, so that a campaign
-    always has the same table.
-    """
-    levels = tuple(dict.fromkeys(row.by.get(overview.by[0]) for row in overview.rows))
-    heads = _format_heads(overview.by[0], levels, overview)
-    columns = [max(map(width, titles)), _UNIT, *(max(width(head), _NUMBER) for head in heads)]
-    if sum(columns) + 2 * (len(columns) - 1) > WIDTH:
-        return []
-    grid = []
-    for title, rows in zip(titles, responses, strict=True):
-        divisor, unit = choose_scale(rows, unit_option)
-        cells = {row.by.get(overview.by[0]): row for row in rows}
-        grid.append([title, unit, *(part for level in levels for part in _format_parts(cells.get(level), divisor))])
-    return [
-        *table(["", "", *heads], grid, "lL" + "r" * 2 * len(levels)).splitlines(),
-        _format_spread_line(overview.rows),
-    ]
 
 
 def is_within_terminal(lines: Sequence[str]) -> bool:

@@ -27,6 +27,7 @@ from .answer import SeriesChange
 from .series import WatchedSeries
 
 _WORSE, _BETTER = ("change for the worse", VERMILION), ("change for the better", SERIES[2])
+_CLOCK_24H = {"hours": "%H:%M", "minutes": "%H:%M"}
 _DATE = 16  # characters of an ISO date, to the minute
 
 
@@ -44,7 +45,12 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Fi
             "field": "x",
             "type": "temporal",
             "scale": {"type": "utc"},
-            "axis": {"title": truncate_label("time, UTC"), "tickCount": 5, "labelOverlap": "greedy"},
+            "axis": {
+                "title": truncate_label("time, UTC"),
+                "tickCount": 5,
+                "labelOverlap": "greedy",
+                "format": _CLOCK_24H,
+            },
         }
         if dated
         else build_number_channel("point")

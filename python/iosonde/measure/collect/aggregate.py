@@ -1,15 +1,17 @@
 """Combine the outputs of a step's commands, read by an importer on every rank, into results of the whole.
 
-Rates of ranks that ran at the same time are summed (``…_sum_of_ranks``, as older tools do); rates of ranks that ran one
-after another are averaged. Times and latencies are never summed. A total needs a value from every rank. A value that
-cannot be combined, as a percentile, is the whole's if there is one rank, else each rank's own. Pure functions. An
-importer's results are used by their shape (``rows``, ``factors``), because importers are another room.
+The numbers of a single rank are the whole's, under the tool's own names, as an import has them. Rates of ranks that ran
+at the same time are summed (``…_sum_of_ranks``, as older tools do); rates of ranks that ran one after another are
+averaged. Times and latencies are never summed. A total needs a value from every rank. A value that cannot be combined,
+as a percentile, is each rank's own. Pure functions. An importer's results are used by their shape (``rows``,
+``factors``), because importers are another room.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from iosonde.core.derived_numbers import ALL_OPERATIONS
 from iosonde.core.headlines import COMMAND
 from iosonde.core.types import FactorValue, Observation
 from iosonde.measure.spec import EACH, ONCE
@@ -28,25 +30,31 @@ Key = tuple[str, str]  # operation, kind of metric
 class Totals:
     """Rows of single ranks and of the whole. ``factors`` are settings that every row of every rank shares.
     ``headlines`` are, per operation, the kinds of metric that the tool's users read first. ``rank_only_keys`` are those
-    of them, as (operation, metric), for which the whole has no row.
+    of them, as (operation, metric), for which the whole has no row. ``row_settings``: see ``Run``.
     """
 
     observations: list[Observation] = field(default_factory=list)
     factors: dict[str, FactorValue] = field(default_factory=dict)
     headlines: dict[str, list[str]] = field(default_factory=dict)
     rank_only_keys: list[Key] = field(default_factory=list)
+    row_settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def strip_settings(self, operation: str) -> str:
+        """Return the operation of a row without its settings."""
+        settings = self.row_settings.get(operation)
+        return operation if settings is None else str(settings["operation"])
 
 
 def aggregate_tool_results(
-    parsed: Mapping[int, Sequence[Any]], on: str, prefix: str, label: str, span_s: float | None, complete: bool = True
+    parsed: Mapping[int, Sequence[Any]], on: str, prefix: str, span_s: float | None, complete: bool = True
 ) -> Totals:
     """Combine ``parsed`` (rank → what its output says); ``prefix`` is put before the tool's operation names.
 
     ``span_s`` is from the first start to the last end of the step (None: the clocks cannot be compared). If not
     ``complete``, a rank is missing, and the whole has no rows.
     """
-    sums = Totals(factors=_select_shared_settings(parsed))
     varying = _list_varying(parsed)
+    sums = Totals(factors=_select_shared_settings(parsed), row_settings=_list_row_settings(parsed, prefix, varying))
     if on in ONCE:
         sums.observations = list(_number_iterations(parsed.get(0, ()), prefix, varying))
         return sums
@@ -63,13 +71,15 @@ def aggregate_tool_results(
             _build_observation(row, name, rank) for name, row in rows if _split_metric(row.metric) is None
         ]
     if complete:
-        for (operation, kind), parts in own.items():
-            sums.observations += _combine_ranks(operation, kind, parts, len(parsed), on)
         if len(parsed) == 1:
             (executions,) = parsed.values()
-            once = _number_iterations(executions, prefix, varying)
-            sums.observations += [row for row in once if row.rank is None and _split_metric(row.metric) is None]
-        sums.observations += _observe_until_last_rank(parsed, on, prefix, label, span_s, varying)
+            whole = [row for row in _number_iterations(executions, prefix, varying) if row.rank is None]
+        else:
+            combined = (_combine_ranks(*key, parts, len(parsed), on) for key, parts in own.items())
+            whole = [row for rows in combined for row in rows]
+        names = {(row.operation, row.metric) for row in whole}
+        until_last = _observe_until_last_rank(parsed, on, prefix, span_s, varying)
+        sums.observations += [*whole, *(row for row in until_last if (row.operation, row.metric) not in names)]
     return sums
 
 
@@ -130,9 +140,10 @@ def _split_metric(metric: str) -> tuple[str, str] | None:
 
 
 def _observe_until_last_rank(
-    parsed: Mapping[int, Sequence[Any]], on: str, prefix: str, label: str, span_s: float | None, varying: set[str]
+    parsed: Mapping[int, Sequence[Any]], on: str, prefix: str, span_s: float | None, varying: set[str]
 ) -> list[Observation]:
-    """Return all bytes ÷ the time of the step, including the command's start and end; none if the bytes are unknown."""
+    """Return all bytes ÷ the time of the step, including the command's start and end; none if the bytes are unknown.
+    Of several operations or settings it is the bandwidth of ``ALL_OPERATIONS``."""
     if on == EACH or not span_s:
         return []
     total, operations = 0.0, set()
@@ -145,7 +156,7 @@ def _observe_until_last_rank(
             operations |= {name for name, _ in _label_rows(execution, prefix, varying)}
     if not total:
         return []
-    operation = next(iter(operations)) if len(operations) == 1 else label
+    operation = next(iter(operations)) if len(operations) == 1 else f"{prefix}{ALL_OPERATIONS}"
     return [Observation(operation, "bandwidth_last_done", total / span_s, "bytes/s", None, 0, None, COMMAND)]
 
 
@@ -199,13 +210,29 @@ def _list_settings(parsed: Mapping[int, Sequence[Any]]) -> list[dict[str, Factor
     ]
 
 
+def _list_row_settings(
+    parsed: Mapping[int, Sequence[Any]], prefix: str, varying: set[str]
+) -> dict[str, dict[str, Any]]:
+    """Return the key of ``_label_rows`` → operation and factors of its rows, if any setting varies."""
+    return {
+        key: {"operation": f"{prefix}{row.operation}", "factors": factors}
+        for executions in parsed.values()
+        for execution in executions
+        for key, row in _label_rows(execution, prefix, varying)
+        if (factors := _select_own_settings(execution, row, varying))
+    }
+
+
+def _select_own_settings(execution: Any, row: Any, varying: set[str]) -> dict[str, FactorValue]:
+    return {name: value for name, value in (execution.factors | (row.factors or {})).items() if name in varying}
+
+
 def _label_rows(execution: Any, prefix: str, varying: set[str]) -> list[tuple[str, Any]]:
-    """Return (operation name in the results, row): rows of different settings get different names."""
+    """Return (key, row): rows of one operation at different settings get different keys."""
     rows = []
     for row in execution.rows:
-        settings = execution.factors | (row.factors or {})
-        apart = "".join(f" {name}={settings[name]}" for name in sorted(varying) if name in settings)
-        rows.append((f"{prefix}{row.operation}{apart}", row))
+        settings = sorted(_select_own_settings(execution, row, varying).items())
+        rows.append((f"{prefix}{row.operation}" + "".join(f" {name}={value}" for name, value in settings), row))
     return rows
 
 

@@ -43,6 +43,7 @@ class Collected:
     factors: dict[str, FactorValue] = field(default_factory=dict)
     raw: dict[str, bytes | Path] = field(default_factory=dict)
     headlines: dict[str, list[str]] = field(default_factory=dict)
+    row_settings: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,7 @@ def _collect_command(
             item, executions, prefix, times, not (unread or wrong or absent or nobody or apart)
         )
         gathered.observations += totals.observations
+        gathered.row_settings |= totals.row_settings
         entry["unread"] = nobody or None
         entry["tools"] = sorted(
             {execution.tool for several in executions.values() for execution in several if execution.tool}

@@ -251,13 +251,15 @@ def aggregate_results(
     span_s = times.span_ns / 1e9 if times.comparable else None
     if item["on"] in ONCE and not complete:
         return aggregate.Totals()
-    totals = aggregate.aggregate_tool_results(executions_by_rank, item["on"], prefix, item["label"], span_s, complete)
+    totals = aggregate.aggregate_tool_results(executions_by_rank, item["on"], prefix, span_s, complete)
     kinds = dict.fromkeys(
         kind for several in executions_by_rank.values() for execution in several for kind in execution.headline
     )
-    rows = [(row.operation, row.metric) for row in totals.observations if row.rank is None]
+    rows = [(totals.strip_settings(row.operation), row.metric) for row in totals.observations if row.rank is None]
     totals.headlines = list_headline_kinds(rows, tuple(kinds))
-    rank_keys = {(row.operation, row.metric) for row in totals.observations if row.rank is not None}
+    rank_keys = {
+        (totals.strip_settings(row.operation), row.metric) for row in totals.observations if row.rank is not None
+    }
     totals.rank_only_keys = sorted(
         (operation, metric) for operation, metric in rank_keys - set(rows) if metric in kinds
     )

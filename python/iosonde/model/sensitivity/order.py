@@ -9,7 +9,7 @@ from iosonde.core.words import join_names
 from iosonde.stats.estimate.distributions import normal_quantile, t_critical
 from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects
 
-from .variances import Array, Shares, VariancePart
+from .variances import Array, Shares
 
 WORTH_A_WORD = 0.05  # ST - S1
 
@@ -86,13 +86,6 @@ def format_total_share_if_larger(shares: Shares) -> str:
     if s1.high is None or st.value is None or st.low is None or st.high is None or st.low <= s1.high + WORTH_A_WORD:
         return ""
     return f"; ST {st.value:.2f}, {st.low:.2f}–{st.high:.2f}"
-
-
-def format_adjusted_share(part: VariancePart) -> str:
-    """``adjusted 0.03, 0.03–0.04``; an unknown interval is ``~``."""
-    share = part.share
-    limits = "~" if share.low is None or share.high is None else f"{share.low:.2f}–{share.high:.2f}"
-    return f"adjusted {share.value:.2f}, {limits}"
 
 
 def format_ranked_groups(groups: Sequence[Sequence[str]], numbers: Mapping[str, str]) -> str:

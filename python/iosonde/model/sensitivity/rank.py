@@ -48,8 +48,8 @@ _NOISES = {
 
 @dataclass(frozen=True)
 class _Estimates:
-    """All estimates: variances, shares within the fixed factors, total shares, Shapley effects, dummies, shares
-    ``beyond`` all other factors. ``levels``: the tested effects of all factors by their levels, corrected over the
+    """All estimates: variances, shares within the fixed factors, total shares, Shapley effects, shares ``beyond`` all
+    other factors. ``levels``: the tested effects of all factors by their levels, corrected over the
     family of tests."""
 
     design: Design
@@ -58,9 +58,18 @@ class _Estimates:
     inner: Within | None
     totals: TotalShares
     shapley: Shapley | None
-    dummies: list[Null]
     beyond: Adjusted | None
     levels: ResponseEffects
+    rng: np.random.Generator
+
+    @cached_property
+    def dummies(self) -> list[Null]:
+        """A dummy in the place of each factor, by many shuffles."""
+        return estimate_dummy_effects(self.design, self.level, self.rng, self.beyond)
+
+    def list_dummies(self) -> dict[str, tuple[float | None, float | None]]:
+        """Map each factor to the p and the zero line of its dummy."""
+        return {name: (null.p, null.zero_line) for name, null in zip(self.names, self.dummies, strict=True)}
 
     @cached_property
     def names(self) -> list[str]:
@@ -208,7 +217,7 @@ def rank_factors(
     factors, r2 = _build_factors(estimates, fixed_factors)
     order = estimates.order()
     matter = {name for group in order for name in group}
-    entered = estimate_blocks_in_order(design, ordered, matter, level, rng) if ordered else None
+    entered = estimate_blocks_in_order(design, ordered, matter, level, rng.spawn(1)[0]) if ordered else None
     ranking = Ranking(
         data.response,
         data.unit,
@@ -235,6 +244,7 @@ def rank_factors(
         shapley_estimator="" if estimates.shapley is None else estimates.shapley.name,
         effects=estimates.effects,
         by_levels=not design.binned,
+        estimate_dummies=estimates.list_dummies,
     )
     return replace(
         ranking,
@@ -271,19 +281,8 @@ def _estimate_all(
         design, resampled, fixed_factors, 1.0 if inner is None else max(0.0, 1 - (inner.fixed.value or 0.0)), level, rng
     )
     shapley = estimate_shapley_effects(design, level, rng) if design.links else None
-    progress("the shares of a dummy")
     beyond = compute_adjusted_shares(design, fixed_factors, level, rng.spawn(1)[0])
-    return _Estimates(
-        design,
-        level,
-        resampled,
-        inner,
-        totals,
-        shapley,
-        estimate_dummy_effects(design, level, rng, beyond),
-        beyond,
-        effects,
-    )
+    return _Estimates(design, level, resampled, inner, totals, shapley, beyond, effects, rng)
 
 
 def _build_factors(estimates: _Estimates, fixed_factors: Groups) -> tuple[tuple[FactorRank, ...], float | None]:
@@ -297,8 +296,8 @@ def _build_factors(estimates: _Estimates, fixed_factors: Groups) -> tuple[tuple[
             name,
             design.features[i].unit,
             estimates.shares[i],
-            estimates.dummies[i].p,
-            estimates.dummies[i].zero_line,
+            None,
+            None,
             lines[i],
             estimate_level_effects(design, i, level, noise),
             None if estimates.shapley is None else estimates.shapley.of[i],
@@ -316,7 +315,7 @@ def _build_factors(estimates: _Estimates, fixed_factors: Groups) -> tuple[tuple[
 
 
 def _get_sort_key(factor: FactorRank) -> float:
-    if factor.effect is not None and factor.effect.is_block:
+    if factor.effect is not None:
         return -factor.effect.share
     return -_get_size(factor.over_all) if factor.adjusted is None else -_get_value(factor.adjusted)
 

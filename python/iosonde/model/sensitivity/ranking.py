@@ -1,6 +1,7 @@
 """The result of ``rank``: every factor with its shares, coefficients and effects, and their order."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from iosonde.core.table import Cell
@@ -36,10 +37,11 @@ class FactorRank:
     """Rank of a factor.
 
     ``p``: how often a dummy with the same levels has as large an S1; ``zero_line``: the S1 that such a dummy rarely
-    exceeds. ``within``: shares of the rest after the fixed factors, None without fixed factors or for one of them. Only
-    for correlated factors: ``shapley``; ``adjusted``, the share beyond all others, and ``adjusted_within``, that of the
-    rest after the fixed ones. ``aliases`` are the interactions that a fraction confounds with its main effect.
-    ``effect``: the decisive test of the factor or of those that change together with it."""
+    exceeds; both None before ``Ranking.with_dummies``. ``within``: shares of the rest after the fixed factors, None
+    without fixed factors or for one of them. Only for correlated factors: ``shapley``; ``adjusted``, the share beyond
+    all others, and ``adjusted_within``, that of the rest after the fixed ones. ``aliases`` are the interactions that a
+    fraction confounds with its main effect. ``effect``: the decisive test of the factor or of those that change
+    together with it."""
 
     name: str
     unit: str
@@ -56,6 +58,17 @@ class FactorRank:
     adjusted_within: VariancePart | None = None
     aliases: tuple[Alias, ...] = ()
     effect: FactorEffect | None = None
+
+    @property
+    def share(self) -> Estimate:
+        """The share of the variation, as every command says it; that of its block if it is not separable."""
+        return self.over_all.s1 if self.effect is None else self.effect.share_of(self.name)
+
+    @property
+    def share_within(self) -> Estimate | None:
+        """The share of the rest after the fixed factors; None without any."""
+        within = None if self.within is None else self.within.s1
+        return within if self.adjusted_within is None else self.adjusted_within.share
 
     @property
     def p_of_effect(self) -> float | None:
@@ -75,6 +88,7 @@ class FactorRank:
         content: dict[str, Any] = {
             "name": self.name,
             "unit": self.unit or None,
+            "share": {"value": self.share.value, "low": self.share.low, "high": self.share.high},
             **self.over_all.to_json(),
             "p": self.p,
             "zero_line": self.zero_line,
@@ -112,7 +126,8 @@ class Ranking:
     not significant. ``by``: the order's criterion, ``s1`` or ``adjusted``. ``noise_from``: the source of the noise, ''
     if there is none. ``shapley_estimator`` if there are such effects. ``noise`` is the share of the variance between
     repeats (None: no repeats). ``blocks`` if requested. ``transform``: the response is this function of the measured
-    one in ``unit``. ``effects``: the decisive tests, ``by_levels`` or by bins of numbers.
+    one in ``unit``. ``effects``: the decisive tests, ``by_levels`` or by bins of numbers. ``estimate_dummies`` returns
+    (p, zero line) of a dummy in the place of each factor, which takes many shuffles.
     """
 
     response: str
@@ -141,6 +156,15 @@ class Ranking:
     shapley_estimator: str = ""
     effects: ResponseEffects = ResponseEffects(())
     by_levels: bool = True
+    estimate_dummies: Callable[[], Mapping[str, tuple[float | None, float | None]]] = field(
+        default=dict, repr=False, compare=False
+    )
+
+    def with_dummies(self) -> "Ranking":
+        """Return the ranking with the p and the zero line of each factor."""
+        dummies = self.estimate_dummies()
+        factors = (replace(f, p=dummies[f.name][0], zero_line=dummies[f.name][1]) for f in self.factors)
+        return replace(self, factors=tuple(factors), estimate_dummies=dict) if dummies else self
 
     @property
     def importance_of(self) -> str:
@@ -149,6 +173,7 @@ class Ranking:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
+        factors = self.with_dummies().factors
         return {
             "response": self.response,
             "unit": self.unit or None,
@@ -160,7 +185,7 @@ class Ranking:
             "st_estimator": self.st_estimator,
             "intervals": self.intervals or None,
             "seed": self.seed,
-            "factors": [factor.to_json() for factor in self.factors],
+            "factors": [factor.to_json() for factor in factors],
             "noise": None if self.noise is None else self.noise.to_json(),
             "order": [list(group) for group in self.order],
             "order_within": [list(group) for group in self.order_within],

@@ -2,18 +2,21 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
+from iosonde.core.estimate_text import format_explained_share
 from iosonde.core.message import Message, restore_message
+from iosonde.core.types import Estimate
 from iosonde.core.words import join_names
-from iosonde.stats.regression.effect_types import FactorEffect, describe_blocks, describe_drifts
+from iosonde.stats.regression.effect_types import (
+    describe_blocks,
+    describe_unclaimed_effects,
+)
 
 from .adjusted import Adjusted
 from .aliases import MOST_FACTORS, format_aliases
 from .blocks import Blocks
 from .design import FACTORIAL, FRACTION, SCATTERED, Design
 from .order import (
-    format_adjusted_share,
     format_ranked_groups,
-    format_s1_interval,
     format_share_with_range,
     format_total_share_if_larger,
     join_ranked_names,
@@ -36,7 +39,7 @@ def describe_ranking(ranking: Ranking, taken: Collection[str] = ()) -> str:
     order, order_within = _remove_names(ranking.order, taken), _remove_names(ranking.order_within, taken)
     parts = [format_ranked_groups(_merge_units(ranking, order), _format_numbers(ranking))] if order else []
     parts += describe_blocks([effect for effect in ranking.effects.significant if not set(effect.factors) & set(taken)])
-    parts += describe_drifts(ranking.effects)
+    parts += describe_unclaimed_effects(ranking.effects)
     parts += [
         f"the effect of {factor.name} is confounded with {format_aliases(full_aliases)} unless "
         f"{'that interaction is' if len(full_aliases) == 1 else 'these interactions are'} absent"
@@ -46,11 +49,11 @@ def describe_ranking(ranking: Ranking, taken: Collection[str] = ()) -> str:
     ][:_MOST_LINKS]
     if ranking.fixed:
         within = {
-            factor.name: format_s1_interval(factor.within)
-            if factor.adjusted_within is None
-            else format_adjusted_share(factor.adjusted_within)
+            factor.name: _format_share_of_variation(
+                factor.share_within, "the rest" if factor.name == order_within[0][0] else ""
+            )
             for factor in ranking.factors
-            if factor.within
+            if factor.share_within is not None and order_within
         }
         if order_within:
             parts.append(f"within {join_names(ranking.fixed)}: {format_ranked_groups(order_within, within)}")
@@ -79,7 +82,7 @@ def _capitalise_parts(parts: Sequence[str], has_name: bool) -> Iterator[str]:
 
 def _describe_no_effect(ranking: Ranking) -> str:
     effects = ranking.effects
-    if drifts := describe_drifts(effects):
+    if drifts := describe_unclaimed_effects(effects):
         return f"No effect is significant: {'; '.join(drifts)}."
     if effects.untested:
         return f"The effect of {' or '.join(effects.factors)} on {ranking.response} is not tested: {effects.untested}."
@@ -100,28 +103,21 @@ def _merge_units(ranking: Ranking, order: Sequence[Sequence[str]]) -> list[list[
 
 
 def _format_numbers(ranking: Ranking) -> dict[str, str]:
-    """Map each unit to its share: by levels as in every other command, by bins as in the table."""
-    numbers = {
-        factor.name: format_s1_interval(factor.over_all)
-        if factor.adjusted is None
-        else format_adjusted_share(factor.adjusted)
-        for factor in ranking.factors
+    """Map each unit to its share, as in every other command, and to a larger total share."""
+    st = {factor.name: format_total_share_if_larger(factor.over_all) for factor in ranking.factors}
+    first = ranking.effects.effect_of(ranking.order[0][0])
+    return {
+        effect.name: _format_share_of_variation(effect.explained, "the variation" if effect is first else "")
+        + st.get(effect.name, "")
+        for effect in ranking.effects.effects
     }
-    if ranking.by_levels:
-        st = {factor.name: format_total_share_if_larger(factor.over_all) for factor in ranking.factors}
-        first = ranking.effects.effect_of(ranking.order[0][0])
-        numbers |= {
-            effect.name: f"{_format_effect_share(effect, effect is first)}{st.get(effect.name, '')}"
-            for effect in ranking.effects.effects
-        }
-    return numbers
 
 
-def _format_effect_share(effect: FactorEffect, is_first: bool) -> str:
-    """``55 % of the variation, 49–60 %``."""
-    value, _, interval = effect.text.partition(" (")
-    text = f"{value} of the variation" if is_first else value
-    return f"{text}, {interval.rstrip(')')}" if interval else text
+def _format_share_of_variation(share: Estimate, total: str) -> str:
+    """``55 % of the variation, 49–60 %``; without naming the ``total`` if it is empty."""
+    value, interval = format_explained_share(share)
+    text = f"{value} of {total}" if total else value
+    return f"{text}, {interval}" if interval else text
 
 
 def format_block_shares(blocks: Blocks) -> str:

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import format_metric
 from iosonde.core.message import spell_page
 from iosonde.core.stored import StoredRun
@@ -73,12 +73,12 @@ class Subject:
 
     def name(self, operation: str, metric: str) -> str:
         """Return the name of a metric in findings: the operation alone if it has one metric."""
-        several = operation and self._metric_counts[operation] > 1
-        return f"{operation} {format_metric(metric)}" if several else operation or metric
+        metrics = self._metrics.get(operation, ()) if operation else ()
+        return f"{operation} {format_metric(metric, operation, metrics)}" if len(metrics) > 1 else operation or metric
 
     @cached_property
-    def _metric_counts(self) -> Counter[str]:
-        return Counter(operation for operation, _ in self.families)
+    def _metrics(self) -> dict[str, list[str]]:
+        return group_by_key(self.families)
 
     @cached_property
     def repeated(self) -> list[TrialCell]:

@@ -28,6 +28,7 @@ from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
 
+NEEDS_RUNS = True
 STRIPING = ("striping_factor", "striping_unit", "start_iodevice")
 ORDINARY = ("UFS", "NFS")
 

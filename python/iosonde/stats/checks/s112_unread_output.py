@@ -24,6 +24,8 @@ from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
 
+NEEDS_RUNS = True
+
 
 def check(subject: Subject) -> list[Finding]:
     """Report one finding for all steps; a warning if other trials of a step were recognised."""

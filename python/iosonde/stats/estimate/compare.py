@@ -41,6 +41,7 @@ CANNOT_TELL = "cannot tell"
 BY_CHANCE = "chance alone may show this difference"
 NO_SPREAD = Message("no-spread", "neither side varies at all: is the clock too coarse?")
 
+MARGIN = 0.02  # of practical equality, if none is chosen
 LEVELS = (0.90, 0.95, 0.99)  # additional levels at which a verdict is reported
 
 RATIO, DIFFERENCE = "ratio", "difference"  # what decides

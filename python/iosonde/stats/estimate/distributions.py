@@ -52,6 +52,11 @@ def normal_two_sided_p(z: float) -> float:
     return max(math.erfc(abs(z) / _ROOT_2), LEAST_P)
 
 
+def normal_upper_p(z: float) -> float:
+    """Return P(Z >= z)."""
+    return math.erfc(z / _ROOT_2) / 2
+
+
 @lru_cache(_CACHED)
 def chi2_quantile(p: float, df: float) -> float:
     """Return the p-quantile of chi-square."""

@@ -195,16 +195,17 @@ def _group_rank_rates(results: Table, rows: Table, cells: Sequence[TrialCell]) -
         return {}
     metric, values = results.columns["metric"].values, results.numbers("value")
     rates: dict[tuple[str, str, str], list[float]] = {}
-    runs, operations = results.columns["run"].values, results.columns["operation"].values
+    runs, operations = results.columns["run"].values, results.operation_names()
     for row in np.flatnonzero(~results.columns["rank"].missing):
         if str(metric[row]).endswith(_OWN) and values[row] > 0:
-            rates.setdefault((str(runs[row]), str(operations[row]), str(metric[row]).removesuffix(_OWN)), []).append(
+            rates.setdefault((str(runs[row]), operations[row], str(metric[row]).removesuffix(_OWN)), []).append(
                 float(values[row])
             )
     run_of = rows.columns["run"].values if "run" in rows.columns else ()
+    names = rows.operation_names() if "run" in rows.columns else ()
     return {
         id(cell): [
-            np.array(rates.get((str(run_of[row]), cell.operation, cell.metric.split("_")[0]), ()))
+            np.array(rates.get((str(run_of[row]), names[row], cell.metric.split("_")[0]), ()))
             for row in (cell.rows if cell.rows is not None else ())
         ]
         for cell in cells

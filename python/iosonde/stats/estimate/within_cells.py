@@ -15,6 +15,7 @@ from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
+from .cell_spread import CellSpread, compute_satterthwaite_df, compute_spread_df
 from .coarse import Rounding, build_coarse_clock_warning, measure_rounding
 from .compare import (
     CANNOT_TELL,
@@ -31,11 +32,10 @@ from .compare import (
 from .compare import judge_difference as verdict_of
 from .distributions import f_upper_p, t_critical, t_two_sided_p
 from .logs import exp_estimate
-from .ratio import compute_moments, has_too_few_trials
+from .ratio import compute_moments
 
 METHOD = "differences within cells"
 _OWN_SPREAD = 3  # trials per cell and side for a separate variance
-_MIN_SPREAD_DF = 6  # degrees of freedom sufficient for the spread of two or three trials per cell
 _STILL = 1e-12  # relative: a smaller standard error is rounding of equal values
 _DIFFERS = 0.01  # p-value of equal ratios in all cells, below which they are reported to differ
 
@@ -68,31 +68,10 @@ class CellEffect:
 
 
 @dataclass(frozen=True)
-class _SideOfCells:
-    """A side: trials, means and sums of squares of the cells."""
+class _SideOfCells(CellSpread):
+    """A side: trials, sums of squares and means of the cells."""
 
-    n: Array
     mean: Array
-    squares: Array
-
-    @property
-    def df(self) -> float:
-        """Return the degrees of freedom of the side's variance over all cells."""
-        return float((self.n - 1).sum())
-
-    @property
-    def variance(self) -> float:
-        """Return the variance of a trial inside its cell, over all cells."""
-        return float(self.squares.sum() / self.df)
-
-    def parts(self, share: Array) -> tuple[Array, Array]:
-        """Return the variance of the mean with these weights of the cells, as independent parts with degrees of
-        freedom: one for each repeated cell. Each part includes a share of the unrepeated cells, whose variance is that
-        of all repeated ones."""
-        repeated = self.n > 1
-        df = self.n[repeated] - 1
-        single_share = float((share[~repeated] ** 2).sum())
-        return self.squares[repeated] * (share[repeated] ** 2 / self.n[repeated] / df + single_share / self.df), df
 
 
 def average_cell_differences(cells: Cells) -> CellEffect:
@@ -112,42 +91,18 @@ def average_cell_differences(cells: Cells) -> CellEffect:
         variance = _compute_jackknife_variance(each, weights)
         return CellEffect(value, math.sqrt(variance), len(cells) - 1, 2 * variance * float(weights.sum()), spread, None)
     share = weights / weights.sum()
-    parts, dfs = (np.concatenate(both) for both in zip(a.parts(share), b.parts(share), strict=True))
-    error, variance, few = math.sqrt(float(parts.sum())), a.variance + b.variance, _has_few_trials(a, b)
-    df = compute_satterthwaite_df(parts, dfs)
-    df = min(df, a.df, b.df) if few else df
-    return CellEffect(value, error, df, variance, spread, _compute_equal_difference_p(each, a, b), few=few)
-
-
-def _has_few_trials(a: _SideOfCells, b: _SideOfCells) -> bool:
-    """Return whether the degrees of freedom are those of the side with few trials (as in ``welch_df``). They are if all
-    cells together have so few repetitions, or if few cells have two or three trials against many each."""
-    if has_too_few_trials(a.df + 1, b.df + 1):
-        return True
-    few, many = (a, b) if a.df < b.df else (b, a)
-    return few.df < _MIN_SPREAD_DF and all(
-        n < m and has_too_few_trials(n, m) for n, m in zip(few.n, many.n, strict=True)
-    )
-
-
-def compute_satterthwaite_df(parts: Array, df: Array) -> float:
-    """Return the degrees of freedom of a sum of variances (Satterthwaite 1946, Biometrics Bulletin 2, 110-114).
-
-    For more than two variances, ν + 2 replaces ν and 2 is subtracted at the end (as Jain 1991, §13.4.2): E[s⁴] is σ⁴(ν
-    + 2) ÷ ν. Otherwise many variances of two trials would leave next to no degrees of freedom.
-    """
-    total = float(parts.sum())
-    if total == 0:
-        return float(df.sum())
-    more = 0 if parts.size <= 2 else 2
-    return float(total**2 / (parts**2 / (df + more)).sum() - more)
+    parts = [side.parts(share**2 / side.n) for side in (a, b)]
+    df, few = compute_spread_df(parts, (a, b))
+    error = math.sqrt(sum(float(squares.sum()) for squares, _ in parts))
+    p_same = _compute_equal_difference_p(each, a, b)
+    return CellEffect(value, error, df, a.variance + b.variance, spread, p_same, few=few)
 
 
 def _summarise_side(cells: Sequence[Array]) -> _SideOfCells:
     return _SideOfCells(
         np.array([float(x.size) for x in cells]),
-        np.array([x.mean() for x in cells]),
         np.array([((x - x.mean()) ** 2).sum() for x in cells]),
+        np.array([x.mean() for x in cells]),
     )
 
 

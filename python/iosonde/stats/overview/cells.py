@@ -79,7 +79,7 @@ class TrialCell:
     ``places``: origin of each value (line, or run); ``operation`` is empty for a plain table. ``within_run``: the
     values are a tool's own iterations inside one execution, not trials. ``units``: of the levels. ``bring_ups``
     numbers, for each value, the bring-ups that it shares with others of its response, the outermost first; None if none
-    are shared. ``times`` of the values rise with time; None if unknown.
+    are shared. ``times`` of the values rise with time; None if unknown. ``log_base``: of values that are logarithms.
     """
 
     by: Mapping[str, Level]
@@ -93,6 +93,7 @@ class TrialCell:
     units: Mapping[str, str] = field(default_factory=dict)
     bring_ups: npt.NDArray[np.intp] | None = None
     times: npt.NDArray[Any] | None = None
+    log_base: float | None = None
 
     @property
     def n(self) -> int:

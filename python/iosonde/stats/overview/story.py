@@ -19,11 +19,17 @@ from iosonde.core.types import Better
 from iosonde.core.units import format_percent
 from iosonde.core.words import join_names
 
-from ..regression.effect_types import FactorEffect, ResponseEffects, correct_effects, describe_blocks, describe_drifts
+from ..regression.effect_types import (
+    FactorEffect,
+    ResponseEffects,
+    correct_effects,
+    describe_blocks,
+    describe_unclaimed_effects,
+)
 from ..regression.effects import SINGLE_RUN, estimate_effects
 from ..regression.in_turn import DriftInTurn, detect_drift_in_turn
 from .cells import TrialCell
-from .types import OverviewRow, ResponseStory
+from .types import OverviewRow, ResponseStory, drop_constant_levels
 
 _SIZES = ("nodes", "ranks")
 _MOST = 3  # responses in the sentence
@@ -53,11 +59,18 @@ def build_stories(
     for key, its in rows_by_response.items():
         ordered = _sort_by_mean(its)
         if key in effects and ordered and _has_varied_settings(its):
-            wrong = [row for row in ordered if (*key, *row.by.items()) in beyond]
+            wrong = drop_constant_levels([row for row in ordered if (*key, *row.by.items()) in beyond], its)
+            ordered = drop_constant_levels(ordered, its)
             possible = [row for row in ordered if row not in wrong] or ordered
             response_stories.append(
                 ResponseStory(
-                    *key, effects[key], possible[0], possible[-1], tuple(wrong), (missing or {}).get(key[1], "")
+                    *key,
+                    effects[key],
+                    possible[0],
+                    possible[-1],
+                    tuple(wrong),
+                    (missing or {}).get(key[1], ""),
+                    tuple(metric for operation, metric in rows_by_response if operation == key[0]),
                 )
             )
     return tuple(response_stories)
@@ -86,7 +99,7 @@ def estimate_cell_effects(
     for name in names:
         levels: list[object] = [cell.by[name] for cell in trials]
         settings |= dict.fromkeys((name, *(together or {}).get(name, ())), levels)
-    effects = estimate_effects(settings, [cell.values for cell in trials], bring_ups, level)
+    effects = estimate_effects(settings, [cell.values for cell in trials], bring_ups, level, cells[0].log_base)
     return effects if bring_ups is not None else _add_drifts(effects, trials, level)
 
 
@@ -127,9 +140,10 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
     texts = [_describe_significant_story(story, units) for story in sure[:_MOST]]
     more = [Message("more-responses", "{n} more: see the table.", n=len(sure) - _MOST)] if len(sure) > _MOST else []
     missing = [f"{story.title}: {story.missing}." for story in response_stories if story.missing]
-    drifts = [f"{story.title}: {text}." for story in response_stories for text in describe_drifts(story.effects)]
-    open_ = [story for story in response_stories if not story.is_significant and not story.effects.drifting]
-    return (*texts, *more, *drifts[:_MOST], *missing[:_MOST], *_describe_unsure(open_))
+    unclaimed = {story.title: describe_unclaimed_effects(story.effects) for story in response_stories}
+    reasons = [f"{title}: {text}." for title, texts in unclaimed.items() for text in texts]
+    open_ = [story for story in response_stories if not story.is_significant and not unclaimed[story.title]]
+    return (*texts, *more, *reasons[:_MOST], *missing[:_MOST], *_describe_unsure(open_))
 
 
 def _has_varied_settings(rows: Sequence[OverviewRow]) -> bool:
@@ -148,8 +162,8 @@ def _sort_by_mean(rows: Sequence[OverviewRow]) -> list[OverviewRow]:
 def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
     best, worst = story.best, story.worst
     text = (
-        f"{story.title}: best {format_estimate(best.mean, best.unit)} at {format_setting(best.by, units)}, "
-        f"worst {format_estimate(worst.mean, worst.unit)} at {format_setting(worst.by, units)}"
+        f"{story.title}: best {format_estimate(best.mean, best.unit)} at {best.setting(units)}, "
+        f"worst {format_estimate(worst.mean, worst.unit)} at {worst.setting(units)}"
     )
     if not story.impossible:
         return text

@@ -1,6 +1,6 @@
 """Types of a summary: a Row per cell, Latency, Efficiency, and the Overview of them all, with their JSON."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -38,9 +38,13 @@ class OverviewRow:
         return tuple(dict.fromkeys(self.mean.warnings + self.median.warnings))
 
     def name(self, units: Mapping[str, str]) -> str:
-        """Return a name: ``write, nodes=2, transfer_size=4 KiB``; with many factors only those with a level."""
+        """Return a name: ``write, nodes=2, transfer_size=4 KiB``; as ``setting``."""
+        return ", ".join(part for part in (self.operation, self.setting(units)) if part)
+
+    def setting(self, units: Mapping[str, str]) -> str:
+        """Return the setting: ``nodes=2, transfer_size=4 KiB``; with many factors only those with a level."""
         by = {name: level for name, level in self.by.items() if level is not None or len(self.by) <= _FEW}
-        return ", ".join(part for part in (self.operation, format_setting(by, units)) if part)
+        return format_setting(by, units) if by or not self.by else "(missing)"
 
     def to_json(self) -> dict[str, Any]:
         """Return the flat form: one key per number."""
@@ -57,6 +61,13 @@ class OverviewRow:
             **(self.harmonic_mean or Estimate(None, None, None, self.mean.level, self.n)).flat("harmonic_mean"),
             "warnings": list(self.warnings),
         }
+
+
+def drop_constant_levels(rows: Sequence[OverviewRow], among: Sequence[OverviewRow]) -> list[OverviewRow]:
+    """Return the rows without the factors that have one level in all of ``among``: they distinguish no setting."""
+    first = among[0].by
+    varying = {name for row in among for name, level in row.by.items() if level != first.get(name)}
+    return [replace(row, by={name: level for name, level in row.by.items() if name in varying}) for row in rows]
 
 
 @dataclass(frozen=True)
@@ -125,13 +136,14 @@ class ResponseStory:
     worst: OverviewRow
     impossible: tuple[OverviewRow, ...] = ()
     missing: str = ""
+    metrics: tuple[str, ...] = ()  # of its operation
 
     @property
     def title(self) -> str:
         """Return the display name."""
-        return (
-            f"{self.operation} {format_metric(self.metric)}" if self.operation else format_column_title(self.metric, "")
-        )
+        if not self.operation:
+            return format_column_title(self.metric, "")
+        return f"{self.operation} {format_metric(self.metric, self.operation, self.metrics)}"
 
     @property
     def response(self) -> str:
@@ -148,7 +160,7 @@ class ResponseStory:
         state = VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
         if self.effects.untested:
             state = VerdictState.NOT_TESTED
-        claim = format_setting(self.best.by, units)
+        claim = self.best.setting(units)
         doubts: tuple[str, ...] = ("impossible",) if self.best in self.impossible else ()
         doubts += ("missing-values",) if self.missing else ()
         best = Verdict("best", self.response, (), state, claim=claim, estimate=self.best.mean, doubts=doubts)

@@ -113,12 +113,12 @@ def verify_store(
 
 
 def _group_rows_by_run(results: Table) -> dict[str, list[tuple[int, Key]]]:
-    columns = {name: results.columns[name].values for name in ("run", "operation", "metric", "rank")}
-    missing = results.columns["rank"].missing
+    columns = {name: results.columns[name].values for name in ("run", "metric", "rank")}
+    operations, missing = results.operation_names(), results.columns["rank"].missing
     rows_by_run: dict[str, list[tuple[int, Key]]] = {}
     for row in range(len(results)):
         rank = None if missing[row] else int(columns["rank"][row])
-        key = (str(columns["operation"][row]), str(columns["metric"][row]), rank)
+        key = (operations[row], str(columns["metric"][row]), rank)
         rows_by_run.setdefault(str(columns["run"][row]), []).append((row, key))
     return rows_by_run
 
@@ -145,12 +145,14 @@ def _verify_summary(
     for run, rows in _group_rows_by_run(results).items():
         for row, key in rows:
             places.setdefault((run, key), []).append(row)
-    run_of = measured.rows.columns["run"].values
+    run_of, names = measured.rows.columns["run"].values, measured.rows.operation_names()
     for cell in measured.cells:
         if cell.rows is None or cell.within_run:
             continue
-        total_key = (cell.operation, cell.metric, None)
-        trials = [math.fsum(again[at]) / len(at) for at in (places[str(run_of[row]), total_key] for row in cell.rows)]
+        trials = [
+            math.fsum(again[at]) / len(at)
+            for at in (places[str(run_of[row]), (names[row], cell.metric, None)] for row in cell.rows)
+        ]
         trials = cell.average_by_bring_up(np.array(trials)).tolist()
         overview_row, n = build_overview_row(cell, level, pilot), len(trials)
         center = math.fsum(trials) / n

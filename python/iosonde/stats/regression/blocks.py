@@ -16,6 +16,7 @@ from iosonde.core.arrays import Array
 NEARLY = 0.85  # Cramér's V: the variance of an effect is multiplied by 3.6
 _RANK = 1e-9
 _ZERO = 1e-6
+_SEPARATE = 1e-7  # sine of the angle between separable effects
 _MOST_COLUMNS = 1000  # with more columns only pairs are tested
 
 
@@ -31,6 +32,12 @@ def build_orthonormal_basis(parts: Sequence[Array], weights: Array) -> Array:
         return np.empty((weights.size, 0))
     u, values, _ = np.linalg.svd(centred / np.linalg.norm(centred, axis=0), full_matrices=False)
     return np.asarray(u[:, values > _RANK * values.max()])
+
+
+def remove_basis(basis: Array, other: Array) -> Array:
+    """Return an orthonormal basis of the part of ``basis`` outside ``other``."""
+    u, values, _ = np.linalg.svd(basis - other @ (other.T @ basis), full_matrices=False)
+    return np.asarray(u[:, values > _SEPARATE])
 
 
 def group_confounded_factors(columns: Mapping[str, Array], weights: Array) -> tuple[tuple[str, ...], ...]:

@@ -2,7 +2,8 @@
 
 ``correct_effects`` applies Holm's correction to all tests of a family. If no effect of a response is significant
 although its settings clearly differ, the factors interact: the effect of one depends on the others.
-``list_verdicts`` says the state of each factor and block, for all commands.
+``list_verdicts`` says the state of each factor and block, for all commands. It is that of a comparison of two levels:
+EQUAL if the whole interval of every difference between levels is within the margin, significant or not.
 """
 
 from __future__ import annotations
@@ -10,16 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from iosonde.core.estimate_text import format_percent_estimate
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_percent
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import join_names
 
+from ..estimate.compare import MARGIN
 from ..estimate.multiple import adjust_by_holm
 from .in_turn import DOUBTS, DriftInTurn
-
-NEGLIGIBLE_SHARE = 0.01  # of the variation
-_TIMES_CHANCE = 5.0  # upper end of the interval of a typical F, relative to chance
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,10 @@ class FactorEffect:
     """The effect of a factor, or of several confounded ones (a block): the share of the variation that it explains
     beyond all others, and the p-value of no effect. ``p`` is None without an error to test against, if the factor is
     set once for several trials. ``own``: effects of single members of a block beyond all other factors, if separable.
-    ``adjusted``: p corrected over the ``family`` of tests, None before ``correct_effects``. ``by_chance``: the share
-    that noise alone explains on average. ``is_joint``: the difference of all settings, if no single factor has an
-    effect. ``drift``: of values inside its levels, if these were measured one after the other."""
+    ``adjusted``: p corrected over the ``family`` of tests, None before ``correct_effects``. ``difference``: upper limit
+    of the relative difference between any two levels, None if unknown. ``is_joint``: the difference of all settings, if
+    no single factor has an effect. ``drift``: of values inside its levels, if these were measured one after the
+    other."""
 
     factors: tuple[str, ...]
     explained: Estimate
@@ -37,7 +38,7 @@ class FactorEffect:
     own: tuple[FactorEffect, ...] = ()
     adjusted: float | None = None
     family: int = 1
-    by_chance: float = 1.0
+    difference: float | None = None
     is_joint: bool = False
     drift: DriftInTurn | None = None
 
@@ -58,8 +59,10 @@ class FactorEffect:
 
     @property
     def is_significant(self) -> bool:
-        """Return whether the corrected test is significant and time does not explain the effect as well."""
-        return self.passes_test and not (self.drift is not None and self.drift.explains_effect)
+        """Return whether the corrected test is significant, by more than the margin, and time does not explain the
+        effect as well."""
+        explained_by_time = self.drift is not None and self.drift.explains_effect
+        return self.passes_test and not self.is_negligible and not explained_by_time
 
     @property
     def passes_test(self) -> bool:
@@ -70,19 +73,18 @@ class FactorEffect:
 
     @property
     def is_negligible(self) -> bool:
-        """Return whether the whole interval of the share is below 1 %. A true share of 0 must pass, too: one test in 40
-        has an F so small that its interval is [0, 0], whatever the number of trials."""
-        high = self.explained.high
-        return high is not None and max(high, _TIMES_CHANCE * self.by_chance) < NEGLIGIBLE_SHARE
+        """Return whether all levels differ by less than the margin of practical equality."""
+        return self.difference is not None and self.difference < MARGIN
+
+    def share_of(self, factor: str) -> Estimate:
+        """Return the share of one of its factors: beyond all others if separable, else that of the block."""
+        own = (member.explained for member in self.own if member.factors == (factor,))
+        return next(own, self.explained)
 
     @property
     def text(self) -> str:
         """Return the share with its interval: ``85 % (71–92 %)``, ``2.5 % (1.9–3.3 %)``."""
-        low, high = self.explained.low, self.explained.high
-        places = 1 if self.share < 0.1 else 0
-        fine = 1 if low is not None and 0 < low < 0.01 else places  # a positive limit is not shown as 0
-        between = "" if low is None or high is None else f" ({100 * low:.{fine}f}–{100 * high:.{places}f} %)"
-        return f"{format_percent(self.share)}{between}"
+        return format_percent_estimate(self.explained)
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,11 @@ class ResponseEffects:
     def drifting(self) -> list[FactorEffect]:
         """Return the effects that pass their tests, but whose levels were measured in turn while values drifted."""
         return [effect for effect in self.effects if effect.passes_test and effect.drift is not None]
+
+    @property
+    def negligible(self) -> list[FactorEffect]:
+        """Return the effects that pass their tests, but are smaller than the margin."""
+        return [effect for effect in self.effects if effect.passes_test and effect.is_negligible]
 
     def has_factors_in_same_block(self, names: Sequence[str]) -> bool:
         """Return whether any two of these factors are in one block."""
@@ -141,7 +148,7 @@ def _add_joint_effect(response: ResponseEffects, responses: int) -> ResponseEffe
     """Add the joint effect if no other is significant, at a tenth of alpha, because it is an additional test of each
     response."""
     joint = response.joint
-    if joint is None or joint.p is None or response.significant or response.drifting:
+    if joint is None or joint.p is None or response.significant or response.drifting or response.negligible:
         return response
     joint = replace(joint, adjusted=min(1.0, 10 * responses * joint.p), family=responses)
     return replace(response, effects=(*response.effects, joint)) if joint.is_significant else response
@@ -173,9 +180,9 @@ def _list_effect_verdicts(response: str, effect: FactorEffect) -> Iterator[Verdi
 def _classify_effect(effect: FactorEffect) -> VerdictState:
     if effect.p is None:
         return VerdictState.NOT_TESTED
-    if effect.is_significant:
-        return VerdictState.DIFFERENT
-    return VerdictState.EQUAL if effect.is_negligible else VerdictState.INCONCLUSIVE
+    if effect.is_negligible:
+        return VerdictState.EQUAL
+    return VerdictState.DIFFERENT if effect.is_significant else VerdictState.INCONCLUSIVE
 
 
 def _build_verdict(response: str, effect: FactorEffect, state: VerdictState, doubts: tuple[str, ...]) -> Verdict:
@@ -210,3 +217,13 @@ def describe_blocks(effects: Sequence[FactorEffect]) -> Iterator[str]:
 def describe_drifts(effects: ResponseEffects) -> list[str]:
     """Describe the drift behind each effect that would otherwise be significant."""
     return [f"{effect.name} {effect.drift.text}" for effect in effects.drifting if effect.drift is not None]
+
+
+def describe_negligible_effects(effects: ResponseEffects) -> list[str]:
+    """Describe the effects that pass their tests, but are smaller than the margin."""
+    return [f"{effect.name} changes it by less than {format_percent(MARGIN)}" for effect in effects.negligible]
+
+
+def describe_unclaimed_effects(effects: ResponseEffects) -> list[str]:
+    """Describe why each effect that passes its test is not claimed, or is doubtful."""
+    return [*describe_drifts(effects), *describe_negligible_effects(effects)]

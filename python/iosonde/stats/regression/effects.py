@@ -2,14 +2,15 @@
 `rank`.
 
 The share of a factor is that of ``anova`` without interactions: its sum of squares, added last (type II), over the
-total, which in a balanced design is S1 of ``rank``. Its interval and its F test use the variance of trials at one
-setting or, if that has few degrees of freedom, the residuals of the model. If trials share bring-ups, they use the
-error of its stratum. Confounded factors (the same levels under two names, one nested in the other, or nearly so) are
-one block with one test of all its members at once: the extra sum of squares.
-"""
+total, which in a balanced design is S1 of ``rank``. Its interval and its F test use the variance of the trials of each
+setting (``effect_noise``); where too few settings are repeated, one variance of all or, if that has few degrees of
+freedom, the residuals of the model. If trials share bring-ups, they use the error of its stratum. Confounded factors
+(the same levels under two names, one nested in the other, or nearly so) are one block with one test of all its members
+at once: the extra sum of squares."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,25 +24,32 @@ from iosonde.core.types import Estimate
 from ..estimate.distributions import f_upper_p
 from ..estimate.variance_share import LEAST_DF, SumOfSquares, Variation
 from . import strata
-from .blocks import build_orthonormal_basis, group_confounded_factors
-from .effect_types import NEGLIGIBLE_SHARE, FactorEffect, ResponseEffects
+from .blocks import build_orthonormal_basis, group_confounded_factors, remove_basis
+from .effect_noise import EffectNoise, measure_cell_noise
+from .effect_types import FactorEffect, ResponseEffects
 
 SINGLE_TRIAL = Message("single-trial", "one trial per setting")
 SINGLE_RUN = Message("single-run", "one run per setting")
 FEW_REPEATS = Message("identical-repeats", "the few repeats are exactly equal")
 NO_DEGREES_OF_FREEDOM = Message("no-degrees-of-freedom", "no degrees of freedom are left")
 _MOST_CELLS = 100  # for a model of all settings in strata
+_MOST_LEVELS = 300  # compared in pairs
+_DIFFERS = 0.01  # p of equal effects in all settings of the others, as in a comparison within cells
 _NOTHING = 1e-12  # share of the variation below which noise is rounding
 
 
 def estimate_effects(
-    settings: Mapping[str, Sequence[object]], values: Sequence[Array], shared: Indices | None, level: float
+    settings: Mapping[str, Sequence[object]],
+    values: Sequence[Array],
+    shared: Indices | None,
+    level: float,
+    log_base: float | None = None,
 ) -> ResponseEffects:
     """Estimate the effects of the factors ``settings`` (the level of each cell), not yet corrected. ``values``: the
     trials of each cell; ``shared`` numbers the bring-ups of all trials, in their order, the outermost in the first
-    column."""
+    column; ``log_base``: of values that are logarithms."""
     names = tuple(name for name, levels in settings.items() if len(set(levels)) > 1)
-    data = _Data.from_trials(values, {name: _encode_dummies(settings[name]) for name in names}, level)
+    data = _Data.from_trials(values, {name: _encode_dummies(settings[name]) for name in names}, level, log_base)
     if len(values) < 2 or not names:
         return ResponseEffects(names)
     if data.total <= 0:
@@ -52,7 +60,8 @@ def estimate_effects(
 
 @dataclass(frozen=True)
 class _Data:
-    """Trials ``y`` with the number of their cell; ``columns`` of each factor, by cell; ``units``: the blocks."""
+    """Trials ``y`` about their mean ``center``, with the number of their cell; ``columns`` of each factor, by cell;
+    ``units``: the blocks."""
 
     y: Array
     cell: Indices
@@ -61,42 +70,63 @@ class _Data:
     columns: Mapping[str, Array]
     units: tuple[tuple[str, ...], ...]
     level: float
+    center: float
+    log_base: float | None
 
     @classmethod
-    def from_trials(cls, values: Sequence[Array], columns: Mapping[str, Array], level: float) -> _Data:
+    def from_trials(
+        cls, values: Sequence[Array], columns: Mapping[str, Array], level: float, log_base: float | None
+    ) -> _Data:
         sizes = np.array([trials.size for trials in values])
         y = np.concatenate([*values, np.empty(0)])
-        y = y - y.mean() if y.size else y
+        center = float(y.mean()) if y.size else 0.0
+        y = y - center
         cell = np.repeat(np.arange(sizes.size), sizes)
         counts = sizes.astype(float)
         means = np.bincount(cell, y, sizes.size) / counts
-        return cls(y, cell, counts, means, columns, group_confounded_factors(columns, counts), level)
+        return cls(y, cell, counts, means, columns, group_confounded_factors(columns, counts), level, center, log_base)
 
     @property
     def total(self) -> float:
         """Return the sum of squares of all trials."""
         return float(self.y @ self.y)
 
-    @property
-    def within(self) -> SumOfSquares:
-        """Return the variation of trials at one setting."""
-        return SumOfSquares(float(np.sum((self.y - self.means[self.cell]) ** 2)), self.y.size - self.counts.size)
+    @cached_property
+    def squares(self) -> Array:
+        """The sum of squares of each cell about its mean."""
+        return np.asarray(np.bincount(self.cell, (self.y - self.means[self.cell]) ** 2, self.counts.size), float)
 
-    def explained(self, names: Sequence[str]) -> SumOfSquares:
-        """Return the variation explained by the main effects of these factors."""
-        basis = build_orthonormal_basis([self.columns[name] for name in names], self.counts)
+    @cached_property
+    def within(self) -> SumOfSquares:
+        """The variation of trials at one setting."""
+        return SumOfSquares(float(self.squares.sum()), self.y.size - self.counts.size)
+
+    def sum_squares(self, basis: Array) -> float:
+        """Return the variation explained by this basis."""
         along = basis.T @ (np.sqrt(self.counts) * self.means)
-        return SumOfSquares(float(along @ along), basis.shape[1])
+        return float(along @ along)
 
     @cached_property
     def full_model(self) -> SumOfSquares:
-        """Return the variation explained by the main effects of all factors."""
-        return self.explained(list(self.columns))
+        """The variation explained by the main effects of all factors."""
+        basis = build_orthonormal_basis(list(self.columns.values()), self.counts)
+        return SumOfSquares(self.sum_squares(basis), basis.shape[1])
 
-    def added(self, names: Sequence[str]) -> SumOfSquares:
-        """Return the variation that these factors explain in addition to all others."""
-        without = self.explained([name for name in self.columns if name not in names])
-        return SumOfSquares(max(0.0, self.full_model.ss - without.ss), self.full_model.df - without.df)
+    @cached_property
+    def between(self) -> Array:
+        """The basis of all differences between cells."""
+        return build_orthonormal_basis([np.eye(self.counts.size)[:, 1:]], self.counts)
+
+    def build_own_basis(self, names: Sequence[str]) -> Array:
+        """Build the basis of what these factors explain in addition to all others."""
+        own = build_orthonormal_basis([self.columns[name] for name in names], self.counts)
+        others = [columns for name, columns in self.columns.items() if name not in names]
+        return remove_basis(own, build_orthonormal_basis(others, self.counts))
+
+    def number_levels(self, names: Sequence[str]) -> Indices:
+        """Number the joint level of these factors of each cell."""
+        columns = np.column_stack([self.columns[name] for name in names])
+        return np.unique(columns, axis=0, return_inverse=True)[1].reshape(-1).astype(np.intp)
 
     @property
     def is_repeated(self) -> bool:
@@ -115,35 +145,61 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
     if _is_exact_by_luck(noise, data.total):
         return data.untested(FEW_REPEATS)
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
-    interact = (data.total - data.within.ss - data.full_model.ss) / data.total >= NEGLIGIBLE_SHARE
+    interact = _has_interactions(data)
 
     def estimate_effect(names: tuple[str, ...]) -> FactorEffect | None:
-        added = data.added(names)
-        if added.df < 1:
+        basis = data.build_own_basis(names)
+        if not basis.shape[1]:
             return None
-        return FactorEffect(
-            names,
-            Variation(data.total, noise, data.y.size).estimate_explained_share(added, data.level),
-            f_upper_p(added.ss / added.df / (noise.ss / noise.df), added.df, noise.df),
-            by_chance=1.0 if interact else added.df * noise.ss / noise.df / data.total,
-        )
+        effect = _test_effect(data, names, basis, noise)
+        return replace(effect, difference=None) if interact else effect
 
     return replace(_build_effects_with_members(data, estimate_effect), joint=_estimate_joint(data))
+
+
+def _test_effect(data: _Data, names: tuple[str, ...], basis: Array, noise: SumOfSquares) -> FactorEffect:
+    """Test the effect that the ``basis`` explains, with the variance of each cell if the settings are repeated."""
+    ss, df, n = data.sum_squares(basis), basis.shape[1], data.y.size
+    least = _NOTHING * data.total / n
+    own = measure_cell_noise(basis, data.counts, data.squares, data.number_levels(names), least)
+    own = own or EffectNoise.pooled(df, max(0.0, n - 1 - noise.df - df), noise, n)
+    share = own.estimate_share(ss, data.total, noise, n, data.level)
+    return FactorEffect(names, share, own.compute_p(ss), difference=_bound_difference(data, names, basis, own))
+
+
+def _has_interactions(data: _Data) -> bool:
+    """Return whether the effect of a factor differs significantly between levels of the others."""
+    between = data.total - data.within.ss - data.full_model.ss
+    df, noise = data.counts.size - 1 - data.full_model.df, data.within
+    if df < 1 or noise.df < 1 or noise.ss <= 0:
+        return df >= 1 and noise.df >= 1 and between > _NOTHING * data.total
+    return f_upper_p(between / df / (noise.ss / noise.df), df, noise.df) < _DIFFERS
+
+
+def _bound_difference(data: _Data, names: Sequence[str], basis: Array, noise: EffectNoise) -> float | None:
+    """Return the upper limit of the relative difference between any two levels, the others fixed."""
+    columns = np.column_stack([data.columns[name] for name in names])
+    levels, number = np.unique(columns, axis=0, return_inverse=True)
+    if len(levels) > _MOST_LEVELS or not noise.error_df > 0:
+        return None
+    along = basis.T @ (np.sqrt(data.counts)[:, None] * (columns - data.counts @ columns / data.counts.sum()))
+    levels = levels @ np.linalg.pinv(along)
+    distance = np.sqrt(max(float(np.sum((levels - level) ** 2, axis=1).max()) for level in levels))
+    bound, number = float(distance) * noise.bound_distance(data.sum_squares(basis), data.level), number.reshape(-1)
+    if data.log_base is not None:
+        return math.expm1(min(700.0, bound * math.log(data.log_base)))
+    means = data.center + np.bincount(number, data.counts * data.means) / np.bincount(number, data.counts)
+    base = float(means.min() if means.min() > 0 else np.abs(means).max())
+    return bound / base if base else None
 
 
 def _estimate_joint(data: _Data) -> FactorEffect | None:
     """Estimate the difference of all settings against their repeats; None with few repeats or a single factor."""
     noise = data.within
-    if len(data.columns) < 2 or noise.df < LEAST_DF:
+    if len(data.columns) < 2 or noise.df < LEAST_DF or data.counts.size < 2:
         return None
-    between = SumOfSquares(max(0.0, data.total - noise.ss), data.counts.size - 1)
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
-    return FactorEffect(
-        tuple(data.columns),
-        Variation(data.total, noise, data.y.size).estimate_explained_share(between, data.level),
-        f_upper_p(between.ss / between.df / (noise.ss / noise.df), between.df, noise.df),
-        is_joint=True,
-    )
+    return replace(_test_effect(data, tuple(data.columns), data.between, noise), is_joint=True)
 
 
 def _choose_noise(data: _Data) -> SumOfSquares:
@@ -172,7 +228,8 @@ def _estimate_by_strata(data: _Data, shared: Indices) -> ResponseEffects:
         return data.untested(FEW_REPEATS)
 
     def estimate_effect(names: tuple[str, ...]) -> FactorEffect | None:
-        added = data.added(names)
+        basis = data.build_own_basis(names)
+        added = SumOfSquares(data.sum_squares(basis), basis.shape[1])
         if added.df < 1:
             return None
         depth = min(model_strata.depth(rows[name]) for name in names)
@@ -187,7 +244,7 @@ def _estimate_by_strata(data: _Data, shared: Indices) -> ResponseEffects:
             names,
             Variation(data.total, error, data.y.size).estimate_explained_share(added, data.level),
             test.p,
-            by_chance=added.df * error.ss / error.df / data.total if error.df else 1.0,
+            difference=_bound_difference(data, names, basis, EffectNoise.pooled(added.df, 0.0, error, data.y.size)),
         )
 
     return replace(_build_effects_with_members(data, estimate_effect), joint=_estimate_joint_in_strata(data, shared))

@@ -1,0 +1,215 @@
+"""Settings that two DATA have in common, what varies in one of them only, and the nearest settings if none is equal."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from iosonde.answers.caveats import format_some_texts
+from iosonde.core.errors import DataError
+from iosonde.core.grouping import group_by_key
+from iosonde.core.level_text import format_assignments, format_level
+from iosonde.core.message import Message
+from iosonde.core.table import Cell, Column, Table, build_column
+from iosonde.core.units import parse_typed_sizes
+from iosonde.core.verdict import VerdictState
+from iosonde.core.words import join_names
+from iosonde.data import factors, roles
+from iosonde.data.query import ResponseQuery
+from iosonde.data.responses import build_responses
+from iosonde.data.source import Source
+from iosonde.data.varying import NAMES
+
+from .caveat import Caveat
+from .parts import DATA, ROW
+
+_MOST_CELLS = 200  # of each DATA, among which the nearest settings are looked for
+
+
+@dataclass(frozen=True)
+class CellColumns:
+    """The ``settings`` that both DATA have, and ``alone``: the columns that vary in one of them and are missing in the
+    other, with its name."""
+
+    settings: tuple[str, ...]
+    alone: Mapping[str, str]
+    caveats: tuple[Caveat, ...]
+
+
+def find_cell_columns(a: Source, b: Source, names: tuple[str, str], query: ResponseQuery) -> CellColumns:
+    """Find the columns of cells: factors that vary in one of the two. What one of them lacks cannot be matched: there
+    it is a fact where it is constant, as the name of the tool."""
+    table = stack_tables([a.trial_rows, b.trial_rows], names)
+    if a.knows_factors and b.knows_factors:
+        run_factors = factors.find_factors(table, [*a.runs, *b.runs], [*a.experiments, *b.experiments])
+        candidates = [*run_factors.names, *run_factors.confounded]
+        twins = set(run_factors.confounded)
+    else:
+        candidates, twins = (
+            list(dict.fromkeys(name for source in (a, b) for name in _list_setting_columns(source, query))),
+            set(),
+        )
+    levels = {name: _list_levels(table, name) for name in candidates if name in table.columns}
+    shared = {name: by_side for name, by_side in levels.items() if _is_shared(by_side)}
+    between = [name for name, by_side in shared.items() if all(len(own) == 1 for own in by_side.values())]
+    settings = [name for name in shared if name not in between and name not in twins]
+    alone = {
+        name: side
+        for name, by_side in levels.items()
+        for side, own in by_side.items()
+        if name not in shared and len(own) > 1 and not _follows_from(table, name, settings)
+    }
+    if not settings and len(set(alone.values())) == 2:
+        raise _build_lone_error(names, alone)
+    units = table.level_units()
+    differing = [name for name in between if len({level for own in shared[name].values() for level in own}) > 1]
+    caveats = [
+        Caveat(
+            Message(
+                "factor-differs",
+                "{factor} differs, too: {levels}",
+                factor=name,
+                levels=_format_levels(shared[name], units.get(name, "")),
+            ),
+            "goes-together",
+        )
+        for name in differing
+    ]
+    return CellColumns(tuple(settings), alone, (*caveats, *_describe_lone_columns(alone)))
+
+
+def _build_lone_error(names: tuple[str, str], alone: Mapping[str, str]) -> DataError:
+    """Return the error for two DATA that have no setting in common, though both vary some."""
+    own = [join_names([column for column, side in alone.items() if side == name]) for name in names]
+    return DataError(
+        "no-common-setting",
+        "{name_a} and {name_b} have no setting in common",
+        "{columns_a} varies in {name_a} only, {columns_b} in {name_b} only: one name for both would match them; "
+        "{spell.where} chooses a level of each",
+        name_a=names[0],
+        name_b=names[1],
+        columns_a=own[0],
+        columns_b=own[1],
+    )
+
+
+def build_nearest_error(tables: Sequence[Table], names: Sequence[str], settings: Sequence[str]) -> DataError:
+    """Return the error for two DATA without an equal setting, with the settings that differ least."""
+    table = stack_tables(tables, names)
+    cells = group_by_key((key[0], key[1:]) for key, _ in table.groups([DATA, *settings]))
+    both = product(*(cells[name][:_MOST_CELLS] for name in names))
+    a, b = min(both, key=lambda pair: sum(x != y for x, y in zip(*pair, strict=True)))
+    places = [place for place, (x, y) in enumerate(zip(a, b, strict=True)) if x != y]
+    columns = [settings[place] for place in places]
+    units = table.level_units()
+    of_a, of_b = (
+        ", ".join(format_assignments({settings[place]: cell[place] for place in places}, units)) for cell in (a, b)
+    )
+    return DataError(
+        "no-common-setting",
+        "{name_a} and {name_b} have no setting in common",
+        "the nearest differ in {columns}: {setting_a} in {name_a}, {setting_b} in {name_b}; {spell.by} names the "
+        "columns to match",
+        name_a=names[0],
+        name_b=names[1],
+        columns=join_names(columns),
+        setting_a=of_a,
+        setting_b=of_b,
+    )
+
+
+def _list_levels(table: Table, name: str) -> dict[str, list[Cell]]:
+    """Return DATA → its levels of a column."""
+    return group_by_key((str(side), level) for (side, level), _ in table.groups([DATA, name]))
+
+
+def _is_shared(levels_by_side: Mapping[str, Sequence[Cell]]) -> bool:
+    """Return whether both DATA have a column. One that lacks it can be matched with rows that lack its value."""
+    lacking = [side for side, levels in levels_by_side.items() if list(levels) == [None]]
+    return not lacking or all(None in levels for levels in levels_by_side.values())
+
+
+def _follows_from(table: Table, name: str, settings: Sequence[str]) -> bool:
+    """Return whether the settings separate the levels of a column that one DATA lacks, as those of a placeholder."""
+    rows = table.take(np.flatnonzero(~table.columns[name].missing))
+    return len(rows.groups(settings)) == len(rows.groups([*settings, name]))
+
+
+def _describe_lone_columns(alone: Mapping[str, str]) -> list[Caveat]:
+    """Describe columns that vary in one DATA and are missing in the other: their levels are pooled."""
+    template = "{columns} {verb} in {side} only: its levels are pooled ({spell.where} chooses one)"
+    by_side = group_by_key((side, name) for name, side in alone.items())
+    return [
+        Caveat(
+            Message(
+                "one-sided-setting",
+                template if len(columns) == 1 else template.replace("its", "their"),
+                columns=join_names(columns),
+                verb="varies" if len(columns) == 1 else "vary",
+                side=side,
+            ),
+            "goes-together",
+            VerdictState.NOT_SEPARABLE,
+            join_names(columns),
+        )
+        for side, columns in by_side.items()
+    ]
+
+
+def _list_setting_columns(source: Source, query: ResponseQuery) -> list[str]:
+    """Return the factors of a store, or the columns of a table that look set."""
+    if source.knows_factors:
+        return source.varying_factors.names
+    measured = [response.measured or response.title for response in build_responses(source, query)]
+    return [name for name in roles.guess_roles(source.table, measured).settings if name not in NAMES]
+
+
+def _format_levels(levels_by_side: Mapping[str, Sequence[Cell]], unit: str) -> str:
+    return ", ".join(
+        f"{format_some_texts([format_level(level, unit) for level in levels])} in {side}"
+        for side, levels in levels_by_side.items()
+    )
+
+
+def stack_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
+    """Stack the rows of all tables, with the column DATA naming their origin; columns absent from a table are missing
+    there."""
+    columns: dict[str, Column] = {}
+    for name in dict.fromkeys(name for table in tables for name in table.columns):
+        parts = _unify_sizes([table.columns.get(name) for table in tables])
+        first = next(part for part in parts if part is not None)
+        if all(part is not None and part.numeric for part in parts):
+            values: Any = np.concatenate([part.values for part in parts if part is not None])
+            columns[name] = replace(first, values=values)
+            continue
+        cells = [cell for part, table in zip(parts, tables, strict=True) for cell in _list_values(part, len(table))]
+        columns[name] = replace(build_column(name, cells, first.label, first.unit), role=first.role)
+    if ROW in columns and "run" in columns:  # a store and a table: only one of them identifies its trials
+        del columns[ROW]
+    whose = [name for name, table in zip(names, tables, strict=True) for _ in range(len(table))]
+    inside = tuple(dict.fromkeys(name for table in tables for name in table.inside))
+    return Table({**columns, DATA: build_column(DATA, whose)}, " and ".join(names), inside=inside)
+
+
+def _unify_sizes(parts: Sequence[Column | None]) -> list[Column | None]:
+    """Return the columns with written sizes (``64k``) in bytes, if one of them has numbers."""
+    if not any(part is not None and part.numeric for part in parts):
+        return list(parts)
+    return [part if part is None or part.numeric else _sizes_to_bytes(part) for part in parts]
+
+
+def _sizes_to_bytes(column: Column) -> Column:
+    levels = [level for level in column.codes()[1] if level is not None]
+    sizes = parse_typed_sizes(levels)
+    if sizes is None:
+        return column
+    size_by_level = dict(zip(levels, sizes, strict=True))
+    cells = [None if value is None else size_by_level[value] for value in column.values]
+    return build_column(column.name, cells, column.label, "bytes")
+
+
+def _list_values(column: Column | None, n: int) -> list[Any]:
+    values = [None] * n if column is None else column.values.tolist()
+    return [None if value != value else value for value in values]

@@ -1,0 +1,82 @@
+"""The roles that columns play in an analysis: what a table, its file or its user says of them, and the rest guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class ColumnRole(StrEnum):
+    """The part that a column plays in an analysis."""
+
+    RESPONSE = "response"
+    SETTING = "setting"
+    BLOCK = "block"
+    COVARIATE = "covariate"  # looks set, but is no factor of the question
+    OUTCOME = "outcome"  # measured, but not the response
+    PART = "part"  # numbers the parts of a trial
+    REPETITION = "repetition"
+    ORDER = "order"  # numbers or dates the rows
+    FACT = "fact"
+    CONSTANT = "constant"
+
+
+SET_ROLES = (ColumnRole.SETTING, ColumnRole.CONSTANT)
+_COUNTERS = (ColumnRole.PART, ColumnRole.REPETITION, ColumnRole.ORDER, ColumnRole.BLOCK)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Column → role; responses come first, in the order in which they were named. ``stated`` are not guessed."""
+
+    by_column: Mapping[str, ColumnRole]
+    stated: frozenset[str] = frozenset()
+
+    def select(self, *roles: ColumnRole) -> tuple[str, ...]:
+        """Return the columns that have one of these roles."""
+        return tuple(name for name, role in self.by_column.items() if role in roles)
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """Columns to analyse."""
+        return self.select(ColumnRole.RESPONSE)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Columns that were set, also constant ones."""
+        return self.select(*SET_ROLES)
+
+    @property
+    def adjustable(self) -> tuple[str, ...]:
+        """Columns whose effect a comparison of others takes out: those that were set, covariates, and stated blocks."""
+        return tuple(
+            name
+            for name, role in self.by_column.items()
+            if role in (*SET_ROLES, ColumnRole.COVARIATE) or (role is ColumnRole.BLOCK and name in self.stated)
+        )
+
+    @property
+    def numbering(self) -> tuple[str, ...]:
+        """Columns that count or date the rows."""
+        return self.select(*_COUNTERS)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Facts about single rows."""
+        return self.select(ColumnRole.FACT)
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Columns that look measured, but were not requested."""
+        return self.select(ColumnRole.OUTCOME)
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Columns that are neither requested nor settings."""
+        return (*self.numbering, *self.remarks, *self.others)
+
+    def with_responses(self, responses: Sequence[str], sources: Sequence[str]) -> Roles:
+        """Return the roles with only these responses; the ``sources`` that they are computed from have no role."""
+        rest = {name: role for name, role in self.by_column.items() if name not in (*responses, *sources)}
+        return replace(self, by_column=dict.fromkeys(responses, ColumnRole.RESPONSE) | rest)

@@ -1,0 +1,99 @@
+"""The profile of DATA: what each column is, which go together, the cells with their trials, and what counts as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from iosonde.core.column_roles import ColumnRole, Roles
+from iosonde.core.data_profile import ColumnProfile, Profile
+from iosonde.core.errors import InputError
+from iosonde.core.schema import BRING_UPS
+from iosonde.core.table import Cell, Column, Table, format_cell
+from iosonde.core.units import parse_typed_sizes
+
+from . import roles, together
+from .subsamples import average_trials
+
+_MIN_LOGARITHMIC_RANGE = 100.0  # two decades
+_CAN_GO_TOGETHER = (ColumnRole.SETTING, ColumnRole.COVARIATE, ColumnRole.BLOCK)
+
+
+def profile_table(table: Table) -> Profile:
+    """Build the profile of a table, without a response if no column looks measured. Raises DataError for a spoilt
+    cell."""
+    warnings = table.warnings
+    try:
+        column_roles = roles.guess_roles(table)
+    except InputError as error:
+        column_roles = roles.guess_roles(table, is_measured=False)
+        warnings = (*warnings, error.message)
+    trials = average_trials(table, column_roles.responses)
+    unit = "row" if len(trials.rows) == len(table) else "trial"
+    warnings = (*warnings, *([trials.note] if trials.note else ()))
+    return build_profile(table, trials.rows, column_roles, column_roles.select(ColumnRole.SETTING), unit, warnings)
+
+
+def build_profile(
+    table: Table, trials: Table, column_roles: Roles, factors: Sequence[str], unit: str, warnings: Sequence[str]
+) -> Profile:
+    """Build the profile of ``table``, whose rows are parts of ``trials``; the ``factors`` form cells."""
+    varying = [name for name in column_roles.select(*_CAN_GO_TOGETHER) if len(table.groups([name])) > 1]
+    # What goes together is seen in the distinct settings.
+    distinct = table.take(np.array([at[0] for _, at in table.groups(varying)], dtype=np.intp))
+    groups = together.find_groups(distinct, varying)
+    nested = together.find_nested(distinct, varying)
+    bring_ups = [name for name in BRING_UPS if name in trials.columns]
+    if bring_ups and len(trials.groups(bring_ups)) < len(trials):
+        unit = "bring-up"
+    columns = tuple(
+        profile_column(
+            table.columns[name],
+            role,
+            _find_side(table, name, factors),
+            tuple(other for group in groups if name in group for other in group if other != name),
+            nested.get(name, ()),
+            name in column_roles.stated,
+        )
+        for name, role in column_roles.by_column.items()
+    )
+    cells = tuple((key, int(at.size)) for key, at in trials.groups(factors))
+    return Profile(columns, tuple(factors), cells, unit, tuple(warnings))
+
+
+def profile_column(
+    column: Column,
+    role: ColumnRole,
+    missing_at: str = "",
+    twins: tuple[str, ...] = (),
+    follows: tuple[str, ...] = (),
+    is_stated: bool = False,
+) -> ColumnProfile:
+    """Build the profile of a column from what the others say about it."""
+    levels = [level for level in column.codes()[1] if level is not None]
+    missing = int(column.missing.sum())
+    unit, scale, n = column.level_unit or column.unit, _find_scale(levels), len(column.values) - missing
+    return ColumnProfile(column.name, role, unit, scale, len(levels), n, missing, missing_at, twins, follows, is_stated)
+
+
+def _find_scale(levels: Sequence[Cell]) -> str:
+    """Return ``log`` for numbers or sizes that span decades, ``linear`` for others, '' for text."""
+    sizes = parse_typed_sizes(levels)
+    numbers: Sequence[float] = sizes or [level for level in levels if isinstance(level, int | float)]
+    if len(numbers) < max(len(levels), 1):
+        return ""
+    return "log" if min(numbers) > 0 and max(numbers) >= _MIN_LOGARITHMIC_RANGE * min(numbers) else "linear"
+
+
+def _find_side(table: Table, name: str, factors: Sequence[str]) -> str:
+    """Return the setting at which all missing cells of a column are, such as ``fs=nfs``; '' without one."""
+    missing = table.columns[name].missing
+    if not missing.any() or missing.all():
+        return ""
+    for factor in factors:
+        codes, levels = table.columns[factor].codes()
+        sides = set(codes[missing].tolist())
+        if len(sides) == 1 < len(levels) and factor != name:
+            return f"{factor}={format_cell(levels[sides.pop()])}"
+    return ""

@@ -1,0 +1,118 @@
+"""Numbers of a single process: a tool's own number and the sum over its only rank are the same, and have one name.
+
+Runs of several ranks have ``bandwidth_sum_of_ranks``, where an import of the tool, or a run of one rank, has
+``bandwidth_last_done``. Earlier versions named the sum over one rank as that over several. A number of one process is
+read under the name that the other runs of its operation have, else under the tool's own. The store stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from iosonde.core.grouping import group_by_key
+from iosonde.core.headlines import COMMAND
+from iosonde.core.stored import StoredRun
+from iosonde.core.table import Table
+
+from .choice import column_to_texts
+from .stored import mask_run_rows
+
+_COMBINED = ("_sum_of_ranks", "_mean_of_ranks")
+_OWN = ("_last_done", "", "_mean")  # in order of preference
+# Tools whose own rate stops at the last of their processes. Others may sum the rates of their threads.
+_LAST_DONE_TOOLS = {"elbencho", "fio", "io500", "ior", "iozone", "mdtest"}
+
+Key = tuple[str, str]  # operation, metric
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row of a whole run of a tool, by its number. ``is_summed``: an earlier version summed over its one process, and
+    the tool's own clock is known."""
+
+    at: int
+    run: str
+    key: Key
+    is_single: bool
+    is_summed: bool
+
+
+def name_single_processes(tables: Sequence[Table], runs: Sequence[Sequence[StoredRun]]) -> list[Table]:
+    """Return the results with one name for a number of one process, in all tables."""
+    if not any(_has_tool(run) for own in runs for run in own):
+        return list(tables)
+    metrics = {name for table in tables for name in column_to_texts(table, "metric")}
+    kinds = {name.removesuffix(end) for name in metrics for end in _COMBINED if name.endswith(end)}
+    if not kinds:
+        return list(tables)
+    names = {f"{kind}{end}" for kind in kinds for end in (*_COMBINED, *_OWN)}
+    rows = [_list_rows(table, names, own) for table, own in zip(tables, runs, strict=True)]
+    renamed = _choose_names([row for several in rows for row in several])
+    return [_rename(table, own, renamed) for table, own in zip(tables, rows, strict=True)]
+
+
+def _list_rows(table: Table, names: Collection[str], runs: Sequence[StoredRun]) -> list[_Row]:
+    """List the rows of whole runs of tools with these metrics. Numbers that include the start of a command are left
+    out, as their clock is another one."""
+    columns = [column_to_texts(table, name) for name in ("run", "operation", "metric", "includes")]
+    chosen = mask_run_rows(table) & np.isin(columns[2].astype(str), list(names)) & (columns[3] != COMMAND)
+    by_id = {run.id: run for run in runs}
+    facts = {name: _describe_run(by_id[name]) for name in set(columns[0][chosen]) if _has_tool(by_id.get(name))}
+    rows = []
+    for at in np.flatnonzero(chosen):
+        run, operation, metric = (str(column[at]) for column in columns[:3])
+        if run in facts and operation not in facts[run][2]:
+            rows.append(_Row(int(at), run, (operation, metric), *facts[run][:2]))
+    return rows
+
+
+def _has_tool(run: StoredRun | None) -> bool:
+    return run is not None and (run.imported or any(phase.is_command for phase in run.phases))
+
+
+def _describe_run(run: StoredRun) -> tuple[bool, bool, frozenset[str]]:
+    """Return whether the run has one process, whether its rates are sums of one, and the operations of our engine."""
+    native = frozenset(phase.operation for phase in run.phases if not (run.imported or phase.is_command))
+    is_single = run.factors.get("ranks", 1) == 1
+    phases = [phase for phase in run.phases if phase.read_from_each and phase.tools]
+    processes = {(phase.document.get("settings") or {}).get("ranks", 1) for phase in phases}
+    known = all(_LAST_DONE_TOOLS.issuperset(phase.tools) for phase in phases)
+    return is_single, is_single and known and processes == {1}, native
+
+
+def _choose_names(rows: Sequence[_Row]) -> dict[Key, str]:
+    """Return (operation, metric) of rows of one process → its common name."""
+    single = group_by_key((row.key, row.run) for row in rows if row.is_single)
+    several = {row.key for row in rows if not row.is_single}
+    summed = {row.key for row in rows if row.is_summed}
+    renamed: dict[Key, str] = {}
+    for operation, metric in sorted({*single, *several}):
+        end = next((end for end in _COMBINED if metric.endswith(end)), "")
+        kind = metric.removesuffix(end)
+        own = [f"{kind}{clock}" for clock in _OWN] if end else []
+        known = next((name for name in own if (operation, name) in single), "")
+        if not set(single.get((operation, metric), ())).isdisjoint(single.get((operation, known), ())):
+            continue  # the tool has both clocks
+        if (operation, metric) in several:
+            renamed |= {(operation, known): metric} if known else {}
+        elif known or (operation, metric) in summed:
+            renamed[operation, metric] = known or (own[0] if end == _COMBINED[0] else kind)
+    return renamed
+
+
+def _rename(table: Table, rows: Sequence[_Row], renamed: Mapping[Key, str]) -> Table:
+    """Return the table with the common names, without rows that repeat such a number with the command's start."""
+    changed = {row.at: renamed[row.key] for row in rows if row.is_single and row.key in renamed}
+    if not changed:
+        return table
+    metrics = table.columns["metric"].values.copy()
+    metrics[list(changed)] = list(changed.values())
+    taken = {(row.run, row.key[0], changed[row.at]) for row in rows if row.at in changed}
+    names = (column_to_texts(table, "run"), column_to_texts(table, "operation"), metrics)
+    inside = column_to_texts(table, "includes")
+    repeated = np.array([key in taken for key in zip(*names, strict=True)]) & (inside == COMMAND)
+    table = replace(table, columns={**table.columns, "metric": replace(table.columns["metric"], values=metrics)})
+    return table.take(np.flatnonzero(~repeated)) if repeated.any() else table

@@ -1,0 +1,38 @@
+"""Columns that go together: those that always change together, and those that follow from another one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from iosonde.core.table import Table
+
+
+def is_bijective(rows: Table, name: str, other: str) -> bool:
+    """Return whether the levels of two columns correspond one to one, so that grouping cannot separate them."""
+    return len(rows.groups([name, other])) == len(rows.groups([name])) == len(rows.groups([other]))
+
+
+def find_groups(rows: Table, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of two or more columns that always change together."""
+    groups: list[list[str]] = []
+    for name in names:
+        group = next((group for group in groups if is_bijective(rows, group[0], name)), None)
+        if group is None:
+            groups.append([name])
+        else:
+            group.append(name)
+    return tuple(tuple(group) for group in groups if len(group) > 1)
+
+
+def find_nested(rows: Table, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    """Return column → columns with more levels, each of which determines its level."""
+    n_levels = {name: len(rows.groups([name])) for name in names}
+    nested = {
+        name: tuple(
+            other
+            for other in names
+            if n_levels[name] < n_levels[other] < len(rows) and len(rows.groups([name, other])) == n_levels[other]
+        )
+        for name in names
+    }
+    return {name: others for name, others in nested.items() if others}

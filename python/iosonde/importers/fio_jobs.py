@@ -1,0 +1,116 @@
+"""fio's jobs: which entries of an output are threads of one job, and which settings belong to which job.
+
+The entries of one name, group and setting are the threads (or servers) of one job. Jobs are different settings: they
+are never summed. Settings that all jobs share are the run's; the others, with the ``job``'s name, are those of its
+rows. A job that lacks an option which others have has fio's default.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from iosonde.core.message import Message
+from iosonde.core.types import FactorValue
+
+from .parsed import Parsed, Row
+
+Settings = dict[str, FactorValue]
+
+# fio's own defaults (HOWTO) of options that other jobs of one output may set.
+_DEFAULTS: Settings = {"block_size": 4096, "io_depth": 1, "direct": 0, "ranks": 1}
+# Options with which a write job reads, and with which blocks have several sizes.
+_VERIFIES = {"verify", "do_verify", "verify_only"}
+_SIZE_RANGES = {"bsrange", "blocksize_range", "bssplit", "bs_unaligned", "verify", "zonemode", "read_iolog"}
+
+
+@dataclass
+class FioJob:
+    """A job: its name, its group (jobs of one group run at the same time), its settings, its ``parts`` (threads or
+    servers, as its reader has them). ``factors`` are the settings that distinguish its rows; ``iteration`` counts
+    earlier jobs of the same name and settings, None if there are none."""
+
+    name: str
+    group: int
+    settings: Settings
+    parts: list[Any] = field(default_factory=list)
+    factors: Settings | None = None
+    iteration: int | None = None
+
+
+def group_parts(parts: Iterable[tuple[str, int, Settings, Any]]) -> list[FioJob]:
+    """Return the jobs of (name, group, settings, part), in order."""
+    jobs: dict[tuple[Any, ...], FioJob] = {}
+    for name, group, settings, part in parts:
+        key = (name, group, *sorted(settings.items()))
+        jobs.setdefault(key, FioJob(name, group, settings)).parts.append(part)
+    return list(jobs.values())
+
+
+def assign_settings(run: Parsed, jobs: Sequence[FioJob], line: int) -> None:
+    """Give the run the settings that all jobs share, and each job's rows the others; note jobs that ran together."""
+    every = [{"job": job.name[:200], **job.settings} for job in jobs]
+    names = dict.fromkeys(name for settings in every for name in settings)
+    for name in names:
+        for settings in every:
+            if name in _DEFAULTS:
+                settings.setdefault(name, _DEFAULTS[name])
+    shared = {name for name in names if len({(name in settings, settings.get(name)) for settings in every}) == 1}
+    run.factors |= {name: value for name, value in every[0].items() if name in shared and name != "job"}
+    if "job" in shared and jobs[0].name:
+        run.facts["job"] = every[0]["job"]
+    earlier: list[Settings] = []
+    for job, settings in zip(jobs, every, strict=True):
+        job.factors = {name: value for name, value in settings.items() if name not in shared} or None
+        job.iteration = earlier.count(settings) if every.count(settings) > 1 else None
+        earlier.append(settings)
+    _note_concurrent_jobs(run, jobs, line)
+
+
+def _note_concurrent_jobs(run: Parsed, jobs: Sequence[FioJob], line: int) -> None:
+    by_group: dict[int, list[str]] = {}
+    for job in jobs:
+        by_group.setdefault(job.group, []).append(job.name)
+    if len(jobs) > 1:
+        run.facts["groups"] = [list(dict.fromkeys(names)) for names in by_group.values()]
+    for names in by_group.values():
+        if len(names) > 1:
+            run.warn(
+                line,
+                Message(
+                    "concurrent-jobs",
+                    "{jobs} ran at the same time (one group): each is a setting of its own, measured beside the others",
+                    jobs=", ".join(dict.fromkeys(names))[:200],
+                ),
+            )
+
+
+def sum_rates(rows: Sequence[Row], factors: Settings | None) -> list[Row]:
+    """Return the sums of the rates of a job's threads or servers, by direction."""
+    sums: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row.metric in ("bandwidth_own", "rate_own"):
+            sums.setdefault((row.operation, row.metric), []).append(row)
+    return [
+        Row(
+            operation,
+            metric.replace("_own", "_sum_of_ranks"),
+            sum(row.value for row in parts),
+            parts[0].unit,
+            parts[0].line,
+            count=None if parts[0].count is None else sum(row.count or 0 for row in parts),
+            factors=factors,
+        )
+        for (operation, metric), parts in sums.items()
+    ]
+
+
+def is_merged(options: Mapping[str, Any], settings: Settings, moved: Mapping[str, tuple[float, float]]) -> bool:
+    """Return whether an entry covers jobs of other settings too: group_reporting merges a whole group, and prints the
+    options of one. ``moved``: read or write → (bytes, operations), of those that were done."""
+    rw, size = str(settings.get("rw", "")).removeprefix("rand"), settings.get("block_size")
+    if (rw == "read" and "write" in moved) or (rw == "write" and "read" in moved and not _VERIFIES & options.keys()):
+        return True
+    if not isinstance(size, int) or _SIZE_RANGES & options.keys():
+        return False
+    means = [(n_bytes / n_operations, n_operations) for n_bytes, n_operations in moved.values() if n_operations]
+    return any(mean > 1.001 * size or (mean < 0.9 * size and n_operations >= 20) for mean, n_operations in means)

@@ -1,0 +1,119 @@
+"""The verdicts that a page leads with: they quote those of ``summary``, and no section contradicts them."""
+
+from dataclasses import replace
+
+import pytest
+
+import iosonde
+from iosonde.commands.report.answer import ReportQuery, report
+from iosonde.commands.report.content import Page
+from iosonde.commands.report.section_verdicts import build_verdict_lines
+from iosonde.core.types import Estimate
+from iosonde.core.verdict import Verdict, VerdictState
+from page_sample import sample_page
+
+pd = pytest.importorskip("pandas")
+
+
+def page_of(*verdicts: Verdict) -> Page:
+    return replace(sample_page(), verdicts=verdicts, responses={"write bandwidth": ("Write", "bytes/s")})
+
+
+def effect(state: VerdictState, name: str = "fs", share: float = 0.5, **more: object) -> Verdict:
+    estimate = None if state is VerdictState.NOT_TESTED else Estimate(share, share / 2, 0.9, 0.95, 12)
+    return Verdict("effect", "write bandwidth", (name,), state, estimate=estimate, **more)
+
+
+def test_a_line_has_the_state_the_share_with_its_interval_and_n():
+    (line,) = build_verdict_lines(page_of(effect(VerdictState.DIFFERENT)))
+    assert (line.state, line.response) == ("different", "Write")
+    assert "50 % (25–90 %)" in line.text and "n = 12" in line.text and line.text.startswith("fs ")
+
+
+@pytest.mark.parametrize("state", list(VerdictState))
+def test_each_state_is_named_and_only_a_difference_is_said_to_matter(state):
+    (line,) = build_verdict_lines(page_of(effect(state)))
+    assert line.state == str(state) and ("matters" in line.text) is (state is VerdictState.DIFFERENT)
+
+
+def test_differences_come_first_the_largest_share_before_others():
+    verdicts = (
+        effect(VerdictState.INCONCLUSIVE, "a"),
+        effect(VerdictState.DIFFERENT, "b", 0.1),
+        effect(VerdictState.DIFFERENT, "c", 0.8),
+    )
+    assert [line.text.split()[0] for line in build_verdict_lines(page_of(*verdicts))] == ["c", "b", "no"]
+
+
+def test_the_best_setting_stands_with_the_first_effect_and_only_if_it_is_significant():
+    best = Verdict(
+        "best", "write bandwidth", (), VerdictState.DIFFERENT, None, "fs=nfs", Estimate(2.0**20, 1.0, 2.0, 0.95, 3)
+    )
+    first, second = build_verdict_lines(
+        page_of(effect(VerdictState.DIFFERENT), effect(VerdictState.DIFFERENT, "b", 0.1), best)
+    )
+    assert "best 1.00 MiB/s at fs=nfs" in first.text and "best" not in second.text
+    unsure = replace(best, state=VerdictState.INCONCLUSIVE)
+    assert "best" not in build_verdict_lines(page_of(effect(VerdictState.INCONCLUSIVE), unsure))[0].text
+
+
+def test_a_doubt_is_said_in_words():
+    (line,) = build_verdict_lines(page_of(effect(VerdictState.INCONCLUSIVE, doubts=("drift",))))
+    assert "drift" in line.text
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Two file systems at a constant number of clients: one effect that is there, one that is not."""
+    rows = [
+        {"fs": fs, "size": size, "clients": 1, "bandwidth": base + noise}
+        for fs, base in (("nfs", 100.0), ("ceph", 150.0))
+        for size in (4, 64)
+        for noise in (-1.0, 0.3, 1.2)
+    ]
+    path = tmp_path / "t.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    return path
+
+
+def test_the_page_quotes_the_verdicts_of_summary(table):
+    page = report(ReportQuery(str(table)))
+    assert isinstance(page, Page)
+    assert [verdict.to_json() for verdict in page.verdicts] == iosonde.summary(str(table)).to_dict()["verdicts"]
+    states = {line.text.split()[0]: line.state for line in build_verdict_lines(page)}
+    assert states == {"fs": "different", "negligible": "equal"}
+
+
+def test_sections_say_of_a_factor_what_the_verdicts_say(table):
+    """The section of what matters, and the table's own verdicts, are those of ``rank``."""
+    page = report(ReportQuery(str(table)))
+    assert isinstance(page, Page)
+    states = {verdict.subject: verdict.state for verdict in page.verdicts if verdict.question == "effect"}
+    verdicts = iosonde.rank(str(table)).to_dict()["verdicts"]
+    ranked = {tuple(verdict["subject"]): verdict["state"] for verdict in verdicts}
+    assert states == {subject: ranked[subject] for subject in states}
+    ranking = page.influences.items[0].ranking
+    assert ranking is not None and ranking.sentence.split()[0] == "fs" and "size" in ranking.sentence
+
+
+def test_a_constant_is_in_no_headline(table):
+    page = report(ReportQuery(str(table), by=("fs", "clients", "size")))
+    assert isinstance(page, Page)
+    assert "clients" not in page.headline and "clients" not in page.answers.sentence.split("widest")[0]
+
+
+def test_how_a_table_was_read_is_a_line_of_data_and_no_finding(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("fs;Bandbreite [MB/s]\n" + "".join(f"{fs};{n},5\n" for fs in "ab" for n in range(3)))
+    page = report(ReportQuery(str(path)))
+    assert isinstance(page, Page)
+    assert all("decimal" not in finding.sentence for finding in page.findings)
+    assert [sentence for sentence in page.answers.what if sentence.startswith("Data: ")]
+
+
+def test_effects_without_an_estimate_on_one_response_are_one_line():
+    verdicts = [effect(VerdictState.NOT_TESTED, name) for name in "abc"]
+    (line,) = build_verdict_lines(page_of(*verdicts))
+    assert all(name in line.text.split() for name in ("b", "c"))
+    (many,) = build_verdict_lines(page_of(*(effect(VerdictState.NOT_TESTED, name) for name in "abcdefgh")))
+    assert "8" in many.text.split()

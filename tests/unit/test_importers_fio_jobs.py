@@ -1,0 +1,164 @@
+"""Jobs of one fio output are settings: never summed, never a part of a name; threads and servers of a job are ranks."""
+
+import json
+
+import pytest
+
+from iosonde.importers.registry import understand
+from iosonde.importers.runs import build_runs
+from iosonde.importers.text import Text
+
+KIB = 1024
+
+
+def entry(job, group, rate, size=4 * KIB, *, write=False, percentile=None, **options):
+    """Return fio's object of one entry that ran for 2 s."""
+    section = {
+        "io_bytes": int(2 * rate * size),
+        "bw_bytes": rate * size,
+        "iops": float(rate),
+        "runtime": 2000,
+        "total_ios": 2 * rate,
+        "clat_ns": {"mean": 1.0, "N": 2 * rate, "percentile": {"99.000000": percentile}} if percentile else {},
+    }
+    return {
+        "jobname": job,
+        "groupid": group,
+        "error": 0,
+        "job options": {"bs": str(size), **options},
+        "write" if write else "read": section,
+    }
+
+
+def read(entries, key="jobs", **more):
+    document = {"fio version": "fio-3.33", "global options": {"ioengine": "libaio"}, key: entries, **more}
+    text = Text(json.dumps(document, indent=1).encode(), "x.json")
+    understood = understand(text)
+    (parsed,) = understood.runs
+    return parsed, build_runs(understood, text, "e")
+
+
+def by_job(runs):
+    return {
+        run.factors["job"]: {(row.operation, row.metric): row.value for row in run.observations if row.rank is None}
+        for run in runs
+    }
+
+
+def codes(parsed):
+    return [note.sentence.code for note in parsed.warnings]
+
+
+FILE = [
+    entry("oltp", 0, 100, rw="randread", iodepth="8", percentile=7_000),
+    entry("stream", 0, 10, 64 * KIB, write=True, rw="write"),
+    entry("later", 1, 50, rw="randread"),
+]
+
+
+def test_jobs_are_settings_of_one_file_with_operations_of_plain_names():
+    parsed, runs = read(FILE)
+    assert {row.operation for row in parsed.rows} == {"read", "write"}
+    assert parsed.factors == {"engine": "libaio"}
+    assert [run.factors["job"] for run in runs] == ["oltp", "stream", "later"]
+    assert [run.factors["block_size"] for run in runs] == [4 * KIB, 64 * KIB, 4 * KIB]
+    assert [run.factors["io_depth"] for run in runs] == [8, 1, 1]  # fio's default, as another job sets it
+    assert by_job(runs)["oltp"]["read", "completion_latency_p99"] == 7e-6
+    assert by_job(runs)["later"]["read", "rate_last_done"] == 50
+    assert parsed.facts["groups"] == [["oltp", "stream"], ["later"]]
+    assert codes(parsed).count("concurrent-jobs") == 1
+
+
+def test_one_job_is_no_factor():
+    parsed, (run,) = read(FILE[:1])
+    assert "job" not in run.factors
+    assert parsed.facts["job"] == "oltp"
+    assert run.factors["block_size"] == 4 * KIB
+    assert {row.metric for row in run.observations} >= {"rate_last_done"}
+
+
+def test_threads_of_one_of_several_jobs_are_summed_and_not_averaged():
+    _, runs = read([entry("a", 0, 100), *[entry("b", 1, rate, numjobs="2") for rate in (30, 40)]])
+    assert by_job(runs)["a"]["read", "rate_sum_of_ranks"] == 100
+    assert by_job(runs)["b"]["read", "rate_sum_of_ranks"] == 70
+    assert [run.factors["ranks"] for run in runs] == [1, 2]
+
+
+def test_a_job_that_repeats_after_a_stonewall_is_an_iteration():
+    _, (run,) = read([entry("a", 0, 100), entry("a", 1, 300)])
+    rates = [(row.repetition, row.value) for row in run.observations if row.metric == "rate_last_done"]
+    assert rates == [(0, 100), (1, 300)]
+
+
+def test_servers_are_ranks_of_their_own_job_and_the_total_of_all_jobs_is_no_result():
+    servers = [one | {"hostname": name} for name in ("n1", "n2") for one in FILE]
+    total = entry("All clients", 1, 320, percentile=9_000)
+    parsed, runs = read([*servers, total], "client_stats")
+    assert {job: values.get(("read", "rate_sum_of_ranks")) for job, values in by_job(runs).items()} == {
+        "oltp": 200,
+        "stream": None,
+        "later": 100,
+    }
+    assert by_job(runs)["stream"]["write", "bandwidth_sum_of_ranks"] == 2 * 10 * 64 * KIB
+    assert [run.factors["block_size"] for run in runs] == [4 * KIB, 64 * KIB, 4 * KIB]
+    assert not [row for row in parsed.rows if row.rank is None and row.metric.endswith("p99")]
+    assert all(run.factors["ranks"] == 2 for run in runs)
+
+
+@pytest.mark.parametrize(
+    ("rate", "metric", "is_noted"), [(200, "rate_last_done", False), (2000, "rate_sum_of_ranks", True)]
+)
+def test_the_total_of_all_servers_counts_if_it_is_their_sum(rate, metric, is_noted):
+    clients = [FILE[0] | {"hostname": name} for name in ("n1", "n2")]
+    parsed, (run,) = read([*clients, entry("All clients", 0, rate, percentile=9_000)], "client_stats")
+    whole = {row.metric: row.value for row in run.observations if row.rank is None}
+    assert whole[metric] == 200
+    assert ("completion_latency_p99" in whole) != is_noted
+    assert ("total-mismatch" in codes(parsed)) == is_noted
+
+
+def test_a_group_of_several_settings_has_the_settings_of_none():
+    merged = entry("a", 0, 100, rw="write") | {"write": entry("a", 0, 10, 64 * KIB, write=True)["write"]}
+    parsed, (run,) = read([merged])
+    assert "merged-jobs" in codes(parsed)
+    assert not {"rw", "block_size"} & run.factors.keys()
+
+
+TEXT = """a: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=8
+b: (g=0): rw=write, bs=(R) 64.0KiB-64.0KiB, (W) 64.0KiB-64.0KiB, (T) 64.0KiB-64.0KiB, ioengine=psync, iodepth=1
+fio-3.33
+"""
+REPORT = """{name}: (groupid=0, jobs={jobs}): err= 0: pid=1: Sat Nov 21 09:32:21 2026
+  {direction}: IOPS={rate}, BW=100MiB/s (105MB/s)(200MiB/2000msec)
+"""
+END = "\nRun status group 0 (all jobs):\n"
+
+
+def read_text(*reports):
+    text = Text((TEXT + "".join(REPORT.format(**report) for report in reports) + END).encode(), "x.txt")
+    understood = understand(text)
+    return build_runs(understood, text, "e")
+
+
+def test_each_job_of_a_text_has_its_own_settings():
+    jobs = (
+        {"name": "a", "jobs": 1, "direction": "read", "rate": 5},
+        {"name": "b", "jobs": 1, "direction": "write", "rate": 7},
+    )
+    runs = read_text(*jobs)
+    assert [run.factors["block_size"] for run in runs] == [4 * KIB, 64 * KIB]
+    assert [run.factors["rw"] for run in runs] == ["randread", "write"]
+    assert by_job(runs)["b"]["write", "rate_last_done"] == 7
+
+
+def test_a_whole_group_of_a_text_has_the_settings_that_its_jobs_share():
+    (run,) = read_text({"name": "a", "jobs": 2, "direction": "read", "rate": 5})
+    assert run.factors["engine"] == "psync"
+    assert not {"rw", "block_size", "io_depth"} & run.factors.keys()
+    assert run.facts["job"] == "a + b"
+
+
+def test_terse_lines_of_several_jobs_are_settings():
+    lines = "\n".join(";".join(["3", "fio-3.33", job, "0", "0", "1", "1", "1", "1", *["0"] * 120]) for job in "ab")
+    text = Text(f"x\n{lines}\n".encode(), "x.txt")
+    assert [run.factors.get("job") for run in build_runs(understand(text), text, "e")] == ["a", "b"]
