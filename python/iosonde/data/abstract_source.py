@@ -215,8 +215,8 @@ class Source(ABC):
         """Return the source with stated roles of columns. Raises InputError, DataError."""
         if not roles:
             return self
-        known = STATED_ROLES if self.has_response_columns else STATED_ROLES_OF_STORES
-        table = state_roles(self.table, roles, known)
+        accepted = STATED_ROLES if self.has_response_columns else STATED_ROLES_OF_STORES
+        table = state_roles(self.table, roles, accepted)
         return replace(self, table=table, stated_roles=(*self.stated_roles, *roles.items()))
 
     @abstractmethod

@@ -79,9 +79,9 @@ class VaryingFactors:
         stated = {column.name: column.role for column in rows.columns.values() if column.role}
         if not stated:
             return self
-        known = {factor.name: factor for factor in (*self.factors, *self.twins)}
+        by_name = {factor.name: factor for factor in (*self.factors, *self.twins)}
         added = [
-            replace(known.get(name, _build_factor(rows, name, Factor(name))), role=_FACTOR_ROLES[role])
+            replace(by_name.get(name, _build_factor(rows, name, Factor(name))), role=_FACTOR_ROLES[role])
             for name, role in stated.items()
             if role in _FACTOR_ROLES
         ]

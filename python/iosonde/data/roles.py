@@ -69,8 +69,8 @@ def guess_roles(
         roles.setdefault(column.name, looks_set)
     if by is not None:  # the question names the factors
         roles |= {name: ColumnRole.COVARIATE for name, role in roles.items() if role in SET_ROLES}
-    named = dict.fromkeys(setting_names, ColumnRole.SETTING) | dict.fromkeys(measured, ColumnRole.RESPONSE)
-    ordered = named | {name: roles[name] for name in table.columns if name not in named}
+    stated = dict.fromkeys(setting_names, ColumnRole.SETTING) | dict.fromkeys(measured, ColumnRole.RESPONSE)
+    ordered = stated | {name: roles[name] for name in table.columns if name not in stated}
     return Roles(ordered, frozenset(c.name for c in table.columns.values() if c.role))
 
 

@@ -79,8 +79,8 @@ def _describe_run(run: StoredRun) -> tuple[bool, bool, frozenset[str]]:
     is_single = run.factors.get("ranks", 1) == 1
     phases = [phase for phase in run.phases if phase.read_from_each and phase.tools]
     processes = {(phase.document.get("settings") or {}).get("ranks", 1) for phase in phases}
-    known = all(_LAST_DONE_TOOLS.issuperset(phase.tools) for phase in phases)
-    return is_single, is_single and known and processes == {1}, native
+    stops_last = all(_LAST_DONE_TOOLS.issuperset(phase.tools) for phase in phases)
+    return is_single, is_single and stops_last and processes == {1}, native
 
 
 def _choose_names(rows: Sequence[_Row]) -> dict[Key, str]:
@@ -93,13 +93,13 @@ def _choose_names(rows: Sequence[_Row]) -> dict[Key, str]:
         end = next((end for end in _COMBINED if metric.endswith(end)), "")
         kind = metric.removesuffix(end)
         own = [f"{kind}{clock}" for clock in _OWN] if end else []
-        known = next((name for name in own if (operation, name) in single), "")
-        if not set(single.get((operation, metric), ())).isdisjoint(single.get((operation, known), ())):
+        own_name = next((name for name in own if (operation, name) in single), "")
+        if not set(single.get((operation, metric), ())).isdisjoint(single.get((operation, own_name), ())):
             continue  # the tool has both clocks
         if (operation, metric) in several:
-            renamed |= {(operation, known): metric} if known else {}
-        elif known or (operation, metric) in summed:
-            renamed[operation, metric] = known or (own[0] if end == _COMBINED[0] else kind)
+            renamed |= {(operation, own_name): metric} if own_name else {}
+        elif own_name or (operation, metric) in summed:
+            renamed[operation, metric] = own_name or (own[0] if end == _COMBINED[0] else kind)
     return renamed
 
 

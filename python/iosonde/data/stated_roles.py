@@ -17,25 +17,25 @@ STATED_ROLES = tuple(role for role in ColumnRole if role is not ColumnRole.CONST
 STATED_ROLES_OF_STORES = (ColumnRole.SETTING, ColumnRole.BLOCK, ColumnRole.COVARIATE, ColumnRole.FACT)
 
 
-def state_roles(table: Table, roles: Mapping[str, str], known: Sequence[str] = STATED_ROLES) -> Table:
-    """Return the table with stated roles, of those that are ``known``: ``bw`` → ``response``, ``a+b`` → ``one``. Raises
-    InputError, DataError."""
+def state_roles(table: Table, roles: Mapping[str, str], accepted: Sequence[str] = STATED_ROLES) -> Table:
+    """Return the table with stated roles: ``bw`` → ``response``, ``a+b`` → ``one``. ``accepted``: the roles that these
+    data can have. Raises InputError, DataError."""
     for names, word in roles.items():
         joined = [names] if table.has_column(names) else names.split(_PLUS)
         columns = [table.column(name.strip()) for name in joined]  # raises, with the known columns
         if word == _TOGETHER and len(columns) > 1:
             table = _join_columns(table, columns)
-        elif word in known:
+        elif word in accepted:
             stated = {column.name: replace(column, role=word) for column in columns}
             table = replace(table, columns={**table.columns, **stated})
         else:
             raise InputError(
                 "unknown-role",
                 "{spell.roles}: {columns} cannot be '{role}'",
-                "known: {known}; A+B=one joins two columns",
+                "known: {roles}; A+B=one joins two columns",
                 columns=names,
                 role=word,
-                known=", ".join(known),
+                roles=", ".join(accepted),
             )
     return table
 

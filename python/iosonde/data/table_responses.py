@@ -54,8 +54,8 @@ def responses_from_table(source: Source, query: ResponseQuery) -> list[Response]
         return candidates
     titles = query.response or column_roles.responses
     names = [name for name in candidates[0].names if name not in titles]
-    said = build_assumption_warning(source, column_roles, titles, names)
-    return [replace(candidate, warnings=(said, *candidate.warnings)) for candidate in candidates]
+    warning = build_assumption_warning(source, column_roles, titles, names)
+    return [replace(candidate, warnings=(warning, *candidate.warnings)) for candidate in candidates]
 
 
 def _list_factors(table: Table, column_roles: Roles | None) -> tuple[Factor, ...]:

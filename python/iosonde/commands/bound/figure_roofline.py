@@ -57,8 +57,8 @@ class _Limit:
 
 def share_panels(items: Sequence[Roofline]) -> list[list[Roofline]]:
     """Return the rooflines of each panel: all in one if their axis is the same and their lines are few."""
-    is_one_axis = len({item.x_name for item in items}) == 1 and len(items) <= len(_COLOURS)
-    return [list(items)] if is_one_axis and len(_list_limits(items)) <= _MOST_LINES else [[item] for item in items]
+    has_common_axis = len({item.x_name for item in items}) == 1 and len(items) <= len(_COLOURS)
+    return [list(items)] if has_common_axis and len(_list_limits(items)) <= _MOST_LINES else [[item] for item in items]
 
 
 def roofline_figure(items: Sequence[Roofline]) -> Figure:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.where import parse_where
+from iosonde.data.options import DataOptions
 from iosonde.data.source import Source
-
-if TYPE_CHECKING:
-    from .options import CompareOptions
 
 _UNKNOWN = "unknown-column"
 
@@ -25,7 +23,7 @@ class OpenedData:
     source: Source
     lacking: Mapping[str, InputError]
 
-    def check_known(self) -> None:
+    def raise_unknown_columns(self) -> None:
         """Raise the first error about a column that it lacks."""
         for error in self.lacking.values():
             raise error
@@ -46,17 +44,17 @@ class OpenedData:
         return opened, notes
 
 
-def open_known(options: CompareOptions, data: Any = None) -> OpenedData:
+def open_with_conditions(options: DataOptions, data: Any = None) -> OpenedData:
     """Open DATA, or ``data``, with the conditions on columns that it has. Raises InputError, DataError."""
     lacking: dict[str, InputError] = {}
     where = tuple(options.where or ())
     while True:
-        known = tuple(text for text in where if text not in lacking)
+        applicable = tuple(text for text in where if text not in lacking)
         try:
-            return OpenedData(replace(options, where=known).open_data(data), lacking)
+            return OpenedData(replace(options, where=applicable).open_data(data), lacking)
         except InputError as error:
             column = error.values.get("column") if error.code == _UNKNOWN else None
-            own = [text for text in known if parse_where([text])[0].column == column]
+            own = [text for text in applicable if parse_where([text])[0].column == column]
             if not own:
                 raise
             lacking |= dict.fromkeys(own, error)

@@ -132,13 +132,13 @@ def compare_words(options: CompareOptions) -> Result[Comparisons | PairVerdicts]
 
 def _compare(options: CompareOptions, second: Any = None) -> Result[Comparisons | PairVerdicts]:
     from .answer import compare as answer
-    from .opening import open_known
+    from .opening import open_with_conditions
     from .sides import find_second_data
     from .text import lines
     from .text_markdown import format_markdown
 
     sides = options.build_sides()
-    first = None if options.data is None else open_known(options)
+    first = None if options.data is None else open_with_conditions(options)
     source = None if first is None else first.source
     if source is not None:
         announce_analysis("comparison", len(source.table), len(source.table.columns))
@@ -146,11 +146,11 @@ def _compare(options: CompareOptions, second: Any = None) -> Result[Comparisons 
             second = find_second_data(source, sides.levels, sides.group)
             sides = sides if second is None else replace(sides, levels=())
     if first is not None and second is not None:
-        other = open_known(options, second)
+        other = open_with_conditions(options, second)
         (first, notes), (other, more) = first.apply_aliases(other), other.apply_aliases(first)
         source, sides = first.source, replace(sides, other=other.source, notes=(*notes, *more))
     elif first is not None:
-        first.check_known()
+        first.raise_unknown_columns()
     elif second is not None:
         sides = replace(sides, other=options.open_data(second))
     options.refuse_store_options(*(opened for opened in (source, sides.other) if opened is not None))

@@ -13,10 +13,10 @@ _MOST_CELLS = 20
 _HEADERS = ("column", "role", "unit", "scale", "levels", "n", "missing", "goes with")
 
 
-def lines(shown: ShownProfile) -> Iterator[str]:
+def lines(answer: ShownProfile) -> Iterator[str]:
     """Yield the columns, what is independent, the cells with their trials, and the warnings."""
-    profile = shown.profile
-    yield from wrapped(f"{shown.name}: {format_count(shown.n_rows, 'row')}, {_describe_unit(profile)}", "  ")
+    profile = answer.profile
+    yield from wrapped(f"{answer.name}: {format_count(answer.n_rows, 'row')}, {_describe_unit(profile)}", "  ")
     yield ""
     rows = [_format_column(column) for column in profile.columns]
     present = [place for place in range(len(_HEADERS)) if any(row[place] for row in rows)]

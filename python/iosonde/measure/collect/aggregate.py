@@ -73,13 +73,13 @@ def aggregate_tool_results(
     if complete:
         if len(parsed) == 1:
             (executions,) = parsed.values()
-            whole = [row for row in _number_iterations(executions, prefix, varying) if row.rank is None]
+            run_rows = [row for row in _number_iterations(executions, prefix, varying) if row.rank is None]
         else:
             combined = (_combine_ranks(*key, parts, len(parsed), on) for key, parts in own.items())
-            whole = [row for rows in combined for row in rows]
-        names = {(row.operation, row.metric) for row in whole}
+            run_rows = [row for rows in combined for row in rows]
+        names = {(row.operation, row.metric) for row in run_rows}
         until_last = _observe_until_last_rank(parsed, on, prefix, span_s, varying)
-        sums.observations += [*whole, *(row for row in until_last if (row.operation, row.metric) not in names)]
+        sums.observations += [*run_rows, *(row for row in until_last if (row.operation, row.metric) not in names)]
     return sums
 
 
