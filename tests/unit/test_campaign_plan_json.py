@@ -140,11 +140,12 @@ def test_what_is_unknown_is_counted_and_has_no_times(plan):
 def test_a_plan_knows_what_commands_write_and_who_will_start_them(plan, monkeypatch):
     for name in ("SLURM_JOB_ID", "PBS_NODEFILE"):
         monkeypatch.delenv(name, raising=False)
+    reserve = "sbatch --partition=long"
     found = plan(
-        "target: {target}\nnodes: [1, 8]\nranks_per_node: 16\nreserve: sbatch --partition=long\nbudget: 4h\n"
+        f"target: {{target}}\nnodes: [1, 8]\nranks_per_node: 16\nreserve: {reserve}\nbudget: 4h\n"
         "factors: {{b: [1m, 1g]}}\nsteps: ['ior -w -b ${{b}} -o ${{TARGET}}/f']\n"
     )
     answer = found.to_dict()
     assert (answer["bytes"], answer["files"], answer["uncounted"], answer["unknown"]) == (128 << 30, 1, [], 0)
-    assert (answer["reserve"], answer["budget_s"]) == ("sbatch --partition=long", 4 * 3600.0)
+    assert (answer["reserve"], answer["budget_s"]) == (reserve, 4 * 3600.0)
     assert answer["steps"][0]["launch"] == ["srun"]
