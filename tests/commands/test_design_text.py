@@ -64,12 +64,12 @@ def test_each_level_and_what_fits():
     offers = design.offer_smaller_campaigns(
         factors, design.FULL, 6, 1, lambda cell: per_cell[cell["size"]], total_s / 2, lambda df: 2.0
     )
-    shown = said(text.format_smaller_designs(offers, total_s, total_s / 2))
+    shown = said(text.format_budget(offers, total_s, total_s / 2))
     assert "3 repetitions: 96 trials" in shown
     assert "fraction 1/2: 96 trials" in shown
     assert max(map(len, shown.splitlines())) < 80
-    assert not list(text.format_smaller_designs([], total_s, total_s))
-    assert len(list(text.format_smaller_designs([], total_s, 1.0))) == 1
+    assert len(list(text.format_budget([], total_s, total_s))) == 1
+    assert len(list(text.format_budget([], total_s, 1.0))) == 1
 
 
 def test_a_command_that_runs_once_a_whole_plot_is_said_to(tmp_path):

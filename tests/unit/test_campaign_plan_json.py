@@ -78,7 +78,9 @@ def test_trials_have_their_times_and_every_level_its_sum(plan):
         {"factor": "size", "level": 10**6, "seconds": 12.0},
         {"factor": "size", "level": 10**7, "seconds": 48.0},
     ]
-    assert (answer["version"], answer["bytes"], answer["files"], answer["smaller"]) == (1, 0, 0, [])
+    assert (answer["version"], answer["bytes"], answer["files"], answer["smaller"]) == (2, 0, 0, [])
+    assert (answer["reserve"], answer["budget_s"]) == (None, None)
+    assert [entry["step"] for entry in answer["uncounted"]] == [1]  # its number of blocks is not given
 
 
 def test_steps_have_the_names_of_the_first_trial_and_those_of_a_rank_stay(plan, tmp_path):
@@ -133,3 +135,17 @@ def test_what_is_unknown_is_counted_and_has_no_times(plan):
     answer = plan(FILE.replace("moves: size\n", "")).to_dict()
     assert (answer["seconds"], answer["unknown"], answer["seconds_by_level"]) == (0, 8, [])
     assert {row["seconds"] for row in answer["trials"]} == {None}
+
+
+def test_a_plan_knows_what_commands_write_and_who_will_start_them(plan, monkeypatch):
+    for name in ("SLURM_JOB_ID", "PBS_NODEFILE"):
+        monkeypatch.delenv(name, raising=False)
+    reserve = "sbatch --partition=long"
+    found = plan(
+        f"target: {{target}}\nnodes: [1, 8]\nranks_per_node: 16\nreserve: {reserve}\nbudget: 4h\n"
+        "factors: {{b: [1m, 1g]}}\nsteps: ['ior -w -b ${{b}} -o ${{TARGET}}/f']\n"
+    )
+    answer = found.to_dict()
+    assert (answer["bytes"], answer["files"], answer["uncounted"], answer["unknown"]) == (128 << 30, 1, [], 0)
+    assert (answer["reserve"], answer["budget_s"]) == (reserve, 4 * 3600.0)
+    assert answer["steps"][0]["launch"] == ["srun"]

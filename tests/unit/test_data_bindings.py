@@ -50,10 +50,31 @@ def bound(command: str, *runs: dict, name: str = "x") -> dict[str, str]:
         ("dd bs=${x}", ""),  # a tool that prints no settings
         ("prior -t ${x}", ""),
         ("ior -t 1m; echo ${x}", ""),
+        ("ior -wt=${x} -F", "transfer_size"),
+        ("timeout 9 numactl -N 0 ior -t ${x} | tee log", "transfer_size"),
+        ("fio --name a --bs ${x}", "block_size"),
+        ("fio -bs=${x}", "block_size"),
+        ("fio --bs=${x} --blocksize=${x}", "block_size"),
+        ("fio --bs=${x} --size=${x}", ""),  # two settings
+        ("fio --verify_pattern=${x}", ""),
+        ("fio - <<EOF\n[a]\nbs=${x}\nEOF", "block_size"),
+        ("printf '[a]\\nrw=read\\nbs=${x}\\n' >job; fio job", "block_size"),
+        ("fio - <<EOF\n[a]\nbs=${IOSONDE_X}\nEOF", "block_size"),
+        ("ior -t $IOSONDE_X", "transfer_size"),
+        ("bs=${x} ./mine", ""),
+        ("elbencho -b${x} f", "block_size"),
+        ("elbencho -wt 4 -b${x} f", "block_size"),
+        ("mdtest -n 10 -w ${x} -d d", "write_bytes"),
+        ("mdtest -n 10 -e${x} -d d", "read_bytes"),
+        ("iozone -r ${x} -s 1g", "record_size"),
+        ("iozone -i 0 -s ${x}", "file_size"),
+        ("io500 <(printf '[ior-easy]\nblockSize = ${x}\n[mdtest-easy]\nn = 5\n')", "block_size"),
+        ("cat >c.ini <<EOF\n[ior-hard]\ntransferSize = ${x}\nEOF\nio500 c.ini", ""),  # a fixed size
     ],
 )
 def test_the_command_says_which_setting_a_placeholder_is(command, setting):
-    level = {"x": "256k", "transfer_size": 256 * KIB, "block_size": 256 * KIB}
+    names = ("transfer_size", "block_size", "write_bytes", "read_bytes", "record_size", "file_size", "size")
+    level = {"x": "256k", **dict.fromkeys(names, 256 * KIB)}
     assert bound(command, level) == ({"x": setting} if setting else {})
 
 
@@ -76,6 +97,40 @@ def test_a_run_that_failed_before_it_printed_its_settings_does_not_matter():
     failed = ran({"x": "1m"}, complete=False)
     assert find_bindings([failed], experiments) == {}
     assert find_bindings([failed, ran({"x": "4k", "transfer_size": 4096})], experiments) == {"x": "transfer_size"}
+
+
+@pytest.mark.parametrize(
+    ("command", "setting"),
+    [
+        ("mdtest -n ${x} -d d", "items_per_rank"),
+        ("mdtest -I ${x} -d d", "items_per_directory"),
+        ("mdtest -b ${x} -d d", "branching_factor"),
+        ("mdtest -z ${x} -d d", "depth"),
+        ("ior -s ${x}", "segments"),
+        ("fio --iodepth=${x}", "io_depth"),
+        ("fio --numjobs ${x}", "ranks"),
+        ("fio --direct=${x}", "direct"),
+        ("elbencho -t ${x} f", "threads"),
+        ("elbencho --iodepth ${x} f", "io_depth"),
+        ("iozone -t ${x}", "ranks"),
+        ("mpirun -np ${x} --hostfile h ior -t 1m", "ranks"),
+        ("srun -n${x} ior -t 1m", "ranks"),
+        ("srun --nodes=${x} ior -t 1m", "nodes"),
+        ("./mine -n ${x}", ""),
+        ("mpirun -np ${x} ./mine", ""),  # nobody prints how many they were
+    ],
+)
+def test_counts_are_bound_to_the_settings_that_importers_write(command, setting):
+    names = ("items_per_rank", "items_per_directory", "branching_factor", "depth", "segments", "io_depth", "direct")
+    level = {"x": "2", **dict.fromkeys((*names, "ranks", "threads", "nodes"), 2)}
+    assert bound(command, level) == ({"x": setting} if setting else {})
+    assert bound(command, level | {setting: 3}) == {}
+
+
+def test_a_job_file_that_a_set_up_writes_is_read():
+    experiment = asked("fio job", Factor("x"))
+    experiment.settings["set_up"] = [{"command": "cat >job <<EOF\n[global]\niodepth=${x}\n[a]\nrw=read\nEOF"}]
+    assert find_bindings([ran({"x": 8, "io_depth": 8})], [experiment]) == {"x": "io_depth"}
 
 
 def test_texts_are_levels_too():

@@ -39,7 +39,6 @@ from iosonde.importers.reading import (
     build_broken_run,
     date_to_iso,
     get_json_object,
-    get_option_value,
     iter_json_documents,
     list_objects,
     number_from_json,
@@ -111,11 +110,9 @@ def test_a_number_of_json_may_be_a_text(value, number):
     assert number_from_json(value) == number
 
 
-def test_the_value_of_an_option_follows_it_or_an_equals_sign():
+def test_a_command_is_split_at_blanks_outside_of_quotes():
     words = split_command("x -t 4 --threads=5 '-o' \"a b\" -v")
     assert words == ["x", "-t", "4", "--threads=5", "-o", "a b", "-v"]
-    options = [("-t",), ("--threads",), ("-n", "--threads"), ("-o",), ("-v",), ("-q",), ("-n", "-t")]
-    assert [get_option_value(words, *names) for names in options] == ["4", "5", "5", "a b", None, None, "4"]
     assert split_command("x 'open") == ["x", "'open"]
 
 
@@ -710,10 +707,8 @@ def test_a_number_of_json_has_the_limits_of_any(value, number):
     assert number_from_json(value) == number
 
 
-def test_quotes_are_removed_and_options_need_their_value():
+def test_quotes_are_removed():
     assert split_command('a\\ b "c d"') == ["a b", "c d"] and split_command('x "open \\') == ["x", '"open', "\\"]
-    assert get_option_value(["-t"], "-t") is None and get_option_value(["-t=4"], "-t") is None
-    assert get_option_value(["--n=1", "--n", "2"], "--n") == "1"
 
 
 def test_a_pattern_is_matched_to_whole_parts_and_ends_where_it_says():

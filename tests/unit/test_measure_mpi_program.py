@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iosonde.core.programs import get_first_program, list_programs
 from iosonde.measure import mpi_program, same_file
 from iosonde.measure.collect import aggregate, one_job
 from iosonde.measure.same_file import find_file_written_by_all
@@ -48,7 +49,7 @@ def test_where_a_command_runs_that_does_not_say_it(command, where):
 
 def test_the_program_is_found_where_the_launcher_has_to_stand():
     program = "/opt/my ior"
-    found = mpi_program.get_first_program(f"A=b C='x y' \"{program}\" -w")
+    found = get_first_program(f"A=b C='x y' \"{program}\" -w")
     assert (found.word, found.name, found.at, found.assigned) == (program, Path(program).name, 12, ("A", "C"))
     assert mpi_program.quote_launcher(["mpiexec", "--host", "a b"]) == "mpiexec --host 'a b' "
 
@@ -83,7 +84,7 @@ def test_what_cannot_be_one_job_is_said(command, said):
 
 @given(st.text(max_size=60))
 def test_any_text_is_taken_apart(text):
-    for program in mpi_program.list_programs(text):
+    for program in list_programs(text):
         assert text[program.at :]
     assert mpi_program.choose_default_on(text, EACH)
 
@@ -202,17 +203,17 @@ def test_mdtest_that_only_creates_is_known(command, only):
     ],
 )
 def test_programs_of_a_command_by_hand(command, programs, alone):
-    found = mpi_program.list_programs(command)
+    found = list_programs(command)
     assert [(each.word, each.at, each.assigned, each.words) for each in found] == programs
     assert {each.alone for each in found} == ({alone} if programs else set())
 
 
 def test_programs_are_known_by_name():
-    found = mpi_program.get_first_program("/opt/bin/mpiexec.hydra -n 2 ior")
+    found = get_first_program("/opt/bin/mpiexec.hydra -n 2 ior")
     assert (found.name, found.is_launcher, found.is_tool) == ("mpiexec.hydra", True, False)
-    tool = mpi_program.get_first_program("/opt/bin/mdtest")
+    tool = get_first_program("/opt/bin/mdtest")
     assert (tool.name, tool.is_launcher, tool.is_tool) == ("mdtest", False, True)
-    assert mpi_program.get_first_program("") is None
+    assert get_first_program("") is None
 
 
 @pytest.mark.parametrize(

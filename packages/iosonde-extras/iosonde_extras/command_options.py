@@ -1,4 +1,4 @@
-"""Options of a tool: their arguments, and whether they are supported, change nothing here, or cannot be done."""
+"""Options of a tool, as the registry knows them: whether they are supported, change nothing here, or cannot be done."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,16 +6,17 @@ from dataclasses import dataclass, field
 
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
+from iosonde.core.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
-class Option:
-    """``takes`` an argument or not. ``ignored``: why it changes nothing here. ``cannot``: why it cannot be done, a
-    template of a Message."""
+class Support:
+    """``names`` are the supported options, by their names in the registry, separated by blanks. ``ignored``: option →
+    why it changes nothing here. ``cannot``: option → why it cannot be done, a template of a Message."""
 
-    takes: bool = False
-    ignored: str = ""
-    cannot: str = ""
+    names: str
+    ignored: Mapping[str, str]
+    cannot: Mapping[str, str]
 
 
 @dataclass
@@ -92,57 +93,33 @@ class ParsedOptions:
             )
 
 
-def read(tool: str, words: Sequence[str], option_by_name: Mapping[str, Option]) -> ParsedOptions:
-    """Split the words of a command line: ``-w -r``, ``-wr``, ``-b 1m``, ``-b1m``, ``-b=1m``, ``--name=value``.
-
-    ``option_by_name`` is by name with its dashes (``-b``, ``--name``). Raises InputError for words that belong to no
-    option.
-    """
-    options, remaining = ParsedOptions(tool), list(words)
-    while remaining:
-        word = remaining.pop(0)
-        if not word.startswith("-") or word == "-":
+def read(tool: Vocabulary, words: Sequence[str], support: Support) -> ParsedOptions:
+    """Read the words of a command line. Raises InputError for words that belong to no option."""
+    options, supported = ParsedOptions(tool.name), support.names.split()
+    for word in tool.split(words):
+        if not word.name:
             raise InputError(
                 "unexpected-argument",
                 "{tool}: '{argument}' belongs to no option",
                 "is it a value that '{tool} -h' explains?",
-                tool=tool,
-                argument=word,
+                tool=tool.name,
+                argument=word.value,
             )
-        if word.startswith(("--", "-+")):
-            name, equals, value = word.partition("=")
-            _take_option(options, name, option_by_name.get(name), value if equals else None, remaining)
-            continue
-        letters = word[1:]
-        while letters:
-            name, letters = f"-{letters[0]}", letters[1:]
-            option = option_by_name.get(name)
-            if option is not None and option.takes:
-                _take_option(options, name, option, letters.removeprefix("=") if letters else None, remaining)
-                break
-            _take_option(options, name, option, None, remaining)
-    return options
-
-
-def _take_option(
-    options: ParsedOptions, name: str, option: Option | None, value: str | None, remaining: list[str]
-) -> None:
-    if option is None:
-        options.refuse(name, "unknown here")
-        return
-    if option.takes and value is None:
-        if not remaining:
+        name = word.option.names[0] if word.option else ""
+        if name not in (*supported, *support.ignored, *support.cannot):
+            options.refuse(word.name, "unknown here")
+        elif word.option and word.option.takes_value and word.value is None:
             raise InputError(
                 "missing-option-value",
                 "{tool} {option}: its value is missing",
                 "write it like {option} VALUE",
-                tool=options.tool,
-                option=name,
+                tool=tool.name,
+                option=word.name,
             )
-        value = remaining.pop(0)
-    if option.cannot:
-        options.refuse(name, option.cannot)
-    elif option.ignored:
-        options.ignored[name] = option.ignored
-    else:
-        options.values.setdefault(name, []).append(value or "")
+        elif name in support.cannot:
+            options.refuse(word.name, support.cannot[name])
+        elif name in support.ignored:
+            options.ignored[word.name] = support.ignored[name]
+        else:
+            options.values.setdefault(word.name, []).append(word.value or "")
+    return options

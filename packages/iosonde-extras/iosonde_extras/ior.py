@@ -12,11 +12,12 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
+from iosonde.core.vocabulary import IOR
 from iosonde.core.workload import Files, Phase, Step
 from iosonde.measure.workloads.phase_plan import BANDWIDTH, PhasePlan
 from iosonde.measure.workloads.translation import Translation
 
-from .command_options import Option, read
+from .command_options import Support, read
 from .workload_settings import read_settings
 
 # Limit of steps, if every transfer (or segment) needs its own.
@@ -194,39 +195,36 @@ def _list_offsets(settings: Settings, rank: int, ranks: int) -> list[int]:
 
 
 _TEXT = "it changes IOR's output, not its work"
-_OPTIONS = {
-    **{name: Option(True) for name in ("-a", "-b", "-i", "-o", "-Q", "-s", "-t", "-X", "--random-offset-seed")},
-    **{
-        name: Option()
-        for name in ("-B", "-C", "-e", "-F", "-r", "-R", "-u", "-w", "-W", "-Y", "-z", "-Z", "--posix.odirect")
+_SUPPORT = Support(
+    names="a b i o O Q s t X random-offset-seed B C e F r R u w W Y z Z",
+    ignored={
+        **dict.fromkeys("Ajv", _TEXT),
+        "k": "the read phase finds the file; iosonde removes its files after a measurement",
+        "K": "iosonde removes its files after a measurement",
+        "m": "every repetition has its own files anyway",
+        "x": "a short transfer is an error here, and is not retried",
+        "l": "written data is incompressible here, different in every transfer",
+        "G": "verification here uses the experiment's seed",
     },
-    "-A": Option(True, ignored=_TEXT),
-    "-j": Option(True, ignored=_TEXT),
-    "-v": Option(ignored=_TEXT),
-    "-O": Option(True),
-    "-k": Option(ignored="the read phase finds the file; iosonde removes its files after a measurement"),
-    "-K": Option(ignored="iosonde removes its files after a measurement"),
-    "-m": Option(ignored="every repetition has its own files anyway"),
-    "-x": Option(ignored="a short transfer is an error here, and is not retried"),
-    "-l": Option(True, ignored="written data is incompressible here, different in every transfer"),
-    "-G": Option(True, ignored="verification here uses the experiment's seed"),
-    "-c": Option(cannot="POSIX has no collective calls"),
-    "-d": Option(True, cannot="trials follow each other without a fixed delay"),
-    "-D": Option(True, cannot="a time limit would end the phase before its fsync and close"),
-    "-E": Option(cannot="every repetition has new files"),
-    "-f": Option(True, cannot="a script holds several tests: give one command line"),
-    "-g": Option(cannot="phases have no barrier between open, access and close"),
-    "-M": Option(True, cannot="iosonde does not hog memory; {spell.cache} and {spell.before_reads} exclude caches"),
-    "-N": Option(True, cannot="{spell.nodes} and {spell.ranks_per_node} set the number of tasks"),
-    "-T": Option(True, cannot="{spell.budget} ends a campaign"),
-    "-y": Option(cannot="there is one target"),
-}
+    cannot={
+        "c": "POSIX has no collective calls",
+        "d": "trials follow each other without a fixed delay",
+        "D": "a time limit would end the phase before its fsync and close",
+        "E": "every repetition has new files",
+        "f": "a script holds several tests: give one command line",
+        "g": "phases have no barrier between open, access and close",
+        "M": "iosonde does not hog memory; {spell.cache} and {spell.before_reads} exclude caches",
+        "N": "{spell.nodes} and {spell.ranks_per_node} set the number of tasks",
+        "T": "{spell.budget} ends a campaign",
+        "y": "there is one target",
+    },
+)
 _QUIET = ("summaryformat", "summaryfile", "saverankperformancedetailscsv", "saveperopdatacsv", "verbose")
 
 
 def translate(words: list[str]) -> Translation:
     """Translate IOR's options. Raises InputError."""
-    options = read("ior", words, _OPTIONS)
+    options = read(IOR, words, _SUPPORT)
     if options.text("-a", "POSIX").upper() != "POSIX":
         options.refuse("-a", "the engine does POSIX calls, not {api}", api=options.text("-a"))
     for directives in options.values.get("-O", ()):

@@ -12,11 +12,12 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
+from iosonde.core.vocabulary import IOZONE
 from iosonde.core.workload import Files, Phase, Step
 from iosonde.measure.workloads.phase_plan import BANDWIDTH, PhasePlan
 from iosonde.measure.workloads.translation import Translation
 
-from .command_options import Option, ParsedOptions, read
+from .command_options import ParsedOptions, Support, read
 from .workload_settings import check_words, read_settings
 
 MOST_STEPS = 65_536
@@ -155,53 +156,41 @@ def _build_records(settings: Settings, name: str, kind: str, rank: int) -> tuple
 _TEXT = "it changes IOzone's output, not its work"
 _AUTO = "a run has one file size and one record size; an experiment file has factors for series"
 _CPU = "ranks are bound to their own cores anyway"
-_OPTIONS = {
-    **{name: Option(True) for name in ("-i", "-s", "-r", "-t", "-f", "-F", "-j")},
-    **{name: Option() for name in ("-T", "-c", "-e", "-o", "-I", "-+n", "-+d")},
-    **{name: Option(ignored=_TEXT) for name in ("-R", "-M", "-Q", "-O", "-N", "-C", "-+u", "-+q")},
-    "-b": Option(True, ignored=_TEXT),
-    "-w": Option(ignored="iosonde removes its files after a measurement"),
-    "-x": Option(ignored="the record has both: until the first process ends, and to the end"),
-    "-S": Option(True, ignored="the processor's cache is not purged"),
-    "-L": Option(True, ignored="buffers are aligned to 4096 bytes"),
-    "-P": Option(True, ignored=_CPU),
-    "-+A": Option(True, ignored="no advice is given to the kernel"),
-    "-a": Option(cannot=_AUTO),
-    "-A": Option(cannot=_AUTO),
-    "-z": Option(cannot=_AUTO),
-    **{name: Option(True, cannot=_AUTO) for name in ("-n", "-g", "-y", "-q")},
-    **{name: Option(True, cannot="{spell.nodes:1,2,4} measures a series") for name in ("-l", "-u")},
-    "-+m": Option(True, cannot="{spell.hosts}, {spell.nodes} and {spell.launcher} set where it runs"),
-    "-B": Option(cannot="files are not mapped"),
-    "-D": Option(cannot="files are not mapped"),
-    "-G": Option(cannot="files are not mapped"),
-    "-Z": Option(cannot="files are not mapped"),
-    "-E": Option(cannot="no test of its own for pread: the engine always uses it"),
-    "-H": Option(True, cannot="no POSIX asynchronous I/O"),
-    "-k": Option(True, cannot="no POSIX asynchronous I/O"),
-    "-J": Option(True, cannot="no computing between records"),
-    "-K": Option(cannot="no jitter of access patterns"),
-    "-m": Option(cannot="one buffer"),
-    "-p": Option(cannot="the processor's cache is not purged"),
-    "-U": Option(True, cannot="{spell.before_reads:'COMMAND'} remounts"),
-    "-V": Option(True, cannot="-+d verifies"),
-    "-W": Option(cannot="files are not locked"),
-    "-X": Option(True, cannot="no telemetry files"),
-    "-Y": Option(True, cannot="no telemetry files"),
-    "-+r": Option(cannot="no O_RSYNC"),
-}
+_SUPPORT = Support(
+    names="i s r t f F j T c e o I +n +d",
+    ignored={
+        **dict.fromkeys(("R", "M", "Q", "O", "N", "C", "+u", "+q", "b"), _TEXT),
+        "w": "iosonde removes its files after a measurement",
+        "x": "the record has both: until the first process ends, and to the end",
+        "S": "the processor's cache is not purged",
+        "L": "buffers are aligned to 4096 bytes",
+        "P": _CPU,
+        "+A": "no advice is given to the kernel",
+    },
+    cannot={
+        **dict.fromkeys("aAzngyq", _AUTO),
+        **dict.fromkeys("lu", "{spell.nodes:1,2,4} measures a series"),
+        **dict.fromkeys("BDGZ", "files are not mapped"),
+        **dict.fromkeys("Hk", "no POSIX asynchronous I/O"),
+        **dict.fromkeys("XY", "no telemetry files"),
+        "+m": "{spell.hosts}, {spell.nodes} and {spell.launcher} set where it runs",
+        "E": "no test of its own for pread: the engine always uses it",
+        "J": "no computing between records",
+        "K": "no jitter of access patterns",
+        "m": "one buffer",
+        "p": "the processor's cache is not purged",
+        "U": "{spell.before_reads:'COMMAND'} remounts",
+        "V": "-+d verifies",
+        "W": "files are not locked",
+        "+r": "no O_RSYNC",
+    },
+)
 
 
 def translate(words: list[str]) -> Translation:
     """Translate IOzone's options. Raises InputError."""
-    listed = []
-    if "-F" in words:  # takes one name per process
-        place = words.index("-F") + 1
-        while place < len(words) and not words[place].startswith("-"):
-            listed.append(words.pop(place))
-        words.insert(place, " ".join(listed))
-    options = read("iozone", words, _OPTIONS)
-    tests = _choose_tests(options)
+    options = read(IOZONE, words, _SUPPORT)
+    tests, listed = _choose_tests(options), options.text("-F").split()
     options.check()
     inside = tuple(name for flag, name in (("-e", "fsync"), ("-c", "close")) if options.has(flag))
     settings = Settings(

@@ -10,11 +10,12 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
+from iosonde.core.vocabulary import MDTEST
 from iosonde.core.workload import FileNames, Files, Phase, Step
 from iosonde.measure.workloads.phase_plan import RATE, PhasePlan
 from iosonde.measure.workloads.translation import Translation
 
-from .command_options import Option, read
+from .command_options import Support, read
 from .workload_settings import check_words, read_settings
 
 PHASES = ("create", "stat", "read", "remove")
@@ -199,37 +200,35 @@ def _build_path(settings: Settings, number: int) -> str:
 
 _TEXT = "it changes mdtest's output, not its work"
 _TASKS = "{spell.nodes} and {spell.ranks_per_node} set the number of tasks"
-_OPTIONS = {
-    **{name: Option(True) for name in ("-a", "-b", "-d", "-e", "-i", "-I", "-n", "-N", "-w", "-z")},
-    **{name: Option() for name in ("-C", "-D", "-E", "-F", "-L", "-r", "-R", "-T", "-u", "-X", "--verify-read", "-y")},
-    **{name: Option(ignored=_TEXT) for name in ("-P", "-v", "-Z", "--print-all-procs", "--showRankStatistics")},
-    "-V": Option(True, ignored=_TEXT),
-    "--saveRankPerformanceDetails": Option(True, ignored=_TEXT),
-    "--savePerOpDataCSV": Option(True, ignored=_TEXT),
-    "--random-seed": Option(True, ignored="the order is drawn from the experiment's seed"),
-    "-G": Option(True, ignored="written data is incompressible here"),
-    "-t": Option(ignored="the tree is made outside the clock, and its time is not in a rate"),
-    "-B": Option(True, cannot="between phases there is always a barrier"),
-    "-c": Option(cannot="every task makes its own items"),
-    "-f": Option(True, cannot=_TASKS),
-    "-l": Option(True, cannot=_TASKS),
-    "-s": Option(True, cannot=_TASKS),
-    "-k": Option(cannot="files are made by open, not by mknod"),
-    "-p": Option(True, cannot="trials follow each other without a fixed delay"),
-    "-S": Option(cannot="every task has its own files"),
-    "-U": Option(cannot="directories are not renamed"),
-    "-W": Option(True, cannot="a time limit would leave tasks with different numbers of items"),
-    "-x": Option(True, cannot="without a stonewall its state has no file"),
-    "-Y": Option(cannot="phases do not end with a sync of the whole node; -y syncs each file"),
-    "--verify-write": Option(cannot="written data is checked when it is read: --verify-read"),
-    "--run-cmd-before-phase": Option(True, cannot="an experiment file has steps for commands"),
-    "--run-cmd-after-phase": Option(True, cannot="an experiment file has steps for commands"),
-}
+_SUPPORT = Support(
+    names="a b d e i I n N w z C D E F L r R T u X verify-read y",
+    ignored={
+        **dict.fromkeys(("P", "v", "Z", "print-all-procs", "showRankStatistics"), _TEXT),
+        **dict.fromkeys(("V", "saveRankPerformanceDetails", "savePerOpDataCSV"), _TEXT),
+        "random-seed": "the order is drawn from the experiment's seed",
+        "G": "written data is incompressible here",
+        "t": "the tree is made outside the clock, and its time is not in a rate",
+    },
+    cannot={
+        **dict.fromkeys("fls", _TASKS),
+        **dict.fromkeys(("run-cmd-before-phase", "run-cmd-after-phase"), "an experiment file has steps for commands"),
+        "B": "between phases there is always a barrier",
+        "c": "every task makes its own items",
+        "k": "files are made by open, not by mknod",
+        "p": "trials follow each other without a fixed delay",
+        "S": "every task has its own files",
+        "U": "directories are not renamed",
+        "W": "a time limit would leave tasks with different numbers of items",
+        "x": "without a stonewall its state has no file",
+        "Y": "phases do not end with a sync of the whole node; -y syncs each file",
+        "verify-write": "written data is checked when it is read: --verify-read",
+    },
+)
 
 
 def translate(words: list[str]) -> Translation:
     """Translate mdtest's options. Raises InputError."""
-    options = read("mdtest", words, _OPTIONS)
+    options = read(MDTEST, words, _SUPPORT)
     if options.text("-a", "POSIX").upper() != "POSIX":
         options.refuse("-a", "the engine does POSIX calls, not {api}", api=options.text("-a"))
     if options.has("-n") and options.has("-I"):

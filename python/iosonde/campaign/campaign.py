@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from iosonde.ranks.launch import Launcher
 from iosonde.ranks.machine import Facts
 from iosonde.stats.estimate.sequential import LEAST
 
+from .amounts.trials import CommandAmounts
 from .caller import Caller
 from .document import EXTRA_KEYS, build_document
 from .pacing import NO_PACE, Pacing, parse_pace
@@ -66,6 +68,11 @@ class Campaign:
     def max_ranks(self) -> int:
         """The largest number of ranks of any trial."""
         return max(self.nodes) * max(self.spec.counts("ranks_per_node"))
+
+    @cached_property
+    def command_amounts(self) -> CommandAmounts:
+        """What the commands write, computed once."""
+        return CommandAmounts(self.spec)
 
     def identity(self) -> dict[str, Any]:
         """Return the identity of the experiment, as read from a store: an equal request resumes it."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from iosonde.core.errors import InputError, LaunchError
 from iosonde.core.message import Message
+from iosonde.core.programs import get_first_program
 from iosonde.core.types import Trial
 from iosonde.measure import mpi_jobs, mpi_program, placeholders, same_file
 from iosonde.measure.spec import ALL, ONCE, CommandStep, Spec
@@ -78,7 +79,7 @@ def try_launches(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tupl
 
 
 def _has_its_path(step: CommandStep) -> bool:
-    begins = mpi_program.get_first_program(step.command)
+    begins = get_first_program(step.command)
     return begins is not None and "PATH" in begins.assigned
 
 
@@ -112,7 +113,7 @@ def list_mpi_warnings(spec: Spec) -> list[Message]:
 
 
 def _warn_copies(step: CommandStep, nodes: int, per_node: int) -> Iterator[Message]:
-    ranks, begins = nodes * per_node, mpi_program.get_first_program(step.command)
+    ranks, begins = nodes * per_node, get_first_program(step.command)
     tools, name = (
         mpi_program.list_mpi_tools(step.command),
         same_file.find_file_written_by_all(step.command, nodes, per_node),

@@ -1,4 +1,4 @@
-"""Needs of a campaign's trials: space, files, time. Those of commands are unknown before they ran.
+"""Needs of a campaign's trials: space, files, time. Those of commands are known as far as their text shows them.
 
 The speeds of a lab are guessed from its links before the first measurement. Copies sent by a client pass its links as
 often. Disks (whose effect caches may hide) and the time to bring up a lab are ignored.
@@ -23,15 +23,18 @@ from iosonde.stats.estimate.distributions import t_critical
 from iosonde.store import Store
 
 from . import forecast as forecasts
+from .amounts.amount import add_work
+from .amounts.trials import SpaceNeed
 from .campaign import Campaign
 from .forecast import Cell, FinishedTrial, Forecast, LabWait, Speeds, SpeedsOf, TrialWork, Waits, parse_work
 from .spec import lab
 from .spec.check import evaluate_settings, find_placeholders, iterate_cells
 
 
-def compute_space_needed(campaign: Campaign) -> tuple[int, int]:
-    """Return the largest (bytes, files) that any trial's native workloads have on the target at once."""
-    n_bytes = n_files = 0
+def compute_space_needed(campaign: Campaign) -> SpaceNeed:
+    """Return the largest space that any trial has on the target at once."""
+    commands = campaign.command_amounts.need
+    n_bytes, n_files = commands.n_bytes, commands.n_files
     for step in campaign.spec.native:
         sizes = [
             _compute_step_space(
@@ -41,7 +44,7 @@ def compute_space_needed(campaign: Campaign) -> tuple[int, int]:
         ]
         n_bytes += max(size for size, _ in sizes)
         n_files += max(count for _, count in sizes)
-    return n_bytes, n_files
+    return SpaceNeed(n_bytes, n_files, commands.uncounted)
 
 
 def _compute_step_space(step: NativeStep, settings: Any, ranks: int) -> tuple[int, int]:
@@ -95,12 +98,14 @@ def offer_smaller_designs(
 
 
 def build_work_estimator(campaign: Campaign) -> Callable[[Mapping[str, Any]], TrialWork | None]:
-    """Return the work of a cell's trial: as declared in the file, else by the workloads; None for commands."""
+    """Return the work of a cell's trial: as declared in the file, else by the workloads, and by the commands' text;
+    None if it is unknown."""
     spec, names = campaign.spec, [factor.name for factor in campaign.spec.factors]
     if campaign.terms.moves:
         return parse_work(campaign.terms.moves, names, "moves")
 
     used = [[name for name in names if name in find_placeholders(step.settings)] for step in spec.native]
+    has_commands, commands = len(spec.native) < len(spec.steps), campaign.command_amounts
 
     @cache  # a design may have thousands of cells, but few differ in the settings of a step
     def compute_moved(place: int, ranks: int, levels: tuple[Any, ...]) -> tuple[int, int, int]:
@@ -111,11 +116,12 @@ def build_work_estimator(campaign: Campaign) -> Callable[[Mapping[str, Any]], Tr
         return n_bytes, producer.files_touched(settings, ranks), n_written
 
     def compute_work(cell: Mapping[str, Any]) -> TrialWork | None:
-        if len(spec.native) < len(spec.steps) or not cell.keys() >= set(names):
+        if not cell.keys() >= set(names):
             return None
         ranks = int(cell["nodes"]) * int(cell["ranks_per_node"])
         each = [compute_moved(place, ranks, tuple(cell[name] for name in of)) for place, of in enumerate(used)]
-        return TrialWork(*map(sum, zip(*each, strict=True)))
+        works = [TrialWork(*moved) for moved in each]
+        return add_work([*works, commands.compute_work(cell)] if has_commands else works)
 
     return compute_work
 

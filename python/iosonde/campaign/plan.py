@@ -8,14 +8,16 @@ from typing import Any
 from iosonde.core import message
 from iosonde.core.errors import IosondeError
 from iosonde.core.faults import PlannedFault
+from iosonde.core.programs import get_first_program
 from iosonde.core.types import Experiment, FactorValue, level_to_count
-from iosonde.measure import design, mpi_jobs, mpi_program, placeholders, restore, trial, workloads
+from iosonde.measure import design, mpi_jobs, placeholders, restore, trial, workloads
 from iosonde.measure.design import Cells, Offer
 from iosonde.measure.spec import MPI, ONCE, CommandStep, Control, NativeStep, Spec, Step
 from iosonde.measure.workloads.phase_plan import PhasePlan
-from iosonde.ranks import machine
+from iosonde.ranks import machine, reserve
 
 from . import bring_ups, in_lab, mpi_steps, preflight
+from .amounts.trials import SpaceNeed
 from .asked_of import find_misspelled_factors
 from .caller import Caller
 from .campaign import Campaign, build_campaign
@@ -54,16 +56,14 @@ class PlannedStep:
 class CampaignPlan:
     """Contents of ``iosonde plan``.
 
-    ``n_bytes`` and ``n_files`` are what native workloads have on the target at once; ``seconds_by_level`` is by factor
-    and level. ``controls``, ``unmount`` and ``mount`` are those of the first trial, with their names filled in.
-    ``afterwards``: the final state of each factor with a set command, in words; ``set_once``: factors set once for all
-    trials of a whole plot."""
+    ``space`` is what a trial has on the target at once; ``seconds_by_level`` is by factor and level. ``controls``,
+    ``unmount`` and ``mount`` are those of the first trial, with their names filled in. ``afterwards``: the final state
+    of each factor with a set command, in words; ``set_once``: factors set once for all trials of a whole plot."""
 
     campaign: Campaign
     experiment: Experiment
     expected: Forecast
-    n_bytes: int
-    n_files: int
+    space: SpaceNeed
     offers: tuple[Offer, ...]
     cells: Cells
     seconds_by_level: Mapping[str, Mapping[FactorValue, float]]
@@ -80,7 +80,7 @@ class CampaignPlan:
         """The stable JSON form."""
         spec = self.campaign.spec
         return {
-            "version": 1,
+            "version": 2,
             "trials": [
                 {
                     "index": trial.index,
@@ -101,8 +101,11 @@ class CampaignPlan:
             "basis": self.expected.basis,
             "design": self.cells.to_json(),
             "smaller": [offer.to_json() for offer in self.offers],
-            "bytes": self.n_bytes,
-            "files": self.n_files,
+            "bytes": self.space.n_bytes,
+            "files": self.space.n_files,
+            "reserve": spec.reserve or None,
+            "budget_s": self.campaign.terms.budget_s,
+            "uncounted": [step.to_json() for step in self.space.uncounted],
             "seed": self.experiment.seed,
             "experiment": self.campaign.identity(),
             "steps": [_step_json(step) for step in self.steps],
@@ -158,13 +161,11 @@ def _build_plan(
     campaign: Campaign, experiment: Experiment, expected: Forecast, offers: tuple[Offer, ...]
 ) -> CampaignPlan:
     spec, values = campaign.spec, get_first_values(campaign, experiment)
-    n_bytes, n_files = compute_space_needed(campaign)
     return CampaignPlan(
         campaign,
         experiment,
         expected,
-        n_bytes,
-        n_files,
+        compute_space_needed(campaign),
         offers,
         cells=design.build_cells(spec.factors, spec.design, experiment.seed),
         seconds_by_level=sum_seconds_by_level(experiment.trials, expected.seconds) if any(expected.seconds) else {},
@@ -211,11 +212,13 @@ def _plan_command_step(
     """Plan a command; names that differ by rank stay, unless one rank runs it."""
     alone = {name: "0" for name in placeholders.RANK if name != "HOSTNAME"} if step.on in ONCE else {}
     substitutions = values | alone | step.when
-    begins = mpi_program.get_first_program(step.command)
+    begins = get_first_program(step.command)
     name = begins.name if begins and begins.is_tool else ""
     planned = PlannedStep(stage, replace(step, command=placeholders.fill(step.command, substitutions)), program=name)
     if step.on != MPI:
         return planned
+    if campaign.spec.reserve and not (campaign.spec.launcher or reserve.is_in_job()):
+        return replace(planned, launch=(reserve.get_launcher_name(campaign.spec.reserve),))
     nodes, per_node = level_to_count(values["NODES"]), level_to_count(values["RANKS_PER_NODE"])
     try:
         words, _ = mpi_jobs.build_launch_words(campaign.find_launcher(), step.command, nodes, per_node, values)

@@ -126,7 +126,7 @@ def check_ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[F
 
 
 def warn_of_unchecked_limits(campaign: Campaign, expected: Forecast) -> Iterator[str]:
-    """Yield a sentence for each limit that cannot be checked: the needs of commands are unknown before they ran."""
+    """Yield a sentence for each limit that cannot be checked, as far as the needs of commands are unknown."""
     terms = campaign.terms
     if terms.max_seconds is not None and expected.unknown:
         yield Message(
@@ -136,14 +136,15 @@ def warn_of_unchecked_limits(campaign: Campaign, expected: Forecast) -> Iterator
             trials=format_count(expected.unknown, "trial"),
         )
     limits = [name for name in ("max_bytes", "max_files") if getattr(terms, name) is not None]
-    if limits and len(campaign.spec.native) < len(campaign.spec.steps):
+    for step in compute_space_needed(campaign).uncounted if limits else ():
         yield Message(
             "unchecked-limit",
-            "{flags} does not cover the commands: their output size is unknown"
-            if len(limits) == 1
-            else "{flags} do not cover the commands: their output size is unknown",
+            "{flags} {verb} not cover '{command}': {reason}",
             options=" ".join(limits),
             flags=" and ".join(f"{getattr(spell, name)}" for name in limits),
+            verb="does" if len(limits) == 1 else "do",
+            command=step.command[:60],
+            reason=step.reason,
         )
 
 
@@ -160,7 +161,8 @@ def check_room(campaign: Campaign, expected_s: float, facts: Mapping[str, Facts]
     """Refuse trials that exceed a target or the limits. Raises InputError."""
     terms = campaign.terms
     limits = Limits(terms.max_bytes, terms.max_files, terms.max_seconds)
-    need = Need(*compute_space_needed(campaign), expected_s)
+    space = compute_space_needed(campaign)
+    need = Need(space.n_bytes, space.n_files, expected_s)
     if not campaign.spec.targets:
         check_limits(need, limits)
     for name, target in campaign.spec.targets.items():

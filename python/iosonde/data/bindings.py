@@ -15,22 +15,10 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.table import Cell, Table, build_column
 from iosonde.core.types import Experiment, Factor, FactorValue
 from iosonde.core.units import parse_size
+from iosonde.core.vocabulary.calls import list_file_options, list_tool_calls
 
-# Option of a tool → its setting, as importers name it.
-_OPTIONS = {
-    "ior": {"t": "transfer_size", "b": "block_size", "s": "segments", "a": "api"},
-    "fio": {
-        "bs": "block_size",
-        "blocksize": "block_size",
-        "iodepth": "io_depth",
-        "ioengine": "engine",
-        "rw": "rw",
-        "readwrite": "rw",
-        "direct": "direct",
-    },
-    "elbencho": {"b": "block_size", "block": "block_size", "iodepth": "io_depth", "t": "threads"},
-}
-_OPTION = re.compile(r"(?:^|\s)-{0,2}(?P<option>[A-Za-z][\w-]*)(?:=|\s*)[\"']?\$\{(?P<name>\w+)\}[\"']?(?=\s|$)")
+# A value that is a placeholder, or the variable that iosonde sets to its level.
+_PLACEHOLDER = re.compile(r"\$\{?IOSONDE_(?P<variable>\w+)\}?|\$\{(?P<name>\w+)\}")
 
 
 def find_bindings(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> dict[str, str]:
@@ -54,7 +42,7 @@ def find_bindings(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) 
 def _list_own_options(experiment: Experiment) -> list[tuple[str, str]]:
     """Return (placeholder, setting) for declared placeholders of settings that are not declared themselves."""
     declared = {factor.name for factor in experiment.factors}
-    options = _list_options(_list_commands(experiment)) if declared else []
+    options = _list_options(_list_commands(experiment), declared) if declared else []
     return [(name, setting) for name, setting in options if name in declared and setting not in declared]
 
 
@@ -90,18 +78,29 @@ def _bind_factor(factor: Factor, bindings: Mapping[str, str]) -> Factor:
 
 
 def _list_commands(experiment: Experiment) -> list[str]:
-    return [str(step.get("command", "")) for step in experiment.settings.get("steps", ()) if isinstance(step, Mapping)]
-
-
-def _list_options(commands: Iterable[str]) -> list[tuple[str, str]]:
-    """Return (placeholder, setting) for each option of a known tool whose value is a placeholder."""
     return [
-        (match["name"], options[match["option"]])
+        str(step.get("command", ""))
+        for key in ("set_up", "steps")
+        for step in experiment.settings.get(key, ())
+        if isinstance(step, Mapping)
+    ]
+
+
+def _list_options(commands: Iterable[str], names: Iterable[str]) -> list[tuple[str, str]]:
+    """Return (placeholder, setting) for each option of a known tool whose value is one of these placeholders."""
+    name_by_variable = {name.upper(): name for name in names}
+    options = (
+        pair
         for command in commands
-        for tool, options in _OPTIONS.items()
-        if re.search(rf"(?:^|[\s/]){tool}(?:\s|$)", command)
-        for match in _OPTION.finditer(command)
-        if match["option"] in options
+        for pair in (
+            *(pair for call in list_tool_calls(command) for pair in call.list_options()),
+            *list_file_options(command),
+        )
+    )
+    return [
+        (match["name"] or name_by_variable.get(match["variable"], ""), option.setting)
+        for option, value in options
+        if option.setting and (match := _PLACEHOLDER.fullmatch(value))
     ]
 
 

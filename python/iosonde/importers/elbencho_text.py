@@ -4,9 +4,10 @@ import re
 from functools import lru_cache
 
 from iosonde.core.message import Message
+from iosonde.core.vocabulary import ELBENCHO
 
 from .parsed import GLUED, Parsed, Row
-from .reading import PER_SECOND, date_to_iso, get_option_value, parse_number, parse_size, split_command
+from .reading import PER_SECOND, date_to_iso, parse_number, split_command
 from .text import Text
 
 MIB = 1024.0**2
@@ -95,15 +96,9 @@ class _State:
     def _set_command(self, command: str) -> None:
         self._settings.facts["command"] = command
         words = split_command(command)
-        for factor, names in (
-            ("threads", ("-t", "--threads")),
-            ("block_size", ("-b", "--block")),
-            ("file_size", ("-s", "--size")),
-            ("io_depth", ("--iodepth",)),
-        ):
-            if (word := get_option_value(words, *names)) and (value := parse_size(word)) is not None:
-                self._settings.factors[factor] = value
-        if hosts := get_option_value(words, "--hosts"):
+        settings = ELBENCHO.read_settings(words)
+        self._settings.factors |= {name: value for name, value in settings.items() if value is not None}
+        if hosts := ELBENCHO.find_value(words, "hosts"):
             self._settings.factors["nodes"] = len([host for host in re.split(r"[,\s]+", hosts) if host])
 
     def _add_result(self, at: int, phase: str, label: str, rest: str) -> None:

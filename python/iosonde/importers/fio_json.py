@@ -6,6 +6,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from iosonde.core.message import Message
+from iosonde.core.vocabulary import FIO
+from iosonde.core.vocabulary.tool import ValueKind
 
 from .fio_bins import list_latencies, merge_percentiles, read_levels
 from .fio_jobs import FioJob, assign_settings, group_parts, is_merged, sum_rates
@@ -25,20 +27,6 @@ from .text import Text
 
 DIRECTIONS = ("read", "write", "trim")
 _KIB = 1024.0
-_OPTIONS = {
-    "rw": "rw",
-    "readwrite": "rw",
-    "ioengine": "engine",
-    "iodepth": "io_depth",
-    "numjobs": "ranks",
-    "direct": "direct",
-    "runtime": "runtime",
-    "rwmixread": "percent_read",
-    "fsync": "fsync_every",
-    "end_fsync": "end_fsync",
-    "nrfiles": "files",
-}
-_SIZES = {"bs": "block_size", "blocksize": "block_size", "size": "size", "filesize": "file_size", "io_size": "io_size"}
 UNMERGED = Message(
     "unmerged-percentiles",
     "percentiles of several threads cannot be combined: each row covers one thread; --output-format=json+ "
@@ -206,12 +194,14 @@ def options_to_factors(options: dict[str, Any]) -> dict[str, Any]:
     """Return fio's options as factors: sizes in bytes, whole numbers as such."""
     factors: dict[str, Any] = {}
     for key, value in options.items():
-        text = str(value)[:200]
-        if key in _SIZES:
+        text, option = str(value)[:200], FIO.by_name.get(key)
+        if option is None or not option.setting:
+            continue
+        if option.kind == ValueKind.SIZE:
             size = parse_size(text)
-            factors[_SIZES[key]] = text if size is None else size
-        elif key in _OPTIONS:
-            factors[_OPTIONS[key]] = int(text) if text.isascii() and text.isdigit() and len(text) < 18 else text
+            factors[option.setting] = text if size is None else size
+        else:
+            factors[option.setting] = int(text) if text.isascii() and text.isdigit() and len(text) < 18 else text
     return factors
 
 

@@ -12,10 +12,11 @@ from pathlib import PurePath
 
 from iosonde.core.message import Message, prepend_place
 from iosonde.core.types import FactorValue
+from iosonde.core.vocabulary import IOR
 
 from .io500_score import BANDWIDTH, NAMES, RATE, put_score_first
 from .parsed import Claim, Parsed, Row
-from .reading import get_option_value, parse_option_size, split_command
+from .reading import parse_option_size, split_command
 
 _PHASE_FILE = re.compile(
     r"((?:ior|mdtest)[-_](?:easy|hard|rnd\w*)[-_](?:[a-z]+[-_])?(?:write|read|stat|delete)|find)"
@@ -253,9 +254,9 @@ def _set_factors(execution: Execution, information: str) -> None:
     easy = [by_phase[name].factors for name in ("ior_easy_write", "ior_easy_read") if name in by_phase]
     factors["transfer_size"] = next(
         (entry["transfer_size"] for entry in easy if "transfer_size" in entry),
-        parse_option_size(get_option_value(words, "-t") or ""),
+        parse_option_size(IOR.find_value(words, "transfer_size") or ""),
     )
-    api = next((entry["api"] for entry in easy if "api" in entry), get_option_value(words, "-a"))
+    api = next((entry["api"] for entry in easy if "api" in entry), IOR.find_value(words, "api"))
     factors["api"] = str(api).split()[0].upper() if str(api or "").strip() else None  # not "MPIIO (version=3, …)"
     if words:
         factors["direct"] = int(any(word.endswith(".odirect") or word in ("-B", "useO_DIRECT=1") for word in words))

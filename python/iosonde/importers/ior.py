@@ -17,11 +17,12 @@ import math
 import re
 
 from iosonde.core.message import Message
+from iosonde.core.vocabulary import IOR
 
 from .damage import note_reported_failure
 from .ior_table import IorSummary, IorTable, check_iterations, count_iterations
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed
-from .reading import date_to_iso, get_option_value, parse_option_size, parse_size, split_command
+from .reading import date_to_iso, parse_option_size, parse_size, split_command
 from .text import Text
 
 NAME = "ior"
@@ -263,7 +264,7 @@ def _close_run(run: Parsed, finished: bool, last: int) -> None:
     """Check that everything requested is present. IO500 prints IOR's table without summary and end."""
     words = split_command(str(run.facts.get("command", "")))
     _correct_rounded_sizes(run, words)
-    iterations_word = get_option_value(words, "-i") or ""
+    iterations_word = IOR.find_value(words, "iterations") or ""
     n_iterations = run.factors.get("iterations") or (int(iterations_word) if iterations_word.isdigit() else 1)
     requested = {name for name, flag in (("write", "-w"), ("read", "-r")) if flag in words}
     counts = count_iterations(run)
@@ -294,8 +295,8 @@ def _correct_rounded_sizes(run: Parsed, words: list[str]) -> None:
         if exact and isinstance(printed, int) and abs(printed - exact) <= _ROUNDED * exact:
             run.factors[name] = exact
 
-    for flag, name in (("-t", "transfer_size"), ("-b", "block_size")):
-        correct_size(name, parse_option_size(get_option_value(words, flag) or ""))
+    for name in ("transfer_size", "block_size"):
+        correct_size(name, parse_option_size(IOR.find_value(words, name) or ""))
     each = [run.factors.get(name) for name in ("block_size", "segments", "ranks")]
     if all(isinstance(value, int) for value in each):
         correct_size("aggregate_size", math.prod(value for value in each if isinstance(value, int)))

@@ -21,11 +21,12 @@ from collections.abc import Iterable
 
 from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
+from iosonde.core.vocabulary import IOZONE
 
 from .iozone_blocks import Unit, add_excel_rows, parse_unit, read_sheet_lines
 from .iozone_table import OPERATIONS, IozoneTable, list_requested
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
-from .reading import date_to_iso, get_option_value, parse_number, parse_size, split_command
+from .reading import date_to_iso, parse_number, parse_size, split_command
 from .text import Text
 
 NAME = "iozone"
@@ -186,8 +187,7 @@ class _Reader:
         self._requested = list_requested(words)
         if "-+m" in words:
             run.factors["mode"] = "cluster"
-        if (stride := get_option_value(words, "-j")) and stride.isdigit():
-            run.factors["stride_records"] = int(stride)
+        run.factors |= IOZONE.read_settings(words)
         self._includes |= {word for name, word in (("-c", "close"), ("-e", "fsync")) if name in words}
 
     def _read_switches(self, at: int, line: str) -> None:

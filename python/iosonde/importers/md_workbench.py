@@ -12,6 +12,7 @@ the CSV of one kind of operation (``operation_csv``), which its name contains.
 import re
 
 from iosonde.core.message import Message
+from iosonde.core.vocabulary import MD_WORKBENCH
 
 from .damage import note_reported_failure
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
@@ -79,15 +80,7 @@ def _begin_run(match: re.Match[str], command: str) -> Parsed:
     run = Parsed(version=match.group(2)[:60], started_at=date_to_iso((match.group(3) or "").strip()))
     run.factors["objects"] = int(match.group(1)[:18])
     run.facts["command"] = command
-    words = split_command(command)
-    for option, factor in (
-        ("-D", "data_sets"),
-        ("-I", "objects_per_set"),
-        ("-P", "precreate_per_set"),
-        ("-S", "object_size"),
-    ):
-        if option in words[:-1] and (value := words[words.index(option) + 1]).isdigit():
-            run.factors[factor] = int(value[:18])
+    run.factors |= MD_WORKBENCH.read_settings(split_command(command))
     return run
 
 

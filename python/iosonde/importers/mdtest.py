@@ -15,10 +15,11 @@ whatever 4.1 writes above it (``ms/op``).
 import re
 
 from iosonde.core.message import Message
+from iosonde.core.vocabulary import MDTEST
 
 from .damage import note_reported_failure
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import date_to_iso, get_option_value, parse_number, parse_size, split_command
+from .reading import date_to_iso, parse_number, split_command
 from .text import Text
 
 NAME = "mdtest"
@@ -34,24 +35,6 @@ _STAMP = re.compile(r"\s*-- (started|finished) at (\d\d/\d\d/\d{4} \d\d:\d\d:\d\
 _OP_CSV = "time,runtime,tp"
 _CSV_HEAD = "rank,items,rate-"
 _STATISTICS = ("max", "min", "mean", "sd")
-# Option → factor. From man mdtest; those that change what is measured.
-_SIZES = {"-w": "write_bytes", "-e": "read_bytes"}
-_COUNTS = {
-    "-n": "items_per_rank",
-    "-I": "items_per_directory",
-    "-z": "depth",
-    "-b": "branching_factor",
-    "-N": "stride",
-    "-W": "stonewall_seconds",
-}
-_FLAGS = {
-    "-u": "unique_directories",
-    "-L": "leaf_only",
-    "-F": "files_only",
-    "-D": "directories_only",
-    "-y": "sync_file",
-    "-S": "shared_file",
-}
 
 
 def claims(text: Text) -> Claim | None:
@@ -154,7 +137,7 @@ def _add_stamp(runs: list[Parsed], state: _State, what: str, when: str) -> None:
 def _read_setting(run: Parsed, at: int, line: str) -> None:
     if line.startswith("Command line used:"):
         run.facts["command"] = line.removeprefix("Command line used:").strip()
-        _set_options(run, split_command(run.facts["command"]))
+        run.factors |= MDTEST.read_settings(split_command(run.facts["command"]))
     elif match := _TASKS.match(line):
         run.factors["items"] = int(match.group(2)[:18])
     elif line.startswith("FS"):
@@ -167,15 +150,6 @@ def _read_setting(run: Parsed, at: int, line: str) -> None:
         run.warn(at, Message("tool-warning", "mdtest warns: {quote}", quote=line[:200]))
     elif line.startswith(("ERROR", "Error")):
         run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:200]))
-
-
-def _set_options(run: Parsed, words: list[str]) -> None:
-    values = {name: value for name in (*_SIZES, *_COUNTS) if (value := get_option_value(words, name))}
-    run.factors |= {factor: parse_size(values[name]) for name, factor in _SIZES.items() if name in values}
-    run.factors |= {
-        factor: int(values[name][:18]) for name, factor in _COUNTS.items() if values.get(name, "").isdigit()
-    }
-    run.factors |= {factor: True for name, factor in _FLAGS.items() if name in words}
 
 
 def _add_row(run: Parsed, state: _State, at: int, match: re.Match[str]) -> None:

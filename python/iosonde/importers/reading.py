@@ -9,13 +9,14 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from iosonde.core.message import Message
+from iosonde.core.vocabulary.sizes import BINARY as BINARY
+from iosonde.core.vocabulary.sizes import parse_size as parse_size
 
 from .parsed import Parsed
 from .text import Text
 
 # No tool measures more of anything; larger values are damaged text.
 LARGEST = 1e30
-BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50, "e": 2**60}
 DECIMAL = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15, "e": 10**18}
 # Units per second: a division rounds right where a product with 1e-9 would not.
 PER_SECOND = {
@@ -32,7 +33,6 @@ PER_SECOND = {
     "min": 1 / 60,
     "h": 1 / 3600,
 }
-_SIZE = re.compile(r"^\s*+(\d++(?:\.\d++)?)\s*+([kmgtpe]?)i?(b(?:ytes?)?)?\s*+$", re.IGNORECASE)
 _DATES = (
     "%a %b %d %H:%M:%S %Y",
     "%m/%d/%Y %H:%M:%S",
@@ -75,15 +75,6 @@ def parse_integer(text: str) -> int | None:
     return value if value is not None and 0 <= value < 2**63 else None
 
 
-def parse_size(text: str) -> int | None:
-    """Return the bytes of ``8 MiB``, ``65536 bytes``, ``256k``; None if unclear."""
-    match = _SIZE.match(text)
-    if not match:
-        return None
-    size = float(match.group(1)) * BINARY[match.group(2).lower()]
-    return round(size) if size < 2**63 else None
-
-
 @lru_cache(maxsize=4096)
 def parse_option_size(word: str) -> int | None:
     """Return the bytes of ``9920000m`` as IOR reads it in its command: in steps of 1024; None if it is not a size."""
@@ -120,17 +111,6 @@ def _split_command(command: str) -> tuple[str, ...]:
         return tuple(shlex.split(command))
     except ValueError:
         return tuple(command.split())
-
-
-def get_option_value(words: list[str], *names: str) -> str | None:
-    """Return the value that follows one of ``names`` (``-t 4``, ``--threads=4``, not ``-t4``), None if absent."""
-    for at, word in enumerate(words):
-        if word in names and at + 1 < len(words):
-            return words[at + 1]
-        for name in names:
-            if name.startswith("--") and word.startswith(f"{name}="):
-                return word[len(name) + 1 :]
-    return None
 
 
 class JsonDocument(NamedTuple):

@@ -17,16 +17,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from iosonde.core.message import Message
+from iosonde.core.vocabulary import WARP
 
 from .parsed import CERTAIN, Claim, Parsed, Row
 from .reading import (
     JsonDocument,
     Lines,
     get_json_object,
-    get_option_value,
     list_objects,
     number_from_json,
-    parse_size,
     read_json_runs,
     split_command,
 )
@@ -56,15 +55,6 @@ _FIRST_BYTE = {
 }
 _TABLE = "index\top\t"
 _SECRET = re.compile(r"(--?(?:access-key|secret-key|sts-web-token|influxdb)[= ])\S+")
-_OPTIONS = {
-    "--concurrent": "concurrency",
-    "--objects": "objects",
-    "--obj.size": "object_size",
-    "--batch": "batch",
-    "--part.size": "part_size",
-    "--parts": "parts",
-}
-
 # The fraction of a second is left out.
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)?")
 
@@ -147,10 +137,8 @@ class _Reader:
         self._run.facts["command"] = _SECRET.sub(r"\1…", command)[:4000]
         if benchmark := next((word for word in words[1:] if not word.startswith("-")), ""):
             self._run.factors["benchmark"] = benchmark[:40]
-        for name, factor in _OPTIONS.items():
-            if (value := get_option_value(words, name)) is not None:
-                size = parse_size(value)
-                self._run.factors[factor] = value[:40] if size is None else size
+        for name, size in WARP.read_settings(words).items():
+            self._run.factors[name] = (WARP.find_value(words, name) or "")[:40] if size is None else size
 
     def _read_settings(self, section: dict[str, Any]) -> None:
         run = self._run

@@ -3,11 +3,12 @@
 import os
 from collections.abc import Iterable, Mapping
 
+from iosonde.core.programs import get_first_program
 from iosonde.core.types import FactorValue
 from iosonde.ranks.launch import Launcher, program
 from iosonde.ranks.launch.mpiexec import Library
 
-from . import mpi_program, placeholders
+from . import placeholders
 from .items import Item
 from .rank.command import OF_LAUNCHERS, TRIAL_VARIABLE
 from .spec import MPI, CommandStep, Step
@@ -15,7 +16,7 @@ from .spec import MPI, CommandStep, Step
 
 def fill_program_name(step: CommandStep, values: Mapping[str, FactorValue]) -> str:
     """Return the program of a step, with its placeholders filled in."""
-    first_program = mpi_program.get_first_program(step.command)
+    first_program = get_first_program(step.command)
     defaults = dict.fromkeys((*placeholders.TRIAL, *placeholders.RANK), "0")
     return placeholders.fill(first_program.word, defaults | dict(values)) if first_program else ""
 
@@ -32,7 +33,7 @@ def build_launch_words(
     step = CommandStep(command, MPI)
     library, first_program = (
         program.find_library_of_program(fill_program_name(step, values)),
-        mpi_program.get_first_program(command),
+        get_first_program(command),
     )
     variables = (
         TRIAL_VARIABLE,
@@ -46,7 +47,7 @@ def prepare_mpi_items(trial_items: list[Item], launcher: Launcher, values: Mappi
     """Return the items of a trial. Each MPI job gets the words that start it (``build_launch_words``) and their
     position in its command (``at``). Raises LaunchError."""
     for item in trial_items:
-        first_program = mpi_program.get_first_program(item["command"]) if item.get("on") == MPI else None
+        first_program = get_first_program(item["command"]) if item.get("on") == MPI else None
         if first_program:
             nodes, per_node = int(str(values["NODES"])), int(str(values["RANKS_PER_NODE"]))
             words, _ = build_launch_words(launcher, item["command"], nodes, per_node, values)

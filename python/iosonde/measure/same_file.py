@@ -1,13 +1,14 @@
 """The one file that several copies of a command would write, as far as its text shows. Pure functions."""
 
 import re
-from itertools import zip_longest
 
-from .mpi_program import Program, is_different_by_rank, list_programs
+from iosonde.core.programs import Program, list_programs
+from iosonde.core.vocabulary import TOOLS
+from iosonde.core.vocabulary.tool import ValueKind
+
+from .mpi_program import is_different_by_rank
 from .placeholders import OF_NODE, list_placeholders
 
-# Program → the option that names its file.
-_OPTIONS = {"ior": "-o", "mdtest": "-d", "fio": "--filename", "iozone": "-f", "dd": "of="}
 # Shell expansions, which may differ between ranks.
 _OF_THE_SHELL = re.compile(r"\$(?!\{[A-Za-z_][A-Za-z0-9_]*\})|`")
 
@@ -30,27 +31,23 @@ def find_file_written_by_all(command: str, nodes: int, per_node: int) -> str | N
 
 
 def _find_written_file(program: Program) -> str | None:
-    option = _OPTIONS.get(program.name)
-    if option is None:
-        return None
-    for word, following in zip_longest(program.words, program.words[1:]):
-        if word == option:
-            return following
-        if word.startswith(option):
-            return word.removeprefix(option).removeprefix("=")
-    return None
+    tool = TOOLS.get(program.name)
+    file_option = next((option for option in tool.options if option.kind == ValueKind.PATH), None) if tool else None
+    words = tool.split(program.words) if tool else ()
+    return next((word.value for word in words if word.option is not None and word.option is file_option), None)
 
 
 def _can_write(program: Program) -> bool:
-    words = program.words
+    values: dict[str, list[str]] = {}
+    for word in TOOLS[program.name].split(program.words):
+        if word.option is not None:
+            values.setdefault(word.option.names[0], []).append(word.value or "")
     if program.name == "ior":
-        return "-w" in words or "-r" not in words
+        return "w" in values or "r" not in values
     if program.name == "fio":
-        kinds = [word.partition("=")[2] for word in words if word.startswith(("--rw=", "--readwrite="))]
-        return any("write" in kind or kind.endswith("rw") for kind in kinds)
+        return any("write" in kind or kind.endswith("rw") for kind in values.get("rw", ()))
     if program.name == "iozone":
-        tests = [word for word in words if word.startswith("-i")]
-        return not tests or "-i0" in tests or any(pair == ("-i", "0") for pair in zip(words, words[1:], strict=False))
+        return "0" in values.get("i", ["0"])
     return True
 
 

@@ -52,7 +52,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _IOZONE_SLIP = re.compile(r"\biozone\b.*?\s(-i\s*[A-Za-z]\w*)")
 # Number of cells at which settings are tested: more would not find more.
 _CELLS = 2000
-_MAX_TRIED = 20_000  # cells that are searched for allowed ones
+MAX_TRIED = 20_000  # cells that are searched for allowed ones
 
 
 def list_problems(document: Document, importers: Collection[str]) -> list[Problem]:
@@ -441,15 +441,19 @@ def _add_cell_to_message(error: InputError, levels: Mapping[str, Any]) -> Messag
 
 def iterate_cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:
     """Yield the cells of the factors that the settings of a step use, except those forbidden by a constraint."""
-    used = find_placeholders(step.settings)
+    yield from iterate_cells_of(find_placeholders(step.settings), spec)
+
+
+def iterate_cells_of(used: Collection[str], spec: Spec, limit: int = _CELLS) -> Iterator[dict[str, Any]]:
+    """Yield the cells of these factors, ``limit`` at most, except those forbidden by a constraint."""
     factors = [factor for factor in spec.factors if factor.name in used]
     names = [factor.name for factor in factors]
     allows = design.build_cell_check(
         design.read_constraints(spec.design, [factor.name for factor in spec.factors]), names
     )
-    grid = islice(product(*(factor.levels for factor in factors)), _MAX_TRIED)
+    grid = islice(product(*(factor.levels for factor in factors)), MAX_TRIED)
     candidates = (dict(zip(names, levels, strict=True)) for levels in grid)
-    allowed = list(islice((cell for cell in candidates if allows(cell)), _CELLS))
+    allowed = list(islice((cell for cell in candidates if allows(cell)), limit))
     if allowed:
         yield from allowed
     else:  # nearly all are forbidden, or all: the design reports it

@@ -9,7 +9,8 @@ from typing import Any
 
 from iosonde.core.message import Message
 from iosonde.core.types import Run
-from iosonde.importers.reading import get_option_value, parse_option_size, split_command
+from iosonde.core.vocabulary import IOR
+from iosonde.importers.reading import parse_option_size, split_command
 from iosonde.stats.definitions import fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import (
     CLOSE,
@@ -52,7 +53,7 @@ def read_io500_settings(run: Run, operation: str, run_settings: Mapping[str, Any
     words = _split_command(run, operation)
     if not words or not operation.startswith("ior"):
         return phase_settings
-    size = parse_option_size(get_option_value(words, "-t") or "")
+    size = parse_option_size(IOR.find_value(words, "transfer_size") or "")
     if size is not None:
         phase_settings["record size"] = size
     return phase_settings | {

@@ -26,8 +26,9 @@ def lines(plan: CampaignPlan) -> Iterator[str]:
     if campaign.file:
         yield f"experiment  {escape(spec.name or campaign.file['name'])}"
     yield from _format_targets(spec.targets)
-    if spec.native:
-        yield f"at most     {format_size(plan.n_bytes)} and {plan.n_files} files at once, all removed afterwards"
+    if spec.reserve:
+        yield from wrapped(f"{max(campaign.nodes)} nodes, by {escape(spec.reserve)}", " " * 12, f"{'reserved':<12}")
+    yield from _format_space(plan)
     yield from _format_cache(plan)
     if not simple or campaign.file:
         yield from (*_format_factors(plan), "", *_format_steps(plan), *_format_faults(spec), "")
@@ -43,7 +44,7 @@ def lines(plan: CampaignPlan) -> Iterator[str]:
     yield from paragraphs(plan.warnings, " " * 12, f"{'warning':<12}")
     yield from design.format_level_times(spec.factors, plan.seconds_by_level)
     if campaign.terms.budget_s is not None:
-        yield from design.format_smaller_designs(plan.offers, plan.expected.total_s, campaign.terms.budget_s)
+        yield from design.format_budget(plan.offers, plan.expected.total_s, campaign.terms.budget_s)
 
 
 def _format_targets(targets: Mapping[str, Path]) -> Iterator[str]:
@@ -54,6 +55,16 @@ def _format_targets(targets: Mapping[str, Path]) -> Iterator[str]:
         f"{'' if place else 'target':<12}{f'{escape(name):<{wide}}  ' if name else ''}{escape(path)}"
         for place, (name, path) in enumerate(targets.items())
     )
+
+
+def _format_space(plan: CampaignPlan) -> Iterator[str]:
+    spec, space = plan.campaign.spec, plan.space
+    if spec.native or space.n_bytes or space.n_files:
+        after = ", all removed afterwards" if spec.native else ""
+        files = f"{space.n_files} file{'s' * (space.n_files != 1)}"
+        yield f"at most     {format_size(space.n_bytes)} and {files} at once{after}"
+    for step in space.uncounted:
+        yield from wrapped(f"step {step.number}: {escape(step.reason)}", " " * 12, f"{'not counted':<12}")
 
 
 def _format_cache(plan: CampaignPlan) -> list[str]:

@@ -65,11 +65,12 @@ def format_level_times(factors: Sequence[Factor], totals: Mapping[str, Mapping[F
             label = ""
 
 
-def format_smaller_designs(offers: Sequence[Offer], total_s: float, budget_s: float) -> Iterator[str]:
-    """Yield designs that fit the budget, with their costs; nothing if the campaign fits."""
-    if total_s <= budget_s:
-        return
+def format_budget(offers: Sequence[Offer], total_s: float, budget_s: float) -> Iterator[str]:
+    """Yield the budget; designs that fit it, with their costs, if the campaign does not."""
     budget = format_seconds(budget_s)
+    if total_s <= budget_s:
+        yield from _format_labelled("budget", budget)
+        return
     if not offers:
         yield from _format_labelled("budget", f"{budget} is too short, and no smaller design fits")
         return

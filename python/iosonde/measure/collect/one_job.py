@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from iosonde.core.message import Message
+from iosonde.core.programs import MPI_TOOLS, list_programs
 from iosonde.measure import mpi_program
 from iosonde.measure.items import Item
 from iosonde.measure.placeholders import list_placeholders
@@ -22,7 +23,7 @@ def count_tasks(item: Item, executions_by_rank: Mapping[int, Sequence[Any]], ran
         tool
         for several in executions_by_rank.values()
         for execution in several
-        if (tool := execution.tool) in mpi_program.TOOLS
+        if (tool := execution.tool) in MPI_TOOLS
     }
     if not tools or expected == 0:
         return None
@@ -39,7 +40,7 @@ def _count_expected_tasks(item: Item, ranks: int) -> int | None:
         return ranks
     if on == ALL:
         return 0 if mpi_program.is_different_by_rank(command) or not mpi_program.list_mpi_tools(command) else ranks
-    if on == SINGLE and any(program.is_launcher for program in mpi_program.list_programs(command)):
+    if on == SINGLE and any(program.is_launcher for program in list_programs(command)):
         return ranks if {"RANKS", "NODES"} & set(list_placeholders(command)) else None
     return 0
 

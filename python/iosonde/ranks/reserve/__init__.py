@@ -47,6 +47,11 @@ def is_batch(text: str) -> bool:
     return parse(text)[0] == SBATCH and not is_in_job()
 
 
+def get_launcher_name(text: str) -> str:
+    """Return the program that starts ranks on the nodes that will be reserved."""
+    return "srun" if parse(text)[0] in (SALLOC, SBATCH) else "mpiexec"
+
+
 def submit_job(text: str, nodes: int, command: Sequence[str]) -> str:
     """Submit ``command`` to sbatch as a job of ``nodes`` nodes; return the job's id. Raises LaunchError if Slurm
     refuses."""

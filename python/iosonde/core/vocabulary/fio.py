@@ -1,0 +1,70 @@
+"""fio 2.x and 3.x: options of a job, on a command line or in a job file, and of fio itself."""
+
+from .tool import Style, ToolOption, ValueKind, Vocabulary, count, declare_others, path, size, word
+
+FIO = Vocabulary(
+    "fio",
+    (
+        size("block_size", "bs", "blocksize"),
+        size("size", "size"),
+        size("file_size", "filesize"),
+        size("io_size", "io_size", "io_limit"),
+        word("rw", "rw", "readwrite"),
+        word("engine", "ioengine"),
+        count("io_depth", "iodepth"),
+        count("ranks", "numjobs"),
+        word("runtime", "runtime", "timeout"),
+        count("percent_read", "rwmixread"),
+        count("fsync_every", "fsync"),
+        count("files", "nrfiles", "nr_files"),
+        *(ToolOption((name,), ValueKind.SWITCH, name) for name in ("direct", "end_fsync")),
+        path("filename"),
+        path("directory"),
+        *declare_others(
+            "description name wait_for lockfile opendir ba bsrange bssplit randseed ignore_error rw_sequencer"
+            " iodepth_batch iodepth_batch_complete_min iodepth_batch_complete_max iodepth_low io_submit_mode"
+            " offset offset_increment offset_align number_ios random_generator random_distribution"
+            " percentage_random file_service_type openfiles fallocate fadvise_hint fdatasync write_barrier"
+            " sync_file_range loops startdelay ramp_time clocksource mem verify verify_interval verify_offset"
+            " verify_pattern verify_async verify_backlog verify_backlog_batch trim_percentage trim_backlog"
+            " trim_backlog_batch write_iolog read_iolog replay_redirect replay_scale replay_align"
+            " replay_time_scale replay_skip merge_blktrace_file merge_blktrace_scalars merge_blktrace_iters"
+            " exec_prerun exec_postrun ioscheduler zonemode zonesize zonecapacity zonerange zoneskip"
+            " max_open_zones job_max_open_zones zone_reset_threshold zone_reset_frequency lockmem rwmixwrite nice"
+            " prio prioclass thinktime thinktime_spin thinktime_blocks thinktime_blocks_type thinktime_iotime rate"
+            " rate_min rate_process rate_cycle rate_iops rate_iops_min max_latency latency_target latency_window"
+            " latency_percentile sync write_hint cpumask cpus_allowed cpus_allowed_policy numa_cpu_nodes"
+            " numa_mem_policy exit_what write_bw_log bwavgtime write_lat_log write_iops_log iopsavgtime"
+            " log_entries log_avg_msec log_hist_msec log_hist_coarseness write_hist_log log_compression"
+            " log_compression_cpus log_alternate_epoch_clock_id buffer_pattern buffer_compress_percentage"
+            " buffer_compress_chunk dedupe_percentage dedupe_mode dedupe_working_set_percentage percentile_list"
+            " significant_figures gtod_cpu unified_rw_reporting continue_on_error profile cgroup cgroup_weight uid"
+            " gid kb_base unit_base hugepage-size flow_id flow flow_sleep steadystate steadystate_duration"
+            " steadystate_ramp_time",
+        ),
+        *declare_others(
+            "output output-format terse-version eta eta-newline status-interval section alloc-size max-jobs idle-"
+            " prof inflate-log bandwidth-log debug aux-path server client remote-config trigger trigger-file"
+            " trigger-timeout trigger-remote daemonize filename_format",
+        ),
+        *declare_others(
+            "unique_filename bs_unaligned randrepeat norandommap serialize_overlap fill_device file_append"
+            " allrandrepeat atomic buffered overwrite time_based verify_only do_verify verify_fatal verify_dump"
+            " experimental_verify verify_state_load verify_state_save trim_verify_zero read_iolog_chunked"
+            " replay_no_stall read_beyond_wp ignore_zone_limits rate_ignore_thinktime latency_run invalidate"
+            " create_serialize create_fsync create_on_open create_only allow_file_create allow_mounted_write"
+            " pre_read fsync_on_close unlink unlink_each_loop exitall exitall_on_error stonewall new_group thread"
+            " per_job_logs log_max_value log_offset log_prio log_store_compressed log_unix_epoch"
+            " log_alternate_epoch block_error_percentiles group_reporting stats zero_buffers refill_buffers"
+            " scramble_buffers dedupe_global clat_percentiles lat_percentiles slat_percentiles disk_util"
+            " gtod_reduce disable_lat disable_clat disable_slat disable_bw_measurement error_dump cgroup_nodelete",
+            ValueKind.SWITCH,
+        ),
+        *declare_others(
+            "minimal append-terse readonly warnings-fatal parse-only version help showcmd cpuclock-test crctest"
+            " cmdhelp enghelp merge-blktrace-only",
+            ValueKind.SWITCH,
+        ),
+    ),
+    Style.NAMES,
+)
