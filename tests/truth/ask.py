@@ -46,8 +46,16 @@ def _asked(command: str, data: Any, words: Mapping[str, Any]) -> dict[str, Any]:
         return _drawn(data, **words)
     if command == "report":
         return _page(data, words)
+    if command == "predict":
+        return _predicted(data, **words)
     function = getattr(iosonde, "compare" if command == "gate" else command)
     return cast(dict[str, Any], function(data, **words).to_dict())
+
+
+def _predicted(data: Any, at: Mapping[str, str], **words: Any) -> dict[str, Any]:
+    """The prediction of a model that is fitted first, with the fit's verdicts."""
+    model = iosonde.fit(data, **words)
+    return {**iosonde.predict(model, at).to_dict(), "verdicts": model.to_dict()["verdicts"]}
 
 
 def _drawn(

@@ -5,8 +5,21 @@ A cell that is listed here and keeps its limits fails the test, as one does that
 
 from __future__ import annotations
 
+COVARIATE_UNSEEN = "truth: a number that varies and differs between the groups is not named; compare names it"
+TICKS_UNSEEN = "truth: the clock's tick is the whole difference; compare, the gate and check say so"
+NO_DOUBT = "truth: a doubt that another command carries about the same table is missing"
+
 # (command, truth) → the review that describes it.
-PENDING: dict[tuple[str, str], str] = {}
+PENDING: dict[tuple[str, str], str] = {
+    **{(command, "lord"): COVARIATE_UNSEEN for command in ("gate", "summary", "rank", "report", "anova", "advise")},
+    **{
+        (command, "ticks of the whole difference"): TICKS_UNSEEN
+        for command in ("summary", "rank", "plot", "report", "advise")
+    },
+    ("plot", "survivorship"): NO_DOUBT,
+    ("anova", "warm-up"): NO_DOUBT,
+    ("gate", "host goes with fs"): NO_DOUBT,
+}
 
 # (command, trap) whose sentence claims what no verdict holds.
 PENDING_WORDS: dict[tuple[str, str], str] = {}
