@@ -12,6 +12,7 @@ import numpy as np
 
 from .ask import question
 from .cells import FALSE, FOUND, INTERVAL, Cell, Columns
+from .conditions import unequal
 from .factors import draws_of
 from .noises import lognormal, normal
 from .scores import DIFFERENT, DOWN, EQUAL, INCONCLUSIVE, UP, truth
@@ -145,6 +146,9 @@ def lines(scale: float) -> Iterator[Cell]:
             None,
             FOUND_TRUE if ratio > 1 else frozenset({FALSE}),
         )
+    loud = partial(unequal, counts=(4, 16), spread=(0.2, 0.05))
+    asked = question("regress", none(), response="v", on="a")
+    yield Cell("no slope; cv 20 and 5 %, n = 4 and 16", asked, loud, draws, 0.0, BOTH)
     ranks = partial(ranks_of_trials, trials=5, columns=("trial", "rank"))
     asked = question("regress", none(), response="y", on="v")
     yield Cell("no slope; 5 trials of 8 ranks", asked, ranks, draws, 0.0, frozenset({FALSE}))
@@ -197,6 +201,9 @@ def advice(scale: float) -> Iterator[Cell]:
     )
     draw = partial(workloads, many=8, levels=3, n=3, ratio=1.5)
     yield Cell("one is 1.5 × the one in use; 8 workloads", better, draw, draws, None, FOUND_TRUE)
+    loud = partial(unequal, counts=(4, 16), spread=(0.2, 0.05))
+    asked = question("advise", nothing, response="v", choose="a")
+    yield Cell("none is better; cv 20 and 5 %, n = 4 and 16", asked, loud, draws, None, frozenset({FALSE}))
     rules = question("advise", truth("best", DIFFERENT), response="v", choose="s", given="kind")
     draw = partial(workloads, many=8, levels=2, n=3, ratio=1.5, rules=True)
     yield Cell("each half has its own, 1.5 ×; 8 workloads", rules, draw, draws, None, frozenset({FALSE}))

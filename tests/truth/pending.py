@@ -7,6 +7,8 @@ from __future__ import annotations
 
 COVARIATE_UNSEEN = "truth: a number that varies and differs between the groups is not named; compare names it"
 TICKS_UNSEEN = "truth: the clock's tick is the whole difference; compare, the gate and check say so"
+POOLED_SPREAD = "truth A5: one variance is pooled over settings with unequal counts and spread; compare has Welch's"
+NOT_ASKED = "truth A3: a setting that varies and was not asked about is pooled without a word"
 NO_DOUBT = "truth: a doubt that another command carries about the same table is missing"
 
 # (command, truth) → the review that describes it.
@@ -16,6 +18,11 @@ PENDING: dict[tuple[str, str], str] = {
         (command, "ticks of the whole difference"): TICKS_UNSEEN
         for command in ("summary", "rank", "plot", "report", "advise")
     },
+    **{
+        (command, "no effect; cv 20 and 5 %, n = 4 and 16"): POOLED_SPREAD
+        for command in ("summary", "rank", "plot", "anova")
+    },
+    ("scale", "linear; requests are larger at few nodes, and not asked about"): NOT_ASKED,
     ("plot", "survivorship"): NO_DOUBT,
     ("anova", "warm-up"): NO_DOUBT,
     ("gate", "host goes with fs"): NO_DOUBT,
