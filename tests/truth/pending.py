@@ -22,6 +22,7 @@ PENDING: dict[tuple[str, str], str] = {
         (command, "no effect; cv 20 and 5 %, n = 4 and 16"): POOLED_SPREAD
         for command in ("summary", "rank", "plot", "anova")
     },
+    ("regress", "no slope; cv 20 and 5 %, n = 4 and 16"): POOLED_SPREAD,
     ("scale", "linear; requests are larger at few nodes, and not asked about"): NOT_ASKED,
     ("plot", "survivorship"): NO_DOUBT,
     ("anova", "warm-up"): NO_DOUBT,
