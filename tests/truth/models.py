@@ -115,7 +115,7 @@ def lines(scale: float) -> Iterator[Cell]:
             asked = question("regress", *truths, response="v", on=("x", "z"))
             promises = BOTH | ({FOUND} if slope and not tied else set())
             draw = partial(two_terms, slope=slope, tied=tied)
-            yield Cell(f"x rises by {slope:g}; {said}", asked, draw, draws, slope, promises)
+            yield Cell(f"x rises by {slope:g}; {said}", asked, draw, 2 * draws, slope, promises)
     growing = partial(two_terms, slope=0.0, tied=0.0, growing=True)
     asked = question("regress", none(subject=("x",)), response="v", on="x")
     yield Cell("no slope; the noise grows with x", asked, growing, draws, 0.0, BOTH)

@@ -90,13 +90,13 @@ def more(scale: float) -> Iterator[Cell]:
     ]
     for name, asked, draw in still:
         yield Cell(name, asked, draw, draws, None, frozenset({FALSE}))
-    for name, slow, words in (
-        ("the second half is ten times slower", slow_offsets, ("time", "moment", "later", "offset", "place", "since")),
-        ("one rank in 5 of 20 files is ten times slower", slow_pair, ("rank", "node", "file")),
+    for name, slow, words, promises in (
+        ("the second half is ten times slower", slow_offsets, ("from ",), {FALSE, FOUND}),
+        ("one rank in 5 of 20 files is ten times slower", slow_pair, ("rank", "node", "file"), {FALSE}),
     ):
         asked = question("diagnose", truth("cause", DIFFERENT, claim=words), response="duration_us")
         draw = partial(operations, spread=0.15, slow=slow)
-        yield Cell(f"{name}; 4000 operations", asked, draw, draws, None, frozenset({FALSE, FOUND}))
+        yield Cell(f"{name}; 4000 operations", asked, draw, draws, None, frozenset(promises))
 
 
 def cells(scale: float = 1.0) -> Iterator[Cell]:

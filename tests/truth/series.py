@@ -7,6 +7,8 @@ from functools import partial
 
 import numpy as np
 
+from iosonde.core.verdict import Direction
+
 from .ask import question
 from .cells import FALSE, FOUND, Cell, Columns
 from .histories import NIGHTS, SERIES, nights, store_of_nights, store_of_systems, systems
@@ -14,6 +16,7 @@ from .noises import Draw, bimodal, dependent, lognormal, normal
 from .scores import DIFFERENT, DOWN, EQUAL, INCONCLUSIVE, UP, truth
 
 DRAWS = 12
+FIRST = "op00 bandwidth_last_done"
 Rng = np.random.Generator
 
 
@@ -75,15 +78,16 @@ def watched(scale: float) -> Iterator[Cell]:
         promises = frozenset({FALSE}) if name not in ("AR(0.8)", "faster at weekends", "bimodal") else frozenset[str]()
         yield Cell(f"no change; {name}", still, draw, draws, None, promises, write=store_of_nights)
     seen = frozenset({FALSE, FOUND})
-    changes: list[tuple[str, Callable[[Rng], Columns], object, frozenset[str]]] = [
-        ("0.9 × from night 30 on; cv 3 %", partial(nights, noise=normal(0.03), first=30, ratio=0.9), DOWN, seen),
-        ("0.8 × from night 30 on; AR(0.5)", partial(nights, noise=dependent, first=30, ratio=0.8), DOWN, seen),
-        ("0.7 × from night 50 on; cv 10 %", partial(nights, noise=normal(0.1), first=50, ratio=0.7), DOWN, seen),
-        ("1.3 × from night 30 on; σ 0.1", partial(nights, noise=lognormal(0.1), first=30, ratio=1.3), UP, seen),
-        ("0.7 × in one of 12 series; cv 3 %", partial(one_series, noise=normal(0.03), ratio=0.7), DOWN, seen),
+    only_true = frozenset({FALSE})
+    changes: list[tuple[str, Callable[[Rng], Columns], Direction, str, frozenset[str]]] = [
+        ("0.9 × from night 30 on; cv 3 %", partial(nights, noise=normal(0.03), first=30, ratio=0.9), DOWN, "", seen),
+        ("0.8 × from night 30 on; AR(0.5)", partial(nights, noise=dependent, first=30, ratio=0.8), DOWN, "", only_true),
+        ("0.7 × from night 50 on; cv 10 %", partial(nights, noise=normal(0.1), first=50, ratio=0.7), DOWN, "", seen),
+        ("1.3 × from night 30 on; σ 0.1", partial(nights, noise=lognormal(0.1), first=30, ratio=1.3), UP, "", seen),
+        ("0.7 × in one of 12 series; cv 3 %", partial(one_series, noise=normal(0.03), ratio=0.7), DOWN, FIRST, seen),
     ]
-    for name, draw, direction, promises in changes:
-        found = truth("change", DIFFERENT, direction=direction)
+    for name, draw, direction, response, promises in changes:
+        found = truth("change", DIFFERENT, direction=direction, response=response)
         yield Cell(name, question("watch", found), draw, draws, None, promises, write=store_of_nights)
     both = truth("change", DIFFERENT)
     for ratio in (0.8, 1.25):
