@@ -138,7 +138,7 @@ def all_conditions() -> list[Condition]:
     """Every condition."""
     found = frozenset({FALSE, FOUND})
     effect = truth("effect", DIFFERENT, subject=("a",))
-    depends = truth("effect", DIFFERENT, subject=("a", "b"))
+    depends = truth("effect", DIFFERENT, INCONCLUSIVE, subject=("a", "b"))  # of both together, or of each
     block = truth("effect", DIFFERENT, NOT_SEPARABLE, subject=("a", "b"), block=("a", "b"), faults=["goes-together"])
     no_block = truth("effect", EQUAL, INCONCLUSIVE, NOT_SEPARABLE, subject=("a", "b"))
     best = partial(truth, "best", DIFFERENT)
@@ -183,7 +183,14 @@ def all_conditions() -> list[Condition]:
             found,
         ),
         Condition("no effect; 5 trials of 4 ranks", ranks, ("a",), no_effect("a")),
-        Condition("a matters by b alone, 1.5 ×; n = 6", crossover, ("a", "b"), (depends,), best(), frozenset({FALSE})),
+        Condition(
+            "a matters by b alone, 1.5 ×; n = 6",
+            crossover,
+            ("a", "b"),
+            (depends,),
+            best(claim=("a=x, b=p", "a=y, b=q")),
+            found,
+        ),
         Condition(
             "1.3 × at one of 4 levels; cv 3 %, n = 4",
             partial(factorial, sizes=(4,), n=4, spread=(0.03,), ratio=1.3),
@@ -247,7 +254,7 @@ def conditions(scale: float) -> Iterator[Cell]:
                 condition.draw,
                 draws,
                 None,
-                condition.promises if command not in ("anova",) or condition.draw is not crossover else frozenset(),
+                condition.promises,
             )
 
 

@@ -23,9 +23,10 @@ BOTH = frozenset({FALSE, INTERVAL})
 FOUND_TRUE = frozenset({FALSE, FOUND})
 
 
-def blocked(rng: Rng, ratio: float, interaction: float = 1.0) -> Columns:
-    """``a`` and ``b`` on each of six days, which differ much; ``interaction``: of the last levels of both."""
-    day, a, b = (axis.ravel() for axis in np.indices((6, 2, 2)))
+def blocked(rng: Rng, ratio: float, interaction: float = 1.0, n: int = 1) -> Columns:
+    """``a`` and ``b``, ``n`` trials on each of six days, which differ much; ``interaction``: of the last levels of
+    both."""
+    day, a, b = (np.repeat(axis.ravel(), n) for axis in np.indices((6, 2, 2)))
     level = np.exp(0.3 * rng.standard_normal(6))[day]
     both = np.where((a == 1) & (b == 1), interaction, 1.0)
     v = 100 * level * np.where(a == 1, ratio, 1.0) * both * normal(0.03)(rng, len(day))
@@ -45,6 +46,7 @@ def blocks(scale: float) -> Iterator[Cell]:
     seen = truth("effect", DIFFERENT, subject=("a",))
     by_both = truth("effect", DIFFERENT, subject=("a:b",))
     still, faster = partial(blocked, ratio=1.0), partial(blocked, ratio=1.1)
+    repeated = partial(blocked, ratio=1.0, n=3)
     depends = partial(blocked, ratio=1.0, interaction=1.3)
     false = frozenset({FALSE})
     for name, words, truths, draw, promises in (
@@ -57,7 +59,7 @@ def blocks(scale: float) -> Iterator[Cell]:
             "no effect; a block of days, weighted",
             {"on": ("a", "b"), "block": "day", "weighted": True},
             idle,
-            still,
+            repeated,
             false,
         ),
         ("no effect; a block of days, type 1", {"on": ("a", "b"), "block": "day", "kind": 1}, idle, still, false),
