@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -46,14 +46,28 @@ def _asked(command: str, data: Any, words: Mapping[str, Any]) -> dict[str, Any]:
         return _drawn(data, **words)
     if command == "report":
         return _page(data, words)
+    if command == "predict":
+        return _predicted(data, **words)
     function = getattr(iosonde, "compare" if command == "gate" else command)
     return cast(dict[str, Any], function(data, **words).to_dict())
 
 
-def _drawn(data: Any, response: str = "", on: tuple[str, ...] | None = None) -> dict[str, Any]:
+def _predicted(data: Any, at: Mapping[str, str], **words: Any) -> dict[str, Any]:
+    """The prediction of a model that is fitted first, with the fit's verdicts."""
+    model = iosonde.fit(data, **words)
+    return {**iosonde.predict(model, at).to_dict(), "verdicts": model.to_dict()["verdicts"]}
+
+
+def _drawn(
+    data: Any, response: str | Sequence[str] = (), on: tuple[str, ...] | None = None, metric: str | Sequence[str] = ()
+) -> dict[str, Any]:
     """As ``iosonde plot --json`` prints it: in Python a plot is a figure."""
-    asked = PlotQuery(on=on, response=(response,) if response else ())
+    asked = PlotQuery(on=on, response=_as_names(response), metric=_as_names(metric))
     return collect_figures(iosonde.open(data), asked, get_level_room).to_dict()
+
+
+def _as_names(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _page(data: Any, words: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from . import factors, histories, laws, means, operations, pairs, sides
+from . import (
+    conditions,
+    factors,
+    growths,
+    histories,
+    laws,
+    means,
+    models,
+    operations,
+    pairs,
+    series,
+    shapes,
+    sides,
+)
 from .ask import answer_of
 from .cells import AT_ONCE, Cell, Tally, broken_promises, tally
 from .pending import PENDING
@@ -34,9 +47,8 @@ COLUMNS = ("command", "truth", "draws", "right", "inconclusive", "overconfident"
 
 def all_cells(scale: float = 1.0) -> list[Cell]:
     """Every cell that is drawn."""
-    return [
-        cell for module in (sides, pairs, means, factors, laws, operations, histories) for cell in module.cells(scale)
-    ]
+    modules = (sides, shapes, pairs, means, factors, conditions, models, laws, growths, operations, histories, series)
+    return [cell for module in modules for cell in module.cells(scale)]
 
 
 def score_trap(trap: Trap) -> list[tuple[str, Score]]:
@@ -60,13 +72,14 @@ def is_chosen(command: str, name: str, words: Sequence[str]) -> bool:
 
 def score_traps(words: Sequence[str] = ()) -> dict[tuple[str, str], Score]:
     """(command, trap) → score."""
-    return {
-        (command, trap.name): score
-        for trap in all_traps()
-        if any(is_chosen(one.command, trap.name, words) for one in trap.questions)
-        for command, score in score_trap(trap)
-        if is_chosen(command, trap.name, words)
-    }
+    scores: dict[tuple[str, str], Score] = {}
+    for trap in all_traps():
+        if any(is_chosen(one.command, trap.name, words) for one in trap.questions):
+            for command, score in score_trap(trap):
+                if is_chosen(command, trap.name, words):
+                    key = (command, trap.name)
+                    scores[key] = max(scores.get(key, Score.RIGHT), score, key=SEVERITY.__getitem__)
+    return scores
 
 
 def _tally_chunk(place: int, scale: float, chunk: int, draws: int) -> tuple[int, Tally]:

@@ -42,6 +42,26 @@ def dependent(rng: np.random.Generator, n: int) -> np.ndarray:
     return 1 + 0.05 * series
 
 
+def uniform(rng: np.random.Generator, n: int) -> np.ndarray:
+    """As likely anywhere within a fifth."""
+    return rng.uniform(0.9, 1.1, n)
+
+
+def gamma(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Skewed: a sum of four waits."""
+    return rng.gamma(4, 0.25, n)
+
+
+def heavy_tails(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Student's t of three degrees of freedom."""
+    return np.maximum(1 + 0.05 * rng.standard_t(3, n), 0.01)
+
+
+def rare_hits(rng: np.random.Generator, n: int) -> np.ndarray:
+    """One in five from a cache, three times as fast."""
+    return (np.where(rng.random(n) < 0.2, 3.0, 1.0) + 0.05 * rng.standard_normal(n)) / 1.4
+
+
 INDEPENDENT: dict[str, Draw] = {
     "normal, cv 3 %": normal(0.03),
     "normal, cv 10 %": normal(0.1),
@@ -55,3 +75,5 @@ DIFFICULT: dict[str, Draw] = {
     "ticks of 3 σ": ticks,
     "AR(0.5)": dependent,
 }
+UNIFORM: tuple[str, Draw] = ("uniform within a fifth", uniform)
+SKEWED: dict[str, Draw] = {"gamma of 4": gamma, "Student's t of 3": heavy_tails, "one in five 3 × as fast": rare_hits}

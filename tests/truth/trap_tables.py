@@ -182,6 +182,11 @@ def outcome_among_factors() -> str:
     return csv("block,cache,received (bytes),write (MB/s)", rows)
 
 
+def coarse_clock() -> str:
+    """A clock of 10 ms: three readings of one tick, three of two; the true times may differ by nothing."""
+    return csv("v,time_s", [("A", 0.01)] * 3 + [("B", 0.02)] * 3)
+
+
 def one_trial_each() -> str:
     """One trial a setting, and five decades between them."""
     return csv("size,sync,KiBps", [("1KiB", "yes", 36.3), ("64KiB", "no", 5210.0), ("1MiB", "yes", 810000.0)])

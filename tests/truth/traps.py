@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from . import trap_tables as tables
 from .ask import Question, question
 from .scores import DIFFERENT, DOWN, EQUAL, INCONCLUSIVE, NOT_SEPARABLE, NOT_TESTED, UP, Truth, truth
+from .traps_everywhere import more_traps
 
 
 @dataclass(frozen=True)
@@ -349,4 +350,4 @@ def _of_growth() -> list[Trap]:
 def all_traps() -> list[Trap]:
     """Every trap."""
     groups = (_plain(), [_simpson()], _anscombe(), _of_people(), _of_time(), _of_units(), _of_columns(), _of_growth())
-    return [trap for group in groups for trap in group]
+    return [*(trap for group in groups for trap in group), *(Trap(*trap) for trap in more_traps())]
