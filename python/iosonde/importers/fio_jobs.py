@@ -5,6 +5,7 @@ are never summed. Settings that all jobs share are the run's; the others, with t
 rows. A job that lacks an option which others have has fio's default.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,11 +24,15 @@ _VERIFIES = {"verify", "do_verify", "verify_only"}
 _SIZE_RANGES = {"bsrange", "blocksize_range", "bssplit", "bs_unaligned", "verify", "zonemode", "read_iolog"}
 
 
+LAST_DONE = "last_done"
+
+
 @dataclass
 class FioJob:
     """A job: its name, its group (jobs of one group run at the same time), its settings, its ``parts`` (threads or
     servers, as its reader has them). ``factors`` are the settings that distinguish its rows; ``iteration`` counts
-    earlier jobs of the same name and settings, None if there are none."""
+    earlier jobs of the same name and settings, None if there are none. ``clock`` names the rates of the whole: a sum of
+    ranks for every job if any has ranks, so that all have one metric."""
 
     name: str
     group: int
@@ -35,6 +40,12 @@ class FioJob:
     parts: list[Any] = field(default_factory=list)
     factors: Settings | None = None
     iteration: int | None = None
+    clock: str = LAST_DONE
+
+    @property
+    def has_ranks(self) -> bool:
+        """Return whether its parts are ranks; a single part is the whole job."""
+        return len(self.parts) > 1
 
 
 def group_parts(parts: Iterable[tuple[str, int, Settings, Any]]) -> list[FioJob]:
@@ -58,11 +69,14 @@ def assign_settings(run: Parsed, jobs: Sequence[FioJob], line: int) -> None:
     run.factors |= {name: value for name, value in every[0].items() if name in shared and name != "job"}
     if "job" in shared and jobs[0].name:
         run.facts["job"] = every[0]["job"]
-    earlier: list[Settings] = []
-    for job, settings in zip(jobs, every, strict=True):
+    keys = [repr(settings) for settings in every]
+    several, earlier = Counter(keys), Counter[str]()
+    clock = "sum_of_ranks" if any(job.has_ranks for job in jobs) else LAST_DONE
+    for job, settings, key in zip(jobs, every, keys, strict=True):
         job.factors = {name: value for name, value in settings.items() if name not in shared} or None
-        job.iteration = earlier.count(settings) if every.count(settings) > 1 else None
-        earlier.append(settings)
+        job.iteration = earlier[key] if several[key] > 1 else None
+        job.clock = clock
+        earlier[key] += 1
     _note_concurrent_jobs(run, jobs, line)
 
 

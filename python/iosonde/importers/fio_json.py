@@ -10,7 +10,7 @@ from iosonde.core.vocabulary import FIO
 from iosonde.core.vocabulary.tool import ValueKind
 
 from .fio_bins import list_latencies, merge_percentiles, read_levels
-from .fio_jobs import FioJob, assign_settings, group_parts, is_merged, sum_rates
+from .fio_jobs import LAST_DONE, FioJob, assign_settings, group_parts, is_merged, sum_rates
 from .fio_text import NOT_STEADY
 from .parsed import Parsed, Row
 from .reading import (
@@ -94,7 +94,7 @@ def _parse_document(value: dict[str, Any], lines: Lines, begin: int, end: int) -
             job.settings["ranks"] = len(job.parts) * (per_server if isinstance(per_server, int) else 1)
     assign_settings(run, jobs, line)
     for job in jobs:
-        _add_job(run, job, any(len(other.parts) > 1 for other in jobs), clients, line)
+        _add_job(run, job, clients, line)
     _add_client_totals(run, jobs, totals)
     return run
 
@@ -127,18 +127,18 @@ def _list_moved(entry: dict[str, Any]) -> dict[str, tuple[float, float]]:
     }
 
 
-def _add_job(run: Parsed, job: FioJob, as_ranks: bool, clients: bool, line: int) -> None:
-    """Add a job: its only part as the whole, else (``as_ranks``) each part as a rank and the sum of their rates. If any
-    job of a document has ranks, all have: their totals then have one name."""
+def _add_job(run: Parsed, job: FioJob, clients: bool, line: int) -> None:
+    """Add a job: its only part as the whole, else each part as a rank, and the sums of their rates."""
     first = len(run.rows)
     for rank, part in enumerate(job.parts):
-        _add_entry(run, job, part, rank if as_ranks else None)
-    if as_ranks:
+        _add_entry(run, job, part, rank if job.has_ranks else None)
+    if job.has_ranks:
         run.rows += sum_rates(run.rows[first:], job.factors)
         if not clients:
             _add_percentiles(run, job, line)
-    for row in run.rows[first:]:
-        row.iteration = job.iteration
+    if job.iteration is not None:
+        for row in run.rows[first:]:
+            row.iteration = job.iteration
 
 
 def _add_client_totals(run: Parsed, jobs: Sequence[FioJob], totals: Sequence[_Part]) -> None:
@@ -164,6 +164,7 @@ def _add_client_totals(run: Parsed, jobs: Sequence[FioJob], totals: Sequence[_Pa
                 )
                 return
     run.rows = [row for row in run.rows if not row.metric.endswith("_sum_of_ranks")]
+    jobs[0].clock = LAST_DONE
     for part in totals:
         _add_entry(run, jobs[0], part, None)
 
@@ -226,17 +227,17 @@ def _add_entry(run: Parsed, job: FioJob, part: _Part, rank: int | None) -> None:
         if number_from_json(section.get("total_ios")) or number_from_json(section.get("io_bytes"))
     }
     for direction, section in used.items():
-        _add_direction(run, direction, section, part.find_line(f'"{direction}" :'), rank, job.factors)
+        _add_direction(run, direction, section, part.find_line(f'"{direction}" :'), rank, job)
     if not used:
         run.lacks(line, Message("no-results", "job {job} did no I/O", job=name))
 
 
 def _add_direction(
-    run: Parsed, direction: str, section: dict[str, Any], line: int, rank: int | None, factors: dict[str, Any] | None
+    run: Parsed, direction: str, section: dict[str, Any], line: int, rank: int | None, job: FioJob
 ) -> None:
     count = number_from_json(section.get("total_ios"))
     operations = None if count is None else int(count)
-    clock = "last_done" if rank is None else "own"
+    clock, factors = job.clock if rank is None else "own", job.factors
 
     def add_row(metric: str, value: float | None, unit: str) -> None:
         if value is not None and value >= 0:
@@ -296,7 +297,7 @@ def _add_percentiles(run: Parsed, job: FioJob, line: int) -> None:
             several = [by_name[name][0] for by_name in latencies_by_part if name in by_name]
             if not read_levels(first):
                 continue
-            percentiles = _merge_levels(several) if len(several) == len(latencies_by_part) else None
+            percentiles = merge_percentiles(several) if len(several) == len(latencies_by_part) else None
             if percentiles is None:
                 run.warn(line, UNMERGED)
             count = sum(int(number_from_json(values.get("N")) or 0) for values in several)
@@ -305,11 +306,6 @@ def _add_percentiles(run: Parsed, job: FioJob, line: int) -> None:
                 run.rows.append(
                     Row(direction, metric, value / per_second, "s", line, None, None, count, "", job.factors)
                 )
-
-
-def _merge_levels(several: Sequence[dict[str, Any]]) -> dict[float, float] | None:
-    """Return the percentiles of all threads; those of a single one are as printed."""
-    return read_levels(several[0]) if len(several) == 1 else merge_percentiles(several)
 
 
 def _is_snapshot(earlier: dict[str, Any], later: dict[str, Any]) -> bool:

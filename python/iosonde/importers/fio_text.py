@@ -12,7 +12,7 @@ from functools import lru_cache
 from iosonde.core.message import Message
 
 from .damage import note_reported_failure
-from .fio_jobs import FioJob, Settings, assign_settings, group_parts, sum_rates
+from .fio_jobs import LAST_DONE, FioJob, Settings, assign_settings, group_parts, sum_rates
 from .parsed import GLUED, Parsed, Row
 from .reading import BINARY, DECIMAL, PER_SECOND, date_to_iso, parse_number
 from .text import Text
@@ -228,10 +228,9 @@ class _Reader:
             job.settings["ranks"] = sum(part.threads for part in job.parts)
         assign_settings(run, jobs, parts[0].line)
         totals = [part for part in self._parts if _is_client_total(part)] if len(jobs) == 1 else []
-        has_ranks = any(len(job.parts) > 1 for job in jobs)
         for job in jobs:
-            rows = _list_job_rows(job, has_ranks)
-            run.rows += rows + (sum_rates(rows, job.factors) if has_ranks and not totals else [])
+            rows = _list_job_rows(job)
+            run.rows += rows + (sum_rates(rows, job.factors) if job.has_ranks and not totals else [])
         run.rows += [row for part in totals for row in part.rows]
 
     def _describe_part(self, part: _Part) -> tuple[str, int, Settings]:
@@ -251,15 +250,19 @@ def _is_client_total(part: _Part) -> bool:
     return part.name == "All clients"
 
 
-def _list_job_rows(job: FioJob, as_ranks: bool) -> list[Row]:
-    rows = [row for part in job.parts for row in part.rows]
+def _list_job_rows(job: FioJob) -> list[Row]:
+    """Return the rows of a job's parts, with its settings, ranks and clock."""
+    factors, iteration, has_ranks = job.factors, job.iteration, job.has_ranks
+    clock = "own" if has_ranks else job.clock
+    renamed = {f"{kind}_{LAST_DONE}": f"{kind}_{clock}" for kind in ("bandwidth", "rate") if clock != LAST_DONE}
     for rank, part in enumerate(job.parts):
         for row in part.rows:
-            row.factors, row.iteration = job.factors, job.iteration
-            if as_ranks:
+            row.factors, row.iteration = factors, iteration
+            if has_ranks:
                 row.rank = rank
-                row.metric = row.metric.replace("_last_done", "_own")
-    return rows
+            if row.metric in renamed:
+                row.metric = renamed[row.metric]
+    return [row for part in job.parts for row in part.rows]
 
 
 @lru_cache(maxsize=256)
