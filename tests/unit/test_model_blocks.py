@@ -158,7 +158,7 @@ def test_a_dominating_factor_hides_no_scattered_one():
     x = np.column_stack([rng.integers(0, 2, 200), rng.random(200), rng.random(200)])
     y = 1000.0 * x[:, 0] + 10 * x[:, 1] + rng.normal(size=200)
     made = rank_factors(data_of(x, y), 0.95, fixed=["f0"])
-    factors = {factor.name: factor for factor in made.factors}
+    factors = {factor.name: factor for factor in made.with_dummies().factors}
     assert factors["f1"].p < 0.01 and made.order_within == (("f1",),) and made.silent == ("f2",)
     shares = factors["f1"].within
     assert shares.s1.low < 100 / 12 / (100 / 12 + 1) < shares.s1.high
