@@ -59,9 +59,7 @@ def _select_rates(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str,
     kinds = {(row["operation"], row["metric"].removesuffix(_OWN)) for row in rates if row["metric"].endswith(_OWN)}
     for row in rates:
         operation, metric = row["operation"], row["metric"]
-        endings = (
-            (_TOTAL,) if operation in summed else (*_SINGLE, *([""] if (operation, metric) in kinds else []))
-        )
+        endings = (_TOTAL,) if operation in summed else (*_SINGLE, *([""] if (operation, metric) in kinds else []))
         suffixes = endings if row["rank"] is None else (_OWN,)
         suffix = next((ending for ending in suffixes if metric.endswith(ending)), None)
         if suffix is not None:
