@@ -240,6 +240,7 @@ CASES: dict[str, tuple[str, ...]] = {
     ),
     "rank": (
         "rank factorial.csv --response write --on network,servers,base_fs",
+        "rank factorial.csv --response write --on network,servers,base_fs --all",
         "rank declared --experiment old",
         "rank sieving.csv --response mib_s --fixed op",
         "rank --coefficients published.csv --levels servers=1,2,4",

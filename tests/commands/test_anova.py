@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import declared_sample
+import numpy as np
 import pytest
 
 from iosonde.commands.anova.answer import AnalysisOfVariance, SumsOfSquares, anova, describe_explanatory_terms
+from iosonde.commands.rank.answer import rank
 from iosonde.core.errors import InputError
 from iosonde.core.table import build_table
 from iosonde.data.query import ResponseQuery
@@ -99,3 +101,26 @@ def test_a_response_that_leaves_no_error_is_not_said_to_lack_bring_ups():
     table = build_table({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": y})
     made = allocated(table, "y", ["fs*nodes"], 0.95)
     assert made.warnings == (NO_ERROR,) and "bring-ups" not in describe_explanatory_terms(made)
+
+
+def test_every_command_says_one_verdict_of_one_family(tmp_path):
+    """A response named without its unit was counted twice: a family of six tests instead of four."""
+    rng = np.random.default_rng(7)
+    rows = [
+        f"{fs},{nodes},{rng.normal(100 + 9 * (fs == 'a'), 8 if fs == 'n' else 2):.3f},{rng.normal(10 + nodes, 1):.4f}"
+        for fs in ("n", "a")
+        for nodes in (1, 2)
+        for _ in range(int(rng.integers(3, 8)))
+    ]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["fs,nodes,bw (MB/s),seconds", *rows]) + "\n", encoding="utf-8")
+    by_anova = anova(open_data(path), ResponseQuery(("bw",), FACTORS)).verdicts
+    by_rank = rank(open_data(path), ResponseQuery(("bw",), FACTORS)).verdicts
+    whole = [verdict for verdict in rank(open_data(path), ResponseQuery()).verdicts if verdict.response == "bw (MB/s)"]
+    first = {verdict.subject: verdict for verdict in by_rank}
+    for verdict in (*by_anova, *whole):
+        same = first[verdict.subject]
+        assert (verdict.state, verdict.family) == (same.state, 4)
+        numbers = [(each.p, each.estimate.value, each.estimate.low, each.estimate.high) for each in (verdict, same)]
+        assert numbers[0] == pytest.approx(numbers[1], rel=1e-9)
+    assert len(by_anova) == len(whole) == len(first) == 2

@@ -114,11 +114,9 @@ def estimate_tested_effects(
     """Map the titles of the ``selected`` responses to the effects of their factors, corrected over these and the
     headlines. ``prepare`` returns (the response, its factors, …)."""
     factors = query.on or tuple(dict.fromkeys(name for response in selected for name in response.names))
-    titles = {response.title for response in selected}
-    family = [
-        *selected,
-        *(headline for headline in select_headline_responses(source, query, factors) if headline.title not in titles),
-    ]
+    keys = {_get_key(response) for response in selected}
+    headlines = select_headline_responses(source, query, factors)
+    family = [*selected, *(headline for headline in headlines if _get_key(headline) not in keys)]
     prepared = {response.title: prepare(response) for response in family}
     effects = {
         title: _estimate_effects(response, names, query.level)
@@ -126,6 +124,11 @@ def estimate_tested_effects(
         if names
     }
     return dict(zip(effects, correct_effects(list(effects.values())), strict=True))
+
+
+def _get_key(response: Response) -> tuple[str, ...]:
+    """Return what identifies a response, whether its column is named with its unit or without."""
+    return response.operation, response.metric.name, response.unit, response.transform
 
 
 def _estimate_effects(response: Response, names: Sequence[str], level: float) -> ResponseEffects:
