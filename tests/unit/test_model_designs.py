@@ -153,7 +153,7 @@ def test_a_saturated_fraction_has_no_p():
 def test_a_fraction_run_once_takes_its_noise_from_what_main_effects_leave():
     x = np.array([(a, b, c, d, a ^ b ^ c) for a, b, c, d in itertools.product((0, 1), repeat=4)])
     y = 20.0 * x[:, 4] + 2.0 * x[:, 0] + generator(1).normal(size=16)
-    made = rank_factors(data_of(x, y), 0.95)
+    made = rank_factors(data_of(x, y), 0.95).with_dummies()
     assert made.intervals == BY_MODEL and made.noise is None and made.noise_from == "lack_of_fit"
     table = anova(x, y, 2)
     for factor in made.factors:

@@ -113,7 +113,7 @@ def test_a_drift_of_one_number_by_two_names_is_said_once_and_of_two_by_their_nam
     cells = [TrialCell({}, metric, "", of, "write") for metric, of in metrics.items()]
     drifts = [one.sentence.values for one in checks.run_checks(checks.Subject(cells, 0.95), ["S103"])]
     assert [(drift["metric"].split()[-1], drift["direction"]) for drift in drifts] == [
-        ("rate", "falls"),
+        ("IOPS", "falls"),
         ("real", "rises"),
     ]
 

@@ -60,7 +60,7 @@ def test_rates_of_ranks_are_those_of_their_run_operation_and_metric():
             "value": [1.0, 2.0, 9.0, 3.0, 4.0, 0.0],
         }
     )
-    rows = build_table({"run": ["b", "a"]})
+    rows = build_table({"run": ["b", "a"], "operation": ["read", "read"]})
     trials = TrialCell({}, "rate_last_done", "", np.array([9.0, 9.0]), "read", np.array([0, 1]))
     (inside,) = noise._group_rank_rates(table, rows, [trials]).values()
     assert [rates.tolist() for rates in inside] == [[3.0], [1.0, 2.0]]

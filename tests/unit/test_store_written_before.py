@@ -60,10 +60,14 @@ def printed(*arguments: str) -> str:
     return done.stdout
 
 
+def is_added(key: str, item: object) -> bool:
+    return key in ADDED or (key == "share" and isinstance(item, dict))
+
+
 def without_added(value):
     """The content but for the keys that came later."""
     if isinstance(value, dict):
-        return {key: without_added(item) for key, item in value.items() if key not in ADDED}
+        return {key: without_added(item) for key, item in value.items() if not is_added(key, item)}
     return [without_added(item) for item in value] if isinstance(value, list) else value
 
 
