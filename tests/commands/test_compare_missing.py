@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 
 import numpy as np
 import pytest
@@ -41,10 +40,8 @@ def test_timeouts_of_one_side_leave_an_equal_or_open_verdict_open_and_are_named(
     assert claim.state is VerdictState.INCONCLUSIVE and claim.doubts == ("missing-values",)
     assert_problem(item.overriding.why, "missing-values", side="b")
     assert item.overriding.why in item.sentence and item.comparison.n_more is None
-    text = " ".join(lines(made))
-    text = " ".join(text.split())
+    text = " ".join(" ".join(lines(made)).split())
     assert "0 of 10 of a and 5 of 10 of b" in text and "p = 0.033" in text
-    assert not re.search(r"\d+ trials per side", text)
     equal = compared(times(1, n=40), times(2, n=40, missing=12))
     assert equal.items[0].comparison.verdict == EQUAL
     assert equal.verdicts[0].state is VerdictState.INCONCLUSIVE

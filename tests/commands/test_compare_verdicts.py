@@ -115,4 +115,4 @@ def test_neither_of_two_columns_that_go_together_is_said_to_be_the_reason():
     (mean,) = answer.overall
     assert {claim.state for claim in answer.verdicts} == {VerdictState.NOT_SEPARABLE}
     for sentence in (mean.sentence, *(item.sentence for item in answer.items)):
-        assert "v and host" in sentence and not re.search(r"\bis (faster|slower)\b", sentence)
+        assert re.search(r"\bv\b.*\bhost\b", sentence) and not re.search(r"\bis (faster|slower)\b", sentence)

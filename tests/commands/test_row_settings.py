@@ -10,6 +10,7 @@ import pytest
 
 import iosonde
 import steps_bench
+from iosonde.core.derived_numbers import ALL_OPERATIONS
 from iosonde.core.types import Run
 from iosonde.data.source import open_data
 from iosonde.measure.spec import CommandStep
@@ -111,7 +112,7 @@ def test_an_import_of_the_same_jobs_has_the_same_settings(store, tmp_path):
 
 def test_the_bytes_of_all_jobs_are_no_headline(store):
     run = Store.open(store).run("run-0")
-    (total,) = [row for row in run.observations if row.operation == "all operations"]
+    (total,) = [row for row in run.observations if row.operation == ALL_OPERATIONS]
     assert total.includes == "command"
-    assert run.headlines["all operations"] == []
+    assert run.headlines[ALL_OPERATIONS] == []
     assert not [row for row in run.observations if row.operation == "step-01" and row.unit == "bytes/s"]

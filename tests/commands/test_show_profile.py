@@ -13,8 +13,10 @@ from click.testing import CliRunner, Result
 from iosonde.cli.group import cli
 from iosonde.core.errors import DataError, InputError
 from iosonde.data import content
+from iosonde.data.query import ResponseQuery
+from iosonde.data.responses import build_responses
 from iosonde.data.source import open_data
-from messages import raises
+from messages import assert_problem, raises, with_code
 
 LINES = [
     f"{fs},n1,{size},{rank},{speed + fs_speed}.{rank},{disk},s_{disk}"
@@ -110,15 +112,15 @@ def test_every_analysis_takes_roles(table, words):
 
 
 def test_what_was_assumed_is_one_line_and_is_what_was_stated(table):
-    def line(*words: str) -> str:
-        text = " ".join(invoke("summary", table, *words).stdout.split())
-        return text[text.index("~ data: ") : text.index(" ~ one")]
+    def check_line(factors: str, *words: str, **stated: str) -> None:
+        (response,) = build_responses(open_data(str(table)).with_roles(stated), ResponseQuery())
+        assumed = with_code(response.warnings, "assumed-factors")
+        assert_problem(assumed, "assumed-factors", responses="bandwidth (MB/s)", factors=factors, constants="host")
+        assert "rank" in assumed.values["parts"]
+        assert f"~ {assumed}" in " ".join(invoke("summary", table, *words).stdout.split())
 
-    assert line() == (
-        "~ data: bandwidth (MB/s) by fs, size, disk, setup; rank is part of a trial; host left out (constant)"
-    )
-    stated = line("--roles", "disk+setup=one,size=fact")
-    assert stated.startswith("~ data: bandwidth (MB/s) by fs, disk+setup; rank is part of a trial")
+    check_line("fs, size, disk, setup")
+    check_line("fs, disk+setup", "--roles", "disk+setup=one,size=fact", **{"disk+setup": "one", "size": "fact"})
 
 
 def test_a_page_is_of_the_stated_roles(table, tmp_path):

@@ -332,7 +332,7 @@ def test_operations_are_paired_by_name_or_as_requested():
 
     assert pair(sides_a, sides_b) == [("write", "write"), ("read", "read")]
     assert pair(sides_a, sides_b, "read") == [("read", "read")]
-    assert pair(sides_a, sides_b, "stat,open") == [("stat", "open")]
+    assert pair(sides_a, sides_b, ",".join(("stat", "open"))) == [("stat", "open")]
     stat, opened = {"stat": sides_a["stat"]}, {"open": sides_b["open"]}
     assert pair(stat, opened) == [("stat", "open")], "of one each"
     with raises("no-common-operation", operations_a="write, read, stat", operations_b="open"):

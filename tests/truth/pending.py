@@ -6,7 +6,6 @@ A cell that is listed here and keeps its limits fails the test, as one does that
 from __future__ import annotations
 
 COVARIATE_UNSEEN = "truth: a number that varies and differs between the groups is not named; compare names it"
-TICKS_UNSEEN = "truth: the clock's tick is the whole difference; compare, the gate and check say so"
 POOLED_SPREAD = "truth A5: one variance is pooled over settings with unequal counts and spread; compare has Welch's"
 NOT_ASKED = "truth A3: a setting that varies and was not asked about is pooled without a word"
 EPISODE_UNSEEN = "a level that comes back after 20 nights is not found, or only as a change in the other direction"
@@ -16,15 +15,7 @@ NO_DOUBT = "truth: a doubt that another command carries about the same table is 
 
 # (command, truth) → the review that describes it.
 PENDING: dict[tuple[str, str], str] = {
-    **{(command, "lord"): COVARIATE_UNSEEN for command in ("gate", "summary", "rank", "report", "anova", "advise")},
-    **{
-        (command, "ticks of the whole difference"): TICKS_UNSEEN
-        for command in ("summary", "rank", "plot", "report", "advise")
-    },
-    **{
-        (command, "no effect; cv 20 and 5 %, n = 4 and 16"): POOLED_SPREAD
-        for command in ("summary", "rank", "plot", "report", "anova")
-    },
+    **{(command, "lord"): COVARIATE_UNSEEN for command in ("summary", "rank", "report", "anova", "advise")},
     ("regress", "no slope; cv 20 and 5 %, n = 4 and 16"): POOLED_SPREAD,
     ("anova", "no effect; a block of days, weighted"): WEIGHTS_ESTIMATED,
     ("advise", "none is better; cv 20 and 5 %, n = 4 and 16"): POOLED_SPREAD,
@@ -33,7 +24,6 @@ PENDING: dict[tuple[str, str], str] = {
     **{("watch", f"{ratio} × from night 20 to 40; cv 3 %"): EPISODE_UNSEEN for ratio in ("0.8", "1.25")},
     ("plot", "survivorship"): NO_DOUBT,
     ("anova", "warm-up"): NO_DOUBT,
-    ("gate", "host goes with fs"): NO_DOUBT,
 }
 
 # (command, trap) whose sentence claims what no verdict holds.

@@ -147,7 +147,7 @@ def test_a_promise_is_broken_beyond_its_limit_and_chance_is_allowed_for(promise,
 
 def test_a_command_without_verdicts_is_beyond_its_limits():
     cell = all_cells(THIN)[0]
-    assert broken_promises(cell, a_tally({Score.NO_VERDICT: 1})) == ["no verdict"]
+    assert broken_promises(cell, a_tally({Score.NO_VERDICT: 1})) == [Score.NO_VERDICT]
 
 
 def test_the_page_gets_new_tables_and_keeps_its_words(tmp_path, monkeypatch, capsys):

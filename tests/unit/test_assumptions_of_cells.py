@@ -12,6 +12,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.verdict import UncheckedClaim, VerdictState
 from iosonde.stats.assumptions import doubtful, holds, judge, list_doubts
 from iosonde.stats.assumptions.cells import check_cells
+from iosonde.stats.assumptions.check import CheckOutcome
 from iosonde.stats.assumptions.dependence import discount_p
 from iosonde.stats.assumptions.order import detect_drifts
 from iosonde.stats.assumptions.required import REQUIRED
@@ -41,7 +42,11 @@ def smooth(seed: int, n: int = 60) -> np.ndarray:
 
 def test_independent_trials_of_a_fine_clock_have_no_doubt():
     cells = [cell("a", RNG(1).normal(10, 1, 20)), cell("b", RNG(2).normal(11, 1, 20), 20)]
-    assert outcomes(cells) == {"coarse-clock": "holds", "dependent": "holds", "impossible": "not applicable"}
+    assert outcomes(cells) == {
+        "coarse-clock": "holds",
+        "dependent": "holds",
+        "impossible": str(CheckOutcome.NOT_APPLICABLE),
+    }
     assert outcomes([]) == outcomes(cells)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -63,8 +64,12 @@ def test_a_group_of_experiments_is_over_all(tmp_path):
 
 def test_the_page_takes_the_last_and_says_so(tmp_path):
     store = Store.open(stored(tmp_path / "s"))
-    assert choose_experiment(store, None).experiment == "three"
-    assert choose_experiment(store, None).note == "Of 3 experiments only the last, three, is used: --experiment ID|all."
+    chosen = choose_experiment(store, None)
+    assert chosen.experiment == "three" and re.findall("three|3|--experiment", chosen.note) == [
+        "3",
+        "three",
+        "--experiment",
+    ]
     assert choose_experiment(store, "last").experiment == "three" and choose_experiment(store, "all").experiment is None
     with raises("unknown-experiment", experiment="four"):
         choose_experiment(store, "four")

@@ -40,7 +40,7 @@ from iosonde.explain.advise_needs import compute_deciding_needs, compute_suffici
 from iosonde.explain.advise_parts import estimate_grouped_mean, iter_splits, needs_split_by_repeat, partition_groups
 from iosonde.explain.advise_tree import Node, Question, choose_settings_by_tree, grow_advice_tree
 from iosonde.explain.advise_tree import cut_tree as cut_tree
-from iosonde.explain.advise_trial import validate_by_new_trials
+from iosonde.explain.advise_trial import UNTOLD, validate_by_new_trials
 from iosonde.explain.advise_words import describe_advice
 from iosonde.explain.instances import Instances, build_instances
 from iosonde.explain.rules import Rule, RuleCondition, build_rules
@@ -742,7 +742,7 @@ def test_a_gain_is_kept_or_less_or_more(crossing, factor, verdict):
     rows = {float(size): {"a": [1.0], "b": [2.0 * factor * (1 + 0.001 * (size % 3 - 1))]} for size in sizes}
     assert validate_by_new_trials(crossing, build_speeds(rows)).verdict == verdict
     two = validate_by_new_trials(crossing, build_speeds({size: rows[size] for size in (10.0, 11.0)}))
-    assert (two.verdict, two.instances) == ("cannot tell", 2)
+    assert (two.verdict, two.instances) == (UNTOLD, 2)
 
 
 def test_new_trials_must_be_positive_and_an_advice_must_say_something(crossing):

@@ -28,11 +28,11 @@ class Library:
         self.Status = lambda: SimpleNamespace(Get_count=lambda unit: 7 if unit is self.BYTE else 0)
 
     def build(self, name, /, **members):
-        return SimpleNamespace(Free=self.record(f"free {name}"), **members)
+        return SimpleNamespace(Free=self.record("free", name), **members)
 
-    def record(self, name):
+    def record(self, name, *subject):
         def call(*words):
-            self.calls.append((name, *words))
+            self.calls.append((name, *subject, *words))
             if name == self.fails:
                 raise MpiError
 
@@ -40,7 +40,7 @@ class Library:
 
     def type(self, name):
         resized = lambda low, extent: self.type(f"{name} in {low}..{extent}")  # noqa: E731
-        return self.build(name, name=name, Create_resized=resized, Commit=self.record(f"commit {name}"))
+        return self.build(name, name=name, Create_resized=resized, Commit=self.record("commit", name))
 
     def open(self, communicator, path, mode, info):
         self.record("open")(communicator, path, mode, dict(self.hints))
@@ -64,9 +64,9 @@ def test_a_file_is_opened_with_its_mode_and_hints(writes, mode):
     library = Library()
     file = open_file(library, writes, cb_nodes="2", striping="4")
     expected = {"cb_nodes": "2", "striping": "4"}
-    assert library.calls == [("open", "world", "/t/f", mode, expected), ("free info",)]
+    assert library.calls == [("open", "world", "/t/f", mode, expected), ("free", "info")]
     assert file.hints() == expected
-    assert library.calls[-1] == ("free hints",)
+    assert library.calls[-1] == ("free", "hints")
 
 
 def test_a_view_is_pieces_with_holes_between_them():
@@ -74,10 +74,10 @@ def test_a_view_is_pieces_with_holes_between_them():
     open_file(library).view(5, 10, 30)
     spaced = "block 10 in 0..40"
     assert library.calls[2:] == [
-        (f"commit {spaced}",),
+        ("commit", spaced),
         ("view", 5, True, spaced, "native"),
-        (f"free {spaced}",),
-        ("free block 10",),
+        ("free", spaced),
+        ("free", "block 10"),
     ]
 
 

@@ -284,7 +284,7 @@ def test_a_verdict_may_differ_from_level_to_level():
     made = compare.compare_groups(
         build_group("a", [10.0, 11.0, 10.5, 10.2]), build_group("b", [11.0, 11.9, 11.3, 10.9]), 0.95, 0.0
     )
-    assert [said for _, said in made.by_level] == ["different", "different", "cannot tell"]
+    assert [said for _, said in made.by_level] == [DIFFERENT, DIFFERENT, CANNOT_TELL]
 
 
 def test_sides_that_never_vary_have_no_t():

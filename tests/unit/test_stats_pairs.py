@@ -13,6 +13,7 @@ from iosonde.core.pair_rule import PairRule
 from iosonde.core.types import Estimate, Factor
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.stats.estimate import pair_words, sequential
+from iosonde.stats.estimate.compare import CANNOT_TELL
 from iosonde.stats.estimate.pair_words import (
     describe_pair_verdict,
     format_gate_name,
@@ -284,7 +285,7 @@ def test_pairs_are_those_in_which_both_sides_have_the_metric():
 
 def test_no_number_of_pairs_is_enough_without_a_margin_or_a_spread_that_is_known():
     (made,) = judge_pairs(runs(1.0), dataclasses.replace(RULE, margin=0.0))
-    assert (made.verdict, made.n_needed()) == ("cannot tell", None)
+    assert (made.verdict, made.n_needed()) == (CANNOT_TELL, None)
     assert shown(low=None).n_needed() is None
     assert not made.claim(1).direction and made.typical() is not None
     assert dataclasses.replace(made, b=np.append(made.b[1:], 0.0)).typical() is None
