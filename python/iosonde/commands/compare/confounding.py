@@ -133,11 +133,10 @@ def describe_measured_in_turn(turn: str) -> Message:
 def _collect_rows_of_sides(matched: InCells, group: str) -> tuple[Table, list[str]]:
     """Return the rows of both sides that have a value, and the side of each."""
     part = matched.pair.part
-    rows = part.rows.take(np.flatnonzero(~np.isnan(part.rows.numbers(part.column))))
-    codes, levels = rows.column(group).codes()
-    names = [str(levels[code]) for code in codes]
-    places = [place for place, name in enumerate(names) if name in (matched.pair.a.name, matched.pair.b.name)]
-    return rows.take(np.array(places, dtype=np.intp)), [names[place] for place in places]
+    names = part.name_sides(group)
+    of_sides = (names == matched.pair.a.name) | (names == matched.pair.b.name)
+    places = np.flatnonzero(of_sides & ~np.isnan(part.values))
+    return part.rows.take(places), names[places].tolist()
 
 
 def _order_trials(matched: InCells, rows: Table, is_b: list[bool], order: Array | None) -> OrderedTrials:

@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from iosonde.answers.besides import SINGLE_RANKS
+from iosonde.core.arrays import Array
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import format_assignments
 from iosonde.core.metrics import build_metric, is_speed
@@ -68,6 +70,16 @@ class ComparedPart:
     def unit(self) -> str:
         """Return the unit of the values; '' for logarithms."""
         return self.metric.unit if self.base is None else ""
+
+    @property
+    def values(self) -> Array:
+        """Return the compared column, a number for each row."""
+        return self.rows.numbers(self.column)
+
+    def name_sides(self, group: str) -> npt.NDArray[Any]:
+        """Return the side of each row: its level of the column ``group`` as text."""
+        codes, levels = self.rows.column(group).codes()
+        return np.array([str(level) for level in levels], dtype=object)[codes]
 
 
 def list_table_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iterator[ComparedPart]:
