@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from iosonde.core.errors import IosondeError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message, spell
 from iosonde.core.table import Table
 from iosonde.core.verdict import VerdictState
@@ -206,9 +207,7 @@ def build_story_background(
     """Return what the columns ``names`` say about the effects of ``columns``: those that vary inside the settings are a
     doubt, those that always change with one of these are in one block with it."""
     besides = build_besides(rows, names, columns)
-    together: dict[str, list[str]] = {}
-    for twin, column in besides.twins:
-        together.setdefault(column, []).append(twin)
+    together = group_by_key((column, twin) for twin, column in besides.twins)
     checks = replace(besides, twins=()).checks
     return StoryBackground(together=together, untested=SINGLE_RANKS if are_parts else "", besides=checks)
 

@@ -166,11 +166,9 @@ def _describe_unmatched_cells(parts: Sequence[ComparedPart], sides: Sides) -> tu
     """List the cells in which only one level was measured."""
     if sides.group is None:
         return ()
-    cells_by_side: dict[str, list[str]] = {}
-    for part in parts:
-        column = part.rows.column(sides.group)
-        there = ", ".join(format_level(level, column.level_unit) for level in column.codes()[1])
-        cells_by_side.setdefault(f"{sides.group}={there}", []).append(part.label)
+    columns = [part.rows.column(sides.group) for part in parts]
+    there = [", ".join(format_level(level, column.level_unit) for level in column.codes()[1]) for column in columns]
+    cells_by_side = group_by_key((f"{sides.group}={who}", part.label) for who, part in zip(there, parts, strict=True))
     return tuple(describe_exclusive_cells(who, format_some_texts(cells)) for who, cells in cells_by_side.items())
 
 

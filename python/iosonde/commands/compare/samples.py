@@ -85,16 +85,12 @@ def collect_trials(
     values = rows.numbers(column)
     there = np.flatnonzero(~np.isnan(values))
     present = rows.take(there)
-    cells: list[Key] = [()] * len(present)
-    for key, at in present.groups(adjust) if adjust else ():
-        for place in at:
-            cells[place] = key
     trial_column = next(
         (present.columns[candidate] for candidate in (ROW, "run") if candidate in present.columns), None
     )
     trials = () if trial_column is None else tuple(trial_column.values.tolist())
     row_bring_ups = tuple(bring_ups[int(row)] for row in there) if bring_ups else ()
-    return SideTrials(name, values[there], tuple(cells), trials, bring_ups=row_bring_ups)
+    return SideTrials(name, values[there], tuple(present.row_keys(adjust)), trials, bring_ups=row_bring_ups)
 
 
 def build_published_side(published: Group) -> SideTrials:
