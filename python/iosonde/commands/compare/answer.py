@@ -259,7 +259,7 @@ def _name_metrics(items: Iterable[ComparedCell]) -> tuple[ComparedCell, ...]:
 
 def _copy_checks_to_mean(mean: Overall, items: Sequence[ComparedCell]) -> Overall:
     """Copy the checks to a geometric mean from the comparisons of its two sides."""
-    mine = [item for item in items if (item.comparison.a.name, item.comparison.b.name) == (mean.a, mean.b)]
+    mine = [item for item in items if item.sides == mean.sides]
     checks = (check for item in mine for check in item.checks if check.assumption != "cells-differ")
     return replace(mean, checks=tuple(dict.fromkeys(checks)))
 
@@ -303,8 +303,8 @@ def _build_cell(
     if any(check.assumption in ("drift", "dependent") or check.instead for check in list_checks(own)):
         comparison = replace(comparison, n_needed=None)  # more of the same would not help
     return ComparedCell(
-        part.cell,
         comparison,
+        part.cell,
         group,
         part.within_run,
         part.metric,

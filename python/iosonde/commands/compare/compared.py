@@ -13,10 +13,9 @@ from iosonde.core.table import format_cell
 from iosonde.core.types import Metric
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.stats.assumptions import AssumptionCheck, doubtful, find_deciding_check, judge
-from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison
 from iosonde.stats.estimate.compare_words import Wording, describe_comparison, describe_overridden_verdict
 
-from .caveat import Caveat, build_difference_claim, judge_gate, list_checks, state_of_interval
+from .caveat import Caveat, QualifiedComparison, build_difference_claim, judge_gate, list_checks, state_of_interval
 from .overall import Overall
 
 _RESPONSE = ("operation", "metric", "unit", "response")
@@ -24,14 +23,13 @@ WITHIN_RUN = Message("within-run", "iterations within one run are compared: vari
 
 
 @dataclass(frozen=True)
-class ComparedCell:
+class ComparedCell(QualifiedComparison):
     """A comparison and its cell. ``within_run``: compares iterations of single executions, not trials. ``group`` is the
     column that separates A from B; ``unit`` that of the values, ``units`` of the levels. ``adjusted``: columns within
     whose cells sides are compared. ``response`` is the compared column. ``caveats`` concern this comparison, ``shared``
     all; ``examined``: the checks without a caveat. ``metrics`` are those of its operation."""
 
     cell: dict[str, Any]
-    comparison: Comparison
     group: str | None = None
     within_run: bool = False
     metric: Metric = Metric("", "")
@@ -53,21 +51,6 @@ class ComparedCell:
     def state(self) -> VerdictState:
         """Return the state of the claim that B differs from A, by the interval, Holm's correction and the caveats."""
         return self.verdict(1).state
-
-    @property
-    def overriding(self) -> AssumptionCheck | None:
-        """Return the check that overrides the interval's claim."""
-        has_interval = self.comparison.decided.value is not None and self.comparison.decided.low is not None
-        return find_deciding_check(self._claimed_state, self.checks) if has_interval else None
-
-    @property
-    def _claimed_state(self) -> VerdictState:
-        """Return the state by the interval, unless Holm's correction removes a difference."""
-        comparison = self.comparison
-        if comparison.decided.low is None and comparison.df < 1:
-            return VerdictState.NOT_TESTED
-        is_chance = comparison.verdict == DIFFERENT and comparison.by_chance
-        return state_of_interval(CANNOT_TELL if is_chance else comparison.verdict)
 
     @property
     def every_caveat(self) -> tuple[Caveat, ...]:
@@ -95,7 +78,7 @@ class ComparedCell:
         comparison = self.comparison
         setting = {name: level for name, level in self.cell.items() if name not in _RESPONSE}
         claim = build_difference_claim(
-            self.response, self.sides, self._claimed_state, comparison.above, comparison.decided
+            self.response, self.sides, self.claimed_state, comparison.above, comparison.decided
         )
         p = comparison.p if comparison.p_holm is None else comparison.p_holm
         return replace(claim, claim=", ".join(format_assignments(setting, self.units)), p=p, family=family)
@@ -122,11 +105,6 @@ class ComparedCell:
         if check.instead is VerdictState.INCONCLUSIVE:
             return str(VerdictState.INCONCLUSIVE)
         return f"{self.words.way(self.comparison)} (not separable from {check.cause})"
-
-    @property
-    def sides(self) -> tuple[str, str]:
-        """Return the display names of A and B: ``before``, but ``nodes=1``."""
-        return self.words.called(self.comparison.a.name), self.words.called(self.comparison.b.name)
 
     @property
     def warnings(self) -> list[str]:

@@ -109,7 +109,7 @@ def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows:
     order = find_measured_order(rows, (matched.pair.part.column, group, *matched.names))
     if order is None and not by_rows:
         return []
-    cells, places = rows.number_groups(matched.names), np.arange(len(rows)) if order is None else order
+    cells, places = rows.number_groups(matched.names), np.arange(float(len(rows))) if order is None else order
     trials = sort_trials(rows.numbers(matched.pair.part.column), names == b.name, cells, places)
     if not trials.in_turn:
         return []

@@ -46,10 +46,12 @@ def list_own_caveats(matched: InCells, comparison: Comparison, sides: Sides) -> 
 
 def _list_covariate_caveats(matched: InCells, side_column: str) -> list[Caveat]:
     part, caveats = matched.pair.part, []
-    names = np.where(np.isnan(part.values), None, part.name_sides(side_column))
+    names, compared = part.name_sides(side_column), ~np.isnan(part.values)
     for name in part.covariates:
         values = part.rows.numbers(name)
-        sides = [values[(names == side.name) & ~np.isnan(values)] for side in (matched.pair.a, matched.pair.b)]
+        sides = [
+            values[compared & (names == side.name) & ~np.isnan(values)] for side in (matched.pair.a, matched.pair.b)
+        ]
         if min(x.size for x in sides) < 2:
             continue
         a, b = (build_group(side.name, x) for side, x in zip((matched.pair.a, matched.pair.b), sides, strict=True))

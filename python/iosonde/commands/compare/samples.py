@@ -165,8 +165,8 @@ def pair_levels(part: ComparedPart, levels: Sequence[Cell], sides: Sides) -> Ite
         yield from (SidePair(part, a, b) for a, b in sides.pairs(measured, published))
         return
     name = part.rows.column(sides.group).name
-    of_rows = np.where(np.isnan(part.values), None, part.name_sides(name))
-    by_name = {str(level): np.flatnonzero(of_rows == str(level)) for level in levels}
+    of_rows, measured_rows = part.name_sides(name), ~np.isnan(part.values)
+    by_name = {str(level): np.flatnonzero((of_rows == str(level)) & measured_rows) for level in levels}
     gone = [level for level, rows in by_name.items() if not rows.size]
     if gone and not part.cell:
         raise DataError(

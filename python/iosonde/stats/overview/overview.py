@@ -285,8 +285,8 @@ def _build_latency(
         fewest = min(trial.n_operations for trial in trials)
         for percentile in PERCENTILES:
             yield OverviewLatency(
-                key[0],
-                key[1],
+                str(key[0]),
+                str(key[1]),
                 dict(zip(by, key[2:], strict=True)),
                 percentile,
                 fewest,
