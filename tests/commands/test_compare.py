@@ -90,6 +90,7 @@ def test_iterations_of_one_run_are_compared_and_said_to_be_that(tmp_path):
     made = compare(open_data(tmp_path / "s"), ResponseQuery(("write",)), Sides(group="nodes"))
     (one,) = made.items
     assert one.within_run and one.comparison.a.side.n == 4 and one.comparison.n_needed is None
+    assert "within-run" in one.verdict(1).doubts
     assert WITHIN_RUN in made.to_dict()["comparisons"][0]["warnings"]
     text = list(lines(made))
     assert " ".join(text).count(WITHIN_RUN.partition(":")[0]) == 1 and max(map(len, text)) < 80

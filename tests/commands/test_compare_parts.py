@@ -588,9 +588,13 @@ def compare_sides(b: float = 2.0, **fields: Any) -> ComparedCell:
         metric=RATE,
         unit="bytes/s",
         response="y",
-        examined=EXAMINED,
+        checks=EXAMINED,
         **fields,
     )
+
+
+def qualify(cell: ComparedCell, *caveats: Caveat) -> ComparedCell:
+    return replace(cell, checks=(*list_checks(caveats), *cell.checks))
 
 
 def test_names_of_a_cell_among_others() -> None:
@@ -625,16 +629,15 @@ def test_the_claim_of_a_cell_follows_its_interval_its_correction_and_its_caveats
     )
     corrected = replace(plain, comparison=replace(plain.comparison, p_holm=0.5, by_chance=True))
     assert (corrected.state, corrected.verdict(1).p) == (INCONCLUSIVE, 0.5)
-    twin, unsure = replace(plain, caveats=(TWIN,)), replace(plain, shared=(UNSURE,))
+    twin, unsure = qualify(plain, TWIN), qualify(plain, UNSURE)
     assert (twin.state, twin.overriding, twin.by_level) == (NOT_SEPARABLE, TWIN.check, ())
     assert (unsure.state, unsure.overriding, unsure.verdict_word) == (INCONCLUSIVE, UNSURE.check, "inconclusive")
     assert "host" in twin.verdict_word and twin.verdict_word.startswith(plain.verdict_word)
-    assert replace(corrected, caveats=(TWIN,)).overriding is None
-    iterations = replace(plain, within_run=True, caveats=(DOUBT,), shared=(Caveat("s", doubtful("varies-besides")),))
-    assert iterations.verdict(1).doubts == ("order", "varies-besides", "within-run")
+    assert qualify(corrected, TWIN).overriding is None
+    iterations = replace(plain, within_run=True, caveats=(DOUBT,))
     assert iterations.warnings[-2] == "x" and iterations.warnings[-1].code == "within-run"  # type: ignore[attr-defined]
     equal = compare_sides(1.0)
-    assert (equal.state, replace(equal, caveats=(TWIN,)).state) == (VerdictState.EQUAL, VerdictState.EQUAL)
+    assert (equal.state, qualify(equal, TWIN).state) == (VerdictState.EQUAL, VerdictState.EQUAL)
 
 
 def test_comparisons_as_rows_and_json() -> None:

@@ -298,8 +298,10 @@ def _build_cell(
     comparison = replace(comparison, n_needed=None) if part.within_run else comparison
     group = None if sides.other is not None else sides.group
     shared = (*select_differing_caveats(matched.pair, group, plan.caveats), *part.caveats, *matched.shared)
-    hardware, beyond = limits.check(matched)
+    hardware = limits.check(matched)
+    beyond = [Caveat(check.why, check) for check in hardware if check.is_doubt]
     own = (*list_own_caveats(matched, comparison, sides), *beyond)
+    iterations = [doubtful("within-run", WITHIN_RUN)] if part.within_run else []
     if any(check.assumption in ("drift", "dependent") or check.instead for check in list_checks(own)):
         comparison = replace(comparison, n_needed=None)  # more of the same would not help
     return ComparedCell(
@@ -313,8 +315,13 @@ def _build_cell(
         part.units,
         part.column,
         own,
-        shared,
-        (*list_examined(matched.pair), hardware),
+        (
+            *map(doubtful, comparison.doubts),
+            *list_checks((*own, *shared)),
+            *iterations,
+            *list_examined(matched.pair),
+            *hardware,
+        ),
     )
 
 

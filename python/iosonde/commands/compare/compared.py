@@ -12,13 +12,13 @@ from iosonde.core.message import Message
 from iosonde.core.table import format_cell
 from iosonde.core.types import Metric
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
-from iosonde.stats.assumptions import AssumptionCheck, doubtful, find_deciding_check, judge
+from iosonde.stats.assumptions import AssumptionCheck, find_deciding_check, judge
 from iosonde.stats.estimate.compare_words import Wording, describe_comparison, describe_overridden_verdict
 
-from .caveat import Caveat, QualifiedComparison, build_difference_claim, judge_gate, list_checks, state_of_interval
+from .caveat import Caveat, QualifiedComparison, build_difference_claim, judge_gate, state_of_interval
 from .overall import Overall
+from .parts import RESPONSE_LABELS
 
-_RESPONSE = ("operation", "metric", "unit", "response")
 WITHIN_RUN = Message("within-run", "iterations within one run are compared: variation between runs is not measured")
 
 
@@ -26,8 +26,8 @@ WITHIN_RUN = Message("within-run", "iterations within one run are compared: vari
 class ComparedCell(QualifiedComparison):
     """A comparison and its cell. ``within_run``: compares iterations of single executions, not trials. ``group`` is the
     column that separates A from B; ``unit`` that of the values, ``units`` of the levels. ``adjusted``: columns within
-    whose cells sides are compared. ``response`` is the compared column. ``caveats`` concern this comparison, ``shared``
-    all; ``examined``: the checks without a caveat. ``metrics`` are those of its operation."""
+    whose cells sides are compared. ``response`` is the compared column. ``caveats`` concern this comparison alone;
+    ``checks`` are those of its assumptions. ``metrics`` are those of its operation."""
 
     cell: dict[str, Any]
     group: str | None = None
@@ -38,8 +38,7 @@ class ComparedCell(QualifiedComparison):
     units: Mapping[str, str] = field(default_factory=dict)
     response: str = ""
     caveats: tuple[Caveat, ...] = ()
-    shared: tuple[Caveat, ...] = ()
-    examined: tuple[AssumptionCheck, ...] = ()
+    checks: tuple[AssumptionCheck, ...] = ()
     metrics: tuple[str, ...] = ()
 
     @property
@@ -51,17 +50,6 @@ class ComparedCell(QualifiedComparison):
     def state(self) -> VerdictState:
         """Return the state of the claim that B differs from A, by the interval, Holm's correction and the caveats."""
         return self.verdict(1).state
-
-    @property
-    def every_caveat(self) -> tuple[Caveat, ...]:
-        """Return its own caveats and the shared ones."""
-        iterations = (Caveat(WITHIN_RUN, doubtful("within-run", WITHIN_RUN)),) if self.within_run else ()
-        return (*self.caveats, *self.shared, *iterations)
-
-    @property
-    def checks(self) -> tuple[AssumptionCheck, ...]:
-        """Return the checks of its assumptions."""
-        return (*map(doubtful, self.comparison.doubts), *list_checks(self.every_caveat), *self.examined)
 
     @property
     def by_level(self) -> tuple[tuple[float, str], ...]:
@@ -76,7 +64,7 @@ class ComparedCell(QualifiedComparison):
 
     def _build_claim(self, family: int) -> UncheckedClaim:
         comparison = self.comparison
-        setting = {name: level for name, level in self.cell.items() if name not in _RESPONSE}
+        setting = {name: level for name, level in self.cell.items() if name not in RESPONSE_LABELS}
         claim = build_difference_claim(
             self.response, self.sides, self.claimed_state, comparison.above, comparison.decided
         )
@@ -127,7 +115,7 @@ class ComparedCell(QualifiedComparison):
         if "operation" not in self.cell or not self.metric.name:
             return self.name(several)
         what = f"{self.cell['operation']} {self.metric_title}"
-        setting = {name: level for name, level in self.cell.items() if name not in _RESPONSE}
+        setting = {name: level for name, level in self.cell.items() if name not in RESPONSE_LABELS}
         sides = [f"{self.sides[1]} against {self.sides[0]}"] if several else []
         return ", ".join([what, *format_assignments(setting, self.units), *sides])
 

@@ -25,10 +25,10 @@ from iosonde.stats.estimate.within_cells import compare_within_cells
 from iosonde.stats.overview.shared_bring_ups import Key, group_means_by_bring_up, has_repeated_bring_ups
 
 from .caveat import QualifiedComparison, build_difference_claim
+from .parts import RESPONSE_LABELS
 from .samples import SidePair
 
 _SPEED = Metric("speed", "operations/s")
-_WHAT = ("operation", "metric", "unit", "response")
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def _average_cells(pairs: Sequence[SidePair], n_operations: int) -> tuple[list[t
     logs: list[dict[tuple[Key, Cell], dict[str, float]]] = [{}, {}]
     bring_ups: dict[tuple[Key, Cell], Key] = {}
     for pair in pairs:
-        setting = tuple((name, level) for name, level in pair.part.cell.items() if name not in _WHAT)
+        setting = tuple((name, level) for name, level in pair.part.cell.items() if name not in RESPONSE_LABELS)
         sign = 1 if pair.part.metric.better is Better.HIGHER else -1
         for side_logs, side_trials in zip(logs, (pair.a, pair.b), strict=True):
             bring_up_keys = side_trials.bring_ups or [(trial,) for trial in side_trials.trials]

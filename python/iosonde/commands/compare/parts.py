@@ -32,6 +32,7 @@ from .caveat import Caveat
 from .sides import Sides
 
 ROW = " row"  # unlikely as a column name
+RESPONSE_LABELS = ("operation", "metric", "unit", "response")  # what a cell has besides its setting
 DATA = "DATA"  # the column that separates two DATA
 _DISTINCT = 0.5  # share of unique values above which a number is not a setting
 

@@ -24,7 +24,7 @@ def check_cells(
     return (
         *_check_clock(cells),
         *neighbours,
-        *_check_hardware_limit(cells, impossible),
+        *check_hardware_limit(cells, impossible),
         *_check_iterations(cells),
     )
 
@@ -61,9 +61,10 @@ def _are_in_turn(times: Sequence[Indices]) -> bool:
     return all(before[1] < after[0] for before, after in zip(ends, ends[1:], strict=False))
 
 
-def _check_hardware_limit(
+def check_hardware_limit(
     cells: Sequence[TrialCell], impossible: Sequence[TrialCell] | None
 ) -> tuple[AssumptionCheck, ...]:
+    """Check whether any of the cells is one of the ``impossible`` ones; None if no limit is known."""
     if impossible is None:
         return not_applicable("impossible")
     beyond = [cell.name for cell in cells if any(cell is other for other in impossible)]
