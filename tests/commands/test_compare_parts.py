@@ -30,7 +30,6 @@ from iosonde.commands.compare.own_caveats import (
 )
 from iosonde.commands.compare.parts import (
     ComparedPart,
-    average_rows,
     average_runs,
     can_hold_fixed,
     find_covariates,
@@ -282,7 +281,6 @@ def test_iterations_of_several_runs_are_averaged_and_of_one_are_not() -> None:
     assert average_runs(single, ["v"]) is single
     trials = replace(part, within_run=False)
     assert average_runs(trials, ["v"]) is trials
-    assert average_rows(rows, "y", ["v"]).numbers("y").tolist() == [3.0, 7.0]
     assert rows.numbers("y").tolist() == [1.0, 3.0, 5.0, 7.0]
 
 

@@ -22,14 +22,15 @@ def check_cells(
     values drift, so that neighbours resemble each other; that is a check of its own."""
     neighbours = holds("dependent") if is_drifting else _check_neighbours(cells)
     return (
-        *_check_clock(cells),
+        *check_clock(cells),
         *neighbours,
         *check_hardware_limit(cells, impossible),
         *_check_iterations(cells),
     )
 
 
-def _check_clock(cells: Sequence[TrialCell]) -> tuple[AssumptionCheck, ...]:
+def check_clock(cells: Sequence[TrialCell]) -> tuple[AssumptionCheck, ...]:
+    """Check whether the tick of the clock is as large as the spread of the trials."""
     half = max(compute_cell_half_ticks(cells), default=0.0)
     return (doubtful("coarse-clock", build_coarse_clock_warning(2 * half)),) if half else holds("coarse-clock")
 
