@@ -67,7 +67,9 @@ def test_names_among_metrics_are_operations_or_columns(campaign, table):
     assert table.split_metrics(("rate", "all")) == (("rate",), ())
 
 
-def test_factors_of_a_table_are_not_known(table):
+def test_settings_are_declared_or_guessed(campaign, table):
+    assert list(campaign.settings_among(campaign.table, ["value"])) == list(campaign.varying_factors.names)
+    assert list(table.settings_among(table.table, ["rate (MB/s)"])) == ["nodes"]
     assert table.factor_names == table.table.names and not table.varying_factors.names
 
 
@@ -139,7 +141,7 @@ def test_experiments_of_a_campaign_are_those_of_its_runs(several):
 def test_factors_of_a_campaign_vary_or_are_declared(several):
     one, every = opened(several, experiment="one"), opened(several)
     assert (one.varying_factors.names, one.factor_names) == (["size"], ["size", "nodes", "fixed"])
-    assert every.varying_factors.names == ["size", "depth"]
+    assert every.varying_factors.names == ["size", "depth"] == list(every.settings_among(every.table, ["value"]))
     assert every.factor_names == ["size", "depth", "nodes", "fixed"]
     assert (one.client_column, opened(several, "operation=none").client_column) == ("nodes", "nodes")
     assert one.units() == one.declared_units == {"nodes": "hosts", "size": "bytes", "block_size": "bytes"}

@@ -17,6 +17,7 @@ from iosonde.core.types import Experiment, Finding
 
 from .factors import VaryingFactors
 from .query import ALL, EVERY, MetricChoice
+from .roles import guess_roles
 from .stated_roles import STATED_ROLES, STATED_ROLES_OF_STORES, state_roles
 from .stored import Trials
 from .subsamples import TrialRows, average_trials
@@ -124,6 +125,11 @@ class Source(ABC):
     def client_column(self) -> str:
         """Column with the number of client nodes of each trial; '' if unknown."""
         return ""
+
+    def settings_among(self, rows: Table, measured: Sequence[str]) -> Sequence[str]:
+        """Return the known factors, else the columns of ``rows`` that look set besides the ``measured`` ones. Raises
+        DataError."""
+        return guess_roles(rows, measured).settings
 
     def apart(self, cells: Sequence[str]) -> tuple[str, ...]:
         """Return the columns (or terms) that form cells, and the experiment if several would share one."""

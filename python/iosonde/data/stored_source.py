@@ -136,6 +136,10 @@ class StoredSource(Source):
         """Column ``nodes``, if there is one."""
         return "nodes" if "nodes" in self.table.columns else ""
 
+    def settings_among(self, rows: Table, measured: Sequence[str]) -> Sequence[str]:
+        """Return the varying factors."""
+        return self.varying_factors.names
+
     def apart(self, cells: Sequence[str]) -> tuple[str, ...]:
         """Return the columns (or terms) that form cells, and the experiment if several would share one."""
         shared = bool(cells) and experiments.has_mixed_cells(self.table, cells)
