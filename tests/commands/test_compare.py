@@ -92,6 +92,7 @@ def test_iterations_of_one_run_are_compared_and_said_to_be_that(tmp_path):
     made = compare(open_data(tmp_path / "s"), ResponseQuery(("write",)), Sides(group="nodes"))
     (one,) = made.items
     assert one.within_run and one.comparison.a.side.n == 4 and one.comparison.n_needed is None
+    assert "within-run" in one.verdict(1).doubts
     assert WITHIN_RUN in made.to_dict()["comparisons"][0]["warnings"]
     text = list(lines(made))
     assert " ".join(text).count(WITHIN_RUN.partition(":")[0]) == 1 and max(map(len, text)) < 80
@@ -210,7 +211,9 @@ def test_a_store_is_compared_with_itself_by_two_names(pair):
 def test_all_operations_together_trial_by_trial(pair):
     """Times turned around; by hand: the mean log of the operations of each trial, cells compared by least squares."""
     (whole,) = two(*pair).overall
-    assert whole.operations == ("write", "copy") and (whole.settings, whole.n_a, whole.n_b) == (2, 10, 10)
+    ratio = whole.comparison
+    speed = ratio.decided
+    assert whole.operations == ("write", "copy") and (ratio.cells, ratio.a.side.n, ratio.b.side.n) == (2, 10, 10)
     logs: dict = {}
     for side, path in enumerate(pair):
         for run in map(Store.open(path).run, Store.open(path).run_ids()):
@@ -218,9 +221,9 @@ def test_all_operations_together_trial_by_trial(pair):
             score = (np.log(values["write"]) - np.log(values["copy"])) / 2
             logs.setdefault(run.factors["nodes"], ([], []))[side].append(score)
     expected = np.mean([np.mean(logs[n][1]) - np.mean(logs[n][0]) for n in (1, 2)])
-    assert whole.speed.value == pytest.approx(np.exp(expected)) and whole.verdict_word == "slower"
+    assert speed.value == pytest.approx(np.exp(expected)) and whole.verdict_word == "slower"
     # The operations of a trial share its mood: as independent trials they would look surer than they are.
-    assert np.log(whole.speed.high / whole.speed.low) > 2 * 2.1 * 0.03 * np.sqrt(2 / 10) * 0.6
+    assert np.log(speed.high / speed.low) > 2 * 2.1 * 0.03 * np.sqrt(2 / 10) * 0.6
     assert "stat" in " ".join(two(*pair).exclusions) and whole.sentence in " ".join(" ".join(lines(two(*pair))).split())
 
 
@@ -357,7 +360,7 @@ def test_the_geometric_mean_names_sizes_as_the_table_does(tmp_path):
     made = compare(open_data(str(tmp_path / "s")), ResponseQuery(), Sides(group="transfer_size"))
     text = "\n".join(lines(made))
     assert "transfer_size=64 KiB" in text and "transfer_size=4 KiB, " in text and "65536" not in text
-    assert (made.overall[0].a, made.overall[0].b) == ("4096", "65536")
+    assert [made.overall[0].to_json()[side] for side in "ab"] == ["4096", "65536"]
 
 
 def test_a_column_of_a_table_may_be_called_operation(tmp_path):

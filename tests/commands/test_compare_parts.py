@@ -30,7 +30,6 @@ from iosonde.commands.compare.own_caveats import (
 )
 from iosonde.commands.compare.parts import (
     ComparedPart,
-    average_rows,
     average_runs,
     can_hold_fixed,
     find_covariates,
@@ -47,7 +46,15 @@ from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.source import open_data
 from iosonde.stats.assumptions import doubtful, fails, find_deciding_check, holds, list_doubts
 from iosonde.stats.assumptions.required import REQUIRED
-from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, build_group, compare_groups
+from iosonde.stats.estimate.compare import (
+    CANNOT_TELL,
+    DIFFERENT,
+    EQUAL,
+    NEGLIGIBLE,
+    build_group,
+    compare_groups,
+    judge_ratio,
+)
 from iosonde.stats.estimate.order_effect import OrderEffect
 from iosonde.stats.estimate.selection import Selection
 from messages import raises
@@ -181,21 +188,16 @@ def both_operations(a: list[float], b: list[float], **cell: Any) -> list[SidePai
 def test_the_geometric_mean_is_of_trials_that_have_every_operation() -> None:
     pairs = both_operations([1.0, 2.0, 4.0], [2.0, 4.0, 8.0])
     (mean,) = compute_overall_ratios(pairs, 0.9, 0.02, "fs")
-    assert (mean.a, mean.b, mean.operations, mean.settings, mean.n_a, mean.n_b) == (
-        "a",
-        "b",
-        ("write", "read"),
-        1,
-        3,
-        3,
-    )
-    assert mean.speed.value == pytest.approx(2.0) and mean.speed.level == 0.9
-    assert (mean.exclusions, mean.margin, mean.group, mean.settings_differ) == ((), 0.02, "fs", False)
+    comparison = mean.comparison
+    assert (mean.sides, mean.operations, mean.exclusions, mean.group) == (("a", "b"), ("write", "read"), (), "fs")
+    assert (comparison.cells, comparison.a.side.n, comparison.b.side.n) == (1, 3, 3)
+    assert comparison.decided.value == pytest.approx(2.0) and comparison.decided.level == 0.9
+    assert (comparison.margin, comparison.cells_differ) == (0.02, False)
     short = [pairs[0], replace(pairs[1], a=pairs[1].a.take([0, 1]))]
     (fewer,) = compute_overall_ratios(short, 0.9, 0.02)
     (note,) = fewer.exclusions
-    assert (fewer.n_a, fewer.n_b, note.values["trials"]) == (2, 3, "1 trial")  # type: ignore[attr-defined]
-    assert fewer.speed.value == pytest.approx(4 / math.sqrt(2))
+    assert (fewer.comparison.a.side.n, fewer.comparison.b.side.n, note.values["trials"]) == (2, 3, "1 trial")  # type: ignore[attr-defined]
+    assert fewer.comparison.decided.value == pytest.approx(4 / math.sqrt(2))
     other = pair(*(side(name, [1.0, 1.0]) for name in "ab"), metric=Metric("errors", ""), operation="errors")
     (left_out,) = compute_overall_ratios([*pairs, other], 0.9, 0.02)
     assert left_out.exclusions == ("errors",) and left_out.operations == ("write", "read")
@@ -222,19 +224,22 @@ def test_settings_are_compared_each_on_its_own() -> None:
         [10.0, 11.0, 9.0], [20.0, 22.0, 18.0], nodes=2
     )
     (mean,) = compute_overall_ratios(pairs, 0.9, 0.02)
-    assert (mean.settings, mean.n_a, mean.n_b, mean.settings_differ) == (2, 6, 6, False)
-    assert mean.speed.value == pytest.approx(2.0)
+    comparison = mean.comparison
+    assert (comparison.cells, comparison.a.side.n, comparison.b.side.n, comparison.cells_differ) == (2, 6, 6, False)
+    assert comparison.decided.value == pytest.approx(2.0)
     several = [
         replace(each, part=replace(each.part, metric=Metric("rate_x", "1/s", Better.HIGHER))) for each in pairs[:1]
     ]
     (first,) = compute_overall_ratios([*several, *pairs[:2]], 0.9, 0.02)
-    assert first.operations == ("write", "read") and first.n_a == 3  # the bandwidth alone
+    assert first.operations == ("write", "read") and first.comparison.a.side.n == 3  # the bandwidth alone
 
 
-def overall(speed: Estimate, *caveats: Caveat, differ: bool = False) -> Overall:
-    return Overall(
-        "1", "2", ("write", "read"), 2, 4, 5, speed, 0.05, (), "", "nodes", (*list_checks(caveats), *EXAMINED), differ
+def overall(speed: Estimate, *caveats: Caveat) -> Overall:
+    a, b = build_group("1", np.array([1.0, 1.1, 0.9, 1.0])), build_group("2", np.array([1.0, 1.1, 0.9, 1.0, 1.2]))
+    comparison = replace(
+        compare_groups(a, b, 0.95, 0.05), ratio=speed, cells=2, margin=0.05, verdict=judge_ratio(speed, 0.05)
     )
+    return Overall(comparison, ("write", "read"), (), "", "nodes", (*list_checks(caveats), *EXAMINED))
 
 
 @pytest.mark.parametrize(
@@ -253,7 +258,7 @@ def overall(speed: Estimate, *caveats: Caveat, differ: bool = False) -> Overall:
 def test_the_claim_of_a_geometric_mean(
     mean: Overall, verdict: str, word: str, state: VerdictState, direction: Direction | None
 ) -> None:
-    assert (mean.verdict, mean.verdict_word, mean.judged.state, mean.judged.direction) == (
+    assert (mean.comparison.verdict, mean.verdict_word, mean.judged.state, mean.judged.direction) == (
         verdict,
         word,
         state,
@@ -261,7 +266,8 @@ def test_the_claim_of_a_geometric_mean(
     )
     assert mean.sides == mean.judged.subject == ("nodes=1", "nodes=2")
     assert mean.judged.doubts == list_doubts(mean.checks)
-    assert replace(mean, settings_differ=True).judged.doubts == (*list_doubts(mean.checks), "cells-differ")
+    unlike = replace(mean, comparison=replace(mean.comparison, cells_differ=True))
+    assert unlike.judged.doubts == (*list_doubts(mean.checks), "cells-differ")
     document = mean.to_json()
     assert (document["said"], document["n_a"], document["n_b"], document["settings"]) == (word, 4, 5, 2)
 
@@ -275,7 +281,6 @@ def test_iterations_of_several_runs_are_averaged_and_of_one_are_not() -> None:
     assert average_runs(single, ["v"]) is single
     trials = replace(part, within_run=False)
     assert average_runs(trials, ["v"]) is trials
-    assert average_rows(rows, "y", ["v"]).numbers("y").tolist() == [3.0, 7.0]
     assert rows.numbers("y").tolist() == [1.0, 3.0, 5.0, 7.0]
 
 
@@ -575,15 +580,19 @@ def compare_sides(b: float = 2.0, **fields: Any) -> ComparedCell:
     a = np.array([1.0, 1.01, 0.99, 1.0, 1.02])
     comparison = compare_groups(build_group("1", a), build_group("2", b * a[::-1]), 0.95, 0.05)
     return ComparedCell(
-        fields.pop("cell", {}),
         comparison,
+        fields.pop("cell", {}),
         "nodes",
         metric=RATE,
         unit="bytes/s",
         response="y",
-        examined=EXAMINED,
+        checks=EXAMINED,
         **fields,
     )
+
+
+def qualify(cell: ComparedCell, *caveats: Caveat) -> ComparedCell:
+    return replace(cell, checks=(*list_checks(caveats), *cell.checks))
 
 
 def test_names_of_a_cell_among_others() -> None:
@@ -618,16 +627,15 @@ def test_the_claim_of_a_cell_follows_its_interval_its_correction_and_its_caveats
     )
     corrected = replace(plain, comparison=replace(plain.comparison, p_holm=0.5, by_chance=True))
     assert (corrected.state, corrected.verdict(1).p) == (INCONCLUSIVE, 0.5)
-    twin, unsure = replace(plain, caveats=(TWIN,)), replace(plain, shared=(UNSURE,))
+    twin, unsure = qualify(plain, TWIN), qualify(plain, UNSURE)
     assert (twin.state, twin.overriding, twin.by_level) == (NOT_SEPARABLE, TWIN.check, ())
     assert (unsure.state, unsure.overriding, unsure.verdict_word) == (INCONCLUSIVE, UNSURE.check, "inconclusive")
     assert "host" in twin.verdict_word and twin.verdict_word.startswith(plain.verdict_word)
-    assert replace(corrected, caveats=(TWIN,)).overriding is None
-    iterations = replace(plain, within_run=True, caveats=(DOUBT,), shared=(Caveat("s", doubtful("varies-besides")),))
-    assert iterations.verdict(1).doubts == ("order", "varies-besides", "within-run")
+    assert qualify(corrected, TWIN).overriding is None
+    iterations = replace(plain, within_run=True, caveats=(DOUBT,))
     assert iterations.warnings[-2] == "x" and iterations.warnings[-1].code == "within-run"  # type: ignore[attr-defined]
     equal = compare_sides(1.0)
-    assert (equal.state, replace(equal, caveats=(TWIN,)).state) == (VerdictState.EQUAL, VerdictState.EQUAL)
+    assert (equal.state, qualify(equal, TWIN).state) == (VerdictState.EQUAL, VerdictState.EQUAL)
 
 
 def test_comparisons_as_rows_and_json() -> None:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from iosonde.answers.besides import Besides
+from iosonde.answers.besides import Besides, build_besides
 from iosonde.commands.advise.answer import Advised, _build_no_rows_error, _compute_complete_share
 from iosonde.commands.diagnose.trials import _build_exact_histogram, _describe_sample_limits
 from iosonde.commands.regress.answer import _check_regression, _claim_slope, is_significant
-from iosonde.commands.scale.answer import _find_confounded, _find_pooled_settings, _select_series_with_two_sizes
+from iosonde.commands.scale.answer import _find_confounded, _select_series_with_two_sizes
 from iosonde.commands.summary.answer import _select_speeds, find_pooled_columns
 from iosonde.commands.upgrade.answer import _convert_to_rate
 from iosonde.core.errors import DataError
@@ -77,12 +77,11 @@ def test_new_trials_are_faster_or_slower_than_what_they_replace(low, high, state
 def test_settings_are_pooled_that_vary_within_one_size_of_one_series():
     response = respond(nodes=[1, 1, 2, 2], fs=["a", "b", "a", "b"], room=[1, 1, 2, 2], y=[1, 2, 3, 4])
 
-    def find(*factors: str, settings: tuple[str, ...] = ("nodes", "fs", "room", "absent")) -> list[str]:
-        source: Any = SimpleNamespace(settings_among=lambda rows, titles: settings)
-        return _find_pooled_settings(source, response, factors)
+    def find(*factors: str, settings: tuple[str, ...] = ("nodes", "fs", "room")) -> tuple[str, ...]:
+        return build_besides(response.rows, [name for name in settings if name not in factors], factors).names
 
-    assert find("nodes") == ["fs"] and find("nodes", "fs") == [] and find("fs") == ["nodes", "room"]
-    assert find("nodes", settings=("room",)) == []
+    assert find("nodes") == ("fs",) and find("nodes", "fs") == () and find("fs") == ("nodes", "room")
+    assert find("nodes", settings=("room",)) == ()
     confounded: Any = SimpleNamespace(confounded=(("nodes", "fs"), ("nodes", "ranks"), ("room", "fs"), ("fs", "nodes")))
     assert _find_confounded(confounded, "nodes") == (("nodes", "fs"), ("fs", "nodes"))
 

@@ -17,6 +17,7 @@ from stats_sample import store
 from iosonde.answers import learned as learned_module
 from iosonde.answers.answer import Answer, build_level_columns, join_sentences, replace_nonfinite
 from iosonde.answers.besides import (
+    SINGLE_RANKS,
     Besides,
     add_response_checks,
     adjust_for_columns,
@@ -67,11 +68,11 @@ from iosonde.model.fit.features import Feature, build_examples
 from iosonde.model.fit.fitted import Model
 from iosonde.model.fit.folds import Groups
 from iosonde.model.fit.validate import Candidate
-from iosonde.stats.assumptions import holds, judge, list_withdrawn_subjects
+from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails, holds, judge, list_withdrawn_subjects
 from iosonde.stats.assumptions.required import REQUIRED
 from iosonde.stats.estimate import percentiles
 from iosonde.stats.regression.held import AdjustedTerm
-from iosonde.stats.regression.in_turn import DriftInTurn
+from iosonde.stats.regression.in_turn import DriftInTurn, check_drift
 from messages import codes, has_message, raises
 
 DIFFERENT, INCONCLUSIVE, NOT_SEPARABLE = (
@@ -116,7 +117,13 @@ def test_sentences_have_subjects_where_there_are_several():
     assert join_sentences([("read", "Fast."), ("write", "Slow.")]) == "read: Fast. write: Slow."
 
 
+PARTS = (fails("subsamples", INCONCLUSIVE, SINGLE_RANKS),)
+MISSING = (doubtful("missing-values", "some"),)
 CLAIM = UncheckedClaim("effect", "v", ("fs",), DIFFERENT, Direction.UP)
+
+
+def build_drift(column: str, drift: DriftInTurn) -> tuple[AssumptionCheck, ...]:
+    return check_drift(column, drift, (column,))
 
 
 def judge_besides(besides: Besides, claim: UncheckedClaim = CLAIM) -> Verdict:
@@ -132,7 +139,7 @@ def build_term(p: float | None, adjusted: float | None, **more) -> AdjustedTerm:
     [
         (Besides(), DIFFERENT, Direction.UP, ()),
         (Besides(("size",)), DIFFERENT, Direction.UP, ("varies-besides",)),
-        (Besides(are_parts=True), INCONCLUSIVE, None, ("subsamples",)),
+        (Besides(rows=PARTS), INCONCLUSIVE, None, ("subsamples",)),
         (Besides(twins=(("host", "fs"),)), NOT_SEPARABLE, Direction.UP, ("goes-together",)),
         (Besides(twins=(("host", "mode"),)), DIFFERENT, Direction.UP, ()),
         (
@@ -141,10 +148,10 @@ def build_term(p: float | None, adjusted: float | None, **more) -> AdjustedTerm:
             Direction.UP,
             ("varies-besides", "goes-together"),
         ),
-        (Besides(missing="some"), DIFFERENT, Direction.UP, ("missing-values",)),
-        (Besides(drifts=(("fs", DriftInTurn(0.1, 0.01, False)),)), DIFFERENT, Direction.UP, ("order", "drift")),
-        (Besides(drifts=(("fs", DriftInTurn(0.1, 0.01, True)),)), INCONCLUSIVE, None, ("order", "drift")),
-        (Besides(drifts=(("mode", DriftInTurn(0.1, 0.01, True)),)), DIFFERENT, Direction.UP, ()),
+        (Besides(rows=MISSING), DIFFERENT, Direction.UP, ("missing-values",)),
+        (Besides(rows=build_drift("fs", DriftInTurn(0.1, 0.01, False))), DIFFERENT, Direction.UP, ("order", "drift")),
+        (Besides(rows=build_drift("fs", DriftInTurn(0.1, 0.01, True))), INCONCLUSIVE, None, ("order", "drift")),
+        (Besides(rows=build_drift("mode", DriftInTurn(0.1, 0.01, True))), DIFFERENT, Direction.UP, ()),
         # Significant in both models: only a sign that turns changes the claim.
         (Besides(("size",), terms=(build_term(0.01, 0.02),)), DIFFERENT, Direction.UP, ("varies-besides",)),
         (Besides(("size",), terms=(build_term(0.01, 0.02, turns=True),)), INCONCLUSIVE, None, ("varies-besides",)),
@@ -197,7 +204,7 @@ def test_a_verdict_is_qualified_by_its_own_columns_and_their_levels():
     for besides, name, state in [*states, (twin, "fsx", DIFFERENT)]:
         assert judge_besides(besides, replace(CLAIM, subject=(name,))).state is state
     equal = replace(CLAIM, state=VerdictState.EQUAL)
-    assert judge_besides(Besides(are_parts=True), equal).state is INCONCLUSIVE
+    assert judge_besides(Besides(rows=PARTS), equal).state is INCONCLUSIVE
     assert judge_besides(twin, equal).state is VerdictState.EQUAL
     assert list_withdrawn_subjects([equal], turned.checks) == frozenset()
 
@@ -371,7 +378,7 @@ def test_a_drift_inside_levels_that_were_measured_in_turn_is_a_doubt(drift, doub
     source = open_data(rows)
     response = choose_response(source, ResponseQuery(("v",), ("fs",)))
     besides = add_response_checks(Besides(), source, response, ["fs"])
-    assert {column for column, _ in besides.drifts} == ({"fs"} if doubts else set())
+    assert {check.subject for check in besides.checks if check.is_doubt} == ({("fs",)} if doubts else set())
     judged = judge_besides(besides)
     assert set(judged.doubts) == doubts and (judged.state is INCONCLUSIVE) == bool(doubts)
 
@@ -703,12 +710,12 @@ def test_a_computed_response_is_a_metric_of_its_own():
         (Besides(("size",), terms=(build_term(0.051, 0.051, turns=True),)), []),
         (Besides(("size",), terms=(build_term(None, None),)), []),
         (Besides(twins=(("host", "fs"),)), ["fs", "host"]),
-        (Besides(drifts=(("fs", DriftInTurn(0.1, 0.01, False)),), missing="some"), ["fs ", " some."]),
+        (Besides(rows=(*build_drift("fs", DriftInTurn(0.1, 0.01, False)), *MISSING)), ["fs ", " some."]),
     ],
 )
 def test_a_sentence_names_the_effects_that_change(besides, words):
     assert bool(besides.sentence) == bool(words) and all(word in besides.sentence for word in words)
-    parts = replace(besides, are_parts=True).sentence
+    parts = replace(besides, rows=(*besides.rows, *PARTS)).sentence
     assert parts.startswith(besides.sentence) and len(parts) > len(besides.sentence)
 
 

@@ -14,7 +14,7 @@ from iosonde.stats.assumptions import doubtful, holds, judge, list_doubts
 from iosonde.stats.assumptions.cells import check_cells
 from iosonde.stats.assumptions.check import CheckOutcome
 from iosonde.stats.assumptions.dependence import discount_p
-from iosonde.stats.assumptions.order import detect_drifts
+from iosonde.stats.assumptions.order import check_drifts
 from iosonde.stats.assumptions.required import REQUIRED
 from iosonde.stats.assumptions.units import check_units, measure_shared_unit
 from iosonde.stats.overview.cells import TrialCell
@@ -129,6 +129,6 @@ def test_rows_of_units_without_an_effect_are_repetitions():
 def test_drifts_are_of_the_columns_that_were_measured_in_turn():
     y = 100.0 - np.arange(24) + RNG(5).normal(0, 0.3, 24)
     rows = build_table({"fs": ["A"] * 12 + ["B"] * 12, "mode": list("xy") * 12, "y": y.tolist()})
-    drifts = dict(detect_drifts(rows, "y", rows.numbers("y"), ["fs", "mode"], 0.95))
-    assert list(drifts) == ["fs"] and drifts["fs"].explains_effect
+    drifts = {check.subject[0]: check for check in check_drifts(rows, "y", rows.numbers("y"), ["fs", "mode"], 0.95)}
+    assert list(drifts) == ["fs"] and drifts["fs"].instead is VerdictState.INCONCLUSIVE
     assert list_doubts(check_cells([cell("A", y)])) == ()

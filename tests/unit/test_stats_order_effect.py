@@ -31,7 +31,7 @@ def trials(values, n_a: int = 6, cells=None) -> OrderedTrials:
 
 def test_trials_are_sorted_by_the_order_and_ties_keep_their_sequence():
     ordered = sort_trials(
-        np.array([1.0, 2, 3, 4]), [True, False, True, False], ["y", "x", "y", "x"], np.array([9, 1, 1, 0])
+        np.array([1.0, 2, 3, 4]), np.array([1, 0, 1, 0], bool), np.array([0, 1, 0, 1]), np.array([9, 1, 1, 0])
     )
     assert (ordered.values.tolist(), ordered.is_b.tolist(), ordered.cells.tolist()) == (
         [4, 2, 3, 1],

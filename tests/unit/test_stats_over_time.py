@@ -8,7 +8,7 @@ import pytest
 from iosonde.core.schema import OPERATION
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.stats.overview import over_time
-from iosonde.stats.overview.over_time import compute_over_time
+from iosonde.stats.overview.over_time import OverTime, bin_phase_rows, select_phase_rows
 from iosonde.stats.overview.slowest import count_unseen_operations, select_slowest_operations
 
 KINDS = ("open", "write", "read")
@@ -28,6 +28,11 @@ def operations(n: int, ranks: int = 2, seed: int = 1) -> np.ndarray:
             10**12 + 7_000 * rank + np.cumsum(rows["duration_ns"][mine]) - rows["duration_ns"][mine]
         )
     return rows
+
+
+def compute_over_time(phase: StoredPhase, operations: np.ndarray, kinds: tuple[str, ...]) -> OverTime | None:
+    rows = select_phase_rows(phase, operations, kinds)
+    return None if rows is None else bin_phase_rows(rows)
 
 
 def phase(**changes) -> StoredPhase:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from iosonde.core.errors import IosondeError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message, spell
 from iosonde.core.table import Table
 from iosonde.core.verdict import VerdictState
@@ -13,19 +14,17 @@ from iosonde.data.source import Source
 from iosonde.data.varying import NAMES, list_other_varying
 from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails, holds
 from iosonde.stats.assumptions.cells import check_cells
-from iosonde.stats.assumptions.order import detect_drifts
+from iosonde.stats.assumptions.order import check_drifts
 from iosonde.stats.assumptions.units import check_units
 from iosonde.stats.overview.story import StoryBackground
 from iosonde.stats.overview.uneven_missing import describe_uneven_missing
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.held import MOST_LEVELS, AdjustedTerm, adjust_terms_for_columns
-from iosonde.stats.regression.in_turn import DriftInTurn, check_drift
 from iosonde.stats.regression.regress import LinearModel, fit_table
 
 from .caveats import build_confounded_warning, format_some_texts
 from .trials import build_complete_cells, find_impossible_cells
 
-_PARTS = "Inconclusive: rows are single ranks, not repetitions: the error of a trial is unknown."
 SINGLE_RANKS = Message("single-ranks", "rows are single ranks, and no column names their trial")
 _HALF = 0.5
 _MOST_CELLS = 20_000  # more settings are checked together
@@ -35,19 +34,15 @@ VARIES_BESIDES, GOES_TOGETHER = "varies-besides", "goes-together"
 @dataclass(frozen=True)
 class Besides:
     """The varying columns ``names`` outside the question, and how adjusting for them changes each term. ``twins``:
-    (column of the question, column that always changes with it). ``are_parts``: rows are single ranks of trials that no
-    column identifies. ``drifts``: columns whose levels were measured one after the other. ``missing``: the setting that
-    lacks more values than the others. ``rows``: further checks of the response, and of
-    what was examined."""
+    (column of the question, column that always changes with it). ``rows``: checks of the response, and of what was
+    examined; the sentence has those of the assumptions ``said``."""
 
     names: tuple[str, ...] = ()
     twins: tuple[tuple[str, str], ...] = ()
     terms: tuple[AdjustedTerm, ...] = ()
     level: float = 0.95
-    are_parts: bool = False
-    drifts: tuple[tuple[str, DriftInTurn], ...] = ()
-    missing: str = ""
     rows: tuple[AssumptionCheck, ...] = ()
+    said: tuple[str, ...] = ("drift", "missing-values", "dependent")
 
     @property
     def warnings(self) -> list[str]:
@@ -73,21 +68,13 @@ class Besides:
         """Return the effects that change when the columns are held fixed; empty if none does."""
         sentences = [f"{build_confounded_warning(column, twin)}." for twin, column in self.twins]
         sentences += [text for term in self.terms if (text := self._describe_term(term))]
-        sentences += [f"{column} {drift.text}." for column, drift in self.drifts]
-        sentences += [f"{self.missing}."] if self.missing else []
-        sentences += [f"{check.why}." for check in self.rows if check.worth < 1]
-        return " ".join([*sentences, *([_PARTS] if self.are_parts else [])])
+        said = (check for check in self.rows if check.assumption in self.said or check.why == SINGLE_RANKS)
+        return " ".join([*sentences, *(f"{check.why}." for check in said if check.is_doubt)])
 
     @property
     def checks(self) -> tuple[AssumptionCheck, ...]:
         """Return the checks of these columns, for claims about terms or their columns."""
-        return (*self._check_rows(), *self._check_columns(), *self._check_twins(), *self.rows)
-
-    def _check_rows(self) -> Iterator[AssumptionCheck]:
-        if self.are_parts:
-            yield fails("subsamples", VerdictState.INCONCLUSIVE, SINGLE_RANKS)
-        if self.missing:
-            yield doubtful("missing-values", self.missing)
+        return (*self._check_columns(), *self._check_twins(), *self.rows)
 
     def _check_columns(self) -> Iterator[AssumptionCheck]:
         for term in self.terms:
@@ -96,13 +83,10 @@ class Besides:
                 yield fails(VARIES_BESIDES, VerdictState.INCONCLUSIVE, why, (term.name, *term.columns))
         if self.names:
             yield doubtful(VARIES_BESIDES)
-        for column, drift in self.drifts:
-            yield from check_drift(column, drift, (column,))
 
     def without_drift_sentences(self) -> "Besides":
         """Return the same for an answer that describes drifts itself."""
-        checks = (check for column, drift in self.drifts for check in check_drift(column, drift, (column,)))
-        return replace(self, drifts=(), rows=(*checks, *self.rows))
+        return replace(self, said=tuple(code for code in self.said if code != "drift"))
 
     def _check_twins(self) -> Iterator[AssumptionCheck]:
         for twin, column in self.twins:
@@ -178,14 +162,6 @@ def list_varying_columns(
 
 def add_response_checks(besides: Besides, source: Source, response: Response, columns: Sequence[str]) -> Besides:
     """Add what the rows of a response say against claims about the columns ``columns``."""
-    is_ordered = not (response.within_run or response.are_parts)
-    drifts = detect_drifts(response.rows, response.title, response.values, columns, besides.level) if is_ordered else ()
-    besides = replace(
-        besides,
-        are_parts=response.are_parts,
-        drifts=tuple(drifts),
-        missing=describe_uneven_missing(response.rows, response.values, columns),
-    )
     return replace(besides, rows=(*besides.rows, *check_response(source, response, columns, besides)))
 
 
@@ -193,12 +169,20 @@ def check_response(
     source: Source, response: Response, columns: Sequence[str], besides: Besides
 ) -> Iterator[AssumptionCheck]:
     """Yield the checks of the trials of a response, at the settings of the ``columns``."""
-    few = len(response.rows.groups(columns)) <= _MOST_CELLS
-    cells = build_complete_cells(response, columns if few else ())
-    yield from check_cells(cells, find_impossible_cells(source, cells, besides.level), bool(besides.drifts))
+    if response.are_parts:
+        yield fails("subsamples", VerdictState.INCONCLUSIVE, SINGLE_RANKS)
+    missing = describe_uneven_missing(response.rows, response.values, columns)
+    yield from [doubtful("missing-values", missing)] if missing else holds("missing-values")
+    is_ordered = not (response.within_run or response.are_parts)
+    ordered = (response.rows, response.title, response.values, columns, besides.level)
+    drifts = list(check_drifts(*ordered)) if is_ordered else []
+    yield from drifts
+    few = columns if len(response.rows.groups(columns)) <= _MOST_CELLS else ()
+    cells = build_complete_cells(response, few)
+    yield from check_cells(cells, find_impossible_cells(source, cells, besides.level), bool(drifts))
     candidates = list_unit_candidates(response, (*columns, *besides.names, *(twin for twin, _ in besides.twins)))
-    yield from check_units(response.rows, response.values, columns if few else (), candidates)
-    yield from holds("subsamples", "missing-values", "order", "drift")
+    yield from check_units(response.rows, response.values, few, candidates)
+    yield from holds("subsamples", "order", "drift")
 
 
 def list_unit_candidates(response: Response, excluded: Sequence[str]) -> list[str]:
@@ -223,9 +207,7 @@ def build_story_background(
     """Return what the columns ``names`` say about the effects of ``columns``: those that vary inside the settings are a
     doubt, those that always change with one of these are in one block with it."""
     besides = build_besides(rows, names, columns)
-    together: dict[str, list[str]] = {}
-    for twin, column in besides.twins:
-        together.setdefault(column, []).append(twin)
+    together = group_by_key((column, twin) for twin, column in besides.twins)
     checks = replace(besides, twins=()).checks
     return StoryBackground(together=together, untested=SINGLE_RANKS if are_parts else "", besides=checks)
 

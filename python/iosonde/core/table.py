@@ -215,6 +215,18 @@ class Table:
             for rows in group_rows([(codes, len(levels)) for codes, levels in coded], len(self))
         ]
 
+    def row_keys(self, by: Sequence[str]) -> list[tuple[Cell, ...]]:
+        """Return the key of each row's group, as ``groups`` has it."""
+        coded = [self.column(name).codes() for name in by]
+        return [tuple(levels[codes[row]] for codes, levels in coded) for row in range(len(self))]
+
+    def number_groups(self, by: Sequence[str]) -> npt.NDArray[np.intp]:
+        """Return the number of each row's group among those of ``groups``."""
+        numbers = np.zeros(len(self), dtype=np.intp)
+        for number, (_, rows) in enumerate(self.groups(by)):
+            numbers[rows] = number
+        return numbers
+
     def operation_names(self) -> list[str]:
         """Return each row's operation, with the settings that differ between rows of one run."""
         names = [str(operation) for operation in self.columns["operation"].values]

@@ -60,10 +60,10 @@ def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str
     message = Message(
         "averaged-parts", "n counts trials: the {parts} of each are averaged first", parts="ranks" if ranks else "rows"
     )
-    return TrialRows(_average_groups(table, responses, groups), message)
+    return TrialRows(average_groups(table, responses, groups), message)
 
 
-def _average_groups(table: Table, responses: Sequence[str], groups: Sequence[npt.NDArray[np.intp]]) -> Table:
+def average_groups(table: Table, responses: Sequence[str], groups: Sequence[npt.NDArray[np.intp]]) -> Table:
     """Return the first row of each group, with the means of all its rows."""
     columns = dict(table.columns)
     for response in responses:

@@ -19,11 +19,11 @@ from iosonde.core.verdict import Verdict
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.stats.assumptions import AssumptionCheck, doubtful, holds, judge, not_applicable
-from iosonde.stats.estimate.coarse import build_coarse_clock_warning, compute_half_ticks
+from iosonde.stats.assumptions.cells import check_clock
 from iosonde.stats.estimate.pair_words import describe_inconclusive_limits, describe_pair_verdict, format_gate_name
 from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, build_paired_run, judge_pairs, list_cell_factors
 from iosonde.stats.estimate.sequential import LEAST
-from iosonde.stats.estimate.summarise import compute_sd
+from iosonde.stats.overview.cells import TrialCell
 
 from .caveat import judge_gate
 from .gated import gate_pairs, select_gated_pairs
@@ -111,9 +111,8 @@ def check_pairs(pairs: PairVerdict) -> tuple[AssumptionCheck, ...]:
     """Return the checks of pairs: each is measured in random order, next to each other, and differs in its sides
     alone; complete pairs alone are used. The hardware's limit is not known."""
     few = [doubtful("few-trials")] if pairs.n < LEAST else []
-    halves = compute_half_ticks([pairs.a, pairs.b], [compute_sd(pairs.a), compute_sd(pairs.b)]) if pairs.n > 1 else []
-    coarse = [doubtful("coarse-clock", build_coarse_clock_warning(2 * max(halves)))] if any(halves) else []
-    examined = holds("subsamples", "missing-values", "bring-ups", "few-trials", "coarse-clock")
+    coarse = check_clock([TrialCell({}, *pairs.name[1:], values) for values in (pairs.a, pairs.b)])
+    examined = holds("subsamples", "missing-values", "bring-ups", "few-trials")
     return (*few, *coarse, *examined, *not_applicable(*_BY_DESIGN, "impossible"))
 
 

@@ -166,11 +166,9 @@ def _describe_unmatched_cells(parts: Sequence[ComparedPart], sides: Sides) -> tu
     """List the cells in which only one level was measured."""
     if sides.group is None:
         return ()
-    cells_by_side: dict[str, list[str]] = {}
-    for part in parts:
-        column = part.rows.column(sides.group)
-        there = ", ".join(format_level(level, column.level_unit) for level in column.codes()[1])
-        cells_by_side.setdefault(f"{sides.group}={there}", []).append(part.label)
+    columns = [part.rows.column(sides.group) for part in parts]
+    there = [", ".join(format_level(level, column.level_unit) for level in column.codes()[1]) for column in columns]
+    cells_by_side = group_by_key((f"{sides.group}={who}", part.label) for who, part in zip(there, parts, strict=True))
     return tuple(describe_exclusive_cells(who, format_some_texts(cells)) for who, cells in cells_by_side.items())
 
 
@@ -261,7 +259,7 @@ def _name_metrics(items: Iterable[ComparedCell]) -> tuple[ComparedCell, ...]:
 
 def _copy_checks_to_mean(mean: Overall, items: Sequence[ComparedCell]) -> Overall:
     """Copy the checks to a geometric mean from the comparisons of its two sides."""
-    mine = [item for item in items if (item.comparison.a.name, item.comparison.b.name) == (mean.a, mean.b)]
+    mine = [item for item in items if item.sides == mean.sides]
     checks = (check for item in mine for check in item.checks if check.assumption != "cells-differ")
     return replace(mean, checks=tuple(dict.fromkeys(checks)))
 
@@ -300,13 +298,15 @@ def _build_cell(
     comparison = replace(comparison, n_needed=None) if part.within_run else comparison
     group = None if sides.other is not None else sides.group
     shared = (*select_differing_caveats(matched.pair, group, plan.caveats), *part.caveats, *matched.shared)
-    hardware, beyond = limits.check(matched)
+    hardware = limits.check(matched)
+    beyond = [Caveat(check.why, check) for check in hardware if check.is_doubt]
     own = (*list_own_caveats(matched, comparison, sides), *beyond)
+    iterations = [doubtful("within-run", WITHIN_RUN)] if part.within_run else []
     if any(check.assumption in ("drift", "dependent") or check.instead for check in list_checks(own)):
         comparison = replace(comparison, n_needed=None)  # more of the same would not help
     return ComparedCell(
-        part.cell,
         comparison,
+        part.cell,
         group,
         part.within_run,
         part.metric,
@@ -315,8 +315,13 @@ def _build_cell(
         part.units,
         part.column,
         own,
-        shared,
-        (*list_examined(matched.pair), hardware),
+        (
+            *map(doubtful, comparison.doubts),
+            *list_checks((*own, *shared)),
+            *iterations,
+            *list_examined(matched.pair),
+            *hardware,
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""A caveat of a comparison: its sentence, and the check of the assumption behind it."""
+"""A caveat of a comparison: its sentence and the check behind it; and a comparison whose claim checks may override."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from iosonde.core.gate import GateVerdict
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
-from iosonde.stats.assumptions import AssumptionCheck, judge, not_applicable
+from iosonde.stats.assumptions import AssumptionCheck, find_deciding_check, judge, not_applicable
 from iosonde.stats.assumptions.required import REQUIRED
-from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT
+from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison
+from iosonde.stats.estimate.compare_words import Wording
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,43 @@ def build_difference_claim(
     """Build the claim on a difference of two sides; it has a direction if it claims a difference."""
     direction = (Direction.UP if up else Direction.DOWN) if state is VerdictState.DIFFERENT else None
     return UncheckedClaim("difference", response, sides, state, direction, estimate=estimate)
+
+
+@dataclass(frozen=True)
+class QualifiedComparison:
+    """The sides of a ``comparison``, in words, and its claim."""
+
+    comparison: Comparison
+
+    @property
+    def words(self) -> Wording:
+        """Return the input of its wording."""
+        raise NotImplementedError
+
+    @property
+    def checks(self) -> tuple[AssumptionCheck, ...]:
+        """Return the checks of its assumptions."""
+        raise NotImplementedError
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Return the display names of A and B: ``before``, but ``nodes=1``."""
+        return self.words.called(self.comparison.a.name), self.words.called(self.comparison.b.name)
+
+    @property
+    def claimed_state(self) -> VerdictState:
+        """Return the state by the interval, unless Holm's correction removes a difference."""
+        comparison = self.comparison
+        if comparison.decided.low is None and comparison.df < 1:
+            return VerdictState.NOT_TESTED
+        is_chance = comparison.verdict == DIFFERENT and comparison.by_chance
+        return state_of_interval(CANNOT_TELL if is_chance else comparison.verdict)
+
+    @property
+    def overriding(self) -> AssumptionCheck | None:
+        """Return the check that overrides the interval's claim."""
+        has_interval = self.comparison.decided.value is not None and self.comparison.decided.low is not None
+        return find_deciding_check(self.claimed_state, self.checks) if has_interval else None
 
 
 def judge_gate(gate: GateVerdict, checks: Mapping[str, Sequence[AssumptionCheck]]) -> tuple[Verdict, ...]:

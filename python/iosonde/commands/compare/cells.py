@@ -13,8 +13,8 @@ from iosonde.core.message import Message
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
 from iosonde.stats.assumptions import fails
+from iosonde.stats.overview.cells import AVERAGED_BRING_UPS
 from iosonde.stats.overview.shared_bring_ups import (
-    AVERAGED_BRING_UPS,
     InEach,
     Key,
     average_by_bring_up,

@@ -12,26 +12,24 @@ from iosonde.core.message import Message
 from iosonde.core.table import format_cell
 from iosonde.core.types import Metric
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
-from iosonde.stats.assumptions import AssumptionCheck, doubtful, find_deciding_check, judge
-from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison
+from iosonde.stats.assumptions import AssumptionCheck, find_deciding_check, judge
 from iosonde.stats.estimate.compare_words import Wording, describe_comparison, describe_overridden_verdict
 
-from .caveat import Caveat, build_difference_claim, judge_gate, list_checks, state_of_interval
+from .caveat import Caveat, QualifiedComparison, build_difference_claim, judge_gate, state_of_interval
 from .overall import Overall
+from .parts import RESPONSE_LABELS
 
-_RESPONSE = ("operation", "metric", "unit", "response")
 WITHIN_RUN = Message("within-run", "iterations within one run are compared: variation between runs is not measured")
 
 
 @dataclass(frozen=True)
-class ComparedCell:
+class ComparedCell(QualifiedComparison):
     """A comparison and its cell. ``within_run``: compares iterations of single executions, not trials. ``group`` is the
     column that separates A from B; ``unit`` that of the values, ``units`` of the levels. ``adjusted``: columns within
-    whose cells sides are compared. ``response`` is the compared column. ``caveats`` concern this comparison, ``shared``
-    all; ``examined``: the checks without a caveat. ``metrics`` are those of its operation."""
+    whose cells sides are compared. ``response`` is the compared column. ``caveats`` concern this comparison alone;
+    ``checks`` are those of its assumptions. ``metrics`` are those of its operation."""
 
     cell: dict[str, Any]
-    comparison: Comparison
     group: str | None = None
     within_run: bool = False
     metric: Metric = Metric("", "")
@@ -40,8 +38,7 @@ class ComparedCell:
     units: Mapping[str, str] = field(default_factory=dict)
     response: str = ""
     caveats: tuple[Caveat, ...] = ()
-    shared: tuple[Caveat, ...] = ()
-    examined: tuple[AssumptionCheck, ...] = ()
+    checks: tuple[AssumptionCheck, ...] = ()
     metrics: tuple[str, ...] = ()
 
     @property
@@ -53,32 +50,6 @@ class ComparedCell:
     def state(self) -> VerdictState:
         """Return the state of the claim that B differs from A, by the interval, Holm's correction and the caveats."""
         return self.verdict(1).state
-
-    @property
-    def overriding(self) -> AssumptionCheck | None:
-        """Return the check that overrides the interval's claim."""
-        has_interval = self.comparison.decided.value is not None and self.comparison.decided.low is not None
-        return find_deciding_check(self._claimed_state, self.checks) if has_interval else None
-
-    @property
-    def _claimed_state(self) -> VerdictState:
-        """Return the state by the interval, unless Holm's correction removes a difference."""
-        comparison = self.comparison
-        if comparison.decided.low is None and comparison.df < 1:
-            return VerdictState.NOT_TESTED
-        is_chance = comparison.verdict == DIFFERENT and comparison.by_chance
-        return state_of_interval(CANNOT_TELL if is_chance else comparison.verdict)
-
-    @property
-    def every_caveat(self) -> tuple[Caveat, ...]:
-        """Return its own caveats and the shared ones."""
-        iterations = (Caveat(WITHIN_RUN, doubtful("within-run", WITHIN_RUN)),) if self.within_run else ()
-        return (*self.caveats, *self.shared, *iterations)
-
-    @property
-    def checks(self) -> tuple[AssumptionCheck, ...]:
-        """Return the checks of its assumptions."""
-        return (*map(doubtful, self.comparison.doubts), *list_checks(self.every_caveat), *self.examined)
 
     @property
     def by_level(self) -> tuple[tuple[float, str], ...]:
@@ -93,9 +64,9 @@ class ComparedCell:
 
     def _build_claim(self, family: int) -> UncheckedClaim:
         comparison = self.comparison
-        setting = {name: level for name, level in self.cell.items() if name not in _RESPONSE}
+        setting = {name: level for name, level in self.cell.items() if name not in RESPONSE_LABELS}
         claim = build_difference_claim(
-            self.response, self.sides, self._claimed_state, comparison.above, comparison.decided
+            self.response, self.sides, self.claimed_state, comparison.above, comparison.decided
         )
         p = comparison.p if comparison.p_holm is None else comparison.p_holm
         return replace(claim, claim=", ".join(format_assignments(setting, self.units)), p=p, family=family)
@@ -124,11 +95,6 @@ class ComparedCell:
         return f"{self.words.way(self.comparison)} (not separable from {check.cause})"
 
     @property
-    def sides(self) -> tuple[str, str]:
-        """Return the display names of A and B: ``before``, but ``nodes=1``."""
-        return self.words.called(self.comparison.a.name), self.words.called(self.comparison.b.name)
-
-    @property
     def warnings(self) -> list[str]:
         """Return the warnings against it."""
         own = [caveat.text for caveat in self.caveats]
@@ -149,7 +115,7 @@ class ComparedCell:
         if "operation" not in self.cell or not self.metric.name:
             return self.name(several)
         what = f"{self.cell['operation']} {self.metric_title}"
-        setting = {name: level for name, level in self.cell.items() if name not in _RESPONSE}
+        setting = {name: level for name, level in self.cell.items() if name not in RESPONSE_LABELS}
         sides = [f"{self.sides[1]} against {self.sides[0]}"] if several else []
         return ", ".join([what, *format_assignments(setting, self.units), *sides])
 

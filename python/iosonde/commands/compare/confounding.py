@@ -1,6 +1,7 @@
 """Causes that cannot be separated from the sides: confounded factors, and the order in which trials were measured."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,6 @@ from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails
 from iosonde.stats.assumptions.dependence import describe_dependence
 from iosonde.stats.estimate.compare import DIFFERENT, Comparison
 from iosonde.stats.estimate.order_effect import (
-    OrderedTrials,
     OrderEffect,
     estimate_order_effect,
     is_excluding_when_discounted,
@@ -33,7 +33,6 @@ from .cells import InCells
 from .parts import list_factors_following_group
 from .samples import SidePair
 
-Array = npt.NDArray[np.float64]
 _LEAST = 4  # trials per side: fewer may be in turn by chance, and show no drift
 
 
@@ -110,7 +109,8 @@ def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows:
     order = find_measured_order(rows, (matched.pair.part.column, group, *matched.names))
     if order is None and not by_rows:
         return []
-    trials = _order_trials(matched, rows, [name == b.name for name in names], order)
+    cells, places = rows.number_groups(matched.names), np.arange(float(len(rows))) if order is None else order
+    trials = sort_trials(rows.numbers(matched.pair.part.column), names == b.name, cells, places)
     if not trials.in_turn:
         return []
     sides = (b.name, a.name) if trials.is_b[0] else (a.name, b.name)
@@ -130,21 +130,13 @@ def describe_measured_in_turn(turn: str) -> Message:
     return Message("measured-in-turn", "{turn}: a change with time is in the difference, too", turn=turn)
 
 
-def _collect_rows_of_sides(matched: InCells, group: str) -> tuple[Table, list[str]]:
+def _collect_rows_of_sides(matched: InCells, group: str) -> tuple[Table, npt.NDArray[Any]]:
     """Return the rows of both sides that have a value, and the side of each."""
     part = matched.pair.part
-    rows = part.rows.take(np.flatnonzero(~np.isnan(part.rows.numbers(part.column))))
-    codes, levels = rows.column(group).codes()
-    names = [str(levels[code]) for code in codes]
-    places = [place for place, name in enumerate(names) if name in (matched.pair.a.name, matched.pair.b.name)]
-    return rows.take(np.array(places, dtype=np.intp)), [names[place] for place in places]
-
-
-def _order_trials(matched: InCells, rows: Table, is_b: list[bool], order: Array | None) -> OrderedTrials:
-    columns = [rows.column(name).values.tolist() for name in matched.names]
-    cells: list[object] = list(zip(*columns, strict=True)) if columns else [()] * len(rows)
-    places = np.arange(len(rows), dtype=float) if order is None else order
-    return sort_trials(rows.numbers(matched.pair.part.column), is_b, cells, places)
+    names = part.name_sides(group)
+    of_sides = (names == matched.pair.a.name) | (names == matched.pair.b.name)
+    places = np.flatnonzero(of_sides & ~np.isnan(part.values))
+    return part.rows.take(places), names[places]
 
 
 def _build_order_caveats(effect: OrderEffect, comparison: Comparison, turn: str) -> Iterator[Caveat]:

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 
 from iosonde.answers.trials import build_probed_limits
-from iosonde.core.message import Message
 from iosonde.data.choice import column_to_texts
 from iosonde.data.source import Source
-from iosonde.stats.assumptions import AssumptionCheck, doubtful, holds, not_applicable
+from iosonde.stats.assumptions import AssumptionCheck, holds, not_applicable
+from iosonde.stats.assumptions.cells import check_hardware_limit
 from iosonde.stats.assumptions.required import REQUIRED
 from iosonde.stats.overview.cells import TrialCell
 
-from .caveat import Caveat
 from .cells import InCells
+from .parts import RESPONSE_LABELS
 from .samples import SidePair
 
 _DATA = ("impossible",)  # checked where DATA has runs
@@ -29,15 +29,14 @@ class HardwareLimits:
     def __init__(self, sources: Sequence[Source], level: float) -> None:
         self._limits = [(build_probed_limits(source, level), source.runs) for source in sources if source.runs]
 
-    def check(self, matched: InCells) -> tuple[AssumptionCheck, tuple[Caveat, ...]]:
-        """Return the check of the compared values, and its caveat."""
+    def check(self, matched: InCells) -> tuple[AssumptionCheck, ...]:
+        """Return the check of the compared values."""
         part = matched.pair.part
         if not self._limits or "run" not in part.rows.columns:
-            return not_applicable("impossible")[0], ()
+            return check_hardware_limit((), None)
         places = [f"run {run}" for run in column_to_texts(part.rows, "run")]
         operation = str(part.cell.get("operation") or "")
-        cell = TrialCell({}, part.metric.name, part.unit, part.rows.numbers(part.column), operation, None, places)
-        if not any(limits.impossible([cell], runs) for limits, runs in self._limits):
-            return holds("impossible")[0], ()
-        check = doubtful("impossible", Message("beyond-limit", "most values exceed the limit of the hardware (S127)"))
-        return check, (Caveat(check.why, check),)
+        setting = {name: level for name, level in part.cell.items() if name not in RESPONSE_LABELS}
+        cell = TrialCell(setting, part.metric.name, part.unit, part.values, operation, None, places, units=part.units)
+        impossible = [each for limits, runs in self._limits for each in limits.impossible([cell], runs)]
+        return check_hardware_limit([cell], impossible)

@@ -14,63 +14,47 @@ from iosonde.core.headlines import USUAL, find_kind
 from iosonde.core.message import Message
 from iosonde.core.metrics import is_speed
 from iosonde.core.table import Cell
-from iosonde.core.types import Better, Estimate
+from iosonde.core.types import Better, Metric
 from iosonde.core.units import format_ratio
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import format_count, join_names
-from iosonde.stats.assumptions import AssumptionCheck, doubtful, find_deciding_check, judge
-from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, NEGLIGIBLE, judge_ratio
-from iosonde.stats.estimate.compare_words import describe_inseparable_factors, format_side_name
-from iosonde.stats.estimate.ratio import compute_moments, estimate_geometric_ratio
+from iosonde.stats.assumptions import AssumptionCheck, doubtful, judge
+from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL
+from iosonde.stats.estimate.compare_words import Wording, describe_inseparable_factors
 from iosonde.stats.estimate.within_cells import compare_within_cells
 from iosonde.stats.overview.shared_bring_ups import Key, group_means_by_bring_up, has_repeated_bring_ups
 
-from .caveat import build_difference_claim, state_of_interval
+from .caveat import QualifiedComparison, build_difference_claim
+from .parts import RESPONSE_LABELS
 from .samples import SidePair
 
-_WHAT = ("operation", "metric", "unit", "response")
+_SPEED = Metric("speed", "operations/s")
 
 
 @dataclass(frozen=True)
-class Overall:
-    """Ratio of B's speed to A's over ``operations``. ``settings``: number of settings, each compared on its own.
-    ``unit``: of the levels ``a`` and ``b`` of ``group``, if they are sizes."""
+class Overall(QualifiedComparison):
+    """Comparison of the speeds over ``operations``, within settings. ``unit``: of the levels of ``group``, if they are
+    sizes. ``checks``: those of the comparisons that are in it."""
 
-    a: str
-    b: str
     operations: tuple[str, ...]
-    settings: int
-    n_a: int
-    n_b: int
-    speed: Estimate
-    margin: float
     exclusions: tuple[str, ...]
     unit: str = ""
     group: str = ""
-    checks: tuple[AssumptionCheck, ...] = ()  # of the comparisons that are in it
-    settings_differ: bool = False  # beyond chance
+    checks: tuple[AssumptionCheck, ...] = ()
 
     @property
-    def verdict(self) -> str:
-        """Return the verdict, as of a comparison."""
-        return judge_ratio(self.speed, self.margin)
-
-    @property
-    def overriding(self) -> AssumptionCheck | None:
-        """Return the check that overrides the interval's claim."""
-        return find_deciding_check(state_of_interval(self.verdict), self.checks)
-
-    @property
-    def sides(self) -> tuple[str, str]:
-        """Return the display names of A and B."""
-        return format_side_name(self.a, self.group, self.unit), format_side_name(self.b, self.group, self.unit)
+    def words(self) -> Wording:
+        """Return the input of its wording: all of it is speed."""
+        return Wording(_SPEED, factor=self.group, level_unit=self.unit)
 
     @property
     def judged(self) -> Verdict:
         """Return the verdict, as of a comparison; it is a single number, so it is not corrected."""
-        up = self.speed.value is not None and self.speed.value > 1
-        claim = build_difference_claim("geometric mean", self.sides, state_of_interval(self.verdict), up, self.speed)
-        return judge(claim, (*self.checks, *([doubtful("cells-differ")] if self.settings_differ else [])))
+        comparison = self.comparison
+        claim = build_difference_claim(
+            "geometric mean", self.sides, self.claimed_state, comparison.above, comparison.decided
+        )
+        return judge(claim, (*self.checks, *([doubtful("cells-differ")] if comparison.cells_differ else [])))
 
     @property
     def verdict_word(self) -> str:
@@ -78,45 +62,44 @@ class Overall:
         check = self.overriding
         if check is not None and check.instead is VerdictState.INCONCLUSIVE:
             return CANNOT_TELL
-        if self.verdict in (CANNOT_TELL, EQUAL):
-            return self.verdict
-        way = "faster" if self.speed.value is not None and self.speed.value > 1 else "slower"
-        return f"{way} by less than the margin" if self.verdict == NEGLIGIBLE else way
+        return self.words.describe_verdict(self.comparison)
 
     @property
     def sentence(self) -> str:
         """Describe the ratio and the operations that it covers."""
-        e = self.speed
+        e, settings = self.comparison.decided, self.comparison.cells
         if e.value is None:
             return f"The geometric mean of {join_names(self.operations)} is unknown."
         interval = "~" if e.low is None or e.high is None else f"{format_ratio(e.low)} to {format_ratio(e.high)}"
         over = f"{format_count(len(self.operations), 'operation')} ({join_names(self.operations)})"
-        within = f" within {format_count(self.settings, 'setting')}" if self.settings > 1 else ""
-        within += ", which differ beyond chance" if self.settings_differ else ""
+        within = f" within {format_count(settings, 'setting')}" if settings > 1 else ""
+        within += ", which differ beyond chance" if self.comparison.cells_differ else ""
         gone = f"; left out: {', '.join(self.exclusions)}" if self.exclusions else ""
         a, b = self.sides
+        n_a, n_b = self.comparison.a.side.n, self.comparison.b.side.n
         claim = f"{b} {_format_relation(self.verdict_word)} {a}"
         if (check := self.overriding) is not None and self.verdict_word != CANNOT_TELL:
             claim = describe_inseparable_factors(self.group, check.cause, self.verdict_word, a, b)
         return (
             f"Geometric mean of {over}, each trial's own: {claim}, "
-            f"{format_ratio(e.value)} ({interval}) times the speed{within}, n = {self.n_a} and {self.n_b}{gone}."
+            f"{format_ratio(e.value)} ({interval}) times the speed{within}, n = {n_a} and {n_b}{gone}."
         )
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
+        comparison = self.comparison
         return {
-            "a": self.a,
-            "b": self.b,
+            "a": comparison.a.name,
+            "b": comparison.b.name,
             "operations": list(self.operations),
-            "settings": self.settings,
-            "n_a": self.n_a,
-            "n_b": self.n_b,
-            "speed": self.speed.to_json(),
-            "verdict": self.verdict,
+            "settings": comparison.cells,
+            "n_a": comparison.a.side.n,
+            "n_b": comparison.b.side.n,
+            "speed": comparison.decided.to_json(),
+            "verdict": comparison.verdict,
             "said": self.verdict_word,
             "left_out": list(self.exclusions),
-            "settings_differ": self.settings_differ,
+            "settings_differ": comparison.cells_differ,
             "sentence": self.sentence,
         }
 
@@ -153,28 +136,14 @@ def _compute_overall_ratio(
     cells, used = _average_cells(chosen, len(operations))
     if not cells or min(sum(cell[side].size for cell in cells) for side in (0, 1)) < 2:
         return None
-    a, b = (np.concatenate([cell[side] for cell in cells]) for side in (0, 1))
-    if len(cells) == 1:
-        speed, differ = estimate_geometric_ratio(compute_moments(np.exp(b)), compute_moments(np.exp(a)), level), False
-    else:
-        comparison = compare_within_cells(
-            sides, [(np.exp(x), np.exp(y)) for x, y in cells], level, margin, None, exact=True
-        )
-        assert comparison.ratio is not None
-        speed, differ = comparison.ratio, comparison.cells_differ
+    speeds = [(np.exp(a), np.exp(b)) for a, b in cells]
     gone = dict.fromkeys(_get_operation(pair) for pair in pairs if _get_operation(pair) not in operations)
     return Overall(
-        *sides,
+        compare_within_cells(sides, speeds, level, margin, None, exact=True),
         operations,
-        len(cells),
-        a.size,
-        b.size,
-        speed,
-        margin,
         (*gone, *_describe_incomplete_trials(chosen, used)),
         chosen[0].part.units.get(group, ""),
         group,
-        settings_differ=differ,
     )
 
 
@@ -213,7 +182,7 @@ def _average_cells(pairs: Sequence[SidePair], n_operations: int) -> tuple[list[t
     logs: list[dict[tuple[Key, Cell], dict[str, float]]] = [{}, {}]
     bring_ups: dict[tuple[Key, Cell], Key] = {}
     for pair in pairs:
-        setting = tuple((name, level) for name, level in pair.part.cell.items() if name not in _WHAT)
+        setting = tuple((name, level) for name, level in pair.part.cell.items() if name not in RESPONSE_LABELS)
         sign = 1 if pair.part.metric.better is Better.HIGHER else -1
         for side_logs, side_trials in zip(logs, (pair.a, pair.b), strict=True):
             bring_up_keys = side_trials.bring_ups or [(trial,) for trial in side_trials.trials]

@@ -46,9 +46,7 @@ def list_own_caveats(matched: InCells, comparison: Comparison, sides: Sides) -> 
 
 def _list_covariate_caveats(matched: InCells, side_column: str) -> list[Caveat]:
     part, caveats = matched.pair.part, []
-    codes, levels = part.rows.column(side_column).codes()
-    names = np.array([str(levels[code]) for code in codes])
-    compared = ~np.isnan(part.rows.numbers(part.column))
+    names, compared = part.name_sides(side_column), ~np.isnan(part.values)
     for name in part.covariates:
         values = part.rows.numbers(name)
         sides = [
@@ -93,9 +91,7 @@ def list_missing_value_caveats(matched: InCells, comparison: Comparison, group: 
 
 def _count_missing(matched: InCells, side: SideTrials, group: str) -> tuple[int, int]:
     """Return the numbers of missing and of all values."""
-    codes, levels = matched.pair.part.rows.column(group).codes()
-    mine = np.array([str(levels[code]) == side.name for code in codes])
-    values = matched.pair.part.rows.numbers(matched.pair.part.column)[mine]
+    values = matched.pair.part.values[matched.pair.part.name_sides(group) == side.name]
     return int(np.isnan(values).sum()), int(values.size)
 
 

@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from iosonde.answers.besides import SINGLE_RANKS
+from iosonde.core.arrays import Array
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import format_assignments
 from iosonde.core.metrics import build_metric, is_speed
@@ -23,6 +25,7 @@ from iosonde.data.looks import is_rank_number
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
+from iosonde.data.subsamples import average_groups
 from iosonde.data.varying import NAMES, list_measured_columns, list_other_settings
 from iosonde.stats.assumptions import fails
 
@@ -30,6 +33,7 @@ from .caveat import Caveat
 from .sides import Sides
 
 ROW = " row"  # unlikely as a column name
+RESPONSE_LABELS = ("operation", "metric", "unit", "response")  # what a cell has besides its setting
 DATA = "DATA"  # the column that separates two DATA
 _DISTINCT = 0.5  # share of unique values above which a number is not a setting
 
@@ -69,6 +73,16 @@ class ComparedPart:
         """Return the unit of the values; '' for logarithms."""
         return self.metric.unit if self.base is None else ""
 
+    @property
+    def values(self) -> Array:
+        """Return the compared column, a number for each row."""
+        return self.rows.numbers(self.column)
+
+    def name_sides(self, group: str) -> npt.NDArray[Any]:
+        """Return the side of each row: its level of the column ``group`` as text."""
+        codes, levels = self.rows.column(group).codes()
+        return np.array([str(level) for level in levels], dtype=object)[codes]
+
 
 def list_table_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iterator[ComparedPart]:
     """Yield each column within each combination of ``by``."""
@@ -82,9 +96,8 @@ def list_table_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iter
     ]
     for response in compared_responses:
         settings = select_adjusted_columns(response, (*by, *own), sides)
-        covariate_names = _select_covariates(
-            response, (*by, *own, *settings, *(candidate.title for candidate in compared_responses))
-        )
+        fixed_columns = (*by, *own, *settings, *(candidate.title for candidate in compared_responses))
+        covariate_names = find_covariates(response.rows, list_measured_columns(response), fixed_columns)
         response = replace(response, rows=add_row_numbers(response.rows))
         several = {"response": response.title} if len(compared_responses) > 1 else {}
         for key, at in response.rows.groups(by):
@@ -176,13 +189,6 @@ def select_adjusted_columns(response: Response, fixed_columns: Sequence[str], si
     return tuple(name for name in settings if can_hold_fixed(response.rows, name, own))
 
 
-def _select_covariates(response: Response, fixed_columns: Sequence[str]) -> tuple[str, ...]:
-    try:
-        return find_covariates(response.rows, list_measured_columns(response), (*NAMES, *fixed_columns))
-    except DataError:  # of a column outside the query
-        return ()
-
-
 def average_runs(part: ComparedPart, group: Sequence[str]) -> ComparedPart:
     """Keep iterations of single runs; average them if a side has several runs. The two never mix."""
     if not part.within_run:
@@ -190,30 +196,20 @@ def average_runs(part: ComparedPart, group: Sequence[str]) -> ComparedPart:
     sides = [part.rows.take(rows).groups(["run"]) for _, rows in part.rows.groups(group)]
     if all(len(runs) == 1 for runs in sides):
         return part
-    rows = average_rows(part.rows, part.column, [*group, "run"])
-    return replace(part, rows=rows, within_run=False)
-
-
-def average_rows(rows: Table, column: str, keys: Sequence[str]) -> Table:
-    """Return one row for each key, with the mean of a column."""
-    groups = [at for _, at in rows.groups(keys)]
-    values = rows.numbers(column).copy()
-    for at in groups:
-        values[at[0]] = np.mean(values[at])
-    averaged = replace(rows.column(column), values=values)
-    table = replace(rows, columns={**rows.columns, averaged.name: averaged})
-    return table.take(np.sort([at[0] for at in groups]))
+    runs = [at for _, at in part.rows.groups([*group, "run"])]
+    return replace(part, rows=average_groups(part.rows, [part.column], runs), within_run=False)
 
 
 def find_covariates(rows: Table, measured: Sequence[str], fixed_columns: Sequence[str]) -> tuple[str, ...]:
     """Return the numbers that hardly repeat, without those that have an outcome's unit or name, or number the rows.
     ``fixed_columns``: the sides, and the columns of cells."""
-    column_roles = roles.guess_roles(rows, measured)
-    return tuple(
-        name
-        for name in (*column_roles.others, *column_roles.settings)
-        if name not in (*fixed_columns, *measured) and _is_covariate(rows.column(name))
-    )
+    try:
+        column_roles = roles.guess_roles(rows, measured)
+    except DataError:  # of a column outside the query
+        return ()
+    taken = (*NAMES, *fixed_columns, *measured)
+    candidates = [name for name in (*column_roles.others, *column_roles.settings) if name not in taken]
+    return tuple(name for name in candidates if _is_covariate(rows.column(name)))
 
 
 def can_hold_fixed(rows: Table, name: str, sides: str) -> bool:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array, Indices
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_level
@@ -36,7 +35,7 @@ class SideTrials:
     those that hold the side for several of them (empty: none does). A published side has only ``published``."""
 
     name: str
-    values: npt.NDArray[np.float64]
+    values: Array
     cells: tuple[Key, ...] = ()
     trials: tuple[Cell, ...] = ()
     published: Group | None = None
@@ -46,7 +45,7 @@ class SideTrials:
         """Return the estimators' input. Raises DataError below two trials."""
         return self.published or estimates.build_group(self.name, self.values)
 
-    def by_cell(self) -> dict[Key, npt.NDArray[np.float64]]:
+    def by_cell(self) -> dict[Key, Array]:
         """Map cells to their values."""
         places = group_by_key((cell, place) for place, cell in enumerate(self.cells))
         return {cell: self.values[at] for cell, at in places.items()}
@@ -86,16 +85,12 @@ def collect_trials(
     values = rows.numbers(column)
     there = np.flatnonzero(~np.isnan(values))
     present = rows.take(there)
-    cells: list[Key] = [()] * len(present)
-    for key, at in present.groups(adjust) if adjust else ():
-        for place in at:
-            cells[place] = key
     trial_column = next(
         (present.columns[candidate] for candidate in (ROW, "run") if candidate in present.columns), None
     )
     trials = () if trial_column is None else tuple(trial_column.values.tolist())
     row_bring_ups = tuple(bring_ups[int(row)] for row in there) if bring_ups else ()
-    return SideTrials(name, values[there], tuple(cells), trials, bring_ups=row_bring_ups)
+    return SideTrials(name, values[there], tuple(present.row_keys(adjust)), trials, bring_ups=row_bring_ups)
 
 
 def build_published_side(published: Group) -> SideTrials:
@@ -170,9 +165,9 @@ def pair_levels(part: ComparedPart, levels: Sequence[Cell], sides: Sides) -> Ite
         yield from (SidePair(part, a, b) for a, b in sides.pairs(measured, published))
         return
     name = part.rows.column(sides.group).name
-    chosen = [np.flatnonzero(_select_level_rows(part, name, level)) for level in levels]
-    parts = [part.rows.take(rows) for rows in chosen]
-    gone = [str(level) for level, rows in zip(levels, parts, strict=True) if not len(rows)]
+    of_rows, measured_rows = part.name_sides(name), ~np.isnan(part.values)
+    by_name = {str(level): np.flatnonzero((of_rows == str(level)) & measured_rows) for level in levels}
+    gone = [level for level, rows in by_name.items() if not rows.size]
     if gone and not part.cell:
         raise DataError(
             "no-values",
@@ -183,100 +178,52 @@ def pair_levels(part: ComparedPart, levels: Sequence[Cell], sides: Sides) -> Ite
             name=name,
             levels=", ".join(gone),
         )
-    by_name = {str(level): rows for level, rows in zip(levels, parts, strict=True) if len(rows)}
-    keys = number_bring_ups_by_group(part.rows, name, (EXPERIMENT, DATA))
-    bring_ups = (
-        {str(level): [keys[row] for row in rows] for level, rows in zip(levels, chosen, strict=True)} if keys else {}
-    )
+    bring_ups = number_bring_ups_by_group(part.rows, name, (EXPERIMENT, DATA))
     measured = [
-        collect_trials(rows, part.column, level, part.adjust, bring_ups.get(level, ()))
+        collect_trials(part.rows.take(rows), part.column, level, part.adjust, [bring_ups[row] for row in rows])
+        if bring_ups
+        else collect_trials(part.rows.take(rows), part.column, level, part.adjust)
         for level, rows in by_name.items()
+        if rows.size
     ]
     for a, b in sides.pairs(measured, published):
-        yield (
-            SidePair(part, *_match_trials(by_name, (a, b), name, part.column, sides.pair, bring_ups))
-            if sides.pair
-            else SidePair(part, a, b)
-        )
-
-
-def _select_level_rows(part: ComparedPart, name: str, level: Cell) -> Any:
-    """Return the rows of one level that have a response."""
-    codes, levels = part.rows.column(name).codes()
-    place = levels.index(level) if level in levels else -1
-    return (codes == place) & ~np.isnan(part.rows.numbers(part.column))
+        yield SidePair(part, *(_match_trials(part, name, (a, b), sides.pair, bring_ups) if sides.pair else (a, b)))
 
 
 def _match_trials(
-    by_name: dict[str, Table],
-    both: tuple[SideTrials, SideTrials],
-    name: str,
-    column: str,
-    pair: Sequence[str],
-    bring_ups: dict[str, list[Key]],
-) -> tuple[SideTrials, SideTrials]:
-    """Match the trials of A and B by partner, in the same order; average pairs of the same two bring-ups. Raises
-    DataError if a key is not unique."""
-    keyed: list[dict[Key, float]] = []
-    for side_trials in both:
-        if side_trials.published is not None:
-            raise InputError("conflicting-options", "a published side cannot be paired", "leave {spell.pair} out")
-        rows = by_name[side_trials.name]
-        twice = next(((key, at) for key, at in rows.groups(pair) if at.size > 1), None)
+    part: ComparedPart, group: str, both: Sequence[SideTrials], pair: Sequence[str], bring_ups: Sequence[Key]
+) -> list[SideTrials]:
+    """Match the trials of A and B by partner, in the same order; average pairs of the same two bring-ups, since these
+    share the bring-ups' difference. Raises DataError if a key is not unique."""
+    if any(side.published for side in both):
+        raise InputError("conflicting-options", "a published side cannot be paired", "leave {spell.pair} out")
+    grouped = [_group_trials_by_key(part, group, side.name, pair) for side in both]
+    for side, trials in zip(both, grouped, strict=True):
+        twice = next(((key, at) for key, at in trials.items() if at.size > 1), None)
         if twice is not None:
             raise DataError(
                 "ambiguous-pair",
                 "{column}={level} has {n_trials} trials with {key}: which one is the partner?",
                 "add a column to {spell.pair}",
-                column=name,
-                level=side_trials.name,
+                column=group,
+                level=side.name,
                 n_trials=twice[1].size,
                 key=", ".join(f"{k}={format_cell(v)}" for k, v in zip(pair, twice[0], strict=True)),
             )
-        keyed.append(_map_first_values(rows, column, pair))
-    common = [key for key in keyed[0] if key in keyed[1]]
+    rows = [(int(at[0]), int(grouped[1][key][0])) for key, at in grouped[0].items() if key in grouped[1]]
+    values = [part.values[[of_pair[side] for of_pair in rows]] for side in (0, 1)]
     if bring_ups:
-        return _average_pairs(
-            both,
-            keyed,
-            common,
-            bring_ups,
-            {side_trials.name: by_name[side_trials.name].groups(pair) for side_trials in both},
-        )
-    a, b = (
-        SideTrials(side_trials.name, np.array([side[key] for key in common]))
-        for side_trials, side in zip(both, keyed, strict=True)
-    )
-    return a, b
+        of = number_bring_ups([(*bring_ups[a], *bring_ups[b]) for a, b in rows])
+        values = [compute_group_means(x, of) for x in values]
+    return [SideTrials(side.name, x) for side, x in zip(both, values, strict=True)]
+
+
+def _group_trials_by_key(part: ComparedPart, group: str, side: str, pair: Sequence[str]) -> dict[Key, Indices]:
+    """Return pairing key → the rows of a side that have a value."""
+    mine = np.flatnonzero((part.name_sides(group) == side) & ~np.isnan(part.values))
+    return {key: mine[at] for key, at in part.rows.take(mine).groups(pair)}
 
 
 def map_values_by_key(part: ComparedPart, group: str, side: str, pair: Sequence[str]) -> dict[Key, float]:
     """Return the values of a side by pairing key, including those without a partner."""
-    codes, levels = part.rows.column(group).codes()
-    is_of_side = np.array([str(levels[code]) == side for code in codes])
-    rows = part.rows.take(np.flatnonzero(is_of_side & ~np.isnan(part.rows.numbers(part.column))))
-    return _map_first_values(rows, part.column, pair)
-
-
-def _map_first_values(rows: Table, column: str, pair: Sequence[str]) -> dict[Key, float]:
-    values = rows.numbers(column)
-    return {key: float(values[at[0]]) for key, at in rows.groups(pair)}
-
-
-def _average_pairs(
-    both: tuple[SideTrials, SideTrials],
-    keyed: Sequence[dict[Key, float]],
-    common: Sequence[Key],
-    bring_ups: dict[str, list[Key]],
-    groups: dict[str, list[tuple[Key, npt.NDArray[np.intp]]]],
-) -> tuple[SideTrials, SideTrials]:
-    """Average the pairs of the same two bring-ups, since these share the bring-ups' difference."""
-    units = [
-        {key: bring_ups[side_trials.name][int(at[0])] for key, at in groups[side_trials.name]} for side_trials in both
-    ]
-    of = number_bring_ups([(*units[0][key], *units[1][key]) for key in common])
-    a, b = (
-        SideTrials(side_trials.name, compute_group_means(np.array([side[key] for key in common]), of))
-        for side_trials, side in zip(both, keyed, strict=True)
-    )
-    return a, b
+    return {key: float(part.values[at[0]]) for key, at in _group_trials_by_key(part, group, side, pair).items()}

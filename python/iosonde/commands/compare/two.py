@@ -17,6 +17,7 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.single_process import name_single_processes
 from iosonde.data.source import Source
+from iosonde.data.subsamples import average_groups
 from iosonde.stats.assumptions import doubtful
 
 from .caveat import Caveat
@@ -26,7 +27,6 @@ from .parts import (
     DATA,
     ComparedPart,
     add_row_numbers,
-    average_rows,
     average_runs,
     build_part,
     get_response_labels,
@@ -195,7 +195,8 @@ def _average_iterations(response: Response) -> Response:
     """Return a response whose rows are iterations within runs with a row for each run."""
     if not response.within_run:
         return response
-    return replace(response, rows=average_rows(response.rows, response.title, ["run"]), within_run=False)
+    runs = [at for _, at in response.rows.groups(["run"])]
+    return replace(response, rows=average_groups(response.rows, [response.title], runs), within_run=False)
 
 
 def _describe_separation(a: Source, b: Source, names: tuple[str, str]) -> tuple[Caveat, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.answers.answer import Answer, build_level_columns
+from iosonde.answers.besides import build_besides
 from iosonde.answers.caveats import list_caveats, warn_logarithms, warn_single_trials
 from iosonde.core.column_units import is_rate
 from iosonde.core.errors import DataError, InputError
@@ -16,10 +17,10 @@ from iosonde.core.message import Message
 from iosonde.core.no_scaling import find_without_efficiency
 from iosonde.core.table import Column
 from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
-from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
+from iosonde.data.varying import list_other_varying
 from iosonde.model.scaling.analyse import Scaling, analyse_scaling
 from iosonde.model.scaling.best import BestSetting, select_best_settings
 from iosonde.model.scaling.comparison import LINEAR
@@ -256,38 +257,19 @@ def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Serie
             list_caveats(replace(response, confounded=_find_confounded(response, how.on))),
             warn_single_trials(response, [how.on]),
         )
-        pooled = _find_pooled_settings(source, response, (how.on, *settings))
-        collection.warn([*twins, *strata, *_describe_pooled(pooled), *more])
+        factors = (how.on, *settings)
+        besides = build_besides(response.rows, list_other_varying(source, response, factors), factors)
+        collection.warn([*twins, *strata, *besides.varying_warnings("by"), *more])
         doubt_flags = {
             "within-run": response.within_run,
             "bring-ups": bool(strata),
-            "varies-besides": bool(pooled),
+            "varies-besides": bool(besides.names),
             "goes-together": bool(_find_confounded(response, how.on)),
         }
         collection.doubts |= dict.fromkeys(
             [item.response for item in part], tuple(code for code, holds in doubt_flags.items() if holds)
         )
     return collection
-
-
-def _find_pooled_settings(source: Source, response: Response, factors: Sequence[str]) -> list[str]:
-    """Return the settings that differ between trials of one size of one series, which are pooled."""
-    rows = response.rows
-    try:
-        settings = source.settings_among(rows, [response.title])
-    except DataError:  # of a column outside the query
-        return []
-    cells = [cell for _, cell in rows.groups(factors)]
-    candidates = [name for name in settings if name not in factors and name in rows.columns]
-    return [name for name in candidates if any(len(rows.take(cell).column(name).codes()[1]) > 1 for cell in cells)]
-
-
-def _describe_pooled(pooled: Sequence[str]) -> list[str]:
-    if not pooled:
-        return []
-    verb, them = ("varies", "it") if len(pooled) == 1 else ("vary", "them")
-    template = "{columns} {verb} within one size: add {pronoun} to {spell.by}, or hold {pronoun} with {spell.where}"
-    return [Message("varies-besides", template, columns=join_names(pooled), verb=verb, pronoun=them)]
 
 
 def _find_confounded(response: Response, on: str) -> tuple[tuple[str, str], ...]:

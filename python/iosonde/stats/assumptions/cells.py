@@ -22,14 +22,15 @@ def check_cells(
     values drift, so that neighbours resemble each other; that is a check of its own."""
     neighbours = holds("dependent") if is_drifting else _check_neighbours(cells)
     return (
-        *_check_clock(cells),
+        *check_clock(cells),
         *neighbours,
-        *_check_hardware_limit(cells, impossible),
+        *check_hardware_limit(cells, impossible),
         *_check_iterations(cells),
     )
 
 
-def _check_clock(cells: Sequence[TrialCell]) -> tuple[AssumptionCheck, ...]:
+def check_clock(cells: Sequence[TrialCell]) -> tuple[AssumptionCheck, ...]:
+    """Check whether the tick of the clock is as large as the spread of the trials."""
     half = max(compute_cell_half_ticks(cells), default=0.0)
     return (doubtful("coarse-clock", build_coarse_clock_warning(2 * half)),) if half else holds("coarse-clock")
 
@@ -61,9 +62,10 @@ def _are_in_turn(times: Sequence[Indices]) -> bool:
     return all(before[1] < after[0] for before, after in zip(ends, ends[1:], strict=False))
 
 
-def _check_hardware_limit(
+def check_hardware_limit(
     cells: Sequence[TrialCell], impossible: Sequence[TrialCell] | None
 ) -> tuple[AssumptionCheck, ...]:
+    """Check whether any of the cells is one of the ``impossible`` ones; None if no limit is known."""
     if impossible is None:
         return not_applicable("impossible")
     beyond = [cell.name for cell in cells if any(cell is other for other in impossible)]

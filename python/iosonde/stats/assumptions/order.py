@@ -9,14 +9,15 @@ from iosonde.core.table import Table
 
 from ..overview.cells import number_shared_bring_ups
 from ..overview.measured_order import find_measured_order
-from ..regression.in_turn import DriftInTurn, detect_drift_in_turn
+from ..regression.in_turn import check_drift, detect_drift_in_turn
+from .check import AssumptionCheck
 
 
-def detect_drifts(
+def check_drifts(
     rows: Table, title: str, values: Array, columns: Sequence[str], level: float
-) -> Iterator[tuple[str, DriftInTurn]]:
-    """Yield the drifting ``columns``, each tested inside the cells of the others. ``values``: of the response
-    ``title``."""
+) -> Iterator[AssumptionCheck]:
+    """Yield the checks of the drifting ``columns``, each tested inside the cells of the others. ``values``: of the
+    response ``title``."""
     present = np.flatnonzero(~np.isnan(values))
     rows, values = rows.take(present), values[present]
     if number_shared_bring_ups(rows) is not None:
@@ -24,9 +25,7 @@ def detect_drifts(
     order = find_measured_order(rows, (title, *columns))
     times = np.arange(len(rows), dtype=float) if order is None else order
     for column in columns:
-        others = np.zeros(len(rows), dtype=np.intp)
-        for number, (_, places) in enumerate(rows.groups([name for name in columns if name != column])):
-            others[places] = number
+        others = rows.number_groups([name for name in columns if name != column])
         drift = detect_drift_in_turn(rows.column(column).codes()[0], values, others, times, level)
         if drift is not None:
-            yield column, drift
+            yield from check_drift(column, drift, (column,))

@@ -47,7 +47,7 @@ def measure_shared_unit(rows: Table, values: Array, cells: Sequence[str], column
     inside the cells; None if too few units have several rows."""
     present = np.flatnonzero(~np.isnan(values) & ~rows.column(column).missing)
     rows, values = rows.take(present), values[present]
-    cell_of, unit_of = (_number_groups(rows, names) for names in (cells, [*cells, column]))
+    cell_of, unit_of = rows.number_groups(cells), rows.number_groups([*cells, column])
     n_cells, n_units = (int(numbers.max(initial=-1)) + 1 for numbers in (cell_of, unit_of))
     sizes = np.bincount(unit_of, minlength=n_units)
     df_between, df_within = n_units - n_cells, values.size - n_units
@@ -60,13 +60,6 @@ def measure_shared_unit(rows: Table, values: Array, cells: Sequence[str], column
     correlation = (between - within) / (between + (typical - 1) * within)
     p = f_upper_p(between / within, df_between, df_within)
     return SharedUnit(column, correlation, p, n_units, int(values.size)) if correlation > 0 else None
-
-
-def _number_groups(rows: Table, names: Sequence[str]) -> Indices:
-    numbers = np.zeros(len(rows), dtype=np.intp)
-    for number, (_, places) in enumerate(rows.groups(names)):
-        numbers[places] = number
-    return numbers
 
 
 def _compute_mean_squares(

@@ -1,7 +1,6 @@
 """Effect of the order of two sides measured one after the other: drift within them, and a step between them."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,9 +111,7 @@ def is_excluding_when_discounted(estimate: Estimate, nothing: float, worth: floa
     return value - (value - low) * wider > 0 or value + (high - value) * wider < 0
 
 
-def sort_trials(values: Array, is_b: Sequence[bool], cells: Sequence[object], order: Array) -> OrderedTrials:
+def sort_trials(values: Array, is_b: Flags, cells: Indices, order: Array) -> OrderedTrials:
     """Sort the trials by ``order``; ties keep their sequence."""
     places = np.argsort(order, kind="stable")
-    codes: dict[object, int] = {}
-    numbers = np.array([codes.setdefault(cell, len(codes)) for cell in cells], dtype=np.intp)
-    return OrderedTrials(values[places], np.asarray(is_b, dtype=bool)[places], numbers[places])
+    return OrderedTrials(values[places], is_b[places], cells[places])

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from iosonde.core.grouping import group_by_key
 from iosonde.core.schema import BRING_UP, CENTRE, OBSERVED_FACTORS, PROBE_FACTORS
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
@@ -35,16 +36,19 @@ class ServerBalance:
 
 def estimate_server_balances(runs: Sequence[StoredRun], level: float) -> list[ServerBalance]:
     """Return the balance of each setting of each experiment, from complete trials with counts of several servers."""
-    cells: dict[tuple[str, str, str], list[dict[str, int]]] = {}
-    for run, setting in zip(runs, describe_run_settings(runs), strict=True):
-        profile = (run.facts.get("servers") or {}).get("profile") or {}
-        for key, what in KINDS.items():
-            moved = {
-                str(name): int(counters.get(key, 0)) for name, counters in (profile.get("by_server") or {}).items()
-            }
-            if run.counts and len(moved) > 1 and any(moved.values()):
-                cells.setdefault((run.experiment, setting, what), []).append(moved)
+    cells = group_by_key(
+        ((run.experiment, setting, what), moved)
+        for run, setting in zip(runs, describe_run_settings(runs), strict=True)
+        for key, what in KINDS.items()
+        if run.counts and len(moved := _count_moved(run, key)) > 1 and any(moved.values())
+    )
     return [_estimate_balance(what, setting, trials, level) for (_, setting, what), trials in cells.items()]
+
+
+def _count_moved(run: StoredRun, key: str) -> dict[str, int]:
+    """Return the bytes of each server by its counter ``key``."""
+    profile = (run.facts.get("servers") or {}).get("profile") or {}
+    return {str(name): int(counters.get(key, 0)) for name, counters in (profile.get("by_server") or {}).items()}
 
 
 def compute_imbalance_index(counts: Sequence[float]) -> float:
@@ -76,16 +80,13 @@ def _compute_loss(index: float | None) -> float | None:
 def describe_run_settings(runs: Sequence[StoredRun]) -> list[str]:
     """Describe the setting of each run: the levels of factors that vary in its experiment, except those that only
     separate trials."""
-    levels: dict[tuple[str, str], set[str]] = {}
-    for run in runs:
-        for name, level in run.factors.items():
-            levels.setdefault((run.experiment, name), set()).add(str(level))
+    levels = group_by_key(((run.experiment, name), str(level)) for run in runs for name, level in run.factors.items())
 
     def describe_setting(run: StoredRun) -> str:
         varying: dict[str, Any] = {
             name: level
             for name, level in run.factors.items()
-            if name not in _OF_TRIAL and not name.startswith(BRING_UP) and len(levels[run.experiment, name]) > 1
+            if name not in _OF_TRIAL and not name.startswith(BRING_UP) and len(set(levels[run.experiment, name])) > 1
         }
         return ", ".join(f"{name}={level}" for name, level in varying.items())
 

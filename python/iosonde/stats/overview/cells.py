@@ -13,12 +13,15 @@ import numpy.typing as npt
 from iosonde.core.arrays import compute_median, count_distinct
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import format_assignments
+from iosonde.core.message import Message
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Cell as Level
 from iosonde.core.table import Table, group_rows
 
 from ..regression import strata
 from .measured_order import find_measured_order
+
+AVERAGED_BRING_UPS = Message("averaged-bring-ups", "n counts bring-ups: the trials that share one are averaged first")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from iosonde.core.grouping import group_by_key
 from iosonde.core.metrics import build_metric, is_count
 from iosonde.core.types import Estimate
 
@@ -17,9 +18,7 @@ def compute_cell_half_ticks(cells: Sequence[TrialCell]) -> list[float]:
     """Return the possible error of the mean of each cell; 0 for counts, which are exact, and for cells spread over
     ticks. Each metric of an operation has its own clock."""
     errors = [0.0] * len(cells)
-    clocks: dict[tuple[str, str, str], list[int]] = {}
-    for place, cell in enumerate(cells):
-        clocks.setdefault((cell.operation, cell.metric, cell.unit), []).append(place)
+    clocks = group_by_key(((cell.operation, cell.metric, cell.unit), place) for place, cell in enumerate(cells))
     for (_, metric, unit), places in clocks.items():
         repeated = [place for place in places if cells[place].independent.size > 1]
         if not repeated or is_count(build_metric(metric, unit)):

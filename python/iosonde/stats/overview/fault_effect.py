@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.faults import FaultDone
+from iosonde.core.grouping import group_by_key
 from iosonde.core.stored import StoredPhase, StoredRun
 
 from ..estimate.percentiles import percentiles_from_durations
@@ -85,11 +86,8 @@ def list_fault_marks(run: StoredRun, rows: PhaseRows) -> tuple[FaultMark, ...]:
 
 
 def _group_faults(faults: Sequence[FaultDone]) -> list[list[FaultDone]]:
-    groups: dict[str, list[FaultDone]] = {}
-    for fault in faults:
-        if fault.inflicting_ns is not None and fault.in_force_ns is not None:
-            groups.setdefault(repr(fault.planned), []).append(fault)
-    return list(groups.values())
+    inflicted = (fault for fault in faults if fault.inflicting_ns is not None and fault.in_force_ns is not None)
+    return list(group_by_key((repr(fault.planned), fault) for fault in inflicted).values())
 
 
 def _measure_effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRows, level: float) -> PhaseEffect | None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from iosonde.core.filesystems import is_on_own_disk
+from iosonde.core.grouping import group_by_key
 from iosonde.core.hardware import SOURCE, classify_medium
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
@@ -153,10 +154,7 @@ def _summarise_pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
 
 
 def _summarise_links(facts: Facts, links: Sequence[Facts], level: float) -> list[Facts]:
-    same: dict[tuple[int, int], list[Facts]] = {}
-    for link in links:
-        if not link["error"]:
-            same.setdefault((link["a"], link["b"]), []).append(link)
+    same = group_by_key(((link["a"], link["b"]), link) for link in links if not link["error"])
     return [
         {
             "ranks": [a, b],

@@ -150,15 +150,8 @@ def select_phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: S
     )
 
 
-def compute_over_time(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> OverTime | None:
-    """Compute a phase over time from the ``operations`` of its trial; None if none succeeded. ``kinds`` names their
-    kinds."""
-    rows = select_phase_rows(phase, operations, kinds)
-    return None if rows is None else bin_phase_rows(rows)
-
-
 def bin_phase_rows(rows: PhaseRows) -> OverTime:
-    """Compute the same from selected rows."""
+    """Compute a phase over time from its rows."""
     start, duration, ranks = rows.start, rows.duration, rows.ranks
     bins = _choose_bins(start.size, float((start + duration).max()))
     done = _compute_done(bins, start, start + np.maximum(duration, 1.0), rows.work, rows.of, ranks.size)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.column_units import is_rate
+from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message, prepend_place
 from iosonde.core.metrics import get_lowest_mean
 from iosonde.core.no_scaling import find_without_efficiency
@@ -32,7 +33,14 @@ from ..estimate.summarise import (
     estimate_variation_coefficient,
 )
 from . import words
-from .cells import MeasuredCells, TrialCell, find_hidden_factors, group_into_cells, list_missing_values
+from .cells import (
+    AVERAGED_BRING_UPS,
+    MeasuredCells,
+    TrialCell,
+    find_hidden_factors,
+    group_into_cells,
+    list_missing_values,
+)
 from .coarse_cells import compute_cell_half_ticks, widen_by_half_tick
 from .probed_limits import ProbedLimits
 from .story import StoryBackground, build_stories, describe_stories
@@ -173,10 +181,7 @@ def _build_overview(
     findings = checks.run_checks(subject, checks.SUMMARY)
     averaged = any(cell.independent.size < cell.values.size for cell in cells)
     if averaged:
-        warnings = [
-            *warnings,
-            Message("bring-ups-averaged", "n counts bring-ups: the trials of a cell that share one are averaged first"),
-        ]
+        warnings = [*warnings, AVERAGED_BRING_UPS]
     return Overview(
         rows,
         tuple(latency),
@@ -268,19 +273,20 @@ def _build_latency(
     by: Sequence[str],
     level: float,
 ) -> Iterator[OverviewLatency]:
-    cells: dict[tuple[Any, ...], list[TrialPercentiles]] = {}
-    for run in filter(lambda run: run.counts, runs):
-        setting = tuple(run.level(name) for name in by)
-        for trial in latencies.get(run.id, ()):
-            cells.setdefault((trial.operation, trial.kind, *setting), []).append(trial)
+    cells = group_by_key(
+        ((trial.operation, trial.kind, *(run.level(name) for name in by)), trial)
+        for run in runs
+        if run.counts
+        for trial in latencies.get(run.id, ())
+    )
     order = {key[:2]: place for place, key in reversed(list(enumerate(cells)))}
     for key in sorted(cells, key=lambda key: (order[key[:2]], *map(_make_sort_key, key[2:]))):
         trials = cells[key]
         fewest = min(trial.n_operations for trial in trials)
         for percentile in PERCENTILES:
             yield OverviewLatency(
-                key[0],
-                key[1],
+                str(key[0]),
+                str(key[1]),
                 dict(zip(by, key[2:], strict=True)),
                 percentile,
                 fewest,

@@ -10,15 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from iosonde.core.arrays import Array, Indices
-from iosonde.core.message import Message
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Cell, Table
 from iosonde.stats.overview.cells import compute_group_means
 
 Key = tuple[Cell, ...]
 InEach = list[tuple[Array, Array]]
-
-AVERAGED_BRING_UPS = Message("averaged-bring-ups", "n counts bring-ups: the trials that share one are averaged first")
 
 
 def number_bring_ups_by_group(rows: Table, group: str, campaign_columns: Sequence[str]) -> tuple[Key, ...]:
@@ -31,11 +28,8 @@ def number_bring_ups_by_group(rows: Table, group: str, campaign_columns: Sequenc
         groups = [(key, at) for key, at in rows.groups([*apart, *columns[:depth]]) if not alone[at[0]]]
         codes, _ = rows.column(group).codes()
         if groups and all(np.all(codes[at] == codes[at[0]]) for _, at in groups):
-            keys: list[Key] = [(place,) for place in range(len(rows))]
-            for key, at in groups:
-                for place in at:
-                    keys[place] = key
-            return tuple(keys)
+            keys = {int(place): key for key, at in groups for place in at}
+            return tuple(keys.get(place, (place,)) for place in range(len(rows)))
     return ()
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.estimate_text import format_estimate
+from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_setting
 from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric
@@ -106,10 +107,7 @@ def _check_story(
 
 
 def _group_by_response(cells: Sequence[TrialCell]) -> dict[tuple[str, str], list[TrialCell]]:
-    cells_by_response: dict[tuple[str, str], list[TrialCell]] = {}
-    for cell in cells:
-        cells_by_response.setdefault((cell.operation, cell.metric), []).append(cell)
-    return cells_by_response
+    return group_by_key(((cell.operation, cell.metric), cell) for cell in cells)
 
 
 def estimate_cell_effects(
@@ -219,9 +217,7 @@ def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
 
 def _describe_unsure(unsure: Sequence[ResponseStory]) -> Iterator[str]:
     """Iterate over sentences on the responses without a significant effect, by the error they were tested against."""
-    by_test: dict[tuple[str, bool], list[ResponseStory]] = {}
-    for story in unsure:
-        by_test.setdefault((story.effects.untested, story.effects.repeated), []).append(story)
+    by_test = group_by_key(((story.effects.untested, story.effects.repeated), story) for story in unsure)
     for (untested, repeated), some in by_test.items():
         titles = [story.title for story in some]
         more = f" and {len(titles) - _MOST} more" if len(titles) > _MOST else ""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core import decision
+from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
@@ -115,12 +116,9 @@ def verify_store(
 def _group_rows_by_run(results: Table) -> dict[str, list[tuple[int, Key]]]:
     columns = {name: results.columns[name].values for name in ("run", "metric", "rank")}
     operations, missing = results.operation_names(), results.columns["rank"].missing
-    rows_by_run: dict[str, list[tuple[int, Key]]] = {}
-    for row in range(len(results)):
-        rank = None if missing[row] else int(columns["rank"][row])
-        key = (operations[row], str(columns["metric"][row]), rank)
-        rows_by_run.setdefault(str(columns["run"][row]), []).append((row, key))
-    return rows_by_run
+    ranks = [None if gone else int(rank) for rank, gone in zip(columns["rank"], missing, strict=True)]
+    keys = zip(operations, map(str, columns["metric"]), ranks, strict=True)
+    return group_by_key((str(run), place) for run, place in zip(columns["run"], enumerate(keys), strict=True))
 
 
 def _explain_unverified(run: StoredRun, key: Key) -> str:
@@ -141,10 +139,8 @@ def _verify_summary(
     """Verify mean, its t interval, sd and median of every cell, from the recomputed trials, by exact sums."""
     if "run" not in results.columns or not len(results):
         return
-    places: dict[tuple[str, Key], list[int]] = {}
-    for run, rows in _group_rows_by_run(results).items():
-        for row, key in rows:
-            places.setdefault((run, key), []).append(row)
+    by_run = _group_rows_by_run(results)
+    places = group_by_key(((run, key), row) for run, rows in by_run.items() for row, key in rows)
     run_of, names = measured.rows.columns["run"].values, measured.rows.operation_names()
     for cell in measured.cells:
         if cell.rows is None or cell.within_run:
