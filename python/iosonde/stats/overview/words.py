@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+
 from iosonde.core.column_units import split_unit
 from iosonde.core.level_text import format_setting
 from iosonde.core.message import spell
