@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from itertools import product
 
+import pyarrow as pa
 import pytest
 
 import iosonde
 from iosonde.core.errors import InputError
 
 
-def table(sizes: tuple[int, ...]) -> dict[str, list]:
+def table(sizes: tuple[int, ...]) -> pa.Table:
     rows = [(fs, size, 10.0 * size + n + (fs == "afs")) for fs, size, n in product(("nfs", "afs"), sizes, range(3))]
-    return dict(zip(("fs", "size", "speed"), map(list, zip(*rows, strict=True)), strict=True))
+    return pa.table(dict(zip(("fs", "size", "speed"), map(list, zip(*rows, strict=True)), strict=True)))
 
 
 def test_the_only_setting_of_two_levels_separates_the_sides_and_the_others_are_held():

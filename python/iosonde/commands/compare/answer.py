@@ -353,10 +353,15 @@ def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compa
     return _clip_means(part, comparison)
 
 
+def _get_lowest_mean(part: ComparedPart, group: estimates.Group) -> float | None:
+    is_positive = group.values is not None and bool(np.all(group.values > 0))
+    return get_lowest_mean(part.unit, is_positive, part.column)
+
+
 def _clip_means(part: ComparedPart, comparison: Comparison) -> Comparison:
     """Clip intervals of means to the possible range; published ones stay."""
     mean_a, mean_b = (
-        estimate.within(low=get_lowest_mean(part.unit, group.values is not None and bool(np.all(group.values > 0))))
+        estimate.within(low=_get_lowest_mean(part, group))
         for group, estimate in ((comparison.a, comparison.mean_a), (comparison.b, comparison.mean_b))
     )
     return replace(comparison, mean_a=mean_a, mean_b=mean_b)
