@@ -119,7 +119,7 @@ def test_a_published_side_against_every_setting_of_a_store(place):
 @pytest.mark.parametrize(
     ("asked", "sides", "code", "values"),
     [
-        (ResponseQuery(("write",)), Sides(), "missing-option", {}),
+        (ResponseQuery(("write",)), Sides(levels=("a",)), "missing-option", {"names": "nodes, fs"}),
         (ResponseQuery(("none",)), Sides(group="fs"), "unknown-response", {"response": "none"}),
         (ResponseQuery(("write",)), Sides(group="fss"), "unknown-column", {"column": "fss"}),
         (ResponseQuery(("write",)), Sides(("nfs", "ufs"), "fs"), "unknown-level", {"name": "fs", "level": "ufs"}),

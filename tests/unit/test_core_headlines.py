@@ -3,6 +3,7 @@
 import pytest
 
 from iosonde.core.headlines import (
+    build_name_writer,
     choose_metric_of_kind,
     drop_usual_clock,
     format_metric,
@@ -116,3 +117,23 @@ def test_steps_add_up():
         "write": ["bandwidth", "rate"],
         "step-01": [],
     }
+
+
+@pytest.mark.parametrize(
+    ("titles", "text", "written"),
+    [
+        (["read rate_last_done"], "of read rate_last_done; n = 2", "of read IOPS; n = 2"),
+        (["read rate_sum_of_ranks"], "(read rate_sum_of_ranks,", "(read IOPS,"),
+        (["read rate_last_done", "read rate_sum_of_ranks"], "read rate_sum_of_ranks", "read IOPS (sum of ranks)"),
+        (["write bandwidth_last_done"], "--metric bandwidth_last_done", "--metric bandwidth"),
+        (["write bandwidth_last_done"], "/tmp/bandwidth_last_done.csv", "/tmp/bandwidth_last_done.csv"),
+        (["create rate_last_done"], "create rate_last_done: 5", "create rate: 5"),
+    ],
+)
+def test_texts_about_a_store_have_the_names_that_people_read(titles, text, written):
+    write = build_name_writer(titles)
+    assert write is not None and write(text) == written
+
+
+def test_columns_of_a_table_keep_their_names():
+    assert build_name_writer(["bandwidth_last_done", "write speed"]) is None

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 import store_samples
 
+import iosonde
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import build_table
-from iosonde.core.types import Experiment, Factor
+from iosonde.core.types import Experiment, Factor, Observation
 from iosonde.data.bindings import bind_experiments, bind_table, find_bindings
 from iosonde.data.factors import find_factors
 from iosonde.data.source import open_data
@@ -186,3 +187,37 @@ def test_a_store_is_read_under_the_settings_name_and_not_changed(tmp_path):
     assert source.units()["t"] == source.units()["transfer_size"] == "bytes"
     assert [run["factors"]["t"] for run in store.runs()] == ["4k", "1m", "4k"]
     assert len(open_data(store, ["t=4k"]).runs) == len(open_data(store, ["transfer_size=4k"]).runs) == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "levels", "setting"),
+    [
+        ("elbencho -w -b ${x} f", ("4k", "1m"), "block_size"),
+        ("elbencho -w -t ${x} f", (1, 2), "threads"),
+        ("iozone -r ${x} -s 1g", (64, 128), ""),  # KiB without a letter, which only an output shows
+        ("./mine -b ${x}", ("4k", "1m"), ""),
+    ],
+)
+def test_where_no_output_has_the_setting_the_command_alone_says_it(command, levels, setting):
+    runs = [ran({"x": level}) for level in levels]
+    assert find_bindings(runs, [asked(command, Factor("x"))]) == ({"x": setting} if setting else {})
+    assert find_bindings([ran({"x": levels[0]}, complete=False)], [asked(command, Factor("x"))]) == {}
+
+
+def test_a_setting_that_only_a_command_says_is_a_column_of_its_levels():
+    table = build_table({"run": ["a", "b", "c"], "x": ["4k", "1m", None]})
+    bound = bind_table(table, {"x": "block_size"})
+    assert bound.names == ["run", "block_size"]
+    assert bound.column("x").values.tolist()[:2] == [4096, MIB] and bound.columns["block_size"].missing.tolist()[2]
+
+
+def test_a_run_of_elbencho_meets_an_import_of_it(tmp_path):
+    old, new = Store.create(tmp_path / "old"), Store.create(tmp_path / "new")
+    new.save_new_experiment(asked("elbencho -w -b ${b} f", Factor("b", "", ("4k", "1m"))))
+    for number in range(6):
+        level, size, value = (("4k", 4096, 1e6), ("1m", MIB, 2e6))[number % 2]
+        result = {"observations": [Observation("write", "bandwidth_last_done", value + number, "bytes/s")]}
+        new.append(store_samples.run(f"e-{number}", experiment="e", factors={"b": level}, **result))
+        old.append(store_samples.run(f"i-{number}", factors={"block_size": size}, facts={"import": {}}, **result))
+    compared = iosonde.compare(f"{tmp_path}/old", levels=[f"{tmp_path}/new"]).to_dict()["comparisons"]
+    assert {cell["by"].get("block_size") for cell in compared} == {4096, MIB}

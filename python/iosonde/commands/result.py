@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from iosonde.core.errors import InputError, IosondeError
+from iosonde.core.headlines import build_name_writer
+from iosonde.layout.text import writing_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +50,12 @@ class Result(Generic[AnswerT]):
 
     def text(self) -> Iterable[str]:
         """Return the lines that the terminal shows."""
-        return self.lines(self.answer)
+        titles = [verdict.response for verdict in getattr(self.answer, "verdicts", ())]
+        write = build_name_writer([*titles, *getattr(self.answer, "responses", ())])
+        if write is None:
+            return self.lines(self.answer)
+        with writing_names(write):
+            return [write(line) for line in self.lines(self.answer)]
 
     @property
     def problem(self) -> bool:

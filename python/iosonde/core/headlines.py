@@ -5,7 +5,7 @@ The reader of a tool's output names its kinds; a run keeps them for each operati
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from .derived_numbers import list_sources
 
@@ -17,6 +17,10 @@ _ENDS = ("_last_done", "", "_sum_of_ranks", "_mean_of_ranks", "_mean")
 # Clocks that describe_clocks explains: not part of a metric's name, unless another clock has the same kind.
 _COMBINED = _ENDS[2:4]
 _UNNAMED = (_ENDS[0], *_COMBINED)
+# A number of an operation in a sentence.
+_TITLE = re.compile(
+    rf"(?P<before>(?P<operation>\b[\w.+-]+) |\b)(?P<metric>(?<![\w./-])[a-z]\w*?(?:{'|'.join(_UNNAMED)}))(?![\w./-]\w)"
+)
 # A rate of these operations is called IOPS; elbencho has a rate of files besides that of accesses.
 _TRANSFERS = ("read", "write", "trim", "randread", "randwrite", "reread", "rewrite")
 _ACCESS_RATE = "access_rate"
@@ -56,6 +60,24 @@ def drop_usual_clock(sentence: str) -> str:
     """Shorten ``write bandwidth_last_done`` in a sentence to ``write bandwidth``, without the name of the
     usual clock."""
     return re.sub(rf"(?<=\w){_ENDS[0]}\b", "", sentence)
+
+
+def build_name_writer(titles: Iterable[str]) -> Callable[[str], str] | None:
+    """Return a function that writes ``read rate_last_done`` in a text as people read it: ``read IOPS``. ``titles`` are
+    the responses that the text is about; of operations that have one kind by two clocks, the clock remains. None if no
+    title is that of a number of an operation."""
+    metrics: dict[str, set[str]] = {}
+    for title in titles:
+        operation, _, metric = title.rpartition(" ")
+        metrics.setdefault(operation, set()).add(metric)
+    if not any(operation and metric.endswith(_UNNAMED) for operation, some in metrics.items() for metric in some):
+        return None
+
+    def write(match: re.Match[str]) -> str:
+        operation, metric = match["operation"] or "", match["metric"]
+        return f"{match['before']}{format_metric(metric, operation, metrics.get(operation, ()))}"
+
+    return lambda text: _TITLE.sub(write, text) if "_" in text else text
 
 
 def list_headline_kinds(metrics: Iterable[tuple[str, str]], kinds: Sequence[str]) -> dict[str, list[str]]:

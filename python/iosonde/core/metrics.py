@@ -15,9 +15,15 @@ _SPEEDS = re.compile(r"(?:^|[_ ])(?:bandwidth|throughput|iops|speed)(?:$|[_ ])",
 _DURATIONS = re.compile(r"(?:^|[_ ])(?:latency|seconds|time|duration)(?:$|[_ ])", re.I)
 
 
-def get_lowest_mean(unit: str, positive: bool) -> float | None:
-    """Return 0 for positive rates, times and amounts, whose mean cannot be below; None if a mean can be anything."""
-    return 0.0 if positive and (is_rate(unit) or unit in TIMES or unit in _AMOUNTS) else None
+# IO500's score has no unit.
+_SCORE = re.compile(r"(?:^|_)score(?: total)?$", re.I)
+
+
+def get_lowest_mean(unit: str, positive: bool, title: str = "") -> float | None:
+    """Return 0 for positive rates, times, amounts and scores, whose mean cannot be below; None if a mean can be
+    anything. ``title`` is the name of what was measured."""
+    can_measure = is_rate(unit) or unit in TIMES or unit in _AMOUNTS or (not unit and _SCORE.search(title))
+    return 0.0 if positive and can_measure else None
 
 
 def build_metric(name: str, unit: str) -> Metric:

@@ -1,7 +1,8 @@
 """Placeholders of commands that are a tool's settings: in ``ior -t ${t}`` the factor ``t`` is the ``transfer_size``.
 
 The command says which option a placeholder is the value of, the tool's output which value its setting had. One that was
-always that value is the setting, under the setting's name; the placeholder's own name remains an alias.
+always that value is the setting, under the setting's name; the placeholder's own name remains an alias. Where no output
+of the experiment has the setting (elbencho's table prints none), the command alone says so.
 """
 
 from __future__ import annotations
@@ -31,23 +32,29 @@ def find_bindings(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) 
         runs_by_experiment.setdefault(run.experiment, []).append(run)
     settings: dict[str, set[str]] = {}
     for experiment, own in options.items():
-        for name, setting in own:
-            is_bound = _is_always_bound(runs_by_experiment.get(experiment, ()), name, setting)
+        for name, setting, unit in own:
+            is_bound = _is_always_bound(runs_by_experiment.get(experiment, ()), name, setting, unit)
             settings.setdefault(name, set()).add(setting if is_bound else "")
     elsewhere = {name for run in runs if run.imported for name in run.factors}
     single = {name: next(iter(names)) for name, names in settings.items() if len(names) == 1}
     return {name: setting for name, setting in single.items() if setting and name not in elsewhere}
 
 
-def _list_own_options(experiment: Experiment) -> list[tuple[str, str]]:
-    """Return (placeholder, setting) for declared placeholders of settings that are not declared themselves."""
+def _list_own_options(experiment: Experiment) -> list[tuple[str, str, int]]:
+    """Return (placeholder, setting, unit) for declared placeholders of settings that are not declared themselves."""
     declared = {factor.name for factor in experiment.factors}
     options = _list_options(_list_commands(experiment), declared) if declared else []
-    return [(name, setting) for name, setting in options if name in declared and setting not in declared]
+    return [option for option in options if option[0] in declared and option[1] not in declared]
 
 
-def _is_always_bound(runs: Sequence[StoredRun], name: str, setting: str) -> bool:
-    return any(run.complete for run in runs) and all(_is_bound(run, name, setting) for run in runs)
+def _is_always_bound(runs: Sequence[StoredRun], name: str, setting: str, unit: int) -> bool:
+    """Return whether each run had the setting's value. ``unit``: bytes of a size without a letter, which only an output
+    shows."""
+    if not any(run.complete for run in runs):
+        return False
+    if any(setting in run.factors for run in runs):
+        return all(_is_bound(run, name, setting) for run in runs)
+    return unit == 1 and any(name in run.factors for run in runs)
 
 
 def bind_table(table: Table, bindings: Mapping[str, str]) -> Table:
@@ -55,11 +62,12 @@ def bind_table(table: Table, bindings: Mapping[str, str]) -> Table:
     columns = dict(table.columns)
     for name, setting in bindings.items():
         placeholder = columns.pop(name, None)
-        column = columns.get(setting)
-        if placeholder is not None and column is not None:
-            pairs = zip(column.values.tolist(), placeholder.values.tolist(), strict=True)
-            values = [_parse_level(own) if _is_missing(level) else level for level, own in pairs]
-            columns[setting] = replace(build_column(setting, values, column.label, column.unit), order=column.order)
+        if placeholder is None:
+            continue
+        column = columns.get(setting) or replace(build_column(setting, [None] * len(table)), unit=placeholder.unit)
+        pairs = zip(column.values.tolist(), placeholder.values.tolist(), strict=True)
+        values = [_parse_level(own) if _is_missing(level) else level for level, own in pairs]
+        columns[setting] = replace(build_column(setting, values, column.label, column.unit), order=column.order)
     return replace(table, columns=columns, aliases=dict(bindings))
 
 
@@ -86,8 +94,8 @@ def _list_commands(experiment: Experiment) -> list[str]:
     ]
 
 
-def _list_options(commands: Iterable[str], names: Iterable[str]) -> list[tuple[str, str]]:
-    """Return (placeholder, setting) for each option of a known tool whose value is one of these placeholders."""
+def _list_options(commands: Iterable[str], names: Iterable[str]) -> list[tuple[str, str, int]]:
+    """Return (placeholder, setting, unit) for each option of a known tool whose value is one of these placeholders."""
     name_by_variable = {name.upper(): name for name in names}
     options = (
         pair
@@ -98,7 +106,7 @@ def _list_options(commands: Iterable[str], names: Iterable[str]) -> list[tuple[s
         )
     )
     return [
-        (match["name"] or name_by_variable.get(match["variable"], ""), option.setting)
+        (match["name"] or name_by_variable.get(match["variable"], ""), option.setting, option.unit)
         for option, value in options
         if option.setting and (match := _PLACEHOLDER.fullmatch(value))
     ]

@@ -89,7 +89,7 @@ def _keep_flags(run: Parsed, flags: Mapping[int, str]) -> None:
 
 def _is_absurd(row: Row) -> bool:
     most = _MOST.get(row.unit)
-    return not math.isfinite(row.value) or (most is not None and not 0 <= row.value <= most)
+    return not (math.isfinite(row.value) if most is None else 0 <= row.value <= most)
 
 
 def note_reported_failure(run: Parsed | None, at: int, line: str) -> bool:

@@ -6,9 +6,10 @@ Each bin is printed under one time. A percentile is the first time up to which t
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
-from .reading import get_json_object, number_from_json
+from .reading import get_json_object, number_from_json, parse_number
 
 KINDS = (("lat", "latency"), ("clat", "completion_latency"), ("slat", "submission_latency"))
 UNITS = (("_ns", 1e9), ("", 1e6), ("_us", 1e6), ("_ms", 1e3))
@@ -27,9 +28,12 @@ def list_latencies(direction: dict[str, Any]) -> Iterator[tuple[str, dict[str, A
 def read_levels(values: dict[str, Any]) -> dict[float, float]:
     """Return percentage → its time, as printed."""
     values_by_level = {
-        number_from_json(key): number_from_json(value) for key, value in get_json_object(values, "percentile").items()
+        _parse_level(key): number_from_json(value) for key, value in get_json_object(values, "percentile").items()
     }
     return {level: value for level, value in values_by_level.items() if level and value is not None}
+
+
+_parse_level = lru_cache(maxsize=256)(parse_number)  # fio prints twenty of them at most
 
 
 def merge_percentiles(several: Sequence[dict[str, Any]]) -> dict[float, float] | None:

@@ -59,6 +59,9 @@ def group_parts(parts: Iterable[tuple[str, int, Settings, Any]]) -> list[FioJob]
 
 def assign_settings(run: Parsed, jobs: Sequence[FioJob], line: int) -> None:
     """Give the run the settings that all jobs share, and each job's rows the others; note jobs that ran together."""
+    if len(jobs) == 1:
+        _assign_only_job(run, jobs[0])
+        return
     every = [{"job": job.name[:200], **job.settings} for job in jobs]
     names = dict.fromkeys(name for settings in every for name in settings)
     for name in names:
@@ -80,12 +83,18 @@ def assign_settings(run: Parsed, jobs: Sequence[FioJob], line: int) -> None:
     _note_concurrent_jobs(run, jobs, line)
 
 
+def _assign_only_job(run: Parsed, job: FioJob) -> None:
+    run.factors |= job.settings
+    if job.name:
+        run.facts["job"] = job.name[:200]
+    job.clock = "sum_of_ranks" if job.has_ranks else LAST_DONE
+
+
 def _note_concurrent_jobs(run: Parsed, jobs: Sequence[FioJob], line: int) -> None:
     by_group: dict[int, list[str]] = {}
     for job in jobs:
         by_group.setdefault(job.group, []).append(job.name)
-    if len(jobs) > 1:
-        run.facts["groups"] = [list(dict.fromkeys(names)) for names in by_group.values()]
+    run.facts["groups"] = [list(dict.fromkeys(names)) for names in by_group.values()]
     for names in by_group.values():
         if len(names) > 1:
             run.warn(

@@ -50,11 +50,12 @@ def parse_json(text: Text) -> list[Parsed]:
         elif document.value is None and '"fio version"' in text.content[document.begin : document.begin + 4000]:
             runs.append(build_broken_run(text, document))
             outside = document.error_at
+    snapshots = {at for at in range(len(read) - 1) if _is_snapshot(read[at].value, read[at + 1].value)}
     for at, document in enumerate(read):
-        run = _parse_document(document.value, lines, document.begin, document.end)
-        if at + 1 < len(read) and _is_snapshot(document.value, read[at + 1].value):
+        if at in snapshots:
             continue
-        if at and _is_snapshot(read[at - 1].value, document.value):
+        run = _parse_document(document.value, lines, document.begin, document.end)
+        if at - 1 in snapshots:
             run.warn(
                 lines.at(document.begin),
                 Message("snapshots-left-out", "earlier documents are snapshots of the same run: the last one counts"),
@@ -279,8 +280,8 @@ def _read_bytes(
 
 def _add_latency(add: Any, name: str, values: dict[str, Any], per_second: float) -> None:
     for key, statistic in _STATISTICS:
-        value = number_from_json(values.get(key))
-        add(f"{name}_{statistic}", None if value is None else value / per_second, "s")
+        if (value := number_from_json(values.get(key))) is not None:
+            add(f"{name}_{statistic}", value / per_second, "s")
     for level, value in read_levels(values).items():
         add(f"{name}_p{level:g}", value / per_second, "s")
 
@@ -310,9 +311,11 @@ def _add_percentiles(run: Parsed, job: FioJob, line: int) -> None:
 
 def _is_snapshot(earlier: dict[str, Any], later: dict[str, Any]) -> bool:
     """Return whether ``later`` began before ``earlier`` was printed and had done at least as much: the same run."""
-    (at, ran, done), (next_at, next_ran, next_done) = _read_progress(earlier), _read_progress(later)
     names = [[str(job.get("jobname")) for job in _list_jobs(document)] for document in (earlier, later)]
-    return names[0] == names[1] and 0 < ran < next_ran and next_at - next_ran < at - ran / 2 and next_done >= done
+    if names[0] != names[1]:
+        return False
+    (at, ran, done), (next_at, next_ran, next_done) = _read_progress(earlier), _read_progress(later)
+    return 0 < ran < next_ran and next_at - next_ran < at - ran / 2 and next_done >= done
 
 
 def _read_progress(document: dict[str, Any]) -> tuple[float, float, float]:

@@ -34,10 +34,12 @@ _NUMBERED = ("read", "write", "trim", "clat", "slat", "lat (")
 _UNIT = re.compile(r"([kmgtp]?)(i?)b$", re.IGNORECASE)
 # In fio's printing order, each once for each direction.
 _NAMES = {"slat": "submission_latency", "clat": "completion_latency", "lat": "latency"}
+_ORDER = {block: place for place, block in enumerate(_NAMES)}
 NOT_STEADY = Message(
     "not-steady",
     "the requested steady state was not reached: the system was still changing",
 )
+_LOW_RESOLUTION = Message("low-resolution", "normal output has three or four digits: --output-format=json has all")
 # Line that announces a job, after the host's name if it is a client's.
 _OPEN = re.compile(
     r"(?:<[^>]*> )?(\S.*?): \(g=(\d+)\): rw=(\w+), bs=(?:\(R\) )?([\d.]+\w*)-.*ioengine=(\w+), iodepth=(\d+)"
@@ -105,7 +107,7 @@ class _Reader:
             self._get_run().lacks(
                 at, Message("verification-failed", "verification failed: {quote}", quote=stripped[:160])
             )
-        elif match := _OPEN.match(stripped):
+        elif ": (g=" in stripped and (match := _OPEN.match(stripped)):
             self._read_setting(match)
         elif stripped.startswith("hostname=") and ", be=" in stripped:
             self._is_client = True
@@ -129,9 +131,10 @@ class _Reader:
             run.lacks(at, Message("tool-failed", "job {job} ended with error {status}", job=name[:60], status=error))
 
     def _read_numbers(self, at: int, line: str) -> bool:
-        if match := _NEW.match(line) or _OLD.match(line):
+        has_rate = ": IOPS=" in line
+        if match := (has_rate and _NEW.match(line)) or (" iops=" in line and _OLD.match(line)) or None:
             self._add_rates(at, match)
-        elif ": IOPS=" in line:
+        elif has_rate:
             self._get_run().lacks(at, GLUED)
             self._direction = ""
         elif (match := _LATENCY.match(line)) and self._direction:
@@ -144,8 +147,7 @@ class _Reader:
 
     def _add_latencies(self, at: int, match: re.Match[str]) -> None:
         block, unit, *words = match.groups()
-        order = list(_NAMES)
-        if self._latency_blocks and order.index(block) <= order.index(self._latency_blocks[-1]):
+        if self._latency_blocks and _ORDER[block] <= _ORDER[self._latency_blocks[-1]]:
             # The line that begins the next direction was lost.
             self._get_run().lacks(
                 at,
@@ -164,10 +166,16 @@ class _Reader:
             self._add_row(at, f"{_NAMES[block]}_{statistic}", _parse_count(word), "s", PER_SECOND[unit])
 
     def _add_percentiles(self, at: int, line: str) -> None:
-        if self._in_percentiles and self._direction:
-            for level, value in _PERCENTILE.findall(line):
-                if name := _build_percentile_name(level):
-                    self._add_row(at, name, parse_number(value), "s", self._in_percentiles)
+        direction, per_second = self._direction, self._in_percentiles
+        if not per_second or not direction:
+            return
+        rows = None if self._done else self._parts[-1].rows
+        for level, word in _PERCENTILE.findall(line):
+            name, value = _build_percentile_name(level), parse_number(word)
+            if name and value is not None and rows is not None:  # most numbers of a file are these
+                rows.append(Row(direction, name, value / per_second, "s", at))
+            elif name:
+                self._add_row(at, name, value, "s", per_second)
 
     def _add_rates(self, at: int, match: re.Match[str]) -> None:
         self._direction, self._in_percentiles, self._latency_blocks = match["direction"], 0.0, []
@@ -176,7 +184,7 @@ class _Reader:
             run.warn(
                 at, Message("assumed-unit", "{unit}/s was read in units of 1024, as fio 2 counts", unit=match["unit"])
             )
-        run.warn(at, Message("low-resolution", "normal output has three or four digits: --output-format=json has all"))
+        run.warn(at, _LOW_RESOLUTION)
         self._add_row(
             at, "bandwidth_last_done", _parse_amount(match["value"], _add_byte(match["unit"])), "bytes/s", 1.0
         )
@@ -185,8 +193,10 @@ class _Reader:
         self._add_row(at, "time", parse_number(match["runtime"]), "s", 1e3)
 
     def _add_row(self, at: int, metric: str, value: float | None, unit: str, per_base: float) -> None:
-        run = self._get_run()
-        if not self._direction:
+        run = self._get_run() if self._done else self.runs[-1]  # for every number of every file
+        if self._direction and value is not None:
+            self._parts[-1].rows.append(Row(self._direction, metric, value / per_base, unit, at))
+        elif not self._direction:
             run.warn(
                 at,
                 Message(
@@ -194,7 +204,7 @@ class _Reader:
                     "numbers before the line that shows whether they are reads or writes: left out",
                 ),
             )
-        elif value is None:
+        else:
             run.warn(
                 at,
                 Message(
@@ -204,8 +214,6 @@ class _Reader:
                     direction=self._direction,
                 ),
             )
-        else:
-            self._parts[-1].rows.append(Row(self._direction, metric, value / per_base, unit, at))
 
     def end(self) -> None:
         if not self.runs:
@@ -236,8 +244,8 @@ class _Reader:
     def _describe_part(self, part: _Part) -> tuple[str, int, Settings]:
         """Return (name, group, settings). group_reporting merges the jobs of a group: what differs is not theirs."""
         announced = {name: settings for (group, name), settings in self._announced.items() if group == part.group}
-        reported = {other.name for other in self._parts if other.group == part.group}
-        if len(announced) < 2 or part.name not in announced or reported != {part.name} or part.threads < 2:
+        is_merged = len(announced) > 1 and part.name in announced and part.threads > 1
+        if not is_merged or any(other.name != part.name and other.group == part.group for other in self._parts):
             return part.name, part.group, dict(announced.get(part.name, {}))
         shared = [
             items for items in announced[part.name].items() if all(items in s.items() for s in announced.values())
@@ -254,6 +262,8 @@ def _list_job_rows(job: FioJob) -> list[Row]:
     """Return the rows of a job's parts, with its settings, ranks and clock."""
     factors, iteration, has_ranks = job.factors, job.iteration, job.has_ranks
     clock = "own" if has_ranks else job.clock
+    if not has_ranks and factors is None and iteration is None and clock == LAST_DONE:
+        return list(job.parts[0].rows)  # the only job of its output: nothing to add
     renamed = {f"{kind}_{LAST_DONE}": f"{kind}_{clock}" for kind in ("bandwidth", "rate") if clock != LAST_DONE}
     for rank, part in enumerate(job.parts):
         for row in part.rows:

@@ -4,7 +4,7 @@ Estimates are formatted by ``core.estimate_text``.
 
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -28,6 +28,7 @@ __all__ = [
 
 WIDTH = 79
 _room = ContextVar("_room", default=WIDTH)  # available columns: a page has more than a terminal
+_write_names = ContextVar[Callable[[str], str] | None]("_write_names", default=None)
 _GAP = "  "
 _LEAST_COLUMN = 6
 _MORE_COLUMNS = 12
@@ -47,6 +48,21 @@ def wide(columns: int) -> Iterator[None]:
 def get_columns() -> int:
     """Return the available columns: 79, unless within ``wide``."""
     return _room.get()
+
+
+@contextmanager
+def writing_names(write: Callable[[str], str]) -> Iterator[None]:
+    """Write the names in tables and sentences within this context as ``write`` does, before they are laid out."""
+    before = _write_names.set(write)
+    try:
+        yield
+    finally:
+        _write_names.reset(before)
+
+
+def _name_and_escape(text: object) -> str:
+    write = _write_names.get()
+    return escape(text if write is None else write(str(text)))
 
 
 def escape(text: object) -> str:
@@ -79,7 +95,7 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str =
     truncated with ``…``, such that names stay distinct (``cut``); then columns are one space apart.
     """
     limit = limit or _room.get()
-    grid = [[escape("" if cell is None else cell) for cell in row] for row in (headers, *rows)]
+    grid = [[_name_and_escape("" if cell is None else cell) for cell in row] for row in (headers, *rows)]
     sides = align.ljust(len(headers), "l")
     widths = [max(width(row[column]) for row in grid) for column in range(len(headers))]
     gap = _GAP if _fits_limit(widths, sides, limit) else " "
@@ -106,7 +122,7 @@ def format_fitting_table(
     for row, line in zip(rows, others, strict=True):
         pairs = zip(headers[:labels], row[:labels], strict=True)
         texts = [" ".join(filter(None, (name, str(cell)))) for name, cell in pairs if cell not in (None, "")]
-        lines_below += [*break_lines(escape(", ".join(texts))), _GAP + line]
+        lines_below += [*break_lines(_name_and_escape(", ".join(texts))), _GAP + line]
     return lines_below
 
 
@@ -126,7 +142,7 @@ def wrapped(text: str, indent: str = "", first: str = "", limit: int | None = No
     Words are not broken, so that a path can be copied.
     """
     lines = textwrap.wrap(
-        escape(text),
+        _name_and_escape(text),
         limit or _room.get(),
         initial_indent=first,
         subsequent_indent=indent,

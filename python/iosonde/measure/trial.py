@@ -303,13 +303,22 @@ def _build_factors(bench: Bench, trial: Trial, results: _Results, around: Surrou
     observed = (results.reader, client_cache, _describe_server_cache(bench), bench.allocation)
     factors: dict[str, FactorValue] = {
         **trial.factors,
-        "ranks": trial.nodes * trial.ranks_per_node,
+        "ranks": _count_processes(bench, trial, results.collected),
         "repetition": trial.repetition,
         "block": trial.block,
         **dict(zip(OBSERVED_FACTORS, observed, strict=True)),
         **around.factors,
     }
     return factors | results.collected.factors | factors
+
+
+def _count_processes(bench: Bench, trial: Trial, collected: Collected) -> int:
+    """Return the ranks of the trial, or the processes of the tool that it ran once, as an import of it has."""
+    ranks = trial.nodes * trial.ranks_per_node
+    if ranks > 1 or any(isinstance(step, NativeStep) for step in bench.steps):
+        return ranks
+    count = collected.factors.get("ranks")
+    return count if isinstance(count, int) and count > 0 else ranks
 
 
 def _build_facts(bench: Bench, trial: Trial, results: _Results, around: Surroundings) -> dict[str, Any]:

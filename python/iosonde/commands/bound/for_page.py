@@ -1,6 +1,7 @@
 """Measured rates against the bound on a page. It selects and names; ``model`` and ``explain`` compute. The page bounds
 its own cells: by ``--bound``, or by the probe of a store."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -34,6 +35,8 @@ _FIELDS = {flag.removeprefix("--"): name for flag, (name, *_) in OPTIONS.items()
 _WORDS = ("operation", "redundancy", "erasure", "placement")
 _OTHERS = ("probe", "cluster", "data", "unit")
 _MOST_FIGURES = 12
+# The part of a note that names options: in parentheses, or after a colon.
+_OF_OPTIONS = re.compile(r" \([^()]*--[a-z][^()]*\)|: [^:;()]*--[a-z][^;()]*")
 
 
 @dataclass(frozen=True)
@@ -119,13 +122,19 @@ def _build_bound(started: Started) -> Bound:
     return Bound(
         sentence=bounds.sentence,
         inputs=_list_inputs(inputs, started.knows_nodes, _describe_lab_inputs(measured_shares)),
-        assumptions=tuple(bounds.assumptions),
-        notes=(*started.notes, *bounds.unknown, *why),
+        assumptions=tuple(map(_drop_options, bounds.assumptions)),
+        notes=tuple(map(_drop_options, (*started.notes, *bounds.unknown, *why))),
         by=names,
         shares=tuple(_build_bound_share(share, names) for share in measured_shares),
         rooflines=tuple(Roofline(**vars(line)) for line in lines[:_MOST_FIGURES]),
         losses=losses,
     )
+
+
+def _drop_options(text: str) -> str:
+    """Return a note without what it says of options: whoever reads a page gives none."""
+    shorter = _OF_OPTIONS.sub("", text)
+    return text.with_text(shorter) if isinstance(text, Message) else shorter
 
 
 def _collect_bounds(

@@ -28,6 +28,7 @@ from iosonde.stats.estimate.compare import Comparison
 from iosonde.stats.estimate.within_cells import compare_within_cells
 
 from .against import PairVerdicts, find_sealed_experiments, judge_sealed_pairs
+from .assumed import assume_group, list_candidates
 from .caveat import Caveat, list_checks
 from .cells import InCells, average_within_bring_ups, describe_exclusive_cells, split_pair_into_cells
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
@@ -93,6 +94,8 @@ def compare(source: Source | None, query: ResponseQuery, sides: Sides) -> Compar
         return judge_sealed_pairs(alone, query, pairs, sides.levels, sides.gate)
     if source is not None:
         source.require_trials(source.table)
+    if alone is not None:
+        sides = assume_group(alone, query, sides)
     limits = HardwareLimits([each for each in (source, sides.other) if each is not None], query.level)
     return _build_comparisons(_plan_comparison(source, query, sides), query, sides, limits)
 
@@ -114,7 +117,8 @@ def _plan_comparison(source: Source | None, query: ResponseQuery, sides: Sides) 
     group = (sides.group,) if sides.by and sides.group else ()
     source, note = separate_last_experiment(source, (*sides.by, *group))
     plan = _plan_single_source(source, query, sides)
-    return replace(plan, caveats=(*map(Caveat, [*([note] if note else []), *source.table.warnings]), *plan.caveats))
+    notes = [*sides.notes, *([note] if note else []), *source.table.warnings]
+    return replace(plan, caveats=(*map(Caveat, notes), *plan.caveats))
 
 
 def _plan_single_source(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
@@ -176,10 +180,13 @@ def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterato
     """Two columns of a wide table as A and B; with --response and a published side, that column."""
     columns = tuple(sides.levels) or query.response
     if len(columns) + len(sides.published) < 2:
+        names = list_candidates(source, query, sides)
         raise InputError(
             "missing-option",
             "{spell.group} is missing",
-            "name the column that separates A from B, two columns as A and B, or a second file: compare BASE OTHER",
+            "name the column that separates A from B{names}, two columns as A and B, or a second file: "
+            "compare BASE OTHER",
+            names=f" ({', '.join(names)})" if names else "",
         )
     by = [source.table.column(name).name for name in sides.by]
     trials = average_trials(source.table, list_columns_in(source.table, columns), by)
@@ -351,10 +358,15 @@ def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compa
     return _clip_means(part, comparison)
 
 
+def _get_lowest_mean(part: ComparedPart, group: estimates.Group) -> float | None:
+    is_positive = group.values is not None and bool(np.all(group.values > 0))
+    return get_lowest_mean(part.unit, is_positive, part.column)
+
+
 def _clip_means(part: ComparedPart, comparison: Comparison) -> Comparison:
     """Clip intervals of means to the possible range; published ones stay."""
     mean_a, mean_b = (
-        estimate.within(low=get_lowest_mean(part.unit, group.values is not None and bool(np.all(group.values > 0))))
+        estimate.within(low=_get_lowest_mean(part, group))
         for group, estimate in ((comparison.a, comparison.mean_a), (comparison.b, comparison.mean_b))
     )
     return replace(comparison, mean_a=mean_a, mean_b=mean_b)

@@ -96,7 +96,8 @@ def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
         yield "intervals", ("overlap" if comparison.overlap else "do not overlap") + inside
     if comparison.t is not None and comparison.p is not None:
         test = "paired t" if comparison.paired else "t" if comparison.cells > 1 else "Welch's t"
-        yield test, f"t = {comparison.t:.3f}, df = {comparison.df:.4g}, p = {comparison.p:.2g}"
+        above = f" ({b if comparison.t < 0 else a} higher)" if comparison.t else ""
+        yield test, f"t = {abs(comparison.t):.3f}{above}, df = {comparison.df:.4g}, p = {comparison.p:.2g}"
     if comparison.rank_test is not None:
         shift, interval = format_estimate_parts(comparison.rank_test.shift, _choose_means_scale(item)[0])
         g = "~" if comparison.effect_size is None else f"{comparison.effect_size:.2f}"

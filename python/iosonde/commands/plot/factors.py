@@ -159,7 +159,7 @@ def _build_panel(
     places, ticks = _place_levels(factor, cells, units.get(factor.column, ""))
     x = [places[cell] for cell in cells.tolist()]
     unit = "" if regression.model.response.transform else measured.unit
-    least = get_lowest_mean(unit, bool((y > 0).all()))
+    least = get_lowest_mean(unit, bool((y > 0).all()), response)
     means = [(places[cell], stats.estimate_mean(y[cells == cell], level).within(low=least)) for cell in places]
     divisor, display_unit = choose_human_scale(max(abs(mean.value or 0.0) for _, mean in means), unit)
     numeric = factor.levels is None

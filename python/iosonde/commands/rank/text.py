@@ -92,7 +92,7 @@ def _format_head(ranking: Ranking, answer: Rankings) -> Iterator[str]:
         value, interval = format_explained_share(ranking.noise)
         how.append(f"noise between repetitions: {value} ({interval}) of {describe_variance(ranking)}")
     names = ", ".join(factor.name for factor in ranking.factors)
-    on = f" on {names}, assumed ({spell.on})" if answer.assumed else ""
+    on = f" on {names}" if answer.assumed else ""
     yield from wrapped(f"{ranking.response}{on}; {'; '.join(how)}")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from iosonde.core.grouping import group_by_key
-from iosonde.core.level_text import format_level
+from iosonde.core.level_text import format_assignments, format_level
 from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Observation
@@ -113,7 +113,7 @@ def detail_lines(detail: Detail) -> Iterator[str]:
         yield from wrapped(f"  note      {_format_start(str(note.get('at', '')))} {note.get('text', '')}", " " * 12)
     totals = [row for row in run.observations if row.rank is None]
     if totals:
-        yield from ["", *_format_results(totals)]
+        yield from ["", *_format_results(totals, run.row_settings, detail.units)]
     rank_count = len(run.observations) - len(totals)
     if rank_count:
         yield f"  and {_format_count(rank_count, 'result')} of single ranks ({spell.json}, {spell.export})"
@@ -133,18 +133,25 @@ def _format_remounts(stored: StoredRun) -> Iterator[str]:
         yield from wrapped(f"  remounted   {mount} on {where} before {phase or 'the trial'}, at {at}, {span}", " " * 14)
 
 
-def _format_results(rows: Sequence[Observation]) -> Iterator[str]:
+def _format_results(
+    rows: Sequence[Observation], row_settings: Mapping[str, Mapping[str, Any]], units: Mapping[str, str]
+) -> Iterator[str]:
+    """Format the rows; those that a run keeps under a key by their operation and settings."""
+    settings = {key: ", ".join(format_assignments(row["factors"], units)) for key, row in row_settings.items()}
+    names = {key: str(row["operation"]) for key, row in row_settings.items()}
     cells = [
         [
-            row.operation,
+            names.get(row.operation, row.operation),
+            *([settings.get(row.operation, "")] if settings else []),
             row.metric,
             format_rate(row.value, row.unit) if row.value == row.value else "~",
             "" if row.count is None else f"{row.count:,}",
         ]
         for row in rows
     ]
-    yield from table(["operation", "metric", "value", "count"], cells, "llrr", WIDTH).split("\n")
-    inside = group_by_key((row.includes, row.operation) for row in rows if row.includes)
+    heads = ["operation", *(["settings"] if settings else []), "metric", "value", "count"]
+    yield from table(heads, cells, "l" * (len(heads) - 2) + "rr", WIDTH).split("\n")
+    inside = group_by_key((row.includes, names.get(row.operation, row.operation)) for row in rows if row.includes)
     for includes, operations in inside.items():
         names = ", ".join(dict.fromkeys(operations))
         yield from wrapped(f"  clock includes {includes.replace(',', ', ')}: {names}", "    ")

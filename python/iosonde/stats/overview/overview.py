@@ -240,7 +240,7 @@ def estimate_cell_mean(cell: TrialCell, level: float, pilot: int | None = None, 
 
 def find_lower_mean_limit(cell: TrialCell) -> float | None:
     """Return the lower limit of the mean of these trials; None if there is none."""
-    return get_lowest_mean(cell.unit, bool(np.all(cell.values > 0)))
+    return get_lowest_mean(cell.unit, bool(np.all(cell.values > 0)), f"{cell.operation} {cell.metric}".strip())
 
 
 def _mark_within_run(estimate: Estimate, cell: TrialCell) -> Estimate:

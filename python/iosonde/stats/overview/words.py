@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.level_text import format_setting
@@ -12,9 +11,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import format_percent, format_significant
 
 from ..estimate.scaling import SOME, judge_efficiency
-
-if TYPE_CHECKING:
-    from .types import Efficiency, OverviewRow
+from .types import Efficiency, OverviewRow, drop_constant_levels
 
 _SMALL = 0.1  # an efficiency
 _WIDE = 0.25  # relative half-width above which more trials are recommended
@@ -45,7 +42,7 @@ def _describe_precision(rows: Sequence[OverviewRow], units: Mapping[str, str]) -
     if not measured:
         return "The uncertainty of these values is unknown: repeat the trials, 6 times or more."
     width, worst = max(measured, key=lambda item: item[0])
-    name = worst.name(units)
+    name = drop_constant_levels([worst], rows)[0].name(units)
     where = f" ({name})" if len(measured) > 1 and name else ""
     text = (
         f"The widest interval is ± {format_percent(width)} of its mean{where}: more trials are needed"

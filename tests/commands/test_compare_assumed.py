@@ -1,0 +1,32 @@
+"""``compare`` without a group takes the only setting of two levels."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pyarrow as pa
+import pytest
+
+import iosonde
+from iosonde.core.errors import InputError
+
+
+def table(sizes: tuple[int, ...]) -> pa.Table:
+    rows = [(fs, size, 10.0 * size + n + (fs == "afs")) for fs, size, n in product(("nfs", "afs"), sizes, range(3))]
+    return pa.table(dict(zip(("fs", "size", "speed"), map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def test_the_only_setting_of_two_levels_separates_the_sides_and_the_others_are_held():
+    answer = iosonde.compare(table((1, 2, 3))).answer
+    (item,) = answer.items
+    assert (answer.group, item.sides, item.adjusted) == ("fs", ("nfs", "afs"), ("size",))
+    assert [note.code for note in answer.warnings if getattr(note, "code", "") == "assumed-group"] == ["assumed-group"]
+    named = iosonde.compare(table((1, 2, 3)), "fs").answer
+    assert named.items[0].comparison.p == item.comparison.p
+
+
+def test_several_candidates_are_listed():
+    with pytest.raises(InputError) as refused:
+        iosonde.compare(table((1, 2)))
+    assert refused.value.code == "missing-option" and "fs, size" in refused.value.hint
+    assert iosonde.compare(table((1, 2)), by="size").answer.group == "fs"
