@@ -18,7 +18,12 @@ from iosonde.stats.assumptions.units import check_units
 from iosonde.stats.overview.story import StoryBackground
 from iosonde.stats.overview.uneven_missing import describe_uneven_missing
 from iosonde.stats.regression.formula import list_term_columns
-from iosonde.stats.regression.held import MOST_LEVELS, AdjustedTerm, adjust_terms_for_columns
+from iosonde.stats.regression.held import (
+    MOST_LEVELS,
+    AdjustedTerm,
+    adjust_terms_for_columns,
+    list_aliased_columns,
+)
 from iosonde.stats.regression.in_turn import DriftInTurn, check_drift
 from iosonde.stats.regression.regress import LinearModel, fit_table
 
@@ -221,12 +226,15 @@ def build_story_background(
     rows: Table, names: Sequence[str], columns: Sequence[str], are_parts: bool = False
 ) -> StoryBackground:
     """Return what the columns ``names`` say about the effects of ``columns``: those that vary inside the settings are a
-    doubt, those that always change with one of these are in one block with it."""
+    doubt, those that always change with one of these are in one block with it, those from which one of these follows
+    cannot be separated from it."""
     besides = build_besides(rows, names, columns)
     together: dict[str, list[str]] = {}
     for twin, column in besides.twins:
         together.setdefault(column, []).append(twin)
-    checks = replace(besides, twins=()).checks
+    aliased = list_aliased_columns(rows, [name for name in columns if name not in together], besides.names)
+    terms = tuple(AdjustedTerm(name, (name,), None, None, aliased=True) for name in aliased)
+    checks = replace(besides, twins=(), terms=terms).checks
     return StoryBackground(together=together, untested=SINGLE_RANKS if are_parts else "", besides=checks)
 
 

@@ -41,7 +41,7 @@ from iosonde.stats.regression.regress import regress as regressed
 from iosonde.stats.regression.sums import regress_sums
 from iosonde.stats.regression.without import Without, select_rows
 
-from .slopes import TestedSlope, collect_other_p_values, list_tested_slopes, warn_unequal_spread
+from .slopes import CorrectedSlope, collect_other_p_values, correct_slopes, warn_unequal_spread
 
 # Findings that put every slope in doubt.
 _STEP = "a step of 1 adds"
@@ -89,7 +89,7 @@ class LeastSquares(Answer):
     @property
     def _claims(self) -> tuple[UncheckedClaim, ...]:
         """Return the same, whose assumptions are not yet checked."""
-        slopes = list_tested_slopes(self.regression, self.other_p_values)
+        slopes = correct_slopes(self.regression, self.other_p_values)
         return tuple(_claim_slope(self.regression, slope) for slope in slopes)
 
     @property
@@ -226,7 +226,7 @@ def _check_regression(regression: Regression) -> Iterator[AssumptionCheck]:
     yield from holds("leverage")
 
 
-def _claim_slope(regression: Regression, tested: TestedSlope) -> UncheckedClaim:
+def _claim_slope(regression: Regression, tested: CorrectedSlope) -> UncheckedClaim:
     slope = tested.slope
     if regression.fit.f is None:
         return UncheckedClaim("slope", regression.response, (slope.name,), VerdictState.NOT_TESTED)
@@ -251,14 +251,14 @@ def describe_regression(
 ) -> str:
     """Describe the effect of one numeric predictor, or the share that all explain; ``number`` formats a response. Do
     not claim effects of terms in ``taken``, which other messages put in doubt. ``other_p_values``: as in
-    ``list_tested_slopes``."""
+    ``correct_slopes``."""
     f = regression.fit
     if f.f is None:
         return (
             f"The predictors explain all of the variation of {regression.response}; no residual is left to test "
             "a single effect."
         )
-    every = list_tested_slopes(regression, other_p_values)
+    every = correct_slopes(regression, other_p_values)
     chance = [one.slope.name for one in every if one.is_chance and not one.row and one.slope.name not in taken]
     more = _describe_correction(chance, every[0].family) if chance else ""
     if f.k == 1 and "[" not in f.names[1] and not taken:
@@ -277,7 +277,7 @@ def _describe_correction(names: Sequence[str], tests: int) -> str:
     return f" Not significant after Holm's correction over {tests} tests: {join_names(list(names))}."
 
 
-def _describe_single_slope(regression: Regression, tested: TestedSlope, number: Callable[[float], str]) -> str:
+def _describe_single_slope(regression: Regression, tested: CorrectedSlope, number: Callable[[float], str]) -> str:
     slope, open_ = tested.slope, f"The effect of {tested.slope.name} on {regression.response} is inconclusive"
     if tested.row:
         return f"{open_}: its slope rests on {tested.row} alone."

@@ -21,7 +21,7 @@ from iosonde.stats.regression.regress import Regression, fit_table
 
 
 @dataclass(frozen=True)
-class TestedSlope:
+class CorrectedSlope:
     """A slope with the interval that decides; ``adjusted``: its p, corrected over a ``family`` of tests. ``row``: the
     one that alone decides it. ``is_equal``: it is a difference of two means within the margin of practical equality."""
 
@@ -55,20 +55,20 @@ class TestedSlope:
         return VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
 
 
-def list_tested_slopes(regression: Regression, other_p_values: Sequence[float] = ()) -> list[TestedSlope]:
+def correct_slopes(regression: Regression, other_p_values: Sequence[float] = ()) -> list[CorrectedSlope]:
     """Return the slope of each term, corrected (Holm) with ``other_p_values``: of the slopes of other responses."""
-    slopes, made = test_slopes(regression.fit), compare_two_values(regression.fit)
+    slopes, made = estimate_slopes(regression.fit), compare_two_values(regression.fit)
     p_values = [*(slope.p for slope in slopes), *other_p_values]
     family = sum(p is not None for p in p_values)
     is_plain = not any(regression.response.startswith(f"{name}(") for name in TRANSFORMS)
     is_equal = made is not None and is_plain and made.verdict in (EQUAL, NEGLIGIBLE)
     return [
-        TestedSlope(slope, p, family, regression.find_deciding_row(slope.name), regression.fit.level, is_equal)
+        CorrectedSlope(slope, p, family, regression.find_deciding_row(slope.name), regression.fit.level, is_equal)
         for slope, p in zip(slopes, adjust_by_holm(p_values), strict=False)
     ]
 
 
-def test_slopes(fit: Fit) -> list[Coefficient]:
+def estimate_slopes(fit: Fit) -> list[Coefficient]:
     """Return the slopes of a fit. That of a single predictor with two values has the interval of ``compare``."""
     slopes, made = fit.coefficients()[1:], compare_two_values(fit)
     if made is None or fit.x is None or made.difference.low is None or made.difference.high is None:
@@ -104,13 +104,13 @@ def _list_p_values(response: Response, terms: Sequence[str], level: float, robus
         fit = fit_table(response.rows, response.title, terms, level, robust)[0].fit
     except IosondeError:  # nothing is tested
         return
-    yield from (slope.p for slope in test_slopes(fit) if fit.f is not None and slope.p is not None)
+    yield from (slope.p for slope in estimate_slopes(fit) if fit.f is not None and slope.p is not None)
 
 
 def warn_unequal_spread(regression: Regression) -> Iterator[str]:
     """Warn where the table, which has one spread, and the interval of the slope disagree."""
     pooled = regression.fit.coefficients()[1:]
-    for one, slope in zip(pooled, test_slopes(regression.fit), strict=True):
+    for one, slope in zip(pooled, estimate_slopes(regression.fit), strict=True):
         alpha = 1 - regression.fit.level
         if one.p is not None and slope.p is not None and (one.p < alpha) != (slope.p < alpha):
             yield Message(

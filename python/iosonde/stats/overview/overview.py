@@ -103,7 +103,7 @@ def build_overview_from_table(
     response_stories = build_stories(overview.rows, cells, level, background)
     in_stories = {story.metric for story in response_stories}
     alone = [prepend_place(text, name) for name, text in missing.items() if text and name not in in_stories]
-    return _insert_story(replace(overview, warnings=(*overview.warnings, *alone)), response_stories)
+    return insert_stories(replace(overview, warnings=(*overview.warnings, *alone)), response_stories)
 
 
 @dataclass(frozen=True)
@@ -141,13 +141,14 @@ def build_overview_from_store(measured: MeasuredCells, level: float, background:
         measured.together,
         besides=background.besides,
     )
-    return _insert_story(overview, build_stories(overview.rows, measured.cells, level, story_background))
+    return insert_stories(overview, build_stories(overview.rows, measured.cells, level, story_background))
 
 
-def _insert_story(overview: Overview, response_stories: tuple[ResponseStory, ...]) -> Overview:
+def insert_stories(overview: Overview, response_stories: tuple[ResponseStory, ...]) -> Overview:
     """Insert the sentences about the settings before those about precision."""
-    parts = [*describe_stories(response_stories, overview.units), *([overview.sentence] if overview.sentence else [])]
-    return replace(overview, sentence=" ".join(parts), stories=response_stories, closing=overview.sentence)
+    closing = overview.closing or overview.sentence
+    parts = [*describe_stories(response_stories, overview.units), *([closing] if closing else [])]
+    return replace(overview, sentence=" ".join(parts), stories=response_stories, closing=closing)
 
 
 def find_hidden_in_store(measured: MeasuredCells) -> dict[str, list[str]]:
