@@ -129,7 +129,8 @@ class Efficiency:
 class ResponseStory:
     """A response whose settings differ: its ``effects``, and its ``best`` and ``worst`` possible setting.
     ``impossible``: settings with values beyond the hardware limit (S127). ``missing``: the setting that lacks more
-    values than the others. ``checks``: of the assumptions about its trials."""
+    values than the others. ``checks``: of the assumptions about its trials. ``claimed``: the best levels of the factors
+    with a significant effect, over all levels of the others; None if these are all factors or none."""
 
     operation: str
     metric: str
@@ -140,6 +141,7 @@ class ResponseStory:
     missing: str = ""
     checks: tuple[AssumptionCheck, ...] = ()
     metrics: tuple[str, ...] = ()  # of its operation
+    claimed: OverviewRow | None = None
 
     @property
     def title(self) -> str:
@@ -172,8 +174,8 @@ class ResponseStory:
         state = VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
         if self.effects.untested:
             state = VerdictState.NOT_TESTED
-        claim = self.best.setting(units)
-        return UncheckedClaim("best", self.response, (), state, claim=claim, estimate=self.best.mean)
+        best = self.claimed or self.best
+        return UncheckedClaim("best", self.response, (), state, claim=best.setting(units), estimate=best.mean)
 
     @property
     def _best_checks(self) -> tuple[AssumptionCheck, ...]:
