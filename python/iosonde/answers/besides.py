@@ -16,7 +16,7 @@ from iosonde.stats.assumptions.cells import check_cells
 from iosonde.stats.assumptions.order import detect_drifts
 from iosonde.stats.assumptions.units import check_units
 from iosonde.stats.overview.story import StoryBackground
-from iosonde.stats.overview.uneven_missing import describe_uneven_missing
+from iosonde.stats.overview.uneven_missing import check_uneven_missing, describe_uneven_missing
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.held import (
     MOST_LEVELS,
@@ -91,8 +91,7 @@ class Besides:
     def _check_rows(self) -> Iterator[AssumptionCheck]:
         if self.are_parts:
             yield fails("subsamples", VerdictState.INCONCLUSIVE, SINGLE_RANKS)
-        if self.missing:
-            yield doubtful("missing-values", self.missing)
+        yield from check_uneven_missing(self.missing)
 
     def _check_columns(self) -> Iterator[AssumptionCheck]:
         for term in self.terms:
@@ -189,7 +188,7 @@ def add_response_checks(besides: Besides, source: Source, response: Response, co
         besides,
         are_parts=response.are_parts,
         drifts=tuple(drifts),
-        missing=describe_uneven_missing(response.rows, response.values, columns),
+        missing=describe_uneven_missing(response.rows, response.values, columns, response.metric),
     )
     return replace(besides, rows=(*besides.rows, *check_response(source, response, columns, besides)))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from iosonde.core.column_units import is_rate
 from iosonde.core.message import Message, prepend_place
-from iosonde.core.metrics import get_lowest_mean
+from iosonde.core.metrics import build_metric, get_lowest_mean
 from iosonde.core.no_scaling import find_without_efficiency
 from iosonde.core.schema import BRING_UPS, READ_FACTORS
 from iosonde.core.stored import StoredRun, strip_factor_prefix
@@ -96,7 +96,12 @@ def build_overview_from_table(
         warnings,
         units={column.name: "bytes" for column in columns if column.level_unit == "bytes"},
     )
-    missing = {table.column(name).name: describe_uneven_missing(table, table.numbers(name), by) for name in responses}
+    missing = {
+        table.column(name).name: describe_uneven_missing(
+            table, table.numbers(name), by, build_metric(table.column(name).label or name, table.column(name).unit)
+        )
+        for name in responses
+    }
     background = replace(
         background or StoryBackground(), headline_cells=group_into_cells(table, headlines, by), missing=missing
     )

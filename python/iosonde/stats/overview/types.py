@@ -14,6 +14,7 @@ from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from ..assumptions import AssumptionCheck, doubtful, holds, judge
 from ..regression.effect_types import CheckedClaim, ResponseEffects, list_effect_claims
 from ..regression.in_turn import check_drift
+from .uneven_missing import check_uneven_missing
 
 _FEW = 4  # with more factors, those without a level are omitted from a name
 
@@ -162,7 +163,7 @@ class ResponseStory:
 
     def claims(self, units: Mapping[str, str]) -> tuple[CheckedClaim, ...]:
         """Return the claims on each effect and on the best setting, each with its checks."""
-        missing = (doubtful("missing-values", self.missing),) if self.missing else ()
+        missing = check_uneven_missing(self.missing)
         trials = (*missing, *self.checks)
         effects = list_effect_claims(self.response, self.effects)
         return (
