@@ -11,7 +11,8 @@ import pytest
 from iosonde.answers.besides import Besides, build_besides
 from iosonde.commands.advise.answer import Advised, _build_no_rows_error, _compute_complete_share
 from iosonde.commands.diagnose.trials import _build_exact_histogram, _describe_sample_limits
-from iosonde.commands.regress.answer import _check_regression, _claim_slope, is_significant
+from iosonde.commands.regress.answer import _check_regression, _claim_slope
+from iosonde.commands.regress.slopes import CorrectedSlope
 from iosonde.commands.scale.answer import _find_confounded, _select_series_with_two_sizes
 from iosonde.commands.summary.answer import _select_speeds, find_pooled_columns
 from iosonde.commands.upgrade.answer import _convert_to_rate
@@ -172,12 +173,14 @@ def test_a_slope_differs_from_zero_unless_it_rests_on_one_row(ends, f, row, stat
         find_deciding_row=lambda name: row if name == "x" else "",
     )
     checks = (*_check_regression(regression), *holds(*REQUIRED["slope"]))
-    verdict = judge(_claim_slope(regression, coefficient), checks)
+    slope = CorrectedSlope(coefficient, 0.04, 3, row, 0.9)
+    verdict = judge(_claim_slope(regression, slope), checks)
     assert (verdict.question, verdict.response, verdict.subject) == ("slope", "y", ("x",))
     assert (verdict.state, verdict.direction, verdict.doubts) == (state, direction, doubts)
     if f is not None:
-        assert (verdict.estimate, verdict.p, verdict.family) == (Estimate(*ends, 0.9, 12), 0.02, 3)
-        assert is_significant(regression, coefficient) is (state is VerdictState.DIFFERENT)
+        assert (verdict.estimate, verdict.p, verdict.family) == (Estimate(*ends, 0.9, 12), 0.04, 3)
+        assert slope.is_significant is (state is VerdictState.DIFFERENT)
+        assert not CorrectedSlope(coefficient, 0.11, 3, row, 0.9).is_significant
 
 
 def test_data_without_rows_are_named():

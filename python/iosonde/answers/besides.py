@@ -17,9 +17,14 @@ from iosonde.stats.assumptions.cells import check_cells
 from iosonde.stats.assumptions.order import check_drifts
 from iosonde.stats.assumptions.units import check_units
 from iosonde.stats.overview.story import StoryBackground
-from iosonde.stats.overview.uneven_missing import describe_uneven_missing
+from iosonde.stats.overview.uneven_missing import check_uneven_missing, describe_uneven_missing
 from iosonde.stats.regression.formula import list_term_columns
-from iosonde.stats.regression.held import MOST_LEVELS, AdjustedTerm, adjust_terms_for_columns
+from iosonde.stats.regression.held import (
+    MOST_LEVELS,
+    AdjustedTerm,
+    adjust_terms_for_columns,
+    list_aliased_columns,
+)
 from iosonde.stats.regression.regress import LinearModel, fit_table
 
 from .caveats import build_confounded_warning, format_some_texts
@@ -171,8 +176,8 @@ def check_response(
     """Yield the checks of the trials of a response, at the settings of the ``columns``."""
     if response.are_parts:
         yield fails("subsamples", VerdictState.INCONCLUSIVE, SINGLE_RANKS)
-    missing = describe_uneven_missing(response.rows, response.values, columns)
-    yield from [doubtful("missing-values", missing)] if missing else holds("missing-values")
+    missing = describe_uneven_missing(response.rows, response.values, columns, response.metric)
+    yield from (*check_uneven_missing(missing), *holds("missing-values"))
     is_ordered = not (response.within_run or response.are_parts)
     ordered = (response.rows, response.title, response.values, columns, besides.level)
     drifts = list(check_drifts(*ordered)) if is_ordered else []
@@ -205,10 +210,13 @@ def build_story_background(
     rows: Table, names: Sequence[str], columns: Sequence[str], are_parts: bool = False
 ) -> StoryBackground:
     """Return what the columns ``names`` say about the effects of ``columns``: those that vary inside the settings are a
-    doubt, those that always change with one of these are in one block with it."""
+    doubt, those that always change with one of these are in one block with it, those from which one of these follows
+    cannot be separated from it."""
     besides = build_besides(rows, names, columns)
     together = group_by_key((column, twin) for twin, column in besides.twins)
-    checks = replace(besides, twins=()).checks
+    aliased = list_aliased_columns(rows, [name for name in columns if name not in together], besides.names)
+    terms = tuple(AdjustedTerm(name, (name,), None, None, aliased=True) for name in aliased)
+    checks = replace(besides, twins=(), terms=terms).checks
     return StoryBackground(together=together, untested=SINGLE_RANKS if are_parts else "", besides=checks)
 
 

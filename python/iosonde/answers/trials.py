@@ -114,9 +114,7 @@ def estimate_tested_effects(
     """Map the titles of the ``selected`` responses to the effects of their factors, corrected over these and the
     headlines. ``prepare`` returns (the response, its factors, …)."""
     factors = query.on or tuple(dict.fromkeys(name for response in selected for name in response.names))
-    keys = {_get_key(response) for response in selected}
-    headlines = select_headline_responses(source, query, factors)
-    family = [*selected, *(headline for headline in headlines if _get_key(headline) not in keys)]
+    family = [*selected, *list_other_headlines(source, query, selected, factors)]
     prepared = {response.title: prepare(response) for response in family}
     effects = {
         title: _estimate_effects(response, names, query.level)
@@ -124,6 +122,14 @@ def estimate_tested_effects(
         if names
     }
     return dict(zip(effects, correct_effects(list(effects.values())), strict=True))
+
+
+def list_other_headlines(
+    source: Source, query: ResponseQuery, selected: Sequence[Response], factors: Sequence[str]
+) -> list[Response]:
+    """Return the headline responses besides the ``selected``: all of them are one family of tests."""
+    keys = {_get_key(response) for response in selected}
+    return [one for one in select_headline_responses(source, query, factors) if _get_key(one) not in keys]
 
 
 def _get_key(response: Response) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from iosonde.answers.caveats import format_some_texts
 from iosonde.answers.trials import add_computed_columns
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message, spell
@@ -97,7 +97,31 @@ def compare(source: Source | None, query: ResponseQuery, sides: Sides) -> Compar
     if alone is not None:
         sides = assume_group(alone, query, sides)
     limits = HardwareLimits([each for each in (source, sides.other) if each is not None], query.level)
-    return _build_comparisons(_plan_comparison(source, query, sides), query, sides, limits)
+    plan = _plan_comparison(source, query, sides)
+    return _build_comparisons(plan, query, sides, limits, _compare_other_headlines(source, query, sides, plan))
+
+
+def _compare_other_headlines(
+    source: Source | None, query: ResponseQuery, sides: Sides, plan: _ComparisonPlan
+) -> tuple[float, ...]:
+    """Return the p values of the same comparisons of the headline responses that are not shown: all are one family. A
+    gate has a family of its own."""
+    is_of_groups = sides.group not in (None, EXPERIMENT) and sides.other is None and not sides.published
+    if source is None or not (is_of_groups and query.response) or sides.gate is not None:
+        return ()
+    shown = {_get_response_key(pair.part) for pair in plan.pairs}
+    try:
+        every = _plan_comparison(source, ResponseQuery(clock=query.clock, level=query.level), sides)
+        pairs = [pair for pair in every.pairs if _get_response_key(pair.part) not in shown]
+        matched = [average_within_bring_ups(split_pair_into_cells(pair)) for pair in pairs]
+        comparisons = [_compare_cell(each, query, sides) for each in matched if not _describe_single_trial(each)]
+    except IosondeError:
+        return ()
+    return tuple(comparison.p for comparison in comparisons if comparison.p is not None)
+
+
+def _get_response_key(part: ComparedPart) -> tuple[object, ...]:
+    return part.cell.get("operation", ""), part.metric.name, part.unit, part.base
 
 
 def _plan_comparison(source: Source | None, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
@@ -207,7 +231,7 @@ def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterato
 
 
 def _build_comparisons(
-    plan: _ComparisonPlan, query: ResponseQuery, sides: Sides, limits: HardwareLimits
+    plan: _ComparisonPlan, query: ResponseQuery, sides: Sides, limits: HardwareLimits, others: Sequence[float]
 ) -> Comparisons:
     every = [average_within_bring_ups(split_pair_into_cells(pair)) for pair in plan.pairs]
     # Where nothing else is left, the estimator says what is missing.
@@ -219,7 +243,7 @@ def _build_comparisons(
             "more repetitions: each brings everything up anew",
             cell=_describe_single_trial(ready[0]),
         )
-    comparisons = estimates.apply_holm_correction([_compare_cell(matched, query, sides) for matched in ready])
+    comparisons = estimates.apply_holm_correction([_compare_cell(matched, query, sides) for matched in ready], others)
     items = _name_metrics(
         _build_cell(matched, comparison, sides, plan, limits)
         for matched, comparison in zip(ready, comparisons, strict=True)
@@ -254,6 +278,7 @@ def _build_comparisons(
         ),
         None if sides.gate is None else gate_cells(sides.gate, items, query.level),
         tuple(_build_untested_verdict(matched, query.level) for matched in single),
+        len(others),
     )
 
 

@@ -152,11 +152,17 @@ class Comparisons(Answer):
     overall: tuple[Overall, ...] = ()
     judged: GateVerdict | None = None
     untested: tuple[Verdict, ...] = ()  # of excluded cells, in which a side has one trial
+    others: int = 0  # comparisons of the headline responses that are not shown
+
+    @property
+    def family(self) -> int:
+        """Return over how many comparisons p is corrected."""
+        return len(self.items) + self.others
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """The claim of each comparison, of each geometric mean, and of each condition of the gate."""
-        compared = (item.verdict(len(self.items)) for item in self.items)
+        compared = (item.verdict(self.family) for item in self.items)
         checks = {item.title(has_several_sides(self.items)): item.checks for item in self.items}
         gate = () if self.judged is None else judge_gate(self.judged, checks)
         return (*compared, *self.untested, *(mean.judged for mean in self.overall), *gate)

@@ -117,7 +117,7 @@ def _format_several(comparisons: Comparisons) -> Iterator[str]:
     over = "within one run" if len(within) == len(items) else "over trials"
     yield from wrapped(
         f"{100 * comparisons.level:g} % intervals of B ÷ A {over}; p by {_describe_test(items)}, Holm-corrected "
-        f"for {len(items)}"
+        f"for {comparisons.family}"
     )
     yield from wrapped(describe_base(comparisons), indent="  ")
     yield ""

@@ -28,6 +28,7 @@ from iosonde.stats.overview.coarse_cells import compute_cell_half_ticks
 from iosonde.stats.overview.overview import build_overview_rows, estimate_cell_mean
 from iosonde.stats.overview.story import build_stories, describe_stories
 from iosonde.stats.overview.types import ResponseStory
+from iosonde.stats.overview.uneven_missing import describe_uneven_missing
 
 from .chosen import resolve_role_names, select_experiment, select_responses
 from .layout import HUES, SHADES, PlotLayout, PlotRoles, lay_out_factors
@@ -146,9 +147,22 @@ def _build_stories(
         background,
         headline_cells=[cell for response in family for cell in build_response_cells(response)],
         impossible=find_impossible_cells(source, every, level),
+        missing={
+            response_cells[0].metric: _describe_missing_values(source, response)
+            for response, response_cells in zip(responses, cells, strict=True)
+            if response_cells
+        },
         together=first.together if source.knows_factors else {**first.together, **(background.together or {})},
     )
     return build_stories(build_overview_rows(every, level, pilot), every, level, background)
+
+
+def _describe_missing_values(source: Source, response: Response) -> str:
+    """Describe the setting that lacks more values than the others; the drawn rows are those with a value."""
+    table, names = source.table, (response.title, *response.names)
+    if source.knows_factors or not all(name in table.columns for name in names):
+        return ""
+    return describe_uneven_missing(table, table.numbers(response.title), response.names, response.metric)
 
 
 # Factors

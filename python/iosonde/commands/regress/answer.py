@@ -16,7 +16,7 @@ from iosonde.core.json_integers import parse_json_integer
 from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
-from iosonde.core.units import choose_human_scale, format_fitted
+from iosonde.core.units import choose_human_scale, format_fitted, format_percent
 from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
@@ -33,15 +33,18 @@ from iosonde.stats.assumptions import (
     not_applicable,
 )
 from iosonde.stats.assumptions.required import REQUIRED
+from iosonde.stats.estimate.compare import MARGIN
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.model_plots import build_plot_data
-from iosonde.stats.regression.ols import Coefficient
 from iosonde.stats.regression.regress import Regression
 from iosonde.stats.regression.regress import regress as regressed
 from iosonde.stats.regression.sums import regress_sums
 from iosonde.stats.regression.without import Without, select_rows
 
+from .slopes import CorrectedSlope, collect_other_p_values, correct_slopes, warn_unequal_spread
+
 # Findings that put every slope in doubt.
+_STEP = "a step of 1 adds"
 _DOUBTS = {"S301": "lack-of-fit", "S304": "dependent", "S311": "bring-ups"}
 
 
@@ -49,12 +52,14 @@ _DOUBTS = {"S301": "lack-of-fit", "S304": "dependent", "S311": "bring-ups"}
 class LeastSquares(Answer):
     """``regression``: explained share, coefficients, predictions, caveats. ``without``: the same without the named
     rows. ``unit``: of the response, '' if it has none or was transformed. ``besides``: columns that vary and are in no
-    term."""
+    term. ``other_p_values``: of the same terms' slopes for the other headline responses, with which these are
+    corrected."""
 
     regression: Regression
     without: Without | None = None
     unit: str = ""
     besides: Besides = Besides()
+    other_p_values: tuple[float, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde regress --json``."""
@@ -72,20 +77,20 @@ class LeastSquares(Answer):
 
     def format_sentence(self, number: Callable[[float], str]) -> str:
         """Return the same sentence; ``number`` formats a response."""
-        text = describe_regression(self.regression, number, list_withdrawn_subjects(self._claims, self.besides.checks))
+        withdrawn = list_withdrawn_subjects(self._claims, self.besides.checks)
+        text = describe_regression(self.regression, number, withdrawn, self.other_p_values)
         return f"{text} {self.besides.sentence}".rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Return one verdict per term but the intercept: whether its interval excludes 0."""
+        """Return one verdict per term but the intercept: whether its interval excludes 0, corrected for all tests."""
         return judge_all(self._claims, (*_check_regression(self.regression), *self.besides.checks))
 
     @property
     def _claims(self) -> tuple[UncheckedClaim, ...]:
         """Return the same, whose assumptions are not yet checked."""
-        return tuple(
-            _claim_slope(self.regression, coefficient) for coefficient in self.regression.fit.coefficients()[1:]
-        )
+        slopes = correct_slopes(self.regression, self.other_p_values)
+        return tuple(_claim_slope(self.regression, slope) for slope in slopes)
 
     @property
     def scale(self) -> tuple[float, str]:
@@ -133,11 +138,13 @@ def regress(
     is_stated = bool(query.on or source.stated_roles)
     rest = list_other_varying(source, response, list_term_columns(terms, response.rows)) if is_stated else ()
     more = adjust_for_columns(source, response, terms, rest, query.level, regression.model)
+    unequal = warn_unequal_spread(regression)
     return LeastSquares(
-        replace(regression, warnings=(*list_caveats(response), *more.warnings, *regression.warnings)),
+        replace(regression, warnings=(*list_caveats(response), *more.warnings, *unequal, *regression.warnings)),
         reduced_fit,
         "" if response.transform else response.unit,
         more,
+        collect_other_p_values(source, query, response, terms, predicted.robust),
     )
 
 
@@ -219,59 +226,68 @@ def _check_regression(regression: Regression) -> Iterator[AssumptionCheck]:
     yield from holds("leverage")
 
 
-def _claim_slope(regression: Regression, coefficient: Coefficient) -> UncheckedClaim:
+def _claim_slope(regression: Regression, tested: CorrectedSlope) -> UncheckedClaim:
+    slope = tested.slope
     if regression.fit.f is None:
-        return UncheckedClaim("slope", regression.response, (coefficient.name,), VerdictState.NOT_TESTED)
-    significant = is_significant(regression, coefficient)
-    state = VerdictState.DIFFERENT if significant else VerdictState.INCONCLUSIVE
-    direction = (Direction.UP if coefficient.estimate > 0 else Direction.DOWN) if significant else None
+        return UncheckedClaim("slope", regression.response, (slope.name,), VerdictState.NOT_TESTED)
     return UncheckedClaim(
         "slope",
         regression.response,
-        (coefficient.name,),
-        state,
-        direction,
+        (slope.name,),
+        tested.state,
+        (Direction.UP if slope.estimate > 0 else Direction.DOWN) if tested.is_significant else None,
         "",
-        Estimate(coefficient.estimate, coefficient.low, coefficient.high, regression.fit.level, regression.fit.n),
-        coefficient.p,
-        regression.fit.k,
+        Estimate(slope.estimate, slope.low, slope.high, regression.fit.level, regression.fit.n),
+        tested.adjusted,
+        tested.family,
     )
 
 
-def is_significant(regression: Regression, coefficient: Coefficient) -> bool:
-    """Return whether a coefficient's interval excludes 0 without resting on a single row."""
-    return not coefficient.low <= 0 <= coefficient.high and not regression.find_deciding_row(coefficient.name)
-
-
 def describe_regression(
-    regression: Regression, number: Callable[[float], str] = format_fitted, taken: Collection[str] = ()
+    regression: Regression,
+    number: Callable[[float], str] = format_fitted,
+    taken: Collection[str] = (),
+    other_p_values: Sequence[float] = (),
 ) -> str:
     """Describe the effect of one numeric predictor, or the share that all explain; ``number`` formats a response. Do
-    not claim effects of terms in ``taken``, which other messages put in doubt."""
+    not claim effects of terms in ``taken``, which other messages put in doubt. ``other_p_values``: as in
+    ``correct_slopes``."""
     f = regression.fit
-    if f.f is not None and f.k == 1 and "[" not in f.names[1] and not taken:
-        slope = f.coefficients()[1]
-        if row := regression.find_deciding_row(slope.name):
-            return (
-                f"The effect of {slope.name} on {regression.response} is inconclusive: its slope rests on {row} alone."
-            )
-        sure = f"between {number(slope.low)} and {number(slope.high)}"
-        if slope.low <= 0 <= slope.high:
-            return f"The effect of {slope.name} on {regression.response} is inconclusive: a step of 1 adds {sure}."
-        step = f"A step of 1 in {slope.name} adds {number(slope.estimate)} to {regression.response}"
-        return f"{step}, {sure}; R² = {f.r2:.2f}."
     if f.f is None:
         return (
             f"The predictors explain all of the variation of {regression.response}; no residual is left to test "
             "a single effect."
         )
-    significant = [c.name for c in f.coefficients()[1:] if is_significant(regression, c) and c.name not in taken]
+    every = correct_slopes(regression, other_p_values)
+    chance = [one.slope.name for one in every if one.is_chance and not one.row and one.slope.name not in taken]
+    more = _describe_correction(chance, every[0].family) if chance else ""
+    if f.k == 1 and "[" not in f.names[1] and not taken:
+        return f"{_describe_single_slope(regression, every[0], number)}{more}"
+    significant = [one.slope.name for one in every if one.is_significant and one.slope.name not in taken]
     effects_text = f"; significant effects: {', '.join(significant)}" if significant else ""
     if not significant and not taken:
         effects_text = "; no single effect is significant"
-    single = [f"{c.name} (on {row})" for c in f.coefficients()[1:] if (row := regression.find_deciding_row(c.name))]
+    single = [f"{one.slope.name} (on {one.row})" for one in every if one.row]
     alone = f" On a single row alone rest {join_names(single)}." if single else ""
-    return f"The predictors explain {100 * f.r2:.0f} % of the variation of {regression.response}{effects_text}.{alone}"
+    share = f"The predictors explain {100 * f.r2:.0f} % of the variation of {regression.response}"
+    return f"{share}{effects_text}.{more}{alone}"
+
+
+def _describe_correction(names: Sequence[str], tests: int) -> str:
+    return f" Not significant after Holm's correction over {tests} tests: {join_names(list(names))}."
+
+
+def _describe_single_slope(regression: Regression, tested: CorrectedSlope, number: Callable[[float], str]) -> str:
+    slope, open_ = tested.slope, f"The effect of {tested.slope.name} on {regression.response} is inconclusive"
+    if tested.row:
+        return f"{open_}: its slope rests on {tested.row} alone."
+    sure = f"between {number(slope.low)} and {number(slope.high)}"
+    if tested.is_equal:
+        return f"{slope.name} changes {regression.response} by less than {format_percent(MARGIN)}: {_STEP} {sure}."
+    if not tested.is_significant:
+        return f"{open_}: {_STEP} {sure}."
+    step = f"A step of 1 in {slope.name} adds {number(slope.estimate)} to {regression.response}"
+    return f"{step}, {sure}; R² = {regression.fit.r2:.2f}."
 
 
 def _check_n_observations(m: int) -> int:

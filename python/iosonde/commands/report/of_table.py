@@ -60,14 +60,15 @@ def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
     rows = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
     cells = list(roles.settings) if grouped is not None else _coarsen_settings(table, roles.settings)
     besides = list_other_settings(rows, roles.responses, cells) if grouped is not None else ()
-    survey = overview.build_overview_from_table(
-        rows,
-        roles.responses,
-        cells,
-        level,
-        _list_headlines(table, roles.responses, cells),
-        build_story_background(rows, besides, cells, trials.are_parts),
-    )
+    headlines = _list_headlines(table, roles.responses, roles.settings)
+
+    def build_overview(by: Sequence[str]) -> Overview:
+        background = build_story_background(rows, besides, by, trials.are_parts)
+        return overview.build_overview_from_table(rows, roles.responses, by, level, headlines, background)
+
+    survey = build_overview(cells)
+    if len(cells) < len(roles.settings):  # the cells are coarse; the effects are those of all settings, as in a summary
+        survey = overview.insert_stories(survey, build_overview(roles.settings).stories)
     inside = find_pooled_columns(survey, rows, besides)
     survey = add_pooled_warning(survey, inside)
     explained = build_table_models(survey, rows, roles.responses, roles.settings, PageTerms(on, besides), level)

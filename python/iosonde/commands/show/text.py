@@ -153,8 +153,8 @@ def _format_results(
     yield from table(heads, cells, "l" * (len(heads) - 2) + "rr", WIDTH).split("\n")
     inside = group_by_key((row.includes, names.get(row.operation, row.operation)) for row in rows if row.includes)
     for includes, operations in inside.items():
-        names = ", ".join(dict.fromkeys(operations))
-        yield from wrapped(f"  clock includes {includes.replace(',', ', ')}: {names}", "    ")
+        listed = ", ".join(dict.fromkeys(operations))
+        yield from wrapped(f"  clock includes {includes.replace(',', ', ')}: {listed}", "    ")
 
 
 def _format_facts(facts: Mapping[str, Any]) -> Iterator[str]:

@@ -371,23 +371,24 @@ def find_least_n(variance: float, half: float, level: float) -> int | None:
     return math.ceil(n)
 
 
-def apply_holm_correction(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons with ``p_holm`` over all of them, and a warning if one is no longer significant."""
-    adjusted = []
-    for comparison, p in zip(comparisons, adjust_by_holm([c.p for c in comparisons]), strict=True):
+def apply_holm_correction(comparisons: Sequence[Comparison], others: Sequence[float] = ()) -> list[Comparison]:
+    """Return the comparisons with ``p_holm`` over all of them, and a warning if one is no longer significant.
+    ``others``: p of comparisons that are not shown."""
+    adjusted, family = [], len(comparisons) + len(others)
+    for comparison, p in zip(comparisons, adjust_by_holm([*(c.p for c in comparisons), *others]), strict=False):
         warnings = comparison.warnings
         lost = p is not None and comparison.verdict in (DIFFERENT, NEGLIGIBLE) and p > 1 - comparison.decided.level
-        if lost and len(comparisons) > 1:
+        if lost and family > 1:
             warnings += (
                 Message(
                     "not-significant",
                     "among {n_comparisons} comparisons {reason} (Holm's p = {p:.2g})",
-                    n_comparisons=len(comparisons),
+                    n_comparisons=family,
                     reason=BY_CHANCE,
                     p=p,
                 ),
             )
-        adjusted.append(replace(comparison, p_holm=p, by_chance=lost and len(comparisons) > 1, warnings=warnings))
+        adjusted.append(replace(comparison, p_holm=p, by_chance=lost and family > 1, warnings=warnings))
     return adjusted
 
 

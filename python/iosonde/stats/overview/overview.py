@@ -13,7 +13,7 @@ import numpy as np
 from iosonde.core.column_units import is_rate
 from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message, prepend_place
-from iosonde.core.metrics import get_lowest_mean
+from iosonde.core.metrics import build_metric, get_lowest_mean
 from iosonde.core.no_scaling import find_without_efficiency
 from iosonde.core.schema import BRING_UPS, READ_FACTORS
 from iosonde.core.stored import StoredRun, strip_factor_prefix
@@ -104,14 +104,19 @@ def build_overview_from_table(
         warnings,
         units={column.name: "bytes" for column in columns if column.level_unit == "bytes"},
     )
-    missing = {table.column(name).name: describe_uneven_missing(table, table.numbers(name), by) for name in responses}
+    missing = {
+        table.column(name).name: describe_uneven_missing(
+            table, table.numbers(name), by, build_metric(table.column(name).label or name, table.column(name).unit)
+        )
+        for name in responses
+    }
     background = replace(
         background or StoryBackground(), headline_cells=group_into_cells(table, headlines, by), missing=missing
     )
     response_stories = build_stories(overview.rows, cells, level, background)
     in_stories = {story.metric for story in response_stories}
     alone = [prepend_place(text, name) for name, text in missing.items() if text and name not in in_stories]
-    return _insert_story(replace(overview, warnings=(*overview.warnings, *alone)), response_stories)
+    return insert_stories(replace(overview, warnings=(*overview.warnings, *alone)), response_stories)
 
 
 @dataclass(frozen=True)
@@ -149,13 +154,14 @@ def build_overview_from_store(measured: MeasuredCells, level: float, background:
         measured.together,
         besides=background.besides,
     )
-    return _insert_story(overview, build_stories(overview.rows, measured.cells, level, story_background))
+    return insert_stories(overview, build_stories(overview.rows, measured.cells, level, story_background))
 
 
-def _insert_story(overview: Overview, response_stories: tuple[ResponseStory, ...]) -> Overview:
+def insert_stories(overview: Overview, response_stories: tuple[ResponseStory, ...]) -> Overview:
     """Insert the sentences about the settings before those about precision."""
-    parts = [*describe_stories(response_stories, overview.units), *([overview.sentence] if overview.sentence else [])]
-    return replace(overview, sentence=" ".join(parts), stories=response_stories, closing=overview.sentence)
+    closing = overview.closing or overview.sentence
+    parts = [*describe_stories(response_stories, overview.units), *([closing] if closing else [])]
+    return replace(overview, sentence=" ".join(parts), stories=response_stories, closing=closing)
 
 
 def find_hidden_in_store(measured: MeasuredCells) -> dict[str, list[str]]:

@@ -23,6 +23,7 @@ from iosonde.core.words import join_names
 
 from ..assumptions import AssumptionCheck, fails, holds
 from ..assumptions.cells import check_cells, measure_worth
+from ..estimate.summarise import estimate_mean
 from ..regression.effect_types import (
     FactorEffect,
     ResponseEffects,
@@ -85,9 +86,45 @@ def build_stories(
                     (background.missing or {}).get(key[1], ""),
                     tuple(_check_story(displayed[key], background, bool(effects[key].drifting))),
                     tuple(metric for operation, metric in rows_by_response if operation == key[0]),
+                    _find_best_of_significant(possible, effects[key]),
                 )
             )
     return tuple(response_stories)
+
+
+def _find_best_of_significant(rows: Sequence[OverviewRow], effects: ResponseEffects) -> OverviewRow | None:
+    """Return the best levels of the factors with a significant effect, with the mean over all levels of the others;
+    None if these are all factors of the ``rows``, or none. A factor whose best level depends on the others is one of
+    these others."""
+    if any(effect.is_joint for effect in effects.significant):  # it is of all settings
+        return None
+    significant = [name for effect in effects.significant for name in effect.factors]
+    names = [name for name in significant if name in rows[0].by]
+    best = _find_best_rows(rows, names)
+    while turned := [name for name in names if _find_best_rows(rows, [name])[0].by[name] != best[0].by[name]]:
+        names.remove(turned[-1])  # the weakest
+        best = _find_best_rows(rows, names)
+    if not names or len(names) == len(rows[0].by):
+        return None
+    values = np.array([value for row in best for value in row.values])
+    return replace(
+        best[0],
+        by={name: level for name, level in best[0].by.items() if name in names},
+        n=values.size,
+        mean=estimate_mean(values, best[0].mean.level),
+        values=tuple(values),
+    )
+
+
+def _find_best_rows(rows: Sequence[OverviewRow], names: Sequence[str]) -> list[OverviewRow]:
+    """Return the rows with the levels of ``names`` whose mean over the settings is best."""
+    groups = list(group_by_key((tuple(row.by[name] for name in names), row) for row in rows).values())
+    means = [float(np.mean([row.mean.value for row in some])) for some in groups]
+    return groups[int(np.argmin(means) if _is_lower_better(rows) else np.argmax(means))]
+
+
+def _is_lower_better(rows: Sequence[OverviewRow]) -> bool:
+    return build_metric(rows[0].metric, rows[0].unit).better is Better.LOWER
 
 
 def _estimate_family_effects(cells: Sequence[TrialCell], level: float, background: StoryBackground) -> ResponseEffects:
@@ -193,10 +230,8 @@ def _has_varied_settings(rows: Sequence[OverviewRow]) -> bool:
 
 
 def _sort_by_mean(rows: Sequence[OverviewRow]) -> list[OverviewRow]:
-    lower = build_metric(rows[0].metric, rows[0].unit).better is Better.LOWER
-    return sorted(
-        [row for row in rows if row.mean.value is not None], key=lambda row: row.mean.value or 0.0, reverse=not lower
-    )
+    known = [row for row in rows if row.mean.value is not None]
+    return sorted(known, key=lambda row: row.mean.value or 0.0, reverse=not _is_lower_better(rows))
 
 
 def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:

@@ -14,6 +14,7 @@ from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from ..assumptions import AssumptionCheck, doubtful, holds, judge
 from ..regression.effect_types import CheckedClaim, ResponseEffects, list_effect_claims
 from ..regression.in_turn import check_drift
+from .uneven_missing import check_uneven_missing
 
 _FEW = 4  # with more factors, those without a level are omitted from a name
 
@@ -129,7 +130,8 @@ class Efficiency:
 class ResponseStory:
     """A response whose settings differ: its ``effects``, and its ``best`` and ``worst`` possible setting.
     ``impossible``: settings with values beyond the hardware limit (S127). ``missing``: the setting that lacks more
-    values than the others. ``checks``: of the assumptions about its trials."""
+    values than the others. ``checks``: of the assumptions about its trials. ``claimed``: the best levels of the factors
+    with a significant effect, over all levels of the others; None if these are all factors or none."""
 
     operation: str
     metric: str
@@ -140,6 +142,7 @@ class ResponseStory:
     missing: str = ""
     checks: tuple[AssumptionCheck, ...] = ()
     metrics: tuple[str, ...] = ()  # of its operation
+    claimed: OverviewRow | None = None
 
     @property
     def title(self) -> str:
@@ -160,7 +163,7 @@ class ResponseStory:
 
     def claims(self, units: Mapping[str, str]) -> tuple[CheckedClaim, ...]:
         """Return the claims on each effect and on the best setting, each with its checks."""
-        missing = (doubtful("missing-values", self.missing),) if self.missing else ()
+        missing = check_uneven_missing(self.missing)
         trials = (*missing, *self.checks)
         effects = list_effect_claims(self.response, self.effects)
         return (
@@ -172,8 +175,8 @@ class ResponseStory:
         state = VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
         if self.effects.untested:
             state = VerdictState.NOT_TESTED
-        claim = self.best.setting(units)
-        return UncheckedClaim("best", self.response, (), state, claim=claim, estimate=self.best.mean)
+        best = self.claimed or self.best
+        return UncheckedClaim("best", self.response, (), state, claim=best.setting(units), estimate=best.mean)
 
     @property
     def _best_checks(self) -> tuple[AssumptionCheck, ...]:

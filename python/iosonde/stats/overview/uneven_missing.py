@@ -7,17 +7,33 @@ import numpy.typing as npt
 
 from iosonde.core.level_text import format_assignments
 from iosonde.core.message import Message
+from iosonde.core.metrics import is_speed
 from iosonde.core.table import Table
+from iosonde.core.types import Better, Metric
+from iosonde.core.verdict import VerdictState
 
+from ..assumptions.check import AssumptionCheck, doubtful, fails
 from ..estimate.missing import compute_fisher_exact_p
 
 _ALPHA = 0.05
 _MOST_SETTINGS = 200  # more are not tested
 
 
-def describe_uneven_missing(table: Table, values: npt.NDArray[np.float64], by: Sequence[str]) -> str:
+def check_uneven_missing(missing: str) -> tuple[AssumptionCheck, ...]:
+    """Return the check of a sentence of ``describe_uneven_missing``: it takes away every claim, unless the setting that
+    lacks more values is the worse one anyway."""
+    if not missing:
+        return ()
+    if isinstance(missing, Message) and missing.values.get("confirms") is False:
+        return (fails("missing-values", VerdictState.INCONCLUSIVE, missing),)
+    return (doubtful("missing-values", missing),)
+
+
+def describe_uneven_missing(
+    table: Table, values: npt.NDArray[np.float64], by: Sequence[str], metric: Metric | None = None
+) -> str:
     """Return a sentence on the setting that lacks more ``values`` than the others, by Fisher's test of each against the
-    rest (Bonferroni); '' if none is significant."""
+    rest (Bonferroni); '' if none is significant. ``metric``: of the values."""
     gone = np.isnan(values)
     total = int(gone.sum())
     if not total or not by:
@@ -44,4 +60,15 @@ def describe_uneven_missing(table: Table, values: npt.NDArray[np.float64], by: S
         n_values=rows.size,
         setting=", ".join(format_assignments(dict(zip(by, key, strict=True)), table.level_units(by))),
         p=min(1.0, p * tests),
+        confirms=metric is not None and is_speed(metric) and _is_worse(values, rows, metric),
     )
+
+
+def _is_worse(values: npt.NDArray[np.float64], rows: npt.NDArray[np.intp], metric: Metric) -> bool:
+    """Return whether the mean of these rows is worse than that of the others."""
+    here = np.isin(np.arange(values.size), rows)
+    present = ~np.isnan(values)
+    if not (here & present).any() or not (present & ~here).any():
+        return False
+    lower = float(values[here & present].mean()) < float(values[present & ~here].mean())
+    return lower is not (metric.better is Better.LOWER)

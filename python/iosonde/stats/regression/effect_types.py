@@ -197,8 +197,12 @@ def _list_claims_of_effect(response: str, effect: FactorEffect) -> Iterator[Chec
             claim = _build_claim(response, own[name], VerdictState.DIFFERENT)
             yield claim, (doubtful("goes-together", why), *_EXAMINED)
         else:
-            claim = UncheckedClaim("effect", response, (name,), VerdictState.NOT_SEPARABLE)
-            yield claim, (fails("goes-together", VerdictState.NOT_SEPARABLE, why, cause=others), *_EXAMINED)
+            state = _classify_effect(effect)
+            claim = replace(_build_claim(response, effect, state), subject=(name,))
+            if state is VerdictState.DIFFERENT:  # else there is nothing to separate
+                claim = UncheckedClaim("effect", response, (name,), VerdictState.NOT_SEPARABLE)
+            together = fails("goes-together", VerdictState.NOT_SEPARABLE, why, cause=others)
+            yield claim, (together, *_check_effect(effect), *_EXAMINED)
 
 
 def _check_effect(effect: FactorEffect) -> Iterator[AssumptionCheck]:

@@ -64,6 +64,22 @@ def adjust_terms_for_columns(model: LinearModel, table: Table, besides: Sequence
     return tuple(terms)
 
 
+def list_aliased_columns(table: Table, columns: Sequence[str], besides: Sequence[str]) -> list[str]:
+    """Return which of the ``columns``, by their levels, follow from the columns ``besides`` together."""
+    parts = [part for name in besides if (part := _encode_column(table.column(name))) is not None]
+    if not parts or len(table) > _MOST_ROWS:
+        return []
+    base = compute_column_basis(np.column_stack([np.ones(len(table)), *parts]))
+    if base.shape[1] >= len(table):
+        return []
+    encoded = {name: part for name in columns if (part := _encode_column(table.column(name))) is not None}
+    return [name for name, part in encoded.items() if _is_aliased(_residualise(part, base), part)]
+
+
+def _is_aliased(residual: Array, of: Array) -> bool:
+    return bool(np.all(np.linalg.norm(residual, axis=0) <= _ALIASED * np.linalg.norm(of, axis=0)))
+
+
 def _adjust_term(
     name: str,
     names: Sequence[str],
@@ -74,10 +90,8 @@ def _adjust_term(
 ) -> AdjustedTerm:
     x, y = plain[0] - plain[0].mean(axis=0), plain[1] - plain[1].mean()
     p, effect = _test_columns(x, y, own, y.size - 1 - x.shape[1])
-    length = np.linalg.norm(
-        _residualise(residual[0][:, own], compute_column_basis(np.delete(residual[0], own, axis=1))), axis=0
-    )
-    if np.all(length <= _ALIASED * np.linalg.norm(x[:, own], axis=0)):
+    rest = _residualise(residual[0][:, own], compute_column_basis(np.delete(residual[0], own, axis=1)))
+    if _is_aliased(rest, x[:, own]):
         return AdjustedTerm(name, tuple(names), p, None, aliased=True)
     p_adjusted, effect_adjusted = _test_columns(*residual, own, df)
     plain_fit, adjusted_fit = x[:, own] @ effect, x[:, own] @ effect_adjusted

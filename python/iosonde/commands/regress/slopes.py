@@ -1,0 +1,121 @@
+"""The tests of slopes: by Welch where a predictor has two values alone, and corrected over the headline responses."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from iosonde.answers.trials import list_other_headlines
+from iosonde.core.errors import IosondeError
+from iosonde.core.message import Message
+from iosonde.core.transforms import TRANSFORMS
+from iosonde.core.verdict import VerdictState
+from iosonde.data.query import ResponseQuery
+from iosonde.data.responses import Response
+from iosonde.data.source import Source
+from iosonde.stats.estimate.compare import EQUAL, MARGIN, NEGLIGIBLE, Comparison, build_group, compare_groups
+from iosonde.stats.estimate.multiple import adjust_by_holm
+from iosonde.stats.regression.formula import list_term_columns
+from iosonde.stats.regression.ols import Coefficient, Fit
+from iosonde.stats.regression.regress import Regression, fit_table
+
+
+@dataclass(frozen=True)
+class CorrectedSlope:
+    """A slope with the interval that decides; ``adjusted``: its p, corrected over a ``family`` of tests. ``row``: the
+    one that alone decides it. ``is_equal``: it is a difference of two means within the margin of practical equality."""
+
+    slope: Coefficient
+    adjusted: float | None
+    family: int
+    row: str = ""
+    level: float = 0.95
+    is_equal: bool = False
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Return whether its own interval excludes 0."""
+        return not self.slope.low <= 0 <= self.slope.high
+
+    @property
+    def is_chance(self) -> bool:
+        """Return whether only the correction takes its significance away."""
+        return self.excludes_zero and self.adjusted is not None and self.adjusted >= 1 - self.level
+
+    @property
+    def is_significant(self) -> bool:
+        """Return whether it is significant after the correction, without resting on a single row."""
+        return self.excludes_zero and not (self.is_chance or self.is_equal or self.row)
+
+    @property
+    def state(self) -> VerdictState:
+        """Return the state of the claim that it differs from 0."""
+        if self.is_equal and not self.row:
+            return VerdictState.EQUAL
+        return VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
+
+
+def correct_slopes(regression: Regression, other_p_values: Sequence[float] = ()) -> list[CorrectedSlope]:
+    """Return the slope of each term, corrected (Holm) with ``other_p_values``: of the slopes of other responses."""
+    slopes, made = estimate_slopes(regression.fit), compare_two_values(regression.fit)
+    p_values = [*(slope.p for slope in slopes), *other_p_values]
+    family = sum(p is not None for p in p_values)
+    is_plain = not any(regression.response.startswith(f"{name}(") for name in TRANSFORMS)
+    is_equal = made is not None and is_plain and made.verdict in (EQUAL, NEGLIGIBLE)
+    return [
+        CorrectedSlope(slope, p, family, regression.find_deciding_row(slope.name), regression.fit.level, is_equal)
+        for slope, p in zip(slopes, adjust_by_holm(p_values), strict=False)
+    ]
+
+
+def estimate_slopes(fit: Fit) -> list[Coefficient]:
+    """Return the slopes of a fit. That of a single predictor with two values has the interval of ``compare``."""
+    slopes, made = fit.coefficients()[1:], compare_two_values(fit)
+    if made is None or fit.x is None or made.difference.low is None or made.difference.high is None:
+        return slopes
+    step = float(np.ptp(fit.x[:, 1]))
+    return [replace(slopes[0], low=made.difference.low / step, high=made.difference.high / step, p=made.p)]
+
+
+def compare_two_values(fit: Fit) -> Comparison | None:
+    """Compare the two values of a single predictor; None if it is another regression, or if robust errors were asked
+    for."""
+    if fit.k > 1 or fit.robust or fit.f is None or fit.x is None or fit.y is None:
+        return None
+    x = fit.x[:, 1]
+    sides = [fit.y[x == value] for value in np.unique(x)[:3]]
+    if len(sides) != 2 or min(side.size for side in sides) < 2:
+        return None
+    a, b = (build_group("", side) for side in sides)
+    return compare_groups(a, b, fit.level, MARGIN)
+
+
+def collect_other_p_values(
+    source: Source, query: ResponseQuery, response: Response, terms: Sequence[str], robust: bool
+) -> tuple[float, ...]:
+    """Return the p values of the same terms' slopes for the other headline responses."""
+    asked = replace(query, response=(response.title,))
+    others = list_other_headlines(source, asked, [response], list_term_columns(terms, response.rows))
+    return tuple(p for other in others for p in _list_p_values(other, terms, query.level, robust))
+
+
+def _list_p_values(response: Response, terms: Sequence[str], level: float, robust: bool) -> Iterator[float]:
+    try:
+        fit = fit_table(response.rows, response.title, terms, level, robust)[0].fit
+    except IosondeError:  # nothing is tested
+        return
+    yield from (slope.p for slope in estimate_slopes(fit) if fit.f is not None and slope.p is not None)
+
+
+def warn_unequal_spread(regression: Regression) -> Iterator[str]:
+    """Warn where the table, which has one spread, and the interval of the slope disagree."""
+    pooled = regression.fit.coefficients()[1:]
+    for one, slope in zip(pooled, estimate_slopes(regression.fit), strict=True):
+        alpha = 1 - regression.fit.level
+        if one.p is not None and slope.p is not None and (one.p < alpha) != (slope.p < alpha):
+            yield Message(
+                "unequal-spread",
+                "{factor}: with the spread of each setting, which decides, p = {p:.2g}; the table has one spread",
+                factor=slope.name,
+                p=slope.p,
+            )
