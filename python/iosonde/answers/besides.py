@@ -14,7 +14,7 @@ from iosonde.data.source import Source
 from iosonde.data.varying import NAMES, list_other_varying
 from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails, holds
 from iosonde.stats.assumptions.cells import check_cells
-from iosonde.stats.assumptions.order import check_drifts
+from iosonde.stats.assumptions.order import check_drifts, check_turns
 from iosonde.stats.assumptions.units import check_units
 from iosonde.stats.overview.story import StoryBackground
 from iosonde.stats.overview.uneven_missing import check_uneven_missing, describe_uneven_missing
@@ -182,6 +182,7 @@ def check_response(
     ordered = (response.rows, response.title, response.values, columns, besides.level)
     drifts = list(check_drifts(*ordered)) if is_ordered else []
     yield from drifts
+    yield from check_turns(response.rows, columns) if is_ordered else ()
     few = columns if len(response.rows.groups(columns)) <= _MOST_CELLS else ()
     cells = build_complete_cells(response, few)
     yield from check_cells(cells, find_impossible_cells(source, cells, besides.level), bool(drifts))
@@ -216,7 +217,8 @@ def build_story_background(
     together = group_by_key((column, twin) for twin, column in besides.twins)
     aliased = list_aliased_columns(rows, [name for name in columns if name not in together], besides.names)
     terms = tuple(AdjustedTerm(name, (name,), None, None, aliased=True) for name in aliased)
-    checks = replace(besides, twins=(), terms=terms).checks
+    turns = () if are_parts else check_turns(rows, columns)
+    checks = (*replace(besides, twins=(), terms=terms).checks, *turns)
     return StoryBackground(together=together, untested=SINGLE_RANKS if are_parts else "", besides=checks)
 
 

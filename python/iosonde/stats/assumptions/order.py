@@ -5,12 +5,25 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from iosonde.core.arrays import Array
+from iosonde.core.message import Message
 from iosonde.core.table import Table
 
 from ..overview.cells import number_shared_bring_ups
 from ..overview.measured_order import find_measured_order
-from ..regression.in_turn import check_drift, detect_drift_in_turn
-from .check import AssumptionCheck
+from ..regression.in_turn import check_drift, detect_drift_in_turn, list_turns
+from .check import AssumptionCheck, doubtful
+
+
+def check_turns(rows: Table, columns: Sequence[str]) -> Iterator[AssumptionCheck]:
+    """Yield a doubt for each of the ``columns`` whose levels were measured one after the other, by the times of the
+    rows."""
+    order = find_measured_order(rows, columns)
+    if order is None or number_shared_bring_ups(rows) is not None:
+        return
+    template = "{column} was measured one level after the other: a change with time is in its effect, too"
+    for column in columns:
+        if list_turns(rows.column(column).codes()[0], order):
+            yield doubtful("order", Message("measured-in-turn", template, column=column), (column,))
 
 
 def check_drifts(

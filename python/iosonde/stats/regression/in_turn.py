@@ -33,6 +33,15 @@ class DriftInTurn:
         return f"was measured one level after the other, and {how} (p = {self.p:.2g}){gone}"
 
 
+def list_turns(levels: Indices, times: Array) -> list[int]:
+    """Return the levels in the order of ``times`` if each was measured before the next began, several times; else
+    none."""
+    ordered = levels[np.argsort(times, kind="stable")]
+    turns = [int(run[0]) for run in np.split(ordered, np.flatnonzero(np.diff(ordered)) + 1) if run.size]
+    is_in_turn = 2 <= len(turns) == len(set(turns)) and np.bincount(levels)[turns].min() >= _FEWEST
+    return turns if is_in_turn else []
+
+
 def check_drift(
     column: str, drift: DriftInTurn, subject: tuple[str, ...] = ()
 ) -> tuple[AssumptionCheck, AssumptionCheck]:
@@ -50,11 +59,11 @@ def detect_drift_in_turn(
     """Return the drift inside the ``levels`` of a factor; None if not significant, or if they were not measured in
     turn. ``cells``: the setting of all other factors of each trial; ``times`` rise with time. Each level is compared
     with the next (:func:`estimate_order_effect`), with Bonferroni's correction."""
+    turns = list_turns(levels, times)
+    if not turns:
+        return None
     order = np.argsort(times, kind="stable")
     levels, values, cells = levels[order], values[order], cells[order]
-    turns = [run[0] for run in np.split(levels, np.flatnonzero(np.diff(levels)) + 1) if run.size]
-    if len(turns) < 2 or len(set(turns)) < len(turns) or np.bincount(levels)[turns].min() < _FEWEST:
-        return None
     effects: list[tuple[OrderEffect, bool]] = []
     for first, second in zip(turns, turns[1:], strict=False):
         pair = (levels == first) | (levels == second)
