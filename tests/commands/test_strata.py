@@ -158,7 +158,8 @@ def test_a_comparison_of_what_is_set_once_has_as_many_repetitions_as_bring_ups(p
 def test_all_operations_together_count_bring_ups_over_the_settings(place):
     made = compare(open_data(place), ResponseQuery(), Sides(group="copies"))
     (overall,) = made.overall
-    assert (overall.n_a, overall.n_b) == (4, 4) and overall.speed.low < 1 < overall.speed.high
+    ratio = overall.comparison
+    assert (ratio.a.side.n, ratio.b.side.n) == (4, 4) and ratio.decided.low < 1 < ratio.decided.high
     assert overall.exclusions == (), "trials that share a bring-up are averaged, and none is left out"
 
 
