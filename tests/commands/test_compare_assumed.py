@@ -9,6 +9,7 @@ import pytest
 
 import iosonde
 from iosonde.core.errors import InputError
+from messages import assert_problem
 
 
 def table(sizes: tuple[int, ...]) -> pa.Table:
@@ -28,5 +29,5 @@ def test_the_only_setting_of_two_levels_separates_the_sides_and_the_others_are_h
 def test_several_candidates_are_listed():
     with pytest.raises(InputError) as refused:
         iosonde.compare(table((1, 2)))
-    assert refused.value.code == "missing-option" and "fs, size" in refused.value.hint
+    assert_problem(refused.value, "missing-option", names=" (fs, size)")
     assert iosonde.compare(table((1, 2)), by="size").answer.group == "fs"

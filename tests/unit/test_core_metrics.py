@@ -51,6 +51,14 @@ def test_the_mean_of_a_positive_amount_is_not_below_zero(unit, positive, lowest)
     assert metrics.get_lowest_mean(unit, positive) == lowest
 
 
+@pytest.mark.parametrize(
+    ("title", "lowest"), [("score total", 0.0), ("extended_score total", 0.0), ("score", 0.0), ("underscore x", None)]
+)
+def test_the_mean_of_positive_scores_is_not_below_zero(title, lowest):
+    assert metrics.get_lowest_mean("", True, title) == lowest
+    assert metrics.get_lowest_mean("", False, title) is None
+
+
 LAST, SUM = ("write", "bandwidth_last_done", "bytes/s"), ("write", "bandwidth_sum_of_ranks", "bytes/s")
 OWN = ("read", "bandwidth", "bytes/s")
 OPS = ("stat", "rate_last_done", "operations/s")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 import store_samples
 
-import iosonde
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import build_table
-from iosonde.core.types import Experiment, Factor, Observation
+from iosonde.core.types import Experiment, Factor
 from iosonde.data.bindings import bind_experiments, bind_table, find_bindings
 from iosonde.data.factors import find_factors
 from iosonde.data.source import open_data
@@ -209,15 +208,3 @@ def test_a_setting_that_only_a_command_says_is_a_column_of_its_levels():
     bound = bind_table(table, {"x": "block_size"})
     assert bound.names == ["run", "block_size"]
     assert bound.column("x").values.tolist()[:2] == [4096, MIB] and bound.columns["block_size"].missing.tolist()[2]
-
-
-def test_a_run_of_elbencho_meets_an_import_of_it(tmp_path):
-    old, new = Store.create(tmp_path / "old"), Store.create(tmp_path / "new")
-    new.save_new_experiment(asked("elbencho -w -b ${b} f", Factor("b", "", ("4k", "1m"))))
-    for number in range(6):
-        level, size, value = (("4k", 4096, 1e6), ("1m", MIB, 2e6))[number % 2]
-        result = {"observations": [Observation("write", "bandwidth_last_done", value + number, "bytes/s")]}
-        new.append(store_samples.run(f"e-{number}", experiment="e", factors={"b": level}, **result))
-        old.append(store_samples.run(f"i-{number}", factors={"block_size": size}, facts={"import": {}}, **result))
-    compared = iosonde.compare(f"{tmp_path}/old", levels=[f"{tmp_path}/new"]).to_dict()["comparisons"]
-    assert {cell["by"].get("block_size") for cell in compared} == {4096, MIB}

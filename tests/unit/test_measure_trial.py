@@ -153,6 +153,20 @@ def test_factors_are_those_that_were_set_then_those_that_were_seen(looked, betwe
     ]
 
 
+@pytest.mark.parametrize(
+    ("per_node", "steps", "counted", "ranks"),
+    [
+        (1, [CommandStep("fio")], {"ranks": 2}, 2),
+        (1, [CommandStep("fio")], {}, 1),
+        (1, [CommandStep("fio"), NativeStep("envelope", {})], {"ranks": 2}, 1),
+        (3, [CommandStep("fio")], {"ranks": 2}, 3),
+    ],
+)
+def test_the_processes_of_a_tool_that_runs_once_are_its_ranks(per_node, steps, counted, ranks):
+    planned = Trial(0, {"nodes": 1, "ranks_per_node": per_node}, 0, 0, 1)
+    assert trial._count_processes(SimpleNamespace(steps=steps), planned, Collected(factors=counted)) == ranks
+
+
 def test_facts_are_of_the_bench_the_places_and_what_was_skipped():
     places = {"hosts": ["a"], "nodes": [0], "error_ns": 7, "loads": [1], "bound": True, "remounts": ["x"]}
     around = SimpleNamespace(lab=SimpleNamespace(facts={"settled": 1}), facts={"seen": 2})
