@@ -19,13 +19,13 @@ _ALPHA = 0.05
 _MOST_SETTINGS = 200  # more are not tested
 
 
-def check_uneven_missing(found: str) -> tuple[AssumptionCheck, ...]:
-    """Return the check of what ``describe_uneven_missing`` found: it takes away every claim, unless the setting that
+def check_uneven_missing(why: str) -> tuple[AssumptionCheck, ...]:
+    """Return the check of what ``describe_uneven_missing`` says: it takes away every claim, unless the setting that
     lacks more values is the worse one anyway."""
-    if not found:
+    if not why:
         return ()
-    explains = isinstance(found, Message) and found.values.get("confirms") is False
-    check = fails("missing-values", VerdictState.INCONCLUSIVE, found) if explains else doubtful("missing-values", found)
+    explains = isinstance(why, Message) and why.values.get("confirms") is False
+    check = fails("missing-values", VerdictState.INCONCLUSIVE, why) if explains else doubtful("missing-values", why)
     return (check,)
 
 
