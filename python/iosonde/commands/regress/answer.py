@@ -259,9 +259,8 @@ def describe_regression(
             "a single effect."
         )
     every = correct_slopes(regression, other_p_values)
-    chance = [
-        tested.slope.name for tested in every if tested.is_chance and not tested.row and tested.slope.name not in taken
-    ]
+    claimable = [tested for tested in every if tested.slope.name not in taken]
+    chance = [tested.slope.name for tested in claimable if tested.is_chance and not tested.row]
     more = _describe_correction(chance, every[0].family) if chance else ""
     if f.k == 1 and "[" not in f.names[1] and not taken:
         return f"{_describe_single_slope(regression, every[0], number)}{more}"
