@@ -29,65 +29,12 @@ PENDING: dict[tuple[str, str], str] = {
 # (command, trap) whose sentence claims what no verdict holds.
 PENDING_WORDS: dict[tuple[str, str], str] = {}
 
-TWO_ERRORS = "anova tests against the residual of the main effects, the others against the error of all settings"
-SHARE_DECIDES = "an effect is different only where its share's interval excludes 0, too; anova looks at p alone"
-TWO_TESTS = "compare has Welch's test and a margin of 2 %; the others pool the spread, and equal is a share below 1 %"
+TWO_TESTS = "compare decides by the interval of a ratio of few trials, on logarithms; the others by p of the difference"
 TWO_MARGINS = "compare says equal by its margin where the others say different by p"
-BEST_CELL = (
-    "the best setting is the best cell, also in factors whose effect is not significant; advise takes them alone"
-)
-PAGE_OF_STORE = "the page takes a store whose response is named for a table"
-NOT_ASKED_BESIDES = "summary and the page do not ask which columns go with those that were named"
-DRIFT_UNSEEN = "anova without named terms does not look for drift"
-PAGE_LEAVES_OUT = "the page leaves out a factor of four numbers, so its family is smaller"
-TERMS_LEFT_OUT = "anova leaves out a setting that follows from another, and does not say that they go together"
-THREE_FAMILIES = "compare, summary and rank correct for different families of responses"
 
 # (kind of DATA, question) on which commands disagree → the cause.
 PENDING_AGREEMENT: dict[tuple[str, str], str] = {
-    ("two levels", "default"): TWO_ERRORS,
-    ("two levels", "named"): SHARE_DECIDES,
-    ("two levels", "sides"): TWO_TESTS,
-    ("two factors", "default"): TWO_ERRORS,
-    ("two factors", "named"): SHARE_DECIDES,
-    ("interaction", "default"): TWO_ERRORS,
-    ("interaction", "named"): SHARE_DECIDES,
-    ("interaction", "best"): BEST_CELL,
-    ("three factors", "default"): TWO_ERRORS,
-    ("three factors", "named"): SHARE_DECIDES,
-    ("three factors", "cells"): TWO_MARGINS,
-    ("three factors", "best"): BEST_CELL,
-    ("unequal n", "default"): TWO_ERRORS,
-    ("unequal n", "named"): SHARE_DECIDES,
-    ("unequal n", "sides"): TWO_TESTS,
-    ("unequal spread", "default"): TWO_ERRORS,
-    ("unequal spread", "named"): SHARE_DECIDES,
-    ("unequal spread", "sides"): TWO_TESTS,
-    ("aliased", "named"): NOT_ASKED_BESIDES,
-    ("nested", "named"): NOT_ASKED_BESIDES,
-    ("measured in turn", "default"): DRIFT_UNSEEN,
-    ("measured in turn", "named"): SHARE_DECIDES,
+    ("interaction", "cells"): TWO_MARGINS,
     ("measured in turn", "sides"): TWO_TESTS,
-    ("missing on one side", "default"): TWO_ERRORS,
-    ("missing on one side", "named"): SHARE_DECIDES,
-    ("missing on one side", "sides"): TWO_TESTS,
-    ("ranks of trials", "default"): TWO_ERRORS,
-    ("ranks of trials", "named"): SHARE_DECIDES,
-    ("ranks of trials", "sides"): TWO_TESTS,
-    ("bring-ups", "default"): TWO_ERRORS,
-    ("bring-ups", "named"): SHARE_DECIDES,
-    ("one trial a setting", "default"): PAGE_LEAVES_OUT,
-    ("one trial a setting", "named"): SHARE_DECIDES,
-    ("two responses", "sides"): THREE_FAMILIES,
-    ("store", "default"): TWO_ERRORS,
-    ("store", "named"): SHARE_DECIDES,
-    ("store", "sides"): TWO_TESTS,
-    ("store, two factors", "default"): TWO_ERRORS,
-    ("store, two factors", "named"): SHARE_DECIDES,
-    ("store, operations", "sides"): THREE_FAMILIES,
-    ("store, cut short", "default"): TWO_ERRORS,
-    ("store, cut short", "named"): SHARE_DECIDES,
-    ("store, import", "default"): TERMS_LEFT_OUT,
-    ("store, import", "named"): SHARE_DECIDES,
-    ("store, import", "selection"): PAGE_OF_STORE,
+    ("two responses", "sides"): TWO_TESTS,
 }

@@ -129,7 +129,9 @@ def list_other_headlines(
 ) -> list[Response]:
     """Return the headline responses besides the ``selected``: all of them are one family of tests."""
     keys = {_get_key(response) for response in selected}
-    return [one for one in select_headline_responses(source, query, factors) if _get_key(one) not in keys]
+    return [
+        response for response in select_headline_responses(source, query, factors) if _get_key(response) not in keys
+    ]
 
 
 def _get_key(response: Response) -> tuple[str, ...]:

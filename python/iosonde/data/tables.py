@@ -70,11 +70,12 @@ def table_from_memory(table: Any) -> Table:
         )
     from iosonde.store.foreign import table_from_stream
 
-    return convert_quantity_columns(table_from_arrow(table_from_stream(table), "the table"))
+    return convert_quantity_columns(table_from_arrow(table_from_stream(table), "the table", nan_is_missing=True))
 
 
-def table_from_arrow(table: Any, source: str = "") -> Table:
-    """Convert a pyarrow.Table. A NaN that is not null becomes text, so that no computation uses it unnoticed."""
+def table_from_arrow(table: Any, source: str = "", *, nan_is_missing: bool = False) -> Table:
+    """Convert a pyarrow.Table. A NaN that is not null becomes text, so that no computation uses it unnoticed;
+    ``nan_is_missing``: it is a missing value, as NumPy and pandas write it."""
     from iosonde.store.arrays import MANY, PROFILE_KEY, column_to_floats, column_to_texts
 
     columns: dict[str, Column] = {}
@@ -91,6 +92,7 @@ def table_from_arrow(table: Any, source: str = "") -> Table:
         column, kind = table.column(place), str(table.schema.field(place).type)
         if kind.startswith(_NUMBERS):
             values, absent = column_to_floats(column)
+            absent = np.isnan(values) if nan_is_missing else absent
             if np.isfinite(values[~absent]).all() and not absent.all():
                 columns[name] = Column(name, values, label, unit)
                 continue

@@ -109,10 +109,10 @@ def _compare_other_headlines(
     is_of_groups = sides.group not in (None, EXPERIMENT) and sides.other is None and not sides.published
     if source is None or not (is_of_groups and query.response) or sides.gate is not None:
         return ()
-    shown = {_get_response_key(pair.part) for pair in plan.pairs}
+    displayed = {_get_response_key(pair.part) for pair in plan.pairs}
     try:
         every = _plan_comparison(source, ResponseQuery(clock=query.clock, level=query.level), sides)
-        pairs = [pair for pair in every.pairs if _get_response_key(pair.part) not in shown]
+        pairs = [pair for pair in every.pairs if _get_response_key(pair.part) not in displayed]
         matched = [average_within_bring_ups(split_pair_into_cells(pair)) for pair in pairs]
         comparisons = [_compare_cell(each, query, sides) for each in matched if not _describe_single_trial(each)]
     except IosondeError:

@@ -259,15 +259,16 @@ def describe_regression(
             "a single effect."
         )
     every = correct_slopes(regression, other_p_values)
-    chance = [one.slope.name for one in every if one.is_chance and not one.row and one.slope.name not in taken]
+    claimable = [tested for tested in every if tested.slope.name not in taken]
+    chance = [tested.slope.name for tested in claimable if tested.is_chance and not tested.row]
     more = _describe_correction(chance, every[0].family) if chance else ""
     if f.k == 1 and "[" not in f.names[1] and not taken:
         return f"{_describe_single_slope(regression, every[0], number)}{more}"
-    significant = [one.slope.name for one in every if one.is_significant and one.slope.name not in taken]
+    significant = [tested.slope.name for tested in claimable if tested.is_significant]
     effects_text = f"; significant effects: {', '.join(significant)}" if significant else ""
     if not significant and not taken:
         effects_text = "; no single effect is significant"
-    single = [f"{one.slope.name} (on {one.row})" for one in every if one.row]
+    single = [f"{tested.slope.name} (on {tested.row})" for tested in every if tested.row]
     alone = f" On a single row alone rest {join_names(single)}." if single else ""
     share = f"The predictors explain {100 * f.r2:.0f} % of the variation of {regression.response}"
     return f"{share}{effects_text}.{more}{alone}"

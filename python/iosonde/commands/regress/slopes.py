@@ -57,11 +57,11 @@ class CorrectedSlope:
 
 def correct_slopes(regression: Regression, other_p_values: Sequence[float] = ()) -> list[CorrectedSlope]:
     """Return the slope of each term, corrected (Holm) with ``other_p_values``: of the slopes of other responses."""
-    slopes, made = estimate_slopes(regression.fit), compare_two_values(regression.fit)
+    slopes, comparison = estimate_slopes(regression.fit), compare_two_values(regression.fit)
     p_values = [*(slope.p for slope in slopes), *other_p_values]
     family = sum(p is not None for p in p_values)
     is_plain = not any(regression.response.startswith(f"{name}(") for name in TRANSFORMS)
-    is_equal = made is not None and is_plain and made.verdict in (EQUAL, NEGLIGIBLE)
+    is_equal = comparison is not None and is_plain and comparison.verdict in (EQUAL, NEGLIGIBLE)
     return [
         CorrectedSlope(slope, p, family, regression.find_deciding_row(slope.name), regression.fit.level, is_equal)
         for slope, p in zip(slopes, adjust_by_holm(p_values), strict=False)
@@ -70,11 +70,13 @@ def correct_slopes(regression: Regression, other_p_values: Sequence[float] = ())
 
 def estimate_slopes(fit: Fit) -> list[Coefficient]:
     """Return the slopes of a fit. That of a single predictor with two values has the interval of ``compare``."""
-    slopes, made = fit.coefficients()[1:], compare_two_values(fit)
-    if made is None or fit.x is None or made.difference.low is None or made.difference.high is None:
+    slopes, comparison = fit.coefficients()[1:], compare_two_values(fit)
+    if comparison is None or fit.x is None:
         return slopes
-    step = float(np.ptp(fit.x[:, 1]))
-    return [replace(slopes[0], low=made.difference.low / step, high=made.difference.high / step, p=made.p)]
+    step, difference = float(np.ptp(fit.x[:, 1])), comparison.difference
+    if difference.low is None or difference.high is None:
+        return slopes
+    return [replace(slopes[0], low=difference.low / step, high=difference.high / step, p=comparison.p)]
 
 
 def compare_two_values(fit: Fit) -> Comparison | None:
@@ -94,8 +96,8 @@ def collect_other_p_values(
     source: Source, query: ResponseQuery, response: Response, terms: Sequence[str], robust: bool
 ) -> tuple[float, ...]:
     """Return the p values of the same terms' slopes for the other headline responses."""
-    asked = replace(query, response=(response.title,))
-    others = list_other_headlines(source, asked, [response], list_term_columns(terms, response.rows))
+    own_query = replace(query, response=(response.title,))
+    others = list_other_headlines(source, own_query, [response], list_term_columns(terms, response.rows))
     return tuple(p for other in others for p in _list_p_values(other, terms, query.level, robust))
 
 
@@ -110,9 +112,9 @@ def _list_p_values(response: Response, terms: Sequence[str], level: float, robus
 def warn_unequal_spread(regression: Regression) -> Iterator[str]:
     """Warn where the table, which has one spread, and the interval of the slope disagree."""
     pooled = regression.fit.coefficients()[1:]
-    for one, slope in zip(pooled, estimate_slopes(regression.fit), strict=True):
+    for plain, slope in zip(pooled, estimate_slopes(regression.fit), strict=True):
         alpha = 1 - regression.fit.level
-        if one.p is not None and slope.p is not None and (one.p < alpha) != (slope.p < alpha):
+        if plain.p is not None and slope.p is not None and (plain.p < alpha) != (slope.p < alpha):
             yield Message(
                 "unequal-spread",
                 "{factor}: with the spread of each setting, which decides, p = {p:.2g}; the table has one spread",

@@ -230,8 +230,8 @@ def _has_varied_settings(rows: Sequence[OverviewRow]) -> bool:
 
 
 def _sort_by_mean(rows: Sequence[OverviewRow]) -> list[OverviewRow]:
-    known = [row for row in rows if row.mean.value is not None]
-    return sorted(known, key=lambda row: row.mean.value or 0.0, reverse=not _is_lower_better(rows))
+    measured_rows = [row for row in rows if row.mean.value is not None]
+    return sorted(measured_rows, key=lambda row: row.mean.value or 0.0, reverse=not _is_lower_better(rows))
 
 
 def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
