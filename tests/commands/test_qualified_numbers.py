@@ -78,7 +78,7 @@ def test_settings_are_pooled_that_vary_within_one_size_of_one_series():
     response = respond(nodes=[1, 1, 2, 2], fs=["a", "b", "a", "b"], room=[1, 1, 2, 2], y=[1, 2, 3, 4])
 
     def find(*factors: str, settings: tuple[str, ...] = ("nodes", "fs", "room", "absent")) -> list[str]:
-        source: Any = SimpleNamespace(settings_among=lambda rows, titles: settings)
+        source: Any = SimpleNamespace(knows_factors=True, varying_factors=SimpleNamespace(names=settings))
         return _find_pooled_settings(source, response, factors)
 
     assert find("nodes") == ["fs"] and find("nodes", "fs") == [] and find("fs") == ["nodes", "room"]

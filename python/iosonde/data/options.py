@@ -13,7 +13,7 @@ from iosonde.core.levels import build_low_level_warning
 from iosonde.core.message import spell
 from iosonde.core.option_kinds import Level, Setting
 from iosonde.core.options import Data, Flag, NameList, Names, Text
-from iosonde.core.where import ALSO_INCOMPLETE
+from iosonde.core.where import ALSO_INCOMPLETE, parse_where
 from iosonde.foreign.reach import check_reachable
 
 from .query import LAST_DONE, ResponseQuery
@@ -66,18 +66,18 @@ class RowOptions(LevelOptions):
     def open(self, data: Any, *, ranks: bool = False) -> Source:
         """Open DATA with the conditions applied; warn of a damaged store. With ``ranks`` the single ranks of runs of
         very many are there, too. Raises InputError, DataError."""
-        from .source import Source, narrow_source, open_data
+        from .source import Source, open_data
 
         if isinstance(data, Source):
-            source = narrow_source(data, self.conditions, self.experiment).with_roles(self.roles)
+            source = data.narrow(parse_where(self.conditions), self.experiment).with_roles(self.roles)
             self._refuse_store_options_unless_several(source)
             return source
         if isinstance(data, (str, Path)):
             _announce_reading(Path(data))
         with_ranks = ranks or any(condition.startswith(RANK) for condition in self.conditions)
         source = open_data(data, self.conditions, self.experiment, with_ranks).with_roles(self.roles)
-        for problem in source.problems:
-            get_front_end().warn(problem)
+        for finding in source.damage:
+            get_front_end().warn(finding.sentence)
         self._refuse_store_options_unless_several(source)
         return source
 

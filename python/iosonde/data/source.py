@@ -24,7 +24,6 @@ __all__ = [
     "TableSource",
     "find_store",
     "is_table",
-    "narrow_source",
     "open_data",
     "separate_last_experiment",
 ]
@@ -80,11 +79,6 @@ def is_table(name: str) -> bool:
     """Return whether a table is at ``name``, neither a store nor a tool's output. Raises InputError, DataError."""
     is_file = is_pipe(name) or (get_suffix(name) in tables.TABLE_SUFFIXES and not Path(name).is_dir())
     return is_file and find_store(name) is None
-
-
-def narrow_source(source: Source, where: Sequence[str] = (), experiment: str | None = None) -> Source:
-    """Return the source with further conditions, of one experiment. Raises InputError, DataError."""
-    return source.narrow(parse_where(where), experiment)
 
 
 def separate_last_experiment(source: Source, cells: Sequence[str] = (), alike: bool = False) -> tuple[Source, str]:

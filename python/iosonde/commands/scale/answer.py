@@ -19,6 +19,7 @@ from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictStat
 from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
+from iosonde.data.roles import guess_roles
 from iosonde.data.source import Source
 from iosonde.model.scaling.analyse import Scaling, analyse_scaling
 from iosonde.model.scaling.best import BestSetting, select_best_settings
@@ -270,11 +271,17 @@ def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Serie
     return collection
 
 
+def _list_settings(source: Source, response: Response) -> Sequence[str]:
+    if source.knows_factors:
+        return source.varying_factors.names
+    return guess_roles(response.rows, [response.title]).settings
+
+
 def _find_pooled_settings(source: Source, response: Response, factors: Sequence[str]) -> list[str]:
     """Return the settings that differ between trials of one size of one series, which are pooled."""
     rows = response.rows
     try:
-        settings = source.settings_among(rows, [response.title])
+        settings = _list_settings(source, response)
     except DataError:  # of a column outside the query
         return []
     cells = [cell for _, cell in rows.groups(factors)]

@@ -20,10 +20,12 @@ from iosonde.core.column_units import is_rate
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict
 from iosonde.core.words import join_names
+from iosonde.data.options import RANK
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_assumption_warning, build_responses
 from iosonde.data.roles import guess_roles
 from iosonde.data.source import Source
+from iosonde.data.subsamples import TrialRows, average_trials
 from iosonde.data.varying import list_columns_in, list_other_settings
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
@@ -226,12 +228,14 @@ def count_pilot_trials(source: Source) -> int | None:
 def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) -> Overview:
     """Summarise columns as they are; computed ones under their own name. Rows of single ranks only if requested."""
     by = source.apart(by)
-    if source.selects_ranks(by):
+    if source.knows_factors and RANK in (*by, *(column for column, _, _ in source.where)):
         background = build_story_background(source.table, _list_other_columns(source, query.response, by), by)
         return overview.build_overview_from_table(source.table, query.response, by, query.level, (), background)
     table, names = add_computed_columns(source, source.run_rows, query, by)
     family = select_headline_responses(source, query, by) if source.has_response_columns else []
-    trials = source.average_parts(table, names, by)
+    trials = TrialRows(table)
+    if not source.knows_factors:
+        trials = average_trials(table, names, [table.column(name).name for name in by])
     table = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
     others = _list_other_columns(source, names, by)
     background = build_story_background(table, others, by, trials.are_parts)
