@@ -14,6 +14,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.table import Column, build_column, build_table
 from iosonde.core.types import Better, Experiment, Factor
 from iosonde.data import cells_with_units, derived, factors, headlines, in_use, responses, stored
+from iosonde.data.factors import VaryingFactors
 from iosonde.data.query import ResponseQuery
 from iosonde.data.response import Response, factor_from_column, response_from_column, transform_response
 from messages import assert_problem, raises
@@ -213,11 +214,11 @@ def test_a_computed_response_has_its_own_unit_and_direction(text, values, unit, 
 
 def test_a_response_of_a_column_has_the_unit_of_the_column_or_of_its_rows():
     table = build_table({"value": [1.0, 2.0], "unit": ["s", "s"], "fs": ["a", "b"]})
-    made = response_from_column(table, "value", [Factor("fs"), Factor("value")])
+    made = response_from_column(table, "value", VaryingFactors((Factor("fs"), Factor("value"))))
     assert (made.unit, made.lower_is_better, made.factors) == ("s", True, (Factor("fs"),))
     assert made.rows.columns["value"].unit == "s"
     labelled = replace(table, columns={"time (x)": build_column("time (x)", [1.0], "time", "")})
-    assert response_from_column(labelled, "time (x)", ()).metric == build_metric("time", "")
+    assert response_from_column(labelled, "time (x)", VaryingFactors()).metric == build_metric("time", "")
     assert factor_from_column(build_column("n", [2, None, 1], "n", "s")) == Factor("n", "s", (1, 2))
 
 

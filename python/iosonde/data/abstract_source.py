@@ -107,7 +107,7 @@ class Source(ABC):
     @property
     def varying_factors(self) -> VaryingFactors:
         """Known factors that vary over the complete runs, and the experiment if several would share a cell."""
-        return VaryingFactors((), {})
+        return VaryingFactors()
 
     def apart(self, cells: Sequence[str]) -> tuple[str, ...]:
         """Return the columns (or terms) that form cells, and the experiment if several would share one."""

@@ -17,6 +17,7 @@ from iosonde.core.table import Column, Table
 from . import roles
 from .looks import RANKS, TRIALS, get_last_word
 
+AVERAGED = "averaged-parts"  # code of the note on trials whose parts were averaged
 _WORDS = {*TRIALS, *RANKS}
 
 
@@ -58,7 +59,7 @@ def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str
     if len(groups) == len(table):
         return TrialRows(table)
     message = Message(
-        "averaged-parts", "n counts trials: the {parts} of each are averaged first", parts="ranks" if ranks else "rows"
+        AVERAGED, "n counts trials: the {parts} of each are averaged first", parts="ranks" if ranks else "rows"
     )
     return TrialRows(_average_groups(table, responses, groups), message)
 
