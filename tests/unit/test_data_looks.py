@@ -7,11 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from iosonde.commands.corpus import systems
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Column, Table, build_column, build_table
-from iosonde.data import csv_text, derived, experiments, looks, outcomes, systems, tables
+from iosonde.data import csv_text, derived, experiments, looks, outcomes, tables
 from iosonde.data.roles import guess_roles
 from iosonde.data.subsamples import average_trials
 from iosonde.store import plain_csv

@@ -8,12 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from iosonde.commands.advise import in_use
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.metrics import build_metric
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Column, build_column, build_table
 from iosonde.core.types import Better, Experiment, Factor
-from iosonde.data import cells_with_units, derived, factors, headlines, in_use, responses, stored
+from iosonde.data import cells_with_units, derived, factors, headlines, responses, stored
 from iosonde.data.factors import VaryingFactors
 from iosonde.data.query import ResponseQuery
 from iosonde.data.response import Response, factor_from_column, response_from_column, transform_response

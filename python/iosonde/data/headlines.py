@@ -34,20 +34,19 @@ def classify_rows(rows: Table, runs: Sequence[StoredRun], clock: str = "") -> Fo
     run_by_id = {run.id: run for run in runs}
     metrics, operations = rows.columns["metric"].values, rows.columns["operation"].values
     inside = rows.columns["includes"].values if "includes" in rows.columns else np.full(len(rows), "", dtype=object)
-    for (run,), at in rows.groups(["run"]):
-        if str(run) not in run_by_id:
-            continue
-        kinds = _find_headlines(run_by_id[str(run)], [(str(operations[i]), str(metrics[i])) for i in at])
-        by_operation: dict[str, list[int]] = {}
-        for i in at:
-            by_operation.setdefault(str(operations[i]), []).append(int(i))
-        for operation, places in by_operation.items():
-            if operation in kinds:
-                there = {str(metrics[i]): str(inside[i]) for i in places}
-                masks[0][places] = True
-                first = {choose_metric_by_clock(kind, there, clock) for kind in kinds[operation]}
-                masks[1][[i for i in places if str(metrics[i]) in first]] = True
-                masks[2][[i for i in places if is_iteration_summary(str(metrics[i]), there)]] = True
+    kinds_by_run = {
+        run: _find_headlines(run_by_id[str(run)], [(str(operations[i]), str(metrics[i])) for i in at])
+        for (run,), at in rows.groups(["run"])
+        if str(run) in run_by_id
+    }
+    for (run, operation), at in rows.groups(["run", "operation"]):
+        kinds = kinds_by_run.get(run, {}).get(str(operation))
+        if kinds is not None:
+            there = {str(metrics[i]): str(inside[i]) for i in at}
+            first = {choose_metric_by_clock(kind, there, clock) for kind in kinds}
+            masks[0][at] = True
+            masks[1][at] = [str(metrics[i]) in first for i in at]
+            masks[2][at] = [is_iteration_summary(str(metrics[i]), there) for i in at]
     return Foreign(*masks)
 
 

@@ -154,22 +154,18 @@ class StoredSource(Source):
 
     def separate_last(self, cells: Sequence[str] = (), alike: bool = False) -> tuple[Source, str]:
         """Return only the last experiment, with a note, if none was chosen and several would share a cell."""
-        if self.every or self.experiment is not None:
-            return self, ""
         ids = experiments.list_measured_experiments(self.runs)
-        shared = len(ids) > 1 and self._has_shared_cells(cells)
-        other = len(ids) > 1 and not shared and alike and self._has_missing_cells(cells or self.varying_factors.names)
+        if self.every or self.experiment is not None or len(ids) < 2:
+            return self, ""
+        if cells:
+            shared = len(self.apart(cells)) > len(cells)
+        else:
+            shared = experiments.EXPERIMENT in self.varying_factors.names
+        other = not shared and alike and self._has_missing_cells(cells or self.varying_factors.names)
         if not shared and not other:
             return self, ""
         why = ", as the others have other factors" if other else ""
         return self.narrow((), ids[-1]), experiments.build_choice_note(ids, ids[-1], why)
-
-    def _has_shared_cells(self, cells: Sequence[str]) -> bool:
-        return (
-            experiments.has_mixed_cells(self.table, cells)
-            if cells
-            else experiments.EXPERIMENT in self.varying_factors.names
-        )
 
     def _has_missing_cells(self, names: Sequence[str]) -> bool:
         """Return whether some trials have no value in one of these columns."""

@@ -16,8 +16,7 @@ from iosonde.importers import Text, fio_version, read, understand
 from iosonde.importers.runs import build_runs
 from iosonde.store import Store
 
-from .content import STANDARD_INPUT, get_suffix, is_pipe, read_content
-from .tables import TEXT_SUFFIXES
+from .content import STANDARD_INPUT, TEXT_SUFFIXES, get_suffix, is_pipe, read_content
 
 _EXPERIMENT = "imported"
 _stores: dict[bytes, Store] = {}  # by the content of the file

@@ -13,8 +13,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Column, Table
 from iosonde.core.where import parse_where
-
-from .source import Source, open_data
+from iosonde.data.source import Source, open_data
 
 YEAR = "year"
 _SYSTEM = (("institution", "system"), ("site", "system"), ("system",), ("institution",), ("site",))
