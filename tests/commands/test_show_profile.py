@@ -115,7 +115,8 @@ def test_what_was_assumed_is_one_line_and_is_what_was_stated(table):
         return text[text.index("~ data: ") : text.index(" ~ one")]
 
     assert line() == (
-        "~ data: bandwidth (MB/s) by fs, size, disk, setup; rank is part of a trial; host left out (constant)"
+        "~ data: bandwidth (MB/s) by fs, size, disk, setup; rank is part of a trial; "
+        "n counts trials: the ranks of each are averaged first; host left out (constant)"
     )
     stated = line("--roles", "disk+setup=one,size=fact")
     assert stated.startswith("~ data: bandwidth (MB/s) by fs, disk+setup; rank is part of a trial")

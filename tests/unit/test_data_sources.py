@@ -18,7 +18,7 @@ from iosonde.core.table import build_table
 from iosonde.core.types import Experiment, Factor, Observation
 from iosonde.data.experiments import resolve_single_experiment
 from iosonde.data.options import DataOptions
-from iosonde.data.query import EVERY, MetricChoice, ResponseQuery
+from iosonde.data.query import MetricChoice, ResponseQuery
 from iosonde.data.responses import build_responses
 from iosonde.data.source import Source, StoredSource, open_data
 from iosonde.data.table_source import TableSource, filter_table_source
@@ -174,7 +174,7 @@ def test_trials_are_rows_of_runs_by_time_and_warn_of_other_measurements(several)
     assert source.trials() is trials and source.trials(MetricChoice()) is not trials
     assert source.describe_concurrency({"one-0000", "one-0002"}) == []
     assert_problem(source.describe_concurrency(["one-0001"])[0], "concurrent-measurements", n_concurrent=1, n_runs=1)
-    assert source.iterations(EVERY).numbers("value").tolist() == [110.0, 100.0, 101.0, 120.0]
+    assert source.trials().iterations.numbers("value").tolist() == [110.0, 100.0, 101.0, 120.0]
     assert opened(several, "size=2", experiment="one").trials().warnings == ()
     every = opened(several)
     assert [len(every.trials(MetricChoice(clock)).rows) for clock in ("last_done", "first_done", "all")] == [5, 0, 7]

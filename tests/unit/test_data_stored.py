@@ -14,7 +14,7 @@ from iosonde.core.metrics import build_metric
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Column, build_column, build_table
 from iosonde.core.types import Better, Experiment, Factor
-from iosonde.data import cells_with_units, derived, factors, headlines, responses, stored
+from iosonde.data import cells_with_units, choice, derived, factors, responses, stored
 from iosonde.data.factors import VaryingFactors
 from iosonde.data.query import ResponseQuery
 from iosonde.data.response import Response, factor_from_column, response_from_column, transform_response
@@ -130,16 +130,16 @@ def test_rows_of_other_tools_their_headlines_and_their_summaries():
         }
     )
     own = run("own", phases=[{"index": 1, "name": "write"}])
-    masks = headlines.classify_rows(rows, [run("ior", {"import": {}}), own])
+    masks = choice.classify_rows(rows, [run("ior", {"import": {}}), own])
     assert masks.rows.tolist() == [True, True, True, False, False]
     assert masks.first.tolist() == [True, False, False, False, False]
     assert masks.computed.tolist() == [False, True, False, False, False]
-    kept = headlines.classify_rows(rows, [run("ior", {"import": {}}, headlines={"write": ["open_time"]})])
+    kept = choice.classify_rows(rows, [run("ior", {"import": {}}, headlines={"write": ["open_time"]})])
     assert kept.first.tolist() == [False, False, True, False, False]
     step = run("ior", phases=[{"index": 1, "name": "write", "command": "dd"}])
-    spoken = headlines.classify_rows(rows, [step])
+    spoken = choice.classify_rows(rows, [step])
     assert spoken.rows.tolist()[:3] == [True] * 3 and not spoken.first.any()
-    assert not headlines.classify_rows(build_table({"run": ["ior"]}), [step]).rows.any()
+    assert not choice.classify_rows(build_table({"run": ["ior"]}), [step]).rows.any()
 
 
 @pytest.mark.parametrize(

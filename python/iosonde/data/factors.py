@@ -105,10 +105,9 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
     # If another setting changes with each job, jobs are no crossed settings, and known by name: all follows from them.
     job = by_name.get(JOB, "")
     is_job_first = any(is_bijective(trials, job, name) for name in (*varying, *others) if job and name != job)
-    place_by_name = {name: place for place, name in enumerate(_SIZES)} | {JOB: -1 if is_job_first else len(_SIZES) + 1}
     selected: list[str] = []
     confounded: dict[str, str] = {}
-    for name in sorted(varying, key=lambda column: place_by_name.get(strip_factor_prefix(column), len(_SIZES))):
+    for name in sorted(varying, key=lambda column: _find_position(column, is_job_first)):
         if name == job and is_determined(trials, job, selected):
             continue  # a label of crossed settings
         twin = next((other for other in selected if is_bijective(trials, other, name)), None)
@@ -131,6 +130,14 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
         for names in (selected, confounded)
     )
     return VaryingFactors(selected_factors, confounded, twins).with_roles(trials)
+
+
+def _find_position(column: str, is_job_first: bool = False) -> int:
+    """Return the place of a declared factor: sizes first, but a job before or after all others."""
+    name = strip_factor_prefix(column)
+    if name == JOB:
+        return -1 if is_job_first else len(_SIZES) + 1
+    return _SIZES.index(name) if name in _SIZES else len(_SIZES)
 
 
 def _map_target_to_factors(
@@ -195,10 +202,8 @@ def _list_settings(run: StoredRun) -> list[str]:
 
 def _build_factor(rows: Table, column: str, declared: Factor | None) -> Factor:
     """Build a factor with its measured levels. Undeclared factors are observed."""
-    levels = rows.columns[column].levels
-    if declared is None:
-        return Factor(column, "", levels, Role.OBSERVED)
-    return Factor(column, declared.unit, levels, declared.role)
+    declared = declared or Factor(column, role=Role.OBSERVED)
+    return Factor(column, declared.unit, rows.columns[column].levels, declared.role)
 
 
 def is_separable(rows: Table, name: str, other: str) -> bool:

@@ -36,29 +36,27 @@ def _iter_responses(source: StoredSource, query: ResponseQuery) -> Iterator[Resp
     if not query.response:
         trials = source.trials(query.choice)
         source.require_trials(trials.rows)
-        yield from _iter_metrics(source, query, query.choice, trials)
+        yield from _iter_metrics(source, query, trials)
 
 
-def _iter_metrics(
-    source: StoredSource, query: ResponseQuery, choice: MetricChoice, trials: stored.Trials
-) -> Iterator[Response]:
+def _iter_metrics(source: StoredSource, query: ResponseQuery, trials: stored.Trials) -> Iterator[Response]:
     """Yield a response for each operation and metric of these trials."""
     by = source.apart(query.on) or source.varying_factors.names
-    single = all(run.imported for run in source.runs) and _has_single_runs(trials.rows, by)
-    for (operation, metric), places in trials.rows.groups(_KIND):
+    is_single = all(run.imported for run in source.runs) and _has_single_runs(trials.rows, by)
+    iterations = dict(trials.iterations.groups(_KIND)) if is_single else {}
+    for key, places in trials.rows.groups(_KIND):
         places = np.sort(places)
-        rows = trials.rows.take(places)
-        several = _select_iterations(source, choice, str(operation), str(metric)) if single else rows
-        within = len(several) > len(rows)
+        within = is_single and len(iterations[key]) > len(places)
+        rows = trials.iterations.take(np.sort(iterations[key])) if within else trials.rows.take(places)
         yield replace(
-            _build_metric_response(source, str(operation), str(metric), several if within else rows),
+            _build_metric_response(source, rows, *map(str, key)),
             at=None if within else trials.at[places],
             within_run=within,
             warnings=trials.warnings,
         )
 
 
-def _build_metric_response(source: StoredSource, operation: str, metric: str, rows: Table) -> Response:
+def _build_metric_response(source: StoredSource, rows: Table, operation: str, metric: str) -> Response:
     title, unit = f"{operation} {metric}", str(rows.column("unit").values[0])
     table = replace(rows, columns={**rows.columns, title: Column(title, rows.numbers(VALUE), title, unit)})
     response = response_from_column(table, title, source.varying_factors)
@@ -86,7 +84,7 @@ def _responses_from_metric(
 ) -> Iterator[Response]:
     """Yield the responses of a name as a metric; for an ``operation`` those of the chosen metrics, if it has them."""
     for choice in (*([query.choice] if query.metric and operation else []), MetricChoice(query.clock, (text,))):
-        candidates = _iter_metrics(source, query, choice, source.trials(choice))
+        candidates = _iter_metrics(source, query, source.trials(choice))
         matches = [candidate for candidate in candidates if not operation or candidate.operation == text]
         yield from matches
         if matches:
@@ -158,12 +156,6 @@ def _build_value_response(source: StoredSource, query: ResponseQuery) -> Respons
         rows, warnings = (clock_trials.rows, clock_trials.warnings) if len(clock_trials.rows) else (rows, ())
         stored.check_single_kind(rows, extra_columns)
     return replace(response_from_column(rows, VALUE, source.varying_factors), warnings=warnings)
-
-
-def _select_iterations(source: StoredSource, choice: MetricChoice, operation: str, metric: str) -> Table:
-    """Return a tool's own iterations of one operation and metric."""
-    rows = source.iterations(choice)
-    return rows.take((column_to_texts(rows, "operation") == operation) & (column_to_texts(rows, "metric") == metric))
 
 
 def _has_single_runs(rows: Table, by: Sequence[str]) -> bool:

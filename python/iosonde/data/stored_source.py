@@ -13,8 +13,9 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment
 
-from . import experiments, factors, headlines, stored
+from . import experiments, factors, stored
 from .abstract_source import Conditions, Source
+from .choice import Foreign, classify_rows
 from .query import EVERY, LAST_DONE, MetricChoice
 from .stored_profile import profile_campaign
 from .stored_results import read_results, read_runs
@@ -35,7 +36,7 @@ class StoredSource(Source):
     every: bool = False
     ranks: bool = True
     _trials_by_choice: dict[MetricChoice, stored.Trials] = field(default_factory=dict, init=False, compare=False)
-    _foreign_by_clock: dict[str, headlines.Foreign] = field(default_factory=dict, init=False, compare=False)
+    _foreign_by_clock: dict[str, Foreign] = field(default_factory=dict, init=False, compare=False)
 
     def __repr__(self) -> str:
         """Return the origin and the amount of data."""
@@ -100,10 +101,6 @@ class StoredSource(Source):
             self._trials_by_choice[choice] = replace(trials, warnings=(*trials.warnings, *notes))
         return self._trials_by_choice[choice]
 
-    def iterations(self, choice: MetricChoice) -> Table:
-        """Return the rows of ``trials``, with a row for each of a tool's own iterations."""
-        return stored.select_iterations(self.run_rows, choice, self._classify_rows(choice.clock))
-
     @cached_property
     def run_rows(self) -> Table:
         """Rows of whole runs, with a tool's own iterations. Raises InputError if only single ranks remain."""
@@ -127,10 +124,10 @@ class StoredSource(Source):
         rows = self.run_rows.take(self._classify_rows("").rows)
         return frozenset(str(value) for value in rows.columns["operation"].values) if len(rows) else frozenset()
 
-    def _classify_rows(self, clock: str) -> headlines.Foreign:
+    def _classify_rows(self, clock: str) -> Foreign:
         key = "" if clock == LAST_DONE or "," in clock else clock
         if key not in self._foreign_by_clock:
-            self._foreign_by_clock[key] = headlines.classify_rows(self.run_rows, self.runs, key)
+            self._foreign_by_clock[key] = classify_rows(self.run_rows, self.runs, key)
         return self._foreign_by_clock[key]
 
     def narrow(self, conditions: Conditions, experiment: str | None) -> Source:
@@ -161,16 +158,12 @@ class StoredSource(Source):
             shared = len(self.apart(cells)) > len(cells)
         else:
             shared = experiments.EXPERIMENT in self.varying_factors.names
-        other = not shared and alike and self._has_missing_cells(cells or self.varying_factors.names)
+        columns = [self.trial_rows.columns.get(name) for name in cells or self.varying_factors.names]
+        other = not shared and alike and any(column.missing.any() for column in columns if column is not None)
         if not shared and not other:
             return self, ""
         why = ", as the others have other factors" if other else ""
         return self.narrow((), ids[-1]), experiments.build_choice_note(ids, ids[-1], why)
-
-    def _has_missing_cells(self, names: Sequence[str]) -> bool:
-        """Return whether some trials have no value in one of these columns."""
-        columns = self.trial_rows.columns
-        return any(columns[name].missing.any() for name in names if name in columns)
 
 
 def open_campaign(

@@ -30,7 +30,7 @@ def responses_from_table(source: Source, query: ResponseQuery) -> list[Response]
     table = source.table
     if not len(table):
         raise InputError("no-rows", "{source} has no rows", "use a table with measurements", source=source.name)
-    expressions = [(text, _parse_response(table, text)) for text in query.response]
+    expressions = [(text, derived.parse_over_table(text, table)) for text in query.response]
     columns = [table.column(expression.names[0] if expression else text).name for text, expression in expressions]
     column_roles = None if query.response and query.on else roles.guess_roles(table, columns, query.on or None)
     if column_roles is not None and not query.response:
@@ -90,14 +90,3 @@ def _format_name(table: Table, name: str) -> str:
 
 def _join_some(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} columns"
-
-
-def _parse_response(table: Table, text: str) -> derived.Derived | None:
-    """Return the expression; None for a plain column. Raises InputError, DataError."""
-    if table.has_column(text):
-        return None
-    names = [*table.columns, *(column.label for column in table.columns.values())]
-    expression = derived.parse_expression(text, names)
-    if expression is None:
-        table.column(text)  # raises, with the nearest names
-    return expression
