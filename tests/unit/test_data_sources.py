@@ -8,10 +8,6 @@ from pathlib import Path
 import pytest
 from test_data_factors import NOW, trial
 
-from iosonde.answers.tools import find_own_clock
-from iosonde.commands.plot.chosen import _move_operations_to_responses
-from iosonde.commands.report.questions import list_factor_names
-from iosonde.commands.scale.answer import _list_settings
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.hardware import SOURCE as PROBE
 from iosonde.core.table import build_table
@@ -62,34 +58,6 @@ def test_only_a_campaign_without_rows_misses_trials(campaign, table):
     table.require_trials(table.table.take([]))
     with raises("no-results"):
         campaign.require_trials(campaign.table.take([]))
-
-
-def split_metrics(source: Source, *metrics: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    query = _move_operations_to_responses(source, ResponseQuery(metric=metrics))
-    return query.response, query.metric
-
-
-def test_names_among_metrics_are_operations_or_columns(campaign, table):
-    assert split_metrics(campaign, "write", "bandwidth", "write seconds") == (
-        ("write", "write seconds"),
-        ("bandwidth",),
-    )
-    assert split_metrics(table, "rate", "all") == (("rate",), ())
-
-
-def list_settings(source: Source, query: ResponseQuery) -> list[str]:
-    return list(_list_settings(source, build_responses(source, query)[0]))
-
-
-def test_settings_are_declared_or_guessed(campaign, table):
-    assert list_settings(campaign, ResponseQuery(("value",))) == campaign.varying_factors.names
-    assert list_settings(table, ResponseQuery(("rate (MB/s)",))) == ["nodes"]
-    assert list_factor_names(table) == table.table.names and not table.varying_factors.names
-
-
-def test_a_clock_is_that_of_our_engine(campaign, table):
-    query = ResponseQuery()
-    assert find_own_clock(campaign, query) == "last_done" and find_own_clock(table, query) == ""
 
 
 def ior_trial(number: int, **factors):
@@ -155,9 +123,8 @@ def test_experiments_of_a_campaign_are_those_of_its_runs(several):
 
 def test_factors_of_a_campaign_vary_or_are_declared(several):
     one, every = opened(several, experiment="one"), opened(several)
-    assert (one.varying_factors.names, list_factor_names(one)) == (["size"], ["size", "nodes", "fixed"])
+    assert one.varying_factors.names == ["size"]
     assert every.varying_factors.names == ["size", "depth"]
-    assert list_factor_names(every) == ["size", "depth", "nodes", "fixed"]
     assert one.units() == {"nodes": "hosts", "size": "bytes", "block_size": "bytes"}
     assert opened(several, experiment="two").units() == {"depth": "m"}
     assert (every.apart(["nodes"]), every.apart([])) == (("nodes",), ())
@@ -189,14 +156,9 @@ def test_rows_of_single_ranks_are_no_trials(several):
     assert len(opened(several, "operation=none").run_rows) == 0
 
 
-def test_operations_of_other_tools_have_no_clock_of_ours(several):
+def test_operations_of_other_tools_are_foreign(several):
     one, two, every = (opened(several, experiment=word) for word in ("one", "two", "all"))
     assert (one.foreign, two.foreign, every.foreign) == (frozenset(), {"read"}, {"read"})
-    assert [find_own_clock(source, ResponseQuery()) for source in (one, two, every)] == ["last_done", "", "last_done"]
-    assert find_own_clock(every, ResponseQuery(metric=("open_time",))) == ""
-    assert find_own_clock(opened(several, "operation=none"), ResponseQuery(clock="overlap")) == "overlap"
-    names = ("read", "write x", "tcp")
-    assert split_metrics(every, *names, "bandwidth") == (names, ("bandwidth",))
 
 
 def test_values_of_a_campaign_are_of_one_kind_unless_columns_separate_them(several):

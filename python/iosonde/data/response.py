@@ -95,8 +95,8 @@ class Response:
         return replace(self, factors=(*self.factors, *more), confounded=confounded, twins=())
 
 
-def response_from_column(table: Table, name: str, known: factors.VaryingFactors) -> Response:
-    """Build a response from a column, whose unit may be in the column ``unit``, with the ``known`` factors."""
+def response_from_column(table: Table, name: str, varying: factors.VaryingFactors) -> Response:
+    """Build a response from a column, whose unit may be in the column ``unit``, with the ``varying`` factors."""
     column = table.column(name)
     rows = table
     unit = column.unit
@@ -107,9 +107,9 @@ def response_from_column(table: Table, name: str, known: factors.VaryingFactors)
         name,
         build_metric(column.label or column.name, unit),
         rows,
-        tuple(factor for factor in known.factors if factor.name != column.name),
-        confounded=tuple(known.confounded.items()),
-        twins=known.twins,
+        tuple(factor for factor in varying.factors if factor.name != column.name),
+        confounded=tuple(varying.confounded.items()),
+        twins=varying.twins,
     )
 
 

@@ -97,9 +97,9 @@ def _compute_responses(
     """Evaluate an expression over one response and the columns of its trials. Raises InputError if it names none, or
     two."""
     titles = [f"{operation} {metric}" for operation in operations for metric in metrics]
-    known = [*titles, *operations, *metrics]
-    expression = _parse_response(source, text, [*known, *source.table.names], sorted(operations))
-    response_names = [name for name in expression.names if name in {VALUE, *known}]
+    responses = [*titles, *operations, *metrics]
+    expression = _parse_response(source, text, [*responses, *source.table.names], sorted(operations))
+    response_names = [name for name in expression.names if name in {VALUE, *responses}]
     if len(response_names) > 1:
         raise InputError(
             "too-many-responses",

@@ -45,8 +45,6 @@ def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str
     cells = list(dict.fromkeys((*factors, *column_roles.settings, *column_roles.select(ColumnRole.COVARIATE))))
     counters = [name for name in column_roles.select(ColumnRole.REPETITION) if name not in cells]
     trials = sorted(counters, key=lambda name: _find_depth(table.column(name)))
-    if not ranks and not trials:
-        return TrialRows(table)
     groups = _group_trials(table, cells, trials, ranks, column_roles)
     if groups is None:
         message = Message(

@@ -38,11 +38,11 @@ def responses_from_table(source: Source, query: ResponseQuery) -> list[Response]
         expressions = [(name, None) for name in columns]
     settings = () if column_roles is None else column_roles.settings
     set_columns = [table.column(name) for name in settings]
-    known = VaryingFactors(tuple(factor_from_column(column) for column in set_columns if column.is_varying))
+    varying = VaryingFactors(tuple(factor_from_column(column) for column in set_columns if column.is_varying))
     trials = average_trials(table, columns, [table.column(name).name for name in query.on])
-    candidates = [_build_response(trials.rows, text, expression, known) for text, expression in expressions]
+    candidates = [_build_response(trials.rows, text, expression, varying) for text, expression in expressions]
     warnings: tuple[str, ...] = (trials.note,) if trials.note else ()
-    if column_roles is not None and known.factors and not query.on:
+    if column_roles is not None and varying.factors and not query.on:
         titles = [candidate.title for candidate in candidates]
         names = [name for name in candidates[0].names if name not in titles]
         averaged = "" if trials.are_parts else trials.note
@@ -54,11 +54,11 @@ def responses_from_table(source: Source, query: ResponseQuery) -> list[Response]
     ]
 
 
-def _build_response(table: Table, text: str, expression: derived.Derived | None, known: VaryingFactors) -> Response:
+def _build_response(table: Table, text: str, expression: derived.Derived | None, varying: VaryingFactors) -> Response:
     if expression is None:
-        return response_from_column(table, text, known)
+        return response_from_column(table, text, varying)
     columns = {name: table.numbers(name) for name in expression.names}
-    base = replace(response_from_column(table, expression.names[0], VaryingFactors()), factors=known.factors)
+    base = replace(response_from_column(table, expression.names[0], VaryingFactors()), factors=varying.factors)
     return transform_response(base, expression, columns, expression.text, expression.names[0])
 
 
