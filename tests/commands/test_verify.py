@@ -15,7 +15,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.table import build_table
 from iosonde.core.types import Experiment
 from iosonde.data import stored
-from iosonde.data.headlines import classify_rows
+from iosonde.data.choice import classify_rows
 from iosonde.data.query import EVERY
 from iosonde.stats.overview import verify
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell

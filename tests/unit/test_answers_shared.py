@@ -482,7 +482,7 @@ def test_only_factors_that_were_set_are_learned_from(monkeypatch):
     response = SimpleNamespace(title="v", rows=rows, factors=factors, unit="s", warnings=["w"], within_run=False)
     response.confounded, response.with_scattered = [("a", "c")], lambda: response
     monkeypatch.setattr(learned_module, "choose_response", lambda source, query: response)
-    source = SimpleNamespace(apart=lambda on: on, declared_units={"c": "MiB"})
+    source = SimpleNamespace(apart=lambda on: on, knows_factors=True, units=lambda: {"c": "MiB"})
     learned = select_examples(cast(Any, source), ResponseQuery())
     assert list_set_factors(cast(Any, response)) == ["b", "c"]
     assert [(feature.name, feature.unit) for feature in learned.examples.features] == [("c", "MiB")]
@@ -525,7 +525,7 @@ def build_clocked(rows: dict[str, list], **more) -> Any:
         runs=runs,
         foreign={"write", "read"},
         trials=lambda choice: SimpleNamespace(rows=build_table(rows)),
-        own_clock=lambda choice: f"clock {choice.clock}",
+        knows_factors=True,
         **more,
     )
 
@@ -552,7 +552,7 @@ def test_each_tool_is_named_with_what_its_clock_includes():
     without.runs = ()
     assert list_tool_clocks(without, ResponseQuery()) == ()
     queries = (ResponseQuery(clock="overlap"), ResponseQuery(("v",)), ResponseQuery(metric=("iops",)))
-    assert [find_own_clock(without, query) for query in queries] == ["clock overlap", "", ""]
+    assert [find_own_clock(without, query) for query in queries] == ["overlap", "", ""]
 
 
 def test_each_run_is_read_once_for_all_who_want_it():

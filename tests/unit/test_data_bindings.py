@@ -182,7 +182,7 @@ def test_a_store_is_read_under_the_settings_name_and_not_changed(tmp_path):
         run = store_samples.run(f"e-{number}", experiment="e", factors={"t": level, "transfer_size": size})
         store.append(run)
     source = open_data(store)
-    assert source.varying_factors.names == ["transfer_size"] and source.factor_names == ["transfer_size"]
+    assert source.varying_factors.names == ["transfer_size"]
     assert source.units()["t"] == source.units()["transfer_size"] == "bytes"
     assert [run["factors"]["t"] for run in store.runs()] == ["4k", "1m", "4k"]
     assert len(open_data(store, ["t=4k"]).runs) == len(open_data(store, ["transfer_size=4k"]).runs) == 2

@@ -12,8 +12,9 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.hardware import SOURCE as PROBE
 from iosonde.core.table import build_table
 from iosonde.core.types import Experiment, Factor, Observation
+from iosonde.data.experiments import resolve_single_experiment
 from iosonde.data.options import DataOptions
-from iosonde.data.query import EVERY, MetricChoice, ResponseQuery
+from iosonde.data.query import MetricChoice, ResponseQuery
 from iosonde.data.responses import build_responses
 from iosonde.data.source import Source, StoredSource, open_data
 from iosonde.data.table_source import TableSource, filter_table_source
@@ -42,8 +43,8 @@ def table(tmp_path) -> Source:
 def test_only_a_campaign_has_runs_operations_and_experiments(campaign, table):
     assert (len(campaign.runs), len(campaign.all_runs), len(campaign.experiments)) == (4, 4, 1)
     assert table.runs == table.all_runs == table.probes == table.experiments == table.all_experiments == ()
-    assert campaign.has_operations and len(campaign.operations(campaign.runs[0].id)) == 0
-    assert not table.has_operations and table.find_problems() == []
+    assert campaign.knows_factors and len(campaign.operations(campaign.runs[0].id)) == 0
+    assert not table.knows_factors and table.find_problems() == [] and len(table.operations("run")) == 0
 
 
 def test_a_table_is_no_campaign(campaign, table):
@@ -57,24 +58,6 @@ def test_only_a_campaign_without_rows_misses_trials(campaign, table):
     table.require_trials(table.table.take([]))
     with raises("no-results"):
         campaign.require_trials(campaign.table.take([]))
-
-
-def test_names_among_metrics_are_operations_or_columns(campaign, table):
-    assert campaign.split_metrics(("write", "bandwidth", "write seconds")) == (
-        ("write", "write seconds"),
-        ("bandwidth",),
-    )
-    assert table.split_metrics(("rate", "all")) == (("rate",), ())
-
-
-def test_settings_are_declared_or_guessed(campaign, table):
-    assert list(campaign.settings_among(campaign.table, ["value"])) == list(campaign.varying_factors.names)
-    assert list(table.settings_among(table.table, ["rate (MB/s)"])) == ["nodes"]
-    assert table.factor_names == table.table.names and not table.varying_factors.names
-
-
-def test_a_clock_is_that_of_our_engine(campaign, table):
-    assert campaign.own_clock(MetricChoice()) == "last_done" and table.own_clock(EVERY) == ""
 
 
 def ior_trial(number: int, **factors):
@@ -132,19 +115,17 @@ def test_experiments_of_a_campaign_are_those_of_its_runs(several):
     source = opened(several, experiment="one")
     assert ids(source.experiments) == ["one"] and ids(source.all_experiments) == ["one", "two", "planned"]
     assert ids(opened(several).experiments) == ["one", "two"]
-    assert source.experiment_of(opened(several).runs[-2]).name == "the second"
+    assert several.experiment(opened(several).runs[-2].experiment).name == "the second"
     with raises("unknown-experiment", InputError):
-        source.experiment_of(opened(several).probes[0])
+        several.experiment(opened(several).probes[0].experiment)
     assert source.find_problems() == [] and source.damage == ()
 
 
 def test_factors_of_a_campaign_vary_or_are_declared(several):
     one, every = opened(several, experiment="one"), opened(several)
-    assert (one.varying_factors.names, one.factor_names) == (["size"], ["size", "nodes", "fixed"])
-    assert every.varying_factors.names == ["size", "depth"] == list(every.settings_among(every.table, ["value"]))
-    assert every.factor_names == ["size", "depth", "nodes", "fixed"]
-    assert (one.client_column, opened(several, "operation=none").client_column) == ("nodes", "nodes")
-    assert one.units() == one.declared_units == {"nodes": "hosts", "size": "bytes", "block_size": "bytes"}
+    assert one.varying_factors.names == ["size"]
+    assert every.varying_factors.names == ["size", "depth"]
+    assert one.units() == {"nodes": "hosts", "size": "bytes", "block_size": "bytes"}
     assert opened(several, experiment="two").units() == {"depth": "m"}
     assert (every.apart(["nodes"]), every.apart([])) == (("nodes",), ())
     assert every.apart(["size", "depth"]) == ("size", "depth")
@@ -160,7 +141,7 @@ def test_trials_are_rows_of_runs_by_time_and_warn_of_other_measurements(several)
     assert source.trials() is trials and source.trials(MetricChoice()) is not trials
     assert source.describe_concurrency({"one-0000", "one-0002"}) == []
     assert_problem(source.describe_concurrency(["one-0001"])[0], "concurrent-measurements", n_concurrent=1, n_runs=1)
-    assert source.iterations(EVERY).numbers("value").tolist() == [110.0, 100.0, 101.0, 120.0]
+    assert source.trials().iterations.numbers("value").tolist() == [110.0, 100.0, 101.0, 120.0]
     assert opened(several, "size=2", experiment="one").trials().warnings == ()
     every = opened(several)
     assert [len(every.trials(MetricChoice(clock)).rows) for clock in ("last_done", "first_done", "all")] == [5, 0, 7]
@@ -173,19 +154,11 @@ def test_rows_of_single_ranks_are_no_trials(several):
     with raises("no-trials", InputError, name=several.path):
         _ = probe.run_rows
     assert len(opened(several, "operation=none").run_rows) == 0
-    assert [every.selects_ranks(columns) for columns in ((), ("nodes",), ("nodes", "rank"))] == [False, False, True]
-    assert opened(several, "rank=0").selects_ranks(()) and not opened(several, "nodes=1").selects_ranks(())
-    assert every.average_parts(every.table, ["value"], ["nodes"]).rows is every.table
 
 
-def test_operations_of_other_tools_have_no_clock_of_ours(several):
+def test_operations_of_other_tools_are_foreign(several):
     one, two, every = (opened(several, experiment=word) for word in ("one", "two", "all"))
     assert (one.foreign, two.foreign, every.foreign) == (frozenset(), {"read"}, {"read"})
-    opening = MetricChoice(metric=("open_time",))
-    assert [one.own_clock(MetricChoice()), two.own_clock(MetricChoice())] == ["last_done", ""]
-    assert [every.own_clock(MetricChoice()), every.own_clock(opening), two.own_clock(opening)] == ["last_done", "", ""]
-    assert opened(several, "operation=none").own_clock(MetricChoice("overlap")) == "overlap"
-    assert every.split_metrics(("read", "write x", "bandwidth", "tcp")) == (("read", "write x", "tcp"), ("bandwidth",))
 
 
 def test_values_of_a_campaign_are_of_one_kind_unless_columns_separate_them(several):
@@ -231,7 +204,7 @@ def test_a_narrower_campaign_keeps_its_choice_of_ranks(several):
     ("word", "chosen"), [("one", "one"), ("the first", "one"), (None, "two"), ("last", "two"), ("all", None)]
 )
 def test_the_last_of_several_experiments_is_chosen_unless_another_is_named(several, word, chosen):
-    assert opened(several).resolve_single_experiment(word) == chosen
+    assert resolve_single_experiment(several, word) == chosen
 
 
 def test_experiments_with_other_factors_are_separated_where_they_must_be_alike(several):
@@ -275,7 +248,6 @@ def test_damage_is_that_of_documents_and_problems_also_of_contents(tmp_path: Pat
     source = opened(store)
     assert [finding.evidence["path"] for finding in source.damage] == ["runs/e-0001"]
     assert sorted(finding.evidence["path"] for finding in source.find_problems()) == ["runs/e-0000", "runs/e-0001"]
-    assert source.problems == tuple(finding.sentence for finding in source.damage)
 
 
 MEASURED = {

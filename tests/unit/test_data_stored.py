@@ -13,7 +13,8 @@ from iosonde.core.metrics import build_metric
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Column, build_column, build_table
 from iosonde.core.types import Better, Experiment, Factor
-from iosonde.data import cells_with_units, derived, factors, headlines, in_use, responses, stored
+from iosonde.data import cells_with_units, choice, derived, factors, responses, stored
+from iosonde.data.factors import VaryingFactors
 from iosonde.data.query import ResponseQuery
 from iosonde.data.response import Response, factor_from_column, response_from_column, transform_response
 from messages import assert_problem, raises
@@ -128,16 +129,16 @@ def test_rows_of_other_tools_their_headlines_and_their_summaries():
         }
     )
     own = run("own", phases=[{"index": 1, "name": "write"}])
-    masks = headlines.classify_rows(rows, [run("ior", {"import": {}}), own])
+    masks = choice.classify_rows(rows, [run("ior", {"import": {}}), own])
     assert masks.rows.tolist() == [True, True, True, False, False]
     assert masks.first.tolist() == [True, False, False, False, False]
     assert masks.computed.tolist() == [False, True, False, False, False]
-    kept = headlines.classify_rows(rows, [run("ior", {"import": {}}, headlines={"write": ["open_time"]})])
+    kept = choice.classify_rows(rows, [run("ior", {"import": {}}, headlines={"write": ["open_time"]})])
     assert kept.first.tolist() == [False, False, True, False, False]
     step = run("ior", phases=[{"index": 1, "name": "write", "command": "dd"}])
-    spoken = headlines.classify_rows(rows, [step])
+    spoken = choice.classify_rows(rows, [step])
     assert spoken.rows.tolist()[:3] == [True] * 3 and not spoken.first.any()
-    assert not headlines.classify_rows(build_table({"run": ["ior"]}), [step]).rows.any()
+    assert not choice.classify_rows(build_table({"run": ["ior"]}), [step]).rows.any()
 
 
 @pytest.mark.parametrize(
@@ -213,11 +214,11 @@ def test_a_computed_response_has_its_own_unit_and_direction(text, values, unit, 
 
 def test_a_response_of_a_column_has_the_unit_of_the_column_or_of_its_rows():
     table = build_table({"value": [1.0, 2.0], "unit": ["s", "s"], "fs": ["a", "b"]})
-    made = response_from_column(table, "value", [Factor("fs"), Factor("value")])
+    made = response_from_column(table, "value", VaryingFactors((Factor("fs"), Factor("value"))))
     assert (made.unit, made.lower_is_better, made.factors) == ("s", True, (Factor("fs"),))
     assert made.rows.columns["value"].unit == "s"
     labelled = replace(table, columns={"time (x)": build_column("time (x)", [1.0], "time", "")})
-    assert response_from_column(labelled, "time (x)", ()).metric == build_metric("time", "")
+    assert response_from_column(labelled, "time (x)", VaryingFactors()).metric == build_metric("time", "")
     assert factor_from_column(build_column("n", [2, None, 1], "n", "s")) == Factor("n", "s", (1, 2))
 
 
@@ -293,35 +294,6 @@ def test_one_response_is_chosen_for_each_operation(monkeypatch):
 )
 def test_scattered_numbers_can_be_separated(levels, other, is_separable):
     assert factors.is_separable(build_table({"a": levels, "b": other}), "a", "b") is is_separable
-
-
-def in_use_of(levels: list[dict], rows: dict, names=("fs", "n")):
-    runs = tuple(run(f"r{place}", {"levels_found": found}) for place, found in enumerate(levels))
-    source = SimpleNamespace(
-        experiments=(Experiment("e", "e", [], {}, [], 1, ""),), all_runs=(*runs, run("x", experiment="other"))
-    )
-    return in_use.find_initial_levels(source, build_table(rows), names)
-
-
-ROWS = {"fs": ["nfs", "xfs"], "n": [4, 8]}
-
-
-@pytest.mark.parametrize(
-    ("levels", "setting", "code"),
-    [
-        ([{"fs": ["nfs", "nfs"], "n": ["4"]}], {"fs": "nfs", "n": "4"}, "settings-in-use"),
-        ([{"fs": ["xfs"], "n": ["8.0"]}], {"fs": "xfs", "n": "8"}, "settings-in-use"),
-        ([{"fs": ["nfs"], "n": ["8"]}], None, "unmeasured-settings"),  # not together
-        ([{"fs": ["nfs"]}], None, ""),
-        ([{"fs": ["nfs"], "n": ["4"]}, {"fs": ["xfs"], "n": ["8"]}], None, ""),
-        ([], None, ""),
-    ],
-)
-def test_the_setting_before_a_campaign(levels, setting, code):
-    found, note = in_use_of(levels, ROWS)
-    assert (found, getattr(note, "code", "")) == (setting, code)
-    if code:
-        assert note.values["settings"] == ",".join(f"{name}={states[0]}" for name, states in levels[0].items())
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def select_examples(source: Source, query: ResponseQuery) -> Learned:
             title=response.title,
         )
     training_examples = build_examples(response.rows, response.title, names)
-    units = source.declared_units
+    units = source.units() if source.knows_factors else {}
     features = tuple(
         replace(feature, unit=feature.unit or units.get(feature.name, "")) for feature in training_examples.features
     )

@@ -31,7 +31,10 @@ def list_tool_clocks(source: Source, query: ResponseQuery) -> tuple[ToolClock, .
 
 def find_own_clock(source: Source, query: ResponseQuery) -> str:
     """Return the clock of our engine's rates; '' if none is shown, or metrics are named."""
-    return "" if query.response or query.metric else source.own_clock(query.choice)
+    if query.response or query.metric or not source.knows_factors:
+        return ""
+    operations = set(column_to_texts(source.trials(query.choice).rows, "operation"))
+    return query.clock if operations - source.foreign or not operations else ""
 
 
 def _list_tools(run: StoredRun) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ class PathStudy(Answer):
 
 def is_path_study_request(source: Source | None, response: object, parts: object) -> bool:
     """Return whether ``time-model`` concerns a study of paths: a store without a response or parts."""
-    return source is not None and source.has_operations and not response and not parts
+    return source is not None and source.knows_factors and not response and not parts
 
 
 def analyse_path_study(source: Source, level: float) -> PathStudy:

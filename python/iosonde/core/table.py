@@ -49,6 +49,11 @@ class Column:
         return len(self.codes()[1]) > 1
 
     @property
+    def levels(self) -> tuple[Cell, ...]:
+        """Levels that occur, in order, without a missing one."""
+        return tuple(level for level in self.codes()[1] if level is not None)
+
+    @property
     def missing(self) -> npt.NDArray[np.bool_]:
         """True where a cell has no value."""
         if self.numeric:
@@ -66,7 +71,7 @@ class Column:
         first = next((value for value in self.values if value is not None), None)
         if first is None or (parse_typed_sizes([first]) is None and not first.isdigit()):
             return ""  # as of most columns: their levels need not be computed
-        return "bytes" if parse_typed_sizes(level for level in self.codes()[1] if level is not None) else ""
+        return "bytes" if parse_typed_sizes(self.levels) else ""
 
     def codes(self) -> tuple[npt.NDArray[np.intp], list[Cell]]:
         """Return (level number of each row, levels). Numbers and sizes (``64k``, ``1MiB``) are ascending, other text is

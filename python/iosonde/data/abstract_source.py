@@ -1,45 +1,46 @@
-"""Interface of opened DATA. The defaults are those of a table: what only a stored campaign knows is empty."""
+"""Interface of opened DATA. What only the store of a campaign knows is empty for a table."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from iosonde.core.data_profile import Profile
 from iosonde.core.errors import InputError
+from iosonde.core.hardware import SOURCE as PROBE_SOURCE
+from iosonde.core.schema import OPERATION
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Finding
 
+from . import stored
 from .factors import VaryingFactors
-from .query import ALL, EVERY, MetricChoice
-from .roles import guess_roles
+from .query import EVERY, MetricChoice
 from .stated_roles import STATED_ROLES, STATED_ROLES_OF_STORES, state_roles
 from .stored import Trials
-from .subsamples import TrialRows, average_trials
 
 if TYPE_CHECKING:
     from iosonde.store import Store
 
 Conditions = Sequence[tuple[str, str, Any]]
+_KIND = ("operation", "metric")
 
 
 @dataclass(frozen=True, repr=False)
 class Source(ABC):
     """DATA with its conditions applied. ``table`` has every remaining row; of a campaign also those of single ranks.
 
-    ``experiment`` is the id of the only one, None in a table. ``damage`` are the findings about the files of a store.
+    ``store`` has the runs behind the rows, ``damage`` are the findings about its files, and ``experiment`` is the id of
+    the only one; a table has none of them.
     ``knows_factors``: experiments declare the factors, else they are guessed from columns or named by the user.
-    ``has_operations``: runs keep their operations, else a row may be one. ``has_response_columns``: any column may be
-    a response, else ``value`` holds those of every operation and metric.
+    ``has_response_columns``: any column may be a response, else ``value`` holds those of every operation and metric.
     """
 
     knows_factors: ClassVar[bool]
-    has_operations: ClassVar[bool]
     has_response_columns: ClassVar[bool]
 
     table: Table
@@ -48,18 +49,14 @@ class Source(ABC):
     where: tuple[tuple[str, str, Any], ...] = ()
     damage: tuple[Finding, ...] = ()
     stated_roles: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """Damages, as sentences."""
-        return tuple(finding.sentence for finding in self.damage)
+    store: Store | None = field(default=None, kw_only=True)
 
     # Runs and experiments; a table has none
 
     @property
     def path(self) -> str:
         """Place of the data, also if they have another name."""
-        return self.name
+        return self.name if self.store is None else str(self.store.path)
 
     @property
     def runs(self) -> tuple[StoredRun, ...]:
@@ -69,17 +66,17 @@ class Source(ABC):
     @property
     def all_runs(self) -> tuple[StoredRun, ...]:
         """Runs of all experiments, whatever the conditions."""
-        return ()
+        return () if self.store is None else tuple(map(StoredRun, self.store.runs()))
 
     @property
     def trial_runs(self) -> tuple[StoredRun, ...]:
         """Runs without the repetitions of probes, which are not trials."""
-        return ()
+        return tuple(run for run in self.runs if run.source != PROBE_SOURCE)
 
     @property
     def probes(self) -> tuple[StoredRun, ...]:
         """Repetitions of all probes, in any experiment."""
-        return ()
+        return tuple(run for run in self.all_runs if run.source == PROBE_SOURCE)
 
     @property
     def experiments(self) -> tuple[Experiment, ...]:
@@ -89,19 +86,15 @@ class Source(ABC):
     @property
     def all_experiments(self) -> tuple[Experiment, ...]:
         """Experiments that were saved, whatever the conditions, oldest first."""
-        return ()
-
-    def experiment_of(self, run: StoredRun) -> Experiment:
-        """Return the experiment of one of these runs. Raises InputError if it is unreadable."""
-        raise KeyError(run.id)
+        return () if self.store is None else tuple(self.store.experiments())
 
     def find_problems(self) -> list[Finding]:
         """Examine the files and their contents."""
-        return []
+        return [] if self.store is None else self.store.problems()
 
     def operations(self, run_id: str) -> np.ndarray:
-        """Return the recorded operations of a run."""
-        raise KeyError(run_id)
+        """Return the recorded operations of a run, by rank and start; there may be none."""
+        return np.empty(0, OPERATION) if self.store is None else self.store.operations(run_id)
 
     # Factors and cells
 
@@ -114,22 +107,7 @@ class Source(ABC):
     @property
     def varying_factors(self) -> VaryingFactors:
         """Known factors that vary over the complete runs, and the experiment if several would share a cell."""
-        return VaryingFactors((), {})
-
-    @property
-    def factor_names(self) -> list[str]:
-        """Names that a user may mean by a factor."""
-        return self.table.names
-
-    @property
-    def client_column(self) -> str:
-        """Column with the number of client nodes of each trial; '' if unknown."""
-        return ""
-
-    def settings_among(self, rows: Table, measured: Sequence[str]) -> Sequence[str]:
-        """Return the known factors, else the columns of ``rows`` that look set besides the ``measured`` ones. Raises
-        DataError."""
-        return guess_roles(rows, measured).settings
+        return VaryingFactors()
 
     def apart(self, cells: Sequence[str]) -> tuple[str, ...]:
         """Return the columns (or terms) that form cells, and the experiment if several would share one."""
@@ -138,11 +116,6 @@ class Source(ABC):
     def units(self) -> dict[str, str]:
         """Return factor → unit of its levels, if any: from the experiments, or a column."""
         return self.table.level_units()
-
-    @property
-    def declared_units(self) -> dict[str, str]:
-        """Units of factors that experiments declare."""
-        return {}
 
     # Rows
 
@@ -163,53 +136,36 @@ class Source(ABC):
         """Rows that are trials, without those of single ranks; may be empty."""
         return self.table
 
-    def selects_ranks(self, columns: Sequence[str]) -> bool:
-        """Return whether the columns of cells, or the conditions, select rows of single ranks."""
-        return False
-
-    def average_parts(self, rows: Table, measured: Sequence[str], factors: Sequence[str]) -> TrialRows:
-        """Average rows that are parts of one trial over it; each row of a run is a trial already."""
-        return average_trials(rows, measured, [rows.column(name).name for name in factors])
-
     def describe_concurrency(self, ids: Collection[str]) -> list[str]:
         """Return a sentence with the number of these runs that were measured concurrently with others on the same
         machine."""
-        return []
-
-    # Operations and metrics
+        return stored.describe_concurrency([run for run in self.runs if run.id in ids], len(ids))
 
     @property
     def foreign(self) -> frozenset[str]:
         """Operations that another tool measured."""
         return frozenset()
 
-    def own_clock(self, choice: MetricChoice) -> str:
-        """Return the clock of our engine's rates; '' if there are none."""
-        return ""
-
-    def split_metrics(self, metrics: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Split names among the metrics into those of responses, such as operations or columns, and of metrics."""
-        return tuple(name for name in metrics if name != ALL), ()
-
     # Requirements
 
     def require_campaign(self, problem: str, hint: str, **values: object) -> Store:
         """Return the store with the runs and their files. Raises InputError with this problem and hint for a table."""
-        raise InputError("not-a-store", problem, hint, **values)
+        if self.store is None:
+            raise InputError("not-a-store", problem, hint, **values)
+        return self.store
 
-    def require_trials(self, rows: Table) -> None:  # noqa: B027
-        """Check that rows remain of a campaign. Raises DataError with the option that includes others."""
+    def require_trials(self, rows: Table) -> None:
+        """Check that rows remain of a campaign. Raises DataError with the option that includes incomplete runs."""
+        if self.store is not None and not len(rows):
+            raise stored.build_no_trial_error(self.name, self.runs)
 
-    def require_single_kind(self, apart: Sequence[str]) -> None:  # noqa: B027
-        """Check that values are of one operation and metric, unless columns ``apart`` distinguish them. Raises
-        InputError."""
+    def require_single_kind(self, apart: Sequence[str]) -> None:
+        """Check that values of a campaign are of one operation and metric, unless columns ``apart`` distinguish them.
+        Raises InputError with an example of a choice."""
+        if self.store is not None:
+            stored.check_single_kind(self.trials().rows, [name for name in _KIND if name not in apart])
 
     # Choices
-
-    def resolve_single_experiment(self, word: str | None) -> str | None:
-        """Return the id of the named experiment, else of the last one of several; None for all. Raises InputError for
-        an unknown one."""
-        return None
 
     def with_roles(self, roles: Mapping[str, str]) -> Self:
         """Return the source with stated roles of columns. Raises InputError, DataError."""
@@ -223,7 +179,7 @@ class Source(ABC):
     def narrow(self, conditions: Conditions, experiment: str | None) -> Source:
         """Return the source with further conditions. Raises InputError, DataError."""
 
-    def separate_last(self, cells: Sequence[str], alike: bool) -> tuple[Source, str]:
+    def separate_last(self, cells: Sequence[str] = (), alike: bool = False) -> tuple[Source, str]:
         """Return only the last experiment, with a note, if none was chosen and several would share a cell.
 
         ``cells``: the columns that form them, or terms over them; by default the known factors. ``alike``: also if the

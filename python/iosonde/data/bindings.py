@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredRun
-from iosonde.core.table import Cell, Table, build_column
+from iosonde.core.table import Cell, Table, build_column, is_missing
 from iosonde.core.types import Experiment, Factor, FactorValue
 from iosonde.core.units import parse_size
 from iosonde.core.vocabulary.calls import list_file_options, list_tool_calls
@@ -66,7 +66,7 @@ def bind_table(table: Table, bindings: Mapping[str, str]) -> Table:
             continue
         column = columns.get(setting) or replace(build_column(setting, [None] * len(table)), unit=placeholder.unit)
         pairs = zip(column.values.tolist(), placeholder.values.tolist(), strict=True)
-        values = [_parse_level(own) if _is_missing(level) else level for level, own in pairs]
+        values = [_parse_level(own) if is_missing(level) else level for level, own in pairs]
         columns[setting] = replace(build_column(setting, values, column.label, column.unit), order=column.order)
     return replace(table, columns=columns, aliases=dict(bindings))
 
@@ -127,7 +127,3 @@ def _parse_level(level: FactorValue | Cell) -> FactorValue | None:
         return parse_size(level)
     except InputError:
         return level
-
-
-def _is_missing(level: object) -> bool:
-    return level is None or level != level

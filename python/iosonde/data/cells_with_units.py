@@ -33,12 +33,10 @@ def convert_quantity_columns(table: Table) -> Table:
 
 def check_unit(table: Table, column: Column) -> None:
     """Check that all cells have a unit of the same kind. Raises DataError at the first that does not."""
-    units = [None if value is None else parse_quantity(str(value)) for value in column.values]
-    first = next((unit for unit in units if unit is not None), None)
-    if first is None:
-        return
-    for row, quantity in enumerate(units):
-        if column.values[row] is not None and (quantity is None or quantity[1] != first[1]):
+    cells = _parse_cells(column)
+    unit = next((cell[1] for cell in cells if cell is not None), None)
+    for row, cell in enumerate(cells):
+        if unit is not None and column.values[row] is not None and (cell is None or cell[1] != unit):
             raise DataError(
                 "unit-mismatch",
                 "{row}, column '{column}': '{cell}' is not a value in {unit}",
@@ -46,24 +44,21 @@ def check_unit(table: Table, column: Column) -> None:
                 row=table.place(row),
                 column=column.name,
                 cell=column.values[row],
-                unit=first[1],
+                unit=unit,
             )
 
 
 def _convert_column(column: Column, table: Table) -> Column | None:
     """Convert the column to numbers; None if its cells have no units, or it does not look measured."""
-    present = None if column.numeric else [value for value in column.values if value is not None]
-    columns = list(table.columns.values())
-    if not present or parse_quantity(str(present[0])) is None or not is_measured_text(column, columns):
+    if column.numeric or _parse_first(column) is None or not is_measured_text(column, list(table.columns.values())):
         return None
-    cells = [None if value is None else parse_quantity(str(value)) for value in column.values]
-    units = {cell[1] for cell in cells if cell is not None}
-    if len(units) > 1 or any(
-        (cell is None) != (value is None) for cell, value in zip(cells, column.values, strict=True)
-    ):
+    cells, missing = _parse_cells(column), column.missing
+    units = {None if cell is None else cell[1] for cell, absent in zip(cells, missing, strict=True) if not absent}
+    unit = units.pop()
+    if units or unit is None:
         return None
     values = np.array([np.nan if cell is None else cell[0] for cell in cells])
-    return Column(column.name, values, column.label, units.pop())
+    return Column(column.name, values, column.label, unit)
 
 
 def is_measured_text(column: Column, columns: Sequence[Column]) -> bool:
@@ -72,14 +67,18 @@ def is_measured_text(column: Column, columns: Sequence[Column]) -> bool:
     distinct = compute_distinct_share(column) > MIN_DISTINCT_SHARE
     if not distinct and any(is_surely_measured(other) for other in columns):
         return False
-    return has_metric_name(column) or has_metric_unit(column) or (distinct and has_rates(column))
+    first = _parse_first(column)
+    has_rates = first is not None and is_rate(first[1])
+    return has_metric_name(column) or has_metric_unit(column) or (distinct and has_rates)
 
 
-def has_rates(column: Column) -> bool:
-    """Return whether its first cell is a rate with its unit."""
+def _parse_first(column: Column) -> tuple[float, str] | None:
     first = next((value for value in column.values if value is not None), None)
-    quantity = None if first is None else parse_quantity(str(first))
-    return quantity is not None and is_rate(quantity[1])
+    return None if first is None else parse_quantity(str(first))
+
+
+def _parse_cells(column: Column) -> list[tuple[float, str] | None]:
+    return [None if value is None else parse_quantity(str(value)) for value in column.values]
 
 
 def parse_quantity(text: str) -> tuple[float, str] | None:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.expression import ARITHMETIC, Expression, Grammar
+from iosonde.core.table import Table
 from iosonde.core.transforms import TRANSFORMS, apply_transform
 
 Array = npt.NDArray[np.float64]
@@ -87,6 +88,17 @@ def parse_expression(text: str, columns: Sequence[str]) -> Derived | None:
         case ast.Call(ast.Name(function), [ast.Name()]):
             return Derived(text, expression, tuple(aliases), function)
     return Derived(text, expression, tuple(aliases), "")
+
+
+def parse_over_table(text: str, table: Table) -> Derived | None:
+    """Parse an expression over the columns of a table and their labels; None for a plain column. Raises InputError,
+    DataError."""
+    if table.has_column(text):
+        return None
+    expression = parse_expression(text, [*table.columns, *(column.label for column in table.columns.values())])
+    if expression is None:
+        table.column(text)  # raises, with the nearest names
+    return expression
 
 
 def _translate_error(text: str, error: InputError) -> InputError:

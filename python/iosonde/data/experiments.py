@@ -16,6 +16,8 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment
 
+from .together import is_determined
+
 if TYPE_CHECKING:
     from iosonde.store import Store
 
@@ -94,7 +96,7 @@ def has_mixed_cells(rows: Table, cells: Sequence[str]) -> bool:
     words = {word for term in cells for word in (term, *re.findall(r"\w+", term))}
     own = [name for name, column in rows.columns.items() if name in words or column.label in words]
     names = [name for name in dict.fromkeys(("operation", "metric", *own)) if name in rows.columns]
-    return EXPERIMENT not in names and len(rows.groups(names)) < len(rows.groups([*names, EXPERIMENT]))
+    return EXPERIMENT not in names and not is_determined(rows, EXPERIMENT, names)
 
 
 def build_choice_note(ids: Sequence[str], chosen: str, why: str = "") -> str:

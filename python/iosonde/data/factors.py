@@ -8,7 +8,7 @@ first.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from iosonde.core.types import Experiment, Factor, FactorValue, Role
 
 from .bindings import bind_experiments, find_bindings
 from .experiments import EXPERIMENT
-from .together import is_bijective
+from .together import is_bijective, is_determined
 
 # Factors of the run size come first, in any declaration.
 _SIZES = ("nodes", "ranks_per_node", "ranks")
@@ -61,8 +61,8 @@ class VaryingFactors:
     """The varying factors, in order, by their columns. ``confounded`` maps each column of ``twins`` to the factor that
     it always changes with."""
 
-    factors: tuple[Factor, ...]
-    confounded: dict[str, str]
+    factors: tuple[Factor, ...] = ()
+    confounded: Mapping[str, str] = field(default_factory=dict)
     twins: tuple[Factor, ...] = ()
 
     @property
@@ -95,31 +95,34 @@ class VaryingFactors:
 def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> VaryingFactors:
     """Find the factors of the stored ``runs``, over ``rows`` that have a column for each."""
     if "run" not in rows.columns or not len(rows):
-        return VaryingFactors((), {})
+        return VaryingFactors()
     experiments = bind_experiments(experiments, find_bindings(runs, experiments))
     declared = collect_declared(runs, experiments)
     trials = rows.take(find_first_rows(rows))
     by_name = {strip_factor_prefix(name): name for name in rows.columns}
-    candidates = [by_name[name] for name in declared if name in by_name]
-    varying = [name for name in candidates if trials.columns[name].is_varying]
+    varying = [by_name[name] for name in declared if name in by_name and trials.columns[by_name[name]].is_varying]
+    others = [by_name[name] for name in _list_undeclared_settings(runs) if name in by_name]
+    # If another setting changes with each job, jobs are no crossed settings, and known by name: all follows from them.
+    job = by_name.get(JOB, "")
+    is_job_first = any(is_bijective(trials, job, name) for name in (*varying, *others) if job and name != job)
     selected: list[str] = []
     confounded: dict[str, str] = {}
-    names_settings = _has_twin(trials, by_name.get(JOB, ""), varying + _list_present(runs, by_name))
-    for name in _sort_job(sorted(varying, key=_find_position), names_settings):
-        if name == by_name.get(JOB) and len(trials.groups(selected)) == len(trials.groups([*selected, name])):
+    for name in sorted(varying, key=lambda column: _find_position(column, is_job_first)):
+        if name == job and is_determined(trials, job, selected):
             continue  # a label of crossed settings
         twin = next((other for other in selected if is_bijective(trials, other, name)), None)
-        twin = twin or next((job for job in selected[:1] if _follows_job(trials, job, name)), None)
+        if twin is None and selected[:1] == [job] and is_determined(trials, name, selected[:1]):
+            twin = job
         if twin is None:
             selected.append(name)
         else:
             confounded[name] = twin
     # Settings in a command's output follow from the experiment's factors, unless they distinguish cells.
-    undeclared = [name for name in _list_present(runs, by_name) if strip_factor_prefix(name) not in declared]
-    for name in _sort_job(undeclared, names_settings):
-        if strip_factor_prefix(name) == HEALTH and len(_list_levels(trials, name)) < 2:
+    undeclared = [name for name in others if strip_factor_prefix(name) not in declared]
+    for name in sorted(undeclared, key=lambda column: (column == job) != is_job_first):
+        if strip_factor_prefix(name) == HEALTH and len(trials.columns[name].levels) < 2:
             continue  # runs with unknown health count as healthy
-        if len(trials.groups(selected)) < len(trials.groups([*selected, name])):
+        if not is_determined(trials, name, selected):
             selected.append(name)
     confounded |= _map_target_to_factors(trials, selected, runs, experiments)
     selected_factors, twins = (
@@ -127,6 +130,14 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
         for names in (selected, confounded)
     )
     return VaryingFactors(selected_factors, confounded, twins).with_roles(trials)
+
+
+def _find_position(column: str, is_job_first: bool = False) -> int:
+    """Return the place of a declared factor: sizes first, but a job before or after all others."""
+    name = strip_factor_prefix(column)
+    if name == JOB:
+        return -1 if is_job_first else len(_SIZES) + 1
+    return _SIZES.index(name) if name in _SIZES else len(_SIZES)
 
 
 def _map_target_to_factors(
@@ -140,26 +151,6 @@ def _map_target_to_factors(
     columns = {strip_factor_prefix(name): name for name in rows.columns}
     others = [columns[name] for name in (*properties, EXPERIMENT) if name in columns and columns[name] not in selected]
     return {name: twin for name in others for twin in target_factors if is_bijective(rows, twin, name)}
-
-
-def _find_position(column: str) -> int:
-    return _SIZES.index(strip_factor_prefix(column)) if strip_factor_prefix(column) in _SIZES else len(_SIZES)
-
-
-def _sort_job(columns: Sequence[str], is_first: bool) -> list[str]:
-    """Return the columns with a job's name before all that follows from it, or last."""
-    jobs = [name for name in columns if strip_factor_prefix(name) == JOB]
-    others = [name for name in columns if name not in jobs]
-    return [*jobs, *others] if is_first else [*others, *jobs]
-
-
-def _has_twin(rows: Table, job: str, names: Sequence[str]) -> bool:
-    """Return whether another setting changes with each job: then jobs are no crossed settings, and known by name."""
-    return bool(job) and any(is_bijective(rows, job, name) for name in names if name != job)
-
-
-def _follows_job(rows: Table, job: str, name: str) -> bool:
-    return strip_factor_prefix(job) == JOB and len(rows.groups([job, name])) == len(rows.groups([job]))
 
 
 def collect_declared(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> dict[str, Factor]:
@@ -205,24 +196,14 @@ def _list_undeclared_settings(runs: Sequence[StoredRun]) -> list[str]:
     return list(dict.fromkeys([*names, *(name for run in measured for name in run.target_settings)]))
 
 
-def _list_present(runs: Sequence[StoredRun], by_name: Mapping[str, str]) -> list[str]:
-    return [by_name[name] for name in _list_undeclared_settings(runs) if name in by_name]
-
-
 def _list_settings(run: StoredRun) -> list[str]:
     return [name for name in (*run.factors, *run.row_factors) if name not in _TRIAL and name.lower() not in _FACTS]
 
 
 def _build_factor(rows: Table, column: str, declared: Factor | None) -> Factor:
     """Build a factor with its measured levels. Undeclared factors are observed."""
-    levels = _list_levels(rows, column)
-    if declared is None:
-        return Factor(column, "", levels, Role.OBSERVED)
-    return Factor(column, declared.unit, levels, declared.role)
-
-
-def _list_levels(rows: Table, column: str) -> tuple[FactorValue, ...]:
-    return tuple(level for level in rows.columns[column].codes()[1] if level is not None)
+    declared = declared or Factor(column, role=Role.OBSERVED)
+    return Factor(column, declared.unit, rows.columns[column].levels, declared.role)
 
 
 def is_separable(rows: Table, name: str, other: str) -> bool:

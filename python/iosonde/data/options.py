@@ -13,7 +13,7 @@ from iosonde.core.levels import build_low_level_warning
 from iosonde.core.message import spell
 from iosonde.core.option_kinds import Level, Setting
 from iosonde.core.options import Data, Flag, NameList, Names, Text
-from iosonde.core.where import ALSO_INCOMPLETE
+from iosonde.core.where import ALSO_INCOMPLETE, parse_where
 from iosonde.foreign.reach import check_reachable
 
 from .query import LAST_DONE, ResponseQuery
@@ -66,30 +66,24 @@ class RowOptions(LevelOptions):
     def open(self, data: Any, *, ranks: bool = False) -> Source:
         """Open DATA with the conditions applied; warn of a damaged store. With ``ranks`` the single ranks of runs of
         very many are there, too. Raises InputError, DataError."""
-        from .source import Source, narrow_source, open_data
+        from .source import Source, open_data
 
         if isinstance(data, Source):
-            source = narrow_source(data, self.conditions, self.experiment).with_roles(self.roles)
-            self._refuse_store_options_unless_several(source)
-            return source
-        if isinstance(data, (str, Path)):
-            _announce_reading(Path(data))
-        with_ranks = ranks or any(condition.startswith(RANK) for condition in self.conditions)
-        source = open_data(data, self.conditions, self.experiment, with_ranks).with_roles(self.roles)
-        for problem in source.problems:
-            get_front_end().warn(problem)
-        self._refuse_store_options_unless_several(source)
-        return source
-
-    def _refuse_store_options_unless_several(self, source: Source) -> None:
+            source = data.narrow(parse_where(self.conditions), self.experiment).with_roles(self.roles)
+        else:
+            if isinstance(data, (str, Path)):
+                _announce_reading(Path(data))
+            with_ranks = ranks or any(condition.startswith(RANK) for condition in self.conditions)
+            source = open_data(data, self.conditions, self.experiment, with_ranks).with_roles(self.roles)
+            for finding in source.damage:
+                get_front_end().warn(finding.sentence)
         if not self.opens_several:
             self.refuse_store_options(source)
+        return source
 
     def refuse_store_options(self, *sources: Source) -> None:
         """Raise InputError for an option of stores if all DATA are tables."""
-        from .table_source import TableSource
-
-        if sources and all(isinstance(source, TableSource) for source in sources):
+        if sources and all(source.store is None for source in sources):
             self.refuse_options_for_table(sources[0].name)
 
     def refuse_options_for_table(self, table: str) -> None:
@@ -155,7 +149,7 @@ class DataOptions(RowOptions):
 
     def open_last_experiment(self, *cells: str, data: Any = None, alike: bool = True) -> Source:
         """Open DATA; of a store the last experiment alone where several would be one cell of ``on``, ``by`` and
-        ``cells``, which is said; ``alike`` as in ``separate_last_experiment``."""
+        ``cells``, which is said; ``alike`` as in ``Source.separate_last``."""
         return select_last_experiment(self.open_data(data), (*self.grouping_columns, *cells), alike)
 
 
@@ -167,10 +161,8 @@ SHARED = frozenset(("level", "where", "roles", "incomplete", "metric", "experime
 
 def select_last_experiment(source: Source, cells: NameList = (), alike: bool = True) -> Source:
     """Return the last experiment of a store if several would share a cell, which is said; as
-    ``separate_last_experiment``."""
-    from .source import separate_last_experiment
-
-    source, remark = separate_last_experiment(source, cells, alike)
+    ``Source.separate_last``."""
+    source, remark = source.separate_last(cells, alike)
     if remark:
         get_front_end().remark(remark)
     return source

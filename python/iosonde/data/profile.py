@@ -71,8 +71,7 @@ def profile_column(
     is_stated: bool = False,
 ) -> ColumnProfile:
     """Build the profile of a column from what the others say about it."""
-    levels = [level for level in column.codes()[1] if level is not None]
-    missing = int(column.missing.sum())
+    levels, missing = column.levels, int(column.missing.sum())
     unit, scale, n = column.level_unit or column.unit, _find_scale(levels), len(column.values) - missing
     return ColumnProfile(column.name, role, unit, scale, len(levels), n, missing, missing_at, twins, follows, is_stated)
 

@@ -146,15 +146,14 @@ def _get_unit(name: str, units: dict[str, str]) -> tuple[str, str]:
 
 def parse_values(cells: Sequence[str]) -> npt.NDArray[np.float64] | npt.NDArray[np.object_]:
     """Return numbers if every present cell is one, else text."""
+    missing = [cell.strip() in MISSING for cell in cells]
     try:
-        values = np.array([np.nan if cell.strip() in MISSING else float(cell) for cell in cells])
+        values = np.array([np.nan if absent else float(cell) for cell, absent in zip(cells, missing, strict=True)])
     except ValueError:
         return _parse_texts(cells)
     # float() also accepts nan, inf and 1_000, which need a warning.
-    odd = ~np.isfinite(values)
-    if any(cells[i].strip() not in MISSING for i in np.flatnonzero(odd).tolist()) or any("_" in cell for cell in cells):
-        return _parse_texts(cells)
-    return _parse_texts(cells) if odd.all() else values
+    is_plain = bool(np.all(np.isfinite(values) | missing)) and not any("_" in cell for cell in cells)
+    return values if is_plain and not all(missing) else _parse_texts(cells)
 
 
 def _parse_texts(cells: Sequence[str]) -> npt.NDArray[np.object_]:

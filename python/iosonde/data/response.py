@@ -95,8 +95,8 @@ class Response:
         return replace(self, factors=(*self.factors, *more), confounded=confounded, twins=())
 
 
-def response_from_column(table: Table, name: str, factors: Sequence[Factor]) -> Response:
-    """Build a response from a column, whose unit may be in the column ``unit``."""
+def response_from_column(table: Table, name: str, varying: factors.VaryingFactors) -> Response:
+    """Build a response from a column, whose unit may be in the column ``unit``, with the ``varying`` factors."""
     column = table.column(name)
     rows = table
     unit = column.unit
@@ -107,17 +107,10 @@ def response_from_column(table: Table, name: str, factors: Sequence[Factor]) -> 
         name,
         build_metric(column.label or column.name, unit),
         rows,
-        tuple(factor for factor in factors if factor.name != column.name),
+        tuple(factor for factor in varying.factors if factor.name != column.name),
+        confounded=tuple(varying.confounded.items()),
+        twins=varying.twins,
     )
-
-
-def _is_share(response: Response, expression: derived.Derived, of: str) -> bool:
-    """Return whether another column of the same unit is in it, so that the result has no unit, such as a share of the
-    maximum."""
-    others = [
-        response.rows.columns[name].unit for name in expression.names if name != of and name in response.rows.columns
-    ]
-    return bool(response.unit) and response.unit in others
 
 
 def transform_response(
@@ -125,22 +118,25 @@ def transform_response(
 ) -> Response:
     """Return the response with computed values, under its own title."""
     values = expression.values(columns)
-    unit = response.unit if expression.scales(of) and not _is_share(response, expression, of) else ""
+    table = response.rows
+    rest = [table.columns[name].unit for name in expression.names if name in table.columns and name != of]
+    # With another column of the same unit the result has none, such as a share of the maximum.
+    unit = response.unit if expression.scales(of) and response.unit not in rest else ""
     better = response.metric.better
     if expression.falls(of):
         better = Better.HIGHER if better is Better.LOWER else Better.LOWER
-    rows = replace(response.rows, columns={**response.rows.columns, title: Column(title, values, title, unit)})
+    rows = replace(table, columns={**table.columns, title: Column(title, values, title, unit)})
     return replace(
         response,
         title=title,
         metric=replace(response.metric, unit=unit, better=better),
         rows=rows,
         transform=expression.transform,
-        measured=response.rows.column(response.title).name,
+        measured=table.column(response.title).name,
         measured_unit=response.unit,
     )
 
 
 def factor_from_column(column: Column) -> Factor:
     """Build a factor from a column and its levels."""
-    return Factor(column.name, column.unit, tuple(level for level in column.codes()[1] if level is not None))
+    return Factor(column.name, column.unit, column.levels)

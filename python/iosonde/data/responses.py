@@ -11,7 +11,6 @@ from dataclasses import replace
 from iosonde.core.errors import InputError
 from iosonde.core.headlines import SPEEDS
 from iosonde.core.message import Message
-from iosonde.core.stored import describe_included_incomplete
 
 from .query import CLOCKS, ResponseQuery
 from .response import VALUE, Response
@@ -33,17 +32,10 @@ def build_responses(source: Source, query: ResponseQuery) -> list[Response]:
     """Return every requested response. Without ``query.response`` it is each metric of the clock, or each column that
     looks measured; without ``query.on`` the known factors are used. Raises InputError, DataError."""
     if isinstance(source, StoredSource):
-        candidates = [_add_incomplete_warning(source, response) for response in responses_from_campaign(source, query)]
+        candidates = list(responses_from_campaign(source, query))
     else:
         candidates = responses_from_table(source, query)
     return [response.on(source.apart(query.on)) for response in candidates] if query.on else candidates
-
-
-def _add_incomplete_warning(source: StoredSource, response: Response) -> Response:
-    """Add a warning if the response includes incomplete trials on request."""
-    run_ids = {str(run) for run in response.rows.column("run").values}
-    warning = describe_included_incomplete([run for run in source.runs if run.id in run_ids])
-    return replace(response, warnings=(*response.warnings, warning)) if warning else response
 
 
 def choose_response(source: Source, query: ResponseQuery) -> Response:

@@ -55,7 +55,9 @@ def guess_roles(
     roles |= {c.name: role for c in rest if c.name not in roles and (role := _guess_counter(c)) is not None}
     remaining = [c for c in rest if c.name not in roles]
     for column in remaining:
-        if _is_spoilt(column) or (not measured and _is_unreadable_metric(column, remaining)):
+        # Without this check another column, such as the number of clients, would be taken as measured.
+        is_unreadable = not measured and has_values_as_text(column) and is_measured_text(column, remaining)
+        if is_unreadable or _is_spoilt(column):
             check_unit(table, column)
             table.numbers(column.name)  # raises, with the place
     measured = measured or (_guess_measured(table, remaining) if is_measured else [])
@@ -100,10 +102,10 @@ def _guess_measured(table: Table, columns: Sequence[Column]) -> list[str]:
         if candidates:
             return [column.name for column in candidates]
     broken = [column for column in numeric if not has_integers(column)]
-    by_levels = sorted(numeric, key=_count_levels, reverse=True)
+    by_levels = sorted(numeric, key=lambda column: len(column.levels), reverse=True)
     if len(broken) == 1 or len(numeric) == 1:
         return [(broken or numeric)[0].name]
-    if by_levels and _count_levels(by_levels[0]) >= 2 * _count_levels(by_levels[1]):
+    if by_levels and len(by_levels[0].levels) >= 2 * len(by_levels[1].levels):
         return [by_levels[0].name]
     raise InputError(
         "undetermined-response",
@@ -112,16 +114,6 @@ def _guess_measured(table: Table, columns: Sequence[Column]) -> list[str]:
         table=table.source or "the table",
         columns=", ".join(table.names),
     )
-
-
-def _count_levels(column: Column) -> int:
-    return int(np.unique(column.values[~column.missing]).size)
-
-
-def _is_unreadable_metric(column: Column, columns: Sequence[Column]) -> bool:
-    """Return whether a text column has the name or unit of a metric, or rates in its cells. Without this check another
-    column, such as the number of clients, would be taken as measured."""
-    return has_values_as_text(column) and is_measured_text(column, columns)
 
 
 def _is_spoilt(column: Column) -> bool:

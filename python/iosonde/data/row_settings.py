@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from iosonde.core.stored import StoredRun
-from iosonde.core.table import Cell, Table, build_column
+from iosonde.core.table import Cell, Table, build_column, is_missing
 from iosonde.core.where import find_matching_rows
 
 Condition = tuple[str, str, Any]
@@ -58,5 +58,5 @@ def apply_row_settings(table: Table, runs: Sequence[StoredRun]) -> Table:
         levels = [
             level if row is None else row["factors"].get(name, level) for row, level in zip(rows, before, strict=True)
         ]
-        columns[name] = build_column(name, [None if level != level else level for level in levels])
+        columns[name] = build_column(name, [None if is_missing(level) else level for level in levels])
     return replace(table, columns=columns, inside=tuple(names))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from iosonde.core.where import parse_where
 from iosonde.foreign.reach import check_reachable
 
-from . import tables, tool_csv
-from .abstract_source import Conditions, Source
-from .content import get_suffix, is_pipe
+from . import tables
+from .abstract_source import Source
+from .content import TABLE_SUFFIXES, get_suffix, is_pipe, may_be_tool_output
 from .stored_source import StoredSource, open_campaign
 from .table_source import TableSource, filter_table_source
 
@@ -24,7 +24,6 @@ __all__ = [
     "TableSource",
     "find_store",
     "is_table",
-    "narrow_source",
     "open_data",
     "separate_last_experiment",
 ]
@@ -37,25 +36,18 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
     """Open DATA (also an open Store) with the conditions applied; without ``ranks`` the single ranks of runs with very
     many are dropped (``Store.results``). Raises InputError, DataError."""
     conditions = tuple(parse_where(where))
-    path = Path(data) if isinstance(data, (str, Path)) else None
-    if path is not None:
-        check_reachable(path)
-    if path is not None and not path.is_dir():
-        return _open_file(str(data), conditions, experiment, ranks)
-    from iosonde.store import Store  # not needed for a table
+    if isinstance(data, (str, Path)):
+        store = find_store(str(data))
+        if store is None:
+            return filter_table_source(tables.read_file(str(data)), str(data), conditions)
+    else:
+        from iosonde.store import Store  # not needed for a table
 
-    if path is not None:
-        return open_campaign(Store.open(path), conditions, experiment, ranks)
-    if isinstance(data, Store):
-        return open_campaign(data, conditions, experiment, ranks, _names.get(str(data.path), ""))
+        store = data if isinstance(data, Store) else None
+    if store is not None:
+        return open_campaign(store, conditions, experiment, ranks, _names.get(str(store.path), ""))
     table = tables.table_from_memory(data)
     return filter_table_source(table, table.source or "the table", conditions)
-
-
-def _open_file(name: str, conditions: Conditions, experiment: str | None, ranks: bool) -> Source:
-    if (store := find_store(name)) is not None:
-        return open_campaign(store, conditions, experiment, ranks, name)
-    return filter_table_source(tables.read_file(name), name, conditions)
 
 
 def find_store(name: str) -> Store | None:
@@ -66,7 +58,7 @@ def find_store(name: str) -> Store | None:
         from iosonde.store import Store
 
         return Store.open(name)
-    if not tool_csv.may_be_tool_output(name):
+    if not may_be_tool_output(name):
         return None
     from .tool_file import store_tool_output  # loads every importer
 
@@ -78,13 +70,8 @@ def find_store(name: str) -> Store | None:
 
 def is_table(name: str) -> bool:
     """Return whether a table is at ``name``, neither a store nor a tool's output. Raises InputError, DataError."""
-    is_file = is_pipe(name) or (get_suffix(name) in tables.TABLE_SUFFIXES and not Path(name).is_dir())
+    is_file = is_pipe(name) or (get_suffix(name) in TABLE_SUFFIXES and not Path(name).is_dir())
     return is_file and find_store(name) is None
-
-
-def narrow_source(source: Source, where: Sequence[str] = (), experiment: str | None = None) -> Source:
-    """Return the source with further conditions, of one experiment. Raises InputError, DataError."""
-    return source.narrow(parse_where(where), experiment)
 
 
 def separate_last_experiment(source: Source, cells: Sequence[str] = (), alike: bool = False) -> tuple[Source, str]:

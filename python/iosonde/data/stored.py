@@ -5,7 +5,7 @@ setting was executed only once, the iterations themselves are shown, and labelle
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,20 +18,19 @@ from iosonde.core.types import Experiment, FactorValue, level_text
 from iosonde.core.units import parse_typed_sizes
 from iosonde.core.words import format_count
 
-from .choice import choose_rows, column_to_texts
-from .headlines import Foreign
+from .choice import Foreign, Rows, choose_rows, column_to_texts
 from .query import MetricChoice
-
-Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class Trials:
-    """The trials: ``rows`` by time, with their numbers ``at`` in the results; ``warnings`` about substitutions."""
+    """The trials: ``rows`` by time, with their numbers ``at`` in the results; ``warnings`` about substitutions.
+    ``iterations`` has a row for each of a tool's own iterations."""
 
     rows: Table
     at: Rows
     warnings: tuple[str, ...] = ()
+    iterations: Table = field(default_factory=lambda: Table({}))
 
 
 def add_place_columns(results: Table, runs: Sequence[StoredRun], always: Sequence[str] = ()) -> Table:
@@ -103,20 +102,11 @@ def mask_run_rows(results: Table) -> npt.NDArray[np.bool_]:
 def select_trials(table: Table, choice: MetricChoice, foreign: Foreign) -> Trials:
     """Return one row per trial, operation and metric of the choice. ``table``: rows of whole runs, classified by
     ``foreign``. Raises DataError for an unknown clock or metric."""
-    at, warnings = _choose_by_time(table, choice, foreign)
-    rows, places = _average_iterations(table.take(at))
-    return Trials(rows, at[places], tuple(warnings))
-
-
-def select_iterations(table: Table, choice: MetricChoice, foreign: Foreign) -> Table:
-    """Return the rows of ``select_trials``, with a row for each of a tool's own iterations."""
-    return table.take(_choose_by_time(table, choice, foreign)[0])
-
-
-def _choose_by_time(table: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, list[str]]:
-    """Return the rows of the choice, by time, and notes about substitutions."""
     at, warnings = choose_rows(table, choice, foreign)
-    return at[np.argsort(column_to_texts(table, "started_at")[at], kind="stable")], warnings
+    at = at[np.argsort(column_to_texts(table, "started_at")[at], kind="stable")]
+    iterations = table.take(at)
+    rows, places = _average_iterations(iterations)
+    return Trials(rows, at[places], tuple(warnings), iterations)
 
 
 def check_single_kind(table: Table, columns: Sequence[str]) -> None:

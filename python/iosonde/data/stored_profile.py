@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
 
 from iosonde.core.column_roles import ColumnRole, Roles
 from iosonde.core.data_profile import Profile
@@ -10,8 +9,7 @@ from iosonde.core.schema import BRING_UPS, ITERATION, OBSERVED_FACTORS, ROW_COLU
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Role
 
-from .abstract_source import Source
-from .factors import VaryingFactors, collect_declared, find_first_rows
+from .factors import VaryingFactors, find_first_rows
 from .profile import build_profile, profile_column
 from .response import VALUE
 
@@ -45,14 +43,6 @@ def assign_roles(rows: Table, varying: VaryingFactors, declared: Collection[str]
     }
     roles = dict.fromkeys(rows.names, ColumnRole.FACT) | _OF_ROWS | others | _OF_RUNS | factors
     return Roles({name: roles[name] for name in rows.names})
-
-
-def describe_roles(source: Source) -> dict[str, Any]:
-    """Return the roles and units of a store's results as the metadata of a file that they are exported to."""
-    varying, declared = source.varying_factors, collect_declared(source.runs, source.experiments)
-    roles = assign_roles(source.table, varying, declared).by_column
-    units = {factor.name: factor.unit for factor in (*varying.factors, *varying.twins)}
-    return {"columns": {name: {"role": str(role), "unit": units.get(name, "")} for name, role in roles.items()}}
 
 
 def profile_campaign(rows: Table, trials: Table, varying: VaryingFactors, declared: Collection[str]) -> Profile:

@@ -17,6 +17,7 @@ from iosonde.core.table import Column, Table
 from . import roles
 from .looks import RANKS, TRIALS, get_last_word
 
+AVERAGED = "averaged-parts"  # code of the note on trials whose parts were averaged
 _WORDS = {*TRIALS, *RANKS}
 
 
@@ -44,8 +45,6 @@ def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str
     cells = list(dict.fromkeys((*factors, *column_roles.settings, *column_roles.select(ColumnRole.COVARIATE))))
     counters = [name for name in column_roles.select(ColumnRole.REPETITION) if name not in cells]
     trials = sorted(counters, key=lambda name: _find_depth(table.column(name)))
-    if not ranks and not trials:
-        return TrialRows(table)
     groups = _group_trials(table, cells, trials, ranks, column_roles)
     if groups is None:
         message = Message(
@@ -58,7 +57,7 @@ def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str
     if len(groups) == len(table):
         return TrialRows(table)
     message = Message(
-        "averaged-parts", "n counts trials: the {parts} of each are averaged first", parts="ranks" if ranks else "rows"
+        AVERAGED, "n counts trials: the {parts} of each are averaged first", parts="ranks" if ranks else "rows"
     )
     return TrialRows(average_groups(table, responses, groups), message)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from iosonde.core.data_profile import Profile
 from iosonde.core.errors import InputError
@@ -15,16 +15,12 @@ from . import tables
 from .abstract_source import Conditions, Source
 from .profile import profile_table
 
-if TYPE_CHECKING:
-    pass
-
 
 @dataclass(frozen=True, repr=False)
 class TableSource(Source):
     """Rows of a table. Nothing is known about the runs behind them."""
 
     knows_factors: ClassVar[bool] = False
-    has_operations: ClassVar[bool] = False
     has_response_columns: ClassVar[bool] = True
 
     def __repr__(self) -> str:

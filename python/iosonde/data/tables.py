@@ -12,12 +12,10 @@ from iosonde.core.table import Column, Table, build_column, tidy_number
 from iosonde.core.where import find_matching_rows
 
 from .cells_with_units import convert_quantity_columns
-from .content import get_suffix, is_pipe, read_content
+from .content import TEXT_SUFFIXES, get_suffix, is_pipe, read_content
 from .raw_rows import convert_decimal_commas
 from .stated_roles import restore_roles
 
-TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
-TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xls", ".ods")
 _SPREADSHEETS = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # .xlsx, .ods; .xls
 _NUMBERS = ("int", "uint", "float", "double", "half", "decimal")
 

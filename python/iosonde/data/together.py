@@ -7,9 +7,14 @@ from collections.abc import Mapping, Sequence
 from iosonde.core.table import Table
 
 
+def is_determined(rows: Table, name: str, by: Sequence[str]) -> bool:
+    """Return whether each combination of levels of the columns ``by`` has one level of ``name``."""
+    return len(rows.groups([*by, name])) == len(rows.groups(by))
+
+
 def is_bijective(rows: Table, name: str, other: str) -> bool:
     """Return whether the levels of two columns correspond one to one, so that grouping cannot separate them."""
-    return len(rows.groups([name, other])) == len(rows.groups([name])) == len(rows.groups([other]))
+    return is_determined(rows, name, [other]) and is_determined(rows, other, [name])
 
 
 def find_groups(rows: Table, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
@@ -31,7 +36,7 @@ def find_nested(rows: Table, names: Sequence[str]) -> Mapping[str, tuple[str, ..
         name: tuple(
             other
             for other in names
-            if n_levels[name] < n_levels[other] < len(rows) and len(rows.groups([name, other])) == n_levels[other]
+            if n_levels[name] < n_levels[other] < len(rows) and is_determined(rows, name, [other])
         )
         for name in names
     }

@@ -3,7 +3,7 @@
 import atexit
 import io
 from contextlib import ExitStack
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import BinaryIO
 
 from iosonde.core.errors import InputError, SystemFaultError, UnknownFormatError
@@ -16,8 +16,7 @@ from iosonde.importers import Text, fio_version, read, understand
 from iosonde.importers.runs import build_runs
 from iosonde.store import Store
 
-from .content import STANDARD_INPUT, get_suffix, is_pipe, read_content
-from .tables import TEXT_SUFFIXES
+from .content import STANDARD_INPUT, TEXT_SUFFIXES, get_suffix, is_pipe, read_content
 
 _EXPERIMENT = "imported"
 _stores: dict[bytes, Store] = {}  # by the content of the file
@@ -39,12 +38,10 @@ def read_text(name: str, stdin: BinaryIO | None = None) -> Text:
     with open_checked(Path(name)) as file:
         text = read(file, name)
     if fio_version.is_latency_log(Path(name)):
-        text.adjacent_version = fio_version.find_sibling_version(Path(name), _read_beginning)
+        text.adjacent_version = fio_version.find_sibling_version(
+            Path(name), lambda place: begin_of(Path(place), fio_version.HEAD_BYTES)
+        )
     return text
-
-
-def _read_beginning(place: PurePath) -> bytes:
-    return begin_of(Path(place), fio_version.HEAD_BYTES)
 
 
 def store_tool_output(name: str) -> Store | None:

@@ -51,9 +51,6 @@ def list_measured_columns(response: Response) -> list[str]:
 
 def list_columns_in(table: Table, expressions: Sequence[str]) -> list[str]:
     """Return the columns in these names or expressions, such as ``log(Y)`` and ``Y/nodes``."""
-    names: dict[str, None] = {}
-    for text in expressions:
-        labels = [column.label for column in table.columns.values()]
-        expression = None if table.has_column(text) else derived.parse_expression(text, [*table.columns, *labels])
-        names |= {table.column(name).name: None for name in ([text] if expression is None else expression.names)}
-    return list(names)
+    expressions_by_text = {text: derived.parse_over_table(text, table) for text in expressions}
+    names = (name for text, parsed in expressions_by_text.items() for name in (parsed.names if parsed else (text,)))
+    return list(dict.fromkeys(table.column(name).name for name in names))

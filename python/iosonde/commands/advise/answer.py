@@ -15,7 +15,6 @@ from iosonde.core.message import Message
 from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.core.where import find_matching_rows
 from iosonde.core.words import format_count, format_ratio_interval, format_share
-from iosonde.data.in_use import find_initial_levels
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, choose_per_operation, choose_response
 from iosonde.data.source import Source
@@ -29,6 +28,7 @@ from iosonde.explain.rules import Rule
 from iosonde.model.fit.features import encode_setting, list_factors_outside_range
 from iosonde.stats.assumptions import judge
 
+from .in_use import find_initial_levels
 from .verdict import claim_advice, format_claim
 
 _MIN_COMPLETE_SHARE = 0.5  # of the rows, for a column to be taken for the workload unasked

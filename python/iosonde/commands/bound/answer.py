@@ -190,7 +190,7 @@ def compute_measured_shares(
     columns = list(inputs.columns.values())
     measured_shares: list[MeasuredShare] = []
     warnings: dict[str, None] = {}
-    if source.client_column and "clients" not in inputs.columns:
+    if source.knows_factors and "nodes" in source.table.columns and "clients" not in inputs.columns:
         if inputs.origins.get("clients") == BY_HAND:
             warnings[
                 Message(
@@ -200,7 +200,7 @@ def compute_measured_shares(
                 )
             ] = None
         else:
-            inputs = replace(inputs, columns=inputs.columns | {"clients": source.client_column})
+            inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
     if inputs.nodes.nodes:
         warnings |= dict.fromkeys(
             [

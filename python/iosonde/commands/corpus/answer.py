@@ -20,7 +20,10 @@ from iosonde.core.verdict import Verdict
 from iosonde.core.words import format_count
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
-from iosonde.data.systems import (
+from iosonde.stats.estimate.clusters import Explained
+from iosonde.stats.overview.systems import LEAST, CorpusPhase, Systems, TwoScores
+
+from .systems import (
     add_year_column,
     choose_per_unit,
     choose_system_columns,
@@ -28,9 +31,6 @@ from iosonde.data.systems import (
     list_covariates,
     split_off_own_runs,
 )
-from iosonde.stats.estimate.clusters import Explained
-from iosonde.stats.overview.systems import LEAST, CorpusPhase, Systems, TwoScores
-
 from .verdicts import build_corpus_verdicts, is_explanatory
 
 _Kind = tuple[tuple[str, str], npt.NDArray[np.intp]]  # (operation, metric), its rows

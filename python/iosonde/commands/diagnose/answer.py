@@ -193,7 +193,7 @@ def diagnose(
     """Diagnose every operation, kind and size with recorded operations; ``names``: only these operations; ``response``:
     the column of durations of a table. Raises InputError, DataError."""
     trials: OperationTrials = (
-        StoredTrials(source, names) if source.has_operations else TableTrials(source, names, response)
+        StoredTrials(source, names) if source.knows_factors else TableTrials(source, names, response)
     )
     groups, notes = _diagnose_groups(trials, level, bandwidth, _MOST)
     return OperationCauses(groups, find_path_study(source, level, names), level, notes)

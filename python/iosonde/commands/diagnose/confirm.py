@@ -23,7 +23,7 @@ def write_experiment(source: Source, causes: OperationCauses, path: Path) -> Pat
 
 def format_experiment(source: Source, causes: OperationCauses) -> str:
     """Return the experiment on the most costly class. Raises DataError if there is none, or no way to measure again."""
-    if not source.runs:
+    if source.store is None or not source.runs:
         raise DataError(
             "not-a-store",
             "{name} is a table without the commands that measured it",
@@ -38,7 +38,7 @@ def format_experiment(source: Source, causes: OperationCauses) -> str:
         for run in source.runs
         if all(run.level(names[name]) == level for name, level in setting.items() if name in names)
     ]
-    experiment = source.experiment_of(runs[-1])
+    experiment = source.store.experiment(runs[-1].experiment)
     operation_group = group.group
     follow_up = build_confirmation(
         experiment.settings, setting, operation_group.operation, operation_group.kind, operation_group.size, suspect

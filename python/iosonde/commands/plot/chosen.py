@@ -9,8 +9,9 @@ from iosonde.commands.report.axis import is_part_of_another
 from iosonde.core.errors import DataError, IosondeError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import SPEEDS
+from iosonde.data.choice import column_to_texts
 from iosonde.data.experiments import EXPERIMENT
-from iosonde.data.query import CLOCKS, ResponseQuery
+from iosonde.data.query import ALL, CLOCKS, ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source, separate_last_experiment
 
@@ -61,7 +62,12 @@ def resolve_role_names(candidates: Sequence[Response], roles: PlotRoles) -> Plot
 
 def _move_operations_to_responses(source: Source, query: ResponseQuery) -> ResponseQuery:
     """Move operation names among the metrics to the responses; for a table, which has no metrics, move all."""
-    names, metrics = source.split_metrics(query.metric)
+    if not source.knows_factors:
+        names = [name for name in query.metric if name != ALL]
+        return replace(query, response=(*query.response, *names), metric=())
+    operations = set(column_to_texts(source.table, "operation"))
+    names = [name for name in query.metric if name in operations or " " in name]
+    metrics = tuple(name for name in query.metric if name not in names)
     return replace(query, response=(*query.response, *names), metric=metrics)
 
 

@@ -153,7 +153,7 @@ def _draw(options: PlotOptions, query: PlotQuery) -> Drawn:
 def _open_data(options: PlotOptions) -> Source:
     """Open DATA; for the figures of a page one experiment of a store, the newest unless one is named."""
     from iosonde.commands.report.experiment import open_chosen
-    from iosonde.data.experiments import ALL
+    from iosonde.data.experiments import ALL, resolve_single_experiment
     from iosonde.data.source import Source
     from iosonde.foreign.reach import check_reachable
 
@@ -162,7 +162,7 @@ def _open_data(options: PlotOptions) -> Source:
         return options.open_data()
     if isinstance(data, Source):
         word = experiment or data.experiment
-        experiment = data.resolve_single_experiment(word) or (ALL if word else None)
+        experiment = (data.store and resolve_single_experiment(data.store, word)) or (ALL if word else None)
         return build_opener(data, options.roles)(data, options.conditions, experiment)
     if not isinstance(data, (str, Path)):
         return options.open_data()

@@ -10,6 +10,7 @@ from iosonde.commands.advise.for_page import Choosing
 from iosonde.commands.bound.for_page import start_bound
 from iosonde.commands.corpus.answer import corpus
 from iosonde.commands.corpus.for_page import CorpusPage, build_corpus_page
+from iosonde.commands.corpus.systems import has_many_systems
 from iosonde.commands.plot.settings import build_settings_plot
 from iosonde.commands.plot.settings_plot import SettingsPlot
 from iosonde.commands.survey.for_page import SurveyPage
@@ -22,7 +23,6 @@ from iosonde.core.table import Table
 from iosonde.data.query import LAST_DONE, ResponseQuery
 from iosonde.data.responses import choose_response
 from iosonde.data.source import Source, find_store, open_data
-from iosonde.data.systems import has_many_systems
 from iosonde.foreign.reach import check_reachable
 from iosonde.store import Store
 

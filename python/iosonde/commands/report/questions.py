@@ -125,6 +125,15 @@ def _drop_constant_factors(question: DeclaredQuestion, source: Source) -> tuple[
     return replace(question, words={word: value for word, value in words.items() if value != []}), tuple(constant)
 
 
+def list_factor_names(source: Source) -> list[str]:
+    """Return the names that a user may mean by a factor: of a store the varying factors, and all that are declared."""
+    if not source.knows_factors:
+        return source.table.names
+    declared = [factor.name for experiment in source.experiments for factor in experiment.factors]
+    aliases = source.table.aliases
+    return list(dict.fromkeys((*source.varying_factors.names, *(aliases.get(name, name) for name in declared))))
+
+
 def _is_constant_factor(source: Source, word: str, name: str, declared: frozenset[str]) -> bool:
     table = source.table
     if name in declared | table.alike.keys() and name not in table.columns:
@@ -132,7 +141,7 @@ def _is_constant_factor(source: Source, word: str, name: str, declared: frozense
     try:
         return len(table.column(name).codes()[1]) < 2
     except DataError as error:
-        candidates = source.factor_names
+        candidates = list_factor_names(source)
         near = get_close_matches(name, candidates, n=1)
         raise DataError(
             "unknown-factor",

@@ -14,8 +14,9 @@ from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Experiment, Finding, Run
 from iosonde.core.where import Condition, parse_where
 from iosonde.data import experiments, stored
+from iosonde.data.factors import collect_declared
 from iosonde.data.source import find_store
-from iosonde.data.stored_profile import describe_roles
+from iosonde.data.stored_profile import assign_roles
 from iosonde.data.stored_source import open_campaign
 from iosonde.store import Store
 from iosonde.store.arrays import PROFILE_KEY
@@ -49,7 +50,11 @@ class ChosenRuns:
     def describe_roles(self) -> dict[bytes, str]:
         """Return the metadata of a table of these results. Raises InputError, DataError."""
         source = open_campaign(self.store, self.conditions, self.experiment)
-        return {PROFILE_KEY: json.dumps(describe_roles(source))}
+        varying, declared = source.varying_factors, collect_declared(source.runs, source.experiments)
+        roles = assign_roles(source.table, varying, declared).by_column
+        units = {factor.name: factor.unit for factor in (*varying.factors, *varying.twins)}
+        columns = {name: {"role": str(role), "unit": units.get(name, "")} for name, role in roles.items()}
+        return {PROFILE_KEY: json.dumps({"columns": columns})}
 
     @cached_property
     def problems(self) -> list[Finding]:

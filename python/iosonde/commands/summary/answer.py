@@ -17,13 +17,16 @@ from iosonde.answers.trials import (
 from iosonde.commands.survey.stored import SEE_PAGE, are_surveys
 from iosonde.core.clock_words import ToolClock
 from iosonde.core.column_units import is_rate
+from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict
 from iosonde.core.words import join_names
+from iosonde.data.options import RANK
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_assumption_warning, build_responses
 from iosonde.data.roles import guess_roles
 from iosonde.data.source import Source
+from iosonde.data.subsamples import AVERAGED, TrialRows, average_trials
 from iosonde.data.varying import list_columns_in, list_other_settings
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
@@ -124,15 +127,22 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
         cell_overview = _summarise_columns(source, query, by or assumed)
         if assumed:
             column_roles = guess_roles(source.table, list_columns_in(source.table, query.response))
-            assumption = build_assumption_warning(source, column_roles, query.response, assumed)
-            cell_overview = replace(cell_overview, warnings=(*cell_overview.warnings, assumption))
+            averaged = [note for note in cell_overview.warnings if getattr(note, "code", "") == AVERAGED]
+            assumption = build_assumption_warning(source, column_roles, query.response, assumed, "".join(averaged))
+            cell_overview = replace(cell_overview, warnings=_join_warnings(cell_overview.warnings, [assumption]))
         return Summary(cell_overview) if source.knows_factors else _add_pooled_factors(source, cell_overview, query)
     candidates = build_responses(source, replace(query, on=tuple(by or ())))
     titles, names = tuple(response.title for response in candidates), by or candidates[0].names
     table = _summarise_columns(source, replace(query, response=titles), names)
     messages = [text for response in candidates for text in response.warnings]
-    table = replace(table, warnings=(*table.warnings, *dict.fromkeys(messages)))
+    table = replace(table, warnings=_join_warnings(table.warnings, messages))
     return _add_pooled_factors(source, table, replace(query, response=titles))
+
+
+def _join_warnings(warnings: Sequence[str], assumptions: Sequence[str]) -> tuple[str, ...]:
+    """Return both, without a note on what n counts that an assumption includes."""
+    included = {note.values.get("averaged") for note in assumptions if isinstance(note, Message)}
+    return tuple(note for note in (*warnings, *dict.fromkeys(assumptions)) if note not in included)
 
 
 def _add_pooled_factors(source: Source, cell_overview: Overview, query: ResponseQuery) -> Summary:
@@ -226,12 +236,14 @@ def count_pilot_trials(source: Source) -> int | None:
 def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) -> Overview:
     """Summarise columns as they are; computed ones under their own name. Rows of single ranks only if requested."""
     by = source.apart(by)
-    if source.selects_ranks(by):
+    if source.knows_factors and RANK in (*by, *(column for column, _, _ in source.where)):
         background = build_story_background(source.table, _list_other_columns(source, query.response, by), by)
         return overview.build_overview_from_table(source.table, query.response, by, query.level, (), background)
     table, names = add_computed_columns(source, source.run_rows, query, by)
     family = select_headline_responses(source, query, by) if source.has_response_columns else []
-    trials = source.average_parts(table, names, by)
+    trials = TrialRows(table)
+    if not source.knows_factors:
+        trials = average_trials(table, names, [table.column(name).name for name in by])
     table = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
     others = _list_other_columns(source, names, by)
     background = build_story_background(table, others, by, trials.are_parts)

@@ -143,7 +143,7 @@ def time_model(
             )
         if not sizes:
             raise InputError("missing-option", "{spell.size} is missing", "write it like 256KiB")
-    elif parts and source.has_operations and not query.response:
+    elif parts and source.knows_factors and not query.response:
         by = source.apart(by)
         groups, notes = _classify_operations(source, conditions, query.level, by)
     elif parts:

@@ -12,8 +12,8 @@ import numpy as np
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Column, Table
-
-from .source import Source, narrow_source, open_data
+from iosonde.core.where import parse_where
+from iosonde.data.source import Source, open_data
 
 YEAR = "year"
 _SYSTEM = (("institution", "system"), ("site", "system"), ("system",), ("institution",), ("site",))
@@ -29,7 +29,7 @@ def split_off_own_runs(source: Source, mine: str) -> tuple[Source, Source | None
         return source, None
     if Path(mine).is_dir():
         return source, open_data(mine, (), None, ranks=False)
-    own = narrow_source(source, [mine])
+    own = source.narrow(parse_where([mine]), None)
     if own is source or not own.runs:
         raise InputError(
             "not-a-store",

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from test_data_factors import trial
 
+from iosonde.commands.corpus import systems
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import build_table
-from iosonde.data import systems
 from iosonde.data.source import open_data
 from iosonde.store import Store
 from messages import raises

@@ -6,8 +6,7 @@ from iosonde.core.level_text import is_same_level
 from iosonde.core.message import Message
 from iosonde.core.stored import strip_factor_prefix
 from iosonde.core.table import Table
-
-from .source import Source
+from iosonde.data.source import Source
 
 
 def find_initial_levels(source: Source, rows: Table, names: Sequence[str]) -> tuple[dict[str, str] | None, str]:
