@@ -303,3 +303,12 @@ def test_the_largest_ratios_overflow_quietly(tmp_path):
 def test_wrong_input_is_one_sentence(args, code, values):
     with raises(code, **values):
         invoke(*ARGS, *args)
+
+
+def test_no_advice_where_a_drift_explains_the_effect(tmp_path):
+    rows = [f"{fs},2026-03-01T10:{minute:02d}:00,{100 * 0.97**minute:.2f}" for minute, fs in enumerate("a" * 10 + "b" * 10)]
+    (tmp_path / "drift.csv").write_text("\n".join(["fs,start,mbs", *rows]) + "\n")
+    answer = iosonde.advise(str(tmp_path / "drift.csv"), choose="fs")
+    (verdict,) = answer.to_dict()["verdicts"]
+    assert verdict["state"] == "inconclusive" and "drift" in verdict["doubts"]
+    assert answer.to_dict()["rules"] == [] and not answer.to_dict()["needs"]

@@ -19,7 +19,7 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, choose_per_operation, choose_response
 from iosonde.data.source import Source
 from iosonde.data.varying import list_other_varying
-from iosonde.explain.advise import Advice, Wish
+from iosonde.explain.advise import NOTHING, Advice, Wish
 from iosonde.explain.advise import advise_settings as advised
 from iosonde.explain.advise_trial import LESS, MORE, UNCHANGED, UNTOLD, Tried, validate_by_new_trials
 from iosonde.explain.advise_words import describe_advice
@@ -60,12 +60,14 @@ class Advising:
 @dataclass(frozen=True)
 class Advised(Answer):
     """Hold the ``advice`` from DATA, with the workload ``case`` of the query or the result ``tried`` of new trials.
-    ``besides``: columns that vary and are neither chosen nor part of the workload."""
+    ``besides``: columns that vary and are neither chosen nor part of the workload. ``withdrawn``: the verdict on an
+    advice that does not follow from the data, which is no longer in ``advice``."""
 
     advice: Advice
     case: Mapping[str, Any] | None = None
     tried: Tried | None = None
     besides: Besides = Besides()
+    withdrawn: Verdict | None = None
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde advise --json``."""
@@ -84,7 +86,16 @@ class Advised(Answer):
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return whether a setting is advised; with new trials, whether the advice beats what it replaces."""
+        if self.withdrawn is not None:
+            return (self.withdrawn,)
         return (judge(claim_advice(self.advice) if self.tried is None else self._tried_claim, self.besides.checks),)
+
+    def withdraw(self) -> "Advised":
+        """Return the answer without its advice if a failed assumption takes that away."""
+        (verdict,) = self.verdicts
+        if self.advice.kind == NOTHING or verdict.state is VerdictState.DIFFERENT or not verdict.why:
+            return self
+        return replace(self, advice=replace(self.advice, kind=NOTHING, rules=(), needs=None), withdrawn=verdict)
 
     @property
     def _tried_claim(self) -> UncheckedClaim:
@@ -117,6 +128,8 @@ class Advised(Answer):
                 f"{_VERDICTS[tried.verdict]}: {format_ratio_interval(tried.obtained)} times, predicted "
                 f"{format_ratio_interval(tried.predicted)}."
             )
+        if self.withdrawn is not None:
+            return f"No advice: {self.withdrawn.why.rstrip('.')}."
         rule = self.rule
         if rule is None:
             return f"{describe_advice(self.advice)} {self.besides.sentence}".rstrip()
@@ -241,7 +254,7 @@ def _advise_on_response(
     advice = replace(advice, warnings=warnings)
     case = None if workload is None else _build_case(advice, workload, source)
     if new is None:
-        return Advised(advice, case, besides=more)
+        return Advised(advice, case, besides=more).withdraw()
     again = choose_response(new, replace(response_query, on=(*how.choose, *factors)))
     return Advised(advice, case, validate_by_new_trials(advice, again.rows), more)
 

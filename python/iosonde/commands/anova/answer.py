@@ -25,6 +25,7 @@ from iosonde.stats.regression.anova import compute_anova as allocated
 from iosonde.stats.regression.effect_types import (
     CheckedClaim,
     ResponseEffects,
+    describe_blocks,
     describe_negligible_effects,
     list_effect_claims,
 )
@@ -237,6 +238,9 @@ def describe_explanatory_terms(
     """Name the terms that explain the variation, by the ``claims`` (default: those of the table alone). Do not claim
     effects of terms in ``taken``, which other messages put in doubt. ``names``: term → its display name. ``tested``:
     the main effects that decide instead of the table."""
+    if joint := next((effect for effect in (tested.significant if tested else ()) if effect.is_joint), None):
+        depends = join_names(list(describe_blocks([joint])))
+        return f"The settings explain {joint.text} of the variation of {table.response}, but {depends}."
     claims = [claim for claim, _ in list_term_claims(table)] if claims is None else claims
     sources = [source for source in table.sources if not source.block]
     different = sorted(

@@ -186,8 +186,12 @@ class ResponseStory:
         return (*impossible, *order, *holds("order", "drift", "goes-together"))
 
     def _limit_to_best(self, check: AssumptionCheck) -> AssumptionCheck:
-        """Return a check for the best setting, which has a check of its own whether it is possible."""
-        return holds("impossible")[0] if check.assumption == "impossible" and check.is_doubt else check
+        """Return a check for the best setting, which has a check of its own whether it is possible, and was measured in
+        turn if a factor that matters was."""
+        if check.assumption == "impossible" and check.is_doubt:
+            return holds("impossible")[0]
+        factors = {name for effect in self.effects.significant for name in effect.factors}
+        return replace(check, subject=()) if check.assumption == "order" and check.concerns(factors) else check
 
 
 @dataclass(frozen=True)
