@@ -350,3 +350,15 @@ def test_an_export_gives_cells_as_they_are_and_says_what_a_spreadsheet_does_with
     rows = list(csv.DictReader(io.StringIO(invoke(show, tmp_path / "store", "--export", "csv").stdout)))
     assert {row["label"] for row in rows} == {"=1+1"}
     assert "=1+1 for a formula" in " ".join(invoke(show, "--help").stdout.split())
+
+
+def test_rows_of_several_jobs_have_their_operation_and_settings(tmp_path):
+    store = Store.create(tmp_path / "s")
+    rows = [Observation(f"read block_size={size}", "rate_last_done", 5.0, "operations/s") for size in (4096, 8192)]
+    settings = {
+        row.operation: {"operation": "read", "factors": {"block_size": at}}
+        for row, at in zip(rows, (4096, 8192), strict=True)
+    }
+    store.append(store_samples.run("a", observations=rows, row_settings=settings))
+    shown = invoke(show, tmp_path / "s", "a").stdout
+    assert shown.count("block_size=4 KiB") == 1

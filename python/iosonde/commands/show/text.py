@@ -138,10 +138,10 @@ def _format_results(
 ) -> Iterator[str]:
     """Format the rows; those that a run keeps under a key by their operation and settings."""
     settings = {key: ", ".join(format_assignments(row["factors"], units)) for key, row in row_settings.items()}
-    names = {key: str(row["operation"]) for key, row in row_settings.items()}
+    operation_by_key = {key: str(row["operation"]) for key, row in row_settings.items()}
     cells = [
         [
-            names.get(row.operation, row.operation),
+            operation_by_key.get(row.operation, row.operation),
             *([settings.get(row.operation, "")] if settings else []),
             row.metric,
             format_rate(row.value, row.unit) if row.value == row.value else "~",
@@ -151,7 +151,9 @@ def _format_results(
     ]
     heads = ["operation", *(["settings"] if settings else []), "metric", "value", "count"]
     yield from table(heads, cells, "l" * (len(heads) - 2) + "rr", WIDTH).split("\n")
-    inside = group_by_key((row.includes, names.get(row.operation, row.operation)) for row in rows if row.includes)
+    inside = group_by_key(
+        (row.includes, operation_by_key.get(row.operation, row.operation)) for row in rows if row.includes
+    )
     for includes, operations in inside.items():
         listed = ", ".join(dict.fromkeys(operations))
         yield from wrapped(f"  clock includes {includes.replace(',', ', ')}: {listed}", "    ")
