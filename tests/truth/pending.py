@@ -22,7 +22,6 @@ PENDING: dict[tuple[str, str], str] = {
     ("regress", "x rises by 0; terms that correlate 0"): NOT_CORRECTED,
     ("scale", "linear; requests are larger at few nodes, and not asked about"): NOT_ASKED,
     **{("watch", f"{ratio} × from night 20 to 40; cv 3 %"): EPISODE_UNSEEN for ratio in ("0.8", "1.25")},
-    ("plot", "survivorship"): NO_DOUBT,
     ("anova", "warm-up"): NO_DOUBT,
 }
 
