@@ -306,7 +306,8 @@ def test_wrong_input_is_one_sentence(args, code, values):
 
 
 def test_no_advice_where_a_drift_explains_the_effect(tmp_path):
-    rows = [f"{fs},2026-03-01T10:{minute:02d}:00,{100 * 0.97**minute:.2f}" for minute, fs in enumerate("a" * 10 + "b" * 10)]
+    minutes = zip("a" * 10 + "b" * 10, range(20), strict=True)
+    rows = [f"{fs},2026-03-01T10:{minute:02d}:00,{100 * 0.97**minute:.2f}" for fs, minute in minutes]
     (tmp_path / "drift.csv").write_text("\n".join(["fs,start,mbs", *rows]) + "\n")
     answer = iosonde.advise(str(tmp_path / "drift.csv"), choose="fs")
     (verdict,) = answer.to_dict()["verdicts"]

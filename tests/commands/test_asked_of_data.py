@@ -7,10 +7,10 @@ import test_data_sources as sample
 from iosonde.answers.tools import find_own_clock
 from iosonde.commands.plot.chosen import _move_operations_to_responses
 from iosonde.commands.report.questions import list_factor_names
-from iosonde.commands.scale.answer import _list_settings
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses
 from iosonde.data.source import Source
+from iosonde.data.varying import list_other_varying
 
 campaign, table, several, opened = sample.campaign, sample.table, sample.several, sample.opened
 
@@ -29,7 +29,7 @@ def test_names_among_metrics_are_operations_or_columns(campaign, table):
 
 
 def list_settings(source: Source, query: ResponseQuery) -> list[str]:
-    return list(_list_settings(source, build_responses(source, query)[0]))
+    return list(list_other_varying(source, build_responses(source, query)[0], ()))
 
 
 def test_settings_are_declared_or_guessed(campaign, table):

@@ -348,7 +348,7 @@ def test_another_measured_column_of_a_table_is_no_factor(tmp_path, response):
     assert_problem(one.warnings[0], "assumed-factors", factors="nodes, mode")
     assert "took_s" in one.warnings[0].values["excluded"]
     text = CliRunner().invoke(rank, [place, "--response", response]).stdout
-    assert text.startswith(f"{response} on nodes, mode, assumed (--on); 24 trials of 4 settings")
+    assert text.startswith(f"{response} on nodes, mode; 24 trials of 4 settings")
     assert choose_response(open_data(place), ResponseQuery((response,), ("took_s",))).warnings == ()
 
 

@@ -54,8 +54,14 @@ def test_a_step_beyond_the_drift_is_an_effect_with_its_doubt(command):
 
 
 @pytest.mark.parametrize("command", ASKED)
-def test_an_effect_without_drift_has_no_doubt(command):
+def test_an_effect_without_drift_stays_and_its_order_is_a_doubt(command):
     verdict = effect_of(ASKED[command](in_turn(0.0, -40.0)))
+    assert (verdict["state"], verdict["doubts"]) == (VerdictState.DIFFERENT, ["order"])
+
+
+@pytest.mark.parametrize("command", ASKED)
+def test_the_order_of_rows_without_times_is_no_doubt(command):
+    verdict = effect_of(ASKED[command](in_turn(0.0, -40.0).drop(columns="start")))
     assert (verdict["state"], verdict["doubts"]) == (VerdictState.DIFFERENT, [])
 
 
@@ -119,10 +125,10 @@ def test_a_slope_that_a_drift_explains_is_open():
         assert {"order", "drift"} <= doubts
 
 
-def test_a_slope_without_drift_has_no_doubt():
+def test_a_slope_without_drift_stays_and_its_order_is_a_doubt():
     for state, doubts in slope_of(in_turn(0.0, -40.0)):
         assert state == VerdictState.DIFFERENT
-        assert not doubts
+        assert tuple(doubts) == ("order",)
 
 
 def test_a_column_that_changes_with_the_level_does_not_hide_the_step():

@@ -40,14 +40,14 @@ VARIES_BESIDES, GOES_TOGETHER = "varies-besides", "goes-together"
 class Besides:
     """The varying columns ``names`` outside the question, and how adjusting for them changes each term. ``twins``:
     (column of the question, column that always changes with it). ``rows``: checks of the response, and of what was
-    examined; the sentence has those of the assumptions ``said``."""
+    examined; the sentence has those of the assumptions ``described``."""
 
     names: tuple[str, ...] = ()
     twins: tuple[tuple[str, str], ...] = ()
     terms: tuple[AdjustedTerm, ...] = ()
     level: float = 0.95
     rows: tuple[AssumptionCheck, ...] = ()
-    said: tuple[str, ...] = ("drift", "missing-values", "dependent")
+    described: tuple[str, ...] = ("drift", "missing-values", "dependent")
 
     @property
     def warnings(self) -> list[str]:
@@ -73,8 +73,8 @@ class Besides:
         """Return the effects that change when the columns are held fixed; empty if none does."""
         sentences = [f"{build_confounded_warning(column, twin)}." for twin, column in self.twins]
         sentences += [text for term in self.terms if (text := self._describe_term(term))]
-        said = (check for check in self.rows if check.assumption in self.said or check.why == SINGLE_RANKS)
-        return " ".join([*sentences, *(f"{check.why}." for check in said if check.is_doubt)])
+        checks = (check for check in self.rows if check.assumption in self.described or check.why == SINGLE_RANKS)
+        return " ".join([*sentences, *(f"{check.why}." for check in checks if check.is_doubt)])
 
     @property
     def checks(self) -> tuple[AssumptionCheck, ...]:
@@ -91,7 +91,7 @@ class Besides:
 
     def without_drift_sentences(self) -> "Besides":
         """Return the same for an answer that describes drifts itself."""
-        return replace(self, said=tuple(code for code in self.said if code != "drift"))
+        return replace(self, described=tuple(code for code in self.described if code != "drift"))
 
     def _check_twins(self) -> Iterator[AssumptionCheck]:
         for twin, column in self.twins:
