@@ -40,7 +40,7 @@ def test_a_store_needs_nothing_but_what_may_be_chosen(tmp_path):
     assert len(one.pop("verdicts")) == 1
     assert made[0] | {"schema": 1} == one
     text = said(place)
-    assert "write bandwidth: " in text and "--response 'write bandwidth_last_done'" in text
+    assert "write bandwidth: " in text and "--response 'write bandwidth'" in text
     drawn = CliRunner().invoke(cli, ["advise", place, "--choose", "write_behind,cache", "--plot", "x.svg"])
     assert isinstance(drawn.exception, InputError)
     assert_problem(drawn.exception, "ambiguous-response", n_responses=2)

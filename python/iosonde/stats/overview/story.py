@@ -219,7 +219,8 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
     missing = [f"{story.title}: {story.missing}." for story in response_stories if story.missing]
     unclaimed = {story.title: describe_unclaimed_effects(story.effects) for story in response_stories}
     reasons = [f"{title}: {text}." for title, texts in unclaimed.items() for text in texts]
-    open_ = [story for story in response_stories if not story.is_significant and not unclaimed[story.title]]
+    explained = [story for story in response_stories if story.is_biased or unclaimed[story.title]]
+    open_ = [story for story in response_stories if not story.is_significant and story not in explained]
     return (*texts, *more, *reasons[:_MOST], *missing[:_MOST], *_describe_unsure(open_))
 
 

@@ -158,8 +158,13 @@ class ResponseStory:
 
     @property
     def is_significant(self) -> bool:
-        """Return whether any effect is significant."""
-        return bool(self.effects.significant)
+        """Return whether any effect is significant, and missing values do not take it away."""
+        return bool(self.effects.significant) and not self.is_biased
+
+    @property
+    def is_biased(self) -> bool:
+        """Return whether the missing values of a setting may explain the effects."""
+        return any(check.instead is not None for check in check_uneven_missing(self.missing))
 
     def claims(self, units: Mapping[str, str]) -> tuple[CheckedClaim, ...]:
         """Return the claims on each effect and on the best setting, each with its checks."""
