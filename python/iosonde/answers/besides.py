@@ -179,11 +179,12 @@ def check_response(
     missing = describe_uneven_missing(response.rows, response.values, columns, response.metric)
     yield from (*check_uneven_missing(missing), *holds("missing-values"))
     is_ordered = not (response.within_run or response.are_parts)
-    ordered = (response.rows, response.title, response.values, columns, besides.level)
+    ordered = (response.rows, response.title, response.values, columns, besides.level, besides.names)
     drifts = list(check_drifts(*ordered)) if is_ordered else []
     yield from drifts
     yield from check_turns(response.rows, columns) if is_ordered else ()
-    few = columns if len(response.rows.groups(columns)) <= _MOST_CELLS else ()
+    settings = (*columns, *besides.names)
+    few = settings if len(response.rows.groups(settings)) <= _MOST_CELLS else ()
     cells = build_complete_cells(response, few)
     yield from check_cells(cells, find_impossible_cells(source, cells, besides.level), bool(drifts))
     candidates = list_unit_candidates(response, (*columns, *besides.names, *(twin for twin, _ in besides.twins)))

@@ -82,13 +82,17 @@ def examine_table(
         )
     ordered = _sort_by_time(table, ignored)
     cells = [cell for cell in group_into_cells(ordered, responses, by) if cell.values.size]
+    hidden = find_hidden_factors(ordered, cells, [*responses, *ignored])
+    settings = [*by, *hidden]
+    finest = [cell for cell in group_into_cells(ordered, responses, settings) if cell.values.size] if hidden else []
     subject = checks.Subject(
         cells,
         level,
         table=ordered,
-        hidden=find_hidden_factors(ordered, cells, [*responses, *ignored]),
+        hidden=hidden,
         bound=bound,
         limit=limit,
+        finest_cells=finest if any(cell.values.size > 1 for cell in finest) else (),
     )
     return _run_examination(subject, responses, by, ignored)
 

@@ -34,7 +34,7 @@ from . import FAMILY_ALPHA, MAX_LISTED, Subject
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Report a common trend of the cells of one operation and metric."""
-    by_kind = subject.families
+    by_kind = subject.finest_families
     reported: set[tuple[str, int, float]] = set()
     for (operation, metric), cells in by_kind.items():
         drift = estimate_trend([cell.values for cell in cells])

@@ -38,7 +38,7 @@ _DRAWN = "let more time pass between trials, or average neighbouring ones (their
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Report metrics whose neighbouring trials resemble each other."""
-    by_kind = subject.families
+    by_kind = subject.finest_families
     for (operation, metric), cells in by_kind.items():
         dependence = estimate_autocorrelation(
             [cell.values for cell in cells],

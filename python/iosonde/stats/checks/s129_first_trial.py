@@ -31,7 +31,7 @@ from . import FAMILY_ALPHA, MAX_LISTED, Subject
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Report metrics whose first trial is an extreme one too often."""
-    by_kind = subject.families
+    by_kind = subject.finest_families
     for (operation, metric), cells in by_kind.items():
         used = [cell for cell in cells if cell.values.size >= 3 and np.unique(cell.values).size == cell.values.size]
         chances = [1 / cell.values.size for cell in used]
