@@ -209,10 +209,12 @@ def _collect_other_varying_columns(
 ) -> Besides:
     """Return the varying columns that are neither terms nor blocks and do not number bring-ups."""
     rows = response.rows
+    columns = list_term_columns(terms, rows)
     if not query.on:
-        return list_varying_columns(source, response, (), list_term_columns(terms, rows), query.level)
+        dropped = [name for name in response.names if name not in columns]
+        return list_varying_columns(source, response, dropped, columns, query.level)
     also = [rows.column(name).name for name in (how.block, *how.bring_ups) if name]
-    return adjust_for_other_factors(source, response, list_term_columns(terms, rows), query.level, also)
+    return adjust_for_other_factors(source, response, columns, query.level, also)
 
 
 def _refuse_bring_up_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> None:
@@ -246,7 +248,8 @@ def describe_explanatory_terms(
     different = sorted(
         (claim for claim in claims if claim.state is VerdictState.DIFFERENT), key=lambda c: -_get_share(c)
     )
-    significant = [claim for claim in different if not set(claim.subject) & set(taken)]
+    alone = [claim for claim in different if not any(set(claim.subject) < set(block.subject) for block in different)]
+    significant = [claim for claim in alone if not set(claim.subject) & set(taken)]
     open_ = {claim.subject for claim in claims if claim.state is VerdictState.INCONCLUSIVE}
     lost = [s.name for s in sources if s.p is None and not s.df_error]
     near = [s.name for s in sources if (s.name,) in open_ and (_get_p(s, tested) or 1.0) < 1 - table.level]

@@ -22,6 +22,7 @@ from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import VALUE, Response, choose_response
 from iosonde.data.source import Source
+from iosonde.data.together import find_groups, find_nested
 from iosonde.data.varying import list_other_varying
 from iosonde.stats.assumptions import (
     AssumptionCheck,
@@ -135,8 +136,10 @@ def regress(
 
     regression = fitted_to(response.rows)
     reduced_fit = _fit_without_rows(response.rows, regression, without, fitted_to) if without else None
+    columns = list_term_columns(terms, response.rows)
     is_stated = bool(query.on or source.stated_roles)
-    rest = list_other_varying(source, response, list_term_columns(terms, response.rows)) if is_stated else ()
+    dropped = tuple(name for name in response.names if name not in columns)
+    rest = list_other_varying(source, response, columns) if is_stated else dropped
     more = adjust_for_columns(source, response, terms, rest, query.level, regression.model)
     unequal = warn_unequal_spread(regression)
     return LeastSquares(
@@ -204,12 +207,25 @@ def choose_response_and_terms(
             title=response.title,
         )
     response = response.with_scattered() if lines else response
-    terms = list(source.apart(query.on)) or response.names
+    response, names = (response, []) if query.on else _select_separable_factors(response)
+    terms = list(source.apart(query.on)) or names
     if not terms:
         raise InputError(
             "nothing-varies", "{name} has no factor that varies", "name predictors with {spell.on}", name=source.name
         )
     return response, terms
+
+
+def _select_separable_factors(response: Response) -> tuple[Response, list[str]]:
+    """Return the factors without those that follow from others, and the response with a warning about these."""
+    names, rows = response.names, response.rows
+    dropped = {name: group[0] for group in find_groups(rows, names) for name in group[1:]}
+    nested = find_nested(rows, [name for name in names if name not in dropped])
+    dropped |= {name: others[0] for name, others in nested.items()}
+    template = "{factor} is left out: it follows from {other}, and nothing here tells them apart"
+    warnings = [Message("confounded", template, factor=name, other=other) for name, other in dropped.items()]
+    response = replace(response, warnings=(*response.warnings, *warnings))
+    return response, [name for name in names if name not in dropped]
 
 
 def _check_regression(regression: Regression) -> Iterator[AssumptionCheck]:

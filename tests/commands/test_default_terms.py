@@ -1,0 +1,45 @@
+"""Terms that ``anova`` and ``regress`` take by themselves: columns that go together, and the order of loops."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import iosonde
+from messages import codes
+
+
+def aliased(**more: list[object]) -> pd.DataFrame:
+    rates = [101.0, 102.0, 103.0, 104.0, 901.0, 903.0, 902.0, 904.0]
+    return pd.DataFrame({"device": ["disk"] * 4 + ["flash"] * 4, **more, "mbs": rates})
+
+
+@pytest.mark.parametrize("command", [iosonde.anova, iosonde.regress])
+def test_of_columns_that_always_change_together_one_is_a_term_and_none_is_claimed(command):
+    answer = command(aliased(pool=["p1"] * 4 + ["p2"] * 4)).to_dict()
+    (verdict,) = answer["verdicts"]
+    assert verdict["subject"][0].startswith("device") and verdict["state"] == "not separable"
+    assert "goes-together" in verdict["doubts"]
+    assert "confounded" in codes(answer["warnings"])
+
+
+@pytest.mark.parametrize("command", [iosonde.anova, iosonde.regress])
+def test_a_column_that_follows_from_a_finer_one_is_left_out_with_a_warning(command):
+    answer = command(aliased(pool=["p1", "p1", "p2", "p2", "p3", "p3", "p4", "p4"])).to_dict()
+    assert {name.partition("[")[0] for verdict in answer["verdicts"] for name in verdict["subject"]} == {"pool"}
+    assert "confounded" in codes(answer["warnings"])
+
+
+def looped() -> pd.DataFrame:
+    """Clients are an outer loop: rates rise with them, and with nothing else."""
+    settings = [(clients, fs) for clients in (1, 4, 16) for _ in range(4) for fs in ("a", "b")]
+    noise = [0.99, 1.01, 1.0, 1.02, 0.98, 1.0]
+    rates = [100 * clients * noise[place % 6] for place, (clients, _) in enumerate(settings)]
+    return pd.DataFrame({"fs": [fs for _, fs in settings], "clients": [n for n, _ in settings], "mbs": rates})
+
+
+def test_the_order_of_a_loop_is_no_drift():
+    (verdict,) = iosonde.anova(looped(), on="fs").to_dict()["verdicts"]
+    assert not {"drift", "order", "dependent"} & set(verdict["doubts"])
+    found = [finding["code"] for finding in iosonde.check(looped(), by="fs").to_dict()["findings"]]
+    assert "S110" in found and not {"S103", "S124"} & set(found)
