@@ -13,6 +13,7 @@ from click.testing import CliRunner
 _native = pytest.importorskip("iosonde.engine._native")
 from stats_sample import run, store  # noqa: E402
 
+import iosonde  # noqa: E402
 from iosonde.core.errors import InputError  # noqa: E402
 from iosonde.core.stored import StoredRun  # noqa: E402
 from iosonde.core.types import Observation  # noqa: E402
@@ -176,3 +177,10 @@ def test_verify_says_when_it_can_tell_nothing(tmp_path):
 def test_verify_wants_a_store():
     with raises("not-a-store", InputError, source=CP):
         invoke(CP, command=verify)
+
+
+def test_ranks_of_a_trial_are_no_trials(tmp_path):
+    rows = [f"{fs},{trial},{rank},{100 + trial + rank / 10}" for fs in "ab" for trial in (1, 2, 3) for rank in range(4)]
+    (tmp_path / "ranks.csv").write_text("\n".join(["fs,trial,rank,mbs", *rows]) + "\n")
+    answer = iosonde.check(str(tmp_path / "ranks.csv")).to_dict()
+    assert answer["trials"] == {"fewest": 3, "most": 3} and answer["warnings"]

@@ -22,7 +22,7 @@ from iosonde.data.source import open_data
 from iosonde.data.stored_source import StoredSource
 from iosonde.foreign import unpacking
 from iosonde.importers.text import DARSHAN_MAGIC
-from messages import raises
+from messages import codes, raises
 
 PLAIN = b"fs,MBps\na,1.5\nb,2\n"
 PACKED = {
@@ -234,3 +234,18 @@ def test_a_full_directory_for_temporary_files_is_named(tmp_path, monkeypatch):
     with raises("io-error", SystemFaultError) as caught:
         open_data(write(tmp_path, "time.txt", TIME))
     assert "TMPDIR" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "n_rows"),
+    [
+        ("fs,MBps\na,1\nb,2\nAverage,1.5\nTotal:,3\n", "summary-rows", 2),
+        ("fs,MBps\nmean,1\nb,2\n", None, 2),  # a level of that name among the others
+        ("Results, of May\nfs,n,MBps\na,1,1\nb,2,2\n", "title-skipped", 2),
+        ("fs,size,MBps\n,B,MB/s\na,4096,1\nb,512,2\n", "units-below-header", 2),
+    ],
+)
+def test_what_spreadsheets_add_to_rows_is_left_out_with_a_warning(tmp_path, text, code, n_rows):
+    table = open_data(write(tmp_path, "t.csv", text)).table
+    assert len(table) == n_rows and table.column("MBps").numeric
+    assert codes(table.warnings) == ([code] if code else [])

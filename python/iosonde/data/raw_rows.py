@@ -20,6 +20,9 @@ MISSING = frozenset(("", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "none
 _DECIMAL_COMMA = re.compile(r"([+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)),(\d+)((?:[eE][+-]?\d+)?\s*[^\d\s,.;]*)")
 _WHOLE = re.compile(r"[+-]?\d+\s*[^\d\s,.;]*")
 _MAX_TITLES = 20
+_SUMMARIES = frozenset(
+    ("average", "avg", "mean", "median", "total", "sum", "std", "stddev", "stdev", "mittelwert", "summe")
+)
 
 
 @dataclass(frozen=True)
@@ -45,9 +48,13 @@ def build_table_from_rows(raw: RawRows) -> Table:
     if units:
         rows, lines = rows[1:], lines[1:]
         warnings.append(Message("units-below-header", "the line below the header is read as its units"))
-    own = [i for i, row in enumerate(rows) if [cell.strip() for cell in row] != names]
-    if len(own) < len(rows):
-        repeated = Message("repeated-header", "{n} repeated header lines are left out", n=len(rows) - len(own))
+    n_rows = _count_measured_rows(rows)
+    if n_rows < len(rows):
+        template = "the last rows, from '{row}' on, sum up the others and are left out"
+        warnings.append(Message("summary-rows", template, row=",".join(rows[n_rows])[:40]))
+    own = [i for i, row in enumerate(rows[:n_rows]) if [cell.strip() for cell in row] != names]
+    if len(own) < n_rows:
+        repeated = Message("repeated-header", "{n} repeated header lines are left out", n=n_rows - len(own))
         warnings.append(repeated)
     if not own:
         raise DataError(
@@ -71,7 +78,7 @@ def count_titles(rows: Sequence[Sequence[str]]) -> int:
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows[: _MAX_TITLES + 2]]
     width = max(filled, default=0)
     for n_titles in range(min(_MAX_TITLES, len(filled))):
-        if filled[n_titles] == width or filled[n_titles] > 1:
+        if filled[n_titles] == width:
             return n_titles if n_titles and not any(map(is_number, rows[n_titles])) else 0
     return 0
 
@@ -135,8 +142,14 @@ def _read_units(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str
     return units if units and len(units) == len(present) else {}
 
 
+def _count_measured_rows(rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of rows before those at the end that sum up the others, as spreadsheets have them."""
+    heads = [next((cell.strip() for cell in row if cell.strip()), "").rstrip(":").lower() for row in rows]
+    return next((place for place in range(len(rows), 0, -1) if heads[place - 1] not in _SUMMARIES), len(rows))
+
+
 def _is_unit(cell: str) -> bool:
-    return (cell[0] + cell[-1] in ("[]", "()") and len(cell) > 2) or bool(split_unit(f"x_{cell}")[1])
+    return (cell[0] + cell[-1] in ("[]", "()") and len(cell) > 2) or cell == "B" or bool(split_unit(f"x_{cell}")[1])
 
 
 def _get_unit(name: str, units: dict[str, str]) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from iosonde.data import roles
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses
 from iosonde.data.source import Source
+from iosonde.data.subsamples import average_trials
 from iosonde.stats.checks import examine
 from iosonde.stats.checks.examine import Examination
 from iosonde.stats.estimate import noise as passports
@@ -97,17 +98,17 @@ def check(source: Source, query: ResponseQuery, by: Sequence[str] = (), carried:
     if source.knows_factors:
         return _check_campaign(source, replace(query, on=tuple(by)), bound)
     table, column_roles = _prepare_table(source, query, by)
-    return Check(
-        examine.examine_table(
-            table,
-            query.level,
-            column_roles.responses,
-            column_roles.settings,
-            column_roles.ignored,
-            bound.bytes_per_s,
-            bound.limit,
-        )
+    trials = average_trials(table, column_roles.responses, column_roles.settings)
+    examination = examine.examine_table(
+        trials.rows,
+        query.level,
+        column_roles.responses,
+        column_roles.settings,
+        column_roles.ignored,
+        bound.bytes_per_s,
+        bound.limit,
     )
+    return Check(examination, (trials.note,) if trials.note else ())
 
 
 def _check_campaign(source: Source, query: ResponseQuery, bound: Carried) -> Check:

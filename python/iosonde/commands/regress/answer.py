@@ -19,6 +19,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale, format_fitted, format_percent
 from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import join_names
+from iosonde.data.factors import is_separable
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import VALUE, Response, choose_response
 from iosonde.data.source import Source
@@ -222,6 +223,7 @@ def _select_separable_factors(response: Response) -> tuple[Response, list[str]]:
     dropped = {name: group[0] for group in find_groups(rows, names) for name in group[1:]}
     nested = find_nested(rows, [name for name in names if name not in dropped])
     dropped |= {name: others[0] for name, others in nested.items()}
+    dropped = {name: other for name, other in dropped.items() if not is_separable(rows, name, other)}
     template = "{factor} is left out: it follows from {other}, and nothing here tells them apart"
     warnings = [Message("confounded", template, factor=name, other=other) for name, other in dropped.items()]
     response = replace(response, warnings=(*response.warnings, *warnings))

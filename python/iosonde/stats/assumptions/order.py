@@ -27,10 +27,10 @@ def check_turns(rows: Table, columns: Sequence[str]) -> Iterator[AssumptionCheck
 
 
 def check_drifts(
-    rows: Table, title: str, values: Array, columns: Sequence[str], level: float, held: Sequence[str] = ()
+    rows: Table, title: str, values: Array, columns: Sequence[str], level: float, other_settings: Sequence[str] = ()
 ) -> Iterator[AssumptionCheck]:
-    """Yield the checks of the drifting ``columns``, each tested inside the cells of the others and of the columns
-    ``held``, whose order is no drift. ``values``: of the response ``title``."""
+    """Yield the checks of the drifting ``columns``, each tested inside the cells of the others and of the
+    ``other_settings``, whose order is no drift. ``values``: of the response ``title``."""
     present = np.flatnonzero(~np.isnan(values))
     rows, values = rows.take(present), values[present]
     if number_shared_bring_ups(rows) is not None:
@@ -38,7 +38,7 @@ def check_drifts(
     order = find_measured_order(rows, (title, *columns))
     times = np.arange(len(rows), dtype=float) if order is None else order
     for column in columns:
-        others = rows.number_groups([name for name in (*columns, *held) if name != column])
+        others = rows.number_groups([name for name in (*columns, *other_settings) if name != column])
         drift = detect_drift_in_turn(rows.column(column).codes()[0], values, others, times, level)
         if drift is not None:
             yield from check_drift(column, drift, (column,))
