@@ -14,18 +14,30 @@ def aliased(**more: list[object]) -> pd.DataFrame:
     return pd.DataFrame({"device": ["disk"] * 4 + ["flash"] * 4, **more, "mbs": rates})
 
 
-@pytest.mark.parametrize("command", [iosonde.anova, iosonde.regress])
-def test_of_columns_that_always_change_together_one_is_a_term_and_none_is_claimed(command):
-    answer = command(aliased(pool=["p1"] * 4 + ["p2"] * 4)).to_dict()
+TWIN = ["p1"] * 4 + ["p2"] * 4
+NESTED = ["p1", "p1", "p2", "p2", "p3", "p3", "p4", "p4"]
+
+
+@pytest.mark.parametrize("pool", [TWIN, NESTED])
+def test_columns_that_go_together_have_the_verdicts_of_rank(pool):
+    rows = aliased(pool=pool)
+    anova, rank = (
+        {tuple(verdict["subject"]): verdict["state"] for verdict in command(rows).to_dict()["verdicts"]}
+        for command in (iosonde.anova, iosonde.rank)
+    )
+    assert anova == rank and anova["device", "pool"] == "different"
+    assert "confounded" in codes(iosonde.anova(rows).to_dict()["warnings"])
+
+
+def test_the_slope_of_a_column_that_always_changes_with_another_is_not_claimed():
+    answer = iosonde.regress(aliased(pool=TWIN)).to_dict()
     (verdict,) = answer["verdicts"]
     assert verdict["subject"][0].startswith("device") and verdict["state"] == "not separable"
-    assert "goes-together" in verdict["doubts"]
-    assert "confounded" in codes(answer["warnings"])
+    assert "goes-together" in verdict["doubts"] and "confounded" in codes(answer["warnings"])
 
 
-@pytest.mark.parametrize("command", [iosonde.anova, iosonde.regress])
-def test_a_column_that_follows_from_a_finer_one_is_left_out_with_a_warning(command):
-    answer = command(aliased(pool=["p1", "p1", "p2", "p2", "p3", "p3", "p4", "p4"])).to_dict()
+def test_the_slope_of_a_column_that_follows_from_a_finer_one_is_left_out():
+    answer = iosonde.regress(aliased(pool=NESTED)).to_dict()
     assert {name.partition("[")[0] for verdict in answer["verdicts"] for name in verdict["subject"]} == {"pool"}
     assert "confounded" in codes(answer["warnings"])
 

@@ -11,7 +11,6 @@ NOT_ASKED = "truth A3: a setting that varies and was not asked about is pooled w
 EPISODE_UNSEEN = "a level that comes back after 20 nights is not found, or only as a change in the other direction"
 NOT_CORRECTED = "a slope is different by its own interval, although the family says how many tests there are"
 WEIGHTS_ESTIMATED = "weights from 12 trials of a block count as known"
-NO_DOUBT = "truth: a doubt that another command carries about the same table is missing"
 
 # (command, truth) → the review that describes it.
 PENDING: dict[tuple[str, str], str] = {
@@ -22,7 +21,6 @@ PENDING: dict[tuple[str, str], str] = {
     ("regress", "x rises by 0; terms that correlate 0"): NOT_CORRECTED,
     ("scale", "linear; requests are larger at few nodes, and not asked about"): NOT_ASKED,
     **{("watch", f"{ratio} × from night 20 to 40; cv 3 %"): EPISODE_UNSEEN for ratio in ("0.8", "1.25")},
-    ("anova", "warm-up"): NO_DOUBT,
 }
 
 # (command, trap) whose sentence claims what no verdict holds.

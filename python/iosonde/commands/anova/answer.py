@@ -147,8 +147,12 @@ def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None
     block = Block(how.block, how.weighted) if how.block else None
     table = allocated(rows, response.title, terms, query.level, block=block, kind=how.kind, contrasts=how.contrasts)
     factors = list_term_columns(terms, rows)
-    more = _collect_other_varying_columns(source, response, terms, how, query)
-    effects, other_p_values = _estimate_main_effects(source, query, how, response, factors)
+    effects, other_p_values = _estimate_main_effects(
+        source, query, how, response, factors if query.on else response.names
+    )
+    more = _collect_other_varying_columns(
+        source, response, terms, how, query, () if effects is None else effects.factors
+    )
     table = use_tested_shares(table, effects)
     warnings = (*list_caveats(response), *more.warnings, *table.warnings, *warn_unequal_spread(table, effects))
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values, effects)
@@ -205,13 +209,18 @@ def warn_unequal_spread(table: Anova, effects: ResponseEffects | None) -> Iterat
 
 
 def _collect_other_varying_columns(
-    source: Source, response: Response, terms: Sequence[str], how: SumsOfSquares, query: ResponseQuery
+    source: Source,
+    response: Response,
+    terms: Sequence[str],
+    how: SumsOfSquares,
+    query: ResponseQuery,
+    tested: Sequence[str],
 ) -> Besides:
-    """Return the varying columns that are neither terms nor blocks and do not number bring-ups."""
+    """Return the varying columns that are neither terms, nor ``tested``, nor blocks, and do not number bring-ups."""
     rows = response.rows
     columns = list_term_columns(terms, rows)
     if not query.on:
-        dropped = [name for name in response.names if name not in columns]
+        dropped = [name for name in response.names if name not in (*columns, *tested)]
         return list_varying_columns(source, response, dropped, columns, query.level)
     also = [rows.column(name).name for name in (how.block, *how.bring_ups) if name]
     return adjust_for_other_factors(source, response, columns, query.level, also)
@@ -272,7 +281,8 @@ def describe_explanatory_terms(
         rest = f"{100 * between / table.ss_total:.0f} % is the error between bring-ups, {rest}"
     if not significant:
         return f"In the variation of {table.response}, {rest}.{more}"
-    return f"The variation of {table.response} belongs to {effects}; {rest}.{more}"
+    blocks = "".join(f"; {text}" for text in describe_blocks(tested.significant if tested else ()))
+    return f"The variation of {table.response} belongs to {effects}{blocks}; {rest}.{more}"
 
 
 def _get_share(claim: UncheckedClaim) -> float:
