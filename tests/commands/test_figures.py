@@ -44,8 +44,8 @@ def around(value: float) -> Estimate:
 
 def influence(name: str) -> Influence:
     shares = (
-        FactorShare(name, "1, 2", around(0.5), around(0.6), 0.1),
-        FactorShare("b", "", around(0.1), around(0.2), None),
+        FactorShare(name, "1, 2", around(0.5)),
+        FactorShare("b", "", around(0.1)),
     )
     curve = (LearningPoint(8, 3.0, 4.0), LearningPoint(16, 2.0, 4.0))
     judged = JudgedModel(name, name, (1.0, 2.0, 3.0), (1.1, 2.2, 2.9), around(0.1), around(1.0), 0.05, curve)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -52,10 +52,17 @@ class Result(Generic[AnswerT]):
         """Return the lines that the terminal shows."""
         titles = [verdict.response for verdict in getattr(self.answer, "verdicts", ())]
         write = build_name_writer([*titles, *getattr(self.answer, "responses", ())])
-        if write is None:
-            return self.lines(self.answer)
-        with writing_names(write):
-            return [write(line) for line in self.lines(self.answer)]
+        return self.lines(self.answer) if write is None else self._write_lines(write)
+
+    def _write_lines(self, write: Callable[[str], str]) -> Iterator[str]:
+        """Iterate over the lines with the names that people read; each is shown as soon as it is known."""
+        lines = iter(self.lines(self.answer))
+        while True:
+            with writing_names(write):
+                line = next(lines, None)
+            if line is None:
+                return
+            yield write(line)
 
     @property
     def problem(self) -> bool:
