@@ -12,6 +12,9 @@ from iosonde.explain.confirm import build_confirmation
 
 from .answer import DiagnosedOperations, OperationCauses
 
+_TABLE = "{name} is a table without the commands that measured it"
+_CURE = "{spell.confirm} is for stores that iosonde run wrote"
+
 
 def write_experiment(source: Source, causes: OperationCauses, path: Path) -> Path:
     """Write the experiment to a new file; an existing one may be somebody's work. Raises InputError if it exists,
@@ -23,13 +26,8 @@ def write_experiment(source: Source, causes: OperationCauses, path: Path) -> Pat
 
 def format_experiment(source: Source, causes: OperationCauses) -> str:
     """Return the experiment on the most costly class. Raises DataError if there is none, or no way to measure again."""
-    if source.store is None or not source.runs:
-        raise DataError(
-            "not-a-store",
-            "{name} is a table without the commands that measured it",
-            "{spell.confirm} is for stores that iosonde run wrote",
-            name=source.name,
-        )
+    if not source.runs:
+        raise DataError("not-a-store", _TABLE, _CURE, name=source.name)
     group, suspect = _select_most_costly_class(source, causes)
     setting = dict(group.group.setting)
     names = {strip_factor_prefix(name): name for name in source.varying_factors.names}
@@ -38,7 +36,7 @@ def format_experiment(source: Source, causes: OperationCauses) -> str:
         for run in source.runs
         if all(run.level(names[name]) == level for name, level in setting.items() if name in names)
     ]
-    experiment = source.store.experiment(runs[-1].experiment)
+    experiment = source.require_campaign(_TABLE, _CURE, name=source.name).experiment(runs[-1].experiment)
     operation_group = group.group
     follow_up = build_confirmation(
         experiment.settings, setting, operation_group.operation, operation_group.kind, operation_group.size, suspect
