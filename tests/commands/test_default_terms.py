@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 
 import iosonde
+from iosonde.data.roles import guess_roles
+from iosonde.data.tables import table_from_memory
 from messages import codes
 
 
@@ -55,3 +57,10 @@ def test_the_order_of_a_loop_is_no_drift():
     assert not {"drift", "order", "dependent"} & set(verdict["doubts"])
     found = [finding["code"] for finding in iosonde.check(looped(), by="fs").to_dict()["findings"]]
     assert "S110" in found and not {"S103", "S124"} & set(found)
+
+
+def test_a_constant_column_is_no_setting_where_others_vary():
+    table = table_from_memory(looped().assign(room=1))
+    assert guess_roles(table).without_constants().settings == ("fs", "clients")
+    alone = guess_roles(table_from_memory(pd.DataFrame({"room": [1, 1, 1], "mbs": [1.0, 2.5, 3.7]})))
+    assert alone.without_constants().settings == alone.settings == ("room",)

@@ -76,6 +76,11 @@ class Roles:
         """Columns that are neither requested nor settings."""
         return (*self.numbering, *self.remarks, *self.others)
 
+    def without_constants(self) -> Roles:
+        """Return the roles without constant columns, where another column was set."""
+        varying = {name: role for name, role in self.by_column.items() if role is not ColumnRole.CONSTANT}
+        return replace(self, by_column=varying) if ColumnRole.SETTING in varying.values() else self
+
     def with_responses(self, responses: Sequence[str], sources: Sequence[str]) -> Roles:
         """Return the roles with only these responses; the ``sources`` that they are computed from have no role."""
         rest = {name: role for name, role in self.by_column.items() if name not in (*responses, *sources)}

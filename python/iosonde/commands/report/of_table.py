@@ -55,6 +55,7 @@ def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
     responses, by, on, level = options.responses, options.by, options.on, options.level
     grouped = by if by is not None else list_term_columns(on, table) if on else None
     roles = guess_roles(table, responses, grouped)
+    roles = roles.without_constants() if grouped is None else roles
     _refuse_predicted_responses(roles, list_term_columns(on, table))
     trials = average_trials(table, roles.responses, grouped or ())
     rows = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
