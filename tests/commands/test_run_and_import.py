@@ -88,7 +88,9 @@ def fill(command: str, levels: dict[str, str]) -> list[str]:
     return re.sub(r"\$\{(\w+)\}", lambda match: levels.get(match[1], "/old"), command).split()
 
 
-@pytest.fixture(scope="module", params=SWEEPS)
+@pytest.fixture(
+    scope="module", params=["ior", *(pytest.param(tool, marks=pytest.mark.long) for tool in SWEEPS if tool != "ior")]
+)
 def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     tool, folder = request.param, tmp_path_factory.mktemp(request.param)
     sweep = SWEEPS[tool]
