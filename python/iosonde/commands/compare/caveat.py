@@ -1,5 +1,6 @@
 """A caveat of a comparison: its sentence and the check behind it; and a comparison whose claim checks may override."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -41,20 +42,20 @@ def build_difference_claim(
 
 
 @dataclass(frozen=True)
-class QualifiedComparison:
+class QualifiedComparison(ABC):
     """The sides of a ``comparison``, in words, and its claim."""
 
     comparison: Comparison
 
     @property
+    @abstractmethod
     def words(self) -> Wording:
         """Return the input of its wording."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def checks(self) -> tuple[AssumptionCheck, ...]:
         """Return the checks of its assumptions."""
-        raise NotImplementedError
 
     @property
     def sides(self) -> tuple[str, str]:
