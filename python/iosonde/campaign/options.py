@@ -60,7 +60,9 @@ class PairOptions:
     """The comparison with another command."""
 
     against: Text[str | None] = Text(
-        "'COMMAND'", "Compare with this command: pairs in random order, until the verdict is clear."
+        "'COMMAND'|FACTOR",
+        "Compare with this command, or the two levels of a factor, as target: pairs in random order, until the verdict "
+        "is clear.",
     )
     a_name: Text[str | None] = Text("NAME", "What COMMAND is called.", default_text="itself if short, else A")
     b_name: Text[str | None] = Text("NAME", "The same for that of `against`.")
