@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from iosonde.commands.files import announce_analysis
 from iosonde.commands.page_file import write_experiment_page
 from iosonde.commands.result import Result
+from iosonde.core.errors import IncompleteError, UntriedError
 from iosonde.core.front_end import get_front_end
 from iosonde.data.options import RowOptions
 from iosonde.data.query import ResponseQuery
@@ -98,7 +99,7 @@ class Measurement:
 
     def write(self) -> None:
         """Write the page, say what is to be known, and end with the fault of the campaign, if any. Raises
-        IncompleteError."""
+        IncompleteError; an UntriedError if ``fail_if`` then has no answer."""
         if self.outcome.experiment is None:
             return
         try:
@@ -106,7 +107,19 @@ class Measurement:
                 write_experiment_page(self.store, self.outcome.experiment.id, self._final_level, self.page)
         finally:
             self._report_remarks()
-            self.outcome.check()  # what was not measured is said, whatever the rest came to
+            self._check()  # what was not measured is said, whatever the rest came to
+
+    def _check(self) -> None:
+        """Raise what the campaign lacks. A limit that is passed all the same stays an answer."""
+        gate = self.comparison.answer.judged if self.outcome.pairs and self.outcome.pairs.fail_if else None
+        try:
+            self.outcome.check()
+        except IncompleteError as error:
+            if gate is None or gate.failed:
+                raise
+            raise _build_untried_error(error.message) from error
+        if gate is not None and gate.nothing:
+            raise _build_untried_error(self.comparison.answer.lacking)
 
     def _report_remarks(self) -> None:
         from iosonde.campaign.turn import is_part_of_another
@@ -133,3 +146,12 @@ class Measurement:
 
     def _open_source(self) -> Source:
         return RowOptions(experiment=self.outcome.experiment.id if self.outcome.experiment else None).open(self.store)
+
+
+def _build_untried_error(reason: str) -> UntriedError:
+    return UntriedError(
+        "untried-gate",
+        "the gate has no answer: {reason}",
+        "fix the cause; the same command measures again",
+        reason=reason,
+    )
