@@ -161,6 +161,11 @@ class LimitOptions:
     pace: Text[str | None] = Text(
         "10min|50%", "Breaks: at most one trial in this time, or trials in at most this share of the time."
     )
+    incomplete: Flag[bool | None] = Flag(
+        "Go on after incomplete trials, as short runs that a benchmark calls invalid, and show them, marked.",
+        None,
+        default_text="3 in a row end it; left out",
+    )
     abort_if: Text[str | None] = Text(
         "CMD", "Shell command, before each trial; exit code 0 ends the campaign. What was measured is kept."
     )

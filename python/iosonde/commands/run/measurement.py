@@ -50,7 +50,7 @@ class Measurement:
         from iosonde.commands.summary.answer import summary
         from iosonde.commands.summary.text import lines
 
-        source = self._open_source()
+        source = self._open_source(self.outcome.shows_incomplete)
         announce_analysis("summary", len(source.table), len(source.table.columns))
         return Result(summary(source, self._query), lines)
 
@@ -144,8 +144,9 @@ class Measurement:
     def _query(self) -> ResponseQuery:
         return ResponseQuery(level=self._final_level)
 
-    def _open_source(self) -> Source:
-        return RowOptions(experiment=self.outcome.experiment.id if self.outcome.experiment else None).open(self.store)
+    def _open_source(self, incomplete: bool = False) -> Source:
+        experiment = self.outcome.experiment.id if self.outcome.experiment else None
+        return RowOptions(experiment=experiment, incomplete=incomplete).open(self.store)
 
 
 def _build_untried_error(reason: str) -> UntriedError:
