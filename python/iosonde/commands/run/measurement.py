@@ -12,6 +12,7 @@ from iosonde.commands.page_file import write_experiment_page
 from iosonde.commands.result import Result
 from iosonde.core.errors import IncompleteError, UntriedError
 from iosonde.core.front_end import get_front_end
+from iosonde.core.message import Message
 from iosonde.data.options import RowOptions
 from iosonde.data.query import ResponseQuery
 
@@ -119,7 +120,7 @@ class Measurement:
                 raise
             raise _build_untried_error(error.message) from error
         if gate is not None and gate.nothing:
-            raise _build_untried_error(self.comparison.answer.lacking)
+            raise _build_untried_error(Message("nothing-compared", "no pair can be compared"))
 
     def _report_remarks(self) -> None:
         from iosonde.campaign.turn import is_part_of_another
