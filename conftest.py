@@ -163,6 +163,7 @@ SLOW_FILES = (
     "test_stats_changes.py",
     "test_stats_copies.py",
     "test_stats_coverage.py",
+    "test_explain_mixture_peers.py",
     "test_stats_density.py",
     "test_stats_noise.py",
     "test_stats_sequential.py",
@@ -189,7 +190,7 @@ SLOW_FILES = (
     "test_model_queueing.py",
     "test_model_scaling.py",
     "test_serve*.py",
-    "test_stats_sampling_quantiles.py",
+    "test_survey_sampling_quantiles.py",
     "test_stats_weighted.py",
     # Second implementations, which take seconds to import.
     "test_model_one_column.py",
@@ -220,12 +221,15 @@ LONG_FILES = (
     "test_ranks_watchdog.py",
     "test_run_faults.py",
     "test_stats_changes.py",
+    "test_explain_mixture_peers.py",
     "test_stats_density.py",
     "test_stats_noise.py",
     "test_store_power_loss.py",
     "test_survey_large.py",
     "test_typed_script.py",
 )
+
+NOT_LONG = "not long"  # of `make test`
 
 # A property is about values; how long an example takes depends on the machine, and no test is timed.
 settings.register_profile("iosonde", deadline=None)
@@ -283,13 +287,15 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--quick"):
         settings.load_profile("quick")
     # Tests that run at once would wait for one disk; those of a loss of power are long.
-    if config.getoption("--quick") or config.option.markexpr == "not long":
+    if config.getoption("--quick") or config.option.markexpr == NOT_LONG:
         os.fsync = lambda _: None
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Of a file all of whose tests are slow even the import would cost seconds."""
-    return True if config.getoption("--quick") and is_slow(collection_path) else None
+    """Of a file all of whose tests are left out even the import would cost seconds, in every process."""
+    is_left_out = config.getoption("--quick") and is_slow(collection_path)
+    is_left_out = is_left_out or (config.option.markexpr == NOT_LONG and collection_path.name in LONG_FILES)
+    return True if is_left_out else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

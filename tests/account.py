@@ -9,23 +9,30 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from itertools import count
 from pathlib import Path
 
 ROOT = Path(tempfile.mkdtemp(prefix="iosonde-accounts-"))
 XDG = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR")
-_NUMBERS = count()
+_numbers = [-1]  # the last is that of the current one
 _OWNER = os.getpid()
 
 
 def change_account() -> Path:
-    """Make a new home directory that of this process and of those that it starts."""
-    home = ROOT / str(next(_NUMBERS))
-    home.mkdir(mode=0o700)
-    (home / "XDG_RUNTIME_DIR").mkdir(mode=0o700)
+    """Make a new home directory that of this process and of those that it starts. One in which nothing was left stays
+    new."""
+    home = ROOT / str(_numbers[-1])
+    if not _is_new(home):
+        _numbers.append(_numbers[-1] + 1)
+        home = ROOT / str(_numbers[-1])
+        home.mkdir(mode=0o700)
+        (home / "XDG_RUNTIME_DIR").mkdir(mode=0o700)
     os.environ |= {name: str(home / name) for name in XDG}
     os.environ |= {"HOME": str(home), "XDG_CACHE_HOME": str(ROOT / "cache")}
     return home
+
+
+def _is_new(home: Path) -> bool:
+    return home.is_dir() and os.listdir(home) == ["XDG_RUNTIME_DIR"] and not os.listdir(home / "XDG_RUNTIME_DIR")
 
 
 def remove() -> None:

@@ -11,7 +11,7 @@ from iosonde.commands.compare.against import PairVerdicts
 from iosonde.commands.run import measurement
 from iosonde.commands.run.measurement import Measurement
 from iosonde.commands.summary.answer import Summary
-from iosonde.core.errors import IncompleteError, SystemFaultError
+from iosonde.core.errors import UNTRIED, IncompleteError, SystemFaultError, UntriedError
 from iosonde.core.front_end import FrontEnd, use_front_end
 from iosonde.core.types import Experiment
 from iosonde.store import Store
@@ -121,3 +121,38 @@ def test_the_answer_of_two_sides_is_their_comparison_at_the_sealed_level(tmp_pat
     assert isinstance(made.comparison.answer, PairVerdicts) and made.to_dict() == made.comparison.to_dict()
     made.write()
     assert pages == [(str(bench.path), done.experiment.id, 0.95, "page.html")]
+
+
+def measure_gated(tmp_path, **bench) -> tuple[Bench, Measurement]:
+    gated = Bench(tmp_path, fail_if=("slower>10%",), **bench)
+    done = gated.run()
+    return gated, Measurement(CampaignOutcome(str(gated.path), done.experiment, done), 0.95)
+
+
+@pytest.mark.parametrize("side", ["old", "new"])
+def test_a_gate_whose_side_cannot_be_measured_has_an_exit_code_of_its_own(tmp_path, side):
+    _, made = measure_gated(tmp_path, fails=lambda trial: trial.factors["variant"] == side)
+    with raises("untried-gate", UntriedError) as caught:
+        made.write()
+    assert caught.value.exit_code == UNTRIED and caught.value.values["reason"].code == "incomplete-trials"
+
+
+@pytest.mark.parametrize(("ratio", "kind"), [(1.3, IncompleteError), (1.0, UntriedError)])
+def test_a_limit_that_is_passed_is_an_answer_though_a_trial_is_incomplete(tmp_path, ratio, kind):
+    _, made = measure_gated(tmp_path, ratio=ratio, fails=lambda trial: trial.index == 3)
+    with pytest.raises(IncompleteError) as caught:
+        made.write()
+    assert type(caught.value) is kind and made.problem is (kind is IncompleteError)
+
+
+def test_a_budget_without_a_pair_gives_a_gate_no_answer(tmp_path):
+    gated = Bench(tmp_path, fail_if=("slower>10%",))
+    done = gated.run(ends_at=0.0)
+    with raises("untried-gate", UntriedError):
+        Measurement(CampaignOutcome(str(gated.path), done.experiment, done), 0.95).write()
+
+
+def test_a_gate_with_an_answer_ends_with_it(tmp_path):
+    _, made = measure_gated(tmp_path, ratio=1.3)
+    made.write()
+    assert made.problem

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
+from click.testing import CliRunner
 
+import iosonde
+from iosonde.cli.group import cli
 from iosonde.commands.plan.text import _describe_step, _format_command, _format_faults
+from iosonde.core.errors import InputError
 from iosonde.core.types import Factor
 from iosonde.core.workload import MixPart, Step
 from iosonde.measure.spec import CommandStep, Spec
@@ -59,3 +64,11 @@ def test_a_fault_that_is_a_factor_is_said_by_its_levels():
         "write",
         "500ms",
     ]
+
+
+def test_a_plan_over_a_limit_is_shown_before_it_is_refused(tmp_path):
+    words = ["dd if=/dev/zero of=${TARGET}/f bs=1M count=10", "--target", str(tmp_path), "--max-bytes", "1m"]
+    done = CliRunner().invoke(cli, ["plan", *words, "--json"])
+    assert isinstance(done.exception, InputError) and json.loads(done.stdout)["bytes"] == 10 << 20
+    with pytest.raises(InputError):
+        iosonde.plan(words[0], target=str(tmp_path), max_bytes="1m")

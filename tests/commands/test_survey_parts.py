@@ -32,10 +32,10 @@ from iosonde.commands.survey.what_if import StorageChange, estimate_change, merg
 from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.types import Estimate
 from iosonde.engine import _native
-from iosonde.stats.sampling.shares import PopulationEstimate
-from iosonde.stats.sampling.stopping import compute_sample_size
 from iosonde.survey.contents import FULL_READ_BYTES, Contents, Piece
 from iosonde.survey.opening import WalkedFile
+from iosonde.survey.sampling.shares import PopulationEstimate
+from iosonde.survey.sampling.stopping import compute_sample_size
 from iosonde.survey.walk import DrawnFiles, Walked
 from messages import codes, raises
 

@@ -12,8 +12,8 @@ import survey_tree
 from iosonde.commands.survey.answer import SurveyQuery, survey
 from iosonde.commands.survey.simulate import SimulationQuery, simulate
 from iosonde.core.errors import InputError, SystemFaultError
-from iosonde.stats.sampling.population import Population, TrueNumber
-from iosonde.stats.sampling.resampling import (
+from iosonde.survey.sampling.population import Population, TrueNumber
+from iosonde.survey.sampling.resampling import (
     BY_COUNT,
     BY_SIZE,
     WITH_REPLACEMENT,

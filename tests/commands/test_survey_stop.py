@@ -13,10 +13,10 @@ from iosonde.commands.survey import reading as survey_reading
 from iosonde.commands.survey.answer import SurveyQuery, survey
 from iosonde.commands.survey.reading import ALL, PRECISE, TIME, read_in_order
 from iosonde.core.errors import InputError
-from iosonde.stats.sampling.population import CAPACITY, COUNT, Population
-from iosonde.stats.sampling.shares import estimate_share, sample_by_count, sample_by_size
-from iosonde.stats.sampling.stopping import StopRule
 from iosonde.survey.contents import Contents
+from iosonde.survey.sampling.population import CAPACITY, COUNT, Population
+from iosonde.survey.sampling.shares import estimate_share, sample_by_count, sample_by_size
+from iosonde.survey.sampling.stopping import StopRule
 from iosonde.survey.scan import TreeScan
 from iosonde.survey.walk import DrawnFiles
 

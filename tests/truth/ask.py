@@ -12,7 +12,11 @@ from typing import Any, cast
 import iosonde
 from iosonde.commands.plot.ask import PlotQuery, collect_figures
 from iosonde.commands.plot.figure import get_level_room
+from iosonde.commands.python import PythonFrontEnd, PythonSpelling
+from iosonde.commands.report.options import ReportOptions
 from iosonde.core.errors import IosondeError
+from iosonde.core.front_end import use_front_end
+from iosonde.core.message import use_spelling
 
 from .scores import Truth
 
@@ -71,8 +75,9 @@ def _as_names(names: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _page(data: Any, words: Mapping[str, Any]) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory(prefix="iosonde-truth-") as directory:
-        return iosonde.write_report(data, Path(directory) / "page.html", **words).to_dict()
+    """What the page shows, as JSON; nothing is drawn."""
+    with use_spelling(PythonSpelling(), is_default=True), use_front_end(PythonFrontEnd()):
+        return ReportOptions(data, output="page.html", **words).build_report().to_dict()
 
 
 def answer_and_text(csv: str, question: Question) -> tuple[dict[str, Any] | None, str]:

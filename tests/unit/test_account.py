@@ -27,11 +27,12 @@ def test_a_process_that_a_test_starts_has_them_too():
     assert said.splitlines() == [*(os.environ[name] for name in PLACES), os.environ["HOME"]]
 
 
-@pytest.mark.parametrize("number", [1, 2])
-def test_each_test_has_a_home_of_its_own_in_which_nothing_is(number, own_account):
+@pytest.mark.parametrize("place", ["x", "XDG_RUNTIME_DIR/x", "y"])
+def test_each_test_has_a_home_of_its_own_in_which_nothing_is(place, own_account):
     assert own_account not in HOMES
     HOMES.add(own_account)
     assert [path.name for path in own_account.rglob("*")] == ["XDG_RUNTIME_DIR"]
+    (own_account / place).touch()
 
 
 def test_a_cache_that_was_there_before_the_tests_is_not_used(tmp_path):

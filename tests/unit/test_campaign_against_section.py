@@ -66,6 +66,17 @@ def test_sides_are_called_by_short_commands(first, second, more, names):
     assert against._name_sides({"command": second, **more}, first) == names
 
 
+def test_two_targets_are_a_factor_and_a_word_may_name_one():
+    places = {"old": "/a", "new": "/b"}
+    for section in ("target", {"command": "target"}, {"factor": "target"}):
+        made = against.expand_against(document(section, targets=places, nodes=[1, 2])).data
+        assert made["against"] == {"factor": "target", "margin": 0.05, "metric": ""}
+        assert made["steps"] == ["cp a b"] and made["design"] == {"kind": "full", "blocks": ["nodes"]}
+    both = against.expand_against(document("cp c d", targets=places)).data
+    assert both["design"] == {"kind": "full", "blocks": ["target"]}
+    assert against.expand_against(document("target", targets={"old": "/a"})).data["steps"][1]["command"] == "target"
+
+
 NATIVE = {"workload": "envelope"}
 TWO = {"fs": ["x", "y"]}
 
@@ -76,6 +87,12 @@ TWO = {"fs": ["x", "y"]}
         ("b", {}, []),
         ({"factor": "fs"}, {"factors": TWO}, []),
         ({"factor": "nodes"}, {"nodes": [1, 2]}, []),
+        ({"factor": "target"}, {"targets": {"old": "/a", "new": "/b"}}, []),
+        ({"factor": "target"}, {"target": "/a"}, ["unknown-factor"]),
+        ({"factor": "target"}, {"targets": {"old": "/a"}}, ["not-two-levels"]),
+        ("fs", {"factors": TWO, "steps": ["a", "c"]}, []),
+        ("fs", {"factors": {"fs": ["x", "y", "z"]}}, ["not-two-levels"]),
+        ({"command": "fs", "a_name": "x"}, {"factors": TWO}, ["key-not-applicable"]),
         ({"command": "b", "factor": "fs"}, {"factors": TWO}, ["conflicting-keys"]),
         ("b", {"steps": ["a", "c"]}, ["not-one-command"]),
         ("b", {"steps": [NATIVE]}, ["not-one-command", "missing-metric"]),

@@ -112,6 +112,66 @@ def test_fio_writes_the_sizes_of_its_jobs(options, space):
     assert need(f"fio --directory=${{TARGET}} --output-format=json --name=a {options}") == space
 
 
+JOBS = """; a comment
+[global]
+size=1g   # of each
+rw=write
+stonewall
+
+[a]
+numjobs=4
+[b]
+size=2g
+rw=randread
+"""
+
+
+def count_job_file(directory, text=JOBS, options="", **more):
+    """The space of ``fio`` with a job file beside which it is started."""
+    (directory / "job.fio").write_text(text)
+    return need(f"fio --directory=${{TARGET}} {options} job.fio", **more)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "space"),
+    [
+        (JOBS, "--output-format=json", (6 * GIB, 5)),
+        ("[a]\nrw=write\n", "--size=1m", (MIB, 1)),
+        ("[a]\nrw=write\nsize=2m\n", "--size=1m", (2 * MIB, 1)),
+        ("[global]\nrw=write\nsize=1m\n[a]\n[global]\nsize=2m\n[b]\n", "", (3 * MIB, 2)),
+        ("[a]\nrw=write\nsize=1m\nunheard_of=1\n", "", UNKNOWN),
+        ("[a]\nrw=write\nsize=${SIZE}\n", "", UNKNOWN),
+        ("rw=write\n[a]\nsize=1m\n", "", UNKNOWN),
+        ("[a]\nrw=write\nsize=1m\ninclude other.fio\n", "", UNKNOWN),
+        (JOBS, "--name=c --size=1m", UNKNOWN),
+        (JOBS, "other.fio", UNKNOWN),
+    ],
+)
+def test_a_job_file_that_can_be_read_has_its_amounts(tmp_path, monkeypatch, text, options, space):
+    monkeypatch.chdir(tmp_path)
+    assert count_job_file(tmp_path, text, options) == space
+
+
+def test_a_job_file_that_may_be_another_one_then_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert count_job_file(tmp_path, set_up=["printf '[a]\nsize=1m' >job.fio"]) is UNKNOWN
+    assert count_job_file(tmp_path, targets={"": tmp_path}) is UNKNOWN
+    (tmp_path / "job.fio").write_bytes(b"\xff")
+    assert need("fio job.fio") is UNKNOWN and need("fio gone.fio") is UNKNOWN
+
+
+@pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed")
+def test_fio_itself_writes_as_much_for_a_job_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    place, text = tmp_path / "out", JOBS.replace("1g", "32k").replace("2g", "64k")
+    place.mkdir()
+    _, n_files = count_job_file(tmp_path, text)
+    n_bytes, _ = count_job_file(tmp_path, text)
+    subprocess.run(["fio", f"--directory={place}", "job.fio"], check=True, capture_output=True, timeout=60)
+    files = [path for path in place.iterdir() if path.is_file()]
+    assert (sum(path.stat().st_size for path in files), len(files)) == (n_bytes, n_files)
+
+
 def test_a_device_has_no_files():
     assert need("fio --name=a --rw=write --size=1g --filename=/dev/sdx", targets={}) is UNKNOWN
 

@@ -91,7 +91,7 @@ def test_a_campaign_ends_with_its_budget_or_its_job(begun, budget_s, walltime_en
     begun.ready.node = {"scheduler": {"walltime_end": walltime_end}}
     rules = measure._build_rules(begun)
     assert (rules.ends_at, rules.ends_because.code) == (ends_at, code)
-    assert (rules.needed, rules.looks, rules.expected_s) == (None, None, 0.0)
+    assert (rules.needed, rules.looks, rules.expected_s, rules.accepts_incomplete) == (None, None, 0.0, False)
     assert (rules.ends_because is Rules.ends_because) is (ends_at is None)
 
 

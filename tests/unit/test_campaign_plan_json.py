@@ -11,6 +11,7 @@ import pytest
 from iosonde.campaign import preflight
 from iosonde.campaign.plan import plan_campaign
 from iosonde.campaign.request import Request
+from iosonde.core.errors import TargetError
 from iosonde.ranks.machine import NO_TARGET
 
 FILE = """
@@ -149,3 +150,21 @@ def test_a_plan_knows_what_commands_write_and_who_will_start_them(plan, monkeypa
     assert (answer["bytes"], answer["files"], answer["uncounted"], answer["unknown"]) == (128 << 30, 1, [], 0)
     assert (answer["reserve"], answer["budget_s"]) == (reserve, 4 * 3600.0)
     assert answer["steps"][0]["launch"] == ["srun"]
+
+
+def test_ranks_in_a_reservation_start_there_whatever_can_be_started_here(plan, monkeypatch):
+    for name in ("SLURM_JOB_ID", "PBS_NODEFILE"):
+        monkeypatch.delenv(name, raising=False)
+    (step,) = plan("target: {target}\nreserve: sbatch\nlauncher: slurm\nsteps: ['ior -o ${{TARGET}}/f']\n").steps
+    assert (step.launch, step.in_reservation, step.problem) == (("srun",), True, "")
+
+
+def test_a_plan_that_is_too_large_here_is_shown_with_its_refusal(plan, monkeypatch):
+    error = TargetError("too-little-space", "a trial needs 2 TiB", "choose a larger target")
+
+    def refuse(*_):
+        raise error
+
+    monkeypatch.setattr(preflight, "check_room", refuse)
+    small = plan()
+    assert small.refusal is error and small.steps and small.to_dict()["refused"] == "a trial needs 2 TiB"

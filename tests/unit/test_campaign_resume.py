@@ -40,6 +40,13 @@ def test_a_retry_gets_the_next_free_number(tmp_path):
     assert resume.find_free_run_id(store, "f", 3) == "f-0003"
 
 
+@pytest.mark.parametrize(("accepted", "done"), [(False, {0}), (True, {0, 3})])
+def test_an_incomplete_trial_is_measured_again_unless_it_is_accepted(accepted, done):
+    runs = [{"facts": {"order": 0}, "missing": []}, {"facts": {"order": 3}, "missing": ["the score is marked invalid"]}]
+    wanted = SimpleNamespace(terms=SimpleNamespace(incomplete=accepted))
+    assert resume.find_finished_trials(store_of(runs=runs), wanted, experiment()) == done
+
+
 def test_sets_of_nodes_are_numbered_as_they_first_appear():
     store = store_of(runs=[{"facts": {"allocation": name}} for name in ("b", "a", "b")])
     assert [resume.number_of(name, store, "e") for name in ("b", "a", "c")] == [0, 1, 2]

@@ -155,6 +155,17 @@ def test_each_trial_is_on_its_own_target_which_is_left_as_it_was(here, what):
 
 @pytest.mark.long
 @pytest.mark.slow
+def test_two_targets_are_compared_pair_by_pair_until_it_is_clear(here):
+    command = "case ${target} in slow) sleep 0.2;; esac"
+    words = ["run", command, "--target", "fast=g", "--target", "slow=n", "--against", "target", "--store", "s"]
+    done = CliRunner().invoke(cli, [*words, "--fail-if", "slower>50%"])
+    assert done.exit_code == 1
+    (experiment,) = Store.open(here / "s").experiments()
+    assert experiment.settings["decision"]["pairs"]["a"] == "fast"
+    assert {trial.factors["target"] for trial in experiment.trials} == {"fast", "slow"}
+    assert json.loads(CliRunner().invoke(cli, ["compare", "s", "--json"]).stdout)["group"] == "target"
+
+
 def test_the_envelope_is_compared_over_the_factor(here):
     run_campaign(asked("gluster=g", "nfs=n", what=None, repetitions=2, small_files=5, large_size=2**20)).check()
     done = CliRunner().invoke(cli, ["compare", "store", "--group", "target"])

@@ -128,6 +128,14 @@ def test_chance_failures_are_tolerated_three_in_a_row_are_not(bad, last):
     assert bench.measured()[-1] == last
 
 
+def test_incomplete_trials_that_are_accepted_end_nothing_but_an_unusable_target_does():
+    bench = Bench(missing={index: ["the score is marked invalid"] for index in range(10)})
+    ended = bench.run(experiment(5), rules=campaign.Rules(accepts_incomplete=True))
+    assert (len(bench.measured()), ended.incomplete, ended.early) == (10, 10, "")
+    full = Bench(missing={2: [f"write: rank 1: {os.strerror(errno.ENOSPC)}"]})
+    assert full.run(experiment(5), rules=campaign.Rules(accepts_incomplete=True)).early.code == "target-unusable"
+
+
 def test_what_is_known_to_outlast_the_walltime_is_not_started():
     bench = Bench()
     walltime = Message("walltime-exhausted", "the walltime")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -179,11 +179,21 @@ def test_a_pass_names_the_largest_change_that_is_possible():
     assert (none.values["at_most"], none.values["limit"]) == (0.0, "")
 
 
+def test_a_pass_names_the_side_that_is_judged_and_the_baseline():
+    for condition in (SLOWER, MORE, DIFFERENT):
+        passed = with_code(Gate((condition,)).judge([FAMILY[3]]).sentences, "gate-passed")
+        assert passed.values["conclusion"] == condition.passed_by("a", "b")
+    several = with_code(
+        Gate((SLOWER,)).judge([FAMILY[3], replace(FAMILY[3], sides=("c", "d"))]).sentences, "gate-passed"
+    )
+    assert several.values["conclusion"] == SLOWER.passed(False)
+
+
 @pytest.mark.parametrize("condition", [SLOWER, MORE, DIFFERENT])
 def test_a_pass_beside_a_failure_is_that_of_the_others(condition):
     alone = with_code(Gate((condition,)).judge([FAMILY[3]]).sentences, "gate-passed")
     beside = with_code(Gate((condition,)).judge([FAMILY[3], FAMILY[0]]).sentences, "gate-passed")
-    assert alone.values["conclusion"] == condition.passed(False) != condition.passed(True)
+    assert alone.values["conclusion"] != condition.passed(True)
     assert beside.values["conclusion"] == condition.passed(True)
     assert beside.startswith(beside.values["conclusion"]) and not alone.startswith(alone.values["conclusion"])
 

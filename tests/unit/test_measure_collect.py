@@ -162,7 +162,7 @@ def output_row(operation, metric, value, unit):
 
 def execution(rows, missing=()):
     """What an importer understands of one output."""
-    return SimpleNamespace(rows=rows, factors={}, headline=(), missing=list(missing), tool="", version="")
+    return SimpleNamespace(rows=rows, factors={}, headline=(), missing=list(missing), invalid=[], tool="", version="")
 
 
 READ = [output_row("read", "rate", 1.0, "operations/s")]

@@ -127,6 +127,16 @@ def test_a_launcher_that_fails_is_found_out_before_anything_is_measured(bin_):
     program.check_launch(local.Local(), 2, unknown)
 
 
+def test_an_unknown_library_is_tried_with_a_program_that_no_launcher_takes_for_two(bin_):
+    unknown = program.find_library_of_program("ior")
+    fake_mpi.script(
+        bin_ / "mpiexec",
+        f'#!/bin/sh\n[ "$1" = --version ] && echo "{fake_mpi.OPEN_MPI}" && exit\n'
+        'for word; do [ "$word" = : ] && exit 7; done\nexit 0\n',
+    )
+    program.check_launch(local.Local(), 2, unknown)
+
+
 def test_doctor_says_which_launcher_starts_which_tool(bin_):
     assert not doctor.mpi_programs().ok
     assert_problem(doctor.mpi_programs().detail, "tool-missing", tools=", ".join(doctor.MPI_TOOLS))

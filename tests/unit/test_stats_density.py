@@ -6,14 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.mixture import GaussianMixture
 from stats_sample import examined
 
 from iosonde.core.table import Column, Table
 from iosonde.stats.density import histogram, kernel
 from iosonde.stats.density.hills import detect_hills
-from iosonde.stats.density.mixture import fit_normals
-from iosonde.stats.density.multimodal import run_silverman_test
 from messages import raises
 from outside import needed
 
@@ -139,32 +136,6 @@ def test_what_is_below_the_clock_is_counted():
     assert made.n == 1020
     assert (
         histogram.histogram_from_values(np.zeros(9)) is None and histogram.histogram_from_values(np.array([])) is None
-    )
-
-
-def test_silverman_rejects_one_hill_where_there_are_two_and_seldom_where_not():
-    assert run_silverman_test(histogram.histogram_from_values(two_hills(400, 0.4))).p < 0.01
-    rng = np.random.default_rng(7)
-    tests = [
-        run_silverman_test(histogram.histogram_from_values(1e4 * np.exp(0.3 * rng.standard_normal(300)))).p
-        for _ in range(40)
-    ]
-    assert sum(one < 0.05 for one in tests) <= 6
-    assert run_silverman_test(histogram.histogram_from_values(two_hills(20, 0.4))) is None
-
-
-def test_the_mixture_is_that_of_a_library():
-    values = two_hills(3000, 0.3)
-    made = fit_normals(histogram.histogram_from_values(values), 0.05)
-    peer = GaussianMixture(2, random_state=0).fit(np.log(values)[:, None])
-    order = np.argsort(peer.means_[:, 0])
-    assert made.hills == len(made.weights) == 2
-    assert np.log(made.medians) == pytest.approx(peer.means_[order, 0], abs=0.01)
-    assert made.weights == pytest.approx(peer.weights_[order], abs=0.01)
-    assert made.sds == pytest.approx(np.sqrt(peer.covariances_[order, 0, 0]), rel=0.05)
-    assert (
-        fit_normals(histogram.histogram_from_values(np.exp(np.random.default_rng(1).standard_normal(2000))), 0.1).hills
-        == 1
     )
 
 

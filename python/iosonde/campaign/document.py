@@ -48,6 +48,7 @@ _KEYS = (
     "idle_timeout",
     "pace",
     "abort_if",
+    "incomplete",
 )
 # Similarity to a factor's name from which on a name is a typo.
 _SLIP = 0.75

@@ -4,7 +4,7 @@ A cluster that fails costs only its own trials: the others continue, and the sam
 
 from collections.abc import Callable, Sequence
 
-from iosonde.core.errors import FAULT, PROBLEM_DETECTED, SystemFaultError
+from iosonde.core.errors import FAULT, PROBLEM_DETECTED, UNTRIED, SystemFaultError
 from iosonde.core.message import Message
 from iosonde.core.words import format_count
 
@@ -35,7 +35,7 @@ def measure_lab_by_lab(begun: LabCampaign, run_in_lab: RunInLab, say: Callable[[
         attempted.append(setting)
         with budget.time_lab():
             code, fault = _measure_lab(begun, setting, run_in_lab, budget.words())
-        if code not in (0, PROBLEM_DETECTED, FAULT):
+        if code not in (0, PROBLEM_DETECTED, UNTRIED, FAULT):
             return code
         worst = max(worst, min(code, PROBLEM_DETECTED))
         in_a_row = in_a_row + 1 if code == FAULT else 0
@@ -77,7 +77,7 @@ def _measure_lab(
         code = run_in_lab(setting, words)
     except SystemFaultError as error:
         return FAULT, error
-    if code in (0, PROBLEM_DETECTED) and begun.count_runs() == before:
+    if code in (0, PROBLEM_DETECTED, UNTRIED) and begun.count_runs() == before:
         return FAULT, SystemFaultError(
             "no-lab-trials", "a lab was brought up, but none of its trials is in the store", "see above"
         )

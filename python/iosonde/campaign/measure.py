@@ -135,7 +135,14 @@ def _build_rules(begun: BegunCampaign) -> Rules:
         (lambda: compute_repetitions_needed(store, campaign, experiment, begun.level)) if campaign.spec.until else None
     )
     pairs = build_pair_rule(experiment)
-    return Rules(ends_at, because, rule, Pairs(pairs, experiment, store) if pairs else None, expected_s=expected_s)
+    return Rules(
+        ends_at,
+        because,
+        rule,
+        Pairs(pairs, experiment, store) if pairs else None,
+        expected_s=expected_s,
+        accepts_incomplete=campaign.terms.incomplete,
+    )
 
 
 def _build_system_settings(begun: BegunCampaign) -> restore.SystemSettings:

@@ -60,7 +60,9 @@ class PairOptions:
     """The comparison with another command."""
 
     against: Text[str | None] = Text(
-        "'COMMAND'", "Compare with this command: pairs in random order, until the verdict is clear."
+        "'COMMAND'|FACTOR",
+        "Compare with this command, or the two levels of a factor, as target: pairs in random order, until the verdict "
+        "is clear.",
     )
     a_name: Text[str | None] = Text("NAME", "What COMMAND is called.", default_text="itself if short, else A")
     b_name: Text[str | None] = Text("NAME", "The same for that of `against`.")
@@ -72,7 +74,8 @@ class PairOptions:
     )
     fail_if: Names[NameList] = Names(
         "COND",
-        "Of `against`: end when this is decided, as 'slower>5%', and exit 1 where it is so. Repeatable.",
+        "Of `against`: end when it is decided whether B, that of `against`, is so, as 'slower>5%'; exit 1 if so, 125 "
+        "if a side cannot be measured. Repeatable.",
         (),
         is_repeatable=True,
     )
@@ -157,6 +160,11 @@ class LimitOptions:
     )
     pace: Text[str | None] = Text(
         "10min|50%", "Breaks: at most one trial in this time, or trials in at most this share of the time."
+    )
+    incomplete: Flag[bool | None] = Flag(
+        "Go on after incomplete trials, as short runs that a benchmark calls invalid, and show them, marked.",
+        None,
+        default_text="3 in a row end it; left out",
     )
     abort_if: Text[str | None] = Text(
         "CMD", "Shell command, before each trial; exit code 0 ends the campaign. What was measured is kept."

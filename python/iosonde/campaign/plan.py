@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core import message
-from iosonde.core.errors import IosondeError
+from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.faults import PlannedFault
 from iosonde.core.programs import get_first_program
 from iosonde.core.types import Experiment, FactorValue, level_to_count
 from iosonde.measure import design, mpi_jobs, placeholders, restore, trial, workloads
 from iosonde.measure.design import Cells, Offer
 from iosonde.measure.spec import MPI, ONCE, CommandStep, Control, NativeStep, Spec, Step
+from iosonde.measure.target.keeper import Keeper
 from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import machine, reserve
 
@@ -41,7 +42,8 @@ class PlannedStep:
 
     ``step`` has its names filled in, ``settings`` are those of a native workload, and ``phases`` those of its rank 0.
     ``stage`` is set_up, step or tear_down. For an MPI job ``launch`` are the words before its program, ``program`` is
-    its name if known, ``problem`` why it cannot start here."""
+    its name if known, ``problem`` why it cannot start here. ``in_reservation``: it starts on nodes that are not
+    reserved yet."""
 
     stage: str
     step: Step
@@ -50,6 +52,7 @@ class PlannedStep:
     launch: tuple[str, ...] = ()
     program: str = ""
     problem: str = ""
+    in_reservation: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,8 @@ class CampaignPlan:
 
     ``space`` is what a trial has on the target at once; ``seconds_by_level`` is by factor and level. ``controls``,
     ``unmount`` and ``mount`` are those of the first trial, with their names filled in. ``afterwards``: the final state
-    of each factor with a set command, in words; ``set_once``: factors set once for all trials of a whole plot."""
+    of each factor with a set command, in words; ``set_once``: factors set once for all trials of a whole plot.
+    ``refusal``: why ``run`` would refuse it here, where a target or a limit is too small."""
 
     campaign: Campaign
     experiment: Experiment
@@ -75,6 +79,7 @@ class CampaignPlan:
     afterwards: Mapping[str, str]
     warnings: tuple[str, ...] = ()
     set_once: frozenset[str] = frozenset()
+    refusal: InputError | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The stable JSON form."""
@@ -105,6 +110,7 @@ class CampaignPlan:
             "files": self.space.n_files,
             "reserve": spec.reserve or None,
             "budget_s": self.campaign.terms.budget_s,
+            "refused": str(self.refusal.message) if self.refusal else None,
             "uncounted": [step.to_json() for step in self.space.uncounted],
             "seed": self.experiment.seed,
             "experiment": self.campaign.identity(),
@@ -142,8 +148,7 @@ def plan_campaign(
             basis = f"{expected.basis}, without bringing up {n} lab{'s' * (n > 1)}"
             values = {**expected.basis.values, "n_labs": n}
             expected = replace(expected, basis=message.restore_message(expected.basis.code, basis, values))
-        if facts is not None:
-            preflight.check_room(definition, expected.total_s, facts, keeper)
+        refusal = None if facts is None else _find_refusal(definition, expected, facts, keeper)
     for sentence in (
         *preflight.warn_of_unchecked_limits(definition, expected),
         *find_misspelled_factors(definition),
@@ -152,9 +157,18 @@ def plan_campaign(
         *warn_of_skipped_phases(definition, experiment.trials, facts or {}),
     ):
         caller.say(sentence)
-    return _build_plan(
-        definition, experiment, expected, tuple(offer_smaller_designs(definition, experiment.seed, measured, LEVEL))
-    )
+    offers = tuple(offer_smaller_designs(definition, experiment.seed, measured, LEVEL))
+    return replace(_build_plan(definition, experiment, expected, offers), refusal=refusal)
+
+
+def _find_refusal(
+    campaign: Campaign, expected: Forecast, facts: Mapping[str, machine.Facts], keeper: Keeper
+) -> InputError | None:
+    try:
+        preflight.check_room(campaign, expected.total_s, facts, keeper)
+    except InputError as error:
+        return error
+    return None
 
 
 def _build_plan(
@@ -217,8 +231,8 @@ def _plan_command_step(
     planned = PlannedStep(stage, replace(step, command=placeholders.fill(step.command, substitutions)), program=name)
     if step.on != MPI:
         return planned
-    if campaign.spec.reserve and not (campaign.spec.launcher or reserve.is_in_job()):
-        return replace(planned, launch=(reserve.get_launcher_name(campaign.spec.reserve),))
+    if campaign.spec.reserve and not reserve.is_in_job():
+        return replace(planned, launch=(reserve.get_launcher_name(campaign.spec.reserve),), in_reservation=True)
     nodes, per_node = level_to_count(values["NODES"]), level_to_count(values["RANKS_PER_NODE"])
     try:
         words, _ = mpi_jobs.build_launch_words(campaign.find_launcher(), step.command, nodes, per_node, values)

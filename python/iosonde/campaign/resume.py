@@ -53,11 +53,18 @@ def _find_unfinished(store: Store, campaign: Campaign, level: float) -> tuple[Ex
     if not experiments:
         return None
     experiment = max(experiments, key=lambda candidate: candidate.created_at)
-    done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
+    done = find_finished_trials(store, campaign, experiment)
     if (rule := build_pair_rule(experiment)) and Pairs(rule, experiment, store).finished():
         return None
     has_all = len(done) == len(experiment.trials) and not needs_more_trials(store, campaign, experiment, level)
     return None if has_all else (experiment, done)
+
+
+def find_finished_trials(store: Store, campaign: Campaign, experiment: Experiment) -> set[int]:
+    """Return the indices of the trials that are not measured again: the complete ones, or all where incomplete ones are
+    accepted."""
+    runs = store.runs(experiment=experiment.id)
+    return {run["facts"]["order"] for run in runs if campaign.terms.incomplete or not run["missing"]}
 
 
 def find_free_run_id(store: Store, experiment: str, index: int) -> str:

@@ -28,7 +28,7 @@ from .in_lab import LabBudget
 from .measure import measure_trials
 from .needs import read_measured_trials
 from .request import Request
-from .resume import count_repetitions, open_existing_store, resume_or_begin
+from .resume import count_repetitions, find_finished_trials, open_existing_store, resume_or_begin
 from .trials import Ended
 
 _DETECTION_PROBABILITY = 0.95  # probability of detecting a rare mode
@@ -41,13 +41,15 @@ class CampaignOutcome:
     """Result of a campaign, and the place of its runs.
 
     ``job`` is the number of the batch job that will run it: then nothing is measured yet, and ``experiment`` and
-    ``ended`` are None. ``others``: number of other experiments in the store."""
+    ``ended`` are None. ``others``: number of other experiments in the store. ``shows_incomplete``: incomplete trials
+    are part of its summary."""
 
     store: str
     experiment: Experiment | None = None
     ended: Ended | None = None
     job: str = ""
     others: int = 0
+    shows_incomplete: bool = False
 
     @property
     def pairs(self) -> PairRule | None:
@@ -108,10 +110,15 @@ class CampaignOutcome:
             raise ended.fault
         if ended and ended.incomplete:
             why = ended.early or "see: iosonde show " + self.store
+            treatment, hint = "left out of the totals", "fix the cause; the same command measures them again"
+            if self.shows_incomplete:
+                treatment, hint = "marked", "iosonde summary {store} leaves them out"
             raise IncompleteError(
                 "incomplete-trials",
-                "{n_incomplete} of {n_measured} trials are incomplete and left out of the totals: {reason}",
-                "fix the cause; the same command measures them again",
+                "{n_incomplete} of {n_measured} trials are incomplete and {treatment}: {reason}",
+                hint,
+                treatment=treatment,
+                store=self.store,
                 n_incomplete=ended.incomplete,
                 n_measured=ended.measured,
                 reason=why,
@@ -214,14 +221,15 @@ class LabCampaign:
         """Return the next cluster to bring up, except ``lab_settings``, which were already tried."""
         store = Store.open(Path(self.store).resolve())
         experiment = next(candidate for candidate in store.experiments() if candidate.id == self.experiment)
-        done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
+        done = find_finished_trials(store, self.campaign, experiment)
         return in_lab.choose_next_setting(experiment, done, self.campaign, lab_settings)
 
     def outcome(self) -> CampaignOutcome:
         """Return what is measured so far."""
         experiments = Store.open(Path(self.store).resolve()).experiments()
         experiment = next(candidate for candidate in experiments if candidate.id == self.experiment)
-        return CampaignOutcome(self.store, experiment, others=len(experiments) - 1)
+        shows_incomplete = self.campaign.terms.incomplete
+        return CampaignOutcome(self.store, experiment, others=len(experiments) - 1, shows_incomplete=shows_incomplete)
 
     def count_runs(self) -> int:
         """Return the number of stored runs."""
@@ -259,4 +267,4 @@ def _measure_alone(campaign: Campaign, level: float, keeper: Keeper, caller: Cal
             BegunCampaign(store, campaign, ready, experiment, level, Hands(keeper, stop, caller)), done
         )
     others = sum(other.id != experiment.id for other in store.experiments())
-    return CampaignOutcome(campaign.store, experiment, ended, others=others)
+    return CampaignOutcome(campaign.store, experiment, ended, others=others, shows_incomplete=campaign.terms.incomplete)

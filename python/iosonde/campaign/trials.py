@@ -39,7 +39,8 @@ class Rules:
     ``ends_at`` is time.monotonic(); None means no end. ``needed`` returns the repetitions that the stopping rule
     requires after the pilot (None: as planned). ``looks`` is a rule that may look after every block; it needs every
     cell, so PATIENCE failures of one in a row end the campaign. ``expected_s`` is the expected duration of a trial
-    before the first. ``breaks`` are made between trials; ``abort`` returns why no more may start (None: continue)."""
+    before the first. ``breaks`` are made between trials; ``abort`` returns why no more may start (None: continue).
+    ``accepts_incomplete``: incomplete trials end nothing."""
 
     ends_at: float | None = None
     ends_because: Message = Message("budget-exhausted", "the time limit is reached")
@@ -49,6 +50,7 @@ class Rules:
     expected_s: float = 0.0
     breaks: Breaks | None = None
     abort: Callable[[], Message | None] = lambda: None
+    accepts_incomplete: bool = False
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ class _Tally:
         """Return why more trials would also be incomplete; None if they may not be."""
         if run.complete:
             return None
-        if self._in_a_row >= PATIENCE:
+        if self._in_a_row >= PATIENCE and not self._rules.accepts_incomplete:
             return Message(
                 "incomplete-in-a-row",
                 "{n} trials in a row were incomplete: {reason}",

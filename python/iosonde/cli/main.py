@@ -12,7 +12,8 @@ import sys
 
 
 def main() -> None:
-    """Exit codes: 0 done, 1 a problem was found, 2 the input is wrong, 3 something failed under us, 130 interrupted."""
+    """Exit codes: 0 done, 1 a problem was found, 2 the input is wrong, 3 something failed under us, 125 a gate has no
+    answer, 130 interrupted."""
     try:
         # While this is loaded an interrupt ends the process by the signal: Python 3.11 turns one that comes while a
         # class is made into a RuntimeError.

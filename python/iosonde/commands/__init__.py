@@ -8,6 +8,7 @@ A package adds a folder with an entry point in the group ``iosonde.commands``: `
 
 import importlib
 import pkgutil
+from functools import cache
 
 from iosonde.core.plugins import find_entry_points, load_plugin
 
@@ -62,8 +63,9 @@ def folder_to_command(folder: str) -> str:
     return folder.strip("_").replace("_", "-")
 
 
-def _list_own_folders() -> list[str]:
-    return [module.name for module in pkgutil.iter_modules(__path__) if module.ispkg]
+@cache
+def _list_own_folders() -> tuple[str, ...]:
+    return tuple(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
 
 
 def _load_plugin_about(folder: str) -> About:

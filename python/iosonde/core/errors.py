@@ -7,6 +7,8 @@ from .message import Message, restore_message
 
 # Exit codes of commands. Others are 0, done, and 130, interrupted (``cli/main.py``).
 PROBLEM_DETECTED, WRONG_INPUT, FAULT = 1, 2, 3
+# A gate without an answer: ``git bisect run`` skips the commit.
+UNTRIED = 125
 
 
 class IosondeError(Exception):
@@ -116,6 +118,12 @@ class IncompleteError(IosondeError):
     """The command finished and found its subject incomplete."""
 
     exit_code = PROBLEM_DETECTED
+
+
+class UntriedError(IncompleteError):
+    """A gate has no answer, because a side could not be measured."""
+
+    exit_code = UNTRIED
 
 
 class IosondeWarning(UserWarning):

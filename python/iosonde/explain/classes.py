@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.explain.mixture import Normals, fit_normals
+from iosonde.explain.multimodal import Multimodality, run_silverman_test
 from iosonde.stats.density import kernel
 from iosonde.stats.density.hills import Hills, count_values_in_kernel, detect_hills
 from iosonde.stats.density.histogram import LogHistogram
-from iosonde.stats.density.mixture import Normals, fit_normals
-from iosonde.stats.density.multimodal import Multimodality, run_silverman_test
 
 SMALL = 0.05  # share of the operations: a last hill below it is unexpectedly slow
 STANDARD = 0.1  # a hill with less is not the reference of the others, however fast it is

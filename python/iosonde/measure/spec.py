@@ -168,7 +168,7 @@ class Terms:
     ``forecast.Speeds``: both predict the campaign's length. ``pace`` (``10min``, ``50%``) makes breaks between trials,
     ``abort_if`` is a command whose exit code 0 ends the campaign. ``questions`` are answered by its page, as read by
     :mod:`iosonde.core.questions`. ``cluster``: the available nodes and their roles. ``maximum``: the most that the
-    system can deliver, bytes/s.
+    system can deliver, bytes/s. ``incomplete``: incomplete trials are shown, and end nothing.
     """
 
     store: str | None = None
@@ -185,3 +185,4 @@ class Terms:
     questions: tuple[dict[str, Any], ...] = ()
     cluster: ClusterNodes | None = None
     maximum: float | None = None
+    incomplete: bool = False

@@ -1,6 +1,6 @@
 """What a call of a tool leaves on the target, and the options that it follows from."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -45,12 +45,14 @@ class Amount:
 @dataclass(frozen=True)
 class CallContext:
     """What is known about a call besides its words: the number of its processes, the directory of the trial (nothing
-    is in it before), the directories that commands of the trial make, and the working directory, if it changed."""
+    is in it before), the directories that commands of the trial make, and the working directory, if it changed.
+    ``read_file`` returns the text of a file that a command names; None if it is not read."""
 
     ranks: int
     trial_directory: str
     directories: frozenset[str] = frozenset()
     place: str = ""
+    read_file: Callable[[str], str | None] = lambda _: None
 
     def at(self, place: str) -> "CallContext":
         """Return the context in a working directory."""

@@ -1,9 +1,12 @@
-"""fio: the jobs of a command line. A job that only reads lays out its files first, where there are none."""
+"""fio: the jobs of a command line, or of a job file that can be read here. A job that only reads lays out its files
+first, where there are none."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from iosonde.campaign.forecast import TrialWork
 from iosonde.core.message import Message
+from iosonde.core.vocabulary.fio import FIO
 from iosonde.core.vocabulary.tool import Word
 
 from .amount import (
@@ -25,6 +28,7 @@ _OPEN_AMOUNT = (
     " merge_blktrace_file number_ios verify_only create_only parse-only showcmd section"
 )
 _COMMANDS = "exec_prerun exec_postrun trigger trigger-remote"
+_SECTION = re.compile(r"\[(.+)\]")
 # With these something else than the amount decides how long it takes.
 _PACED = (
     *("runtime", "time_based", "steadystate", "thinktime", "latency_target", "ramp_time", "startdelay", "verify"),
@@ -36,7 +40,7 @@ def compute_amount(words: Sequence[Word], context: CallContext) -> Amount:
     """Return what one process of fio writes. Raises UnknownAmountError."""
     spaces: dict[str, FileSpace] = {}
     works, is_permanent = [], False
-    for job in _list_jobs(words):
+    for job in _list_jobs(words, context):
         space_by_path, work = _compute_job(job, context)
         merge_spaces(spaces, space_by_path)
         works.append(work)
@@ -44,14 +48,52 @@ def compute_amount(words: Sequence[Word], context: CallContext) -> Amount:
     return Amount(spaces, add_work(works), is_permanent)
 
 
-def _list_jobs(words: Sequence[Word]) -> Iterator[CallOptions]:
-    """Yield each job with the options before the first one."""
+def _list_jobs(words: Sequence[Word], context: CallContext) -> Iterator[CallOptions]:
+    """Yield each job with the options before the first one. Those of a file have the options of the command line as
+    defaults."""
+    file_names = [word.value or "" for word in words if not word.name]
     starts = [place for place, word in enumerate(words) if word.option and "name" in word.option.names]
+    if file_names and not starts:
+        defaults = [word for word in words if word.name]
+        yield from _list_file_jobs(_read_job_file(file_names, context), defaults)
+        return
     shared = words[: starts[0]] if starts else words
     for start, end in zip(starts, [*starts[1:], len(words)], strict=True) if starts else ():
         yield collect_options([*shared, *words[start:end]])
     if not starts:
         yield collect_options(shared)
+
+
+def _read_job_file(file_names: Sequence[str], context: CallContext) -> str:
+    text = context.read_file(context.locate(file_names[0])) if len(file_names) == 1 else None
+    if text is None:
+        raise UnknownAmountError(Message("unknown-amount", "the job file {file} is not read", file=file_names[0]))
+    return text
+
+
+def _list_file_jobs(text: str, defaults: Sequence[Word]) -> Iterator[CallOptions]:
+    """Yield each job of a job file, with the options of [global] before it."""
+    shared = list(defaults)
+    for name, options in _split_sections(text):
+        words = list(FIO.split(options))
+        if name == "global":
+            shared += words
+        else:
+            yield collect_options([*shared, *FIO.split([f"--name={name}"]), *words])
+
+
+def _split_sections(text: str) -> list[tuple[str, list[str]]]:
+    """Return the name and the options of each section, as on a command line."""
+    sections: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        line = re.split("[;#]", line)[0].strip()
+        if match := _SECTION.fullmatch(line):
+            sections.append((match[1].strip(), []))
+        elif line and (not sections or line.startswith("include ")):
+            raise UnknownAmountError(Message("unknown-amount", "a line of the job file is unclear: {line}", line=line))
+        elif line:
+            sections[-1][1].append("--" + re.sub(r"\s*=\s*", "=", line, count=1))
+    return sections
 
 
 def _compute_job(job: CallOptions, context: CallContext) -> tuple[dict[str, FileSpace], TrialWork | None]:

@@ -1,5 +1,6 @@
 """Amounts of the commands of a campaign: the most that a trial has on the target at once, and its work."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,8 +9,10 @@ from typing import Any
 
 from iosonde.campaign.forecast import TrialWork
 from iosonde.campaign.spec.check import MAX_TRIED, find_placeholders, iterate_cells_of
+from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
 from iosonde.core.types import FactorValue, level_to_count
+from iosonde.foreign.reach import check_reachable
 from iosonde.measure import placeholders
 from iosonde.measure.spec import CommandStep, Spec
 
@@ -20,6 +23,7 @@ from .command import RankCounts, RankTexts, compute_command_amount, list_new_dir
 _ROOT = "/TARGET"
 _TRIAL = f"{_ROOT}/iosonde-ID/trial"
 _COUNTS = ("nodes", "ranks_per_node")
+_MAX_FILE_BYTES = 1 << 20  # of a file that a command names
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ class CommandAmounts:
         values = {**cell, **_build_values(ranks)}
         making = [step.command for _, step in self._steps if "mkdir" in step.command]
         directories = list_new_directories([placeholders.fill(command, values) for command in making])
-        context = CallContext(ranks.total, _TRIAL, directories)
+        context = CallContext(ranks.total, _TRIAL, directories, read_file=self._read_file)
         for number, step in self._steps:
             if step.is_for(cell):
                 texts = _fill_texts(step, values, ranks)
@@ -110,6 +114,20 @@ class CommandAmounts:
         if outside is not None:
             return Message("unknown-amount", "{path} is not on the target", path=outside)
         return amount
+
+    def _read_file(self, path: str) -> str | None:
+        """Return the text of a file that commands name. One on the target is not touched, and one that commands write
+        is another in each trial."""
+        place = Path.cwd() / path
+        is_written = any(re.search(rf">\s*\S*{re.escape(place.name)}", step.command) for _, step in self._steps)
+        if is_written or (self._spec.targets and self._is_on_target(path)):
+            return None
+        try:
+            check_reachable(place)
+            is_text = place.is_file() and place.stat().st_size <= _MAX_FILE_BYTES
+            return place.read_text(encoding="utf-8") if is_text else None
+        except (OSError, UnicodeDecodeError, IosondeError):
+            return None
 
     def _is_on_target(self, path: str) -> bool:
         """Return whether a path is on the target; without one the commands name it themselves."""

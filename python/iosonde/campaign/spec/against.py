@@ -1,4 +1,4 @@
-"""``against``: two commands, or a factor of two levels, as an experiment of pairs.
+"""``against``: two commands, or a factor of two levels (two targets are one), as an experiment of pairs.
 
 ``against: 'B'`` turns the one command of an experiment into two, each run at its own level of the factor ``variant``.
 For any factor, the order of trials is drawn so that every block is one pair in random order.
@@ -11,6 +11,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.gate import parse_gate
 from iosonde.core.message import Message
 from iosonde.core.problems import Problem
+from iosonde.core.stored import TARGET
 from iosonde.core.units import parse_share
 from iosonde.core.yaml_text import Document, format_key
 from iosonde.measure.spec import Against
@@ -30,7 +31,7 @@ def expand_against(document: Document) -> Document:
     data = document.data
     if "against" not in data:
         return document
-    section = _normalise_section(data["against"])
+    section = _normalise_section(data)
     data = {**data, "repetitions": data.get("repetitions", MOST)}
     if "command" in section:
         names = _name_sides(section, _get_command(data["steps"][_find_commands(data["steps"])[0]]))
@@ -67,7 +68,7 @@ def list_against_problems(document: Document) -> list[Problem]:
     """Return the mistakes in ``against``, in a document valid by the schema."""
     if "against" not in document.data:
         return []
-    section = _normalise_section(document.data["against"])
+    section = _normalise_section(document.data)
     path = ("against",)
     findings = [
         *(_check_command if "command" in section else _check_factor)(document.data, section),
@@ -83,8 +84,12 @@ def _parse_conditions(section: Mapping[str, Any]) -> list[str]:
     return [str(condition) for condition in gate.conditions] if gate else []
 
 
-def _normalise_section(value: str | dict[str, Any]) -> dict[str, Any]:
-    return {"command": value} if isinstance(value, str) else value
+def _normalise_section(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the section as a mapping. A command that is the name of a factor with several levels is that factor."""
+    value = data["against"]
+    section = {"command": value} if isinstance(value, str) else value
+    is_factor = len(_list_factor_levels(data).get(section.get("command", ""), ())) > 1
+    return {"factor" if is_factor and key == "command" else key: word for key, word in section.items()}
 
 
 def _find_commands(steps: list[Any]) -> list[int]:
@@ -116,13 +121,16 @@ def _combine_commands(data: Mapping[str, Any], command: str, names: tuple[str, s
 
 def _build_design(data: Mapping[str, Any], factor: str) -> dict[str, Any]:
     """Build a design in which every other factor is constant within a pair."""
-    others = [name for name in _SERIES if len(_list_levels(data.get(name, 1))) > 1]
-    others += [
-        name
-        for name, declaration in data.get("factors", {}).items()
-        if name != factor and len(_list_levels(declaration)) > 1
-    ]
+    levels = _list_factor_levels(data)
+    others = [name for name in levels if name != factor and len(levels[name]) > 1]
     return {"kind": "full", **({"blocks": others} if others else {})}
+
+
+def _list_factor_levels(data: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the levels of each factor of a document: counts of nodes and ranks, its own factors, its targets."""
+    declarations = {name: data[name] for name in _SERIES if name in data} | data.get("factors", {})
+    targets = {TARGET: list(data["targets"])} if "targets" in data else {}
+    return {name: _list_levels(declaration) for name, declaration in declarations.items()} | targets
 
 
 def _list_levels(declaration: Any) -> list[Any]:
@@ -190,21 +198,18 @@ def _check_factor(data: Mapping[str, Any], section: Mapping[str, Any]) -> Iterat
             Message("key-not-applicable", "{name} is for a command", name=name_keys[0]),
             "the levels of the factor are the names",
         )
-    name = section["factor"]
-    declaration = data.get(name) if name in _SERIES else data.get("factors", {}).get(name)
-    if declaration is None:
+    name, levels = section["factor"], _list_factor_levels(data)
+    if name not in levels:
+        is_target = name == TARGET
         yield (
             Message("unknown-factor", "unknown factor '{factor}'", factor=name),
-            f"factors: {', '.join(data.get('factors', {})) or 'none'}",
+            "name two directories: targets: {old: DIR, new: DIR}"
+            if is_target
+            else f"factors: {', '.join(name for name in levels if name not in _SERIES) or 'none'}",
         )
-    elif len(_list_levels(declaration)) != 2:
+    elif len(levels[name]) != 2:
         yield (
-            Message(
-                "not-two-levels",
-                "'{factor}' has {n_levels} levels",
-                factor=name,
-                n_levels=len(_list_levels(declaration)),
-            ),
+            Message("not-two-levels", "'{factor}' has {n_levels} levels", factor=name, n_levels=len(levels[name])),
             "a pair has two: the first is the baseline",
         )
 

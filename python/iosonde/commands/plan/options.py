@@ -63,7 +63,8 @@ class PlanOptions(Request):
     "iosonde plan --schema > experiment.schema.json",
 )
 def plan(options: PlanOptions) -> Result[CampaignPlan] | Result[TabularAnswer] | Result[ExperimentSchema]:
-    """Show what `iosonde run` with the same words would do. Writes nothing, starts nothing.
+    """Show what `iosonde run` with the same words would do. Writes nothing, starts nothing. A plan that a target or a
+    limit is too small for is shown, too, before it is refused.
 
     SPEC is an experiment file (docs/experiment.md); without it the MTC envelope is measured.
 
@@ -82,7 +83,9 @@ def plan(options: PlanOptions) -> Result[CampaignPlan] | Result[TabularAnswer] |
     if options.as_tool is None:
         from .text import lines
 
-        return Result(campaign_plan, lines)
+        return Result(campaign_plan, lines, error=campaign_plan.refusal)
+    if campaign_plan.refusal:
+        raise campaign_plan.refusal
     return _write_commands(campaign_plan, options.as_tool)
 
 

@@ -162,7 +162,8 @@ def _describe_job(planned: PlannedStep, plan: CampaignPlan) -> str:
 
 def _format_start(planned: PlannedStep) -> Iterator[str]:
     if planned.launch:
-        yield f"      started by {escape(' '.join(planned.launch))}"
+        where = " inside the reservation" if planned.in_reservation else ""
+        yield f"      started by {escape(' '.join(planned.launch))}{where}"
     if planned.problem:
         yield f"      cannot be started from here: {escape(planned.problem)}"
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from iosonde.commands.files import announce_analysis
 from iosonde.commands.page_file import write_experiment_page
 from iosonde.commands.result import Result
+from iosonde.core.errors import IncompleteError, UntriedError
 from iosonde.core.front_end import get_front_end
+from iosonde.core.message import Message
 from iosonde.data.options import RowOptions
 from iosonde.data.query import ResponseQuery
 
@@ -49,7 +51,7 @@ class Measurement:
         from iosonde.commands.summary.answer import summary
         from iosonde.commands.summary.text import lines
 
-        source = self._open_source()
+        source = self._open_source(self.outcome.shows_incomplete)
         announce_analysis("summary", len(source.table), len(source.table.columns))
         return Result(summary(source, self._query), lines)
 
@@ -98,7 +100,7 @@ class Measurement:
 
     def write(self) -> None:
         """Write the page, say what is to be known, and end with the fault of the campaign, if any. Raises
-        IncompleteError."""
+        IncompleteError; an UntriedError if ``fail_if`` then has no answer."""
         if self.outcome.experiment is None:
             return
         try:
@@ -106,7 +108,19 @@ class Measurement:
                 write_experiment_page(self.store, self.outcome.experiment.id, self._final_level, self.page)
         finally:
             self._report_remarks()
-            self.outcome.check()  # what was not measured is said, whatever the rest came to
+            self._check()  # what was not measured is said, whatever the rest came to
+
+    def _check(self) -> None:
+        """Raise what the campaign lacks. A limit that is passed all the same stays an answer."""
+        gate = self.comparison.answer.judged if self.outcome.pairs and self.outcome.pairs.fail_if else None
+        try:
+            self.outcome.check()
+        except IncompleteError as error:
+            if gate is None or gate.failed:
+                raise
+            raise _build_untried_error(error.message) from error
+        if gate is not None and gate.nothing:
+            raise _build_untried_error(Message("nothing-compared", "no pair can be compared"))
 
     def _report_remarks(self) -> None:
         from iosonde.campaign.turn import is_part_of_another
@@ -131,5 +145,15 @@ class Measurement:
     def _query(self) -> ResponseQuery:
         return ResponseQuery(level=self._final_level)
 
-    def _open_source(self) -> Source:
-        return RowOptions(experiment=self.outcome.experiment.id if self.outcome.experiment else None).open(self.store)
+    def _open_source(self, incomplete: bool = False) -> Source:
+        experiment = self.outcome.experiment.id if self.outcome.experiment else None
+        return RowOptions(experiment=experiment, incomplete=incomplete).open(self.store)
+
+
+def _build_untried_error(reason: str) -> UntriedError:
+    return UntriedError(
+        "untried-gate",
+        "the gate has no answer: {reason}",
+        "fix the cause; the same command measures again",
+        reason=reason,
+    )

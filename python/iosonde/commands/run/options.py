@@ -49,7 +49,7 @@ def run(options: RunOptions) -> Measurement:
     InputError
         What was asked for cannot be measured. Nothing was started.
     IncompleteError
-        Trials are incomplete. They are in the store, and left out of totals.
+        Trials are incomplete. They are in the store, and left out of totals. With ``fail_if`` an UntriedError.
 
     Examples
     --------

@@ -16,12 +16,12 @@ from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 from iosonde.engine._native import give_way
 from iosonde.foreign.child import LIMIT_S, OnWait
-from iosonde.stats.sampling.population import CAPACITY, COUNT
-from iosonde.stats.sampling.shares import PopulationEstimate
-from iosonde.stats.sampling.stopping import StopRule, compute_sample_size
 from iosonde.survey.codecs import normalize_codec_name
 from iosonde.survey.contents import LookOptions
 from iosonde.survey.from_list import walk_list
+from iosonde.survey.sampling.population import CAPACITY, COUNT
+from iosonde.survey.sampling.shares import PopulationEstimate
+from iosonde.survey.sampling.stopping import StopRule, compute_sample_size
 from iosonde.survey.tree import SurveyedTree
 from iosonde.survey.walk import DrawnFiles, Walked, WalkOptions
 

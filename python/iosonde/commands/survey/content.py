@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 
 from iosonde.core.types import Estimate
-from iosonde.stats.sampling.population import CAPACITY, COUNT
-from iosonde.stats.sampling.shares import PopulationEstimate
 from iosonde.survey.contents import DIGEST_BYTES, Contents, Piece
 from iosonde.survey.magic import EMPTY
 from iosonde.survey.opening import WalkedFile
+from iosonde.survey.sampling.population import CAPACITY, COUNT
+from iosonde.survey.sampling.shares import PopulationEstimate
 
 from .sample import FileSample, SurveyEstimate
 from .strata import StratifiedSample

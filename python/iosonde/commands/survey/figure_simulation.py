@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from iosonde.core.words import format_decimals
 from iosonde.layout.figure import Figure, combine_figures
 from iosonde.layout.vocabulary import Row, Spec, build_legend, build_number_channel, choose_colours, layer, short, view
-from iosonde.stats.sampling.resampling import SimulatedEstimate
+from iosonde.survey.sampling.resampling import SimulatedEstimate
 
 from .simulate import Simulation
 from .text_more import TITLES, format_quantity_name

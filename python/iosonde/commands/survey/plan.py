@@ -6,8 +6,8 @@ from typing import Any
 from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
-from iosonde.stats.sampling.stopping import compute_sample_size
 from iosonde.survey.contents import FULL_READ_BYTES
+from iosonde.survey.sampling.stopping import compute_sample_size
 
 USUAL = (0.1, 0.05, 0.02, 0.01)
 _HOUR_S = 3600.0

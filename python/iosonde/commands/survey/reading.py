@@ -11,10 +11,10 @@ from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.words import format_share
 from iosonde.stats.estimate.summarise import estimate_geometric_mean
-from iosonde.stats.sampling.stopping import StopRule, is_narrow_enough
 from iosonde.survey.contents import Contents
 from iosonde.survey.opening import NOT_TRIED, WalkedFile
 from iosonde.survey.readers import AT_ONCE
+from iosonde.survey.sampling.stopping import StopRule, is_narrow_enough
 from iosonde.survey.walk import DrawnFiles, files_from_drawn
 
 COLD, CACHED, UNKNOWN = "cold", "cached", "unknown"

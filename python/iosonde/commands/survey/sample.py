@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.stats.sampling.population import COUNT
-from iosonde.stats.sampling.quantiles import estimate_weighted_quantile
-from iosonde.stats.sampling.shares import (
+from iosonde.survey.contents import Contents, Piece
+from iosonde.survey.opening import WalkedFile
+from iosonde.survey.sampling.population import COUNT
+from iosonde.survey.sampling.quantiles import estimate_weighted_quantile
+from iosonde.survey.sampling.shares import (
     PopulationEstimate,
     estimate_mean,
     estimate_share,
     sample_by_count,
     sample_by_size,
 )
-from iosonde.stats.sampling.strata import StratumValues
-from iosonde.survey.contents import Contents, Piece
-from iosonde.survey.opening import WalkedFile
+from iosonde.survey.sampling.strata import StratumValues
 from iosonde.survey.walk import DrawnFiles, Walked, files_from_drawn
 
 Where = Callable[[WalkedFile, Contents], bool]

@@ -11,10 +11,10 @@ from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.foreign.child import LIMIT_S, OnWait
-from iosonde.stats.sampling.population import Population
-from iosonde.stats.sampling.resampling import DrawnAgain, SimulatedEstimate, simulate_estimates
-from iosonde.stats.sampling.stopping import compute_sample_size
 from iosonde.survey.codecs import normalize_codec_name
+from iosonde.survey.sampling.population import Population
+from iosonde.survey.sampling.resampling import DrawnAgain, SimulatedEstimate, simulate_estimates
+from iosonde.survey.sampling.stopping import compute_sample_size
 from iosonde.survey.scan import TreeScan, load_scan, scan_tree
 from iosonde.survey.tree import SurveyedTree
 

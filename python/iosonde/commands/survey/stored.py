@@ -16,8 +16,8 @@ from iosonde.core.types import Estimate, Experiment, Factor, Observation, Run
 from iosonde.core.words import format_count
 from iosonde.foreign.child import LIMIT_S
 from iosonde.page.tables import DataTable
-from iosonde.stats.sampling.shares import PopulationEstimate
 from iosonde.store import Store
+from iosonde.survey.sampling.shares import PopulationEstimate
 from iosonde.survey.tree import resolve_tree_path
 
 from .answer import Survey, SurveyQuery, SurveySample

@@ -8,16 +8,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from iosonde.core.errors import InputError
-from iosonde.stats.sampling.quantiles import estimate_weighted_quantile
-from iosonde.stats.sampling.shares import DrawnSample, PopulationEstimate
-from iosonde.stats.sampling.strata import (
+from iosonde.survey.contents import Contents
+from iosonde.survey.opening import WalkedFile
+from iosonde.survey.sampling.quantiles import estimate_weighted_quantile
+from iosonde.survey.sampling.shares import DrawnSample, PopulationEstimate
+from iosonde.survey.sampling.strata import (
     StratumValues,
     allocate_by_mass,
     estimate_stratified_mean,
     estimate_stratified_share,
 )
-from iosonde.survey.contents import Contents
-from iosonde.survey.opening import WalkedFile
 from iosonde.survey.walk import DrawnFiles, Walked
 
 from .sample import Floats, OfPiece, SurveyEstimate, Where

@@ -6,7 +6,7 @@ from iosonde.core.message import spell
 from iosonde.core.units import format_percent, format_rate, format_seconds, format_significant, format_size
 from iosonde.core.words import format_count, format_decimals
 from iosonde.layout.text import table, wrapped
-from iosonde.stats.sampling.resampling import SimulatedEstimate
+from iosonde.survey.sampling.resampling import SimulatedEstimate
 
 from .plan import SurveyPlan
 from .simulate import Simulation

@@ -15,11 +15,11 @@ from iosonde.core.pairs import parse_pairs
 from iosonde.core.types import Estimate
 from iosonde.core.units import parse_seconds, parse_size
 from iosonde.stats.estimate.distributions import t_critical
-from iosonde.stats.sampling.population import CAPACITY
-from iosonde.stats.sampling.shares import PopulationEstimate
 from iosonde.survey.codecs import normalize_codec_name
 from iosonde.survey.contents import Contents
 from iosonde.survey.opening import WalkedFile
+from iosonde.survey.sampling.population import CAPACITY
+from iosonde.survey.sampling.shares import PopulationEstimate
 
 from .content import Samples, compute_compressed_share, invert_to_rate, pack_per_byte, unpack_per_byte
 from .sample import FileSample, OfPiece, Where

@@ -9,7 +9,8 @@ needs no other change in code; models of the path join here.
 
 import importlib
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from types import ModuleType
 
 from .target import Suspect, Target
@@ -31,7 +32,8 @@ NEARLY = 0.85  # of the agreement of another finding
 _NEARLY_OF = {("S402", "S411"): 0.6}
 
 
-def map_codes_to_modules() -> dict[str, str]:
+@cache
+def map_codes_to_modules() -> Mapping[str, str]:
     """Code → name of the module, without importing any of them."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     return {name.split("_")[0].upper(): f"{__name__}.{name}" for name in names if name[:2] == "s4"}

@@ -187,8 +187,9 @@ def _collect_command(
         entry["mpi"] = one_job.count_tasks(item, executions, source.ranks)
         apart = one_job.describe_broken_job(item, entry["mpi"])
         gathered.missing += unread + apart
+        lost = [why for why in unread if not isinstance(why, Message) or why.code != commands.INVALID]
         totals = commands.aggregate_results(
-            item, executions, prefix, times, not (unread or wrong or absent or nobody or apart)
+            item, executions, prefix, times, not (lost or wrong or absent or nobody or apart)
         )
         gathered.observations += totals.observations
         gathered.row_settings |= totals.row_settings

@@ -26,6 +26,8 @@ Parse = Callable[[str, str, bytes], list[Any]]
 
 # Name of the importer that recognises the output, if any.
 AUTO = "auto"
+# Code of an output that is whole, but that its tool calls invalid: the numbers of all ranks are known.
+INVALID = "invalid-output"
 
 # Longer outputs are kept but not read: no tool prints that much about itself.
 PARSED_BYTES = 256 * 2**20
@@ -161,7 +163,7 @@ def parse_outputs(
     """Return (rank → its parsed output, unreadable outputs, reason for a missing result).
 
     With AUTO, unrecognised output on all ranks is valid: the command prints no results. If other ranks' outputs are
-    recognised, it is a fault.
+    recognised, it is a fault. Output that is whole, but that its tool calls invalid, has the code INVALID.
     """
     executions_by_rank: dict[int, list[Any]] = {}
     missing = []
@@ -181,7 +183,11 @@ def parse_outputs(
             missing.append(_describe_unread(item, part.rank, error.message.without_prefix(f"{name}: ")))
             continue
         lacking = [note.sentence for execution in executions for note in execution.missing]
+        code = "incomplete-output" if lacking else "no-results"
+        if lacking and all(note in execution.invalid for execution in executions for note in execution.missing):
+            code = INVALID
         if cut := part.command.get("cut_bytes"):
+            code = "incomplete-output"
             lacking.insert(
                 0,
                 Message(
@@ -193,7 +199,7 @@ def parse_outputs(
         if lacking or not any(execution.rows for execution in executions):
             missing.append(
                 Message(
-                    "incomplete-output" if lacking else "no-results",
+                    code,
                     "{step}: rank {rank}: " + ("{notes}" if lacking else "its output holds no result"),
                     step=item["label"],
                     rank=part.rank,

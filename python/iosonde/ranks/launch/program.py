@@ -94,7 +94,9 @@ def check_launch(launcher: Launcher, nodes: int, library: Library, env: Mapping[
 
     For a library that cannot be loaded alone (static, unknown) the launcher starts a shell. Raises LaunchError.
     """
-    program = [sys.executable, "-c", _PROGRAM, library.paths[0]] if library.paths else ["/bin/sh", "-c", ":"]
+    program = (
+        [sys.executable, "-c", _PROGRAM, library.paths[0]] if library.paths else ["/bin/sh", "-c", "exit 0"]
+    )  # a lone ":" separates programs
     words = launcher.job(nodes, 1, library, ())
     with temporary.hold_directory("mpi-job") as directory:
         limits = watchdog.TimeLimits(CHECK_S, grace_s=1.0)
@@ -106,8 +108,10 @@ def check_launch(launcher: Launcher, nodes: int, library: Library, env: Mapping[
         why = f"no answer within {CHECK_S:.0f} s" if outcome.timed_out else outcome.last_words()
         raise LaunchError(
             "launch-failed",
-            "{program} does not start a job of {version}: {reason}",
-            _CURE,
+            "{program} does not start a job of {version}: {reason}"
+            if library.flavour
+            else "{program} does not start a process: {reason} ({version})",
+            _CURE if library.flavour else "try it by hand: {program} -n 1 true; or write the launcher into the command",
             program=started,
             version=library.version,
             reason=why,

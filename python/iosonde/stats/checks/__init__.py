@@ -16,7 +16,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.grouping import group_by_key
@@ -89,7 +89,8 @@ class Subject:
         return [cell for cell in self.cells if cell.values.size > 1]
 
 
-def list_check_modules() -> dict[str, str]:
+@cache
+def list_check_modules() -> Mapping[str, str]:
     """Return code → name of the module, without importing the modules."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     return {

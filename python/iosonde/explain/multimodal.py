@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from . import kernel
-from .histogram import LogHistogram
+from iosonde.stats.density import kernel
+from iosonde.stats.density.histogram import LogHistogram
 
 LEAST = 30
 _BINS = 1024

@@ -7,9 +7,9 @@ import pytest
 
 from iosonde.stats.estimate.clusters import Clustered, estimate_member_share
 from iosonde.stats.estimate.distributions import binomial_interval
-from iosonde.stats.sampling.pieces import compute_mean_limits
-from iosonde.stats.sampling.shares import DrawnSample, estimate_mean, estimate_share
-from iosonde.stats.sampling.strata import StratumValues, estimate_stratified_mean, estimate_stratified_share
+from iosonde.survey.sampling.pieces import compute_mean_limits
+from iosonde.survey.sampling.shares import DrawnSample, estimate_mean, estimate_share
+from iosonde.survey.sampling.strata import StratumValues, estimate_stratified_mean, estimate_stratified_share
 from time_limit import limited
 
 ROUNDING = 0.1 + 0.2 - 0.3

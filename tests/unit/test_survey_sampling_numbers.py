@@ -9,8 +9,8 @@ import pytest
 from scipy import stats as scipy_stats
 
 from iosonde.core.types import Estimate
-from iosonde.stats.sampling import pieces, stopping
-from iosonde.stats.sampling.population import _compute_quantile
+from iosonde.survey.sampling import pieces, stopping
+from iosonde.survey.sampling.population import _compute_quantile
 from messages import raises
 
 Z = scipy_stats.norm.ppf(0.975)

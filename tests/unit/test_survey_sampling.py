@@ -7,9 +7,9 @@ import pytest
 
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval
-from iosonde.stats.sampling import shares
-from iosonde.stats.sampling.pieces import compute_mean_limits, compute_rare_interval, is_decided_by_few
-from iosonde.stats.sampling.shares import (
+from iosonde.survey.sampling import shares
+from iosonde.survey.sampling.pieces import compute_mean_limits, compute_rare_interval, is_decided_by_few
+from iosonde.survey.sampling.shares import (
     DrawnSample,
     DrawnSplit,
     PopulationEstimate,
@@ -17,8 +17,8 @@ from iosonde.stats.sampling.shares import (
     estimate_mean,
     estimate_share,
 )
-from iosonde.stats.sampling.stopping import compute_margin, compute_sample_size, compute_sample_size_for_z
-from iosonde.stats.sampling.strata import StratumValues, estimate_stratified_mean
+from iosonde.survey.sampling.stopping import compute_margin, compute_sample_size, compute_sample_size_for_z
+from iosonde.survey.sampling.strata import StratumValues, estimate_stratified_mean
 from messages import codes, raises
 
 # Five files: two of one format are 40 % of the files and hold 4 % of the bytes.

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iosonde.stats.sampling.quantiles import estimate_weighted_quantile
-from iosonde.stats.sampling.shares import DrawnSample, estimate_share
+from iosonde.survey.sampling.quantiles import estimate_weighted_quantile
+from iosonde.survey.sampling.shares import DrawnSample, estimate_share
 
 
 def asked(values, sample, q, level=0.95):

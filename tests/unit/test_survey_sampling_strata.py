@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from iosonde.stats.sampling import strata
-from iosonde.stats.sampling.shares import DrawnSample, estimate_mean, estimate_share
-from iosonde.stats.sampling.strata import (
+from iosonde.survey.sampling import strata
+from iosonde.survey.sampling.shares import DrawnSample, estimate_mean, estimate_share
+from iosonde.survey.sampling.strata import (
     StratumValues,
     allocate_by_mass,
     estimate_stratified_mean,

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from iosonde.core.arrays import Array
-
-from .hills import locate_stable_hills
-from .histogram import WIDTH, LogHistogram
+from iosonde.stats.density.hills import locate_stable_hills
+from iosonde.stats.density.histogram import WIDTH, LogHistogram
 
 MOST = 6
 _BINS = 256

@@ -9,9 +9,9 @@ import pytest
 
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval
-from iosonde.stats.sampling import resampling
-from iosonde.stats.sampling.population import CAPACITY, COMPRESSED, COUNT, TYPE, Population, TrueNumber
-from iosonde.stats.sampling.resampling import BY_COUNT, BY_SIZE, WITH_REPLACEMENT, WRONG, DrawnAgain
+from iosonde.survey.sampling import resampling
+from iosonde.survey.sampling.population import CAPACITY, COMPRESSED, COUNT, TYPE, Population, TrueNumber
+from iosonde.survey.sampling.resampling import BY_COUNT, BY_SIZE, WITH_REPLACEMENT, WRONG, DrawnAgain
 
 
 @dataclass(frozen=True)
