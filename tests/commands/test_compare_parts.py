@@ -13,7 +13,6 @@ import pytest
 pytest.importorskip("iosonde.engine._native")
 from iosonde.commands.compare.caveat import (
     Caveat,
-    build_difference_claim,
     list_checks,
     state_of_interval,
 )
@@ -102,15 +101,6 @@ def test_which_caveat_overrides_a_claim(
     deciding = find_deciding_check(claimed, checks)
     assert deciding == (overriding and overriding.check)
     assert (deciding.instead if deciding else claimed) is state
-
-
-def test_a_claim_has_a_direction_where_it_claims_a_difference() -> None:
-    for state in VerdictState:
-        for up in (True, False):
-            claim = build_difference_claim("y", ("a", "b"), state, up, estimate(2.0))
-            claims = state is VerdictState.DIFFERENT
-            assert claim.direction == ((Direction.UP if up else Direction.DOWN) if claims else None)
-            assert (claim.state, claim.subject) == (state, ("a", "b"))
 
 
 def side(name: str, values: list[float], cells: list[Any] | None = None, first: int = 0) -> SideTrials:
@@ -268,6 +258,9 @@ def test_the_claim_of_a_geometric_mean(
     assert mean.judged.doubts == list_doubts(mean.checks)
     unlike = replace(mean, comparison=replace(mean.comparison, cells_differ=True))
     assert unlike.judged.doubts == (*list_doubts(mean.checks), "cells-differ")
+    turned = replace(mean, comparison=replace(unlike.comparison, p_depends=1e-6), checks=holds(*REQUIRED["difference"]))
+    assert (turned.judged.state, turned.judged.direction) == (VerdictState.DIFFERENT, None)
+    assert "depends on the setting" in turned.verdict_word and "depends on the setting" in turned.sentence
     document = mean.to_json()
     assert (document["said"], document["n_a"], document["n_b"], document["settings"]) == (word, 4, 5, 2)
 

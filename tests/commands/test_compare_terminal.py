@@ -225,7 +225,7 @@ def exit_code(*args: str) -> int:
 
 def test_two_files_are_a_base_and_another(files):
     made = as_json(*files, "--response", "write")
-    assert made["schema"] == 3 and made["base"] and made["group"] is None
+    assert made["schema"] == 4 and made["base"] and made["group"] is None
     assert [(c["a"]["name"], c["b"]["name"], c["said"]) for c in made["comparisons"]] == [
         ("before.csv", "after.csv", "slower")
     ] * 2

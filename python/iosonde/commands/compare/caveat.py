@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from iosonde.core.gate import GateVerdict
-from iosonde.core.types import Estimate
 from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.stats.assumptions import AssumptionCheck, find_deciding_check, judge, not_applicable
 from iosonde.stats.assumptions.required import REQUIRED
@@ -31,14 +30,6 @@ def state_of_interval(verdict: str) -> VerdictState:
     if verdict == CANNOT_TELL:
         return VerdictState.INCONCLUSIVE
     return VerdictState.DIFFERENT if verdict == DIFFERENT else VerdictState.EQUAL
-
-
-def build_difference_claim(
-    response: str, sides: tuple[str, str], state: VerdictState, up: bool, estimate: Estimate
-) -> UncheckedClaim:
-    """Build the claim on a difference of two sides; it has a direction if it claims a difference."""
-    direction = (Direction.UP if up else Direction.DOWN) if state is VerdictState.DIFFERENT else None
-    return UncheckedClaim("difference", response, sides, state, direction, estimate=estimate)
 
 
 @dataclass(frozen=True)
@@ -68,8 +59,17 @@ class QualifiedComparison(ABC):
         comparison = self.comparison
         if comparison.decided.low is None and comparison.df < 1:
             return VerdictState.NOT_TESTED
+        if comparison.depends:
+            return VerdictState.DIFFERENT
         is_chance = comparison.verdict == DIFFERENT and comparison.by_chance
         return state_of_interval(CANNOT_TELL if is_chance else comparison.verdict)
+
+    def build_claim(self, response: str) -> UncheckedClaim:
+        """Build the claim that its sides differ; a difference has a direction, unless that depends on the cell."""
+        comparison, state = self.comparison, self.claimed_state
+        has_direction = state is VerdictState.DIFFERENT and not comparison.depends
+        direction = (Direction.UP if comparison.above else Direction.DOWN) if has_direction else None
+        return UncheckedClaim("difference", response, self.sides, state, direction, estimate=comparison.decided)
 
     @property
     def overriding(self) -> AssumptionCheck | None:

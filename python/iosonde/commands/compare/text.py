@@ -194,10 +194,12 @@ def _map_verdicts_to_levels(item: ComparedCell) -> dict[str, list[str]]:
 
 
 def format_verdict(item: ComparedCell) -> str:
-    """Return the verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``, ``slower !``."""
+    """Return the verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``, ``slower !``, ``depends``."""
     comparison, overriding = item.comparison, item.overriding
     if overriding is not None:
         return "~ !" if overriding.instead is VerdictState.INCONCLUSIVE else f"{item.words.way(comparison)} !"
+    if comparison.depends:
+        return "depends"
     if comparison.verdict == EQUAL:
         return "="
     if comparison.verdict == CANNOT_TELL:
@@ -219,6 +221,8 @@ def explain_signs(comparisons: Comparisons) -> str:
         meanings.append("~ ! inconclusive (below)")
     if any(item.state is VerdictState.NOT_SEPARABLE for item in comparisons.items):
         meanings.append("! not separable from what varies with the sides (below)")
+    if any(item.comparison.depends for item in comparisons.items):
+        meanings.append("depends: on the cell (below)")
     if any(item.comparison.by_chance for item in comparisons.items):
         meanings.append("? not significant after Holm's correction")
     if any(item.comparison.ratio is None for item in comparisons.items):
