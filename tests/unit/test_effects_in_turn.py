@@ -8,9 +8,9 @@ import pytest
 
 import iosonde
 from iosonde.core.verdict import VerdictState
+from iosonde.stats.assumptions.drift import detect_drift_in_turn
 from iosonde.stats.overview.measured_order import find_measured_order
 from iosonde.stats.overview.uneven_missing import describe_uneven_missing
-from iosonde.stats.regression.in_turn import detect_drift_in_turn
 
 NO_CELLS = np.zeros(20, dtype=np.intp)
 

@@ -194,7 +194,8 @@ def _map_verdicts_to_levels(item: ComparedCell) -> dict[str, list[str]]:
 
 
 def format_verdict(item: ComparedCell) -> str:
-    """Return the verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``, ``slower !``, ``depends``."""
+    """Return the verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``, ``slower !``,
+    ``depends``."""
     comparison, overriding = item.comparison, item.overriding
     if overriding is not None:
         return "~ !" if overriding.instead is VerdictState.INCONCLUSIVE else f"{item.words.way(comparison)} !"

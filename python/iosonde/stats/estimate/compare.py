@@ -80,8 +80,8 @@ class Comparison:
     """All results about one pair. ``t`` is of mean A - mean B, ``ratio`` of B to A (None: the difference decides),
     ``difference`` of B - A, ``effect_size`` Hedges' g of B - A. ``method`` of the interval that decides. ``cells``: the
     number of cells compared separately; above 1 ``overlap`` and ``mean_inside`` are None. ``p_depends``: p of the same
-    effect in all cells, where the mean over the cells does not describe it; None where it does. ``by_level``: the verdict at
-    other levels, empty if a campaign's own interval decides; ``at``: the ratio at another level."""
+    effect in all cells, where the mean over the cells does not describe it; None where it does. ``by_level``: the
+    verdict at other levels, empty if a campaign's own interval decides; ``at``: the ratio at another level."""
 
     a: Group
     b: Group
