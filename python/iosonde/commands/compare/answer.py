@@ -221,8 +221,7 @@ def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterato
         0
     ]
     first = replace(first, warnings=(), trial_note=trials.note, are_parts=trials.are_parts)
-    for key, rows in table.groups(sides.by):
-        part = build_part(first, dict(zip(sides.by, key, strict=True)), table.take(rows), ())
+    for part in replace(build_part(first, {}), rows=table).split(sides.by):
         measured = [collect_trials(part.rows, name, table.column(name).name) for name in names]
         yield from (SidePair(part, a, b) for a, b in sides.pairs(measured, published))
 

@@ -40,6 +40,11 @@ class QualifiedComparison(ABC):
 
     @property
     @abstractmethod
+    def response(self) -> str:
+        """Return the name of what is compared."""
+
+    @property
+    @abstractmethod
     def words(self) -> Wording:
         """Return the input of its wording."""
 
@@ -64,18 +69,23 @@ class QualifiedComparison(ABC):
         is_chance = comparison.verdict == DIFFERENT and comparison.by_chance
         return state_of_interval(CANNOT_TELL if is_chance else comparison.verdict)
 
-    def build_claim(self, response: str) -> UncheckedClaim:
-        """Build the claim that its sides differ; a difference has a direction, unless that depends on the cell."""
+    @property
+    def claim(self) -> UncheckedClaim:
+        """Return the claim that its sides differ; a difference has a direction, unless that depends on the cell."""
         comparison, state = self.comparison, self.claimed_state
         has_direction = state is VerdictState.DIFFERENT and not comparison.depends
         direction = (Direction.UP if comparison.above else Direction.DOWN) if has_direction else None
-        return UncheckedClaim("difference", response, self.sides, state, direction, estimate=comparison.decided)
+        p = next((p for p in (comparison.p_depends, comparison.p_holm, comparison.p) if p is not None), None)
+        estimate = comparison.decided
+        return UncheckedClaim("difference", self.response, self.sides, state, direction, estimate=estimate, p=p)
 
     @property
     def overriding(self) -> AssumptionCheck | None:
         """Return the check that overrides the interval's claim."""
-        has_interval = self.comparison.decided.value is not None and self.comparison.decided.low is not None
-        return find_deciding_check(self.claimed_state, self.checks) if has_interval else None
+        if self.comparison.decided.value is None or self.comparison.decided.low is None:
+            return None
+        claim = self.claim
+        return find_deciding_check(claim.state, [check.apply_to(claim) for check in self.checks])
 
 
 def judge_gate(gate: GateVerdict, checks: Mapping[str, Sequence[AssumptionCheck]]) -> tuple[Verdict, ...]:

@@ -11,7 +11,7 @@ from iosonde.core.level_text import format_assignments
 from iosonde.core.message import Message
 from iosonde.core.table import format_cell
 from iosonde.core.types import Metric
-from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
+from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.stats.assumptions import AssumptionCheck, find_deciding_check, judge
 from iosonde.stats.estimate.compare_words import Wording, describe_comparison, describe_overridden_verdict
 
@@ -56,23 +56,14 @@ class ComparedCell(QualifiedComparison):
         """Return the interval's verdicts at other levels; empty if a caveat overrides one of them, or the cells do."""
         every = self.comparison.by_level
         states = (state_of_interval(verdict) for _, verdict in every)
-        return () if self.comparison.depends or any(find_deciding_check(x, self.checks) for x in states) else every
+        is_overridden = self.overriding or any(find_deciding_check(state, self.checks) for state in states)
+        return () if is_overridden or self.comparison.depends else every
 
     def verdict(self, family: int) -> Verdict:
         """Return the verdict, corrected for a ``family`` of comparisons."""
-        return judge(self._build_claim(family), self.checks)
-
-    def _build_claim(self, family: int) -> UncheckedClaim:
-        comparison = self.comparison
         setting = {name: level for name, level in self.cell.items() if name not in RESPONSE_LABELS}
-        p = comparison.p if comparison.p_holm is None else comparison.p_holm
-        p = p if comparison.p_depends is None else comparison.p_depends
-        return replace(
-            self.build_claim(self.response),
-            claim=", ".join(format_assignments(setting, self.units)),
-            p=p,
-            family=family,
-        )
+        place = ", ".join(format_assignments(setting, self.units))
+        return judge(replace(self.claim, claim=place, family=family), self.checks)
 
     @property
     def words(self) -> Wording:

@@ -41,6 +41,7 @@ class Overall(QualifiedComparison):
     unit: str = ""
     group: str = ""
     checks: tuple[AssumptionCheck, ...] = ()
+    response: str = "geometric mean"
 
     @property
     def words(self) -> Wording:
@@ -50,9 +51,8 @@ class Overall(QualifiedComparison):
     @property
     def judged(self) -> Verdict:
         """Return the verdict, as of a comparison; it is a single number, so it is not corrected."""
-        comparison = self.comparison
-        claim = self.build_claim("geometric mean")
-        return judge(claim, (*self.checks, *([doubtful("cells-differ")] if comparison.cells_differ else [])))
+        unlike = (doubtful("cells-differ"),) if self.comparison.cells_differ else ()
+        return judge(self.claim, (*self.checks, *unlike))
 
     @property
     def verdict_word(self) -> str:

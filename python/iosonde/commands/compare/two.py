@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from iosonde.answers.caveats import format_some_texts
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
@@ -171,19 +169,21 @@ def _match_response(
         if sides.pair
         else (tuple(name for name in present if name not in settings))
     )
-    within = all(response.within_run for response in both)
-    notes = tuple(dict.fromkeys(note for response in both for note in list_trial_caveats(response)))
+    whole = replace(
+        build_part(first, get_response_labels(first, several), tuple(adjust)),
+        rows=table,
+        within_run=all(response.within_run for response in both),
+        caveats=tuple(dict.fromkeys(note for response in both for note in list_trial_caveats(response))),
+        settings=tuple(present),
+    )
     parts: list[ComparedPart] = []
     alone: dict[str, list[tuple[Cell, ...]]] = {name: [] for name in names}
-    for key, rows in table.groups(settings):
-        part = table.take(np.sort(rows))
-        there = set(part.columns[DATA].values)
+    for part in whole.split(settings):
+        there = set(part.rows.columns[DATA].values)
         if len(there) < 2:
-            alone[there.pop()].append(key)
-            continue
-        cell = {**get_response_labels(first, several), **dict(zip(settings, key, strict=True))}
-        compared_part = replace(build_part(first, cell, part, tuple(adjust)), within_run=within, caveats=notes)
-        parts.append(average_runs(compared_part, [DATA]))
+            alone[there.pop()].append(tuple(part.cell[name] for name in settings))
+        else:
+            parts.append(average_runs(part, [DATA]))
     return parts, [
         describe_exclusive_cells(name, format_cells(settings, keys, table.level_units(settings)))
         for name, keys in alone.items()
