@@ -164,7 +164,15 @@ def test_what_makes_no_cells() -> None:
     crossed = pair(side("a", [1.0, 2.0], [(1, 2), (2, 1)]), side("b", [1.0, 2.0], [(1, 1), (2, 2)]), "m", "n")
     with raises("no-common-setting", DataError, side_a="a", side_b="b", names="m and n"):
         split_pair_into_cells(crossed)
-    assert format_cells(["m", "size"], [(1, 1024), (2, 2048)], {"size": "bytes"}) == "m=1/size=1 KiB, m=2/size=2 KiB"
+
+
+def test_cells_are_named_by_what_differs_and_counted() -> None:
+    cells = [{"m": m, "size": size, "same": 1, "none": None} for m, size in ((1, 1024), (2, 2048))]
+    assert format_cells(cells, {"size": "bytes"}) == "m=1/size=1 KiB, m=2/size=2 KiB"
+    assert format_cells(cells[:1], {}) == "m=1/size=1024/same=1"
+    many = format_cells([{"name": f"{'long' * 20}{n}", "m": n} for n in range(9)], {})
+    assert many.endswith("and 8 more") and len(many) < 120
+    assert format_cells([{"m": None}, {"m": 1}], {}) == "(missing), m=1"
 
 
 def both_operations(a: list[float], b: list[float], **cell: Any) -> list[SidePair]:

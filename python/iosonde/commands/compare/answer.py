@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from iosonde.answers.caveats import format_some_texts
 from iosonde.answers.trials import add_computed_columns
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message, spell
 from iosonde.core.metrics import get_lowest_mean, is_count
-from iosonde.core.table import Table
+from iosonde.core.table import Cell, Table
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import join_names
@@ -194,10 +193,12 @@ def _describe_unmatched_cells(parts: Sequence[ComparedPart], sides: Sides) -> tu
     """List the cells in which only one level was measured."""
     if sides.group is None:
         return ()
-    columns = [part.rows.column(sides.group) for part in parts]
-    there = [", ".join(format_level(level, column.level_unit) for level in column.codes()[1]) for column in columns]
-    cells_by_side = group_by_key((f"{sides.group}={who}", part.label) for who, part in zip(there, parts, strict=True))
-    return tuple(describe_exclusive_cells(who, format_some_texts(cells)) for who, cells in cells_by_side.items())
+    cells_by_side: dict[str, list[dict[str, Cell]]] = {}
+    for part in parts:
+        column = part.rows.column(sides.group)
+        levels = ", ".join(format_level(level, column.level_unit) for level in column.codes()[1])
+        cells_by_side.setdefault(f"{sides.group}={levels}", []).append(part.setting)
+    return describe_exclusive_cells(cells_by_side, parts[0].units if parts else {})
 
 
 def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterator[SidePair]:

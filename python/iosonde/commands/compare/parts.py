@@ -65,10 +65,14 @@ class ComparedPart:
         return self.rows.level_units()
 
     @property
+    def setting(self) -> dict[str, Any]:
+        """Return its cell without what follows from the response."""
+        return {name: level for name, level in self.cell.items() if name not in ("metric", "unit")}
+
+    @property
     def label(self) -> str:
         """Return its cell in words."""
-        setting = {name: value for name, value in self.cell.items() if name not in ("metric", "unit")}
-        return "/".join(format_assignments(setting, self.units))
+        return "/".join(format_assignments(self.setting, self.units))
 
     @property
     def unit(self) -> str:

@@ -1,7 +1,7 @@
 """Two DATA as A and B: each response in each cell of their common factors, and what only one of them has. They were
 measured apart, so other changes meanwhile are in the difference, too. A caveat with the dates says so."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,10 +19,11 @@ from iosonde.data.subsamples import average_groups
 from iosonde.stats.assumptions import doubtful
 
 from .caveat import Caveat
-from .cells import describe_exclusive_cells, format_cells
+from .cells import describe_exclusive, describe_exclusive_cells
 from .common_settings import build_nearest_error, find_cell_columns, stack_tables
 from .parts import (
     DATA,
+    RESPONSE_LABELS,
     ComparedPart,
     add_row_numbers,
     average_runs,
@@ -66,7 +67,7 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
     settings = [name for name in columns.settings if name not in sides.pair]
     responses_a, responses_b = (_collect_responses(source, query) for source in (a, b))
     excluded: list[str] = [
-        describe_exclusive_cells(name, format_some_texts(gone))
+        describe_exclusive(name, format_some_texts(gone))
         for name, gone in (
             (names[0], [t for t in responses_a if t not in responses_b]),
             (names[1], [t for t in responses_b if t not in responses_a]),
@@ -84,12 +85,18 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
             excluded="; ".join(excluded),
         )
     parts: list[ComparedPart] = []
+    alone: dict[str, list[dict[str, Cell]]] = {name: [] for name in names}
     for title in common:
-        response_parts, alone = _match_response(
-            (responses_a[title], responses_b[title]), names, settings, sides, len(common) > 1
-        )
-        parts += response_parts
-        excluded += [text for text in alone if text not in excluded]
+        both = (responses_a[title], responses_b[title])
+        for part in _match_response(both, names, settings, sides, len(common) > 1):
+            there = set(part.rows.columns[DATA].values)
+            setting = {name: level for name, level in part.cell.items() if name not in RESPONSE_LABELS}
+            if len(there) == 2:
+                parts.append(average_runs(part, [DATA]))
+            elif setting not in (only := alone[there.pop()]):
+                only.append(setting)
+    units = {name: unit for part in parts for name, unit in part.units.items()}
+    excluded += describe_exclusive_cells(alone, units)
     if not parts:
         first = common[0]
         raise build_nearest_error([responses_a[first].rows, responses_b[first].rows], names, sides.by or settings)
@@ -143,8 +150,8 @@ def choose_names(a: Source, b: Source) -> tuple[str, str]:
 
 def _match_response(
     both: tuple[Response, Response], names: tuple[str, str], columns: Sequence[str], sides: Sides, several: bool
-) -> tuple[list[ComparedPart], list[str]]:
-    """Return the common cells of one response, and in words those of one side only."""
+) -> Iterator[ComparedPart]:
+    """Return the cells of one response, of both sides or of one."""
     first = both[0]
     if both[0].unit != both[1].unit:
         raise DataError(
@@ -176,19 +183,7 @@ def _match_response(
         caveats=tuple(dict.fromkeys(note for response in both for note in list_trial_caveats(response))),
         settings=tuple(present),
     )
-    parts: list[ComparedPart] = []
-    alone: dict[str, list[tuple[Cell, ...]]] = {name: [] for name in names}
-    for part in whole.split(settings):
-        there = set(part.rows.columns[DATA].values)
-        if len(there) < 2:
-            alone[there.pop()].append(tuple(part.cell[name] for name in settings))
-        else:
-            parts.append(average_runs(part, [DATA]))
-    return parts, [
-        describe_exclusive_cells(name, format_cells(settings, keys, table.level_units(settings)))
-        for name, keys in alone.items()
-        if keys
-    ]
+    return whole.split(settings)
 
 
 def _average_iterations(response: Response) -> Response:
