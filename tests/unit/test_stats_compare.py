@@ -281,12 +281,6 @@ def test_the_ratio_of_geometric_means_is_a_number_of_its_own():
     assert made["ratio"]["value"] == pytest.approx(np.mean(CP3) / np.mean(CP1)) and made["method"] == "logarithms"
 
 
-def test_the_interval_that_a_campaign_sealed_decides():
-    sealed = Estimate(1.2, 1.1, 1.3, 0.95, 8)
-    made = compare.compare_groups(build_group("a", CP1), build_group("b", CP3), 0.95, 0.02, sealed=sealed)
-    assert made.ratio == sealed and made.verdict == DIFFERENT and made.method == compare.SEALED
-
-
 @given(st.lists(st.floats(1, 2), min_size=4, max_size=9), st.lists(st.floats(1, 2), min_size=4, max_size=9))
 def test_the_verdicts_at_other_levels_are_those_of_comparisons_at_them(x, y):
     made = compare.compare_groups(build_group("a", x), build_group("b", y), 0.8, 0.02)

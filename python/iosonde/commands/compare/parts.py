@@ -18,7 +18,7 @@ from iosonde.core.level_text import format_assignments
 from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.table import Column, Table
 from iosonde.core.transforms import LOG_BASES
-from iosonde.core.types import Estimate, Metric
+from iosonde.core.types import Metric
 from iosonde.core.verdict import VerdictState
 from iosonde.data import roles
 from iosonde.data.looks import is_rank_number
@@ -43,8 +43,7 @@ class ComparedPart:
     """Rows of one cell and the compared column. ``warnings`` and ``caveats`` concern the response, ``covariates`` are
     numbers that nobody set. ``base``: of its logarithms; None: plain values. ``metric`` defines which direction is
     better. ``adjust``: columns within whose combinations sides are compared. ``settings``: all columns known to be set
-    that vary inside the cell, adjusted for or not. ``sealed``: the sealed interval of a campaign of A against B, which
-    decides instead of ours."""
+    that vary inside the cell, adjusted for or not."""
 
     cell: dict[str, Any]
     rows: Table
@@ -54,7 +53,6 @@ class ComparedPart:
     adjust: tuple[str, ...] = ()
     within_run: bool = False
     warnings: tuple[str, ...] = ()
-    sealed: Estimate | None = None
     caveats: tuple[Caveat, ...] = ()
     covariates: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 measured apart, so other changes meanwhile are in the difference, too. A caveat with the dates says so."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from iosonde.answers.caveats import format_some_texts
@@ -14,7 +14,7 @@ from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.single_process import name_single_processes
-from iosonde.data.source import Source
+from iosonde.data.source import Source, separate_last_experiment
 from iosonde.data.subsamples import average_groups
 from iosonde.stats.assumptions import doubtful
 
@@ -31,29 +31,23 @@ from .parts import (
     get_response_labels,
     list_trial_caveats,
 )
+from .samples import BASE_IS_FIRST, ComparisonPlan, pair_levels
 from .sides import Sides
 
 
-@dataclass(frozen=True)
-class Two:
-    """Cells common to both DATA, with the column DATA. ``names`` are their names, ``exclusions`` what only one has."""
-
-    parts: tuple[ComparedPart, ...]
-    names: tuple[str, str]
-    exclusions: tuple[str, ...]
-    caveats: tuple[Caveat, ...]
-
-
-def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> Two:
-    """Match the cells of two DATA. Raises InputError, DataError."""
+def plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> ComparisonPlan:
+    """Match the cells of two DATA, and pair the two in each. Raises InputError, DataError."""
     if sides.group is not None or sides.levels or sides.published:
         raise InputError(
             "conflicting-options",
             "two DATA are A and B themselves",
             "leave {spell.group}, its levels and published sides out",
         )
+    (a, note_a), (b, note_b) = (separate_last_experiment(source, sides.by) for source in (a, b))
+    read = dict.fromkeys((*a.table.warnings, *b.table.warnings))
     names = choose_names(a, b)
-    a, b = _name_alike(a, b)
+    tables = name_single_processes([a.table, b.table], [a.runs, b.runs])
+    a, b = (replace(source, table=table) for source, table in zip((a, b), tables, strict=True))
     if several := next(
         (name for name, data in zip(names, (a, b), strict=True) if EXPERIMENT in data.varying_factors.names), None
     ):
@@ -63,17 +57,14 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
             "{spell.experiment} last",
             name=several,
         )
-    columns = find_cell_columns(a, b, names, query)
-    settings = [name for name in columns.settings if name not in sides.pair]
+    matched_columns, caveats = find_cell_columns(a, b, names, query)
+    settings = [name for name in matched_columns if name not in sides.pair]
     responses_a, responses_b = (_collect_responses(source, query) for source in (a, b))
-    excluded: list[str] = [
-        describe_exclusive(name, format_some_texts(gone))
-        for name, gone in (
-            (names[0], [t for t in responses_a if t not in responses_b]),
-            (names[1], [t for t in responses_b if t not in responses_a]),
-        )
-        if gone
-    ]
+    gone = {
+        names[0]: [title for title in responses_a if title not in responses_b],
+        names[1]: [title for title in responses_b if title not in responses_a],
+    }
+    excluded = [describe_exclusive(side, format_some_texts(titles)) for side, titles in gone.items() if titles]
     common = [title for title in responses_a if title in responses_b]
     if not common:
         raise DataError(
@@ -100,32 +91,27 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
     if not parts:
         first = common[0]
         raise build_nearest_error([responses_a[first].rows, responses_b[first].rows], names, sides.by or settings)
-    guessed = (
-        []
-        if sides.by or not settings or a.knows_factors or b.knows_factors
-        else [
-            Caveat(
-                Message(
-                    "assumed-settings",
-                    "matched on {columns}, which look set: {spell.by} chooses",
-                    columns=", ".join(settings),
-                )
-            )
-        ]
+    notes = [
+        *sides.notes,
+        *(f"{name}: {note}" for name, note in zip(names, (note_a, note_b), strict=True) if note),
+        *read,
+    ]
+    guess = Message(
+        "assumed-settings", "matched on {columns}, which look set: {spell.by} chooses", columns=", ".join(settings)
     )
-    return Two(
-        tuple(parts),
-        names,
+    is_guessed = settings and not (sides.by or a.knows_factors or b.knows_factors)
+    own = replace(sides, group=DATA)
+    return ComparisonPlan(
+        tuple(pair for part in parts for pair in pair_levels(part, names, own)),
+        BASE_IS_FIRST,
         tuple(excluded),
-        (*_describe_separation(a, b, names), *columns.caveats, *guessed),
+        (
+            *map(Caveat, notes),
+            *_describe_separation(a, b, names),
+            *caveats,
+            *([Caveat(guess)] if is_guessed else []),
+        ),
     )
-
-
-def _name_alike(a: Source, b: Source) -> tuple[Source, Source]:
-    """Return both with one name for a number of one process."""
-    tables = name_single_processes([a.table, b.table], [a.runs, b.runs])
-    a, b = (replace(source, table=table) for source, table in zip((a, b), tables, strict=True))
-    return a, b
 
 
 def _collect_responses(source: Source, query: ResponseQuery) -> dict[str, Response]:

@@ -51,7 +51,7 @@ MARGIN = 0.02  # of practical equality, if none is chosen
 LEVELS = (0.90, 0.95, 0.99)  # additional levels at which a verdict is reported
 
 RATIO, DIFFERENCE = "ratio", "difference"  # what decides
-WELCH, PAIRS, SEALED = "Welch's t", "the pairs' ratios", "the campaign's own interval"
+WELCH, PAIRS = "Welch's t", "the pairs' ratios"
 
 Array = npt.NDArray[np.float64]
 
@@ -81,7 +81,7 @@ class Comparison:
     ``difference`` of B - A, ``effect_size`` Hedges' g of B - A. ``method`` of the interval that decides. ``cells``: the
     number of cells compared separately; above 1 ``overlap`` and ``mean_inside`` are None. ``p_depends``: p of the same
     effect in all cells, where the mean over the cells does not describe it; None where it does. ``by_level``: the
-    verdict at other levels, empty if a campaign's own interval decides; ``at``: the ratio at another level."""
+    verdict at other levels; ``at``: the ratio at another level."""
 
     a: Group
     b: Group
@@ -119,7 +119,7 @@ class Comparison:
         return self.ratio
 
     def ratio_at(self, level: float) -> Estimate | None:
-        """Return the ratio with the interval of another level; a campaign's own interval has one level only."""
+        """Return the ratio with the interval of another level."""
         return self.ratio if self.at is None else self.at(level)
 
     @property
@@ -206,14 +206,12 @@ def compare_groups(
     *,
     pairs: bool = False,
     base: float | None = None,
-    sealed: Estimate | None = None,
 ) -> Comparison:
     """Compare A and B. ``pairs``: the i-th trial of A belongs to the i-th of B. ``margin``: a share such as 0.02.
-    ``base``: the values are logarithms to this base, and have no ratio. ``sealed``: the interval of the ratio of a
-    campaign of A against B that used it as stopping rule; it decides instead of the interval computed here."""
+    ``base``: the values are logarithms to this base, and have no ratio."""
     check_margin(level, margin)
     a, b = (a, b) if base is not None else _add_half_ticks(a, b)
-    ratio, method = _estimate_ratio(a, b, level, pairs=pairs, base=base) if sealed is None else (sealed, SEALED)
+    ratio, method = _estimate_ratio(a, b, level, pairs=pairs, base=base)
     as_pairs = pairs and (ratio is None or method == PAIRS)
     t, df = _compute_paired_t(a, b) if as_pairs else _compute_welch_t(a.side, b.side)
     mean_a, mean_b = a.interval(level), b.interval(level)
@@ -243,12 +241,10 @@ def compare_groups(
         paired=as_pairs,
         n_needed=None,
         warnings=(),
-        by_level=()
-        if sealed is not None
-        else list_verdicts_by_level(
+        by_level=list_verdicts_by_level(
             lambda other: _decide_verdict(ratio_at(other), _estimate_difference(a, b, other, as_pairs), margin, wide)
         ),
-        at=None if sealed is not None else ratio_at,
+        at=ratio_at,
     )
     return replace(
         comparison,
