@@ -13,7 +13,6 @@ import pytest
 pytest.importorskip("iosonde.engine._native")
 from iosonde.commands.compare.caveat import (
     Caveat,
-    build_difference_claim,
     list_checks,
     state_of_interval,
 )
@@ -45,6 +44,7 @@ from iosonde.core.types import Better, Estimate, Metric
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.source import open_data
 from iosonde.stats.assumptions import doubtful, fails, find_deciding_check, holds, list_doubts
+from iosonde.stats.assumptions.drift import DriftInTurn, LevelsInTurn
 from iosonde.stats.assumptions.required import REQUIRED
 from iosonde.stats.estimate.compare import (
     CANNOT_TELL,
@@ -55,7 +55,6 @@ from iosonde.stats.estimate.compare import (
     compare_groups,
     judge_ratio,
 )
-from iosonde.stats.estimate.order_effect import OrderEffect
 from iosonde.stats.estimate.selection import Selection
 from messages import raises
 
@@ -102,15 +101,6 @@ def test_which_caveat_overrides_a_claim(
     deciding = find_deciding_check(claimed, checks)
     assert deciding == (overriding and overriding.check)
     assert (deciding.instead if deciding else claimed) is state
-
-
-def test_a_claim_has_a_direction_where_it_claims_a_difference() -> None:
-    for state in VerdictState:
-        for up in (True, False):
-            claim = build_difference_claim("y", ("a", "b"), state, up, estimate(2.0))
-            claims = state is VerdictState.DIFFERENT
-            assert claim.direction == ((Direction.UP if up else Direction.DOWN) if claims else None)
-            assert (claim.state, claim.subject) == (state, ("a", "b"))
 
 
 def side(name: str, values: list[float], cells: list[Any] | None = None, first: int = 0) -> SideTrials:
@@ -174,7 +164,15 @@ def test_what_makes_no_cells() -> None:
     crossed = pair(side("a", [1.0, 2.0], [(1, 2), (2, 1)]), side("b", [1.0, 2.0], [(1, 1), (2, 2)]), "m", "n")
     with raises("no-common-setting", DataError, side_a="a", side_b="b", names="m and n"):
         split_pair_into_cells(crossed)
-    assert format_cells(["m", "size"], [(1, 1024), (2, 2048)], {"size": "bytes"}) == "m=1/size=1 KiB, m=2/size=2 KiB"
+
+
+def test_cells_are_named_by_what_differs_and_counted() -> None:
+    cells = [{"m": m, "size": size, "same": 1, "none": None} for m, size in ((1, 1024), (2, 2048))]
+    assert format_cells(cells, {"size": "bytes"}) == "m=1/size=1 KiB, m=2/size=2 KiB"
+    assert format_cells(cells[:1], {}) == "m=1/size=1024/same=1"
+    many = format_cells([{"name": f"{'long' * 20}{n}", "m": n} for n in range(9)], {})
+    assert many.endswith("and 8 more") and len(many) < 120
+    assert format_cells([{"m": None}, {"m": 1}], {}) == "(missing), m=1"
 
 
 def both_operations(a: list[float], b: list[float], **cell: Any) -> list[SidePair]:
@@ -268,6 +266,9 @@ def test_the_claim_of_a_geometric_mean(
     assert mean.judged.doubts == list_doubts(mean.checks)
     unlike = replace(mean, comparison=replace(mean.comparison, cells_differ=True))
     assert unlike.judged.doubts == (*list_doubts(mean.checks), "cells-differ")
+    turned = replace(mean, comparison=replace(unlike.comparison, p_depends=1e-6), checks=holds(*REQUIRED["difference"]))
+    assert (turned.judged.state, turned.judged.direction) == (VerdictState.DIFFERENT, None)
+    assert "depends on the setting" in turned.verdict_word and "depends on the setting" in turned.sentence
     document = mean.to_json()
     assert (document["said"], document["n_a"], document["n_b"], document["settings"]) == (word, 4, 5, 2)
 
@@ -467,26 +468,46 @@ def compared(verdict: str = DIFFERENT, ratio: bool = True, value: float = 2.0, *
 
 
 @pytest.mark.parametrize(
-    ("effect", "comparison", "expected"),
+    ("change", "explains", "worth", "comparison", "expected"),
     [
-        (OrderEffect(None, 1.0, None, 1.0), compared(), []),
-        (OrderEffect(0.1, 0.01, None, 1.0), compared(), [("drift", INCONCLUSIVE)]),
-        (OrderEffect(0.1, 0.01, estimate(1.0, 0.5, 2.0), 1.0), compared(), [("drift", None)]),
-        (OrderEffect(0.1, 0.01, estimate(1.0, -0.5, 2.0), 1.0), compared(), [("drift", INCONCLUSIVE)]),
-        (OrderEffect(-0.06, 0.01, None, 1.0), compared(EQUAL), [("drift", INCONCLUSIVE)]),
-        (OrderEffect(-0.05, 0.01, None, 1.0), compared(EQUAL), [("drift", None)]),
-        (OrderEffect(None, 1.0, None, 0.99), compared(), [("dependent", None)]),
-        (OrderEffect(None, 1.0, None, 0.01), compared(), [("dependent", INCONCLUSIVE)]),
-        (OrderEffect(None, 1.0, None, 0.01), compared(EQUAL), [("dependent", None)]),
-        (OrderEffect(None, 1.0, None, 0.05), compared(ratio=False), [("dependent", INCONCLUSIVE)]),
-        (OrderEffect(None, 1.0, None, 0.07), compared(ratio=False), [("dependent", None)]),
+        (None, False, 1.0, compared(), []),
+        (0.1, True, 1.0, compared(), [("drift", INCONCLUSIVE)]),
+        (0.1, False, 1.0, compared(), [("drift", None)]),
+        (-0.06, False, 1.0, compared(EQUAL), [("drift", INCONCLUSIVE)]),
+        (-0.05, True, 1.0, compared(EQUAL), [("drift", None)]),
+        (None, False, 0.99, compared(), [("dependent", None)]),
+        (None, False, 0.01, compared(EQUAL), [("dependent", None)]),
     ],
 )
-def test_a_drift_or_a_dependence_overrides_a_claim_that_it_explains(
-    effect: OrderEffect, comparison: Any, expected: list[tuple[str, VerdictState | None]]
+def test_a_drift_overrides_a_claim_that_it_explains(
+    change: float | None,
+    explains: bool,
+    worth: float,
+    comparison: Any,
+    expected: list[tuple[str, VerdictState | None]],
 ) -> None:
-    caveats = list(_build_order_caveats(effect, comparison, "v was measured in turn"))
+    drift = None if change is None else DriftInTurn(change, 0.01, explains)
+    caveats = list(_build_order_caveats(LevelsInTurn((0, 1), drift, worth), comparison, "v was measured in turn"))
     assert list(map(outcome, caveats)) == expected
+    assert drift or all(caveat.check and caveat.check.worth == worth for caveat in caveats)
+
+
+@pytest.mark.parametrize(("levels", "text"), [((0, 1), "2.000"), ((1, 0), "0.500")])
+def test_the_difference_without_the_drift_is_that_of_b_against_a(levels: tuple[int, int], text: str) -> None:
+    step = Estimate(math.log(2), math.log(1.9), math.log(2.1), 0.95, 8)
+    (caveat,) = _build_order_caveats(LevelsInTurn(levels, DriftInTurn(0.1, 0.01, False, step), 1.0), compared(), "v")
+    assert f"without the drift {text}" in caveat.text
+
+
+@pytest.mark.parametrize(("worth", "overridden"), [(1.0, False), (0.9, False), (0.01, True)])
+def test_a_dependence_overrides_a_claim_that_is_not_significant_with_fewer_trials(
+    worth: float, overridden: bool
+) -> None:
+    checks = (doubtful("dependent", "", (), worth), *holds(*REQUIRED["difference"]))
+    mean = overall(estimate(2.0, 1.5, 3.0))
+    mean = replace(mean, comparison=replace(mean.comparison, p=0.001), checks=checks)
+    assert (mean.overriding is not None) is overridden
+    assert (mean.judged.state is VerdictState.INCONCLUSIVE) is overridden
 
 
 def test_a_twin_that_is_no_cause_does_not_override() -> None:

@@ -225,7 +225,7 @@ def exit_code(*args: str) -> int:
 
 def test_two_files_are_a_base_and_another(files):
     made = as_json(*files, "--response", "write")
-    assert made["schema"] == 3 and made["base"] and made["group"] is None
+    assert made["schema"] == 4 and made["base"] and made["group"] is None
     assert [(c["a"]["name"], c["b"]["name"], c["said"]) for c in made["comparisons"]] == [
         ("before.csv", "after.csv", "slower")
     ] * 2
@@ -300,15 +300,28 @@ def test_wrong_second_data(files, tmp_path):
     assert_problem(refused(files[0], str(other), "--response", "write"), "unit-mismatch", **units)
 
 
-def test_long_names_are_never_cut_to_the_same_word(tmp_path):
+def test_long_names_are_never_cut(tmp_path):
     path = tmp_path / "t.csv"
     names = [f"20261122-091500-envelope-of-the-{tail}" for tail in ("old-kernel", "new-kernel", "third-kernel")]
     path.write_text("v,y_s\n" + "".join(f"{v},{i + 1}\n" for v in names for i in range(4)))
     text = invoke(str(path), "--response", "y", "--group", "v")
-    table = [line for line in text.splitlines() if "4+4" in line]
-    assert len({tuple(line.split()[:2]) for line in table}) == 3 and all(
-        len(set(line.split()[:2])) == 2 for line in table
-    )
+    assert "…" not in text
+    lines = text.splitlines()
+    above = [" ".join(lines[place - 2 : place]) for place, line in enumerate(lines) if "4+4" in line]
+    pairs = {tuple(name for name in names if name in labels) for labels in above}
+    assert len(above) == len(pairs) == 3 and all(len(pair) == 2 for pair in pairs)
+
+
+def test_settings_that_all_cells_share_are_named_once(tmp_path):
+    """Nine settings stood in each row."""
+    rows = [
+        f"{fs},{nodes},64,{100 * (1 + (fs == 'b')) * nodes + n}\n" for fs in "ab" for nodes in (1, 2) for n in range(3)
+    ]
+    path = tmp_path / "t.csv"
+    path.write_text("fs,nodes,ppn,mbs\n" + "".join(rows))
+    text = invoke(str(path), "--response", "mbs", "--group", "fs", "--by", "nodes,ppn")
+    header = next(line for line in text.splitlines() if "mean A" in line)
+    assert "nodes" in header and "ppn" not in header and text.count("ppn=64") == 1
 
 
 LONG = "20261122-091500-envelope-of-the-cluster-"

@@ -26,12 +26,5 @@ PENDING: dict[tuple[str, str], str] = {
 # (command, trap) whose sentence claims what no verdict holds.
 PENDING_WORDS: dict[tuple[str, str], str] = {}
 
-TWO_TESTS = "compare decides by the interval of a ratio of few trials, on logarithms; the others by p of the difference"
-TWO_MARGINS = "compare says equal by its margin where the others say different by p"
-
 # (kind of DATA, question) on which commands disagree → the cause.
-PENDING_AGREEMENT: dict[tuple[str, str], str] = {
-    ("interaction", "cells"): TWO_MARGINS,
-    ("measured in turn", "sides"): TWO_TESTS,
-    ("two responses", "sides"): TWO_TESTS,
-}
+PENDING_AGREEMENT: dict[tuple[str, str], str] = {}

@@ -49,9 +49,9 @@ from iosonde.answers.model_file import (
 from iosonde.answers.operations import Percentiles, visit_runs
 from iosonde.answers.tools import find_own_clock, list_tool_clocks
 from iosonde.answers.trials import (
+    _build_cells,
     add_computed_columns,
     build_measured_cells,
-    build_response_cells,
     estimate_tested_effects,
     select_headline_responses,
 )
@@ -69,10 +69,10 @@ from iosonde.model.fit.fitted import Model
 from iosonde.model.fit.folds import Groups
 from iosonde.model.fit.validate import Candidate
 from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails, holds, judge, list_withdrawn_subjects
+from iosonde.stats.assumptions.drift import DriftInTurn, check_drift
 from iosonde.stats.assumptions.required import REQUIRED
 from iosonde.stats.estimate import percentiles
 from iosonde.stats.regression.held import AdjustedTerm
-from iosonde.stats.regression.in_turn import DriftInTurn, check_drift
 from messages import codes, has_message, raises
 
 DIFFERENT, INCONCLUSIVE, NOT_SEPARABLE = (
@@ -630,7 +630,7 @@ def test_columns_are_held_that_vary_and_follow_from_no_other():
 def test_trials_of_a_table_are_cells_of_its_factors():
     rows = build_table({"fs": list("abab"), "size": [1.0, 1.0, 2.0, 1.0], "v": [1.0, 2.0, 3.0, 4.0]})
     response = choose_response(open_data(rows), ResponseQuery(("v",), ("fs", "size")))
-    cells = build_response_cells(response)
+    cells = _build_cells(response, ())
     assert [(dict(cell.by), np.asarray(cell.values).tolist()) for cell in cells] == [
         ({"fs": "a", "size": 1.0}, [1.0]),
         ({"fs": "a", "size": 2.0}, [3.0]),
@@ -682,19 +682,19 @@ def test_a_computed_response_is_a_metric_of_its_own():
         choose_response(open_data(rows), ResponseQuery(("v",), ("fs",))), at=np.array([5, 2, 7, 0]), operation="read"
     )
     places = np.array([30, -1, 10, -1, -1, 20, -1, 40])
-    [a, b] = build_response_cells(response, places)
+    [a, b] = _build_cells(response, (), places)
     assert [(list(cell.rows), list(cell.places), list(cell.times)) for cell in (a, b)] == [
         ([20, 40], ["run w", "run y"], [0, 2]),
         ([10, 30], ["run x", "run z"], [1, 3]),
     ]
     assert (a.metric, a.operation, a.within_run, a.bring_ups) == (response.metric.name, "read", False, None)
-    assert [cell.rows for cell in build_response_cells(replace(response, at=None), places)] == [None, None]
-    assert [cell.rows for cell in build_response_cells(response)] == [None, None]
-    [within, _] = build_response_cells(replace(response, within_run=True, measured="v"), places)
+    assert [cell.rows for cell in _build_cells(replace(response, at=None), (), places)] == [None, None]
+    assert [cell.rows for cell in _build_cells(response, ())] == [None, None]
+    [within, _] = _build_cells(replace(response, within_run=True, measured="v"), (), places)
     assert (within.rows, within.within_run, within.metric) == (None, True, "v")
     shared = build_table({"fs": list("abab"), "bring_up": [1.0, 1.0, 2.0, 2.0], "v": [1.0, 2.0, 3.0, 4.0]})
     for is_within, numbers in ((False, [0, 1]), (True, None)):
-        [cell, _] = build_response_cells(replace(response, rows=shared, within_run=is_within))
+        [cell, _] = _build_cells(replace(response, rows=shared, within_run=is_within), ())
         assert (cell.bring_ups if cell.bring_ups is None else list(cell.bring_ups)) == numbers
 
 

@@ -124,7 +124,14 @@ def test_what_would_decide_is_suggested():
     same = compared(CANNOT_TELL, n_needed=9)
     same = replace(same, b=same.a)
     assert compare_words._suggest_trials_needed(same) == " About 9 trials per side are needed: 6 more."
-    assert suggestion(n_needed=9, cells_differ=True).startswith(" Its cells differ significantly")
+
+
+def test_cells_that_differ_have_no_common_verdict():
+    turned = compared(EQUAL, p_depends=0.001, cells=2)
+    words = replace(TIME, adjusted=("nodes",))
+    assert words.describe_verdict(turned) == "depends on nodes"
+    sentence = describe_comparison(turned, words)
+    assert "depends on nodes" in sentence and "equal" not in sentence
 
 
 def test_amounts_are_in_words_of_the_metric():

@@ -12,6 +12,7 @@ from scipy import stats as scipy_stats
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import UncheckedClaim, VerdictState
 from iosonde.stats.assumptions import list_doubts
+from iosonde.stats.assumptions.drift import DriftInTurn
 from iosonde.stats.estimate.compare import EQUAL, MARGIN, NEGLIGIBLE, build_group, compare_groups
 from iosonde.stats.regression.effect_types import (
     FactorEffect,
@@ -23,7 +24,6 @@ from iosonde.stats.regression.effect_types import (
     list_effect_claims,
 )
 from iosonde.stats.regression.effects import _encode_dummies, estimate_effects
-from iosonde.stats.regression.in_turn import DriftInTurn
 
 DRIFT, GONE = DriftInTurn(0.1, 0.001, False), DriftInTurn(0.1, 0.001, True)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +13,6 @@ from iosonde.stats.estimate.order_effect import (
     OrderedTrials,
     OrderEffect,
     estimate_order_effect,
-    is_excluding_when_discounted,
     is_explained_by_drift,
     sort_trials,
 )
@@ -99,23 +96,6 @@ def test_a_drift_explains_a_difference_without_a_step_in_its_direction(low, high
     assert is_explained_by_drift(OrderEffect(0.1, 0.001, step, 1.0), above) is explained
     assert is_explained_by_drift(OrderEffect(None, 0.5, step, 1.0), above) is False
     assert is_explained_by_drift(OrderEffect(0.1, 0.001, None, 1.0), above) is True
-
-
-@pytest.mark.parametrize(
-    ("value", "low", "high", "worth", "excludes"),
-    [
-        (2.0, 1.0, 3.0, 1.0, True),
-        (2.0, 1.0, 3.0, 0.26, True),  # √(1 ÷ 0.26) = 1.96 times as wide
-        (2.0, 1.0, 3.0, 0.25, False),
-        (-2.0, -3.0, -1.0, 0.26, True),
-        (-2.0, -9.0, -1.0, 0.25, False),
-        (2.0, None, None, 1.0, False),
-    ],
-)
-def test_an_interval_is_wider_by_the_root_of_what_a_trial_is_worth(value, low, high, worth, excludes):
-    assert is_excluding_when_discounted(Estimate(value, low, high, 0.95, 9), 0, worth) is excludes
-    ratio = [None if x is None else math.exp(x) for x in (value, low, high)]
-    assert is_excluding_when_discounted(Estimate(*ratio, 0.95, 9), 1, worth) is excludes
 
 
 @pytest.mark.parametrize(("lag1", "share"), [(0.5, 1 / 3), (0.0, 1.0), (-0.5, 1.0), (1.0, 0.0)])

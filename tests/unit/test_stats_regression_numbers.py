@@ -11,10 +11,10 @@ from statsmodels.stats.outliers_influence import OLSInfluence, variance_inflatio
 
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
+from iosonde.stats.assumptions.drift import detect_drift_in_turn
 from iosonde.stats.regression import blocks, rounding, slopes
 from iosonde.stats.regression.contrasts import CellMeans
 from iosonde.stats.regression.formula import Term, TermFactor, parse_response
-from iosonde.stats.regression.in_turn import detect_drift_in_turn
 from iosonde.stats.regression.regress import regress
 from iosonde.stats.regression.weighted import GroupWeight, weight_by_noise
 from iosonde.stats.regression.without import select_rows

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +14,15 @@ from statsmodels.stats.oneway import anova_generic
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate import within_cells
 from iosonde.stats.estimate.coarse import Rounding
-from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, build_group, compare_groups, find_least_n
+from iosonde.stats.estimate.compare import (
+    CANNOT_TELL,
+    DIFFERENT,
+    EQUAL,
+    apply_holm_correction,
+    build_group,
+    compare_groups,
+    find_least_n,
+)
 from iosonde.stats.estimate.compare_words import describe_comparison
 from iosonde.stats.estimate.within_cells import average_cell_differences, compare_within_cells
 from messages import assert_problem, codes, with_code
@@ -179,6 +189,25 @@ def test_cells_whose_ratios_differ_are_said_to():
         ("a", "b"), [(np.exp(a), np.exp(b)) for a, b in cells(5, 0.2, (5, 6))], 0.95, 0.02, None
     )
     assert not same.warnings
+
+
+def turn(*ratios):
+    """Cells whose sides differ by these ratios, each beyond doubt."""
+    spread = np.array([0.99, 1.0, 1.01, 1.0])
+    return compare_within_cells(("a", "b"), [(100 * spread, 100 * x * spread) for x in ratios], 0.95, 0.02, None)
+
+
+def test_sides_that_cells_order_differently_are_neither_equal_nor_more_on_the_whole():
+    across = turn(1.5, 1 / 1.5)
+    assert across.verdict == EQUAL and across.depends and across.to_json()["depends"]
+    mostly = turn(1.5, 1.5, 1.5, 1 / 1.5)
+    assert mostly.verdict == DIFFERENT and mostly.depends
+    alike, grows = turn(1.0, 1.0), turn(1.2, 1.5)
+    assert not alike.depends and not grows.depends and grows.cells_differ
+    # Among very many comparisons a difference of cells may be chance as well.
+    chance = replace(across, p_depends=0.009)
+    assert apply_holm_correction([chance])[0].p_depends == 0.009
+    assert not apply_holm_correction([chance], [0.5] * 9)[0].depends
 
 
 def test_no_number_of_trials_is_promised_where_the_cells_disagree():

@@ -220,7 +220,9 @@ def build_story_background(
     terms = tuple(AdjustedTerm(name, (name,), None, None, aliased=True) for name in aliased)
     turns = () if are_parts else check_turns(rows, columns)
     checks = (*replace(besides, twins=(), terms=terms).checks, *turns)
-    return StoryBackground(together=together, untested=SINGLE_RANKS if are_parts else "", besides=checks)
+    return StoryBackground(
+        together=together, untested=SINGLE_RANKS if are_parts else "", besides=checks, others=besides.names
+    )
 
 
 def _are_twins(rows: Table, a: str, b: str) -> bool:

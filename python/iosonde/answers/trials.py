@@ -14,6 +14,7 @@ from iosonde.data.choice import column_to_texts
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
+from iosonde.data.varying import list_other_varying
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell, number_shared_bring_ups
 from iosonde.stats.overview.hardware import select_complete_probes
 from iosonde.stats.overview.measured_order import find_measured_order
@@ -35,7 +36,7 @@ def build_measured_cells(source: Source, query: ResponseQuery) -> MeasuredCells:
     places = np.full(len(source.run_rows), -1, dtype=np.intp)
     places[at] = np.arange(len(at))
     messages = [text for response in candidates for text in (*response.warnings, *warn_confounded_cells(response))]
-    cells = tuple(cell for response in candidates for cell in build_response_cells(response, places))
+    cells = tuple(cell for response in candidates for cell in build_response_cells(source, response, places))
     warnings = tuple(dict.fromkeys([*([] if query.response else trials.warnings), *messages]))
     return MeasuredCells(cells, rows, by, warnings, candidates[0].together if candidates else {})
 
@@ -48,9 +49,18 @@ def _collect_response_rows(source: Source, candidates: Sequence[Response]) -> tu
     return source.run_rows.take(at), at
 
 
-def build_response_cells(response: Response, places: npt.NDArray[np.intp] | None = None) -> list[TrialCell]:
+def build_response_cells(
+    source: Source, response: Response, places: npt.NDArray[np.intp] | None = None
+) -> list[TrialCell]:
     """Return the trials of each setting, in order of measurement; ``places`` maps rows of ``Source.whole`` to numbers
     in the cells."""
+    return _build_cells(response, list_other_varying(source, response, response.names), places)
+
+
+def _build_cells(
+    response: Response, others: Sequence[str], places: npt.NDArray[np.intp] | None = None
+) -> list[TrialCell]:
+    """Return the cells, with the known settings ``others`` that vary inside them."""
     values, names = response.values, response.names
     runs = response.rows.columns["run"].values if "run" in response.rows.columns else None
     cells, units = [], response.rows.level_units(names)
@@ -58,6 +68,7 @@ def build_response_cells(response: Response, places: npt.NDArray[np.intp] | None
     metric = response.title if response.measured else response.metric.name
     shared = None if response.within_run else number_shared_bring_ups(response.rows)
     order = None if runs is not None else find_measured_order(response.rows, (response.title, *names))
+    others_of_rows = response.rows.number_groups(others) if others else None
     for key, rows in response.rows.groups(names):
         rows = np.sort(rows)
         origins = (
@@ -80,6 +91,7 @@ def build_response_cells(response: Response, places: npt.NDArray[np.intp] | None
                 None if shared is None else shared[rows],
                 rows if order is None else order[rows],
                 LOG_BASES.get(response.transform),
+                None if others_of_rows is None else others_of_rows[rows],
             )
         )
     return cells
@@ -117,7 +129,7 @@ def estimate_tested_effects(
     family = [*selected, *list_other_headlines(source, query, selected, factors)]
     prepared = {response.title: prepare(response) for response in family}
     effects = {
-        title: _estimate_effects(response, names, query.level)
+        title: _estimate_effects(source, response, names, query.level)
         for title, (response, names, _) in prepared.items()
         if names
     }
@@ -139,17 +151,18 @@ def _get_key(response: Response) -> tuple[str, ...]:
     return response.operation, response.metric.name, response.unit, response.transform
 
 
-def _estimate_effects(response: Response, names: Sequence[str], level: float) -> ResponseEffects:
+def _estimate_effects(source: Source, response: Response, names: Sequence[str], level: float) -> ResponseEffects:
     """Compute the effects from trials with values of all these factors."""
-    return estimate_cell_effects(build_complete_cells(response, names), level, response.on(names).together)
+    cells = build_complete_cells(response, names, list_other_varying(source, response, names))
+    return estimate_cell_effects(cells, level, response.on(names).together)
 
 
-def build_complete_cells(response: Response, names: Sequence[str]) -> list[TrialCell]:
+def build_complete_cells(response: Response, names: Sequence[str], others: Sequence[str] = ()) -> list[TrialCell]:
     """Return the trials of each setting of the columns ``names`` that have a value of each of these."""
     valid = ~np.logical_or.reduce([np.isnan(response.values), *(response.rows.column(name).missing for name in names)])
     rows = response.rows.take(valid)
     at = None if response.at is None else response.at[valid]
-    return build_response_cells(replace(response, rows=rows, at=at).on(names))
+    return _build_cells(replace(response, rows=rows, at=at).on(names), others)
 
 
 def find_impossible_cells(source: Source, cells: Sequence[TrialCell], level: float) -> list[TrialCell] | None:

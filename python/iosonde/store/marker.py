@@ -11,6 +11,7 @@ from .runfile import SELF_SHA256, build_too_new_error, decode, encode_sealed, is
 
 _LAYOUT_VERSION = 1
 _SEALED_SINCE = 2
+_NO_STORE = "read a tool's files with 'iosonde import -r {store} --store DIR'; 'iosonde run --store DIR' makes a store"
 _CURE = 'restore it from a copy, or write {{"iosonde_store": 1, "schema_version": 1}} into it'
 
 
@@ -29,9 +30,7 @@ def check_marker(store: Path) -> None:
     except (FileNotFoundError, NotADirectoryError):
         if has_store_data(store):
             raise build_missing_marker_error(store) from None
-        raise InputError(
-            "not-a-store", "{store} is not a store", "create one with 'iosonde run --store DIR'", store=store
-        ) from None
+        raise InputError("not-a-store", "{store} is not a store", _NO_STORE, store=store) from None
     except OSError as error:
         raise InputError(
             "unreadable-file",

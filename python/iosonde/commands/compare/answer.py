@@ -1,67 +1,41 @@
 """Is B different from A, by how much, and is the data sufficient?"""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from iosonde.answers.caveats import format_some_texts
-from iosonde.answers.trials import add_computed_columns
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.grouping import group_by_key
-from iosonde.core.level_text import format_level
 from iosonde.core.message import Message, spell
 from iosonde.core.metrics import get_lowest_mean, is_count
-from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import build_responses
-from iosonde.data.source import Source, separate_last_experiment
-from iosonde.data.subsamples import average_trials
-from iosonde.data.varying import list_columns_in
+from iosonde.data.source import Source
 from iosonde.stats.assumptions import doubtful, judge
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Comparison
 from iosonde.stats.estimate.within_cells import compare_within_cells
 
 from .against import PairVerdicts, find_sealed_experiments, judge_sealed_pairs
-from .assumed import assume_group, list_candidates
+from .assumed import assume_group
 from .caveat import Caveat, list_checks
-from .cells import InCells, average_within_bring_ups, describe_exclusive_cells, split_pair_into_cells
+from .cells import InCells, average_within_bring_ups, split_pair_into_cells
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
-from .confounding import list_confounding_caveats, select_differing_caveats
+from .comparison_plan import plan_comparison
+from .confounding import select_differing_caveats
 from .examined import HardwareLimits, list_examined
 from .gated import gate_cells
 from .overall import Overall, compute_overall_ratios
 from .own_caveats import list_own_caveats
-from .parts import DATA, ComparedPart, build_part, list_store_parts, list_table_parts
-from .samples import (
-    BASE_IS_A,
-    BASE_IS_FIRST,
-    ChosenLevels,
-    SidePair,
-    build_published_side,
-    choose_levels,
-    collect_trials,
-    pair_levels,
-)
+from .parts import ComparedPart
+from .samples import ComparisonPlan
 from .sides import Sides
-from .two import match_sources
 
 __all__ = ["WITHIN_RUN", "ComparedCell", "Comparisons", "Sides", "compare"]
-
-
-@dataclass(frozen=True)
-class _ComparisonPlan:
-    """The pairs to compare, why A is the base, what has one side only, and the caveats of all."""
-
-    pairs: tuple[SidePair, ...]
-    base: str
-    exclusions: tuple[str, ...] = ()
-    caveats: tuple[Caveat, ...] = ()
 
 
 def _refuse_unsealed_options(sides: Sides) -> None:
@@ -97,12 +71,12 @@ def compare(source: Source | None, query: ResponseQuery, sides: Sides) -> Compar
     if alone is not None:
         sides = assume_group(alone, query, sides)
     limits = HardwareLimits([each for each in (source, sides.other) if each is not None], query.level)
-    plan = _plan_comparison(source, query, sides)
+    plan = plan_comparison(source, query, sides)
     return _build_comparisons(plan, query, sides, limits, _compare_other_headlines(source, query, sides, plan))
 
 
 def _compare_other_headlines(
-    source: Source | None, query: ResponseQuery, sides: Sides, plan: _ComparisonPlan
+    source: Source | None, query: ResponseQuery, sides: Sides, plan: ComparisonPlan
 ) -> tuple[float, ...]:
     """Return the p values of the same comparisons of the headline responses that are not shown: all are one family. A
     gate has a family of its own."""
@@ -111,7 +85,7 @@ def _compare_other_headlines(
         return ()
     displayed = {_get_response_key(pair.part) for pair in plan.pairs}
     try:
-        every = _plan_comparison(source, ResponseQuery(clock=query.clock, level=query.level), sides)
+        every = plan_comparison(source, ResponseQuery(clock=query.clock, level=query.level), sides)
         pairs = [pair for pair in every.pairs if _get_response_key(pair.part) not in displayed]
         matched = [average_within_bring_ups(split_pair_into_cells(pair)) for pair in pairs]
         comparisons = [_compare_cell(each, query, sides) for each in matched if not _describe_single_trial(each)]
@@ -124,114 +98,8 @@ def _get_response_key(part: ComparedPart) -> tuple[object, ...]:
     return part.cell.get("operation", ""), part.metric.name, part.unit, part.base
 
 
-def _plan_comparison(source: Source | None, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
-    if source is None:
-        if len(sides.published) != 2:
-            raise InputError(
-                "nothing-to-compare",
-                "there is nothing to compare",
-                "name DATA, or both sides with {spell.a_summary} and {spell.b_summary}",
-            )
-        a, b = map(build_published_side, sides.published)
-        return _ComparisonPlan((SidePair(ComparedPart({}, Table({}), ""), a, b),), BASE_IS_A)
-    if sides.other is not None:
-        return _plan_two_sources(source, sides.other, query, sides)
-    if sides.group == EXPERIMENT:
-        return _plan_group_levels(source, query, sides)
-    group = (sides.group,) if sides.by and sides.group else ()
-    source, note = separate_last_experiment(source, (*sides.by, *group))
-    plan = _plan_single_source(source, query, sides)
-    notes = [*sides.notes, *([note] if note else []), *source.table.warnings]
-    return replace(plan, caveats=(*map(Caveat, notes), *plan.caveats))
-
-
-def _plan_single_source(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
-    if source.has_response_columns and sides.group is None:
-        why = BASE_IS_FIRST if sides.a is None else BASE_IS_A
-        return _ComparisonPlan(tuple(_pair_columns(source, query, sides)), why)
-    return _plan_group_levels(source, query, sides)
-
-
-def _plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
-    (a, note_a), (b, note_b) = (separate_last_experiment(source, sides.by) for source in (a, b))
-    both = match_sources(a, b, query, sides)
-    own = replace(sides, group=DATA)
-    pairs = tuple(pair for part in both.parts for pair in pair_levels(part, both.names, own))
-    notes = (Caveat(f"{name}: {note}") for name, note in zip(both.names, (note_a, note_b), strict=True) if note)
-    read = (Caveat(text) for text in dict.fromkeys((*a.table.warnings, *b.table.warnings)))
-    return _ComparisonPlan(
-        pairs, BASE_IS_FIRST, both.exclusions, (*map(Caveat, sides.notes), *notes, *read, *both.caveats)
-    )
-
-
-def _plan_group_levels(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
-    if sides.group is None and not sides.published:
-        names = source.varying_factors.names
-        raise InputError(
-            "missing-option",
-            "{spell.group} is missing",
-            "name a factor with {spell.group}: {names}; or give a second store: compare BASE OTHER"
-            if names
-            else "give a second store: compare BASE OTHER",
-            names=", ".join(names),
-        )
-    chosen = ChosenLevels((), BASE_IS_A) if sides.group is None else choose_levels(source, sides.group, sides)
-    parts = list((list_store_parts if source.knows_factors else list_table_parts)(source, query, sides))
-    pairs, unpaired = [], []
-    for part in parts:
-        part_pairs = list(pair_levels(part, chosen.levels, sides))
-        unpaired += [] if part_pairs or not part.cell else [part]
-        pairs += part_pairs
-    return _ComparisonPlan(
-        tuple(pairs),
-        chosen.why,
-        _describe_unmatched_cells(unpaired, sides),
-        list_confounding_caveats(source, sides.group, chosen.levels),
-    )
-
-
-def _describe_unmatched_cells(parts: Sequence[ComparedPart], sides: Sides) -> tuple[str, ...]:
-    """List the cells in which only one level was measured."""
-    if sides.group is None:
-        return ()
-    columns = [part.rows.column(sides.group) for part in parts]
-    there = [", ".join(format_level(level, column.level_unit) for level in column.codes()[1]) for column in columns]
-    cells_by_side = group_by_key((f"{sides.group}={who}", part.label) for who, part in zip(there, parts, strict=True))
-    return tuple(describe_exclusive_cells(who, format_some_texts(cells)) for who, cells in cells_by_side.items())
-
-
-def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterator[SidePair]:
-    """Two columns of a wide table as A and B; with --response and a published side, that column."""
-    columns = tuple(sides.levels) or query.response
-    if len(columns) + len(sides.published) < 2:
-        names = list_candidates(source, query, sides)
-        raise InputError(
-            "missing-option",
-            "{spell.group} is missing",
-            "name the column that separates A from B{names}, two columns as A and B, or a second file: "
-            "compare BASE OTHER",
-            names=f" ({', '.join(names)})" if names else "",
-        )
-    by = [source.table.column(name).name for name in sides.by]
-    trials = average_trials(source.table, list_columns_in(source.table, columns), by)
-    source = replace(source, table=trials.rows)
-    table, names = add_computed_columns(source, source.table, replace(query, response=columns), sides.by)
-    published = [build_published_side(group) for group in sides.published]
-    first = build_responses(source, replace(query, response=columns[:1], on=sides.by or tuple(source.table.names[:1])))[
-        0
-    ]
-    first = replace(first, warnings=(), trial_note=trials.note, are_parts=trials.are_parts)
-    for key, rows in table.groups(sides.by):
-        part = build_part(first, dict(zip(sides.by, key, strict=True)), table.take(rows), ())
-        measured = [collect_trials(part.rows, name, table.column(name).name) for name in names]
-        yield from (SidePair(part, a, b) for a, b in sides.pairs(measured, published))
-
-
-# From pairs to an answer
-
-
 def _build_comparisons(
-    plan: _ComparisonPlan, query: ResponseQuery, sides: Sides, limits: HardwareLimits, others: Sequence[float]
+    plan: ComparisonPlan, query: ResponseQuery, sides: Sides, limits: HardwareLimits, others: Sequence[float]
 ) -> Comparisons:
     every = [average_within_bring_ups(split_pair_into_cells(pair)) for pair in plan.pairs]
     # Where nothing else is left, the estimator says what is missing.
@@ -323,7 +191,7 @@ def _describe_single_trial(matched: InCells) -> str:
 
 
 def _build_cell(
-    matched: InCells, comparison: Comparison, sides: Sides, plan: _ComparisonPlan, limits: HardwareLimits
+    matched: InCells, comparison: Comparison, sides: Sides, plan: ComparisonPlan, limits: HardwareLimits
 ) -> ComparedCell:
     part = matched.pair.part
     # The spread of iterations does not show how many trials are needed.
@@ -378,7 +246,6 @@ def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compa
         sides.margin,
         pairs=bool(sides.pair),
         base=part.base,
-        sealed=part.sealed,
     )
     return _clip_means(part, comparison)
 

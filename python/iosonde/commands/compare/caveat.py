@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from iosonde.core.gate import GateVerdict
-from iosonde.core.types import Estimate
 from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.stats.assumptions import AssumptionCheck, find_deciding_check, judge, not_applicable
 from iosonde.stats.assumptions.required import REQUIRED
@@ -33,19 +32,16 @@ def state_of_interval(verdict: str) -> VerdictState:
     return VerdictState.DIFFERENT if verdict == DIFFERENT else VerdictState.EQUAL
 
 
-def build_difference_claim(
-    response: str, sides: tuple[str, str], state: VerdictState, up: bool, estimate: Estimate
-) -> UncheckedClaim:
-    """Build the claim on a difference of two sides; it has a direction if it claims a difference."""
-    direction = (Direction.UP if up else Direction.DOWN) if state is VerdictState.DIFFERENT else None
-    return UncheckedClaim("difference", response, sides, state, direction, estimate=estimate)
-
-
 @dataclass(frozen=True)
 class QualifiedComparison(ABC):
     """The sides of a ``comparison``, in words, and its claim."""
 
     comparison: Comparison
+
+    @property
+    @abstractmethod
+    def response(self) -> str:
+        """Return the name of what is compared."""
 
     @property
     @abstractmethod
@@ -68,14 +64,28 @@ class QualifiedComparison(ABC):
         comparison = self.comparison
         if comparison.decided.low is None and comparison.df < 1:
             return VerdictState.NOT_TESTED
+        if comparison.depends:
+            return VerdictState.DIFFERENT
         is_chance = comparison.verdict == DIFFERENT and comparison.by_chance
         return state_of_interval(CANNOT_TELL if is_chance else comparison.verdict)
 
     @property
+    def claim(self) -> UncheckedClaim:
+        """Return the claim that its sides differ; a difference has a direction, unless that depends on the cell."""
+        comparison, state = self.comparison, self.claimed_state
+        has_direction = state is VerdictState.DIFFERENT and not comparison.depends
+        direction = (Direction.UP if comparison.above else Direction.DOWN) if has_direction else None
+        p = next((p for p in (comparison.p_depends, comparison.p_holm, comparison.p) if p is not None), None)
+        estimate = comparison.decided
+        return UncheckedClaim("difference", self.response, self.sides, state, direction, estimate=estimate, p=p)
+
+    @property
     def overriding(self) -> AssumptionCheck | None:
         """Return the check that overrides the interval's claim."""
-        has_interval = self.comparison.decided.value is not None and self.comparison.decided.low is not None
-        return find_deciding_check(self.claimed_state, self.checks) if has_interval else None
+        if self.comparison.decided.value is None or self.comparison.decided.low is None:
+            return None
+        claim = self.claim
+        return find_deciding_check(claim.state, [check.apply_to(claim) for check in self.checks])
 
 
 def judge_gate(gate: GateVerdict, checks: Mapping[str, Sequence[AssumptionCheck]]) -> tuple[Verdict, ...]:

@@ -10,6 +10,7 @@ from iosonde.answers.caveats import format_some_texts
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import format_assignments
 from iosonde.core.message import Message
+from iosonde.core.table import Cell, is_missing
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
 from iosonde.stats.assumptions import fails
@@ -25,6 +26,8 @@ from iosonde.stats.overview.shared_bring_ups import group_means_by_bring_up as a
 from .caveat import Caveat
 from .parts import ComparedPart
 from .samples import SidePair, SideTrials
+
+_MOST_CELLS, _MOST_CHARACTERS = 4, 120  # listed where one side alone has them
 
 
 @dataclass(frozen=True)
@@ -65,21 +68,40 @@ def split_pair_into_cells(pair: SidePair) -> InCells:
             side_a=pair.a.name,
             side_b=pair.b.name,
         )
-    excluded = tuple(
-        describe_exclusive_cells(
-            side.name, format_cells(names, sorted(set(side.cells) - both, key=str), pair.part.units)
-        )
-        for side in (pair.a, pair.b)
-        if set(side.cells) - both
+    alone = {side.name: sorted(set(side.cells) - both, key=str) for side in (pair.a, pair.b)}
+    excluded = describe_exclusive_cells(
+        {side: [dict(zip(names, cell, strict=True)) for cell in cells] for side, cells in alone.items()},
+        pair.part.units,
     )
     pair = replace(pair, a=_select_cells(pair.a, both), b=_select_cells(pair.b, both))
     a, b = pair.a.by_cell(), pair.b.by_cell()
     return InCells(pair, names, tuple((a[cell], b[cell]) for cell in a), caveats, excluded)
 
 
-def describe_exclusive_cells(side: str, cells: str) -> Message:
+def describe_exclusive_cells(
+    cells_by_side: Mapping[str, Sequence[Mapping[str, Cell]]], units: Mapping[str, str]
+) -> tuple[Message, ...]:
     """Return what is excluded since one side alone has it."""
-    return Message("one-sided", "{side} alone has {cells}", side=side, cells=cells)
+    sides = {side: format_cells(cells, units) for side, cells in cells_by_side.items() if cells}
+    return tuple(describe_exclusive(side, text) for side, text in sides.items())
+
+
+def describe_exclusive(side: str, text: str) -> Message:
+    """Return the note on what one side alone has."""
+    return Message("one-sided", "{side} alone has {cells}", side=side, cells=text)
+
+
+def format_cells(cells: Sequence[Mapping[str, Cell]], units: Mapping[str, str]) -> str:
+    """List a few cells by the settings in which they differ, as many as one or two lines hold, and count the others."""
+    names = [name for name in cells[0] if len({cell[name] for cell in cells}) > 1] or list(cells[0])
+    texts = [
+        "/".join(format_assignments({name: cell[name] for name in names if not is_missing(cell[name])}, units))
+        or "(missing)"
+        for cell in cells
+    ]
+    ends = np.cumsum([len(text) for text in texts])
+    most = max(1, min(_MOST_CELLS, int(np.searchsorted(ends, _MOST_CHARACTERS, "right"))))
+    return format_some_texts(texts, most)
 
 
 def average_within_bring_ups(matched: InCells) -> InCells:
@@ -140,10 +162,3 @@ def _project_pair(pair: SidePair, places: Sequence[int]) -> SidePair:
 
 def _select_cells(side: SideTrials, cells: set[Key]) -> SideTrials:
     return side.take([place for place, cell in enumerate(side.cells) if cell in cells])
-
-
-def format_cells(names: Sequence[str], cells: Sequence[Key], units: Mapping[str, str]) -> str:
-    """List a few cells of the columns ``names`` in words."""
-    return format_some_texts(
-        ["/".join(format_assignments(dict(zip(names, cell, strict=True)), units)) for cell in cells]
-    )

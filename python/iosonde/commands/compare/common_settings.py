@@ -1,7 +1,7 @@
 """Settings that two DATA have in common, what varies in one of them only, and the nearest settings if none is equal."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -29,19 +29,11 @@ from .parts import DATA, ROW
 _MOST_CELLS = 200  # of each DATA, among which the nearest settings are looked for
 
 
-@dataclass(frozen=True)
-class CellColumns:
-    """The ``settings`` that both DATA have, and ``alone``: the columns that vary in one of them and are missing in the
-    other, with its name."""
-
-    settings: tuple[str, ...]
-    alone: Mapping[str, str]
-    caveats: tuple[Caveat, ...]
-
-
-def find_cell_columns(a: Source, b: Source, names: tuple[str, str], query: ResponseQuery) -> CellColumns:
-    """Find the columns of cells: factors that vary in one of the two. What one of them lacks cannot be matched: there
-    it is a fact where it is constant, as the name of the tool."""
+def find_cell_columns(
+    a: Source, b: Source, names: tuple[str, str], query: ResponseQuery
+) -> tuple[list[str], tuple[Caveat, ...]]:
+    """Find the columns of cells, and their caveats: factors that vary in one of the two. What one of them lacks cannot
+    be matched: there it is a fact where it is constant, as the name of the tool."""
     table = stack_tables([a.trial_rows, b.trial_rows], names)
     if a.knows_factors and b.knows_factors:
         run_factors = factors.find_factors(table, [*a.runs, *b.runs], [*a.experiments, *b.experiments])
@@ -78,7 +70,7 @@ def find_cell_columns(a: Source, b: Source, names: tuple[str, str], query: Respo
         )
         for name in differing
     ]
-    return CellColumns(tuple(settings), alone, (*caveats, *_describe_lone_columns(alone)))
+    return settings, (*caveats, *_describe_lone_columns(alone))
 
 
 def _build_lone_error(names: tuple[str, str], alone: Mapping[str, str]) -> DataError:

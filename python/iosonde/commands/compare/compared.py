@@ -11,11 +11,11 @@ from iosonde.core.level_text import format_assignments
 from iosonde.core.message import Message
 from iosonde.core.table import format_cell
 from iosonde.core.types import Metric
-from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
+from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.stats.assumptions import AssumptionCheck, find_deciding_check, judge
 from iosonde.stats.estimate.compare_words import Wording, describe_comparison, describe_overridden_verdict
 
-from .caveat import Caveat, QualifiedComparison, build_difference_claim, judge_gate, state_of_interval
+from .caveat import Caveat, QualifiedComparison, judge_gate, state_of_interval
 from .overall import Overall
 from .parts import RESPONSE_LABELS
 
@@ -53,23 +53,17 @@ class ComparedCell(QualifiedComparison):
 
     @property
     def by_level(self) -> tuple[tuple[float, str], ...]:
-        """Return the interval's verdicts at other levels; empty if a caveat overrides one of them."""
+        """Return the interval's verdicts at other levels; empty if a caveat overrides one of them, or the cells do."""
         every = self.comparison.by_level
         states = (state_of_interval(verdict) for _, verdict in every)
-        return () if any(find_deciding_check(state, self.checks) for state in states) else every
+        is_overridden = self.overriding or any(find_deciding_check(state, self.checks) for state in states)
+        return () if is_overridden or self.comparison.depends else every
 
     def verdict(self, family: int) -> Verdict:
         """Return the verdict, corrected for a ``family`` of comparisons."""
-        return judge(self._build_claim(family), self.checks)
-
-    def _build_claim(self, family: int) -> UncheckedClaim:
-        comparison = self.comparison
         setting = {name: level for name, level in self.cell.items() if name not in RESPONSE_LABELS}
-        claim = build_difference_claim(
-            self.response, self.sides, self.claimed_state, comparison.above, comparison.decided
-        )
-        p = comparison.p if comparison.p_holm is None else comparison.p_holm
-        return replace(claim, claim=", ".join(format_assignments(setting, self.units)), p=p, family=family)
+        place = ", ".join(format_assignments(setting, self.units))
+        return judge(replace(self.claim, claim=place, family=family), self.checks)
 
     @property
     def words(self) -> Wording:
@@ -140,9 +134,10 @@ class Comparisons(Answer):
     has only one side; ``overall`` covers all operations; ``warnings`` concern all. JSON versions: 1 repeated a single
     comparison's keys at the top. 2 does not. `decides`, `method`, `ratio_of_geometric_means`, `difference`, `cells`,
     `n_more` and `said` are new; `ratio` may be null. 3 has `state`. `said` and `sentence` follow Holm's correction and
-    the caveats, while `verdict` is of the interval alone."""
+    the caveats, while `verdict` is of the interval alone. 4: where cells differ in direction, `state` is different,
+    without a direction, and `said` is ``depends on X``."""
 
-    schema: ClassVar[int] = 3
+    schema: ClassVar[int] = 4
     items: tuple[ComparedCell, ...]
     group: str | None
     level: float

@@ -1,5 +1,6 @@
 """Causes that cannot be separated from the sides: confounded factors, and the order in which trials were measured."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,29 +12,21 @@ from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.stored import strip_factor_prefix
 from iosonde.core.table import Cell, Table
-from iosonde.core.units import format_percent
+from iosonde.core.units import format_percent, format_ratio
 from iosonde.core.verdict import VerdictState
 from iosonde.data.choice import column_to_texts
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.source import Source
 from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails
 from iosonde.stats.assumptions.dependence import describe_dependence
+from iosonde.stats.assumptions.drift import DriftInTurn, LevelsInTurn, examine_order
 from iosonde.stats.estimate.compare import DIFFERENT, Comparison
-from iosonde.stats.estimate.order_effect import (
-    OrderEffect,
-    estimate_order_effect,
-    is_excluding_when_discounted,
-    is_explained_by_drift,
-    sort_trials,
-)
 from iosonde.stats.overview.measured_order import find_measured_order
 
 from .caveat import Caveat
 from .cells import InCells
 from .parts import list_factors_following_group
 from .samples import SidePair
-
-_LEAST = 4  # trials per side: fewer may be in turn by chance, and show no drift
 
 
 def list_confounding_caveats(source: Source, group: str | None, levels: Sequence[Cell]) -> tuple[Caveat, ...]:
@@ -101,25 +94,22 @@ def _list_in_turn_caveats(source: Source, own: str, chosen_levels: Sequence[Cell
 def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows: bool) -> list[Caveat]:
     """Return the caveats of sides that were measured in turn. ``by_rows``: use the order of a table's rows if no column
     tells the order."""
-    a, b = matched.pair.a, matched.pair.b
-    alone = a.published or b.published or a.bring_ups or b.bring_ups or matched.pair.part.within_run
-    if alone or comparison.paired or min(a.values.size, b.values.size) < _LEAST:
+    a, b, part = matched.pair.a, matched.pair.b, matched.pair.part
+    if a.published or b.published or a.bring_ups or b.bring_ups or part.within_run or comparison.paired:
         return []
     rows, names = _collect_rows_of_sides(matched, group)
-    order = find_measured_order(rows, (matched.pair.part.column, group, *matched.names))
+    order = find_measured_order(rows, (part.column, group, *matched.names))
     if order is None and not by_rows:
         return []
-    cells, places = rows.number_groups(matched.names), np.arange(float(len(rows))) if order is None else order
-    trials = sort_trials(rows.numbers(matched.pair.part.column), names == b.name, cells, places)
-    if not trials.in_turn:
+    times, settings = np.arange(float(len(rows))) if order is None else order, rows.number_groups(part.settings)
+    is_b = (names == b.name).astype(np.intp)
+    in_turn = examine_order(is_b, rows.numbers(part.column), settings, times, comparison.decided.level)
+    if in_turn is None:
         return []
-    sides = (b.name, a.name) if trials.is_b[0] else (a.name, b.name)
-    order_text = ", then ".join(format_level(name, matched.pair.part.units.get(group, "")) for name in sides)
-    turn = (
-        f"{strip_factor_prefix(group)} was measured one after the other "
-        f"({order_text}{'' if order is not None else ', by the rows'})"
-    )
-    caveats = list(_build_order_caveats(estimate_order_effect(trials, comparison.decided.level), comparison, turn))
+    sides = [format_level((a.name, b.name)[level], part.units.get(group, "")) for level in in_turn.levels]
+    order_text = ", then ".join(sides) + ("" if order is not None else ", by the rows")
+    turn = f"{strip_factor_prefix(group)} was measured one after the other ({order_text})"
+    caveats = list(_build_order_caveats(in_turn, comparison, turn))
     if caveats or order is None or not by_rows:  # a store's campaign has one caveat for all
         return caveats
     return [Caveat(describe_measured_in_turn(turn), doubtful("order"))]
@@ -139,33 +129,34 @@ def _collect_rows_of_sides(matched: InCells, group: str) -> tuple[Table, npt.NDA
     return part.rows.take(places), names[places]
 
 
-def _build_order_caveats(effect: OrderEffect, comparison: Comparison, turn: str) -> Iterator[Caveat]:
+def _build_order_caveats(in_turn: LevelsInTurn, comparison: Comparison, turn: str) -> Iterator[Caveat]:
     """Yield a drift, else a dependence, and whether it overrides the claim."""
-    if effect.drift is not None:
-        gone = (
-            is_explained_by_drift(effect, comparison.above)
-            if comparison.verdict == DIFFERENT
-            else abs(effect.drift) > comparison.margin
-        )
+    drift, differs = in_turn.drift, comparison.verdict == DIFFERENT
+    if drift is not None:
         text = Message(
             "drift",
-            "{turn}, and values drift inside the sides, by {drift} from the first trial to the last (p = {p:.2g})",
+            "{turn}, and values drift inside the sides, by {drift} from the first trial to the last (p = {p:.2g})"
+            + ("; {without}" if drift.step is not None and comparison.ratio is not None else ""),
             turn=turn,
-            drift=format_percent(abs(effect.drift)),
-            p=effect.drift_p,
+            drift=format_percent(abs(drift.change)),
+            p=drift.p,
+            without=_describe_step(drift, in_turn.levels, comparison),
         )
-        why = Message(
-            "drift",
-            "values drift with the order in which they were measured, which explains the difference"
-            if comparison.verdict == DIFFERENT
-            else "values drift with the order in which they were measured",
-        )
+        explained = ", which explains the difference" if differs else ""
+        why = Message("drift", "values drift with the order in which they were measured" + explained)
+        gone = drift.explains_effect if differs else abs(drift.change) > comparison.margin
         yield Caveat(text, check_explanation(gone, "drift", why))
-    elif effect.worth < 1:
-        nothing = 1.0 if comparison.ratio is not None else 0.0
-        gone = comparison.verdict == DIFFERENT and not is_excluding_when_discounted(
-            comparison.decided, nothing, effect.worth
-        )
-        why = describe_dependence(effect.worth)
-        text = Message("dependent-trials", "{turn}, and {reason}", turn=turn, reason=why, worth=effect.worth)
-        yield Caveat(text, check_explanation(gone, "dependent", why))
+    elif in_turn.worth < 1:
+        why = describe_dependence(in_turn.worth)
+        text = Message("dependent-trials", "{turn}, and {reason}", turn=turn, reason=why, worth=in_turn.worth)
+        yield Caveat(text, doubtful("dependent", why, worth=in_turn.worth))
+
+
+def _describe_step(drift: DriftInTurn, levels: Sequence[int], comparison: Comparison) -> str:
+    """Describe the difference of the sides without the drift: the step at the border between them."""
+    if drift.step is None or comparison.ratio is None:
+        return ""
+    sign = 1 if levels[0] == 0 else -1  # of the second side that was measured against the first
+    ends = [math.exp(sign * end) for end in (drift.step.value, drift.step.low, drift.step.high) if end is not None]
+    value, (low, high) = format_ratio(ends[0]), sorted(ends[1:])
+    return f"without the drift {value} ({format_ratio(low)} to {format_ratio(high)})"

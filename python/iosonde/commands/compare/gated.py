@@ -45,8 +45,8 @@ def select_gated_pairs(
 
 
 def gate_cells(gate: Gate, cells: Sequence[ComparedCell], level: float) -> GateVerdict:
-    """Gate comparisons, which share one error rate. Comparisons that are inconclusive through a failed assumption
-    decide nothing."""
+    """Gate comparisons, which share one error rate. Comparisons that are inconclusive through a failed assumption, and
+    means of cells that differ in direction, decide nothing."""
     several = has_several_sides(cells)
     return gate.judge(
         [
@@ -57,7 +57,7 @@ def gate_cells(gate: Gate, cells: Sequence[ComparedCell], level: float) -> GateV
                 level,
                 cell.sides,
                 "",
-                cell.overriding is not None and cell.state is VerdictState.INCONCLUSIVE,
+                cell.comparison.depends or (cell.overriding is not None and cell.state is VerdictState.INCONCLUSIVE),
             )
             for cell in cells
         ]

@@ -24,7 +24,7 @@ from iosonde.stats.estimate.compare_words import Wording, describe_inseparable_f
 from iosonde.stats.estimate.within_cells import compare_within_cells
 from iosonde.stats.overview.shared_bring_ups import Key, group_means_by_bring_up, has_repeated_bring_ups
 
-from .caveat import QualifiedComparison, build_difference_claim
+from .caveat import QualifiedComparison
 from .parts import RESPONSE_LABELS
 from .samples import SidePair
 
@@ -41,6 +41,7 @@ class Overall(QualifiedComparison):
     unit: str = ""
     group: str = ""
     checks: tuple[AssumptionCheck, ...] = ()
+    response: str = "geometric mean"
 
     @property
     def words(self) -> Wording:
@@ -50,11 +51,8 @@ class Overall(QualifiedComparison):
     @property
     def judged(self) -> Verdict:
         """Return the verdict, as of a comparison; it is a single number, so it is not corrected."""
-        comparison = self.comparison
-        claim = build_difference_claim(
-            "geometric mean", self.sides, self.claimed_state, comparison.above, comparison.decided
-        )
-        return judge(claim, (*self.checks, *([doubtful("cells-differ")] if comparison.cells_differ else [])))
+        unlike = (doubtful("cells-differ"),) if self.comparison.cells_differ else ()
+        return judge(self.claim, (*self.checks, *unlike))
 
     @property
     def verdict_word(self) -> str:
@@ -77,7 +75,8 @@ class Overall(QualifiedComparison):
         gone = f"; left out: {', '.join(self.exclusions)}" if self.exclusions else ""
         a, b = self.sides
         n_a, n_b = self.comparison.a.side.n, self.comparison.b.side.n
-        claim = f"{b} {_format_relation(self.verdict_word)} {a}"
+        relation = f"{b} against {a} {self.verdict_word}" if self.comparison.depends else ""
+        claim = relation or f"{b} {_format_relation(self.verdict_word)} {a}"
         if (check := self.overriding) is not None and self.verdict_word != CANNOT_TELL:
             claim = describe_inseparable_factors(self.group, check.cause, self.verdict_word, a, b)
         return (

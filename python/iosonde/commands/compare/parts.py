@@ -18,7 +18,7 @@ from iosonde.core.level_text import format_assignments
 from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.table import Column, Table
 from iosonde.core.transforms import LOG_BASES
-from iosonde.core.types import Estimate, Metric
+from iosonde.core.types import Metric
 from iosonde.core.verdict import VerdictState
 from iosonde.data import roles
 from iosonde.data.looks import is_rank_number
@@ -42,8 +42,8 @@ _DISTINCT = 0.5  # share of unique values above which a number is not a setting
 class ComparedPart:
     """Rows of one cell and the compared column. ``warnings`` and ``caveats`` concern the response, ``covariates`` are
     numbers that nobody set. ``base``: of its logarithms; None: plain values. ``metric`` defines which direction is
-    better. ``adjust``: columns within whose combinations sides are compared. ``sealed``: the sealed interval of a
-    campaign of A against B, which decides instead of ours."""
+    better. ``adjust``: columns within whose combinations sides are compared. ``settings``: all columns known to be set
+    that vary inside the cell, adjusted for or not."""
 
     cell: dict[str, Any]
     rows: Table
@@ -53,9 +53,9 @@ class ComparedPart:
     adjust: tuple[str, ...] = ()
     within_run: bool = False
     warnings: tuple[str, ...] = ()
-    sealed: Estimate | None = None
     caveats: tuple[Caveat, ...] = ()
     covariates: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
 
     @property
     def units(self) -> dict[str, str]:
@@ -63,10 +63,14 @@ class ComparedPart:
         return self.rows.level_units()
 
     @property
+    def setting(self) -> dict[str, Any]:
+        """Return its cell without what follows from the response."""
+        return {name: level for name, level in self.cell.items() if name not in ("metric", "unit")}
+
+    @property
     def label(self) -> str:
         """Return its cell in words."""
-        setting = {name: value for name, value in self.cell.items() if name not in ("metric", "unit")}
-        return "/".join(format_assignments(setting, self.units))
+        return "/".join(format_assignments(self.setting, self.units))
 
     @property
     def unit(self) -> str:
@@ -77,6 +81,12 @@ class ComparedPart:
     def values(self) -> Array:
         """Return the compared column, a number for each row."""
         return self.rows.numbers(self.column)
+
+    def split(self, by: Sequence[str], names: Sequence[str] = ()) -> Iterator["ComparedPart"]:
+        """Yield a part for each combination of the columns ``by``, called ``names`` in its cell."""
+        for key, at in self.rows.groups(by):
+            cell = {**self.cell, **dict(zip(names or by, key, strict=True))}
+            yield replace(self, cell=cell, rows=self.rows.take(np.sort(at)))
 
     def name_sides(self, group: str) -> npt.NDArray[Any]:
         """Return the side of each row: its level of the column ``group`` as text."""
@@ -95,15 +105,16 @@ def list_table_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iter
         if candidate.title not in own
     ]
     for response in compared_responses:
-        settings = select_adjusted_columns(response, (*by, *own), sides)
-        fixed_columns = (*by, *own, *settings, *(candidate.title for candidate in compared_responses))
-        covariate_names = find_covariates(response.rows, list_measured_columns(response), fixed_columns)
+        settings = select_set_columns(response, by, own[0]) if own else ()
+        titles = [candidate.title for candidate in compared_responses]
+        fixed_columns = (*by, *own, *settings, *adjusted, *titles)
+        covariates = find_covariates(response.rows, list_measured_columns(response), fixed_columns)
         response = replace(response, rows=add_row_numbers(response.rows))
+        is_alone = bool(sides.pair or sides.published or sides.group is None)
+        adjust = adjusted if sides.adjust is not None else () if is_alone else settings
+        whole = replace(build_part(response, {}, adjust), covariates=covariates, settings=settings)
         several = {"response": response.title} if len(compared_responses) > 1 else {}
-        for key, at in response.rows.groups(by):
-            cell = {**dict(zip(sides.by, key, strict=True)), **several}
-            part = build_part(response, cell, response.rows.take(np.sort(at)), settings)
-            yield replace(part, covariates=covariate_names)
+        yield from (replace(part, cell={**part.cell, **several}) for part in whole.split(by, sides.by))
 
 
 def list_store_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iterator[ComparedPart]:
@@ -121,12 +132,9 @@ def list_store_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iter
     adjust = adjust if sides.adjust is None else sides.adjust
     compared_responses = build_responses(source, replace(query, on=(*sides.by, *own)))
     for response in compared_responses:
-        for key, rows in response.rows.groups(settings):
-            cell = {
-                **get_response_labels(response, len(compared_responses) > 1),
-                **dict(zip(settings, key, strict=True)),
-            }
-            yield average_runs(build_part(response, cell, response.rows.take(np.sort(rows)), adjust), own)
+        labels = get_response_labels(response, len(compared_responses) > 1)
+        whole = replace(build_part(response, labels, adjust), settings=others)
+        yield from (average_runs(part, own) for part in whole.split(settings))
 
 
 def add_row_numbers(rows: Table) -> Table:
@@ -145,12 +153,12 @@ def list_factors_following_group(source: Source, group: str | None) -> tuple[str
     )
 
 
-def build_part(response: Response, cell: dict[str, Any], rows: Table, adjust: tuple[str, ...]) -> ComparedPart:
-    """Build a cell of a response."""
+def build_part(response: Response, cell: dict[str, Any], adjust: tuple[str, ...] = ()) -> ComparedPart:
+    """Build the part of all rows of a response."""
     base = LOG_BASES.get(response.transform)
     return ComparedPart(
         cell,
-        rows,
+        response.rows,
         response.title,
         response.metric if base is None else replace(response.metric, unit=response.measured_unit),
         base,
@@ -178,15 +186,10 @@ def get_response_labels(response: Response, several: bool) -> dict[str, Any]:
     return {"operation": response.operation, "metric": response.metric.name, "unit": response.unit, **label}
 
 
-def select_adjusted_columns(response: Response, fixed_columns: Sequence[str], sides: Sides) -> tuple[str, ...]:
-    """Return the columns of a table to adjust for: the named ones, else all others that look set and vary."""
-    if sides.adjust is not None:
-        return tuple(response.rows.column(name).name for name in sides.adjust)
-    if sides.pair or sides.published or sides.group is None:
-        return ()
-    own = response.rows.column(sides.group).name
-    settings = list_other_settings(response.rows, list_measured_columns(response), fixed_columns)
-    return tuple(name for name in settings if can_hold_fixed(response.rows, name, own))
+def select_set_columns(response: Response, by: Sequence[str], sides: str) -> tuple[str, ...]:
+    """Return the columns of a table that look set and vary, besides ``by`` and the column of the ``sides``."""
+    settings = list_other_settings(response.rows, list_measured_columns(response), (*by, sides))
+    return tuple(name for name in settings if can_hold_fixed(response.rows, name, sides))
 
 
 def average_runs(part: ComparedPart, group: Sequence[str]) -> ComparedPart:

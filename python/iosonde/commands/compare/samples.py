@@ -22,6 +22,7 @@ from iosonde.stats.estimate.compare import Group
 from iosonde.stats.overview.cells import compute_group_means
 from iosonde.stats.overview.shared_bring_ups import Key, number_bring_ups, number_bring_ups_by_group
 
+from .caveat import Caveat
 from .parts import DATA, ROW, ComparedPart
 from .sides import Sides
 
@@ -68,6 +69,16 @@ class SidePair:
     part: ComparedPart
     a: SideTrials
     b: SideTrials
+
+
+@dataclass(frozen=True)
+class ComparisonPlan:
+    """The pairs to compare, why A is the base, what has one side only, and the caveats of all."""
+
+    pairs: tuple[SidePair, ...]
+    base: str
+    exclusions: tuple[str, ...] = ()
+    caveats: tuple[Caveat, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from iosonde.core.grouping import group_by_key
-from iosonde.core.level_text import format_level, format_levels
+from iosonde.core.level_text import format_level, format_levels, format_setting
+from iosonde.core.table import is_missing
 from iosonde.core.units import choose_human_scale, format_percent, format_ratio, format_significant
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
@@ -15,6 +16,7 @@ from iosonde.stats.estimate.compare import BY_CHANCE, CANNOT_TELL, EQUAL, NEGLIG
 from . import text_against as against
 from .against import PairVerdicts
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
+from .parts import RESPONSE_LABELS
 
 _LABEL = 16  # columns before the evidence
 _MOST_ALONE = 3  # comparisons with the same warning that each get a sentence of their own
@@ -120,12 +122,13 @@ def _format_several(comparisons: Comparisons) -> Iterator[str]:
         f"for {comparisons.family}"
     )
     yield from wrapped(describe_base(comparisons), indent="  ")
+    yield from paragraphs(filter(None, [describe_common_setting(comparisons)]), indent="  ")
     yield ""
     sides = choose_side_columns(comparisons)
     rows = [[*format_setting_cells(item, columns, sides), *_format_numbers(item)] for item in items]
     headers = [*columns, *sides, "mean A → mean B", "n", "B ÷ A", "interval", "p", ""]
     labels = len(columns) + len(sides)
-    yield from format_fitting_table(headers, rows, "l" * labels + "L" + "rrrrL", labels)
+    yield from format_fitting_table(headers, rows, "L" * (labels + 1) + "rrrrL", labels)
     yield from ["", *wrapped(explain_signs(comparisons))]
     yield from _format_warnings(comparisons, columns, len(sides))
     yield from _format_notes(comparisons)
@@ -194,10 +197,13 @@ def _map_verdicts_to_levels(item: ComparedCell) -> dict[str, list[str]]:
 
 
 def format_verdict(item: ComparedCell) -> str:
-    """Return the verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``, ``slower !``."""
+    """Return the verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``, ``slower !``,
+    ``depends``."""
     comparison, overriding = item.comparison, item.overriding
     if overriding is not None:
         return "~ !" if overriding.instead is VerdictState.INCONCLUSIVE else f"{item.words.way(comparison)} !"
+    if comparison.depends:
+        return "depends"
     if comparison.verdict == EQUAL:
         return "="
     if comparison.verdict == CANNOT_TELL:
@@ -219,6 +225,8 @@ def explain_signs(comparisons: Comparisons) -> str:
         meanings.append("~ ! inconclusive (below)")
     if any(item.state is VerdictState.NOT_SEPARABLE for item in comparisons.items):
         meanings.append("! not separable from what varies with the sides (below)")
+    if any(item.comparison.depends for item in comparisons.items):
+        meanings.append("depends: on the cell (below)")
     if any(item.comparison.by_chance for item in comparisons.items):
         meanings.append("? not significant after Holm's correction")
     if any(item.comparison.ratio is None for item in comparisons.items):
@@ -255,12 +263,22 @@ def _format_notes(comparisons: Comparisons) -> Iterator[str]:
 
 
 def select_distinguishing_columns(cells: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the columns to show: without unit, and with the metric only if an operation has several."""
+    """Return the columns to show: without unit, without settings that are the same for all, and with the metric only if
+    an operation has several."""
     columns = [name for name in dict.fromkeys(name for cell in cells for name in cell) if name != "unit"]
     by_operation = {(cell.get("operation"), cell.get("metric")) for cell in cells}
     if "operation" in columns and len(by_operation) == len({operation for operation, _ in by_operation}):
         columns = [name for name in columns if name != "metric"]
-    return columns
+    differing = [name for name in columns if len({cell.get(name) for cell in cells}) > 1]
+    return columns if len(cells) == 1 else [name for name in columns if name in (*RESPONSE_LABELS, *differing)]
+
+
+def describe_common_setting(comparisons: Comparisons) -> str:
+    """Name the settings that all cells share; '' without any."""
+    first, *others = [item.cell for item in comparisons.items]
+    names = [name for name in first if name not in RESPONSE_LABELS and not is_missing(first[name])]
+    common = {name: first[name] for name in names if all(cell.get(name) == first[name] for cell in others)}
+    return f"all: {format_setting(common, comparisons.items[0].units)}" if common else ""
 
 
 def format_means(item: ComparedCell) -> str:

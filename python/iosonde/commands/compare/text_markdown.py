@@ -10,6 +10,7 @@ from .compared import Comparisons
 from .text import (
     choose_side_columns,
     describe_base,
+    describe_common_setting,
     explain_signs,
     format_decisive_estimate,
     format_means,
@@ -41,7 +42,9 @@ def format_markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
         yield _format_row([*format_setting_cells(item, columns, sides), *numbers, format_verdict(item)])
     yield ""
     yield escape_markdown(explain_signs(answer)) + "."
+    common = describe_common_setting(answer) if len(answer.items) > 1 else ""
     notes = [
+        *filter(None, [common]),
         *(overall.sentence for overall in answer.overall),
         *answer.warnings,
         *(f"left out: {reason}" for reason in answer.exclusions),

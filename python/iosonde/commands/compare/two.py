@@ -1,11 +1,9 @@
 """Two DATA as A and B: each response in each cell of their common factors, and what only one of them has. They were
 measured apart, so other changes meanwhile are in the difference, too. A caveat with the dates says so."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
 
 from iosonde.answers.caveats import format_some_texts
 from iosonde.core.errors import DataError, InputError
@@ -16,15 +14,16 @@ from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.single_process import name_single_processes
-from iosonde.data.source import Source
+from iosonde.data.source import Source, separate_last_experiment
 from iosonde.data.subsamples import average_groups
 from iosonde.stats.assumptions import doubtful
 
 from .caveat import Caveat
-from .cells import describe_exclusive_cells, format_cells
+from .cells import describe_exclusive, describe_exclusive_cells
 from .common_settings import build_nearest_error, find_cell_columns, stack_tables
 from .parts import (
     DATA,
+    RESPONSE_LABELS,
     ComparedPart,
     add_row_numbers,
     average_runs,
@@ -32,29 +31,23 @@ from .parts import (
     get_response_labels,
     list_trial_caveats,
 )
+from .samples import BASE_IS_FIRST, ComparisonPlan, pair_levels
 from .sides import Sides
 
 
-@dataclass(frozen=True)
-class Two:
-    """Cells common to both DATA, with the column DATA. ``names`` are their names, ``exclusions`` what only one has."""
-
-    parts: tuple[ComparedPart, ...]
-    names: tuple[str, str]
-    exclusions: tuple[str, ...]
-    caveats: tuple[Caveat, ...]
-
-
-def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> Two:
-    """Match the cells of two DATA. Raises InputError, DataError."""
+def plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> ComparisonPlan:
+    """Match the cells of two DATA, and pair the two in each. Raises InputError, DataError."""
     if sides.group is not None or sides.levels or sides.published:
         raise InputError(
             "conflicting-options",
             "two DATA are A and B themselves",
             "leave {spell.group}, its levels and published sides out",
         )
+    (a, note_a), (b, note_b) = (separate_last_experiment(source, sides.by) for source in (a, b))
+    read = dict.fromkeys((*a.table.warnings, *b.table.warnings))
     names = choose_names(a, b)
-    a, b = _name_alike(a, b)
+    tables = name_single_processes([a.table, b.table], [a.runs, b.runs])
+    a, b = (replace(source, table=table) for source, table in zip((a, b), tables, strict=True))
     if several := next(
         (name for name, data in zip(names, (a, b), strict=True) if EXPERIMENT in data.varying_factors.names), None
     ):
@@ -64,17 +57,14 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
             "{spell.experiment} last",
             name=several,
         )
-    columns = find_cell_columns(a, b, names, query)
-    settings = [name for name in columns.settings if name not in sides.pair]
+    matched_columns, caveats = find_cell_columns(a, b, names, query)
+    settings = [name for name in matched_columns if name not in sides.pair]
     responses_a, responses_b = (_collect_responses(source, query) for source in (a, b))
-    excluded: list[str] = [
-        describe_exclusive_cells(name, format_some_texts(gone))
-        for name, gone in (
-            (names[0], [t for t in responses_a if t not in responses_b]),
-            (names[1], [t for t in responses_b if t not in responses_a]),
-        )
-        if gone
-    ]
+    gone = {
+        names[0]: [title for title in responses_a if title not in responses_b],
+        names[1]: [title for title in responses_b if title not in responses_a],
+    }
+    excluded = [describe_exclusive(side, format_some_texts(titles)) for side, titles in gone.items() if titles]
     common = [title for title in responses_a if title in responses_b]
     if not common:
         raise DataError(
@@ -86,41 +76,42 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
             excluded="; ".join(excluded),
         )
     parts: list[ComparedPart] = []
+    alone: dict[str, list[dict[str, Cell]]] = {name: [] for name in names}
     for title in common:
-        response_parts, alone = _match_response(
-            (responses_a[title], responses_b[title]), names, settings, sides, len(common) > 1
-        )
-        parts += response_parts
-        excluded += [text for text in alone if text not in excluded]
+        both = (responses_a[title], responses_b[title])
+        for part in _match_response(both, names, settings, sides, len(common) > 1):
+            there = set(part.rows.columns[DATA].values)
+            setting = {name: level for name, level in part.cell.items() if name not in RESPONSE_LABELS}
+            if len(there) == 2:
+                parts.append(average_runs(part, [DATA]))
+            elif setting not in (only := alone[there.pop()]):
+                only.append(setting)
+    units = {name: unit for part in parts for name, unit in part.units.items()}
+    excluded += describe_exclusive_cells(alone, units)
     if not parts:
         first = common[0]
         raise build_nearest_error([responses_a[first].rows, responses_b[first].rows], names, sides.by or settings)
-    guessed = (
-        []
-        if sides.by or not settings or a.knows_factors or b.knows_factors
-        else [
-            Caveat(
-                Message(
-                    "assumed-settings",
-                    "matched on {columns}, which look set: {spell.by} chooses",
-                    columns=", ".join(settings),
-                )
-            )
-        ]
+    notes = [
+        *sides.notes,
+        *(f"{name}: {note}" for name, note in zip(names, (note_a, note_b), strict=True) if note),
+        *read,
+    ]
+    guess = Message(
+        "assumed-settings", "matched on {columns}, which look set: {spell.by} chooses", columns=", ".join(settings)
     )
-    return Two(
-        tuple(parts),
-        names,
+    is_guessed = settings and not (sides.by or a.knows_factors or b.knows_factors)
+    own = replace(sides, group=DATA)
+    return ComparisonPlan(
+        tuple(pair for part in parts for pair in pair_levels(part, names, own)),
+        BASE_IS_FIRST,
         tuple(excluded),
-        (*_describe_separation(a, b, names), *columns.caveats, *guessed),
+        (
+            *map(Caveat, notes),
+            *_describe_separation(a, b, names),
+            *caveats,
+            *([Caveat(guess)] if is_guessed else []),
+        ),
     )
-
-
-def _name_alike(a: Source, b: Source) -> tuple[Source, Source]:
-    """Return both with one name for a number of one process."""
-    tables = name_single_processes([a.table, b.table], [a.runs, b.runs])
-    a, b = (replace(source, table=table) for source, table in zip((a, b), tables, strict=True))
-    return a, b
 
 
 def _collect_responses(source: Source, query: ResponseQuery) -> dict[str, Response]:
@@ -145,8 +136,8 @@ def choose_names(a: Source, b: Source) -> tuple[str, str]:
 
 def _match_response(
     both: tuple[Response, Response], names: tuple[str, str], columns: Sequence[str], sides: Sides, several: bool
-) -> tuple[list[ComparedPart], list[str]]:
-    """Return the common cells of one response, and in words those of one side only."""
+) -> Iterator[ComparedPart]:
+    """Return the cells of one response, of both sides or of one."""
     first = both[0]
     if both[0].unit != both[1].unit:
         raise DataError(
@@ -171,24 +162,14 @@ def _match_response(
         if sides.pair
         else (tuple(name for name in present if name not in settings))
     )
-    within = all(response.within_run for response in both)
-    notes = tuple(dict.fromkeys(note for response in both for note in list_trial_caveats(response)))
-    parts: list[ComparedPart] = []
-    alone: dict[str, list[tuple[Cell, ...]]] = {name: [] for name in names}
-    for key, rows in table.groups(settings):
-        part = table.take(np.sort(rows))
-        there = set(part.columns[DATA].values)
-        if len(there) < 2:
-            alone[there.pop()].append(key)
-            continue
-        cell = {**get_response_labels(first, several), **dict(zip(settings, key, strict=True))}
-        compared_part = replace(build_part(first, cell, part, tuple(adjust)), within_run=within, caveats=notes)
-        parts.append(average_runs(compared_part, [DATA]))
-    return parts, [
-        describe_exclusive_cells(name, format_cells(settings, keys, table.level_units(settings)))
-        for name, keys in alone.items()
-        if keys
-    ]
+    whole = replace(
+        build_part(first, get_response_labels(first, several), tuple(adjust)),
+        rows=table,
+        within_run=all(response.within_run for response in both),
+        caveats=tuple(dict.fromkeys(note for response in both for note in list_trial_caveats(response))),
+        settings=tuple(present),
+    )
+    return whole.split(settings)
 
 
 def _average_iterations(response: Response) -> Response:

@@ -84,7 +84,7 @@ def plot_responses(
 ) -> SettingsPlot:
     """Plot these responses. ``compared`` selects the points that compete for best and worst, by default all.
     ``family``: responses in the family of tests, shown or not."""
-    cells = [build_response_cells(response) for response in responses]
+    cells = [build_response_cells(source, response) for response in responses]
     levels = _collect_factor_levels(responses, roles.factors)
     settings = [cell.by for response_cells in cells for cell in response_cells]
     places = lay_out_factors(levels, settings, roles, fits.hues, fits.shades)
@@ -145,7 +145,7 @@ def _build_stories(
     background = build_story_background(first.rows, others, first.names, any(each.are_parts for each in responses))
     background = replace(
         background,
-        headline_cells=[cell for response in family for cell in build_response_cells(response)],
+        headline_cells=[cell for response in family for cell in build_response_cells(source, response)],
         impossible=find_impossible_cells(source, every, level),
         missing={
             response_cells[0].metric: _describe_missing_values(source, response)

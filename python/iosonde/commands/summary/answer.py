@@ -193,7 +193,7 @@ def build_store_overview(source: Source, query: ResponseQuery, percentiles: Late
     extra_cells = [
         cell
         for response in select_headline_responses(source, query, trials.by)
-        for cell in build_response_cells(response)
+        for cell in build_response_cells(source, response)
     ]
     speeds = {cell.operation for cell in trials.cells if is_rate(cell.unit)}
     if query.response and (speeds or all(cell.metric.startswith(NETWORK) for cell in trials.cells)):

@@ -50,6 +50,7 @@ def measure_worth(cells: Sequence[TrialCell]) -> float:
 def _estimate_dependence(cells: Sequence[TrialCell]) -> Autocorrelation | None:
     if any(cell.within_run or cell.bring_ups is not None for cell in cells):
         return None
+    cells = [part for cell in cells for part in cell.split_by_others()]
     times = [cell.times for cell in cells if cell.times is not None]
     if len(times) < max(2, len(cells)) or not _are_in_turn(times):
         return None

@@ -10,8 +10,8 @@ from iosonde.core.table import Table
 
 from ..overview.cells import number_shared_bring_ups
 from ..overview.measured_order import find_measured_order
-from ..regression.in_turn import check_drift, detect_drift_in_turn, list_turns
 from .check import AssumptionCheck, doubtful
+from .drift import check_drift, detect_drift_in_turn, list_turns
 
 
 def check_turns(rows: Table, columns: Sequence[str]) -> Iterator[AssumptionCheck]:

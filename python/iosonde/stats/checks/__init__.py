@@ -44,7 +44,7 @@ class Subject:
     the network or the devices in bytes/s; ``limit``: upper limit of any value, in the responses' own unit.
     ``observed``: settings that were only observed, not set; their combinations need not be complete. ``probes``:
     complete repetitions of the store's probes. ``records``: the full record of each trial of a store, even if only some
-    metrics are checked. ``finest_cells``: the trials by all settings, if the ``cells`` hold some fixed only in part.
+    metrics are checked.
     """
 
     cells: Sequence[TrialCell]
@@ -57,7 +57,6 @@ class Subject:
     observed: Sequence[str] = ()
     probes: Sequence[StoredRun] = ()
     records: Records | None = None
-    finest_cells: Sequence[TrialCell] = ()
 
     @property
     def is_order_drawn(self) -> bool:
@@ -72,7 +71,9 @@ class Subject:
     @cached_property
     def finest_families(self) -> dict[tuple[str, str], list[TrialCell]]:
         """Group the trials of all settings in the same way: only time differs between those of one cell."""
-        return group_by_key(((cell.operation, cell.metric), cell) for cell in self.finest_cells or self.cells)
+        parts = [part for cell in self.cells for part in cell.split_by_others()]
+        is_repeated = any(part.values.size > 1 for part in parts)
+        return group_by_key(((part.operation, part.metric), part) for part in (parts if is_repeated else self.cells))
 
     def name(self, operation: str, metric: str) -> str:
         """Return the name of a metric in findings: the operation alone if it has one metric."""

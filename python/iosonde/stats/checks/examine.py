@@ -19,7 +19,7 @@ from iosonde.core.types import Finding, Severity
 from .. import checks
 from ..estimate import autocorrelation, copies, modes, outliers
 from ..overview import wire
-from ..overview.cells import MeasuredCells, find_hidden_factors, group_into_cells
+from ..overview.cells import MeasuredCells, find_hidden_factors, group_into_cells, note_other_settings
 from ..overview.overview import find_hidden_in_store
 
 
@@ -83,16 +83,13 @@ def examine_table(
     ordered = _sort_by_time(table, ignored)
     cells = [cell for cell in group_into_cells(ordered, responses, by) if cell.values.size]
     hidden = find_hidden_factors(ordered, cells, [*responses, *ignored])
-    settings = [*by, *hidden]
-    finest = [cell for cell in group_into_cells(ordered, responses, settings) if cell.values.size] if hidden else []
     subject = checks.Subject(
-        cells,
+        note_other_settings(cells, ordered, list(hidden)),
         level,
         table=ordered,
         hidden=hidden,
         bound=bound,
         limit=limit,
-        finest_cells=finest if any(cell.values.size > 1 for cell in finest) else (),
     )
     return _run_examination(subject, responses, by, ignored)
 

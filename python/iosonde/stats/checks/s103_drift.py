@@ -64,7 +64,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 "tau": drift.tau,
                 "p": drift.p,
                 "n": drift.n,
-                "cells": [cell.name for cell in cells][:MAX_LISTED],
+                "cells": list(dict.fromkeys(cell.name for cell in cells))[:MAX_LISTED],
             },
             "find what changes over time, or measure after it has settled",
         )

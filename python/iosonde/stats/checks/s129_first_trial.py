@@ -54,7 +54,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                     "of_cells": len(used),
                     "p": p,
                     "relative_change": change,
-                    "cells": [cell.name for cell in hit[:MAX_LISTED]],
+                    "cells": list(dict.fromkeys(cell.name for cell in hit))[:MAX_LISTED],
                 },
                 "make every trial cold, or discard the first one of every cell on purpose",
             )

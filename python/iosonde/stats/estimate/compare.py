@@ -1,8 +1,14 @@
 """Comparison of A and B: does B differ from A, and by how much?
 
-The deciding statistic is the interval of the ratio B ÷ A. It is compared with 1 and with a margin of practical equality
-that is set in advance. If values of 0 or below, or logarithms, have no ratio, the interval of the difference B - A
-decides against 0. Tests are reported as further evidence; a warning is given if they disagree with the interval.
+The interval of the ratio B ÷ A decides. It is compared with 1 and with a margin of practical equality that is set in
+advance. If values of 0 or below, or logarithms, have no ratio, the interval of the difference B - A decides against 0.
+
+Whether B differs from A at all is one question with one test for all commands: Welch's t test of the means, which makes
+no assumption on equal spread, and keeps its level with few skewed trials of one shape. An interval is the set of the
+ratios that a test does not reject. For a ratio of 1 that test is Welch's; the interval on logarithms of few trials
+answers for all other ratios, since Fieller's, which would invert Welch's test everywhere, misses too often there. So 1
+is inside the interval if and only if Welch's test does not reject it (:func:`_agree_with_test`). Pairs are compared by
+their ratios, cells by their differences of logarithms, whose t tests and intervals agree anyway.
 """
 
 import math
@@ -45,7 +51,7 @@ MARGIN = 0.02  # of practical equality, if none is chosen
 LEVELS = (0.90, 0.95, 0.99)  # additional levels at which a verdict is reported
 
 RATIO, DIFFERENCE = "ratio", "difference"  # what decides
-WELCH, PAIRS, SEALED = "Welch's t", "the pairs' ratios", "the campaign's own interval"
+WELCH, PAIRS = "Welch's t", "the pairs' ratios"
 
 Array = npt.NDArray[np.float64]
 
@@ -73,8 +79,9 @@ class Group:
 class Comparison:
     """All results about one pair. ``t`` is of mean A - mean B, ``ratio`` of B to A (None: the difference decides),
     ``difference`` of B - A, ``effect_size`` Hedges' g of B - A. ``method`` of the interval that decides. ``cells``: the
-    number of cells compared separately; above 1 ``overlap`` and ``mean_inside`` are None. ``by_level``: the verdict at
-    other levels, empty if a campaign's own interval decides; ``at``: the ratio at another level."""
+    number of cells compared separately; above 1 ``overlap`` and ``mean_inside`` are None. ``p_depends``: p of the same
+    effect in all cells, where the mean over the cells does not describe it; None where it does. ``by_level``: the
+    verdict at other levels; ``at``: the ratio at another level."""
 
     a: Group
     b: Group
@@ -101,6 +108,7 @@ class Comparison:
     by_chance: bool = False
     cells: int = 1
     cells_differ: bool = False  # significantly, which more trials would not change
+    p_depends: float | None = None
     by_level: tuple[tuple[float, str], ...] = ()
     doubts: tuple[str, ...] = ()  # codes of violated assumptions
     at: Callable[[float], Estimate | None] | None = field(default=None, repr=False, compare=False)
@@ -111,7 +119,7 @@ class Comparison:
         return self.ratio
 
     def ratio_at(self, level: float) -> Estimate | None:
-        """Return the ratio with the interval of another level; a campaign's own interval has one level only."""
+        """Return the ratio with the interval of another level."""
         return self.ratio if self.at is None else self.at(level)
 
     @property
@@ -123,6 +131,11 @@ class Comparison:
     def decided(self) -> Estimate:
         """Return the estimate that decides."""
         return self.difference if self.ratio is None else self.ratio
+
+    @property
+    def depends(self) -> bool:
+        """Return whether the sides differ, but how depends on the cell: the verdict is of no mean over the cells."""
+        return self.p_depends is not None
 
     @property
     def above(self) -> bool:
@@ -147,6 +160,7 @@ class Comparison:
             "paired": self.paired,
             "cells": self.cells,
             "cells_differ": self.cells_differ,
+            "depends": self.depends,
             "overlap": self.overlap,
             "mean_inside": self.mean_inside,
             "t": self.t,
@@ -192,14 +206,12 @@ def compare_groups(
     *,
     pairs: bool = False,
     base: float | None = None,
-    sealed: Estimate | None = None,
 ) -> Comparison:
     """Compare A and B. ``pairs``: the i-th trial of A belongs to the i-th of B. ``margin``: a share such as 0.02.
-    ``base``: the values are logarithms to this base, and have no ratio. ``sealed``: the interval of the ratio of a
-    campaign of A against B that used it as stopping rule; it decides instead of the interval computed here."""
+    ``base``: the values are logarithms to this base, and have no ratio."""
     check_margin(level, margin)
     a, b = (a, b) if base is not None else _add_half_ticks(a, b)
-    ratio, method = _estimate_ratio(a, b, level, pairs=pairs, base=base) if sealed is None else (sealed, SEALED)
+    ratio, method = _estimate_ratio(a, b, level, pairs=pairs, base=base)
     as_pairs = pairs and (ratio is None or method == PAIRS)
     t, df = _compute_paired_t(a, b) if as_pairs else _compute_welch_t(a.side, b.side)
     mean_a, mean_b = a.interval(level), b.interval(level)
@@ -229,12 +241,10 @@ def compare_groups(
         paired=as_pairs,
         n_needed=None,
         warnings=(),
-        by_level=()
-        if sealed is not None
-        else list_verdicts_by_level(
+        by_level=list_verdicts_by_level(
             lambda other: _decide_verdict(ratio_at(other), _estimate_difference(a, b, other, as_pairs), margin, wide)
         ),
-        at=None if sealed is not None else ratio_at,
+        at=ratio_at,
     )
     return replace(
         comparison,
@@ -281,7 +291,19 @@ def _estimate_ratio(
     estimate, method = (
         (_estimate_paired_ratio(a, b, level), PAIRS) if pairs else estimate_ratio_and_method(b.side, a.side, level)
     )
+    estimate = estimate if pairs else _agree_with_test(estimate, *_compute_welch_t(a.side, b.side))
     return widen_ratio(estimate, a.half_tick / a.side.mean, b.half_tick / b.side.mean), method
+
+
+def _agree_with_test(ratio: Estimate, t: float | None, df: float) -> Estimate:
+    """Return the interval of a ratio with 1 inside if and only if Welch's test does not reject it."""
+    if ratio.value is None or ratio.low is None or ratio.high is None or t is None:
+        return ratio
+    if t_two_sided_p(t, df) >= 1 - ratio.level:
+        return replace(ratio, low=min(ratio.low, 1.0), high=max(ratio.high, 1.0))
+    if ratio.value < 1:
+        return replace(ratio, high=min(ratio.high, math.nextafter(1, 0)))
+    return replace(ratio, low=max(ratio.low, math.nextafter(1, 2)))
 
 
 def _add_half_ticks(a: Group, b: Group) -> tuple[Group, Group]:
@@ -376,7 +398,8 @@ def apply_holm_correction(comparisons: Sequence[Comparison], others: Sequence[fl
     ``others``: p of comparisons that are not shown."""
     adjusted, family = [], len(comparisons) + len(others)
     for comparison, p in zip(comparisons, adjust_by_holm([*(c.p for c in comparisons), *others]), strict=False):
-        warnings = comparison.warnings
+        warnings, depends = comparison.warnings, comparison.p_depends
+        depends = None if depends is None or depends * family > 1 - comparison.decided.level else depends * family
         lost = p is not None and comparison.verdict in (DIFFERENT, NEGLIGIBLE) and p > 1 - comparison.decided.level
         if lost and family > 1:
             warnings += (
@@ -388,7 +411,9 @@ def apply_holm_correction(comparisons: Sequence[Comparison], others: Sequence[fl
                     p=p,
                 ),
             )
-        adjusted.append(replace(comparison, p_holm=p, by_chance=lost and family > 1, warnings=warnings))
+        adjusted.append(
+            replace(comparison, p_holm=p, by_chance=lost and family > 1, warnings=warnings, p_depends=depends)
+        )
     return adjusted
 
 

@@ -29,6 +29,11 @@ class Wording:
     adjusted: tuple[str, ...] = ()
     level_unit: str = ""
 
+    @property
+    def cells(self) -> str:
+        """Return the columns of the cells."""
+        return join_names(self.adjusted) if self.adjusted else "the setting"
+
     def called(self, name: str) -> str:
         """Return the display name of a side."""
         return format_side_name(name, self.factor, self.level_unit)
@@ -39,7 +44,10 @@ class Wording:
 
     def describe_verdict(self, comparison: Comparison) -> str:
         """Return the verdict in a word or two: ``slower``, ``slower by less than the margin``, ``practically equal``;
-        after Holm's correction ``slower (not significant)``."""
+        after Holm's correction ``slower (not significant)``; ``depends on nodes`` where the cells differ in
+        direction."""
+        if comparison.depends:
+            return f"depends on {self.cells}"
         if comparison.verdict in (EQUAL, CANNOT_TELL):
             return comparison.verdict
         way = self.way(comparison) + (" by less than the margin" if comparison.verdict == NEGLIGIBLE else "")
@@ -63,6 +71,11 @@ def describe_comparison(comparison: Comparison, words: Wording | None = None) ->
         why = comparison.decided.warnings[0] if comparison.decided.warnings else "no interval"
         return f"Inconclusive: {b} may differ from {a} (the base) or not: {why}; {_describe_trials(comparison, words)}."
     amount, trials = _format_amount(comparison, words), _describe_trials(comparison, words)
+    if comparison.depends:
+        return (
+            f"How {b} differs from {a} (the base) depends on {words.cells}: compare each with {spell.by}; in the mean "
+            f"{amount}; {trials}."
+        )
     if comparison.verdict == CANNOT_TELL:
         either = f"{describe_change(words.metric, True)} or {describe_change(words.metric, False)}"
         nothing = 0 if comparison.ratio is None else 1
@@ -150,8 +163,6 @@ def _format_margin(comparison: Comparison, words: Wording) -> str:
 
 
 def _suggest_trials_needed(comparison: Comparison) -> str:
-    if comparison.cells_differ:
-        return f" Its cells differ significantly, which more trials would not change: compare each with {spell.by}."
     if comparison.n_needed is None:
         return ""
     if comparison.n_more is None:

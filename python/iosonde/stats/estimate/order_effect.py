@@ -97,20 +97,6 @@ def is_explained_by_drift(effect: OrderEffect, above: bool) -> bool:
     return step.low <= 0 if above else step.high >= 0
 
 
-def is_excluding_when_discounted(estimate: Estimate, nothing: float, worth: float) -> bool:
-    """Return whether an interval excludes ``nothing`` if each trial is only ``worth`` a fraction of an independent
-    one."""
-    if estimate.value is None or estimate.low is None or estimate.high is None:
-        return False
-    low, value, high = (
-        (math.log(x) for x in (estimate.low, estimate.value, estimate.high))
-        if nothing == 1
-        else (estimate.low, estimate.value, estimate.high)
-    )
-    wider = math.sqrt(1 / worth)
-    return value - (value - low) * wider > 0 or value + (high - value) * wider < 0
-
-
 def sort_trials(values: Array, is_b: Flags, cells: Indices, order: Array) -> OrderedTrials:
     """Sort the trials by ``order``; ties keep their sequence."""
     places = np.argsort(order, kind="stable")

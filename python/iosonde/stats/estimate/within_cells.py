@@ -3,11 +3,14 @@
 Differences between cells favour neither side: only differences inside a cell count (randomised blocks; Montgomery,
 Design and Analysis of Experiments, 8th ed., §4.1). Positive values are compared by their logs, so the cells' ratios are
 averaged.
+
+Where the cells differ beyond chance, one ratio for all describes none of them unless it has their direction: the sides
+differ, and how depends on the cell (``Comparison.depends``). Such sides are never equal, whatever the mean is.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,6 +22,7 @@ from .cell_spread import CellSpread, compute_satterthwaite_df, compute_spread_df
 from .coarse import Rounding, build_coarse_clock_warning, measure_rounding
 from .compare import (
     CANNOT_TELL,
+    DIFFERENT,
     NO_SPREAD,
     Comparison,
     Group,
@@ -47,7 +51,8 @@ class CellEffect:
     """The mean of the cells' differences B - A with its standard error and degrees of freedom. ``variance``: of a trial
     of A and one of B inside their cell, together. ``spread``: the smallest and the largest difference; ``p_same``:
     p-value of equal differences in all cells, None with too few repetitions; ``slack``: effect of half a clock tick.
-    ``few``: the spread of a side rests on few trials compared with the other side."""
+    ``few``: the spread of a side rests on few trials compared with the other side. ``z``: each cell's difference by its
+    standard error."""
 
     value: float
     error: float
@@ -57,6 +62,12 @@ class CellEffect:
     p_same: float | None
     slack: float = 0.0
     few: bool = False
+    z: Array = field(default_factory=lambda: np.zeros(0))
+
+    def reverses(self, level: float) -> bool:
+        """Return whether one cell's difference is above 0 and another's below it, with Bonferroni's correction."""
+        sure = t_critical(1 - (1 - level) / max(1, self.z.size), self.df) if self.df >= 1 else math.inf
+        return bool(np.any(self.z > sure) and np.any(self.z < -sure))
 
     def interval(self, level: float, n: int) -> Estimate:
         """Return the mean with its t interval."""
@@ -95,7 +106,9 @@ def average_cell_differences(cells: Cells) -> CellEffect:
     df, few = compute_spread_df(parts, (a, b))
     error = math.sqrt(sum(float(squares.sum()) for squares, _ in parts))
     p_same = _compute_equal_difference_p(each, a, b)
-    return CellEffect(value, error, df, a.variance + b.variance, spread, p_same, few=few)
+    errors = np.sqrt(a.variance / a.n + b.variance / b.n)
+    z = each / errors if errors.all() else np.zeros(each.size)
+    return CellEffect(value, error, df, a.variance + b.variance, spread, p_same, few=few, z=z)
 
 
 def _summarise_side(cells: Sequence[Array]) -> _SideOfCells:
@@ -216,6 +229,7 @@ def compare_within_cells(
         warnings=(*estimate.warnings, *unlike, *coarse, *few),
         cells=len(cells),
         cells_differ=bool(unlike),
+        p_depends=effect.p_same if unlike and (outcome != DIFFERENT or effect.reverses(level)) else None,
         by_level=list_verdicts_by_level(verdict_at),
         doubts=tuple(
             code for code, there in (("cells-differ", unlike), ("coarse-clock", coarse), ("few-trials", few)) if there

@@ -4,7 +4,7 @@ A cell is the unit of a statistic: one response at one combination of the groupi
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 import numpy as np
@@ -83,6 +83,8 @@ class TrialCell:
     values are a tool's own iterations inside one execution, not trials. ``units``: of the levels. ``bring_ups``
     numbers, for each value, the bring-ups that it shares with others of its response, the outermost first; None if none
     are shared. ``times`` of the values rise with time; None if unknown. ``log_base``: of values that are logarithms.
+    ``others`` numbers, for each value, the combination of the known settings that vary inside the cell; None if none
+    does.
     """
 
     by: Mapping[str, Level]
@@ -97,6 +99,25 @@ class TrialCell:
     bring_ups: npt.NDArray[np.intp] | None = None
     times: npt.NDArray[Any] | None = None
     log_base: float | None = None
+    others: npt.NDArray[np.intp] | None = None
+
+    def split_by_others(self) -> list["TrialCell"]:
+        """Return a cell for each combination of all known settings, whose trials differ in nothing but time."""
+        if self.others is None:
+            return [self]
+        parts = [np.flatnonzero(self.others == number) for number in np.unique(self.others)]
+        return [
+            replace(
+                self,
+                values=self.values[at],
+                rows=None if self.rows is None else self.rows[at],
+                places=[self.places[int(place)] for place in at[: len(self.places)]],
+                bring_ups=None if self.bring_ups is None else self.bring_ups[at],
+                times=None if self.times is None else self.times[at],
+                others=self.others[at],
+            )
+            for at in parts
+        ]
 
     @property
     def n(self) -> int:
@@ -200,6 +221,12 @@ def group_into_cells(table: Table, responses: Sequence[str], by: Sequence[str]) 
                 )
             )
     return cells
+
+
+def note_other_settings(cells: Sequence[TrialCell], table: Table, names: Sequence[str]) -> list[TrialCell]:
+    """Return the cells, whose ``rows`` are of the table, with the known settings ``names`` that vary inside them."""
+    numbers = table.number_groups(names)
+    return [cell if cell.rows is None or not names else replace(cell, others=numbers[cell.rows]) for cell in cells]
 
 
 def number_shared_bring_ups(table: Table) -> npt.NDArray[np.intp] | None:

@@ -40,6 +40,7 @@ from .cells import (
     find_hidden_factors,
     group_into_cells,
     list_missing_values,
+    note_other_settings,
 )
 from .coarse_cells import compute_cell_half_ticks, widen_by_half_tick
 from .probed_limits import ProbedLimits
@@ -82,7 +83,9 @@ def build_overview_from_table(
 ) -> Overview:
     """Build the overview of a plain table: every response in every group of the columns ``by``. ``headlines``:
     responses of the family of tests, shown or not. ``background``: what else is known. Raises DataError."""
+    background = background or StoryBackground()
     cells = [cell for cell in group_into_cells(table, responses, by) if cell.values.size]
+    cells = note_other_settings(cells, table, background.others)
     warnings = list(table.warnings)
     for response in responses:
         absent = list_missing_values(table, response)
@@ -110,9 +113,8 @@ def build_overview_from_table(
         )
         for name in responses
     }
-    background = replace(
-        background or StoryBackground(), headline_cells=group_into_cells(table, headlines, by), missing=missing
-    )
+    headline_cells = note_other_settings(group_into_cells(table, headlines, by), table, background.others)
+    background = replace(background, headline_cells=headline_cells, missing=missing)
     response_stories = build_stories(overview.rows, cells, level, background)
     in_stories = {story.metric for story in response_stories}
     alone = [prepend_place(text, name) for name, text in missing.items() if text and name not in in_stories]

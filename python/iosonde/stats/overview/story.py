@@ -23,6 +23,7 @@ from iosonde.core.words import join_names
 
 from ..assumptions import AssumptionCheck, fails, holds
 from ..assumptions.cells import check_cells, measure_worth
+from ..assumptions.drift import DriftInTurn, detect_drift_in_turn
 from ..estimate.summarise import estimate_mean
 from ..regression.effect_types import (
     FactorEffect,
@@ -32,7 +33,6 @@ from ..regression.effect_types import (
     describe_unclaimed_effects,
 )
 from ..regression.effects import SINGLE_RUN, estimate_effects
-from ..regression.in_turn import DriftInTurn, detect_drift_in_turn
 from .cells import TrialCell
 from .types import OverviewRow, ResponseStory, drop_constant_levels
 
@@ -48,7 +48,7 @@ class StoryBackground:
     belong to the family of tests whether shown or not. ``impossible``: cells beyond the hardware limit, None if no
     limit is set. ``together``: factor → the columns that always change with it. ``missing``: response → the setting
     that lacks more values than the others. ``untested``: why nothing can be tested, as where rows are single ranks.
-    ``besides``: the checks of columns that are no factors."""
+    ``besides``: the checks of columns that are no factors, ``others`` those of them that are settings."""
 
     headline_cells: Sequence[TrialCell] = ()
     impossible: Sequence[TrialCell] | None = None
@@ -56,6 +56,7 @@ class StoryBackground:
     missing: Mapping[str, str] | None = None
     untested: str = ""
     besides: Sequence[AssumptionCheck] = ()
+    others: Sequence[str] = ()
 
 
 def build_stories(
@@ -182,33 +183,35 @@ def _add_worth(effects: ResponseEffects, cells: Sequence[TrialCell], level: floa
 
 def _add_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: float) -> ResponseEffects:
     """Add the drift of values inside the levels of factors that were measured in turn."""
-    alone = [effect for effect in effects.effects if effect.p is not None and effect.p < 1 - level]
+    tested = [effect for effect in effects.effects if effect.p is not None and effect.p < 1 - level]
+    cells = [part for cell in cells for part in cell.split_by_others()] if tested else []
     times = [cell.times for cell in cells if cell.times is not None]
-    if not alone or len(times) < len(cells):
+    if not tested or len(times) < len(cells):
         return effects
     sizes = [cell.values.size for cell in cells]
     values, when = np.concatenate([cell.values for cell in cells]), np.concatenate(times).astype(float)
 
-    def encode_levels(names: Sequence[str]) -> npt.NDArray[np.intp]:
-        number: dict[tuple[object, ...], int] = {}
-        levels = [tuple(cell.by[name] for name in names) for cell in cells]
-        return np.repeat([number.setdefault(each, len(number)) for each in levels], sizes).astype(np.intp)
+    def number(keys: Sequence[tuple[object, ...]]) -> npt.NDArray[np.intp]:
+        numbers: dict[tuple[object, ...], int] = {}
+        return np.repeat([numbers.setdefault(key, len(numbers)) for key in keys], sizes).astype(np.intp)
 
-    def drift_of(names: Sequence[str], block: Sequence[str]) -> DriftInTurn | None:
-        own = [name for name in cells[0].by if name in names]
-        others = encode_levels([name for name in cells[0].by if name not in block])
-        return detect_drift_in_turn(encode_levels(own), values, others, when, level) if own else None
-
-    def with_drift(effect: FactorEffect) -> FactorEffect:
-        if effect not in alone:
-            return effect
-        members = [drift_of([name], effect.factors) for name in effect.factors]
-        joint_drift = next((drift for drift in (drift_of(effect.factors, effect.factors), *members) if drift), None)
-        return replace(
-            effect, drift=joint_drift, own=tuple(replace(member, drift=joint_drift) for member in effect.own)
+    def detect(names: Sequence[str], block: Sequence[str]) -> DriftInTurn | None:
+        own = number([tuple(cell.by[name] for name in names if name in cell.by) for cell in cells])
+        fixed = [name for name in cells[0].by if name not in block]
+        others = [0 if cell.others is None else int(cell.others[0]) for cell in cells]
+        settings = number(
+            [(place, *(cell.by[name] for name in fixed)) for place, cell in zip(others, cells, strict=True)]
         )
+        return detect_drift_in_turn(own, values, settings, when, level)
 
-    return replace(effects, effects=tuple(map(with_drift, effects.effects)))
+    def add_drift(effect: FactorEffect) -> FactorEffect:
+        if effect not in tested:
+            return effect
+        candidates = (detect(names, effect.factors) for names in (effect.factors, *([name] for name in effect.factors)))
+        drift = next(filter(None, candidates), None)
+        return replace(effect, drift=drift, own=tuple(replace(member, drift=drift) for member in effect.own))
+
+    return replace(effects, effects=tuple(map(add_drift, effects.effects)))
 
 
 def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[str, str]) -> tuple[str, ...]:

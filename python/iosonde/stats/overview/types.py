@@ -12,8 +12,8 @@ from iosonde.core.types import Estimate, Finding
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 
 from ..assumptions import AssumptionCheck, doubtful, holds, judge
+from ..assumptions.drift import check_drift
 from ..regression.effect_types import CheckedClaim, ResponseEffects, list_effect_claims
-from ..regression.in_turn import check_drift
 from .uneven_missing import check_uneven_missing
 
 _FEW = 4  # with more factors, those without a level are omitted from a name

@@ -20,9 +20,9 @@ from iosonde.core.words import join_names
 
 from ..assumptions import AssumptionCheck, doubtful, fails, holds
 from ..assumptions.dependence import describe_dependence, discount_p
+from ..assumptions.drift import DriftInTurn, check_drift
 from ..estimate.compare import MARGIN
 from ..estimate.multiple import adjust_by_holm
-from .in_turn import DriftInTurn, check_drift
 
 
 @dataclass(frozen=True)
