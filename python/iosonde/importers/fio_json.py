@@ -111,7 +111,8 @@ def _list_logs(jobs: Sequence[FioJob], shared: dict[str, Any]) -> dict[str, Writ
     number = 0
     for part, job, rank in sorted(parts, key=lambda item: item[0].line):
         options = {**shared, **get_json_object(part.entry, "job options")}
-        n_threads = int(parse_number(str(options.get("numjobs", 1))) or 1) if "group_reporting" in options else 1
+        n_jobs = int(parse_number(str(options.get("numjobs", 1))) or 1)
+        n_threads = max(1, n_jobs // len(job.parts))  # group_reporting is not printed
         for thread in range(number + 1, number + 1 + min(n_threads, _MOST_THREADS)):
             own = WrittenPart(job.factors, rank, thread)
             written |= list_written(options, str(part.entry.get("jobname", "")), own, len(parts) * n_threads == 1)

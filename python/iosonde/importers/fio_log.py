@@ -63,7 +63,9 @@ def parse(text: Text) -> list[Parsed]:
     table, lines = _select_complete_rows(run, table, lines)
     averages = _are_averages(table)
     run.form = AVERAGES if averages else ""
-    run.last_entry_s = float(table[-1, 0] - (table[0, 0] if table[0, 0] >= _EPOCH_MS else 0)) / 1e3 if len(table) else 0.0
+    run.last_entry_s = (
+        float(table[-1, 0] - (table[0, 0] if table[0, 0] >= _EPOCH_MS else 0)) / 1e3 if len(table) else 0.0
+    )
     if name in LATENCIES and len(table):
         table = _values_to_ns(run, name, table, text.adjacent_version)
     values = table[:, 1] if len(table) else np.zeros(0)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
+from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 
 from .operation_log import add_summary_rows
@@ -82,28 +83,35 @@ def join_logs(parts: Sequence[tuple[str, Parsed]]) -> tuple[list[tuple[str, Pars
     ]
     claims: dict[str, list[int]] = {}
     for index, (_, parsed) in enumerate(parts):
-        if parsed.written:
-            for log in _select_logs(parsed, logs):
-                claims.setdefault(log.file, []).append(index)
+        for log in _select_logs(parsed, logs) if parsed.written else ():
+            claims.setdefault(log.file, []).append(index)
     logs_by_run: dict[int, list[Log]] = {}
     by_prefix: dict[str, list[Log]] = {}
     for log in logs:
         claim = claims.get(log.file, ())
         if len(claim) == 1:
             logs_by_run.setdefault(claim[0], []).append(log)
-        else:
-            by_prefix.setdefault(log.name.prefix, []).append(log)
-    joined, into = list[tuple[str, Parsed]](), dict[str, str]()
+            continue
+        by_prefix.setdefault(log.name.prefix, []).append(log)
+        if names := sorted(PurePath(file).name for file, parsed in parts if log.base_name in parsed.written):
+            log.parsed.warn(
+                0,
+                Message(
+                    "other-execution",
+                    "{files} may have written it, and its numbers do not show which: a run of its own",
+                    files=", ".join(names)[:200],
+                ),
+            )
     alone = {several[0].file: several for several in by_prefix.values() if len(several) > 1}
-    into |= {log.file: file for file, several in alone.items() for log in several[1:]}
+    into = {log.file: file for file, several in alone.items() for log in several[1:]}
     into |= {log.file: parts[index][0] for index, several in logs_by_run.items() for log in several}
+    joined: list[tuple[str, Parsed]] = []
     for index, (file, parsed) in enumerate(parts):
         if file in alone:
             joined.append((file, _join_alone(alone[file])))
-        elif index in logs_by_run:
-            joined += [(file, cell) for cell in _add_logs(parsed, logs_by_run[index])]
         elif file not in into:
-            joined.append((file, parsed))
+            cells = _add_logs(parsed, logs_by_run[index]) if index in logs_by_run else [parsed]
+            joined += [(file, cell) for cell in cells]
     return joined, into
 
 
@@ -149,7 +157,7 @@ def _join_alone(logs: Sequence[Log]) -> Parsed:
     numbers = sorted({log.name.number for log in logs})
     run = replace(base, rows=[], factors={k: v for k, v in base.factors.items() if k != PART}, operations=None)
     run.facts, run.warnings, run.missing = {}, [], []
-    _add_cell(run, [(numbers.index(log.name.number), log) for log in logs], len(numbers) > 1)
+    _add_cell(run, [(numbers.index(log.name.number), log) for log in logs], len(numbers))
     return run
 
 
@@ -166,16 +174,16 @@ def _add_logs(run: Parsed, logs: Sequence[Log]) -> list[Parsed]:
         parts = [(log, run.written[log.base_name]) for log in logs]
         of_cell = [(numbers.index(part.number), log) for log, part in parts if repr(part.factors) == key]
         if of_cell:
-            _add_cell(cell, of_cell, len(numbers) > 1, factors)
+            _add_cell(cell, of_cell, len(numbers), factors)
         cells.append(cell)
     return cells
 
 
 def _add_cell(
-    run: Parsed, logs: Sequence[tuple[int, Log]], has_ranks: bool, factors: dict[str, FactorValue] | None = None
+    run: Parsed, logs: Sequence[tuple[int, Log]], n_threads: int, factors: dict[str, FactorValue] | None = None
 ) -> None:
-    """Add the logs (by rank) of one setting: one operation for each line of the first of lat, clat, slat, the
-    percentiles of each, and the samples of bandwidths and rates."""
+    """Add the logs (by rank) of one setting, of ``n_threads``: one operation for each line of the first of lat, clat,
+    slat, the percentiles of each, and the samples of bandwidths and rates."""
     import numpy as np
 
     there = {(row.operation, row.metric) for row in run.rows if row.rank is None}
@@ -184,17 +192,29 @@ def _add_cell(
     for rank, log in logs:
         _adopt_notes(run, log)
         if log.parsed.operations is None:
-            rows += [replace(row, rank=rank if has_ranks else None) for row in _rename_rows(log.parsed, log.name.kind)]
+            rows += [
+                replace(row, rank=rank if n_threads > 1 else None) for row in _rename_rows(log.parsed, log.name.kind)
+            ]
             continue
         operations = log.parsed.operations.copy()
         operations["rank"] = rank
         records.setdefault(log.name.kind, []).append(operations)
         run.operation_names, run.unplaced = log.parsed.operation_names, log.parsed.unplaced
-    kinds = [kind for kind in LATENCIES if kind in records]
+    kinds = sorted((kind for kind in LATENCIES if kind in records), key=lambda kind: -len(records[kind]))
     if kinds:
         run.operations = np.concatenate(records[kinds[0]])
         run.facts["latency"] = LATENCIES[kinds[0]]
-    for kind in kinds:
+        if len(records[kinds[0]]) < n_threads:
+            run.cannot_tell(
+                Message(
+                    "threads-without-log",
+                    "{n_logs} of {n_threads} threads have a log of their operations",
+                    n_logs=len(records[kinds[0]]),
+                    n_threads=n_threads,
+                )
+            )
+    # The percentiles of the recorded operations are those of the first kind.
+    for kind in kinds[bool(run.rows) :]:
         summary, together = Parsed(), np.concatenate(records[kind])
         for phase in np.unique(together["phase"]).tolist():
             seconds = together["duration_ns"][together["phase"] == phase] / 1e9

@@ -38,20 +38,16 @@ def lines(imported: Imported, store: str) -> Iterator[str]:
 def _format_joined(outcomes: Sequence[FileOutcome]) -> Iterator[str]:
     if not outcomes:
         return
-    yield (f"{format_count(len(outcomes), 'file')} of these joined the run of another file of the same measurement")
-    files_by_base: dict[str, list[str]] = {}
+    yield f"{format_count(len(outcomes), 'file')} of these joined the run of another file of the same measurement"
+    names: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.into:
-            files_by_base.setdefault(outcome.into, []).append(PurePath(outcome.file).name)
-    for base, files in list(files_by_base.items())[:_MAX_SOURCES]:
-        yield from wrapped(
-            escape(
-                f"  {PurePath(base).name}: also {', '.join(files[:_MAX_JOINED])}"
-                + (f" and {len(files) - _MAX_JOINED} more" if len(files) > _MAX_JOINED else "")
-            )
-        )
-    if len(files_by_base) > _MAX_SOURCES:
-        yield f"  and {len(files_by_base) - _MAX_SOURCES} more ({spell.json} lists all)"
+            names.setdefault(outcome.into, []).append(PurePath(outcome.file).name)
+    for base, files in list(names.items())[:_MAX_SOURCES]:
+        rest = f" and {len(files) - _MAX_JOINED} more" if len(files) > _MAX_JOINED else ""
+        yield from wrapped(f"{PurePath(base).name}: with {', '.join(files[:_MAX_JOINED])}{rest}", "    ", "  ")
+    if len(names) > _MAX_SOURCES:
+        yield f"  and {len(names) - _MAX_SOURCES} more ({spell.json} lists all)"
 
 
 def _format_quoted(outcomes: Sequence[FileOutcome]) -> Iterator[str]:
