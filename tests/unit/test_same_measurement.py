@@ -141,9 +141,9 @@ def test_logs_belong_to_the_execution_that_wrote_them_last(tmp_path):
         write_files(tmp_path / "in", files, last.logs(1, kinds=("lat", "clat"))), tmp_path / "s"
     )
     assert counts["runs"] == 2
-    assert {run.facts["import"]["file"]: len(run.operations) for run in runs} == {
-        "a.json": 0,
-        "b.json": 40,
+    assert {run.facts["import"]["file"]: run.operations is not None for run in runs} == {
+        "a.json": False,
+        "b.json": True,
     }
 
 

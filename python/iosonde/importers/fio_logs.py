@@ -6,7 +6,7 @@ earlier one, a log belongs to a JSON only if it has as many operations, with the
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -134,7 +134,7 @@ def _agrees(run: Parsed, logs: Sequence[Log]) -> bool:
     if any(log.parsed.form == AVERAGES for log in logs):
         longest = max((row.value for row in rows if row.metric == "time"), default=0.0)
         return _LEAST_SHARE * longest <= max(log.parsed.last_entry_s for log in logs) <= longest + _LATE_S
-    counts, sums = Counter[str](), Counter[str]()
+    counts, sums = Counter[str](), defaultdict[str, float](float)
     for log in logs:
         own = {(row.operation, row.metric): row for row in log.parsed.rows}
         for (operation, metric), row in own.items():
@@ -186,7 +186,7 @@ def _add_cell(
     slat, the percentiles of each, and the samples of bandwidths and rates."""
     import numpy as np
 
-    there = {(row.operation, row.metric) for row in run.rows if row.rank is None}
+    printed = {(row.operation, row.metric) for row in run.rows if row.rank is None}
     records: dict[str, list[Any]] = {}
     rows: list[Row] = []
     for rank, log in logs:
@@ -223,7 +223,7 @@ def _add_cell(
     for row in rows:
         row.line, row.factors = 0, factors
     unique = {(row.operation, row.metric, row.rank): row for row in reversed(rows)}
-    run.rows += [row for key, row in reversed(unique.items()) if key[2] is not None or key[:2] not in there]
+    run.rows += [row for key, row in reversed(unique.items()) if key[2] is not None or key[:2] not in printed]
 
 
 def _rename_rows(parsed: Parsed, kind: str) -> list[Row]:

@@ -115,10 +115,10 @@ def join_accounts(parts: Sequence[tuple[str, Parsed]]) -> list[tuple[str, Parsed
     accounts = [_Account(file, parsed, per_file[file] - 1) for file, parsed in parts]
     measurements: dict[str, list[list[_Account]]] = {}
     for account in sorted(accounts, key=lambda account: account.sort_key):
-        known = measurements.setdefault(account.family, [])
-        same = next((members for members in known if _is_same(members, account)), None)
+        candidates = measurements.setdefault(account.family, [])
+        same = next((members for members in candidates if _is_same(members, account)), None)
         if same is None:
-            known.append([account])
+            candidates.append([account])
         else:
             same.append(account)
             _merge_account(same[0], account)
@@ -210,11 +210,11 @@ def _merge_account(base: _Account, other: _Account) -> None:
     run, account = base.parsed, other.parsed
     if other.file != base.file:
         run.adopt_missing(PurePath(other.file).name, account)
-    there = {build_row_key(row, base.family) for row in run.rows}
-    cells = {key[3] for key in there} | {None}
+    keys = {build_row_key(row, base.family) for row in run.rows}
+    cells = {key[3] for key in keys} | {None}
     for row in account.rows:
         key = build_row_key(row, base.family)
-        if key not in there and key[3] in cells and (base.family != "fio" or key[3] is None):
+        if key not in keys and key[3] in cells and (base.family != "fio" or key[3] is None):
             row.line = 0
             run.rows.append(row)
     of_rows = {name for row in run.rows for name in row.factors or ()}
