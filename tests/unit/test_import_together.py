@@ -15,7 +15,7 @@ import iosonde
 from iosonde.campaign import import_together
 from iosonde.campaign.import_together import Member
 from iosonde.importers import Claim, Note, Parsed, Row, Text, Understood
-from iosonde.importers.elbencho_execution import join_executions
+from iosonde.importers.same_measurement import join_accounts
 from iosonde.importers.fio_bins import merge_percentiles
 from iosonde.importers.io500_execution import Execution, FilePart, is_execution, join_directory
 from iosonde.importers.runs import compute_digest
@@ -471,7 +471,7 @@ def test_the_names_of_a_directory_are_those_of_an_execution_if_two_are_lists_or_
 
 
 def elbencho_part(command: str = "elbencho -w", seconds: float = 2.0, **more) -> Parsed:
-    return Parsed(facts={"command": command}, rows=[row("write", "time_last_done", seconds)], **more)
+    return Parsed(tool="elbencho", facts={"command": command}, rows=[row("write", "time_last_done", seconds)], **more)
 
 
 def test_the_forms_of_one_execution_of_elbencho_are_joined_and_its_repetitions_are_not():
@@ -479,7 +479,7 @@ def test_the_forms_of_one_execution_of_elbencho_are_joined_and_its_repetitions_a
     text.rows.append(row("write", "latency_p99", 0.5))
     text.lacks(3, "cut")
     exact = elbencho_part(started_at="2026-11-21T09:00:01", factors={"threads": 4}, version="3.1")
-    joined = join_executions(
+    joined = join_accounts(
         [
             ("a/x.txt", text),
             ("a/x.json", exact),
@@ -489,8 +489,8 @@ def test_the_forms_of_one_execution_of_elbencho_are_joined_and_its_repetitions_a
     )
     assert [(name, others) for name, _, others in joined] == [
         ("a/x.json", ["a/x.txt"]),
-        ("a/y.json", []),
         ("a/x.csv", []),
+        ("a/y.json", []),
     ]
     run = joined[0][1]
     assert run is exact and (run.version, run.started_at) == ("3.1", "2026-11-21T09:00:00")
@@ -499,7 +499,7 @@ def test_the_forms_of_one_execution_of_elbencho_are_joined_and_its_repetitions_a
         ("time_last_done", 2.0, 1),
         ("latency_p99", 0.5, 0),
     ]
-    twice = join_executions([("a/x.json", elbencho_part()), ("a/x.json", elbencho_part())])
+    twice = join_accounts([("a/x.json", elbencho_part()), ("a/x.json", elbencho_part())])
     assert [others for _, _, others in twice] == [[], []]
 
 
@@ -675,7 +675,7 @@ def test_one_execution_in_two_files_stays_in_the_one_with_fewer(other, kept):
     log = [parsed(**other, missing=[Note(3, "cut")]), parsed(value=7.0)]
     first = parsed()
     own = {"log": list(log), "a.txt": [first], "z": [parsed(value=9.0)]}
-    import_together._drop_repeated(["log", "a.txt", "none"], own)
+    import_together._join_accounts(["log", "a.txt", "none"], own)
     assert own == {"log": log[2 - kept :], "a.txt": [first], "z": own["z"]}
     assert [note.line for note in first.missing] == [0] * (2 - kept)
 
@@ -684,7 +684,7 @@ def test_one_execution_in_two_files_stays_in_the_one_with_fewer(other, kept):
 def test_what_has_no_start_or_no_number_is_no_copy(more):
     both = [replace(parsed(), **more) for _ in range(2)]
     own = {"a": both[:1], "b": both[1:]}
-    import_together._drop_repeated(["a", "b"], own)
+    import_together._join_accounts(["a", "b"], own)
     assert own == {"a": both[:1], "b": both[1:]}
 
 
@@ -694,16 +694,16 @@ def test_what_elbencho_wrote_in_several_files_is_joined_into_one():
 
     ior_run = parsed()
     own = {"w.out": [of_elbencho(5.2), ior_run], "w.csv": [of_elbencho(5.0)], "other": [of_elbencho(5.0)]}
-    import_together._join_elbencho(["w.out", "w.csv"], own)
+    import_together._join_accounts(["w.out", "w.csv"], own)
     assert {name: [(one.tool, one.rows[0].value) for one in several] for name, several in own.items()} == {
         "w.out": [("ior", 1.0)],
         "w.csv": [("elbencho", 5.0)],
         "other": [("elbencho", 5.0)],
     }
     assert own["w.csv"][0].facts["joined_with"] == ["w.out"]
-    alone = {"w.out": [of_elbencho(5.0), of_elbencho(5.0)]}
+    alone = {"w.out": [replace(of_elbencho(5.0), started_at="") for _ in range(2)]}
     before = {name: list(several) for name, several in alone.items()}
-    import_together._join_elbencho(["w.out"], alone)
+    import_together._join_accounts(["w.out"], alone)
     assert alone == before and "joined_with" not in alone["w.out"][0].facts
 
 
@@ -814,14 +814,14 @@ def test_results_of_elbencho_are_those_of_one_execution_within_what_its_csv_roun
         "latency_mean": 1.0,
     }
     parts = [
-        (name, Parsed(facts={"command": "e"}, rows=[row("write", *item) for item in values.items()]))
+        (name, Parsed(tool="elbencho", facts={"command": "e"}, rows=[row("write", *item) for item in values.items()]))
         for name, values in (("d/x.json", mine), ("d/x.csv", theirs))
     ]
-    assert [others for _, _, others in join_executions(parts)] == ([["d/x.csv"]] if is_joined else [[], []])
+    assert [others for _, _, others in join_accounts(parts)] == ([["d/x.csv"]] if is_joined else [[], []])
 
 
 def test_executions_of_elbencho_without_a_command_are_never_joined():
     parts = [(name, elbencho_part("")) for name in ("x.json", "x.csv")]
-    assert [others for _, _, others in join_executions(parts)] == [[], []]
-    named = join_executions([("x.out", elbencho_part(version="9")), ("x.csv", elbencho_part(version=""))])
+    assert [others for _, _, others in join_accounts(parts)] == [[], []]
+    named = join_accounts([("x.out", elbencho_part(version="9")), ("x.csv", elbencho_part(version=""))])
     assert [(name, run.version, run.started_at) for name, run, _ in named] == [("x.csv", "9", "")]

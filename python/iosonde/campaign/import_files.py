@@ -27,6 +27,7 @@ from iosonde.foreign.removal import scratch_directory
 from iosonde.foreign.unpacking import ArchiveFile, is_archive, unpack_archive
 from iosonde.importers import Text, Understood, columns, read, understand
 from iosonde.importers.columns_map import ColumnsMap
+from iosonde.importers.fio_logs import read_log_name
 from iosonde.importers.fio_version import AdjacentVersion
 from iosonde.importers.paths import Factors, factors_from_manifest, factors_from_pattern, join_factors
 from iosonde.importers.quoting import is_quoted
@@ -69,8 +70,8 @@ class FileOutcome:
     """Result of one file.
 
     ``reason`` is '' unless it was not understood; ``there``: stored before. ``quoted``: a source or document that
-    quotes output of this format. ``joined``: merged into the run of another file of the same measurement. ``fault``:
-    the system failed, not the file."""
+    quotes output of this format. ``joined``: merged into the run of another file of the same measurement, ``into``.
+    ``fault``: the system failed, not the file."""
 
     file: str
     format: str = ""
@@ -82,6 +83,7 @@ class FileOutcome:
     quoted: bool = False
     joined: bool = False
     fault: bool = False
+    into: str = ""
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,7 @@ class Imported:
                 for o in self.outcomes
                 if not o.reason and not o.there and not o.quoted
             ],
+            "joined_files": [{"file": o.file, "into": o.into} for o in self.outcomes if o.joined],
             "quoted": [{"file": outcome.file, "format": outcome.format} for outcome in self.quoted],
             "unknown": [{"file": outcome.file, "reason": outcome.reason} for outcome in self.failed],
             "warnings": list(self.warnings),
@@ -525,10 +528,29 @@ def _import_together(
             elif runs_by_file[key]:
                 format_by_digest[digest] = member.understood.format
     there = bool(runs_by_file) and all(outcomes[key].there for key in runs_by_file)
-    for key in joined:
+    for key, base in joined.items():
         form = understood.format if (understood := members[key].understood) else ""
-        outcomes[key] = FileOutcome(key, form, there=there, joined=not there)
+        is_there = outcomes[base].there if base else there
+        outcomes[key] = FileOutcome(key, form, there=is_there, joined=not is_there, into=base)
+    _adopt_empty_logs(group, outcomes)
     return [(outcomes[_build_key(candidate)], runs_by_file.get(_build_key(candidate), [])) for candidate in group]
+
+
+def _adopt_empty_logs(group: Sequence[CandidateFile], outcomes: dict[str, FileOutcome]) -> None:
+    """Take the empty logs of fio (submission latencies of synchronous engines) for part of the run of the others."""
+    logs = {
+        (candidate.place.parent, name.prefix): outcomes[_build_key(candidate)]
+        for candidate in group
+        if candidate.size and (name := read_log_name(candidate.place.name))
+    }
+    for candidate in group:
+        name = read_log_name(candidate.place.name)
+        other = logs.get((candidate.place.parent, name.prefix)) if name and not candidate.size else None
+        if other is not None and not other.reason:
+            key = _build_key(candidate)
+            outcomes[key] = replace(
+                other, file=key, runs=0, incomplete=0, warnings=0, joined=not other.there, into=other.into or other.file
+            )
 
 
 def _read_content(candidate: CandidateFile, limit: int | None = None) -> bytes:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from iosonde.core.types import FactorValue, Run
 from iosonde.foreign.guarded import begin_of
-from iosonde.importers import Text, Understood, elbencho_execution
+from iosonde.importers import Text, Understood, same_measurement
 from iosonde.importers.fio_version import HEAD_BYTES, AdjacentVersion, find_sibling_version, is_latency_log
 from iosonde.importers.io500_execution import (
     INFORMATION,
@@ -29,8 +29,7 @@ MOST_EXECUTIONS = 20
 FEW_EXECUTIONS = 3
 # In larger directories each file is read by itself, as all files of a group are in memory together.
 MOST_FILES = 500
-_OF_MPI = re.compile(rb"^(?:IOR-\d|-- started at |mdtest-\d)", re.MULTILINE)
-_TEXTS = (".csv", ".txt", ".out", ".log", ".res", "")
+_TEXTS = (".csv", ".txt", ".out", ".log", ".res", ".json", ".xls", ".html", ".gz", "")
 # Settings of an execution that no importer reads: stored with it.
 SETTINGS_FILE = re.compile(r"(config\S*\.ini|system-information\.txt)$")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+=@-]+")
@@ -113,21 +112,19 @@ def _merge_copies(
 
 def _is_repeated(files: Sequence[T], place: Callable[[T], PurePath], begin: Callable[[T], bytes]) -> bool:
     """Return whether one of these files often repeats another: elbencho's text next to its CSV, the log of a job next
-    to its outputs of IOR and mdtest."""
-    heads = [begin(file) for file in files if place(file).suffix.lower() in _TEXTS]
-    return (
-        any(head.startswith(elbencho_execution.HEAD) for head in heads)
-        or sum(bool(_OF_MPI.search(head)) for head in heads) > 1
-    )
+    to its outputs of IOR and mdtest, fio's logs next to its JSON."""
+    texts = [file for file in files if place(file).suffix.lower() in _TEXTS]
+    return len(texts) > 0 and same_measurement.may_repeat([(place(file).name, begin(file)) for file in texts])
 
 
 def merge_runs(
     members: Sequence[Member], experiment: str, factors: Callable[[Member], Mapping[str, FactorValue]]
-) -> tuple[dict[str, list[Run]], set[str]]:
-    """Return (name of a file → its runs, the names of the files merged into the run of another one)."""
+) -> tuple[dict[str, list[Run]], dict[str, str]]:
+    """Return (name of a file → its runs, name of a file merged into the run of another one → that one)."""
     executions: dict[str, Execution] = {}
     files_by_base: dict[str, list[Member]] = {}
     own: dict[str, list[Parsed]] = {}
+    into: dict[str, str] = {}
     for files in _group_folders(members):
         unique = {compute_digest(file.text.raw): file for file in reversed(files)}.values()
         parts = [part for member in reversed(unique) for part in member.parts]
@@ -140,8 +137,7 @@ def merge_runs(
             own[execution.base.name] = [execution.parsed]
         for part in (part for file in files for part in file.parts) if execution is None else execution.unused:
             own.setdefault(part.name, []).append(part.parsed)
-        _join_elbencho([file.name for file in files], own)
-        _drop_repeated([file.name for file in files], own)
+        into |= _join_accounts([file.name for file in files], own)
     for name, parsed in ((name, parsed) for name, several in own.items() for parsed in several):
         _adopt_list(parsed, name, executions)
     runs: dict[str, list[Run]] = {}
@@ -157,37 +153,21 @@ def merge_runs(
             )
             if member.name in executions:
                 _keep_files(runs[member.name], executions[member.name], member, files_by_base[member.name])
-    return runs, {member.name for member in members if member.understood and member.name not in runs}
+            elif others := [other for other in members if into.get(other.name) == member.name]:
+                _keep_raw(runs[member.name][0], member, others)
+    return runs, {
+        member.name: into.get(member.name, "") for member in members if member.understood and member.name not in runs
+    }
 
 
-def _join_elbencho(names: Sequence[str], own: dict[str, list[Parsed]]) -> None:
-    """Merge what several files of a directory contain of one elbencho execution into one of them."""
-    parts = [(name, part) for name in names for part in own.get(name, ()) if part.tool == "elbencho"]
-    if len({name for name, _ in parts}) < 2:
-        return
-    for name, _ in parts:
-        own[name] = [part for part in own[name] if part.tool != "elbencho"]
-    for name, parsed, others in elbencho_execution.join_executions(parts):
-        own[name].append(parsed)
-        if others:
-            parsed.facts["joined_with"] = sorted(PurePath(other).name for other in others)
-
-
-def _drop_repeated(names: Sequence[str], own: dict[str, list[Parsed]]) -> None:
-    """Drop duplicates of an execution in its own file and in the log of the job: keep that in the file with the fewest.
-    Executions are equal if the tool, the start to the second and each of the numbers are."""
-    first_by_key: dict[object, Parsed] = {}
-    for name in sorted(names, key=lambda file_name: len(own.get(file_name, ()))):
-        unique = []
-        for parsed in own.get(name, ()):
-            key = (parsed.tool, parsed.started_at, tuple((row.operation, row.metric, row.value) for row in parsed.rows))
-            if parsed.started_at and parsed.rows and key in first_by_key:
-                first_by_key[key].adopt_missing(PurePath(name).name, parsed)
-            else:
-                unique.append(parsed)
-                first_by_key[key] = parsed
-        if name in own:
-            own[name] = unique
+def _join_accounts(names: Sequence[str], own: dict[str, list[Parsed]]) -> dict[str, str]:
+    """Merge what several files of a directory say of one measurement into one of them; return these files by the
+    others."""
+    parts = [(name, parsed) for name in names for parsed in own.pop(name, ())]
+    measurements, into = same_measurement.join_directory_accounts(parts)
+    for name, parsed in measurements:
+        own.setdefault(name, []).append(parsed)
+    return into
 
 
 def _group_folders(members: Sequence[Member]) -> list[list[Member]]:
@@ -217,12 +197,13 @@ def _keep_files(runs: Sequence[Run], execution: Execution, base: Member, files: 
     """Store with the first run its source files, and those of its settings."""
     used = {part.name for part in execution.used}
     others = [file for file in files if file is not base and (file.name in used or SETTINGS_FILE.search(file.name))]
-    run = runs[0]
+    _keep_raw(runs[0], base, others)
+    runs[0].facts["import"]["doubles"] = sorted({PurePath(part.name).name for part in execution.doubles})
+
+
+def _keep_raw(run: Run, base: Member, others: Sequence[Member]) -> None:
     run.raw |= {_UNSAFE.sub("_", other.place.name)[-120:].lstrip("."): other.text.raw for other in others}
-    run.facts["import"] |= {
-        "files": {member.place.name: compute_digest(member.text.raw) for member in (base, *others)},
-        "doubles": sorted({PurePath(part.name).name for part in execution.doubles}),
-    }
+    run.facts["import"]["files"] = {member.place.name: compute_digest(member.text.raw) for member in (base, *others)}
 
 
 def _find_information(folder: PurePath, members: Sequence[Member]) -> str:

@@ -11,8 +11,9 @@ from iosonde.core.vocabulary.tool import ValueKind
 
 from .fio_bins import list_latencies, merge_percentiles, read_levels
 from .fio_jobs import LAST_DONE, FioJob, assign_settings, group_parts, is_merged, sum_rates
+from .fio_logs import list_written
 from .fio_text import NOT_STEADY
-from .parsed import Parsed, Row
+from .parsed import Parsed, Row, WrittenPart
 from .reading import (
     Lines,
     build_broken_run,
@@ -21,6 +22,7 @@ from .reading import (
     iter_json_documents,
     list_objects,
     number_from_json,
+    parse_number,
     parse_size,
 )
 from .text import Text
@@ -32,6 +34,7 @@ UNMERGED = Message(
     "percentiles of several threads cannot be combined: each row covers one thread; --output-format=json+ "
     "prints the histograms, group_reporting one for all",
 )
+_MOST_THREADS = 1024  # of one job
 # Share by which fio's total over its servers may differ from their sum.
 _CLIENT_TOLERANCE = 0.01
 _STATISTICS = (("mean", "mean"), ("min", "min"), ("max", "max"), ("stddev", "sd"))
@@ -97,7 +100,24 @@ def _parse_document(value: dict[str, Any], lines: Lines, begin: int, end: int) -
     for job in jobs:
         _add_job(run, job, clients, line)
     _add_client_totals(run, jobs, totals)
+    run.form, run.written = "json", {} if clients else _list_logs(jobs, shared)
     return run
+
+
+def _list_logs(jobs: Sequence[FioJob], shared: dict[str, Any]) -> dict[str, WrittenPart]:
+    """Return the names of the logs that the threads may have written; fio numbers these among all jobs."""
+    parts = [(part, job, rank if job.has_ranks else None) for job in jobs for rank, part in enumerate(job.parts)]
+    written: dict[str, WrittenPart] = {}
+    number = 0
+    for part, job, rank in sorted(parts, key=lambda item: item[0].line):
+        options = {**shared, **get_json_object(part.entry, "job options")}
+        n_jobs = int(parse_number(str(options.get("numjobs", 1))) or 1)
+        n_threads = max(1, n_jobs // len(job.parts))  # group_reporting is not printed
+        for thread in range(number + 1, number + 1 + min(n_threads, _MOST_THREADS)):
+            own = WrittenPart(job.factors, rank, thread)
+            written |= list_written(options, str(part.entry.get("jobname", "")), own, len(parts) * n_threads == 1)
+        number += n_threads
+    return written
 
 
 def _describe_part(run: Parsed, part: _Part, shared: dict[str, Any]) -> tuple[str, int, dict[str, Any], _Part]:
@@ -335,6 +355,8 @@ def _list_jobs(document: dict[str, Any]) -> list[dict[str, Any]]:
 _BAD = re.compile(
     r"fio: terminating on signal|fio: pid=\d+, err=|verify failed|verify: bad|fio: .*(?:error|failed)", re.IGNORECASE
 )
+# A server cannot open the output file, which is the client's: the client writes it.
+_HARMLESS = re.compile(r"fio: output file open error")
 
 
 def _read_outside(text: Text, runs: list[Parsed], begin: int, end: int) -> None:
@@ -345,4 +367,8 @@ def _read_outside(text: Text, runs: list[Parsed], begin: int, end: int) -> None:
     for offset, line in enumerate(text.content[begin : min(end, begin + (1 << 20))].split("\n")):
         if _BAD.search(line[:1000]):
             run = next((run for run in runs if run.rows and run.rows[0].line > first + offset), runs[-1])
-            run.lacks(first + offset, Message("tool-failed", "fio reports: {quote}", quote=line.strip()[:160]))
+            quote = line.strip()[:160]
+            if _HARMLESS.search(line[:1000]):
+                run.warn(first + offset, Message("tool-warning", "fio warns: {quote}", quote=quote))
+            else:
+                run.lacks(first + offset, Message("tool-failed", "fio reports: {quote}", quote=quote))

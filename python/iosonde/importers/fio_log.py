@@ -16,6 +16,7 @@ from typing import Any
 from iosonde.core.message import Message
 from iosonde.core.schema import OPERATION
 
+from .fio_logs import AVERAGES, KIND, LATENCIES
 from .fio_version import AdjacentVersion
 from .operation_log import add_summary_rows, read_number_rows
 from .parsed import LIKELY, PART, WEAK, Claim, Parsed, Row
@@ -25,17 +26,16 @@ NAME = "fio-log"
 HEADLINE = ("bandwidth_sample", "rate_sample", "latency_p99")
 
 _LINE = re.compile(r"\d+, \d+, [012], \d+(?:, \d+){0,3}\s*$")
-_KIND = re.compile(r"_(clat_hist|clat|slat|lat|bw|iops)(?:\.(\d{1,9}))?(?:\.\d+)*\.log", re.IGNORECASE)
 _SAMPLES = {"bw": ("bandwidth", "bytes/s", 1024.0), "iops": ("rate", "operations/s", 1.0)}
 _DIRECTIONS = ("read", "write", "trim")
+_EPOCH_MS = 1e11  # times since 1970 (log_unix_epoch), not since the job began
 _FASTEST_NS = 400.0  # half of all completed reads or writes of a file cannot be faster
-_LATENCIES = {"clat": "completion latency", "slat": "submission latency", "lat": "latency"}
 
 
 def claims(text: Text) -> Claim | None:
     """Recognise the shape of the first lines, and more certainly the file's name."""
     head = [line for line in text.lines[:40] if line.strip()]
-    kind = _KIND.search(PurePath(text.name).name)
+    kind = KIND.search(PurePath(text.name).name)
     if not head or sum(bool(_LINE.match(line)) for line in head) < max(1, 0.6 * len(head)):
         return Claim(LIKELY, 1, "the name of a histogram log") if kind and kind.group(1) == "clat_hist" else None
     return Claim(LIKELY if kind else WEAK, 1, head[0].strip()[:60])
@@ -46,7 +46,7 @@ def parse(text: Text) -> list[Parsed]:
     import numpy as np
 
     run = Parsed()
-    kind = _KIND.search(PurePath(text.name).name)
+    kind = KIND.search(PurePath(text.name).name)
     name = kind.group(1).lower() if kind else ""
     if name == "clat_hist":
         run.lacks(
@@ -58,11 +58,15 @@ def parse(text: Text) -> list[Parsed]:
         return [run]
     if kind:
         job = f" of job {kind.group(2)}" if kind.group(2) else ""
-        run.factors[PART] = f"{_LATENCIES.get(name, _SAMPLES.get(name, (name,))[0])}{job}"
+        run.factors[PART] = f"{LATENCIES.get(name, _SAMPLES.get(name, (name,))[0])}{job}"
     table, lines = read_number_rows(text, 1, max(text.content[: text.content.find("\n")].count(",") + 1, 4), run)
     table, lines = _select_complete_rows(run, table, lines)
     averages = _are_averages(table)
-    if name in _LATENCIES and len(table):
+    run.form = AVERAGES if averages else ""
+    run.last_entry_s = (
+        float(table[-1, 0] - (table[0, 0] if table[0, 0] >= _EPOCH_MS else 0)) / 1e3 if len(table) else 0.0
+    )
+    if name in LATENCIES and len(table):
         table = _values_to_ns(run, name, table, text.adjacent_version)
     values = table[:, 1] if len(table) else np.zeros(0)
     for code, direction in enumerate(_DIRECTIONS):
@@ -71,7 +75,7 @@ def parse(text: Text) -> list[Parsed]:
             _add_values(run, name, direction, values[chosen], lines[chosen], averages)
     if not run.rows:
         run.lacks(1, Message("no-results", "the log holds no line that can be read"))
-    if name in _LATENCIES and _are_averages(table):
+    if name in LATENCIES and _are_averages(table):
         run.warn(
             1,
             Message(
@@ -79,8 +83,8 @@ def parse(text: Text) -> list[Parsed]:
                 "averages of intervals (log_avg_msec), not single operations: log_avg_msec=0 logs these",
             ),
         )
-    elif name in _LATENCIES:
-        run.facts["latency"] = _LATENCIES[name]
+    elif name in LATENCIES:
+        run.facts["latency"] = LATENCIES[name]
         run.cannot_tell(
             Message(
                 "low-resolution", "times are in whole ms: operations within one ms are only in the order of the log"
@@ -133,7 +137,7 @@ def _values_to_ns(run: Parsed, name: str, table: Any, sibling_version: AdjacentV
         Message(
             "assumed-unit",
             "values were read as {reading} in {unit} writes them: {reason}",
-            reading=_LATENCIES[name],
+            reading=LATENCIES[name],
             unit=unit,
             reason=why,
         ),
@@ -167,12 +171,12 @@ def _are_averages(table: Any) -> bool:
 
 
 def _add_values(run: Parsed, name: str, direction: str, values: Any, lines: Any, averages: bool) -> None:
-    if name in _LATENCIES and not averages:
+    if name in LATENCIES and not averages:
         add_summary_rows(run, direction, values / 1e9, lines)
         return
     first, count = int(lines[0]), len(values)
     run.rows.append(Row(direction, "samples", count, "samples", first, count=count))
-    if name not in _SAMPLES and name not in _LATENCIES:
+    if name not in _SAMPLES and name not in LATENCIES:
         run.warn(
             0,
             Message(

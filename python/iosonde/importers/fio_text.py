@@ -78,7 +78,7 @@ class _Reader:
     def _get_run(self, new: bool = False) -> Parsed:
         if not self.runs or (self._done and not self._is_client) or new:
             self.end()
-            self.runs.append(Parsed())
+            self.runs.append(Parsed(form="text"))
             self._done, self._parts, self._announced, self._direction = False, [], {}, ""
         return self.runs[-1]
 

@@ -17,7 +17,8 @@ report"``) repeat the table, and are read only if there is none.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
 
 from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
@@ -25,7 +26,7 @@ from iosonde.core.vocabulary import IOZONE
 
 from .iozone_blocks import Unit, add_excel_rows, parse_unit, read_sheet_lines
 from .iozone_table import OPERATIONS, IozoneTable, list_requested
-from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
+from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row, WrittenPart
 from .reading import date_to_iso, parse_number, parse_size, split_command
 from .text import Text
 
@@ -93,8 +94,17 @@ def claims(text: Text) -> Claim | None:
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed for each execution."""
     if text.raw[:2] == b"\x09\x00":
-        return _parse_lines(enumerate(read_sheet_lines(text.raw), 1), "the sheet")
+        return _parse_sheet(read_sheet_lines(text.raw))
     return _parse_lines(text.numbered(), "the output")
+
+
+def _parse_sheet(lines: Sequence[str]) -> list[Parsed]:
+    """Return the executions of a sheet, whose first cell is the command."""
+    runs = _parse_lines(enumerate(lines, 1), "the sheet")
+    for run in runs:
+        run.form = "sheet"
+        run.facts.setdefault("command", lines[0].strip('" '))
+    return runs
 
 
 def _parse_lines(lines: Iterable[tuple[int, str]], what: str) -> list[Parsed]:
@@ -188,6 +198,7 @@ class _Reader:
         if "-+m" in words:
             run.factors["mode"] = "cluster"
         run.factors |= IOZONE.read_settings(words)
+        run.written = {PurePath(word).name: WrittenPart() for word in words[1:] if word[0] != "-"}
         self._includes |= {word for name, word in (("-c", "close"), ("-e", "fsync")) if name in words}
 
     def _read_switches(self, at: int, line: str) -> None:

@@ -61,6 +61,14 @@ class Row:
     factors: dict[str, FactorValue] | None = None
 
 
+class WrittenPart(NamedTuple):
+    """Part of an execution: the settings that distinguish its rows, its rank, its number among all parts."""
+
+    factors: dict[str, FactorValue] | None = None
+    rank: int | None = None
+    number: int = 0
+
+
 @dataclass
 class Parsed:
     """An execution of the tool. ``missing`` lists in words what an incomplete result lacks.
@@ -69,7 +77,10 @@ class Parsed:
     ``core.schema.OPERATION`` for logs of single operations, ``operation_names`` are the names of its phases.
     ``phase_facts`` are further facts of all phases (``hosts`` of ranks, ``comparable`` clocks), ``unplaced`` the phases
     with unknown offsets. ``invalid`` are the entries of ``missing`` in which the tool itself rejects the execution.
-    ``tool`` is the importer's name, ``headline`` the kinds of metric that it shows first; ``registry`` sets both.
+    ``form`` names the form of the text if the tool has several; ``written`` are names of files that the execution wrote
+    in addition, each with the part of it that they describe; ``last_entry_s`` is the time of a log's last line after
+    its begin. ``tool`` is the importer's name, ``headline`` the kinds of
+    metric that it shows first; ``registry`` sets both.
     """
 
     version: str = ""
@@ -85,6 +96,9 @@ class Parsed:
     operation_names: tuple[str, ...] = ()
     phase_facts: dict[str, Any] = field(default_factory=dict)
     unplaced: tuple[str, ...] = ()
+    form: str = ""
+    written: dict[str, WrittenPart] = field(default_factory=dict)
+    last_entry_s: float = 0.0
     tool: str = ""
     headline: tuple[str, ...] = ()
 

@@ -1,6 +1,7 @@
 """Outcome of an import, by file, as text."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
 from iosonde.campaign.import_files import FileOutcome, Imported
 from iosonde.core.message import spell
@@ -8,7 +9,8 @@ from iosonde.core.words import format_count
 from iosonde.layout.text import escape, table, warning_lines, wrapped
 
 _MAX_ROWS = 20
-_MAX_SOURCES = 5  # files that quote output
+_MAX_SOURCES = 5  # files that quote output, or that others joined
+_MAX_JOINED = 6  # files that joined one other
 
 
 def lines(imported: Imported, store: str) -> Iterator[str]:
@@ -16,10 +18,7 @@ def lines(imported: Imported, store: str) -> Iterator[str]:
     rows = [(row.format, row.files, row.runs, row.incomplete, row.already_there) for row in imported.by_format]
     if rows:
         yield table(("tool", "files", "runs", "incomplete", "already stored"), rows, "lrrrr")
-    if imported.n_joined:
-        yield (
-            f"{format_count(imported.n_joined, 'file')} of these joined the run of another file of the same measurement"
-        )
+    yield from _format_joined([outcome for outcome in imported.outcomes if outcome.joined])
     yield from _format_quoted(imported.quoted)
     failed = imported.failed
     if failed:
@@ -34,6 +33,21 @@ def lines(imported: Imported, store: str) -> Iterator[str]:
         f"{format_count(len(imported.outcomes), 'file')} examined, {format_count(imported.n_runs, 'run')} stored in "
         f"{escape(store)}"
     )
+
+
+def _format_joined(outcomes: Sequence[FileOutcome]) -> Iterator[str]:
+    if not outcomes:
+        return
+    yield f"{format_count(len(outcomes), 'file')} of these joined the run of another file of the same measurement"
+    names: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        if outcome.into:
+            names.setdefault(outcome.into, []).append(PurePath(outcome.file).name)
+    for base, files in list(names.items())[:_MAX_SOURCES]:
+        rest = f" and {len(files) - _MAX_JOINED} more" if len(files) > _MAX_JOINED else ""
+        yield from wrapped(f"{PurePath(base).name}: with {', '.join(files[:_MAX_JOINED])}{rest}", "    ", "  ")
+    if len(names) > _MAX_SOURCES:
+        yield f"  and {len(names) - _MAX_SOURCES} more ({spell.json} lists all)"
 
 
 def _format_quoted(outcomes: Sequence[FileOutcome]) -> Iterator[str]:
