@@ -45,8 +45,8 @@ def test_a_regression_with_its_commits_and_exit_code_1(history):
     for one in made.regressions:
         assert one.ratio.low < 0.92 < one.ratio.high and one.word == "slower"
         days = [history_sample.commit_of(day) for day in range(first_slow - 8, first_slow + 8)]
-        assert days.index(one.surely_before.commit) < days.index(history_sample.commit_of(first_slow))
-        assert days.index(one.surely_after.commit) >= days.index(history_sample.commit_of(first_slow))
+        assert days.index(one.surely_before.subject_commit) < days.index(history_sample.commit_of(first_slow))
+        assert days.index(one.surely_after.subject_commit) >= days.index(history_sample.commit_of(first_slow))
     assert shown(str(history.path))[0] == 1
 
 

@@ -11,7 +11,6 @@ import history_sample
 from iosonde.commands.watch.answer import (
     SeriesChange,
     Watch,
-    WatchedPoint,
     Watching,
     _describe_largest,
     _determine_start,
@@ -92,8 +91,7 @@ def change_of(
     ratio = Estimate(after / before if before else None, None, None, 0.95, 5)
     runs = tuple(StoredRun({"id": f"r{i}", "experiment": "e", "started_at": f"2026-10-0{i}"}) for i in range(1, 3))
     series = WatchedSeries(name, Metric("m", "", better), {}, "", np.ones(2), runs, 2, False, {})
-    points = [WatchedPoint(run.id, "e", run.started_at, "") for run in runs]
-    return SeriesChange(series, *points, *points, *levels, ratio, 0.01, 0.0, 3, True, False, (0, 1, 2), ())
+    return SeriesChange(series, *runs, *runs, *levels, ratio, 0.01, 0.0, 3, True, False, (0, 1, 2), ())
 
 
 @pytest.mark.parametrize(
@@ -147,7 +145,7 @@ def test_a_change_for_the_worse_is_open_while_the_newest_points_are_beyond_the_m
 
 def test_a_row_of_a_table_holds_the_levels_and_both_commits():
     change = change_of(4, 2)
-    surely = [WatchedPoint("r", "e", "2026", commit) for commit in ("abc", "def")]
+    surely = [StoredRun({"facts": {"subject_commit": commit}}) for commit in ("abc", "def")]
     series = replace(change.series, by={"nodes": 2, "operation": "x", "p": 3}, settings="s")
     row = replace(change, series=series, surely_before=surely[0], surely_after=surely[1], open=True).flat()
     none = {f"{side}_{end}": None for side in ("before", "after", "ratio") for end in ("low", "high")}

@@ -62,7 +62,7 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Fi
         for level_estimate, first, last in _iterate_stretches(series, changes)
         if level_estimate.value is not None
     ]
-    breaks = [_build_break(change, places[_find_place(series, change.first_after.run)], divisor) for change in changes]
+    breaks = [_build_break(change, places[_find_place(series, change.first_after.id)], divisor) for change in changes]
     kinds = [kind for kind in (_WORSE, _BETTER) if any(row["series"] == kind[0] for row in breaks)]
     colour = build_legend([name for name, _ in kinds], [hue for _, hue in kinds])
     wide = {"x": where, "x2": {"field": "x2"}}
@@ -104,7 +104,7 @@ def _build_level(estimate: Estimate, divisor: float, unit: str) -> Row:
 
 def _iterate_stretches(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Iterator[tuple[Estimate, int, int]]:
     """Yield (level, first point, last point) between changes; nothing without a change."""
-    starts = [_find_place(series, change.first_after.run) for change in changes]
+    starts = [_find_place(series, change.first_after.id) for change in changes]
     if changes:
         yield changes[0].before, 0, starts[0] - 1
     for place, change in enumerate(changes):

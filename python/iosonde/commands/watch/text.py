@@ -63,7 +63,7 @@ def _format_block(change: SeriesChange) -> Iterator[str]:
 
 def _describe_time(change: SeriesChange) -> str:
     """Return the most likely first point after the change, and the interval of its time."""
-    first_point = f"{change.first_after.started_at[:_DATE]} ({change.first_after.run})"
+    first_point = f"{change.first_after.started_at[:_DATE]} ({change.first_after.id})"
     before, after = (side.started_at[:_DATE] for side in (change.surely_before, change.surely_after))
     return f"{first_point}; after {before}, and not after {after}"
 
