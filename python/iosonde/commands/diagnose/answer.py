@@ -9,6 +9,7 @@ import numpy as np
 from iosonde.answers.answer import Answer
 from iosonde.commands.path_study import PathStudy, find_path_study
 from iosonde.core.errors import InputError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
@@ -141,27 +142,11 @@ class OperationCauses(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per class."""
-        return list(self._iterate_records())
-
-    def _iterate_records(self) -> Iterator[dict[str, Any]]:
-        for group in self.groups:
-            for operation_class in group.classes:
-                first = operation_class.reasons[0].suspect if operation_class.reasons else None
-                yield {
-                    **group.group.flat(),
-                    "class": operation_class.called,
-                    "low_s": operation_class.low_s,
-                    "high_s": operation_class.high_s,
-                    "typical_s": operation_class.typical_s,
-                    "n": operation_class.n,
-                    **operation_class.shares.share.flat("share"),
-                    **operation_class.shares.time_share.flat("time_share"),
-                    **operation_class.shares.cost_s.flat("cost_s"),
-                    "cause": operation_class.cause,
-                    "mechanism": operation_class.reading.mechanism if operation_class.reading else None,
-                    "code": first.code if first else None,
-                    "kappa": first.agreement.kappa if first else None,
-                }
+        return [
+            {**group.group.flat(), **operation_class.flat()}
+            for group in self.groups
+            for operation_class in group.classes
+        ]
 
 
 def parse_bandwidth(text: str | float) -> str | float:
@@ -209,34 +194,23 @@ def _diagnose_groups(
     trials: OperationTrials, level: float, bandwidth: str | float, most: int
 ) -> tuple[tuple[DiagnosedOperations, ...], tuple[str, ...]]:
     """Return (groups that took most time, the most costly first; what was left out)."""
-    counted: dict[OperationGroup, list[LogHistogram]] = {}
-    for group, histogram in trials.histograms():
-        counted.setdefault(group, []).append(histogram)
+    counted = group_by_key(trials.histograms())
     trials.check(counted)
     longest = sorted(counted, key=lambda candidate: -sum(part.total() for part in counted[candidate]))
     density_by_group = {
         group: classify_by_density(merge_histograms(counted[group]), bandwidth) for group in longest[:most]
     }
-    looks_by_group: dict[OperationGroup, list[TrialLook]] = {group: [] for group in density_by_group}
-    for group, look in trials.looks(density_by_group):
-        looks_by_group[group].append(look)
-    done = [
-        _diagnose_group(group, density_by_group[group], looks_by_group[group], counted[group], level)
-        for group in density_by_group
-    ]
-    notes = list(trials.notes)
-    if len(longest) > most:
-        notes.append(
-            Message(
-                "truncated",
-                "{most} of {n_kinds} kinds of operations are shown, those that took most time: "
-                "{spell.metric} chooses others",
-                most=most,
-                n_kinds=len(longest),
-            )
-        )
-    done.sort(key=lambda diagnosed: -(diagnosed.cost.cost_s.value or 0.0))
-    return tuple(done), tuple(notes)
+    looks_by_group = group_by_key(trials.looks(density_by_group))
+    done = (
+        _diagnose_group(group, density, looks_by_group[group], counted[group], level)
+        for group, density in density_by_group.items()
+    )
+    ordered = sorted(done, key=lambda diagnosed: -(diagnosed.cost.cost_s.value or 0.0))
+    template = (
+        "{most} of {n_kinds} kinds of operations are shown, those that took most time: {spell.metric} chooses others"
+    )
+    truncated = [Message("truncated", template, most=most, n_kinds=len(longest))] if len(longest) > most else []
+    return tuple(ordered), (*trials.notes, *truncated)
 
 
 def diagnose_trial(group: OperationGroup, trial: TrialOperations, level: float) -> DiagnosedOperations | None:
@@ -344,7 +318,6 @@ def _build_claims(group: DiagnosedOperations) -> Iterator[UncheckedClaim]:
         )
     for operation_class in group.slow:
         if operation_class.shares.cost_s.value:
-            first = operation_class.reasons[0].suspect.agreement if operation_class.reasons else None
             yield UncheckedClaim(
                 "cause",
                 response,
@@ -352,7 +325,7 @@ def _build_claims(group: DiagnosedOperations) -> Iterator[UncheckedClaim]:
                 operation_class.state,
                 claim=" or ".join(operation_class.explanations),
                 estimate=operation_class.shares.cost_s,
-                p=first.p if first else None,
+                p=operation_class.suspect.agreement.p if operation_class.suspect else None,
             )
 
 
