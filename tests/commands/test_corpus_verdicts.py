@@ -86,8 +86,8 @@ def test_the_metrics_of_many_systems_are_listed_without_the_parts_of_others():
     def rows_of(*names: str) -> list:
         return [((name.split()[0], name.split()[1]), np.array([0])) for name in names]
 
-    def select(kinds: list, systems: list[int], every: bool = False) -> list[str]:
-        return [" ".join(kind) for kind, _ in _select_kinds(kinds, systems, every)]
+    def select(kinds: list, systems: list[int]) -> list[str]:
+        return [" ".join(kind) for kind, _ in _select_kinds(kinds, systems)]
 
     kinds = rows_of(
         "write bandwidth_last_done",
