@@ -61,7 +61,6 @@ class TimeModel(Answer):
 
     conditions: tuple[TimeCondition, ...]
     sizes: tuple[int, ...]
-    observed_s: tuple[float, ...]
     diagnoses: tuple[Diagnosis, ...]
     mixtures: tuple[Mixture | None, ...]
     lines: tuple[ConditionLine, ...]
@@ -167,9 +166,7 @@ def time_model(
         )
     diagnoses = tuple(times.find_nearest_condition(conditions, sizes[0], time) for time in observed)
     mixed = tuple(times.fit_mixture(conditions, sizes[0], time) for time in observed)
-    return TimeModel(
-        tuple(conditions), sizes, observed, diagnoses, mixed, tuple(lines), tuple(groups), tuple(notes), query.level
-    )
+    return TimeModel(tuple(conditions), sizes, diagnoses, mixed, tuple(lines), tuple(groups), tuple(notes), query.level)
 
 
 def _classify_operations(
@@ -186,9 +183,11 @@ def _classify_operations(
     template = "{setting}: only the stored sample of the operations is counted"
     for run in source.runs:
         rows = source.operations(run.id) if run.counts else None
+        if rows is None:
+            continue
         levels = {strip_factor_prefix(name): run.level(name) for name in names}
         setting = [f"{name}={level}" for name, level in levels.items() if level is not None]
-        for phase in run.phases if rows is not None else ():
+        for phase in run.phases:
             own = rows[(rows["phase"] == phase.index) & (rows["status"] == 0) & np.isin(rows["kind"], kinds)]
             if own.size and (chosen is None or phase.operation in chosen):
                 name = ", ".join([phase.operation, *setting])
