@@ -131,6 +131,16 @@ class AtPoints:
     m: int = 1
     robust: bool = False
 
+    def __post_init__(self) -> None:
+        """Raise InputError for a mean of no observation."""
+        if self.m < 1:
+            raise InputError(
+                "out-of-range",
+                "{spell.new:{n_observations}} is below 1",
+                "predict the mean of at least 1 observation",
+                n_observations=self.m,
+            )
+
 
 def regress(
     source: Source, query: ResponseQuery, predicted: AtPoints | None = None, without: Sequence[str] = ()
@@ -141,8 +151,9 @@ def regress(
     chosen, terms = choose_response_and_terms(source, query, lines=True)
 
     def fit_rows(rows: Table, terms: Sequence[str]) -> Regression:
-        m = _check_n_observations(predicted.m)
-        return regressed(rows, chosen.title, terms, query.level, at=predicted.at, m=m, robust=predicted.robust)
+        return regressed(
+            rows, chosen.title, terms, query.level, at=predicted.at, m=predicted.m, robust=predicted.robust
+        )
 
     response, terms, regression = fit_separable_terms(chosen, terms, partial(fit_rows, chosen.rows))
     reduced_fit = _fit_without_rows(response.rows, regression, without, terms, fit_rows) if without else None
@@ -180,7 +191,7 @@ def regress_from_sums(
 ) -> LeastSquares:
     """Regress from the sums that a publication prints. Raises InputError naming the key."""
     predicted = predicted or AtPoints()
-    sums_regression = regress_sums(sums, level, at=predicted.at, m=_check_n_observations(predicted.m), source=source)
+    sums_regression = regress_sums(sums, level, at=predicted.at, m=predicted.m, source=source)
     return LeastSquares(sums_regression, besides=Besides(rows=not_applicable(*REQUIRED["slope"])))
 
 
@@ -327,14 +338,3 @@ def _describe_single_slope(regression: Regression, tested: CorrectedSlope, numbe
         return f"{small if tested.is_equal else open_}: a step of 1 adds {sure}."
     step = f"A step of 1 in {slope.name} adds {number(slope.estimate)} to {regression.response}"
     return f"{step}, {sure}; R² = {regression.fit.r2:.2f}."
-
-
-def _check_n_observations(m: int) -> int:
-    if m < 1:
-        raise InputError(
-            "out-of-range",
-            "{spell.new:{n_observations}} is below 1",
-            "predict the mean of at least 1 observation",
-            n_observations=m,
-        )
-    return m
