@@ -18,7 +18,6 @@ from iosonde.data.source import Source
 from iosonde.explain import readings
 from iosonde.explain.causes import s410_trials
 from iosonde.explain.causes.s413_drift import FastDrift, estimate_fast_class_drift
-from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses, classify_by_density
 from iosonde.explain.cost import Cost, estimate_class_shares, estimate_slow_class_cost
 from iosonde.explain.places import profile_class_by_place, sum_place_counts
@@ -26,7 +25,7 @@ from iosonde.explain.readings import Reading, Times, interpret_suspects, list_ex
 from iosonde.explain.seen import in_memory
 from iosonde.explain.seen.drawn import DrawnOperations
 from iosonde.explain.seen.group import OperationGroup, OperationTrials, TrialLook, TrialOperations
-from iosonde.explain.seen.in_memory import Reason, select_reasons
+from iosonde.explain.seen.in_memory import select_reasons
 from iosonde.stats.assumptions import AssumptionCheck, fails, holds, judge
 from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merge_histograms
@@ -231,36 +230,11 @@ def _diagnose_group(
     level: float,
 ) -> DiagnosedOperations:
     accounts = [look.account for look in looks]
-    shares = estimate_class_shares(accounts, density, level)
-    where = sum_place_counts([look.places for look in looks])
-    bounds = (density.ends_ns[0], *density.bounds_ns, density.ends_ns[1])
-    counts = np.sum([account.counts.sum(axis=0) for account in accounts], axis=0)
-    class_reasons = [
-        tuple(
-            select_reasons(
-                [look.suspects.get(place, []) for look in looks], _find_suspects_between_trials(looks, density, place)
-            )
-        )
-        for place in range(density.count)
-    ]
-    classes = tuple(
-        OperationClass(
-            get_class_label(density, place),
-            bounds[place] / 1e9,
-            bounds[place + 1] / 1e9,
-            density.typical_ns[place] / 1e9,
-            int(counts[place]),
-            shares[place],
-            profile_class_by_place(where, place),
-            class_reasons[place],
-            *_interpret_causes(class_reasons[place], _build_times(group, density, place, looks)),
-        )
-        for place in range(density.count)
-    )
+    classes = tuple(_iterate_classes(group, density, looks, level))
     return DiagnosedOperations(
         group,
         len(looks),
-        int(counts.sum()),
+        sum(operation_class.n for operation_class in classes),
         sum(look.failed for look in looks),
         classes,
         density,
@@ -274,24 +248,43 @@ def _diagnose_group(
     )
 
 
-def _interpret_causes(causes: Sequence[Reason], times: Times) -> tuple[Reading | None, tuple[str, ...]]:
-    suspects = [reason.suspect for reason in causes]
-    return interpret_suspects(suspects, times), list_explanations(suspects, times)
-
-
-def _build_times(group: OperationGroup, density: DensityClasses, place: int, looks: Sequence[TrialLook]) -> Times:
-    first = looks[0]
-    return Times(
-        group.kind,
-        group.size,
-        density.typical_ns[density.fast] / 1e9,
-        density.typical_ns[place] / 1e9,
-        first.path,
-        first.servers,
-        first.all_operations.sent if first.all_operations else None,
-        len(looks),
-        first.local,
-    )
+def _iterate_classes(
+    group: OperationGroup, density: DensityClasses, looks: Sequence[TrialLook], level: float
+) -> Iterator[OperationClass]:
+    accounts, names, first = [look.account for look in looks], [look.trial for look in looks], looks[0]
+    totals = [account.counts.sum() for account in accounts]
+    shares = estimate_class_shares(accounts, density, level)
+    where = sum_place_counts([look.places for look in looks])
+    bounds = (density.ends_ns[0], *density.bounds_ns, density.ends_ns[1])
+    counts = np.sum([account.counts.sum(axis=0) for account in accounts], axis=0)
+    for place in range(density.count):
+        slow = [account.counts[:, place].sum() for account in accounts]
+        between = s410_trials.find_suspect_trials(place, names, slow, totals) if place > density.fast else []
+        reasons = tuple(select_reasons([look.suspects.get(place, []) for look in looks], between))
+        suspects = [reason.suspect for reason in reasons]
+        times = Times(
+            group.kind,
+            group.size,
+            density.typical_ns[density.fast] / 1e9,
+            density.typical_ns[place] / 1e9,
+            first.path,
+            first.servers,
+            first.all_operations.sent if first.all_operations else None,
+            len(looks),
+            first.local,
+        )
+        yield OperationClass(
+            get_class_label(density, place),
+            bounds[place] / 1e9,
+            bounds[place + 1] / 1e9,
+            density.typical_ns[place] / 1e9,
+            int(counts[place]),
+            shares[place],
+            profile_class_by_place(where, place),
+            reasons,
+            interpret_suspects(suspects, times),
+            list_explanations(suspects, times),
+        )
 
 
 def _interpret_all_operations(looks: Sequence[TrialLook]) -> Reading | None:
@@ -335,14 +328,3 @@ def _check_explanations(claim: UncheckedClaim) -> tuple[AssumptionCheck, ...]:
         return holds("goes-together")
     why = Message("several-causes", "{causes} explain it equally well", causes=claim.claim)
     return (fails("goes-together", VerdictState.NOT_SEPARABLE, why),)
-
-
-def _find_suspects_between_trials(looks: Sequence[TrialLook], density: DensityClasses, place: int) -> list[Suspect]:
-    if place <= density.fast:
-        return []
-    return s410_trials.find_suspect_trials(
-        place,
-        [look.trial for look in looks],
-        [look.account.counts[:, place].sum() for look in looks],
-        [look.account.counts.sum() for look in looks],
-    )
