@@ -61,6 +61,13 @@ def test_terms_that_follow_from_each_other_otherwise_are_refused():
         iosonde.regress(rows, on=["log2(n)", "log2(double)"])
 
 
+def test_a_number_and_its_square_are_kept_where_other_columns_go_together():
+    answer = iosonde.regress(
+        aliased(pool=TWIN, n=[1, 2, 3, 4] * 2, square=[1, 4, 9, 16] * 2), on=["pool", "device", "n", "square"]
+    )
+    assert list(answer.answer.regression.terms) == ["pool", "n", "square"]
+
+
 def test_one_or_both_of_two_columns_that_go_together_have_an_effect():
     answers = [iosonde.regress(aliased(pool=TWIN[:4] + pools)) for pools in (TWIN[4:], ["p2"] * 3 + ["p1"])]
     assert ["one or both" in answer.answer.sentence for answer in answers] == [True, False]

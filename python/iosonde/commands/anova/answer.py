@@ -18,10 +18,10 @@ from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
-from iosonde.stats.assumptions import AssumptionCheck, fails, holds, judge, list_withdrawn_subjects
+from iosonde.stats.assumptions import fails, holds, judge, list_withdrawn_subjects
 from iosonde.stats.estimate.multiple import adjust_by_holm
 from iosonde.stats.regression import strata
-from iosonde.stats.regression.anova import Anova, VariationSource
+from iosonde.stats.regression.anova import Anova
 from iosonde.stats.regression.anova import compute_anova as allocated
 from iosonde.stats.regression.effect_types import (
     CheckedClaim,
@@ -91,16 +91,14 @@ class AnalysisOfVariance(Answer):
                     p=p,
                     family=family,
                 ),
-                (*_check_error(term), *holds("bring-ups", "few-trials")),
+                (
+                    *([fails("bring-ups", VerdictState.NOT_TESTED)] if term.p is None and not term.df_error else []),
+                    *holds("bring-ups", "few-trials"),
+                ),
             )
             for term, p in zip(terms, adjust_by_holm(p_values), strict=False)
         )
         return (*list_effect_claims(table.response, effects), *others)
-
-
-def _check_error(term: VariationSource) -> tuple[AssumptionCheck, ...]:
-    lacks_bring_ups = term.p is None and not term.df_error
-    return (fails("bring-ups", VerdictState.NOT_TESTED),) if lacks_bring_ups else ()
 
 
 def _classify_effect(adjusted: float | None, level: float) -> VerdictState:

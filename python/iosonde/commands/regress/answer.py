@@ -12,7 +12,7 @@ import numpy as np
 from iosonde.answers.answer import Answer
 from iosonde.answers.besides import Besides, adjust_for_columns
 from iosonde.answers.caveats import list_caveats
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.json_integers import parse_json_integer
 from iosonde.core.message import Message
@@ -50,6 +50,7 @@ from .slopes import CorrectedSlope, collect_other_p_values, correct_slopes, warn
 # Findings that put every slope in doubt.
 _DOUBTS = {"S301": "lack-of-fit", "S304": "dependent", "S311": "bring-ups"}
 _SUMS_HINT = 'write {{"n": 44, "sum_x": 157, …}}'
+_ALIASED = "aliased-terms"
 FitT = TypeVar("FitT")
 
 
@@ -228,11 +229,9 @@ def choose_response_and_terms(
             title=response.title,
         )
     response = response.with_scattered() if lines else response
-    response, terms = (
-        (response, list(source.apart(query.on)))
-        if query.on
-        else _leave_out_terms(response, response.names, _find_confounded_factors(response))
-    )
+    follows = {} if query.on else find_confounded(response.rows, response.names)
+    confounded = {name: other for name, other in follows.items() if not is_separable(response.rows, name, other)}
+    response, terms = _leave_out_terms(response, source.apart(query.on) or response.names, confounded)
     if not terms:
         raise InputError(
             "nothing-varies", "{name} has no factor that varies", "name predictors with {spell.on}", name=source.name
@@ -248,18 +247,22 @@ def fit_separable_terms(
     try:
         return response, terms, fit(terms)
     except DataError as error:
-        columns = [name for name in terms if name in response.rows.columns]
-        confounded = find_confounded(response.rows, columns)
-        if error.code != "aliased-terms" or not confounded or len(columns) < len(terms):
+        are_columns = error.code == _ALIASED and all(name in response.rows.columns for name in terms)
+        follows = find_confounded(response.rows, terms) if are_columns else {}
+        confounded = {name: other for name, other in follows.items() if _are_aliased(fit, [other, name])}
+        if not confounded:
             raise
     response, terms = _leave_out_terms(response, terms, confounded)
     return response, terms, fit(terms)
 
 
-def _find_confounded_factors(response: Response) -> dict[str, str]:
-    """Return factor → the one that it follows from, if nothing separates them."""
-    confounded = find_confounded(response.rows, response.names)
-    return {name: other for name, other in confounded.items() if not is_separable(response.rows, name, other)}
+def _are_aliased(fit: Callable[[Sequence[str]], object], terms: Sequence[str]) -> bool:
+    """Return whether a fit of these terms alone cannot separate them: a line and its square can be."""
+    try:
+        fit(terms)
+    except IosondeError as error:
+        return error.code == _ALIASED
+    return False
 
 
 def _leave_out_terms(
