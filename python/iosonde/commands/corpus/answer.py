@@ -2,7 +2,7 @@
 the place of one's own result. Runs of one system belong together: each system counts once, and every interval is over
 systems."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -212,19 +212,15 @@ def _group_rows_by_metric(rows: Table, operations: Sequence[str]) -> list[_Kind]
     return sorted(kinds, key=lambda entry: int(entry[1][0]))
 
 
-def _list_warnings(source: Source, rows: Table, work: Systems) -> list[str]:
-    warnings = []
-    run_ids = {str(run) for run in rows.columns["run"].values}
-    if text := describe_included_incomplete([run for run in source.runs if run.id in run_ids]):
-        warnings.append(text)
-    if work.per:
-        first = np.unique(rows.columns["run"].values.astype(str), return_index=True)[1]
-        lacking = int(np.sum(~np.isfinite(work.size[first])))
-        if lacking:
-            template = "{runs} of {n_runs} lack {per} and are not in rates per {unit}: {spell.per:none} includes them"
-            values = {"runs": format_count(lacking, "run"), "n_runs": len(first), "per": work.per}
-            warnings.append(Message("missing-size", template, unit=work.per.removesuffix("s"), **values))
-    return warnings
+def _list_warnings(source: Source, rows: Table, work: Systems) -> Iterator[str]:
+    run_ids, first = np.unique(rows.columns["run"].values.astype(str), return_index=True)
+    known = set(run_ids.tolist())
+    if text := describe_included_incomplete([run for run in source.runs if run.id in known]):
+        yield text
+    if work.per and (lacking := int(np.sum(~np.isfinite(work.size[first])))):
+        template = "{runs} of {n_runs} lack {per} and are not in rates per {unit}: {spell.per:none} includes them"
+        values = {"runs": format_count(lacking, "run"), "n_runs": len(first), "per": work.per}
+        yield Message("missing-size", template, unit=work.per.removesuffix("s"), **values)
 
 
 def _compute_spread(phase: CorpusPhase) -> float:
