@@ -80,14 +80,14 @@ class Difference:
     def what(self, part: DifferencePart) -> str:
         """Describe a part: what changes on the way from A to B."""
         a, b = self.split.a.clock, self.split.b.clock
-        if part.names == (UNITS,):
-            return f"units: {get_printed_unit(self.split.a)} as {get_printed_unit(self.split.b)}"
-        if part.names == (REST,):
-            return "the rest (see below)"
-        if part.names == (STOPS,):
-            return f"clock: {_ENDS[part.clock.stops]}"
-        if part.names == (STEP,):
-            return "time in whole ms" if b.step_ns else "time not in whole ms"
+        alone = {
+            (UNITS,): f"units: {get_printed_unit(self.split.a)} as {get_printed_unit(self.split.b)}",
+            (REST,): "the rest (see below)",
+            (STOPS,): f"clock: {_ENDS.get(part.clock.stops)}",
+            (STEP,): "time in whole ms" if b.step_ns else "time not in whole ms",
+        }
+        if part.names in alone:
+            return alone[part.names]
         gone = [name for name in part.names if name in PARTS and name in a.inside]
         come = [name for name in part.names if name in PARTS and name not in a.inside]
         moved = (("outside", gone), ("inside", come))
