@@ -9,7 +9,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.metrics import describe_change
 from iosonde.core.stored import StoredRun
-from iosonde.core.types import Better, Estimate
+from iosonde.core.types import Better
 from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import format_count, format_decimals
 from iosonde.data.query import ResponseQuery
@@ -36,8 +36,8 @@ class Watching:
 @dataclass(frozen=True)
 class SeriesChange:
     """A change of one series, most likely between the runs ``last_before`` and ``first_after``, and almost surely
-    between ``surely_before`` and ``surely_after``: the first ones of the points next to it. ``detection_delay``: number
-    of points after it needed to see it. ``new``: judged by this look. ``open``: it is for the worse, and the newest
+    between ``surely_before`` and ``surely_after``: the first ones of the points next to it. ``levels`` before and after
+    it, ``split``: its place and its test. ``new``: judged by this look. ``open``: it is for the worse, and the newest
     points are not back at the level before. ``places``: in the series, the first point before it, the first one after
     it, and their end."""
 
@@ -46,12 +46,8 @@ class SeriesChange:
     first_after: StoredRun
     surely_before: StoredRun
     surely_after: StoredRun
-    before: Estimate
-    after: Estimate
-    ratio: Estimate
-    p: float
-    correlation: float
-    detection_delay: int
+    levels: BeforeAfter
+    split: Break
     new: bool
     open: bool
     places: tuple[int, int, int]
@@ -60,7 +56,7 @@ class SeriesChange:
     @property
     def is_rise(self) -> bool:
         """Return whether the level rose. The ratio is unknown after a level of 0."""
-        return (self.after.value or 0.0) > (self.before.value or 0.0)
+        return (self.levels.after.value or 0.0) > (self.levels.before.value or 0.0)
 
     @property
     def verdict(self) -> str:
@@ -82,8 +78,8 @@ class SeriesChange:
             VerdictState.DIFFERENT,
             Direction.UP if self.is_rise else Direction.DOWN,
             "open" if self.open else "",
-            self.ratio,
-            self.p,
+            self.levels.ratio,
+            self.split.p,
         )
 
     @property
@@ -110,12 +106,12 @@ class SeriesChange:
             "first_after": _describe_run(self.first_after),
             "surely_before": _describe_run(self.surely_before),
             "surely_after": _describe_run(self.surely_after),
-            "before": self.before.to_json(),
-            "after": self.after.to_json(),
-            "ratio": self.ratio.to_json(),
-            "p": self.p,
-            "autocorrelation": self.correlation,
-            "seen_after": self.detection_delay,
+            "before": self.levels.before.to_json(),
+            "after": self.levels.after.to_json(),
+            "ratio": self.levels.ratio.to_json(),
+            "p": self.split.p,
+            "autocorrelation": self.split.correlation,
+            "seen_after": self.split.n_until_detected,
             "verdict": self.verdict,
             "word": self.word,
             "new": self.new,
@@ -133,11 +129,11 @@ class SeriesChange:
             "run": self.first_after.id,
             "commit_before": self.surely_before.subject_commit,
             "commit_after": self.surely_after.subject_commit,
-            **self.before.flat("before"),
-            **self.after.flat("after"),
-            **self.ratio.flat("ratio"),
-            "p": self.p,
-            "seen_after": self.detection_delay,
+            **self.levels.before.flat("before"),
+            **self.levels.after.flat("after"),
+            **self.levels.ratio.flat("ratio"),
+            "p": self.split.p,
+            "seen_after": self.split.n_until_detected,
             "verdict": self.verdict,
             "new": self.new,
             "open": self.open,
@@ -324,12 +320,8 @@ def _iterate_changes(
             runs[each.at],
             runs[each.first - 1],
             runs[each.last],
-            levels.before,
-            levels.after,
-            levels.ratio,
-            each.p,
-            each.correlation,
-            each.n_until_detected,
+            levels,
+            each,
             runs[each.at].started_at >= start if start else each.at >= series.values.size - search.newest,
             _is_open(series, levels, ends[-2], search),
             (begin, each.at, end),
@@ -386,7 +378,7 @@ def _describe_series(series: WatchedSeries) -> dict[str, Any]:
 
 
 def _compute_change_size(change: SeriesChange) -> float:
-    ratio = change.ratio.value
+    ratio = change.levels.ratio.value
     return max(ratio, 1 / ratio) if ratio is not None and ratio > 0 else float("inf")
 
 
@@ -399,7 +391,7 @@ def _describe_open(older: Sequence[SeriesChange], noun: str) -> str:
 
 def _describe_largest(regressions: Sequence[SeriesChange]) -> str:
     worst = max(regressions, key=_compute_change_size)
-    ratio = worst.ratio.value
+    ratio = worst.levels.ratio.value
     if ratio is None:
         return f"{worst.series.title} is {worst.word} than 0"
     return f"{worst.series.title} is {format_decimals(100 * abs(ratio - 1), 1)} % {worst.word}"

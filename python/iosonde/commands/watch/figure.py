@@ -106,10 +106,10 @@ def _iterate_stretches(series: WatchedSeries, changes: Sequence[SeriesChange]) -
     """Yield (level, first point, last point) between changes; nothing without a change."""
     starts = [_find_place(series, change.first_after.id) for change in changes]
     if changes:
-        yield changes[0].before, 0, starts[0] - 1
+        yield changes[0].levels.before, 0, starts[0] - 1
     for place, change in enumerate(changes):
         last = starts[place + 1] - 1 if place + 1 < len(starts) else len(series.runs) - 1
-        yield change.after, starts[place], last
+        yield change.levels.after, starts[place], last
 
 
 def _find_place(series: WatchedSeries, run: str) -> int:
@@ -118,4 +118,5 @@ def _find_place(series: WatchedSeries, run: str) -> int:
 
 def _build_break(change: SeriesChange, x: str | int, divisor: float) -> Row:
     kind = _WORSE if change.verdict == "worse" else _BETTER
-    return {"x": x, "series": kind[0], "tip": f"{change.word}, p = {format_significant(change.p, 2)}\n{change.cause}"}
+    p = format_significant(change.split.p, 2)
+    return {"x": x, "series": kind[0], "tip": f"{change.word}, p = {p}\n{change.cause}"}
