@@ -6,7 +6,7 @@ import declared_sample
 import numpy as np
 import pytest
 
-from iosonde.commands.anova.answer import AnalysisOfVariance, SumsOfSquares, anova, describe_explanatory_terms
+from iosonde.commands.anova.answer import AnalysisOfVariance, SumsOfSquares, anova
 from iosonde.commands.rank.answer import rank
 from iosonde.core.errors import InputError
 from iosonde.core.table import build_table
@@ -100,7 +100,7 @@ def test_a_response_that_leaves_no_error_is_not_said_to_lack_bring_ups():
     y = [824.1, 824.1, 1647.0, 1647.0, 842.7, 842.7, 1666.0, 1666.0]
     table = build_table({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": y})
     made = allocated(table, "y", ["fs*nodes"], 0.95)
-    assert made.warnings == (NO_ERROR,) and "bring-ups" not in describe_explanatory_terms(made)
+    assert made.warnings == (NO_ERROR,) and "bring-ups" not in AnalysisOfVariance(made).sentence
 
 
 def test_every_command_says_one_verdict_of_one_family(tmp_path):

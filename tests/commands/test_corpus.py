@@ -40,6 +40,11 @@ def test_each_system_counts_once_and_names_of_two_institutions_are_two(place):
     assert by_name.systems == sample.SYSTEMS - 1  # two are called scratch
 
 
+def test_rare_metrics_and_parts_of_phases_are_listed_if_all_are_asked_for(place):
+    made, every = asked(place), asked(place, HowCorpus(every=True))
+    assert every.rare == 0 and len(every.phases) == len(made.phases) + made.rare
+
+
 def test_handing_in_again_does_not_move_the_corpus(tmp_path, place):
     once = asked(sample.write(tmp_path / "s", sample.corpus(many=1)))
     many = asked(place)

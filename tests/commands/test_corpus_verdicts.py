@@ -86,8 +86,8 @@ def test_the_metrics_of_many_systems_are_listed_without_the_parts_of_others():
     def rows_of(*names: str) -> list:
         return [((name.split()[0], name.split()[1]), np.array([0])) for name in names]
 
-    def select(kinds: list, systems: list[int], every: bool = False) -> list[str]:
-        return [" ".join(kind) for kind, _ in _select_kinds(kinds, systems, every)]
+    def select(kinds: list, systems: list[int]) -> list[str]:
+        return [" ".join(kind) for kind, _ in _select_kinds(kinds, systems)]
 
     kinds = rows_of(
         "write bandwidth_last_done",
@@ -103,7 +103,6 @@ def test_the_metrics_of_many_systems_are_listed_without_the_parts_of_others():
     assert select(kinds, [20, 20, 20, 20, 20, 10]) == [*listed, "x y"]
     assert select(kinds, [1, 1, 1, 1, 1, 1]) == [*listed, "x y"], "no more than there are"
     assert select(kinds, [6, 6, 6, 6, 6, LEAST - 1]) == listed and select(kinds, [6] * 5 + [LEAST])[-1] == "x y"
-    assert len(select(kinds, [20, 1, 1, 1, 1, 1], every=True)) == 6
 
 
 def test_rows_are_grouped_by_metric_in_the_order_of_the_tool():

@@ -6,9 +6,10 @@ import pandas as pd
 import pytest
 
 import iosonde
+from iosonde.core.errors import DataError
 from iosonde.data.roles import guess_roles
 from iosonde.data.tables import table_from_memory
-from messages import codes
+from messages import codes, raises
 
 
 def aliased(**more: list[object]) -> pd.DataFrame:
@@ -42,6 +43,34 @@ def test_the_slope_of_a_column_that_follows_from_a_finer_one_is_left_out():
     answer = iosonde.regress(aliased(pool=NESTED)).to_dict()
     assert {name.partition("[")[0] for verdict in answer["verdicts"] for name in verdict["subject"]} == {"pool"}
     assert "confounded" in codes(answer["warnings"])
+
+
+@pytest.mark.parametrize(("pool", "term"), [(TWIN, "device"), (NESTED, "pool")])
+def test_named_columns_that_go_together_are_answered_for_as_the_default_is(pool, term):
+    rows = aliased(pool=pool)
+    for command in (iosonde.anova, iosonde.regress):
+        asked, default = (command(rows, on=on).to_dict() for on in (["device", "pool"], None))
+        states = [{tuple(one["subject"]): one["state"] for one in answer["verdicts"]} for answer in (asked, default)]
+        assert states[0] == states[1] and "confounded" in codes(asked["warnings"])
+    assert list(iosonde.regress(rows, on=["device", "pool"]).answer.regression.terms) == [term]
+
+
+def test_terms_that_follow_from_each_other_otherwise_are_refused():
+    rows = aliased(n=[1, 2] * 4, double=[2, 4] * 4)
+    with raises("aliased-terms", DataError):
+        iosonde.regress(rows, on=["log2(n)", "log2(double)"])
+
+
+def test_a_number_and_its_square_are_kept_where_other_columns_go_together():
+    answer = iosonde.regress(
+        aliased(pool=TWIN, n=[1, 2, 3, 4] * 2, square=[1, 4, 9, 16] * 2), on=["pool", "device", "n", "square"]
+    )
+    assert list(answer.answer.regression.terms) == ["pool", "n", "square"]
+
+
+def test_one_or_both_of_two_columns_that_go_together_have_an_effect():
+    answers = [iosonde.regress(aliased(pool=TWIN[:4] + pools)) for pools in (TWIN[4:], ["p2"] * 3 + ["p1"])]
+    assert ["one or both" in answer.answer.sentence for answer in answers] == [True, False]
 
 
 def looped() -> pd.DataFrame:

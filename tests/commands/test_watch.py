@@ -43,10 +43,10 @@ def test_a_regression_with_its_commits_and_exit_code_1(history):
     assert {one.series.by["nodes"] for one in made.regressions} == {1, 2} and all(one.new for one in made.regressions)
     first_slow = history_sample.DAYS - history_sample.BEFORE_END
     for one in made.regressions:
-        assert one.ratio.low < 0.92 < one.ratio.high and one.word == "slower"
+        assert one.levels.ratio.low < 0.92 < one.levels.ratio.high and one.word == "slower"
         days = [history_sample.commit_of(day) for day in range(first_slow - 8, first_slow + 8)]
-        assert days.index(one.surely_before.commit) < days.index(history_sample.commit_of(first_slow))
-        assert days.index(one.surely_after.commit) >= days.index(history_sample.commit_of(first_slow))
+        assert days.index(one.surely_before.subject_commit) < days.index(history_sample.commit_of(first_slow))
+        assert days.index(one.surely_after.subject_commit) >= days.index(history_sample.commit_of(first_slow))
     assert shown(str(history.path))[0] == 1
 
 

@@ -11,7 +11,6 @@ import history_sample
 from iosonde.commands.watch.answer import (
     SeriesChange,
     Watch,
-    WatchedPoint,
     Watching,
     _describe_largest,
     _determine_start,
@@ -25,7 +24,7 @@ from iosonde.core.types import Better, Estimate, Metric
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.stats.changes.find import BeforeAfter, Search
+from iosonde.stats.changes.find import BeforeAfter, Break, Search
 from messages import raises
 
 pytestmark = pytest.mark.slow  # stores of 100 nights are written
@@ -88,12 +87,12 @@ def test_a_change_is_compared_by_all_points_next_to_it(tmp_path):
 def change_of(
     before: float | None, after: float | None, better: Better = Better.HIGHER, name: str = "x"
 ) -> SeriesChange:
-    levels = [Estimate(value, None, None, 0.95, 5) for value in (before, after)]
-    ratio = Estimate(after / before if before else None, None, None, 0.95, 5)
+    numbers = (before, after, after / before if before else None)
+    levels = BeforeAfter(*(Estimate(value, None, None, 0.95, 5) for value in numbers))
     runs = tuple(StoredRun({"id": f"r{i}", "experiment": "e", "started_at": f"2026-10-0{i}"}) for i in range(1, 3))
     series = WatchedSeries(name, Metric("m", "", better), {}, "", np.ones(2), runs, 2, False, {})
-    points = [WatchedPoint(run.id, "e", run.started_at, "") for run in runs]
-    return SeriesChange(series, *points, *points, *levels, ratio, 0.01, 0.0, 3, True, False, (0, 1, 2), ())
+    split = Break(0, 2, 1, 0.01, 0.0, 1, 1, 3)
+    return SeriesChange(series, *runs, *runs, levels, split, True, False, (0, 1, 2), ())
 
 
 @pytest.mark.parametrize(
@@ -140,14 +139,13 @@ def test_a_change_for_the_worse_is_open_while_the_newest_points_are_beyond_the_m
 ):
     change = change_of(before, after, better)
     series = replace(change.series, values=np.array([before] * 5 + newest))
-    levels = BeforeAfter(change.before, change.after, change.ratio)
-    assert _is_open(series, levels, 5, Search(share=0.03, newest=3)) is is_open
-    assert _is_open(series, levels, 2, Search(share=0.03, newest=2)) is is_open, "the newest points alone"
+    assert _is_open(series, change.levels, 5, Search(share=0.03, newest=3)) is is_open
+    assert _is_open(series, change.levels, 2, Search(share=0.03, newest=2)) is is_open, "the newest points alone"
 
 
 def test_a_row_of_a_table_holds_the_levels_and_both_commits():
     change = change_of(4, 2)
-    surely = [WatchedPoint("r", "e", "2026", commit) for commit in ("abc", "def")]
+    surely = [StoredRun({"facts": {"subject_commit": commit}}) for commit in ("abc", "def")]
     series = replace(change.series, by={"nodes": 2, "operation": "x", "p": 3}, settings="s")
     row = replace(change, series=series, surely_before=surely[0], surely_after=surely[1], open=True).flat()
     none = {f"{side}_{end}": None for side in ("before", "after", "ratio") for end in ("low", "high")}

@@ -9,16 +9,13 @@ COVARIATE_UNSEEN = "truth: a number that varies and differs between the groups i
 POOLED_SPREAD = "truth A5: one variance is pooled over settings with unequal counts and spread; compare has Welch's"
 NOT_ASKED = "truth A3: a setting that varies and was not asked about is pooled without a word"
 EPISODE_UNSEEN = "a level that comes back after 20 nights is not found, or only as a change in the other direction"
-NOT_CORRECTED = "a slope is different by its own interval, although the family says how many tests there are"
 WEIGHTS_ESTIMATED = "weights from 12 trials of a block count as known"
 
 # (command, truth) → the review that describes it.
 PENDING: dict[tuple[str, str], str] = {
     **{(command, "lord"): COVARIATE_UNSEEN for command in ("summary", "rank", "report", "anova", "advise")},
-    ("regress", "no slope; cv 20 and 5 %, n = 4 and 16"): POOLED_SPREAD,
     ("anova", "no effect; a block of days, weighted"): WEIGHTS_ESTIMATED,
     ("advise", "none is better; cv 20 and 5 %, n = 4 and 16"): POOLED_SPREAD,
-    ("regress", "x rises by 0; terms that correlate 0"): NOT_CORRECTED,
     ("scale", "linear; requests are larger at few nodes, and not asked about"): NOT_ASKED,
     **{("watch", f"{ratio} × from night 20 to 40; cv 3 %"): EPISODE_UNSEEN for ratio in ("0.8", "1.25")},
 }

@@ -29,6 +29,13 @@ def find_groups(rows: Table, names: Sequence[str]) -> tuple[tuple[str, ...], ...
     return tuple(tuple(group) for group in groups if len(group) > 1)
 
 
+def find_confounded(rows: Table, names: Sequence[str]) -> dict[str, str]:
+    """Return each column that always changes with another one, or follows from it → that one."""
+    twins = {name: group[0] for group in find_groups(rows, names) for name in group[1:]}
+    nested = find_nested(rows, [name for name in names if name not in twins])
+    return twins | {name: others[0] for name, others in nested.items()}
+
+
 def find_nested(rows: Table, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
     """Return column → columns with more levels, each of which determines its level."""
     n_levels = {name: len(rows.groups([name])) for name in names}

@@ -1,14 +1,15 @@
 """Which factors the variation of a response belongs to: sums of squares, shares, F and p."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 from iosonde.answers.answer import Answer
 from iosonde.answers.besides import Besides, adjust_for_other_factors, list_varying_columns
 from iosonde.answers.caveats import list_caveats
 from iosonde.answers.trials import estimate_tested_effects
-from iosonde.commands.regress.answer import choose_response_and_terms
+from iosonde.commands.regress.answer import choose_response_and_terms, fit_separable_terms
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.table import Table
@@ -17,10 +18,10 @@ from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
-from iosonde.stats.assumptions import AssumptionCheck, fails, holds, judge, list_withdrawn_subjects
+from iosonde.stats.assumptions import fails, holds, judge, list_withdrawn_subjects
 from iosonde.stats.estimate.multiple import adjust_by_holm
 from iosonde.stats.regression import strata
-from iosonde.stats.regression.anova import Anova, VariationSource
+from iosonde.stats.regression.anova import Anova
 from iosonde.stats.regression.anova import compute_anova as allocated
 from iosonde.stats.regression.effect_types import (
     CheckedClaim,
@@ -35,6 +36,10 @@ from iosonde.stats.regression.weighted import Block
 _ADDED_LAST = 2  # the type of sums of squares
 
 
+NOT_TESTED = ResponseEffects(())
+"""No main effect: the terms of the table decide alone."""
+
+
 @dataclass(frozen=True)
 class AnalysisOfVariance(Answer):
     """``anova``: the table, the contrasts, and what speaks against them. ``unit``: that of the response, where it is
@@ -46,7 +51,7 @@ class AnalysisOfVariance(Answer):
     unit: str = ""
     besides: Besides = Besides()
     other_p_values: tuple[float, ...] = ()
-    effects: ResponseEffects | None = None
+    effects: ResponseEffects = NOT_TESTED
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde anova --json``."""
@@ -59,54 +64,41 @@ class AnalysisOfVariance(Answer):
     @property
     def sentence(self) -> str:
         """Which factors explain the variation."""
-        twins = {column: f"{column} or {twin}" for twin, column in self.besides.twins}
-        claims = [claim for claim, _ in self._claims]
-        withdrawn = list_withdrawn_subjects(claims, self.besides.checks)
-        withdrawn -= {name for pair in self.besides.twins for name in pair}
-        terms = describe_explanatory_terms(self.anova, claims, withdrawn, twins, self.effects)
-        more = [] if self.effects is None else describe_negligible_effects(self.effects)
-        return " ".join([terms, *(f"{text[:1].upper()}{text[1:]}." for text in more), self.besides.sentence]).rstrip()
+        more = [f"{text[:1].upper()}{text[1:]}." for text in describe_negligible_effects(self.effects)]
+        return " ".join([_describe_explanatory_terms(self), *more, self.besides.sentence]).rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return the verdict on the effect of each term."""
-        return tuple(judge(claim, (*own, *self.besides.checks)) for claim, own in self._claims)
+        return tuple(judge(claim, (*own, *self.besides.checks)) for claim, own in self.claims)
 
-    @property
-    def _claims(self) -> tuple[CheckedClaim, ...]:
-        """Return the effect of each term, not yet checked for columns that vary besides."""
-        return list_term_claims(self.anova, self.effects, self.other_p_values)
-
-
-def list_term_claims(
-    table: Anova, effects: ResponseEffects | None = None, other_p_values: Sequence[float] = ()
-) -> tuple[CheckedClaim, ...]:
-    """Return the claims on the main effects, as every command says them, if ``effects`` are given; and on all other
-    terms by their p, corrected (Holm) over all tests."""
-    tests = [] if effects is None else [test.p for test in effects.tests]
-    main = () if effects is None else list_effect_claims(table.response, effects)
-    terms = [term for term in table.sources if not term.block and (effects is None or term.name not in effects.factors)]
-    p_values = [*(term.p for term in terms), *tests, *other_p_values]
-    family = sum(p is not None for p in p_values)
-    claims = (
-        UncheckedClaim(
-            "effect",
-            table.response,
-            (term.name,),
-            _classify_effect(p, table.level),
-            estimate=term.explained,
-            p=p,
-            family=family,
+    @cached_property
+    def claims(self) -> tuple[CheckedClaim, ...]:
+        """Return the claims on the main effects, as every command says them, and on all other terms by their p,
+        corrected (Holm) over all tests; not yet checked for columns that vary besides."""
+        table, effects = self.anova, self.effects
+        terms = [term for term in table.sources if not term.block and term.name not in effects.factors]
+        p_values = [*(term.p for term in terms), *(test.p for test in effects.tests), *self.other_p_values]
+        family = sum(p is not None for p in p_values)
+        others = (
+            (
+                UncheckedClaim(
+                    "effect",
+                    table.response,
+                    (term.name,),
+                    _classify_effect(p, table.level),
+                    estimate=term.explained,
+                    p=p,
+                    family=family,
+                ),
+                (
+                    *([fails("bring-ups", VerdictState.NOT_TESTED)] if term.p is None and not term.df_error else []),
+                    *holds("bring-ups", "few-trials"),
+                ),
+            )
+            for term, p in zip(terms, adjust_by_holm(p_values), strict=False)
         )
-        for term, p in zip(terms, adjust_by_holm(p_values), strict=False)
-    )
-    return (*main, *((claim, _check_term(term)) for claim, term in zip(claims, terms, strict=True)))
-
-
-def _check_term(term: VariationSource) -> tuple[AssumptionCheck, ...]:
-    lacks_bring_ups = term.p is None and not term.df_error
-    own = [fails("bring-ups", VerdictState.NOT_TESTED)] if lacks_bring_ups else []
-    return (*own, *holds("bring-ups", "few-trials"))
+        return (*list_effect_claims(table.response, effects), *others)
 
 
 def _classify_effect(adjusted: float | None, level: float) -> VerdictState:
@@ -128,16 +120,21 @@ class SumsOfSquares:
     bring_ups: Sequence[str] = ()
     weighted: bool = False
 
+    @property
+    def columns(self) -> list[str]:
+        """Return the columns besides the terms."""
+        return [*([self.block] if self.block else []), *self.bring_ups]
+
 
 def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None) -> AnalysisOfVariance:
     """Analyse the variance of one response of DATA by the terms ``query.on``; by default by the factors of a store.
     Raises InputError, DataError."""
     how = how or SumsOfSquares()
-    response, terms = choose_response_and_terms(source, query, [*([how.block] if how.block else []), *how.bring_ups])
+    chosen, terms = choose_response_and_terms(source, query, how.columns)
     if how.block and not query.on:
-        terms = [name for name in terms if name != response.rows.column(how.block).name]
-    _refuse_bring_up_factors(how, response.rows, terms)
-    rows = strata.rename_bring_ups(response.rows, how.bring_ups)
+        terms = [name for name in terms if name != chosen.rows.column(how.block).name]
+    _refuse_bring_up_factors(how, chosen.rows, terms)
+    rows = strata.rename_bring_ups(chosen.rows, how.bring_ups)
     if how.weighted and not how.block:
         raise InputError(
             "missing-option",
@@ -145,26 +142,24 @@ def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None
             "name it with {spell.block}, as {spell.block:campaign}",
         )
     block = Block(how.block, how.weighted) if how.block else None
-    table = allocated(rows, response.title, terms, query.level, block=block, kind=how.kind, contrasts=how.contrasts)
-    factors = list_term_columns(terms, rows)
-    effects, other_p_values = _estimate_main_effects(
-        source, query, how, response, factors if query.on else response.names
-    )
-    more = _collect_other_varying_columns(
-        source, response, terms, how, query, () if effects is None else effects.factors
-    )
-    table = use_tested_shares(table, effects)
+    fit = partial(allocated, rows, chosen.title, level=query.level, block=block, kind=how.kind, contrasts=how.contrasts)
+    asked = list_term_columns(terms, rows) if query.on else chosen.names
+    response, terms, table = fit_separable_terms(chosen, terms, fit)
+    effects, other_p_values = _estimate_main_effects(source, query, how, response, asked)
+    tested = [name for name in asked if name in effects.factors]
+    more = _collect_other_varying_columns(source, response, terms, how, query, tested)
+    table = _use_tested_shares(table, effects)
     warnings = (*list_caveats(response), *more.warnings, *table.warnings, *warn_unequal_spread(table, effects))
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values, effects)
 
 
 def _estimate_main_effects(
     source: Source, query: ResponseQuery, how: SumsOfSquares, response: Response, factors: Sequence[str]
-) -> tuple[ResponseEffects | None, tuple[float, ...]]:
+) -> tuple[ResponseEffects, tuple[float, ...]]:
     """Return (the effects of the factors, corrected over those on all headline responses; the p values on the others).
-    None if the model has more than these factors, or if nothing is tested."""
-    if how.block or how.bring_ups or how.kind != _ADDED_LAST:
-        return None, ()
+    There are none if the model has more than these factors."""
+    if how.columns or how.kind != _ADDED_LAST:
+        return NOT_TESTED, ()
     family = estimate_tested_effects(
         source,
         replace(query, response=(response.title,), on=tuple(factors)),
@@ -173,30 +168,26 @@ def _estimate_main_effects(
     )
     own = family.pop(response.title)
     tests = [test for effects in family.values() for test in effects.tests if not test.is_joint]
-    return None if own.untested else own, tuple(test.p for test in tests if test.p is not None)
+    return NOT_TESTED if own.untested else own, tuple(test.p for test in tests if test.p is not None)
 
 
-def use_tested_shares(table: Anova, effects: ResponseEffects | None) -> Anova:
+def _use_tested_shares(table: Anova, effects: ResponseEffects) -> Anova:
     """Return the table with the intervals of the shares of main effects that every command says."""
-    if effects is None:
-        return table
     alone = {effect.name: effect.explained for effect in effects.effects if not effect.is_block}
-    return replace(
-        table,
-        sources=tuple(
-            replace(source, explained=replace(alone[source.name], value=source.explained.value))
-            if source.name in alone and source.p is not None
-            else source
-            for source in table.sources
-        ),
+    sources = (
+        replace(source, explained=replace(alone[source.name], value=source.explained.value))
+        if source.name in alone and source.p is not None
+        else source
+        for source in table.sources
     )
+    return replace(table, sources=tuple(sources))
 
 
-def warn_unequal_spread(table: Anova, effects: ResponseEffects | None) -> Iterator[str]:
+def warn_unequal_spread(table: Anova, effects: ResponseEffects) -> Iterator[str]:
     """Warn where the p of the table, which pools all spread, and the verdict disagree."""
     alpha = 1 - table.level
     for source in table.sources:
-        effect = None if effects is None else effects.effect_of(source.name)
+        effect = effects.effect_of(source.name)
         if effect is None or effect.is_block or effect.p is None or source.p is None:
             continue
         if (source.p < alpha) != (effect.p < alpha):
@@ -217,85 +208,72 @@ def _collect_other_varying_columns(
     tested: Sequence[str],
 ) -> Besides:
     """Return the varying columns that are neither terms, nor ``tested``, nor blocks, and do not number bring-ups."""
-    rows = response.rows
-    columns = list_term_columns(terms, rows)
+    columns = list_term_columns(terms, response.rows)
     if not query.on:
         dropped = [name for name in response.names if name not in (*columns, *tested)]
         return list_varying_columns(source, response, dropped, columns, query.level)
-    also = [rows.column(name).name for name in (how.block, *how.bring_ups) if name]
+    also = [response.rows.column(name).name for name in (*how.columns, *tested)]
     return adjust_for_other_factors(source, response, columns, query.level, also)
 
 
 def _refuse_bring_up_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> None:
     """Raise InputError if a column numbers bring-ups and is a factor."""
     factors = {*list_term_columns(terms, rows), *([rows.column(how.block).name] if how.block else [])}
-    twice = [name for name in how.bring_ups if rows.column(name).name in factors]
-    if twice:
-        raise InputError(
-            "conflicting-roles",
-            "'{column}' numbers bring-ups and is a factor",
-            "leave it out of {spell.on} and {spell.block}",
-            column=twice[0],
-        )
+    for name in how.bring_ups:
+        if rows.column(name).name in factors:
+            raise InputError(
+                "conflicting-roles",
+                "'{column}' numbers bring-ups and is a factor",
+                "leave it out of {spell.on} and {spell.block}",
+                column=name,
+            )
 
 
-def describe_explanatory_terms(
-    table: Anova,
-    claims: Sequence[UncheckedClaim] | None = None,
-    taken: Collection[str] = (),
-    names: Mapping[str, str] | None = None,
-    tested: ResponseEffects | None = None,
-) -> str:
-    """Name the terms that explain the variation, by the ``claims`` (default: those of the table alone). Do not claim
-    effects of terms in ``taken``, which other messages put in doubt. ``names``: term → its display name. ``tested``:
-    the main effects that decide instead of the table."""
-    if joint := next((effect for effect in (tested.significant if tested else ()) if effect.is_joint), None):
+def _describe_explanatory_terms(answer: AnalysisOfVariance) -> str:
+    """Name the terms that explain the variation. Do not claim effects that other messages put in doubt."""
+    table, tested = answer.anova, answer.effects
+    if joint := next((effect for effect in tested.significant if effect.is_joint), None):
         depends = join_names(list(describe_blocks([joint])))
         return f"The settings explain {joint.text} of the variation of {table.response}, but {depends}."
-    claims = [claim for claim, _ in list_term_claims(table)] if claims is None else claims
     sources = [source for source in table.sources if not source.block]
-    different = sorted(
-        (claim for claim in claims if claim.state is VerdictState.DIFFERENT), key=lambda c: -_get_share(c)
-    )
-    alone = [claim for claim in different if not any(set(claim.subject) < set(block.subject) for block in different)]
-    significant = [claim for claim in alone if not set(claim.subject) & set(taken)]
-    open_ = {claim.subject for claim in claims if claim.state is VerdictState.INCONCLUSIVE}
-    lost = [s.name for s in sources if s.p is None and not s.df_error]
-    near = [s.name for s in sources if (s.name,) in open_ and (_get_p(s, tested) or 1.0) < 1 - table.level]
-    more = f" Inconclusive for {join_names(lost)}: too few bring-ups." if lost else ""
-    if near:
-        tests = max(claim.family for claim in claims)
-        more = f" Not significant after Holm's correction over {tests} tests: {join_names(near)}.{more}"
     exact = sorted((s for s in sources if s.p is None and s.df_error), key=lambda s: -s.share)
     if exact and len(exact) == len(sources):
         shares = join_names([f"{s.name} ({100 * s.share:.0f} %)" for s in exact])
         return f"The variation of {table.response} belongs to {shares}: no degrees of freedom are left to test that."
+    claims = [claim for claim, _ in answer.claims]
+    lost = [s.name for s in sources if s.p is None and not s.df_error]
+    more = f" Inconclusive for {join_names(lost)}: too few bring-ups." if lost else ""
+    open_ = {claim.subject for claim in claims if claim.state is VerdictState.INCONCLUSIVE}
+    decided = [s for s in sources if ((tested.effect_of(s.name) or s).p or 1.0) < 1 - table.level]
+    if near := [s.name for s in decided if (s.name,) in open_]:
+        tests = max(claim.family for claim in claims)
+        more = f" Not significant after Holm's correction over {tests} tests: {join_names(near)}.{more}"
     if exact:
         more = f" No degrees of freedom are left to test {join_names([s.name for s in exact])}.{more}"
+    different = [claim for claim in claims if claim.state is VerdictState.DIFFERENT]
     if not different:
         other = "other " if lost or exact else ""
         return f"No {other}effect on {table.response} is significant at level {table.level:g}.{more}"
-    effects = ", ".join(_format_term(claim, names or {}) for claim in significant)
     rest = f"{100 * table.ss_residual / table.ss_total:.0f} % is residual"
     if table.strata and (between := sum(stratum.error.ss for stratum in table.strata[:-1])):
         rest = f"{100 * between / table.ss_total:.0f} % is the error between bring-ups, {rest}"
-    if not significant:
+    effects = ", ".join(_list_significant_terms(answer, different))
+    if not effects:
         return f"In the variation of {table.response}, {rest}.{more}"
-    blocks = "".join(f"; {text}" for text in describe_blocks(tested.significant if tested else ()))
+    blocks = "".join(f"; {text}" for text in describe_blocks(tested.significant))
     return f"The variation of {table.response} belongs to {effects}{blocks}; {rest}.{more}"
 
 
-def _get_share(claim: UncheckedClaim) -> float:
-    return 0.0 if claim.estimate is None else claim.estimate.value or 0.0
-
-
-def _get_p(source: VariationSource, tested: ResponseEffects | None) -> float | None:
-    """Return the p that decides, not corrected."""
-    effect = None if tested is None else tested.effect_of(source.name)
-    return source.p if effect is None else effect.p
-
-
-def _format_term(claim: UncheckedClaim, names: Mapping[str, str]) -> str:
-    name = "+".join(claim.subject)
-    name = names.get(name, name)
-    return f"{name} ({100 * _get_share(claim):.0f} %)"
+def _list_significant_terms(answer: AnalysisOfVariance, different: Sequence[UncheckedClaim]) -> list[str]:
+    """Return the terms with their shares, the largest first, without members of a block and what is in doubt."""
+    twins = answer.besides.twins
+    withdrawn = list_withdrawn_subjects(different, answer.besides.checks) - {name for pair in twins for name in pair}
+    names = {column: f"{column} or {twin}" for twin, column in twins}
+    terms = [
+        ("+".join(claim.subject), claim.estimate.value if claim.estimate and claim.estimate.value else 0.0)
+        for claim in different
+        if not any(set(claim.subject) < set(block.subject) for block in different)
+        and not set(claim.subject) & withdrawn
+    ]
+    terms.sort(key=lambda term: -term[1])
+    return [f"{names.get(name, name)} ({100 * share:.0f} %)" for name, share in terms]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -65,10 +66,15 @@ class Bounds(Answer):
     warnings: tuple[str, ...] = ()
     data: float | None = None
 
+    @property
+    def ceilings(self) -> list[Ceiling]:
+        """Return the only ceiling, or those of the cells."""
+        return [self.alone] if self.alone else [share.ceiling for share in self.shares]
+
     @cached_property
     def highest(self) -> Ceiling:
-        """Return the only ceiling, or the highest of the cells."""
-        return self.alone or max((share.ceiling for share in self.shares), key=lambda candidate: candidate.s)
+        """Return the highest ceiling."""
+        return max(self.ceilings, key=lambda candidate: candidate.s)
 
     @property
     def limit(self) -> str:
@@ -93,7 +99,8 @@ class Bounds(Answer):
     @property
     def unknown(self) -> list[str]:
         """Return the unknown inputs, as sentences: the true bound can only be lower."""
-        return describe_unknown_inputs([self.alone] if self.alone else [share.ceiling for share in self.shares])
+        sentences = (words.list_unknown_inputs(ceiling) for ceiling in self.ceilings)
+        return list(dict.fromkeys(chain.from_iterable(sentences)))
 
     @property
     def origins(self) -> list[str]:
@@ -156,8 +163,7 @@ class Bounds(Answer):
 
     @property
     def _common_ceiling(self) -> Ceiling | None:
-        several = {(share.ceiling.s, share.ceiling.limit) for share in self.shares}
-        return self.highest if self.alone or len(several) == 1 else None
+        return self.highest if len({(ceiling.s, ceiling.limit) for ceiling in self.ceilings}) == 1 else None
 
 
 def bound(
@@ -176,11 +182,9 @@ def bound(
         s = Estimate(nominal.s, low.s, high.s, query.level, 0) if low.s != high.s else None
         return Bounds(query.level, nominal, s, warnings=tuple(warnings), data=how.data)
     measured_shares, notes = compute_measured_shares(source, inputs, query, how)
-    falls: list[Waterfall] = []
-    if with_losses:
-        falls, more = waterfall.build_waterfalls(source, measured_shares, query.level)
-        notes = [*notes, *more]
-    return Bounds(query.level, None, None, tuple(measured_shares), tuple(falls), (*warnings, *notes), how.data)
+    falls, more = waterfall.build_waterfalls(source, measured_shares, query.level) if with_losses else ([], [])
+    warnings += [*notes, *more]
+    return Bounds(query.level, None, None, tuple(measured_shares), tuple(falls), tuple(warnings), how.data)
 
 
 def compute_measured_shares(
@@ -189,48 +193,40 @@ def compute_measured_shares(
     """Compare every measured cell with its bound, with warnings. Raises InputError if no response is a rate."""
     columns = list(inputs.columns.values())
     measured_shares: list[MeasuredShare] = []
-    warnings: dict[str, None] = {}
+    warnings: list[str] = []
     if source.knows_factors and "nodes" in source.table.columns and "clients" not in inputs.columns:
         if inputs.origins.get("clients") == BY_HAND:
-            warnings[
-                Message(
-                    "fixed-clients",
-                    "bounds are those of N = {n_clients:g} clients, as was given, whatever number of nodes a trial had",
-                    n_clients=inputs.system.clients,
-                )
-            ] = None
+            template = (
+                "bounds are those of N = {n_clients:g} clients, as was given, whatever number of nodes a trial had"
+            )
+            warnings.append(Message("fixed-clients", template, n_clients=inputs.system.clients))
         else:
             inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
     if inputs.nodes.nodes:
-        warnings |= dict.fromkeys(
-            [
-                *iterate_role_mismatches(inputs.nodes, source.runs),
-                *list_clients_without_ranks(inputs.nodes, source.runs),
-            ]
-        )
+        warnings += iterate_role_mismatches(inputs.nodes, source.runs)
+        warnings += list_clients_without_ranks(inputs.nodes, source.runs)
     shared, labs, layout = SharedFiles(source), LabTruths.from_source(source), OwnLayout(source)
     for response in build_responses(source, query):
         scale, doubt = _determine_scale(response.unit, how)
         if scale is None:
             continue
-        warnings |= dict.fromkeys([*response.warnings, *([doubt] if doubt else [])])
+        warnings += [*response.warnings, *([doubt] if doubt else [])]
         for cell in labs.apart(response, iterate_cells(response, columns)):
             lab_fields = labs.truth(cell.runs(response))
             truth = inputs.beneath(lab_fields)
-            warnings |= dict.fromkeys(bounded_cells.describe_overridden_fields(lab_fields, truth))
+            warnings += bounded_cells.describe_overridden_fields(lab_fields, truth)
             its_own = {} if lab_fields else layout.fields(cell.runs(response), inputs)
             own, placed = _build_cell_inputs(response, cell, inputs, its_own | truth, shared, how)
             share = _compute_share(response, cell, scale, own, query.level, how)
             sources = dict.fromkeys(its_own, THE_FILE_SYSTEM) | _list_input_sources(inputs, truth)
             measured_shares.append(replace(share, sources=dict.fromkeys(placed, THE_FILES) | sources))
-    warnings |= dict.fromkeys((*layout.notes, *shared.notes, *labs.warnings))
     if not measured_shares:
         raise InputError(
             "no-rate-column",
             "nothing in DATA is a rate of bytes",
             "name the column with {spell.response}, its unit with {spell.unit}",
         )
-    return measured_shares, list(warnings)
+    return measured_shares, list(dict.fromkeys([*warnings, *layout.notes, *shared.notes, *labs.warnings]))
 
 
 def _list_input_sources(inputs: Inputs, truth: Mapping[str, Any]) -> dict[str, str]:
@@ -334,64 +330,44 @@ def _determine_scale(response_unit: str, how: How) -> tuple[float | None, str]:
 
 def _list_memory_warnings(how: How, inputs: Inputs) -> list[str]:
     """Warn if the data fits into a memory: reads and unsynced writes may never have met a disk."""
-    warnings: list[str] = []
-    for who, n, have in (
+    template = (
+        "{size} for each {machine} fit into its memory of {memory}: a cache may serve them; use more than twice the "
+        "memory"
+    )
+    machines = (
         ("client", inputs.system.clients, how.client_memory),
         ("server", inputs.system.servers, how.server_memory),
-    ):
-        if have and how.data and how.data / n <= have:
-            template = (
-                "{size} for each {machine} fit into its memory of {memory}: a cache may serve them; use more than "
-                "twice the memory"
-            )
-            values = {"size": format_size(how.data / n), "machine": who, "memory": format_size(have)}
-            warnings.append(Message("fits-in-memory", template, **values))
-    return warnings
-
-
-def describe_unknown_inputs(ceilings: Sequence[Ceiling]) -> list[str]:
-    """Return the unknown inputs of these systems, as sentences."""
-    return list(dict.fromkeys(sentence for ceiling in ceilings for sentence in words.list_unknown_inputs(ceiling)))
+    )
+    return [
+        Message("fits-in-memory", template, size=format_size(how.data / n), machine=machine, memory=format_size(memory))
+        for machine, n, memory in machines
+        if memory and how.data and how.data / n <= memory
+    ]
 
 
 def describe_shares(measured_shares: Sequence[MeasuredShare], level: float) -> str:
     """Return the share of the bound that was delivered, what limits it, and impossible shares."""
-    above = [measured_share for measured_share in measured_shares if measured_share.verdict]
-    sure = sum(measured_share.verdict == ABOVE for measured_share in above)
-    certain = [
-        measured_share
-        for measured_share in measured_shares
-        if measured_share.share.value is not None and not measured_share.verdict
-    ]
-    text = ""
-    if above and not certain:
-        text = f"The bound is set by {words.join_term_names(_list_limiting_terms(above))}."
+    above = [row for row in measured_shares if row.verdict]
+    certain = [row for row in measured_shares if row.share.value is not None and not row.verdict]
+    terms = tuple(dict.fromkeys(name for row in certain or above for name in row.ceiling.limit))
+    limits = words.join_term_names(terms) if terms else ""
+    sentences = [f"The bound is set by {limits}."] if above else []
     if certain:
-        low, high = min(map(_get_share_value, certain)), max(map(_get_share_value, certain))
-        percentage = f"{100 * low:.0f} to {100 * high:.0f} %" if low != high else f"{100 * low:.0f} %"
-        partly = ", of what is known" if any(measured_share.ceiling.missing for measured_share in certain) else ""
+        shares = [row.share.value or 0.0 for row in certain]
+        low, high = (f"{100 * share:.0f}" for share in (min(shares), max(shares)))
+        percentage = f"{low} to {high} %" if min(shares) != max(shares) else f"{low} %"
+        partly = ", of what is known" if any(row.ceiling.missing for row in certain) else ""
         where = f" in {len(certain)} of {len(measured_shares)}" if above else ""
-        text = (
-            f"{percentage} of the bound was delivered{where}; it is set by "
-            f"{words.join_term_names(_list_limiting_terms(certain))}{partly}."
-        )
-        text += f" {100 * level:g} % intervals."
-        if high > 1:
-            text += " Above 100 % files were placed better than on the mean."
-    links = [share for measured_share in certain for name, share in measured_share.used().items() if name in _LINKS]
+        placed = [" Above 100 % files were placed better than on the mean."] if max(shares) > 1 else []
+        delivered = f"{percentage} of the bound was delivered{where}; it is set by {limits}{partly}."
+        sentences = ["".join([f"{delivered} {100 * level:g} % intervals.", *placed])]
+    links = [share for row in certain for name, share in row.used().items() if name in _LINKS]
     if links and max(links) <= 1:
-        text += f" The network was used to {'at most ' if len(certain) > 1 else ''}{100 * max(links):.0f} %."
-    if above:
-        perhaps = len(above) - sure
-        count, doubt = (sure, f", {perhaps} more perhaps" if perhaps else "") if sure else (perhaps, "")
+        at_most = "at most " if len(certain) > 1 else ""
+        sentences.append(f"The network was used to {at_most}{100 * max(links):.0f} %.")
+    sure = sum(row.verdict == ABOVE for row in above)
+    if count := sure or len(above):
+        doubt = f", {len(above) - sure} more perhaps" if 0 < sure < len(above) else ""
         verb = f"{'is' if count == 1 else 'are'} {'' if sure else 'perhaps '}above the bound"
-        text += f" {count} of {len(measured_shares)} {verb} (!){doubt}: {CURE}."
-    return text.strip()
-
-
-def _list_limiting_terms(shares: Sequence[MeasuredShare]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for share in shares for name in share.ceiling.limit))
-
-
-def _get_share_value(measured_share: MeasuredShare) -> float:
-    return measured_share.share.value or 0.0
+        sentences.append(f"{count} of {len(measured_shares)} {verb} (!){doubt}: {CURE}.")
+    return " ".join(sentences)

@@ -2,7 +2,7 @@
 the place of one's own result. Runs of one system belong together: each system counts once, and every interval is over
 systems."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.stored import describe_included_incomplete
 from iosonde.core.table import Table
@@ -106,13 +107,13 @@ class Corpus(Answer):
     def single_system_effects(self) -> list[tuple[CorpusPhase, str, Explained]]:
         """Return (metric, covariate, what it explains) if a single system decides the line: the farthest system of each
         covariate, at the metric where it is farthest."""
-        farthest: dict[str, tuple[CorpusPhase, str, Explained]] = {}
-        for phase in self.phases:
-            for name, e in phase.explained.items():
-                before = farthest[name][2].leverage if name in farthest else None
-                if e.without is not None and (e.leverage or 0.0) > (before or 0.0):
-                    farthest[name] = (phase, name, e)
-        return list(farthest.values())
+        by_covariate = group_by_key(
+            (name, (phase, name, e))
+            for phase in self.phases
+            for name, e in phase.explained.items()
+            if e.without is not None and e.leverage
+        )
+        return [max(effects, key=lambda effect: effect[2].leverage or 0.0) for effects in by_covariate.values()]
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -124,9 +125,8 @@ class Corpus(Answer):
     def sentence(self) -> str:
         """Describe how far systems differ, what explains it, and where one's own result lies."""
         sentences = _describe_own_places(self)
-        wide = [phase for phase in self.phases if all(phase.quantiles[p].value for p in (0.1, 0.9))]
-        if wide and not sentences:
-            most = max(wide, key=lambda phase: _compute_spread(phase))
+        most = max(self.phases, key=_compute_spread, default=None)
+        if most and _compute_spread(most) and not sentences:
             times = format_significant(_compute_spread(most))
             sentences.append(
                 f"Systems differ most in {most.title}: the upper tenth begins at {times} times the end of the lowest."
@@ -161,7 +161,8 @@ def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -
     work = Systems(rows, clusters, on, choose_per_unit(rows, how.per), query.level)
     own = None if mine is None else mine.trials(query.choice).rows
     kinds = _group_rows_by_metric(rows, query.response)
-    selected = _select_kinds(kinds, [work.systems(at) for _, at in kinds], how.every or bool(query.response))
+    shows_all = how.every or query.response
+    selected = kinds if shows_all else _select_kinds(kinds, [work.systems(at) for _, at in kinds])
     phases = [phase for kind, at in selected if (phase := work.phase(kind, at, own)) is not None]
     return Corpus(
         source.name,
@@ -179,12 +180,19 @@ def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -
     )
 
 
-def _select_kinds(kinds: Sequence[_Kind], systems: Sequence[int], every: bool) -> list[_Kind]:
-    """Select the metrics of many systems that a tool's list has."""
-    if every:
-        return list(kinds)
+def _select_kinds(every: Sequence[_Kind], systems: Sequence[int]) -> list[_Kind]:
+    """Select the metrics of many systems that a tool's list has, without rates of phases with a bandwidth, and parts of
+    a phase (``mdtest_easy_write_tree_creation``)."""
     least = min(max(LEAST, _COMMON * max(systems)), max(systems))
-    return _drop_redundant_metrics([kind for kind, n in zip(kinds, systems, strict=True) if n >= least])
+    kinds = [kind for kind, n in zip(every, systems, strict=True) if n >= least]
+    operations = {kind[0] for kind, _ in kinds}
+    fast = {kind[0] for kind, _ in kinds if kind[1] == "bandwidth_last_done"}
+    return [
+        (kind, at)
+        for kind, at in kinds
+        if not (kind[0] in fast and kind[1] == "rate_last_done")
+        and not any(kind[0].startswith(f"{other}_") for other in operations)
+    ]
 
 
 def _group_rows_by_metric(rows: Table, operations: Sequence[str]) -> list[_Kind]:
@@ -204,32 +212,15 @@ def _group_rows_by_metric(rows: Table, operations: Sequence[str]) -> list[_Kind]
     return sorted(kinds, key=lambda entry: int(entry[1][0]))
 
 
-def _drop_redundant_metrics(kinds: Sequence[_Kind]) -> list[_Kind]:
-    """Drop rates of phases with a bandwidth, and parts of a phase (``mdtest_easy_write_tree_creation``), as a tool's
-    list does."""
-    operations = {kind[0] for kind, _ in kinds}
-    fast = {kind[0] for kind, _ in kinds if kind[1] == "bandwidth_last_done"}
-    return [
-        (kind, at)
-        for kind, at in kinds
-        if not (kind[0] in fast and kind[1] == "rate_last_done")
-        and not any(kind[0].startswith(f"{other}_") for other in operations)
-    ]
-
-
-def _list_warnings(source: Source, rows: Table, work: Systems) -> list[str]:
-    warnings = []
-    run_ids = {str(run) for run in rows.columns["run"].values}
-    if text := describe_included_incomplete([run for run in source.runs if run.id in run_ids]):
-        warnings.append(text)
-    if work.per:
-        first = np.unique(rows.columns["run"].values.astype(str), return_index=True)[1]
-        lacking = int(np.sum(~np.isfinite(work.size[first])))
-        if lacking:
-            template = "{runs} of {n_runs} lack {per} and are not in rates per {unit}: {spell.per:none} includes them"
-            values = {"runs": format_count(lacking, "run"), "n_runs": len(first), "per": work.per}
-            warnings.append(Message("missing-size", template, unit=work.per.removesuffix("s"), **values))
-    return warnings
+def _list_warnings(source: Source, rows: Table, work: Systems) -> Iterator[str]:
+    run_ids, first = np.unique(rows.columns["run"].values.astype(str), return_index=True)
+    known = set(run_ids.tolist())
+    if text := describe_included_incomplete([run for run in source.runs if run.id in known]):
+        yield text
+    if work.per and (lacking := int(np.sum(~np.isfinite(work.size[first])))):
+        template = "{runs} of {n_runs} lack {per} and are not in rates per {unit}: {spell.per:none} includes them"
+        values = {"runs": format_count(lacking, "run"), "n_runs": len(first), "per": work.per}
+        yield Message("missing-size", template, unit=work.per.removesuffix("s"), **values)
 
 
 def _compute_spread(phase: CorpusPhase) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from iosonde.answers.answer import Answer
 from iosonde.commands.path_study import PathStudy, find_path_study
 from iosonde.core.errors import InputError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
@@ -17,7 +18,6 @@ from iosonde.data.source import Source
 from iosonde.explain import readings
 from iosonde.explain.causes import s410_trials
 from iosonde.explain.causes.s413_drift import FastDrift, estimate_fast_class_drift
-from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses, classify_by_density
 from iosonde.explain.cost import Cost, estimate_class_shares, estimate_slow_class_cost
 from iosonde.explain.places import profile_class_by_place, sum_place_counts
@@ -25,7 +25,7 @@ from iosonde.explain.readings import Reading, Times, interpret_suspects, list_ex
 from iosonde.explain.seen import in_memory
 from iosonde.explain.seen.drawn import DrawnOperations
 from iosonde.explain.seen.group import OperationGroup, OperationTrials, TrialLook, TrialOperations
-from iosonde.explain.seen.in_memory import Reason, select_reasons
+from iosonde.explain.seen.in_memory import select_reasons
 from iosonde.stats.assumptions import AssumptionCheck, fails, holds, judge
 from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merge_histograms
@@ -141,27 +141,11 @@ class OperationCauses(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per class."""
-        return list(self._iterate_records())
-
-    def _iterate_records(self) -> Iterator[dict[str, Any]]:
-        for group in self.groups:
-            for operation_class in group.classes:
-                first = operation_class.reasons[0].suspect if operation_class.reasons else None
-                yield {
-                    **group.group.flat(),
-                    "class": operation_class.called,
-                    "low_s": operation_class.low_s,
-                    "high_s": operation_class.high_s,
-                    "typical_s": operation_class.typical_s,
-                    "n": operation_class.n,
-                    **operation_class.shares.share.flat("share"),
-                    **operation_class.shares.time_share.flat("time_share"),
-                    **operation_class.shares.cost_s.flat("cost_s"),
-                    "cause": operation_class.cause,
-                    "mechanism": operation_class.reading.mechanism if operation_class.reading else None,
-                    "code": first.code if first else None,
-                    "kappa": first.agreement.kappa if first else None,
-                }
+        return [
+            {**group.group.flat(), **operation_class.flat()}
+            for group in self.groups
+            for operation_class in group.classes
+        ]
 
 
 def parse_bandwidth(text: str | float) -> str | float:
@@ -209,34 +193,23 @@ def _diagnose_groups(
     trials: OperationTrials, level: float, bandwidth: str | float, most: int
 ) -> tuple[tuple[DiagnosedOperations, ...], tuple[str, ...]]:
     """Return (groups that took most time, the most costly first; what was left out)."""
-    counted: dict[OperationGroup, list[LogHistogram]] = {}
-    for group, histogram in trials.histograms():
-        counted.setdefault(group, []).append(histogram)
+    counted = group_by_key(trials.histograms())
     trials.check(counted)
     longest = sorted(counted, key=lambda candidate: -sum(part.total() for part in counted[candidate]))
     density_by_group = {
         group: classify_by_density(merge_histograms(counted[group]), bandwidth) for group in longest[:most]
     }
-    looks_by_group: dict[OperationGroup, list[TrialLook]] = {group: [] for group in density_by_group}
-    for group, look in trials.looks(density_by_group):
-        looks_by_group[group].append(look)
-    done = [
-        _diagnose_group(group, density_by_group[group], looks_by_group[group], counted[group], level)
-        for group in density_by_group
-    ]
-    notes = list(trials.notes)
-    if len(longest) > most:
-        notes.append(
-            Message(
-                "truncated",
-                "{most} of {n_kinds} kinds of operations are shown, those that took most time: "
-                "{spell.metric} chooses others",
-                most=most,
-                n_kinds=len(longest),
-            )
-        )
-    done.sort(key=lambda diagnosed: -(diagnosed.cost.cost_s.value or 0.0))
-    return tuple(done), tuple(notes)
+    looks_by_group = group_by_key(trials.looks(density_by_group))
+    done = (
+        _diagnose_group(group, density, looks_by_group[group], counted[group], level)
+        for group, density in density_by_group.items()
+    )
+    ordered = sorted(done, key=lambda diagnosed: -(diagnosed.cost.cost_s.value or 0.0))
+    template = (
+        "{most} of {n_kinds} kinds of operations are shown, those that took most time: {spell.metric} chooses others"
+    )
+    truncated = [Message("truncated", template, most=most, n_kinds=len(longest))] if len(longest) > most else []
+    return tuple(ordered), (*trials.notes, *truncated)
 
 
 def diagnose_trial(group: OperationGroup, trial: TrialOperations, level: float) -> DiagnosedOperations | None:
@@ -257,36 +230,11 @@ def _diagnose_group(
     level: float,
 ) -> DiagnosedOperations:
     accounts = [look.account for look in looks]
-    shares = estimate_class_shares(accounts, density, level)
-    where = sum_place_counts([look.places for look in looks])
-    bounds = (density.ends_ns[0], *density.bounds_ns, density.ends_ns[1])
-    counts = np.sum([account.counts.sum(axis=0) for account in accounts], axis=0)
-    class_reasons = [
-        tuple(
-            select_reasons(
-                [look.suspects.get(place, []) for look in looks], _find_suspects_between_trials(looks, density, place)
-            )
-        )
-        for place in range(density.count)
-    ]
-    classes = tuple(
-        OperationClass(
-            get_class_label(density, place),
-            bounds[place] / 1e9,
-            bounds[place + 1] / 1e9,
-            density.typical_ns[place] / 1e9,
-            int(counts[place]),
-            shares[place],
-            profile_class_by_place(where, place),
-            class_reasons[place],
-            *_interpret_causes(class_reasons[place], _build_times(group, density, place, looks)),
-        )
-        for place in range(density.count)
-    )
+    classes = tuple(_iterate_classes(group, density, looks, level))
     return DiagnosedOperations(
         group,
         len(looks),
-        int(counts.sum()),
+        sum(operation_class.n for operation_class in classes),
         sum(look.failed for look in looks),
         classes,
         density,
@@ -300,24 +248,43 @@ def _diagnose_group(
     )
 
 
-def _interpret_causes(causes: Sequence[Reason], times: Times) -> tuple[Reading | None, tuple[str, ...]]:
-    suspects = [reason.suspect for reason in causes]
-    return interpret_suspects(suspects, times), list_explanations(suspects, times)
-
-
-def _build_times(group: OperationGroup, density: DensityClasses, place: int, looks: Sequence[TrialLook]) -> Times:
-    first = looks[0]
-    return Times(
-        group.kind,
-        group.size,
-        density.typical_ns[density.fast] / 1e9,
-        density.typical_ns[place] / 1e9,
-        first.path,
-        first.servers,
-        first.all_operations.sent if first.all_operations else None,
-        len(looks),
-        first.local,
-    )
+def _iterate_classes(
+    group: OperationGroup, density: DensityClasses, looks: Sequence[TrialLook], level: float
+) -> Iterator[OperationClass]:
+    accounts, names, first = [look.account for look in looks], [look.trial for look in looks], looks[0]
+    totals = [account.counts.sum() for account in accounts]
+    shares = estimate_class_shares(accounts, density, level)
+    where = sum_place_counts([look.places for look in looks])
+    bounds = (density.ends_ns[0], *density.bounds_ns, density.ends_ns[1])
+    counts = np.sum([account.counts.sum(axis=0) for account in accounts], axis=0)
+    for place in range(density.count):
+        slow = [account.counts[:, place].sum() for account in accounts]
+        between = s410_trials.find_suspect_trials(place, names, slow, totals) if place > density.fast else []
+        reasons = tuple(select_reasons([look.suspects.get(place, []) for look in looks], between))
+        suspects = [reason.suspect for reason in reasons]
+        times = Times(
+            group.kind,
+            group.size,
+            density.typical_ns[density.fast] / 1e9,
+            density.typical_ns[place] / 1e9,
+            first.path,
+            first.servers,
+            first.all_operations.sent if first.all_operations else None,
+            len(looks),
+            first.local,
+        )
+        yield OperationClass(
+            get_class_label(density, place),
+            bounds[place] / 1e9,
+            bounds[place + 1] / 1e9,
+            density.typical_ns[place] / 1e9,
+            int(counts[place]),
+            shares[place],
+            profile_class_by_place(where, place),
+            reasons,
+            interpret_suspects(suspects, times),
+            list_explanations(suspects, times),
+        )
 
 
 def _interpret_all_operations(looks: Sequence[TrialLook]) -> Reading | None:
@@ -344,7 +311,6 @@ def _build_claims(group: DiagnosedOperations) -> Iterator[UncheckedClaim]:
         )
     for operation_class in group.slow:
         if operation_class.shares.cost_s.value:
-            first = operation_class.reasons[0].suspect.agreement if operation_class.reasons else None
             yield UncheckedClaim(
                 "cause",
                 response,
@@ -352,7 +318,7 @@ def _build_claims(group: DiagnosedOperations) -> Iterator[UncheckedClaim]:
                 operation_class.state,
                 claim=" or ".join(operation_class.explanations),
                 estimate=operation_class.shares.cost_s,
-                p=first.p if first else None,
+                p=operation_class.suspect.agreement.p if operation_class.suspect else None,
             )
 
 
@@ -362,14 +328,3 @@ def _check_explanations(claim: UncheckedClaim) -> tuple[AssumptionCheck, ...]:
         return holds("goes-together")
     why = Message("several-causes", "{causes} explain it equally well", causes=claim.claim)
     return (fails("goes-together", VerdictState.NOT_SEPARABLE, why),)
-
-
-def _find_suspects_between_trials(looks: Sequence[TrialLook], density: DensityClasses, place: int) -> list[Suspect]:
-    if place <= density.fast:
-        return []
-    return s410_trials.find_suspect_trials(
-        place,
-        [look.trial for look in looks],
-        [look.account.counts[:, place].sum() for look in looks],
-        [look.account.counts.sum() for look in looks],
-    )

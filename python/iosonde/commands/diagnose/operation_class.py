@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.verdict import VerdictState
+from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses
 from iosonde.explain.cost import ClassShares
 from iosonde.explain.places import ClassPlaces
@@ -38,17 +39,22 @@ class OperationClass:
         return self.name or self.label
 
     @property
+    def suspect(self) -> Suspect | None:
+        """Return the most explanatory property; None if nothing was found."""
+        return self.reasons[0].suspect if self.reasons else None
+
+    @property
     def state(self) -> VerdictState:
         """Return whether one cause explains it: not separable if several do as well, inconclusive if none does or only
         little of it (``low``)."""
-        if not self.reasons or self.reasons[0].suspect.agreement.confidence == "low":
+        if self.suspect is None or self.suspect.agreement.confidence == "low":
             return VerdictState.INCONCLUSIVE
         return VerdictState.DIFFERENT if len(self.explanations) == 1 else VerdictState.NOT_SEPARABLE
 
     @property
     def cause(self) -> str | None:
         """Return the likely cause, in a few words; None if nothing was found."""
-        return self.reasons[0].suspect.cause if self.reasons else None
+        return self.suspect.cause if self.suspect else None
 
     def to_json(self) -> dict[str, Any]:
         """The stable form."""
@@ -73,6 +79,23 @@ class OperationClass:
                 "words": self.where.words,
             },
             "findings": [reason.to_json() for reason in self.reasons],
+        }
+
+    def flat(self) -> dict[str, Any]:
+        """The form in tables."""
+        return {
+            "class": self.called,
+            "low_s": self.low_s,
+            "high_s": self.high_s,
+            "typical_s": self.typical_s,
+            "n": self.n,
+            **self.shares.share.flat("share"),
+            **self.shares.time_share.flat("time_share"),
+            **self.shares.cost_s.flat("cost_s"),
+            "cause": self.cause,
+            "mechanism": self.reading.mechanism if self.reading else None,
+            "code": self.suspect.code if self.suspect else None,
+            "kappa": self.suspect.agreement.kappa if self.suspect else None,
         }
 
 

@@ -80,19 +80,18 @@ class Difference:
     def what(self, part: DifferencePart) -> str:
         """Describe a part: what changes on the way from A to B."""
         a, b = self.split.a.clock, self.split.b.clock
-        if part.names == (UNITS,):
-            return f"units: {get_printed_unit(self.split.a)} as {get_printed_unit(self.split.b)}"
-        if part.names == (REST,):
-            return "the rest (see below)"
-        if part.names == (STOPS,):
-            return f"clock: {_ENDS[part.clock.stops]}"
-        if part.names == (STEP,):
-            return "time in whole ms" if b.step_ns else "time not in whole ms"
+        alone = {
+            (UNITS,): f"units: {get_printed_unit(self.split.a)} as {get_printed_unit(self.split.b)}",
+            (REST,): "the rest (see below)",
+            (STOPS,): f"clock: {_ENDS.get(part.clock.stops)}",
+            (STEP,): "time in whole ms" if b.step_ns else "time not in whole ms",
+        }
+        if part.names in alone:
+            return alone[part.names]
         gone = [name for name in part.names if name in PARTS and name in a.inside]
         come = [name for name in part.names if name in PARTS and name not in a.inside]
-        changes = [f"{join_names(gone)} outside"] if gone else []
-        changes += [f"{join_names(come)} inside"] if come else []
-        words = " and ".join(changes)
+        moved = (("outside", gone), ("inside", come))
+        words = " and ".join(f"{join_names(names)} {where}" for where, names in moved if names)
         return f"{words}; {_SHORT[part.clock.stops]}" if STOPS in part.names else f"{words} the clock"
 
     @property
@@ -113,15 +112,14 @@ class Difference:
     @property
     def unsaid(self) -> list[str]:
         """List what the texts or records of A and B do not state."""
-        sentences = []
-        for label, names in self.split.unsaid.items():
-            source = self.split.a if label == "a" else self.split.b
-            gaps = _describe_unknown(names)
-            # Two definitions of one run lack the same records: list them once.
-            if gaps and (source.work is None or label == "a" or self.split.a.work != self.split.b.work):
-                what = "record" if source.work else "text"
-                sentences.append(f"{label.upper()}'s {what} does not say: {'; '.join(gaps)}.")
-        return sentences
+        a, b = self.split.a, self.split.b
+        # Two definitions of one run lack the same records: list them once.
+        sides = {"a": a} if b.work is not None and a.work == b.work else {"a": a, "b": b}
+        return [
+            f"{label.upper()}'s {'record' if side.work else 'text'} does not say: {'; '.join(gaps)}."
+            for label, side in sides.items()
+            if (gaps := _describe_unknown(self.split.unsaid.get(label, ())))
+        ]
 
     @property
     def sentence(self) -> str:
@@ -247,11 +245,8 @@ def describe_clock(side: Side) -> str:
     ends = "it is unknown when the clock stops" if STOPS in side.unknown else _ENDS[side.clock.stops]
     inside = [part for part in PARTS if part in side.clock.inside]
     outside = [part for part in PARTS if part not in side.clock.inside and part not in side.unknown]
-    phrases = [f"{join_names(inside)} inside"] if inside else []
-    phrases += [f"{join_names(outside)} not"] if outside else []
-    if side.clock.step_ns:
-        phrases.append("time in whole ms, rounded up")
-    return "; ".join([ends, *phrases])
+    phrases = [f"{join_names(names)} {where}" for where, names in (("inside", inside), ("not", outside)) if names]
+    return "; ".join([ends, *phrases, *(["time in whole ms, rounded up"] if side.clock.step_ns else [])])
 
 
 def _format_factor(value: float) -> str:
@@ -268,10 +263,12 @@ def _describe_remainder(name: str, comparison: Split) -> str:
 def _describe_unknown(names: Sequence[str]) -> list[str]:
     parts = [name for name in names if name in PARTS]
     others = [name for name in names if name not in (*PARTS, STOPS)]
-    unknown = [*parts, *(name for name in names if name == STOPS)]
-    phrases = [f"whether {join_names(parts)} {'is' if len(unknown) == 1 else 'are'} inside"] if parts else []
-    phrases += ["when its clock stops"] if STOPS in names else []
-    return [*phrases, *([join_names(others)] if others else [])]
+    verb = "is" if len(parts) + names.count(STOPS) == 1 else "are"
+    return [
+        *([f"whether {join_names(parts)} {verb} inside"] if parts else []),
+        *(["when its clock stops"] if STOPS in names else []),
+        *([join_names(others)] if others else []),
+    ]
 
 
 def _format_attribute(name: str, value: Any) -> str:

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from iosonde.commands.parse.answer import understand_file
 from iosonde.commands.show.as_tool import (
     compute_tool_rows,
     get_iozone_clock_parts,
@@ -13,7 +12,9 @@ from iosonde.commands.show.as_tool import (
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Run
+from iosonde.data.tool_file import read_text
 from iosonde.foreign.guarded import detect_path_kind, forget_silence
+from iosonde.importers import understand
 from iosonde.importers.runs import build_runs
 from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import FIRST_DONE, LAST_DONE, PARTS, Clock, Work, compute_rate
@@ -110,7 +111,8 @@ def _read_store_sides(place: str, run_id: str, definition: str) -> dict[str, Sid
 
 
 def _read_file_sides(name: str, number: str) -> dict[str, Side]:
-    text, understood = understand_file(name)
+    text = read_text(name)
+    understood = understand(text)
     runs = [run for run in build_runs(understood, text, "parsed") if run.observations]
     if number:
         if not number.isdigit() or int(number) >= len(runs):

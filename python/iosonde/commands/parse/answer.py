@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.core.errors import DataError, InputError
 from iosonde.data.tool_file import read_text
-from iosonde.importers import Note, Text, Understood, understand
+from iosonde.importers import Text, Understood, understand
 from iosonde.importers.columns import understand_columns
 from iosonde.importers.columns_map import ColumnsMap, read_map
 
@@ -45,7 +45,14 @@ class Parse(Answer):
                 for run in interpretation.runs
             ],
             "results": list(self._iterate_results()),
-            "warnings": [_note_to_json(interpretation, note) for note in interpretation.warnings],
+            "warnings": [
+                {
+                    "line": note.line,
+                    "sentence": note.sentence,
+                    "missing": any(note in run.missing for run in interpretation.runs),
+                }
+                for note in interpretation.warnings
+            ],
         }
 
     def records(self) -> list[dict[str, Any]]:
@@ -140,14 +147,3 @@ def read_columns_map(columns: str | Path | None, form: str | None = None) -> Col
             "leave {spell.format} out",
         )
     return None if columns is None else read_map(columns)
-
-
-def understand_file(name: str, form: str | None = None, stdin: BinaryIO | None = None) -> tuple[Text, Understood]:
-    """Read a file (``-``: ``stdin``) and let an importer understand it. Raises InputError, DataError."""
-    text = read_text(name, stdin)
-    return text, understand(text, form)
-
-
-def _note_to_json(understood: Understood, note: Note) -> dict[str, Any]:
-    missing = any(note in run.missing for run in understood.runs)
-    return {"line": note.line, "sentence": note.sentence, "missing": missing}

@@ -1,17 +1,19 @@
 """Effects on a response: least squares on the raw repeats, with diagnostics of its validity."""
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from iosonde.answers.answer import Answer
 from iosonde.answers.besides import Besides, adjust_for_columns
 from iosonde.answers.caveats import list_caveats
-from iosonde.core.errors import InputError
+from iosonde.core.errors import DataError, InputError, IosondeError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.json_integers import parse_json_integer
 from iosonde.core.message import Message
 from iosonde.core.table import Table
@@ -23,7 +25,7 @@ from iosonde.data.factors import is_separable
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import VALUE, Response, choose_response
 from iosonde.data.source import Source
-from iosonde.data.together import find_groups, find_nested
+from iosonde.data.together import find_confounded
 from iosonde.data.varying import list_other_varying
 from iosonde.stats.assumptions import (
     AssumptionCheck,
@@ -46,8 +48,10 @@ from iosonde.stats.regression.without import Without, select_rows
 from .slopes import CorrectedSlope, collect_other_p_values, correct_slopes, warn_unequal_spread
 
 # Findings that put every slope in doubt.
-_STEP = "a step of 1 adds"
 _DOUBTS = {"S301": "lack-of-fit", "S304": "dependent", "S311": "bring-ups"}
+_SUMS_HINT = 'write {{"n": 44, "sum_x": 157, …}}'
+_ALIASED = "aliased-terms"
+FitT = TypeVar("FitT")
 
 
 @dataclass(frozen=True)
@@ -79,9 +83,18 @@ class LeastSquares(Answer):
 
     def format_sentence(self, number: Callable[[float], str]) -> str:
         """Return the same sentence; ``number`` formats a response."""
-        withdrawn = list_withdrawn_subjects(self._claims, self.besides.checks)
-        text = describe_regression(self.regression, number, withdrawn, self.other_p_values)
-        return f"{text} {self.besides.sentence}".rstrip()
+        blocks = group_by_key((column, twin) for twin, column in self.besides.twins)
+        withdrawn = list_withdrawn_subjects(self._claims, replace(self.besides, twins=()).checks)
+        significant = [slope.slope.name for slope in self.slopes if slope.is_significant]
+        open_ = {name.partition("[")[0] for name in significant if name not in withdrawn} & blocks.keys()
+        which = [
+            f"{join_names([name, *others])} cannot be separated; one or {'more' if others[1:] else 'both'} have a "
+            "significant effect."
+            for name, others in blocks.items()
+            if name in open_
+        ]
+        rest = replace(self.besides, twins=tuple(pair for pair in self.besides.twins if pair[1] not in open_))
+        return " ".join([_describe_regression(self, number), *which, rest.sentence]).rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -91,8 +104,12 @@ class LeastSquares(Answer):
     @property
     def _claims(self) -> tuple[UncheckedClaim, ...]:
         """Return the same, whose assumptions are not yet checked."""
-        slopes = correct_slopes(self.regression, self.other_p_values)
-        return tuple(_claim_slope(self.regression, slope) for slope in slopes)
+        return tuple(_claim_slope(self.regression, slope) for slope in self.slopes)
+
+    @cached_property
+    def slopes(self) -> list[CorrectedSlope]:
+        """Return the slope of each term, with the interval that decides."""
+        return correct_slopes(self.regression, self.other_p_values)
 
     @property
     def scale(self) -> tuple[float, str]:
@@ -115,6 +132,16 @@ class AtPoints:
     m: int = 1
     robust: bool = False
 
+    def __post_init__(self) -> None:
+        """Raise InputError for a mean of no observation."""
+        if self.m < 1:
+            raise InputError(
+                "out-of-range",
+                "{spell.new:{n_observations}} is below 1",
+                "predict the mean of at least 1 observation",
+                n_observations=self.m,
+            )
+
 
 def regress(
     source: Source, query: ResponseQuery, predicted: AtPoints | None = None, without: Sequence[str] = ()
@@ -122,21 +149,15 @@ def regress(
     """Regress one response of DATA on the terms ``query.on``; by default on a store's factors. ``without``: rows
     excluded from a second fit, see :func:`rows_named`. Raises InputError, DataError."""
     predicted = predicted or AtPoints()
-    response, terms = choose_response_and_terms(source, query, lines=True)
+    chosen, terms = choose_response_and_terms(source, query, lines=True)
 
-    def fitted_to(rows: Table) -> Regression:
+    def fit_rows(rows: Table, terms: Sequence[str]) -> Regression:
         return regressed(
-            rows,
-            response.title,
-            terms,
-            query.level,
-            at=predicted.at,
-            m=_check_n_observations(predicted.m),
-            robust=predicted.robust,
+            rows, chosen.title, terms, query.level, at=predicted.at, m=predicted.m, robust=predicted.robust
         )
 
-    regression = fitted_to(response.rows)
-    reduced_fit = _fit_without_rows(response.rows, regression, without, fitted_to) if without else None
+    response, terms, regression = fit_separable_terms(chosen, terms, partial(fit_rows, chosen.rows))
+    reduced_fit = _fit_without_rows(response.rows, regression, without, terms, fit_rows) if without else None
     columns = list_term_columns(terms, response.rows)
     is_stated = bool(query.on or source.stated_roles)
     dropped = tuple(name for name in response.names if name not in columns)
@@ -153,13 +174,17 @@ def regress(
 
 
 def _fit_without_rows(
-    rows: Table, regression: Regression, names: Sequence[str], fitted_to: Callable[[Table], Regression]
+    rows: Table,
+    regression: Regression,
+    names: Sequence[str],
+    terms: Sequence[str],
+    fit_rows: Callable[[Table, Sequence[str]], Regression],
 ) -> Without:
     used, assumptions = (regression.model.rows if regression.model else ()), regression.assumptions
     excluded = select_rows(rows, names, [int(used[row]) for row in assumptions.influential_rows] if assumptions else [])
     mask = np.ones(len(rows), dtype=bool)
     mask[excluded] = False
-    return Without(fitted_to(rows.take(mask)), tuple(rows.place(int(row)) for row in excluded))
+    return Without(fit_rows(rows.take(mask), terms), tuple(rows.place(int(row)) for row in excluded))
 
 
 def regress_from_sums(
@@ -167,7 +192,7 @@ def regress_from_sums(
 ) -> LeastSquares:
     """Regress from the sums that a publication prints. Raises InputError naming the key."""
     predicted = predicted or AtPoints()
-    sums_regression = regress_sums(sums, level, at=predicted.at, m=_check_n_observations(predicted.m), source=source)
+    sums_regression = regress_sums(sums, level, at=predicted.at, m=predicted.m, source=source)
     return LeastSquares(sums_regression, besides=Besides(rows=not_applicable(*REQUIRED["slope"])))
 
 
@@ -180,13 +205,9 @@ def read_sums(path: str) -> dict[str, Any]:
             "unreadable-file", "cannot read {path}: {reason}", "look at the name", path=path, reason=error.strerror
         ) from error
     except ValueError as error:
-        raise InputError(
-            "invalid-json", "{path} is not JSON: {error}", 'write {{"n": 44, "sum_x": 157, …}}', path=path, error=error
-        ) from error
+        raise InputError("invalid-json", "{path} is not JSON: {error}", _SUMS_HINT, path=path, error=error) from error
     if not isinstance(sums, dict):
-        raise InputError(
-            "not-a-json-object", "{path} is not a JSON object", 'write {{"n": 44, "sum_x": 157, …}}', path=path
-        )
+        raise InputError("not-a-json-object", "{path} is not a JSON object", _SUMS_HINT, path=path)
     return sums
 
 
@@ -208,8 +229,9 @@ def choose_response_and_terms(
             title=response.title,
         )
     response = response.with_scattered() if lines else response
-    response, names = (response, []) if query.on else _select_separable_factors(response)
-    terms = list(source.apart(query.on)) or names
+    follows = {} if query.on else find_confounded(response.rows, response.names)
+    confounded = {name: other for name, other in follows.items() if not is_separable(response.rows, name, other)}
+    response, terms = _leave_out_terms(response, source.apart(query.on) or response.names, confounded)
     if not terms:
         raise InputError(
             "nothing-varies", "{name} has no factor that varies", "name predictors with {spell.on}", name=source.name
@@ -217,17 +239,40 @@ def choose_response_and_terms(
     return response, terms
 
 
-def _select_separable_factors(response: Response) -> tuple[Response, list[str]]:
-    """Return the factors without those that follow from others, and the response with a warning about these."""
-    names, rows = response.names, response.rows
-    dropped = {name: group[0] for group in find_groups(rows, names) for name in group[1:]}
-    nested = find_nested(rows, [name for name in names if name not in dropped])
-    dropped |= {name: others[0] for name, others in nested.items()}
-    dropped = {name: other for name, other in dropped.items() if not is_separable(rows, name, other)}
+def fit_separable_terms(
+    response: Response, terms: list[str], fit: Callable[[Sequence[str]], FitT]
+) -> tuple[Response, list[str], FitT]:
+    """Return the fit, with the response and terms that it has: if the terms cannot be separated, those columns are left
+    out that follow from others, with a warning. Raises InputError, DataError."""
+    try:
+        return response, terms, fit(terms)
+    except DataError as error:
+        are_columns = error.code == _ALIASED and all(name in response.rows.columns for name in terms)
+        follows = find_confounded(response.rows, terms) if are_columns else {}
+        confounded = {name: other for name, other in follows.items() if _are_aliased(fit, [other, name])}
+        if not confounded:
+            raise
+    response, terms = _leave_out_terms(response, terms, confounded)
+    return response, terms, fit(terms)
+
+
+def _are_aliased(fit: Callable[[Sequence[str]], object], terms: Sequence[str]) -> bool:
+    """Return whether a fit of these terms alone cannot separate them: a line and its square can be."""
+    try:
+        fit(terms)
+    except IosondeError as error:
+        return error.code == _ALIASED
+    return False
+
+
+def _leave_out_terms(
+    response: Response, terms: Sequence[str], confounded: Mapping[str, str]
+) -> tuple[Response, list[str]]:
+    """Return the response with a warning about each term that is left out, and the other terms."""
     template = "{factor} is left out: it follows from {other}, and nothing here tells them apart"
-    warnings = [Message("confounded", template, factor=name, other=other) for name, other in dropped.items()]
+    warnings = [Message("confounded", template, factor=name, other=other) for name, other in confounded.items()]
     response = replace(response, warnings=(*response.warnings, *warnings))
-    return response, [name for name in names if name not in dropped]
+    return response, [name for name in terms if name not in confounded]
 
 
 def _check_regression(regression: Regression) -> Iterator[AssumptionCheck]:
@@ -261,39 +306,29 @@ def _claim_slope(regression: Regression, tested: CorrectedSlope) -> UncheckedCla
     )
 
 
-def describe_regression(
-    regression: Regression,
-    number: Callable[[float], str] = format_fitted,
-    taken: Collection[str] = (),
-    other_p_values: Sequence[float] = (),
-) -> str:
+def _describe_regression(answer: LeastSquares, number: Callable[[float], str]) -> str:
     """Describe the effect of one numeric predictor, or the share that all explain; ``number`` formats a response. Do
-    not claim effects of terms in ``taken``, which other messages put in doubt. ``other_p_values``: as in
-    ``correct_slopes``."""
-    f = regression.fit
+    not claim effects that other messages put in doubt."""
+    regression, f = answer.regression, answer.regression.fit
     if f.f is None:
         return (
             f"The predictors explain all of the variation of {regression.response}; no residual is left to test "
             "a single effect."
         )
-    every = correct_slopes(regression, other_p_values)
-    claimable = [tested for tested in every if tested.slope.name not in taken]
+    withdrawn = list_withdrawn_subjects(answer._claims, answer.besides.checks)
+    claimable = [tested for tested in answer.slopes if tested.slope.name not in withdrawn]
     chance = [tested.slope.name for tested in claimable if tested.is_chance and not tested.row]
-    more = _describe_correction(chance, every[0].family) if chance else ""
-    if f.k == 1 and "[" not in f.names[1] and not taken:
-        return f"{_describe_single_slope(regression, every[0], number)}{more}"
+    tests = answer.slopes[0].family
+    more = f" Not significant after Holm's correction over {tests} tests: {join_names(chance)}." if chance else ""
+    if f.k == 1 and "[" not in f.names[1] and not withdrawn:
+        return f"{_describe_single_slope(regression, answer.slopes[0], number)}{more}"
     significant = [tested.slope.name for tested in claimable if tested.is_significant]
-    effects_text = f"; significant effects: {', '.join(significant)}" if significant else ""
-    if not significant and not taken:
-        effects_text = "; no single effect is significant"
-    single = [f"{tested.slope.name} (on {tested.row})" for tested in every if tested.row]
+    none_text = "" if withdrawn else "; no single effect is significant"
+    effects_text = f"; significant effects: {', '.join(significant)}" if significant else none_text
+    single = [f"{tested.slope.name} (on {tested.row})" for tested in answer.slopes if tested.row]
     alone = f" On a single row alone rest {join_names(single)}." if single else ""
     share = f"The predictors explain {100 * f.r2:.0f} % of the variation of {regression.response}"
     return f"{share}{effects_text}.{more}{alone}"
-
-
-def _describe_correction(names: Sequence[str], tests: int) -> str:
-    return f" Not significant after Holm's correction over {tests} tests: {join_names(list(names))}."
 
 
 def _describe_single_slope(regression: Regression, tested: CorrectedSlope, number: Callable[[float], str]) -> str:
@@ -301,20 +336,8 @@ def _describe_single_slope(regression: Regression, tested: CorrectedSlope, numbe
     if tested.row:
         return f"{open_}: its slope rests on {tested.row} alone."
     sure = f"between {number(slope.low)} and {number(slope.high)}"
-    if tested.is_equal:
-        return f"{slope.name} changes {regression.response} by less than {format_percent(MARGIN)}: {_STEP} {sure}."
-    if not tested.is_significant:
-        return f"{open_}: {_STEP} {sure}."
+    if tested.is_equal or not tested.is_significant:
+        small = f"{slope.name} changes {regression.response} by less than {format_percent(MARGIN)}"
+        return f"{small if tested.is_equal else open_}: a step of 1 adds {sure}."
     step = f"A step of 1 in {slope.name} adds {number(slope.estimate)} to {regression.response}"
     return f"{step}, {sure}; R² = {regression.fit.r2:.2f}."
-
-
-def _check_n_observations(m: int) -> int:
-    if m < 1:
-        raise InputError(
-            "out-of-range",
-            "{spell.new:{n_observations}} is below 1",
-            "predict the mean of at least 1 observation",
-            n_observations=m,
-        )
-    return m

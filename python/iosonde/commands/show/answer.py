@@ -163,14 +163,15 @@ def collect_run_details(chosen: ChosenRuns) -> Detail:
 
 def export(chosen: ChosenRuns, form: str, file: BinaryIO, operations: bool = False, incomplete: bool = False) -> None:
     """Write results, or every recorded operation, as csv, json or parquet; incomplete runs only if requested."""
-    write_batches(_iterate_batches(chosen, operations, incomplete, form == "parquet"), form, file)
-
-
-def _iterate_batches(chosen: ChosenRuns, operations: bool, incomplete: bool, is_described: bool) -> Iterator[Any]:
+    store = chosen.store
     if operations:
-        return iter_operations(chosen.store, [run.id for run in chosen.runs if incomplete or run.complete])
-    results = chosen.store.results(experiment=chosen.experiment, where=chosen.conditions, include_incomplete=incomplete)
-    return iter([results.replace_schema_metadata(chosen.describe_roles()) if is_described else results])
+        runs = [run.id for run in chosen.runs if incomplete or run.complete]
+        write_batches(iter_operations(store, runs), form, file)
+        return
+    results = store.results(experiment=chosen.experiment, where=chosen.conditions, include_incomplete=incomplete)
+    is_described = form == "parquet"
+    rows = results.replace_schema_metadata(chosen.describe_roles()) if is_described else results
+    write_batches(iter([rows]), form, file)
 
 
 @dataclass(frozen=True)
@@ -232,8 +233,11 @@ def _describe_outputs(phases: Sequence[StoredPhase]) -> Iterator[tuple[str, str,
     for phase in phases:
         for rank in phase.ranks if phase.is_command else ():
             if rank.get("output"):
-                ended = f"exit {rank['exit_code']}" if rank["signal"] is None else f"signal {rank['signal']}"
-                ended += f", {rank['ended_by']}" if rank["ended_by"] else ""
-                ended += f", {rank['left']} left behind and ended" if rank["left"] else ""
-                ended += f", {rank['cut_bytes']:,} bytes of output cut" if rank.get("cut_bytes") else ""
-                yield rank["output"], f"{phase.name} rank {rank['rank']} on {rank['host']}: {ended}", rank["rank"]
+                ends = (
+                    f"exit {rank['exit_code']}" if rank["signal"] is None else f"signal {rank['signal']}",
+                    rank["ended_by"],
+                    f"{rank['left']} left behind and ended" if rank["left"] else "",
+                    f"{rank['cut_bytes']:,} bytes of output cut" if rank.get("cut_bytes") else "",
+                )
+                head = f"{phase.name} rank {rank['rank']} on {rank['host']}: {', '.join(filter(None, ends))}"
+                yield rank["output"], head, rank["rank"]

@@ -134,6 +134,6 @@ def _find_change_neighbours(name: str) -> frozenset[str]:
     neighbours = set[str]()
     for change in watch_answer.changes:
         places: Mapping[str, int] = {run.id: place for place, run in enumerate(change.series.runs)}
-        first, width = places[change.first_after.run], settings.search.least
+        first, width = places[change.first_after.id], settings.search.least
         neighbours |= {run.experiment for run in change.series.runs[max(0, first - width) : first + width]}
     return frozenset(neighbours)

@@ -266,7 +266,13 @@ def survey_open_tree(
     """Survey an open tree. ``walk_all``: performs the walk, if not this process alone."""
     level = options.level
     label = "files seen" if tree.inodes is None else f"files seen, of {tree.inodes:,} in the file system"
-    walked = _walk_tree(options, tree, on_progress and (lambda files: on_progress(label, files)), walk_all)
+    walk_options = build_walk_options(options)
+    on_files: Callable[[int], object] | None = on_progress and (lambda files: on_progress(label, files))
+    walked = (
+        walk_all(tree, walk_options, on_files)
+        if options.files_from is None
+        else walk_list(walk_options, tree.resolved, options.files_from, tree.look_up, on_files)
+    )
     drawn = _draw_files(options, walked)
     look_options = LookOptions(options.tried, options.seed)
     read = read_in_order(
@@ -362,14 +368,6 @@ def _estimate_shares(
 ) -> Iterator[Estimate]:
     samples, _ = _build_samples(walked, options, drawn, contents)
     return (share.inference.estimate for share in estimate_kinds(samples, options.level))
-
-
-def _walk_tree(
-    options: SurveyQuery, tree: SurveyedTree, on_files: Callable[[int], object] | None, walk_all: WalkAll
-) -> Walked:
-    if options.files_from is None:
-        return walk_all(tree, build_walk_options(options), on_files)
-    return walk_list(build_walk_options(options), tree.resolved, options.files_from, tree.look_up, on_files)
 
 
 def build_walk_options(options: SurveyQuery) -> WalkOptions:

@@ -1,7 +1,7 @@
 """Parts of an operation's time, and the condition that an observed time indicates. The parts are given, or fitted to
 DATA by lines; with both, rows or operations are assigned to the nearest condition."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from iosonde.answers.answer import Answer
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_levels
 from iosonde.core.message import Message, spell
-from iosonde.core.stored import StoredRun, describe_included_incomplete, strip_factor_prefix
+from iosonde.core.stored import describe_included_incomplete, strip_factor_prefix
 from iosonde.core.types import Estimate
 from iosonde.core.units import parse_size
 from iosonde.core.words import format_count
@@ -60,7 +61,6 @@ class TimeModel(Answer):
 
     conditions: tuple[TimeCondition, ...]
     sizes: tuple[int, ...]
-    observed_s: tuple[float, ...]
     diagnoses: tuple[Diagnosis, ...]
     mixtures: tuple[Mixture | None, ...]
     lines: tuple[ConditionLine, ...]
@@ -166,9 +166,7 @@ def time_model(
         )
     diagnoses = tuple(times.find_nearest_condition(conditions, sizes[0], time) for time in observed)
     mixed = tuple(times.fit_mixture(conditions, sizes[0], time) for time in observed)
-    return TimeModel(
-        tuple(conditions), sizes, observed, diagnoses, mixed, tuple(lines), tuple(groups), tuple(notes), query.level
-    )
+    return TimeModel(tuple(conditions), sizes, diagnoses, mixed, tuple(lines), tuple(groups), tuple(notes), query.level)
 
 
 def _classify_operations(
@@ -178,27 +176,24 @@ def _classify_operations(
     The unit is the trial: shares are means over trials. Raises DataError if nothing was recorded."""
     names = [source.table.column(name).name for name in by] or source.varying_factors.names
     kinds = [place for place, name in enumerate(_native.KINDS) if name in DATA_KINDS]
-    chosen = _get_chosen_operations(source)
-    trials: dict[str, list[Classified]] = {}
-    notes: dict[str, None] = {}
+    is_restricted = any(name == "operation" for name, _, _ in source.where)
+    chosen = set(map(str, source.table.column("operation").values)) if is_restricted else None
+    trials: list[tuple[str, Classified]] = []
+    notes: list[str] = []
+    template = "{setting}: only the stored sample of the operations is counted"
     for run in source.runs:
         rows = source.operations(run.id) if run.counts else None
         if rows is None:
             continue
+        levels = {strip_factor_prefix(name): run.level(name) for name in names}
+        setting = [f"{name}={level}" for name, level in levels.items() if level is not None]
         for phase in run.phases:
-            if chosen is not None and phase.operation not in chosen:
-                continue
             own = rows[(rows["phase"] == phase.index) & (rows["status"] == 0) & np.isin(rows["kind"], kinds)]
-            if not own.size:
-                continue
-            name = ", ".join([phase.operation, *_format_setting(run, names)])
-            if not phase.recorded_all:
-                template = "{setting}: only the stored sample of the operations is counted"
-                notes[Message("sampled-operations", template, setting=name)] = None
-            classified = times.classify_by_condition(
-                conditions, own["size"].astype(float), own["duration_ns"].astype(float) / 1e9
-            )
-            trials.setdefault(name, []).append(classified)
+            if own.size and (chosen is None or phase.operation in chosen):
+                name = ", ".join([phase.operation, *setting])
+                sizes, seconds = own["size"].astype(float), own["duration_ns"].astype(float) / 1e9
+                trials.append((name, times.classify_by_condition(conditions, sizes, seconds)))
+                notes += [] if phase.recorded_all else [Message("sampled-operations", template, setting=name)]
     if not trials:
         n_incomplete = sum(not run.counts for run in source.runs)
         raise DataError(
@@ -208,16 +203,9 @@ def _classify_operations(
             + ("; {spell.incomplete} includes its {incomplete_runs}" if n_incomplete else ""),
             incomplete_runs=format_count(n_incomplete, "incomplete run"),
         )
-    if taken := describe_included_incomplete([run for run in source.runs if run.n_operations]):
-        notes[taken] = None
-    return [_estimate_group_shares(name, several, level) for name, several in trials.items()], list(notes)
-
-
-def _get_chosen_operations(source: Source) -> set[str] | None:
-    """Return the operations selected by ``--where``; None if it does not restrict them."""
-    if not any(name == "operation" for name, _, _ in source.where):
-        return None
-    return {str(value) for value in source.table.column("operation").values}
+    taken = describe_included_incomplete([run for run in source.runs if run.n_operations])
+    groups = [_estimate_group_shares(name, several, level) for name, several in group_by_key(trials).items()]
+    return groups, list(dict.fromkeys([*notes, *([taken] if taken else [])]))
 
 
 def _fit_line(name: str, sizes: Array, seconds: Array, level: float) -> ConditionLine:
@@ -228,7 +216,10 @@ def _fit_line(name: str, sizes: Array, seconds: Array, level: float) -> Conditio
         raise error.prefixed(name) from error
 
 
-def _group_sizes_and_times(source: Source, query: ResponseQuery, by: Sequence[str]) -> list[tuple[str, Array, Array]]:
+def _group_sizes_and_times(
+    source: Source, query: ResponseQuery, by: Sequence[str]
+) -> Iterator[tuple[str, Array, Array]]:
+    """Yield (name, sizes, times) of each group of rows. Raises InputError, DataError."""
     for option, names in (("response", query.response), ("on", query.on)):
         if len(names) != 1:
             raise InputError(
@@ -252,17 +243,10 @@ def _group_sizes_and_times(source: Source, query: ResponseQuery, by: Sequence[st
                 row=table.place(int(np.flatnonzero(values < 0)[0])),
                 name=name,
             )
-    groups, units = [], table.level_units(by)
     for key, rows in table.groups(by):
         finite = rows[np.isfinite(seconds[rows]) & np.isfinite(sizes[rows])]
-        groups.append(
-            (
-                ", ".join(format_levels(by, dict(zip(by, key, strict=True)), units)) or "all rows",
-                sizes[finite],
-                seconds[finite],
-            )
-        )
-    return groups
+        name = ", ".join(format_levels(by, dict(zip(by, key, strict=True)), table.level_units(by)))
+        yield name or "all rows", sizes[finite], seconds[finite]
 
 
 def _lookup_time_unit(response: Response) -> float:
@@ -304,14 +288,6 @@ def _estimate_row_shares(name: str, classified: Classified, level: float) -> Con
     return ConditionShares(
         name, classified.n, shares, Estimate(classified.lost, None, None, level, classified.n), of(classified.beyond)
     )
-
-
-def _format_setting(run: StoredRun, by: Sequence[str]) -> list[str]:
-    return [
-        f"{strip_factor_prefix(name)}={level}"
-        for name, level in {name: run.level(name) for name in by}.items()
-        if level is not None
-    ]
 
 
 def _estimate_group_shares(name: str, trials: Sequence[Classified], level: float) -> ConditionShares:

@@ -35,7 +35,8 @@ def lines(time_model: TimeModel) -> Iterator[str]:
 def format_mixtures(time_model: TimeModel) -> Iterator[str]:
     """Yield for each observed time the mixture of two conditions that would explain it."""
     yield ""
-    for time, mixture in zip(time_model.observed_s, time_model.mixtures, strict=True):
+    for diagnosis, mixture in zip(time_model.diagnoses, time_model.mixtures, strict=True):
+        time = diagnosis.observed_s
         if mixture is None:
             yield from wrapped(f"{format_rate(time, 's')} lies outside all conditions: no mixture of two explains it.")
         else:

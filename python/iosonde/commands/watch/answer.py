@@ -9,7 +9,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.metrics import describe_change
 from iosonde.core.stored import StoredRun
-from iosonde.core.types import Better, Estimate
+from iosonde.core.types import Better
 from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import format_count, format_decimals
 from iosonde.data.query import ResponseQuery
@@ -34,42 +34,20 @@ class Watching:
 
 
 @dataclass(frozen=True)
-class WatchedPoint:
-    """A point next to a change: its first run."""
-
-    run: str
-    experiment: str
-    started_at: str
-    commit: str
-
-    def to_json(self) -> dict[str, str | None]:
-        """The stable JSON form."""
-        return {
-            "run": self.run,
-            "experiment": self.experiment,
-            "started_at": self.started_at,
-            "commit": self.commit or None,
-        }
-
-
-@dataclass(frozen=True)
 class SeriesChange:
-    """A change of one series, most likely between the points ``last_before`` and ``first_after``, and almost surely
-    between ``surely_before`` and ``surely_after``. ``detection_delay``: number of points after it needed to see it.
-    ``new``: judged by this look. ``open``: it is for the worse, and the newest points are not back at the level before.
-    ``places``: in the series, the first point before it, the first one after it, and their end."""
+    """A change of one series, most likely between the runs ``last_before`` and ``first_after``, and almost surely
+    between ``surely_before`` and ``surely_after``: the first ones of the points next to it. ``levels`` before and after
+    it, ``split``: its place and its test. ``new``: judged by this look. ``open``: it is for the worse, and the newest
+    points are not back at the level before. ``places``: in the series, the first point before it, the first one after
+    it, and their end."""
 
     series: WatchedSeries
-    last_before: WatchedPoint
-    first_after: WatchedPoint
-    surely_before: WatchedPoint
-    surely_after: WatchedPoint
-    before: Estimate
-    after: Estimate
-    ratio: Estimate
-    p: float
-    correlation: float
-    detection_delay: int
+    last_before: StoredRun
+    first_after: StoredRun
+    surely_before: StoredRun
+    surely_after: StoredRun
+    levels: BeforeAfter
+    split: Break
     new: bool
     open: bool
     places: tuple[int, int, int]
@@ -78,7 +56,7 @@ class SeriesChange:
     @property
     def is_rise(self) -> bool:
         """Return whether the level rose. The ratio is unknown after a level of 0."""
-        return (self.after.value or 0.0) > (self.before.value or 0.0)
+        return (self.levels.after.value or 0.0) > (self.levels.before.value or 0.0)
 
     @property
     def verdict(self) -> str:
@@ -100,8 +78,8 @@ class SeriesChange:
             VerdictState.DIFFERENT,
             Direction.UP if self.is_rise else Direction.DOWN,
             "open" if self.open else "",
-            self.ratio,
-            self.p,
+            self.levels.ratio,
+            self.split.p,
         )
 
     @property
@@ -112,34 +90,28 @@ class SeriesChange:
     @property
     def cause(self) -> str:
         """Describe the differences between the runs of the two sides."""
-        was, now = self.surely_before.commit, self.surely_after.commit
+        was, now = self.surely_before.subject_commit, self.surely_after.subject_commit
         parts = [f"{fact.name} {fact.before} → {fact.after}" for fact in self.facts]
         if was and now:
-            parts.insert(
-                0,
-                f"commit {_shorten_commit(was)} → {_shorten_commit(now)}"
-                if was != now
-                else f"commit {_shorten_commit(now)} on both sides",
-            )
-        elif not parts:
-            template = "no recorded fact changed there; the commits are unknown (run {spell.subject_commit})"
-            return Message("unknown-cause", template)
-        return "; ".join(parts)
+            same = f"commit {_shorten_commit(now)} on both sides"
+            parts = [same if was == now else f"commit {_shorten_commit(was)} → {_shorten_commit(now)}", *parts]
+        template = "no recorded fact changed there; the commits are unknown (run {spell.subject_commit})"
+        return "; ".join(parts) or Message("unknown-cause", template)
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         return {
             **_describe_series(self.series),
-            "last_before": self.last_before.to_json(),
-            "first_after": self.first_after.to_json(),
-            "surely_before": self.surely_before.to_json(),
-            "surely_after": self.surely_after.to_json(),
-            "before": self.before.to_json(),
-            "after": self.after.to_json(),
-            "ratio": self.ratio.to_json(),
-            "p": self.p,
-            "autocorrelation": self.correlation,
-            "seen_after": self.detection_delay,
+            "last_before": _describe_run(self.last_before),
+            "first_after": _describe_run(self.first_after),
+            "surely_before": _describe_run(self.surely_before),
+            "surely_after": _describe_run(self.surely_after),
+            "before": self.levels.before.to_json(),
+            "after": self.levels.after.to_json(),
+            "ratio": self.levels.ratio.to_json(),
+            "p": self.split.p,
+            "autocorrelation": self.split.correlation,
+            "seen_after": self.split.n_until_detected,
             "verdict": self.verdict,
             "word": self.word,
             "new": self.new,
@@ -154,14 +126,14 @@ class SeriesChange:
         row = {
             "settings": self.series.settings,
             "started_at": self.first_after.started_at,
-            "run": self.first_after.run,
-            "commit_before": self.surely_before.commit,
-            "commit_after": self.surely_after.commit,
-            **self.before.flat("before"),
-            **self.after.flat("after"),
-            **self.ratio.flat("ratio"),
-            "p": self.p,
-            "seen_after": self.detection_delay,
+            "run": self.first_after.id,
+            "commit_before": self.surely_before.subject_commit,
+            "commit_after": self.surely_after.subject_commit,
+            **self.levels.before.flat("before"),
+            **self.levels.after.flat("after"),
+            **self.levels.ratio.flat("ratio"),
+            "p": self.split.p,
+            "seen_after": self.split.n_until_detected,
             "verdict": self.verdict,
             "new": self.new,
             "open": self.open,
@@ -318,59 +290,43 @@ def watch(source: Source, query: ResponseQuery, watching: Watching) -> Watch:
     )
     series = collect_series(source, query)
     start = _determine_start(source.runs, watching.since)
-    search, changes = watching.search, []
-    for history, breaks in zip(series, find_changes([item.values for item in series], watching.search), strict=True):
-        changes += _build_changes(history, breaks, search, start, query.level)
-    changes.sort(key=lambda change: change.first_after.started_at, reverse=True)
-    n_incomplete = sum(not run.counts for run in source.runs)
-    undated = sum(not run.started_at for run in source.runs)
-    messages = (
-        [Message("undated-runs", "{runs} without a date, taken for the newest", runs=format_count(undated, "run"))]
-        if undated
-        else []
+    search = watching.search
+    changes = (
+        change
+        for history, breaks in zip(series, find_changes([item.values for item in series], search), strict=True)
+        for change in _iterate_changes(history, breaks, search, start, query.level)
     )
+    undated, template = sum(not run.started_at for run in source.runs), "{runs} without a date, taken for the newest"
     return Watch(
         source.name,
         series,
-        tuple(changes),
+        tuple(sorted(changes, key=lambda change: change.first_after.started_at, reverse=True)),
         watching,
         compute_least_values(search, max(1, len(series))),
-        n_incomplete,
-        (*messages,),
+        sum(not run.counts for run in source.runs),
+        (Message("undated-runs", template, runs=format_count(undated, "run")),) if undated else (),
     )
 
 
-def _build_changes(
+def _iterate_changes(
     series: WatchedSeries, breaks: Sequence[Break], search: Search, start: str, level: float
-) -> list[SeriesChange]:
-    ends = [0, *(each.at for each in breaks), series.values.size]
-    changes = []
-    for place, each in enumerate(breaks, 1):
-        before, after = slice(ends[place - 1], each.at), slice(each.at, ends[place + 1])
-        comparison = estimate_levels(series.values[before], series.values[after], each.correlation, level)
-        new = series.runs[each.at].started_at >= start if start else each.at >= series.values.size - search.newest
-        runs = series.runs
-        facts = find_changed_facts(runs[ends[place - 1] : each.first], runs[each.last : ends[place + 1]])
-        changes.append(
-            SeriesChange(
-                series,
-                _build_point(runs[each.at - 1]),
-                _build_point(runs[each.at]),
-                _build_point(runs[each.first - 1]),
-                _build_point(runs[each.last]),
-                comparison.before,
-                comparison.after,
-                comparison.ratio,
-                each.p,
-                each.correlation,
-                each.n_until_detected,
-                new,
-                _is_open(series, comparison, ends[-2], search),
-                (ends[place - 1], each.at, ends[place + 1]),
-                facts,
-            )
+) -> Iterator[SeriesChange]:
+    ends, runs = [0, *(each.at for each in breaks), series.values.size], series.runs
+    for begin, each, end in zip(ends, breaks, ends[2:], strict=False):
+        levels = estimate_levels(series.values[begin : each.at], series.values[each.at : end], each.correlation, level)
+        yield SeriesChange(
+            series,
+            runs[each.at - 1],
+            runs[each.at],
+            runs[each.first - 1],
+            runs[each.last],
+            levels,
+            each,
+            runs[each.at].started_at >= start if start else each.at >= series.values.size - search.newest,
+            _is_open(series, levels, ends[-2], search),
+            (begin, each.at, end),
+            find_changed_facts(runs[begin : each.first], runs[each.last : end]),
         )
-    return changes
 
 
 def _is_open(series: WatchedSeries, comparison: BeforeAfter, last_break: int, search: Search) -> bool:
@@ -382,10 +338,6 @@ def _is_open(series: WatchedSeries, comparison: BeforeAfter, last_break: int, se
     if series.metric.better is Better.HIGHER:
         return after < before and newest <= before - margin
     return after > before and newest >= before + margin
-
-
-def _build_point(run: StoredRun) -> WatchedPoint:
-    return WatchedPoint(run.id, run.experiment, run.started_at, run.subject_commit)
 
 
 def _determine_start(runs: Sequence[StoredRun], since: str | None) -> str:
@@ -406,6 +358,15 @@ def _determine_start(runs: Sequence[StoredRun], since: str | None) -> str:
     )
 
 
+def _describe_run(run: StoredRun) -> dict[str, str | None]:
+    return {
+        "run": run.id,
+        "experiment": run.experiment,
+        "started_at": run.started_at,
+        "commit": run.subject_commit or None,
+    }
+
+
 def _describe_series(series: WatchedSeries) -> dict[str, Any]:
     return {
         "operation": series.operation,
@@ -417,7 +378,7 @@ def _describe_series(series: WatchedSeries) -> dict[str, Any]:
 
 
 def _compute_change_size(change: SeriesChange) -> float:
-    ratio = change.ratio.value
+    ratio = change.levels.ratio.value
     return max(ratio, 1 / ratio) if ratio is not None and ratio > 0 else float("inf")
 
 
@@ -430,7 +391,7 @@ def _describe_open(older: Sequence[SeriesChange], noun: str) -> str:
 
 def _describe_largest(regressions: Sequence[SeriesChange]) -> str:
     worst = max(regressions, key=_compute_change_size)
-    ratio = worst.ratio.value
+    ratio = worst.levels.ratio.value
     if ratio is None:
         return f"{worst.series.title} is {worst.word} than 0"
     return f"{worst.series.title} is {format_decimals(100 * abs(ratio - 1), 1)} % {worst.word}"

@@ -62,7 +62,7 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Fi
         for level_estimate, first, last in _iterate_stretches(series, changes)
         if level_estimate.value is not None
     ]
-    breaks = [_build_break(change, places[_find_place(series, change.first_after.run)], divisor) for change in changes]
+    breaks = [_build_break(change, places[_find_place(series, change.first_after.id)], divisor) for change in changes]
     kinds = [kind for kind in (_WORSE, _BETTER) if any(row["series"] == kind[0] for row in breaks)]
     colour = build_legend([name for name, _ in kinds], [hue for _, hue in kinds])
     wide = {"x": where, "x2": {"field": "x2"}}
@@ -104,12 +104,12 @@ def _build_level(estimate: Estimate, divisor: float, unit: str) -> Row:
 
 def _iterate_stretches(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Iterator[tuple[Estimate, int, int]]:
     """Yield (level, first point, last point) between changes; nothing without a change."""
-    starts = [_find_place(series, change.first_after.run) for change in changes]
+    starts = [_find_place(series, change.first_after.id) for change in changes]
     if changes:
-        yield changes[0].before, 0, starts[0] - 1
+        yield changes[0].levels.before, 0, starts[0] - 1
     for place, change in enumerate(changes):
         last = starts[place + 1] - 1 if place + 1 < len(starts) else len(series.runs) - 1
-        yield change.after, starts[place], last
+        yield change.levels.after, starts[place], last
 
 
 def _find_place(series: WatchedSeries, run: str) -> int:
@@ -118,4 +118,5 @@ def _find_place(series: WatchedSeries, run: str) -> int:
 
 def _build_break(change: SeriesChange, x: str | int, divisor: float) -> Row:
     kind = _WORSE if change.verdict == "worse" else _BETTER
-    return {"x": x, "series": kind[0], "tip": f"{change.word}, p = {format_significant(change.p, 2)}\n{change.cause}"}
+    p = format_significant(change.split.p, 2)
+    return {"x": x, "series": kind[0], "tip": f"{change.word}, p = {p}\n{change.cause}"}

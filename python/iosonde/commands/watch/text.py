@@ -46,24 +46,26 @@ def lines(watch: Watch) -> Iterator[str]:
 
 def _format_block(change: SeriesChange) -> Iterator[str]:
     yield from wrapped(escape(f"{change.series.title}: {change.verdict}"), "  ", "  ")
+    levels = change.levels
     divisor, side_texts = choose_human_scale(
-        max(abs(change.before.value or 0.0), abs(change.after.value or 0.0)), change.series.metric.unit
+        max(abs(levels.before.value or 0.0), abs(levels.after.value or 0.0)), change.series.metric.unit
     )
     sides = " → ".join(
-        "{} ({})".format(*format_estimate_parts(side, divisor)) for side in (change.before, change.after)
+        "{} ({})".format(*format_estimate_parts(side, divisor)) for side in (levels.before, levels.after)
     )
     yield from wrapped(
-        f"{sides} {side_texts}: × {format_ratio_interval(change.ratio)}, {change.word}", "      ", "    "
+        f"{sides} {side_texts}: × {format_ratio_interval(levels.ratio)}, {change.word}", "      ", "    "
     )
-    yield from wrapped(escape(f"at {_describe_time(change)}, n {change.before.n}+{change.after.n}"), "      ", "    ")
+    yield from wrapped(escape(f"at {_describe_time(change)}, n {levels.before.n}+{levels.after.n}"), "      ", "    ")
     yield from wrapped(escape(change.cause), "      ", "    ")
-    points = format_count(change.detection_delay, "point")
-    yield from wrapped(f"detectable {points} after it; p = {change.p:.2g}, corrected for all looks", "      ", "    ")
+    points = format_count(change.split.n_until_detected, "point")
+    text = f"detectable {points} after it; p = {change.split.p:.2g}, corrected for all looks"
+    yield from wrapped(text, "      ", "    ")
 
 
 def _describe_time(change: SeriesChange) -> str:
     """Return the most likely first point after the change, and the interval of its time."""
-    first_point = f"{change.first_after.started_at[:_DATE]} ({change.first_after.run})"
+    first_point = f"{change.first_after.started_at[:_DATE]} ({change.first_after.id})"
     before, after = (side.started_at[:_DATE] for side in (change.surely_before, change.surely_after))
     return f"{first_point}; after {before}, and not after {after}"
 

@@ -91,7 +91,7 @@ def _render_change(shelf: Shelf, address: Address) -> WebPage:
         (
             candidate
             for candidate in history.changes
-            if (candidate.series.title, candidate.first_after.run) == (series, run)
+            if (candidate.series.title, candidate.first_after.id) == (series, run)
         ),
         None,
     )
