@@ -84,7 +84,7 @@ def render(
         losses_of=build_loss_drawings,
         plot_titles=TITLES,
         significant=format_significant,
-        settings_lines=[] if page.settings is None else list_subtitle_lines(page.settings),
+        subtitle_lines=list_subtitle_lines,
         question_text=format_question_text,
         folded_lines=FOLDED,
         question_sentences=list_question_sentences,
@@ -152,7 +152,7 @@ def _build_spec(figure: Figure, is_fixed: bool) -> Any:
 
 def _iterate_figures(page: Page) -> Iterator[tuple[str, Figure]]:
     kinds: list[tuple[str, list[Figure | None]]] = [
-        ("settings", [None if page.settings is None else settings_figure(page.settings)]),
+        ("settings", [] if page.settings is None else [settings_figure(plot) for plot in page.settings.every]),
         ("bars", [None if bars.empty or not page.scales else bars_figure(bars, page.axis) for bars in page.bars.items]),
         ("latency", [None if item.empty else latency_figure(item, page.axis) for item in page.latencies.items]),
         ("timeline", [timeline_figure(timeline) for timeline in page.timelines.items]),
