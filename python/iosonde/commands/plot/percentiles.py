@@ -1,6 +1,6 @@
 """Tail of the latency by setting: ``iosonde plot DATA --kind percentiles``. Percentiles of each trial come from its
-recorded operations, or of an operation without any from a tool's output, which may state several latencies. A point is the mean of one percentile over the trials of a setting: n
-counts trials, never operations."""
+recorded operations; of an operation without any from a tool's output, which may state several latencies. A point is
+the mean of one percentile over the trials of a setting: n counts trials, never operations."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence

@@ -15,6 +15,7 @@ from iosonde.core.column_roles import Roles
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.estimate_text import format_estimate
 from iosonde.core.level_text import format_setting
+from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.types import Finding
 from iosonde.core.units import format_size
@@ -25,6 +26,7 @@ from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import list_other_settings
 from iosonde.page.tables import FirstScreen, Reproduce, Section
 from iosonde.stats.checks import examine, sort_by_severity
+from iosonde.stats.checks.examine import Examination
 from iosonde.stats.overview import overview
 from iosonde.stats.overview.types import Overview, drop_constant_levels
 from iosonde.stats.regression.formula import list_term_columns
@@ -82,7 +84,7 @@ def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
         target=path,
         measured="",
         level=level,
-        answers=_build_first_screen(table, path, survey, roles, cells, findings, checked.unseen),
+        answers=_build_first_screen(table, path, survey, roles, cells, findings, _list_unseen(checked)),
         findings=findings,
         bars=Section(),
         latencies=Section(),
@@ -111,6 +113,11 @@ def _refuse_predicted_responses(roles: Roles, predictors: Sequence[str]) -> None
             "leave it out of {spell.on}",
             column=both[0],
         )
+
+
+def _list_unseen(checked: Examination) -> list[str]:
+    """Return the checks that were impossible and that the user can make possible: hardware is of a store."""
+    return [text for text in checked.unseen if not (isinstance(text, Message) and text.code == "missing-bound")]
 
 
 def _list_headlines(table: Table, responses: Sequence[str], cells: Sequence[str]) -> Sequence[str]:

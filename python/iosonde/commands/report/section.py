@@ -39,7 +39,7 @@ from iosonde.page.tables import PageSection, Section
 
 from .content import Page
 from .section_questions import FOLDED, draw_question_figure, format_question_text, list_question_sentences
-from .section_summary import build_summary_tables
+from .section_summary import build_summary_tables, group_tables
 from .section_top import build_top_tables, count_unfolded_tables
 from .section_verdicts import MOST_LINES, build_verdict_lines
 
@@ -73,6 +73,7 @@ def render(
         bar_groups=group_bars(page),
         most_open=MOST_OPEN,
         summaries=build_summary_tables(page.summary),
+        group_tables=group_tables,
         model_scale=choose_scale,
         factor_scale=choose_factor_scale,
         share_parts=format_explained_share,
