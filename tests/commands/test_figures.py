@@ -276,6 +276,19 @@ def test_what_lies_above_the_bound_is_hollow_in_its_own_colour():
     assert below["data"]["values"][0]["series"] == above["data"]["values"][0]["series"] == "measured"
 
 
+def test_bounds_of_several_operations_name_them():
+    (line,) = bound_page().bound.items[0].rooflines
+    read = dataclasses.replace(
+        line, title="read", s=tuple(2 * value for value in line.s), points=(), ceilings={"disks": (9e8,) * len(line.xs)}
+    )
+    write = dataclasses.replace(line, title="write", points=())
+    dashed, solid, names, *_ = roofline_figure([write, read]).spec["layer"]
+    assert len({row["name"] for row in solid["data"]["values"]}) == 2
+    texts = [row["name"] for row in names["data"]["values"]]
+    assert any("bound" in text and "write" in text for text in texts)
+    assert any("bound" in text and "read" in text for text in texts)
+
+
 def test_rooflines_with_the_same_limits_are_one_panel_that_names_each_limit_once():
     (line,) = bound_page().bound.items[0].rooflines
     lines = [dataclasses.replace(line, title=title) for title in ("write", "read")]

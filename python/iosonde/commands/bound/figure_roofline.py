@@ -46,9 +46,11 @@ _LEAST_GAP = 13  # px between the middles of two names
 
 @dataclass(frozen=True)
 class _Limit:
-    """A line that one or several rooflines share: its ``name``, its values, and what it is drawn for."""
+    """A line that one or several rooflines share: its ``name``, its values, and what it is drawn for. ``of``: the
+    settings or the operation, if several lines have this name."""
 
     name: str
+    of: str
     xs: tuple[float, ...]
     values: tuple[float, ...]
     members: tuple[Roofline, ...]
@@ -115,7 +117,7 @@ def _draw_limits(items: Sequence[Roofline], divisor: float, channels: Spec, ends
             "text",
             {**channels, "text": {"field": "name", "type": "nominal"}},
             align="left",
-            dx=6,
+            dx=14,
             fontSize=11,
             color=MUTED,
         ),
@@ -134,8 +136,8 @@ def _list_limits(items: Sequence[Roofline]) -> list[_Limit]:
     names = [name for name, _, _ in members]
     limits = []
     for (name, xs, values), some in members.items():
-        setting = _describe_members(some) if names.count(name) > 1 else ""
-        limits.append(_Limit(f"{name}, {setting}" if setting else name, xs, values, tuple(some)))
+        of = _describe_members(some) if names.count(name) > 1 else ""
+        limits.append(_Limit(name, of, xs, values, tuple(some)))
     return limits
 
 
@@ -161,17 +163,21 @@ def _place_names(limits: Sequence[_Limit], divisor: float, ends: tuple[float, fl
     """Return the names at the right ends of the lines, apart from each other. Lines that end at the same place share
     one."""
     scale = _SIZE[1] / math.log(ends[1] / ends[0])
-    names: dict[float, dict[str, None]] = {}
+    names: dict[float, dict[str, list[str]]] = {}
     for limit in limits:
         at = round(scale * math.log(min(limit.values[-1] / divisor, ends[1]) / ends[0]), 1)
-        names.setdefault(at, {})[limit.name] = None
+        names.setdefault(at, {}).setdefault(limit.of, []).append(limit.name)
     right = short(max(limit.xs[-1] for limit in limits))
     rows: list[Row] = []
     before = -math.inf
     for at in sorted(names):
         place = max(at, before + _LEAST_GAP)
         before = place
-        text = truncate_label(" = ".join(sorted(names[at], key=lambda name: name != _BOUND)))
+        texts = [
+            ", ".join(filter(None, (" = ".join(sorted(some, key=lambda name: name != _BOUND)), of)))
+            for of, some in names[at].items()
+        ]
+        text = truncate_label(" = ".join(texts))
         rows.append({"x": right, "y": short(ends[0] * math.exp(place / scale)), "name": text})
     return rows
 
