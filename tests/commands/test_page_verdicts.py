@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 import iosonde
-from iosonde.commands.report.answer import ReportQuery, report
+from iosonde.commands.report.answer import report
 from iosonde.commands.report.content import Page
+from iosonde.commands.report.query import ReportQuery
 from iosonde.commands.report.section_verdicts import build_verdict_lines
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict, VerdictState

@@ -3,7 +3,7 @@
 import hashlib
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from iosonde.answers.besides import build_story_background
@@ -34,27 +34,16 @@ from iosonde.stats.regression.formula import list_term_columns
 from .content import Page, build_summaries, map_responses
 from .findings import describe_assumptions, findings_from_warnings, format_finding_counts, select_top_findings
 from .first_screen import describe_interval
+from .query import ReportQuery
 
 # factors named in a headline with the levels of its two ends
 _MAX_FACTORS = 2
 
 
-@dataclass(frozen=True)
-class TableOptions:
-    """Options of a page of a table: ``responses``, the columns of cells (``by``), terms of the regressions (``on``).
-    ``constraints`` restrict the suggested settings; ``command`` reproduces the page."""
-
-    responses: Sequence[str]
-    by: Sequence[str] | None
-    on: Sequence[str]
-    level: float
-    command: Sequence[str] = ()
-    constraints: tuple[str, ...] = ()
-
-
-def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
-    """Build the page; roles that are not given are guessed as ``check`` does. Raises InputError, DataError."""
-    responses, by, on, level = options.responses, options.by, options.on, options.level
+def build_table_page(table: Table, options: ReportQuery) -> Page:
+    """Build the page of the responses and cells of ``options``; roles that are not given are guessed as ``check`` does.
+    Raises InputError, DataError."""
+    path, responses, by, on, level = options.data, options.response, options.by, options.on, options.level
     grouped = by if by is not None else list_term_columns(on, table) if on else None
     roles = guess_roles(table, responses, grouped)
     roles = roles.without_constants() if grouped is None else roles
@@ -91,7 +80,7 @@ def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
         timelines=Section(),
         trials=None,
         facts=Section(),
-        reproduce=_describe_reproduction(table, path, options.command),
+        reproduce=_describe_reproduction(table, path, options.again),
         summary=build_summaries(survey),
         models=explained,
         influences=build_table_influences(
