@@ -29,6 +29,9 @@ TESTS = Path(__file__).parent
 DIRECTORY = TESTS / "golden" / "answers"
 DIGITS, TOLERANCE = 9, 1e-7
 MAX_VALUES, MAX_WIDTH = 12, 118  # of a list of numbers that is recorded whole; of a line of a recorded file
+MAX_PART = 400  # characters of a part that is recorded whole in every case
+CONDENSED = ("report",)  # commands whose cases share most of their parts
+ALWAYS_WHOLE = ("answers", "verdicts", "columns")
 
 
 _DRAWN_ID = re.compile(r"\b\d{8}(T\d{6})?-[0-9a-f]{8}\b")
@@ -57,7 +60,7 @@ def record(command: str, directory: Path) -> dict[str, Any]:
         for line in CASES[command]:
             prepare(line)
             answers[line] = simplify(answer(shlex.split(line)), str(directory))
-        return answers
+        return condense_cases(answers) if command in CONDENSED else answers
 
 
 def answer(words: list[str]) -> dict[str, Any]:
@@ -194,9 +197,9 @@ def simplify(value: Any, directory: str) -> Any:
     return _DRAWN_ID.sub("ID", str(value).replace(directory, "DIRECTORY"))
 
 
-def _shorten(entries: list[Any]) -> Any:
+def _shorten(entries: list[Any], most: int = MAX_VALUES) -> Any:
     """A long list by columns, or what depends on each of its numbers, its signs and its order."""
-    if len(entries) <= MAX_VALUES:
+    if len(entries) <= most:
         return entries
     kinds = {type(entry) for entry in entries}
     if kinds == {dict} and len({tuple(entry) for entry in entries}) == 1:
@@ -208,6 +211,47 @@ def _shorten(entries: list[Any]) -> Any:
     above, below = (math.fsum(place * max(sign * number, 0) for place, number in places) for sign in (1, -1))
     short = {"n": len(places), "ends": [entries[0], entries[-1]], "above": _round(above), "below": _round(below)}
     return short if len(places) == len(entries) else short | {"none": len(entries) - len(places)}
+
+
+def condense_cases(answers: dict[str, Any]) -> dict[str, Any]:
+    """The first part of each place and form whole; of others their keys and texts as a digest, their numbers in short.
+    A form is the set of its keys."""
+    forms: set[str] = set()
+    return {line: _condense(answer, "", forms) for line, answer in answers.items()}
+
+
+def _condense(part: Any, place: str, forms: set[str]) -> Any:
+    if place.endswith(ALWAYS_WHOLE) or not isinstance(part, (dict, list)) or len(json.dumps(part)) <= MAX_PART:
+        return part
+    form = f"{place} {sorted(set(_iterate_key_paths(part)))}"
+    if form in forms:
+        numbers: dict[str, list[float]] = {}  # by key: of one magnitude
+        for key, number in _iterate_numbers(part):
+            numbers.setdefault(key, []).append(_round(number))
+        texts = [leaf for leaf in _iterate_leaves(part) if isinstance(leaf, str)]
+        return {"texts": _digest(texts), **{key: _shorten(entries, 4) for key, entries in numbers.items()}}
+    forms.add(form)
+    if isinstance(part, list):
+        return [_condense(entry, place, forms) for entry in part]
+    return {key: _condense(entry, f"{place}/{key}", forms) for key, entry in part.items()}
+
+
+def _iterate_numbers(value: Any, key: str = "") -> Iterator[tuple[str, float]]:
+    if isinstance(value, Mapping):
+        for name, entry in value.items():
+            yield from _iterate_numbers(entry, str(name))
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _iterate_numbers(entry, key)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield key, float(value)
+
+
+def _iterate_key_paths(value: Any, place: str = "") -> Iterator[str]:
+    for key, entry in value.items() if isinstance(value, Mapping) else ():
+        yield from (f"{place}/{key}", *_iterate_key_paths(entry, f"{place}/{key}"))
+    for entry in value if isinstance(value, list) else ():
+        yield from _iterate_key_paths(entry, place)
 
 
 def _are_texts(entries: list[Any]) -> bool:

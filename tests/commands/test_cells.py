@@ -8,7 +8,13 @@ import pytest
 from iosonde.commands.plot.content import Bars, Cell
 from iosonde.commands.regress.content import ResponseSummary, SummaryRow
 from iosonde.commands.report.section import group_bars, render
-from iosonde.commands.report.section_summary import FOLD_BEYOND, MOST_FACTORS, MOST_ROWS, build_summary_tables
+from iosonde.commands.report.section_summary import (
+    FOLD_BEYOND,
+    MOST_FACTORS,
+    MOST_ROWS,
+    build_summary_tables,
+    group_tables,
+)
 from iosonde.commands.report.section_top import build_top_tables
 from iosonde.core.types import Estimate, Finding, Severity
 from iosonde.layout.text import format_estimate_parts
@@ -215,3 +221,17 @@ def test_too_many_figures_are_folded_by_metric_and_each_keeps_its_place():
 def test_an_axis_that_ends_just_below_a_power_of_ten_has_a_tick(far):
     """The logarithm of 999.9999999999999 is 3: of 5000, 2000 and 1000 none is inside."""
     assert len(StripAxis(far, far).ticks("s")) == 2
+
+
+def test_responses_of_other_factors_have_tables_of_their_own_and_a_score_is_the_first():
+    sizes = (4096, 65536)
+    other = dataclasses.replace(settings("create", "operations/s", sizes=sizes), by=("items", "nodes"))
+    made = tops(settings("write", sizes=sizes), settings("read", sizes=sizes), other)
+    assert [table.heads[0] for table in made] == ["size", "size", "items"]
+    groups = group_tables(build_summary_tables([settings("write"), other, settings("read")]))
+    assert [len(group) for group in groups] == [2, 1]
+    alone = [
+        dataclasses.replace(settings(title, unit, (4096,)), by=("x", "nodes"))
+        for title, unit in (("write", "bytes/s"), ("find", "operations/s"), ("score, total", ""))
+    ]
+    assert tops(*alone)[0].title.lower().startswith("score")

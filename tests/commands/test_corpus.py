@@ -11,7 +11,8 @@ from iosonde.commands.corpus.answer import HowCorpus, corpus
 from iosonde.commands.corpus.for_page import CorpusPage
 from iosonde.commands.corpus.text import lines
 from iosonde.commands.rank.answer import rank
-from iosonde.commands.report.answer import ReportQuery, report
+from iosonde.commands.report.answer import report
+from iosonde.commands.report.query import ReportQuery
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Observation
 from iosonde.data.query import ResponseQuery

@@ -269,13 +269,24 @@ def test_a_bar_without_an_interval_is_hollow():
     assert hollow["mark"]["fillOpacity"] == 0
 
 
-def test_what_lies_above_the_bound_has_its_own_colour():
-    spec = roofline_figure(bound_page().bound.items[0].rooflines).spec
-    dots = spec["layer"][-1]
-    points = dots["data"]["values"]
-    assert points[0]["series"] == "measured" != points[1]["series"]
-    scale = dots["encoding"]["color"]["scale"]
-    assert len(set(scale["range"])) == len(scale["domain"]) == len(set(scale["domain"])) == 2
+def test_what_lies_above_the_bound_is_hollow_in_its_own_colour():
+    below, above = roofline_figure(bound_page().bound.items[0].rooflines).spec["layer"][-2:]
+    assert [len(dots["data"]["values"]) for dots in (below, above)] == [1, 1]
+    assert (below["mark"]["filled"], above["mark"]["filled"]) == (True, False)
+    assert below["data"]["values"][0]["series"] == above["data"]["values"][0]["series"] == "measured"
+
+
+def test_bounds_of_several_operations_name_them():
+    (line,) = bound_page().bound.items[0].rooflines
+    read = dataclasses.replace(
+        line, title="read", s=tuple(2 * value for value in line.s), points=(), ceilings={"disks": (9e8,) * len(line.xs)}
+    )
+    write = dataclasses.replace(line, title="write", points=())
+    dashed, solid, names, *_ = roofline_figure([write, read]).spec["layer"]
+    assert len({row["name"] for row in solid["data"]["values"]}) == 2
+    texts = [row["name"] for row in names["data"]["values"]]
+    assert any("bound" in text and "write" in text for text in texts)
+    assert any("bound" in text and "read" in text for text in texts)
 
 
 def test_rooflines_with_the_same_limits_are_one_panel_that_names_each_limit_once():

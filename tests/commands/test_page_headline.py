@@ -5,7 +5,13 @@ import re
 import pytest
 
 from iosonde.commands.report.axis import Axis, map_metric_titles
-from iosonde.commands.report.first_screen import describe_levels, describe_measurement, format_tools, get_target
+from iosonde.commands.report.first_screen import (
+    describe_levels,
+    describe_measurement,
+    describe_metrics,
+    format_tools,
+    get_target,
+)
 from iosonde.commands.report.headline import count_effects, format_headline
 from iosonde.commands.report.of_store import tabulate_trials
 from iosonde.core.stored import StoredRun
@@ -52,6 +58,13 @@ def test_the_best_and_the_worst_of_each_metric_of_another_tool_and_over_what():
     said = format_headline("t1", "ior", [imported()], overview(*rows), AXIS)
     assert rates(said) == ["366", "799 MiB/s", "900 MiB/s", "8.59 GiB/s"]
     assert said.split()[:3] == ["t1:", "ior", "write"] and said.endswith(" t × n")
+
+
+def test_the_score_is_said_before_what_is_known_of_the_rates():
+    scores = [row("score", "total", value, "", nodes=nodes) for value, nodes in ((5.4, 1), (7.7, 2))]
+    said = describe_metrics(overview(*scores, row("find", "rate", 1e5, "operations/s", nodes=1)), ())
+    assert "5.40" in said and "7.70" in said and "nodes=2" in said
+    assert describe_metrics(overview(row("find", "rate", 1e5, "operations/s", nodes=1)), ()) == ""
 
 
 def test_several_metrics_of_one_operation_name_it_once():

@@ -16,12 +16,7 @@ from iosonde.commands.bound.for_page import _format_input, _list_inputs, parse_s
 from iosonde.commands.bound.inputs import Inputs
 from iosonde.commands.plot.content import Bars, Cell
 from iosonde.commands.report import html, questions
-from iosonde.commands.report.answer import (
-    ReportQuery,
-    _list_campaign_options,
-    _select_rows_and_columns,
-    build_repeat_command,
-)
+from iosonde.commands.report.answer import _select_rows_and_columns
 from iosonde.commands.report.axis import Axis
 from iosonde.commands.report.charts import build_bars_section
 from iosonde.commands.report.content import AnsweredQuestion, build_summaries
@@ -38,6 +33,7 @@ from iosonde.commands.report.first_screen import (
 from iosonde.commands.report.headline import _is_redundant_rate, shorten_command
 from iosonde.commands.report.of_store import _format_period
 from iosonde.commands.report.of_table import _coarsen_settings, _format_mean_range
+from iosonde.commands.report.query import ReportQuery
 from iosonde.commands.report.terms import select_default_terms, select_varying_terms
 from iosonde.commands.survey.for_page import (
     REST,
@@ -86,7 +82,7 @@ def run(name: str = "a", **fields: Any) -> StoredRun:
 
 
 def test_the_command_of_a_page_has_the_options_that_are_not_the_default() -> None:
-    assert build_repeat_command(ReportQuery("d"), "p.html") == ("iosonde", "report", "d", "-o", "p.html")
+    assert ReportQuery("d").with_command("p.html").again == ("iosonde", "report", "d", "-o", "p.html")
     choosing = Choosing(("fs", "sync"), ("size",), {"fs": "nfs"})
     full = ReportQuery(
         "d",
@@ -102,7 +98,7 @@ def test_the_command_of_a_page_has_the_options_that_are_not_the_default() -> Non
         ("write",),
         constraints=("c",),
     )
-    words = build_repeat_command(full, "p.html", "q.yaml")[5:]
+    words = full.with_command("p.html", "q.yaml").again[5:]
     pairs = list(zip(words[::2], words[1::2], strict=True))
     expected = [
         ("--response", "y,z"),
@@ -125,11 +121,11 @@ def test_the_command_of_a_page_has_the_options_that_are_not_the_default() -> Non
 
 
 def test_options_of_the_page_of_a_campaign() -> None:
-    assert _list_campaign_options(ReportQuery("d", ("y",), ("n",), where=("a=1",), metric=("m",))) == []
+    assert ReportQuery("d", ("y",), ("n",), where=("a=1",), metric=("m",)).list_campaign_options() == []
     choosing = Choosing(("fs",), None, None)
     question = DeclaredQuestion("?", "summary", {})
     full = ReportQuery("d", by=("a",), bound="x", choosing=choosing, questions=[question], constraints=("c",))
-    assert _list_campaign_options(full) == ["by", "bound", "choose", "questions", "constraint"]
+    assert full.list_campaign_options() == ["by", "bound", "choose", "questions", "constraint"]
 
 
 def finding(code: str, severity: Severity, sentence: str, **evidence: Any) -> Finding:

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 import iosonde
-from iosonde.commands.report.answer import ReportQuery, report
+from iosonde.commands.report.answer import report
 from iosonde.commands.report.content import Page
+from iosonde.commands.report.query import ReportQuery
 from iosonde.commands.report.section_verdicts import build_verdict_lines
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict, VerdictState
@@ -60,6 +61,36 @@ def test_the_best_setting_stands_with_the_first_effect_and_only_if_it_is_signifi
 def test_a_doubt_is_said_in_words():
     (line,) = build_verdict_lines(page_of(effect(VerdictState.INCONCLUSIVE, doubts=("drift",))))
     assert "drift" in line.text
+
+
+def test_an_interaction_is_one_line_that_no_line_of_a_factor_contradicts():
+    alone = [effect(VerdictState.INCONCLUSIVE, name, 0.001) for name in ("fs", "clients")]
+    joint = replace(effect(VerdictState.DIFFERENT, share=0.9), subject=("fs", "clients"))
+    (line,) = build_verdict_lines(page_of(*alone, joint))
+    assert line.state == "different" and "fs depends on clients" in line.text and "90 %" in line.text
+    kept = build_verdict_lines(page_of(alone[0], effect(VerdictState.DIFFERENT, "clients"), joint))
+    assert [line.state for line in kept] == ["different", "different"]
+
+
+def test_factors_that_cannot_be_separated_are_one_line_that_says_so():
+    alone = [effect(VerdictState.NOT_SEPARABLE, name, doubts=("goes-together",)) for name in ("device", "pool")]
+    block = replace(effect(VerdictState.DIFFERENT), subject=("device", "pool"))
+    (line,) = build_verdict_lines(page_of(*alone, block))
+    assert "matter" in line.text and "separated" in line.text and "depends" not in line.text
+
+
+def test_what_is_not_significant_says_how_much_it_may_be():
+    for state in (VerdictState.INCONCLUSIVE, VerdictState.EQUAL):
+        (line,) = build_verdict_lines(page_of(effect(state, share=0.01)))
+        assert "at most 90 %" in line.text
+
+
+def test_what_is_the_same_of_many_metrics_is_one_line():
+    many = [replace(effect(VerdictState.INCONCLUSIVE), response=f"m{n}") for n in range(5)]
+    different = [replace(effect(VerdictState.DIFFERENT), response=f"m{n}") for n in range(5)]
+    assert [line.response for line in build_verdict_lines(page_of(*many))] == ["5 metrics"]
+    assert len(build_verdict_lines(page_of(*many[:3]))) == 3
+    assert len(build_verdict_lines(page_of(*different))) == 5
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from iosonde.commands.plot.percentiles import build_percentiles_plot
 from iosonde.commands.plot.settings import Fits, build_settings_plot
 from iosonde.commands.report.axis import title as operation_title
 from iosonde.core.errors import IosondeError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.types import Experiment, Factor, Observation
 from iosonde.core.verdict import VerdictState
 from iosonde.data.query import ResponseQuery
@@ -240,7 +241,7 @@ def test_percentiles_of_recorded_operations_are_means_over_trials(tmp_path):
     stats_sample.store(tmp_path / "store", repetitions=3)
     source = open_data(str(tmp_path / "store"))
     made = build_percentiles_plot(source, ResponseQuery(("create",)), PlotRoles())
-    assert made.x.texts[:2] == ("p50", "p99") and made.color.factor == "nodes"
+    assert made.x.texts[:4] == ("p50", "p75", "p90", "p95") and made.color.factor == "nodes"
     (panel,) = made.panels
     recorded = [
         one for trial in compute_run_percentiles(source, 0.95).values() for one in trial if one.operation == "create"
@@ -252,6 +253,36 @@ def test_percentiles_of_recorded_operations_are_means_over_trials(tmp_path):
     for asked, roles in ((("nothing",), PlotRoles()), (("create",), PlotRoles(x="nodes"))):
         with pytest.raises(IosondeError):
             build_percentiles_plot(source, ResponseQuery(asked), roles)
+
+
+def test_an_operation_has_one_panel_from_its_operations_else_from_one_stated_latency(tmp_path):
+    stats_sample.store(tmp_path / "store", repetitions=2)
+    stated = [
+        Observation(operation, f"{latency}_p{p}", p / 1e6, "s")
+        for operation in ("create", "read")
+        for latency in ("completion_latency", "latency", "submission_latency")
+        for p in (50, 99)
+    ]
+    for repetition in range(2):
+        run = stats_sample.run(
+            1,
+            repetition,
+            np.random.default_rng(1),
+            id=f"x-{repetition}",
+            operations=None,
+            phases=[],
+            observations=stated,
+        )
+        Store.open(tmp_path / "store").append(run)
+    source = open_data(str(tmp_path / "store"))
+    made = build_percentiles_plot(source, ResponseQuery(), PlotRoles())
+    metrics = group_by_key(
+        (panel.title.partition(":")[0], panel.metric) for plot in made.every for panel in plot.panels
+    )
+    assert metrics["read"] == ["latency"]
+    assert not any("submission" in name or "completion" in name for names in metrics.values() for name in names)
+    (named,) = build_percentiles_plot(source, ResponseQuery(("completion latency",)), PlotRoles()).panels[:1]
+    assert named.metric == "completion latency"
 
 
 def test_percentiles_that_a_tool_states_are_taken(tmp_path):
@@ -278,6 +309,33 @@ def test_percentiles_that_a_tool_states_are_taken(tmp_path):
     assert [point.mean.value for point in made.panels[0].points if point.color == 1] == pytest.approx(
         [4 * p / 1e6 for p in (50, 99, 99.9)]
     )
+
+
+def test_tools_with_other_factors_have_plots_of_their_own_without_empty_panels(tmp_path):
+    store = Store.create(tmp_path / "store")
+    for repetition, (tool, name, level) in itertools.product(
+        range(2), [("ior", "t", 1), ("ior", "t", 2), ("mdtest", "items", 100), ("mdtest", "items", 200)]
+    ):
+        metric, unit = ("bandwidth", "bytes/s") if tool == "ior" else ("rate", "operations/s")
+        run = stats_sample.run(
+            1,
+            repetition,
+            np.random.default_rng(1),
+            id=f"y-{tool}-{level}-{repetition}",
+            operations=None,
+            phases=[],
+            factors={name: level, "tool": tool, "repetition": repetition},
+            observations=[Observation("write" if tool == "ior" else "creation", metric, 10.0 * level, unit)],
+            source=f"import {tool}",
+        )
+        store.append(run)
+    names = [Factor("t", "", (1, 2)), Factor("items", "", (100, 200)), Factor("tool", "", ("ior", "mdtest"))]
+    store.save_experiment(Experiment("x", "x", names, {}, [], 1, "2026-11-22T10:00:00.000Z"))
+    made = build_settings_plot(open_data(str(tmp_path / "store")), ResponseQuery())
+    assert [plot.x.factor for plot in made.every] == ["t", "items"]
+    points = [point for plot in made.every for panel in plot.panels for point in panel.points]
+    assert len(points) == 4 and all(None not in point.setting.values() for point in points)
+    assert len(made.to_dict()["below"]) == 1 and len(made.records()) == 4
 
 
 def test_the_form_as_data(grid):

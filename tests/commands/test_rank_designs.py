@@ -148,7 +148,8 @@ def test_blocks_of_a_fraction_give_the_share_to_the_block_of_its_factor(tmp_path
 @pytest.mark.parametrize("design", ["fraction", "hypercube"])
 def test_the_page_ranks_the_same_factors(tmp_path, design):
     """It dropped what followed from the other factors."""
-    from iosonde.commands.report.answer import ReportQuery, report
+    from iosonde.commands.report.answer import report
+    from iosonde.commands.report.query import ReportQuery
 
     rng = np.random.default_rng(5)
     x = HALF if design == "fraction" else np.column_stack([rng.permutation(12) for _ in range(4)])

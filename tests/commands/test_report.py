@@ -15,10 +15,10 @@ from iosonde.commands.report import timelines
 from iosonde.commands.report.axis import Axis, title
 from iosonde.commands.report.experiment import open_chosen
 from iosonde.commands.report.of_store import build_store_page
+from iosonde.commands.report.query import ReportQuery
 from iosonde.core.errors import IosondeError
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Run
-from iosonde.data.query import ResponseQuery
 from iosonde.store import Store
 from terminal import command_of
 
@@ -60,7 +60,7 @@ def run(command, *words):
 
 def page_at(path, experiment=None, where=()):
     source, chosen = open_chosen(str(path), experiment, where)
-    return build_store_page(source, chosen, ResponseQuery(), ["iosonde", "report"])
+    return build_store_page(source, chosen, ReportQuery(str(path), again=("iosonde", "report")))
 
 
 def test_report_writes_one_page_and_says_the_headline(whole, tmp_path):

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 from stats_sample import run as sample_run
 
-from iosonde.commands.report.answer import ReportQuery
 from iosonde.commands.report.answer import report as page_of
 from iosonde.commands.report.findings import select_top_findings
+from iosonde.commands.report.query import ReportQuery
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Finding, Observation, Severity
 from iosonde.data.source import open_data

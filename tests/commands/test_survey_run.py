@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import survey_tree
-from iosonde.commands.report.answer import ReportQuery, report
+from iosonde.commands.report.answer import report
+from iosonde.commands.report.query import ReportQuery
 from iosonde.commands.summary.answer import summary
 from iosonde.commands.survey.answer import SurveyQuery, survey
 from iosonde.commands.survey.stored import SurveyStore, read_stored_survey

@@ -37,11 +37,11 @@ def visit_runs(source: Source, visitors: Sequence[Visitor]) -> None:
 
 
 class Percentiles:
-    """A visitor: percentiles of each complete run shown, by run id in ``by_run``."""
+    """A visitor: percentiles of each complete run shown, by run id in ``by_run``; ``shares`` says which."""
 
-    def __init__(self, source: Source, level: float) -> None:
+    def __init__(self, source: Source, level: float, shares: Sequence[float] = percentiles.PERCENTILES) -> None:
         self.by_run: dict[str, list[TrialPercentiles]] = {}
-        self._level = level
+        self._level, self._shares = level, shares
         columns = source.table.columns
         self._run_ids = set(columns["run"].values) if "run" in columns else set()
 
@@ -53,20 +53,26 @@ class Percentiles:
         """Compute percentiles from every operation of a phase if all were kept, else from its histograms."""
         exact = {phase.index: phase.operation for phase in run.phases if phase.recorded_all}
         trial_percentiles = (
-            percentiles.percentiles_from_trial(operations, exact, _native.KINDS, self._level) if exact else []
+            percentiles.percentiles_from_trial(operations, exact, _native.KINDS, self._level, self._shares)
+            if exact
+            else []
         )
         for phase in run.phases:
             if phase.index not in exact:
                 for kind, pairs in phase.histograms.items():
                     edges = _native.bucket_edges_ns()
                     trial_percentiles.append(
-                        percentiles.percentiles_from_buckets(phase.operation, kind, edges, pairs, self._level)
+                        percentiles.percentiles_from_buckets(
+                            phase.operation, kind, edges, pairs, self._level, self._shares
+                        )
                     )
         self.by_run[run.id] = trial_percentiles
 
 
-def compute_run_percentiles(source: Source, level: float) -> dict[str, list[TrialPercentiles]]:
+def compute_run_percentiles(
+    source: Source, level: float, shares: Sequence[float] = percentiles.PERCENTILES
+) -> dict[str, list[TrialPercentiles]]:
     """Return the percentiles of each complete run shown, by run id; empty for a table."""
-    visitor = Percentiles(source, level)
+    visitor = Percentiles(source, level, shares)
     visit_runs(source, [visitor])
     return visitor.by_run

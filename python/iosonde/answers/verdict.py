@@ -55,7 +55,7 @@ def _describe_mean_choice(choice: Choice, scale: tuple[float, str]) -> str:
     if best.candidate.family != "mean":
         error, mean_error = (_format_in_unit(judged.mae.value, scale) for judged in (best, choice.baseline))
         text += f" by more than one standard error ({best.candidate.short} errs by {error}, the mean by {mean_error})"
-    return f"{text}. The effect of these factors on the response cannot be judged here."
+    return f"{text}. A new setting cannot be predicted from these {choice.groups.n}."
 
 
 def _describe_error(choice: Choice, judged: Judged, scale: tuple[float, str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +67,8 @@ def write_page(page: Page | SurveyPage | CorpusPage, path: str) -> None:
 def write_experiment_page(store: str, experiment: str, level: float, path: str) -> None:
     """Write the page of one experiment, as ``iosonde report`` does. Raises InputError, DataError."""
     from .opened import build_opener
-    from .report.answer import ReportQuery, build_repeat_command, report
+    from .report.answer import report
+    from .report.query import ReportQuery
 
-    query = ReportQuery(store, experiment=experiment, level=level)
-    write_page(report(replace(query, again=build_repeat_command(query, path)), build_opener(store)), path)
+    query = ReportQuery(store, experiment=experiment, level=level).with_command(path)
+    write_page(report(query, build_opener(store)), path)

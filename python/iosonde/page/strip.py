@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from iosonde.core.units import choose_human_scale
 from iosonde.layout.vocabulary import LOG_BEYOND
 
-STRIP_WIDTH, STRIP_HEIGHT = 220, 26
+STRIP_WIDTH, STRIP_HEIGHT = 340, 26
 _MARGIN = 6
 _LEAST_GAP = 75  # px between the middles of two texts
 

@@ -13,9 +13,9 @@ from iosonde.layout.text import format_estimate
 from iosonde.layout.vocabulary import (
     INK,
     MUTED,
+    PAPER,
     SERIES,
     SIZES,
-    VERMILION,
     Row,
     Spec,
     build_flat_title,
@@ -37,7 +37,6 @@ from .content import Roofline
 
 _FEW = 12  # up to this many positions are labelled on the axis
 _BOUND, _MEASURED, _ABOVE = "bound", "measured", "above the bound"
-_COLOURS = tuple(colour for colour in SERIES if colour != VERMILION)
 _MOST_LINES = 8  # limits of one panel
 _SIZE = (420, 280)  # px
 _DODGE = 0.015  # of the axis, between dots at one place
@@ -47,9 +46,11 @@ _LEAST_GAP = 13  # px between the middles of two names
 
 @dataclass(frozen=True)
 class _Limit:
-    """A line that one or several rooflines share: its ``name``, its values, and what it is drawn for."""
+    """A line that one or several rooflines share: its ``name``, its values, and what it is drawn for. ``of``: the
+    settings or the operation, if several lines have this name."""
 
     name: str
+    of: str
     xs: tuple[float, ...]
     values: tuple[float, ...]
     members: tuple[Roofline, ...]
@@ -57,7 +58,7 @@ class _Limit:
 
 def share_panels(items: Sequence[Roofline]) -> list[list[Roofline]]:
     """Return the rooflines of each panel: all in one if their axis is the same and their lines are few."""
-    has_common_axis = len({item.x_name for item in items}) == 1 and len(items) <= len(_COLOURS)
+    has_common_axis = len({item.x_name for item in items}) == 1 and len(items) <= len(SERIES)
     return [list(items)] if has_common_axis and len(_list_limits(items)) <= _MOST_LINES else [[item] for item in items]
 
 
@@ -87,8 +88,9 @@ def roofline_figure(items: Sequence[Roofline]) -> Figure:
 
 
 def format_title(items: Sequence[Roofline]) -> str:
-    """Return the title of a panel; several rooflines are named by its legend."""
-    return items[0].title if len(items) == 1 else f"Bandwidth against {_name_axis(items)}"
+    """Return the title of a panel, which explains hollow marks; several rooflines are named by its legend."""
+    title = items[0].title if len(items) == 1 else f"Bandwidth against {_name_axis(items)}"
+    return f"{title} (hollow: {_ABOVE})" if any(point.above for item in items for point in item.points) else title
 
 
 def _name_axis(items: Sequence[Roofline]) -> str:
@@ -115,7 +117,7 @@ def _draw_limits(items: Sequence[Roofline], divisor: float, channels: Spec, ends
             "text",
             {**channels, "text": {"field": "name", "type": "nominal"}},
             align="left",
-            dx=6,
+            dx=14,
             fontSize=11,
             color=MUTED,
         ),
@@ -134,9 +136,21 @@ def _list_limits(items: Sequence[Roofline]) -> list[_Limit]:
     names = [name for name, _, _ in members]
     limits = []
     for (name, xs, values), some in members.items():
-        setting = _describe_shared_setting(some) if names.count(name) > 1 else ""
-        limits.append(_Limit(f"{name}, {setting}" if setting and name != _BOUND else name, xs, values, tuple(some)))
+        of = _describe_members(some) if names.count(name) > 1 else ""
+        limits.append(_Limit(name, of, xs, values, tuple(some)))
     return limits
+
+
+def _describe_members(items: Sequence[Roofline]) -> str:
+    """Return the settings that all measurements of these rooflines have, else what they measure: ``read``."""
+    titles = list(dict.fromkeys(item.title for item in items))
+    return _describe_shared_setting(items) or _find_common_start(titles) or " and ".join(titles[:2])
+
+
+def _find_common_start(titles: Sequence[str]) -> str:
+    """Return the part before the first comma, if it is that of all."""
+    starts = {title.split(",")[0] for title in titles}
+    return starts.pop() if len(starts) == 1 else ""
 
 
 def _describe_shared_setting(items: Sequence[Roofline]) -> str:
@@ -149,17 +163,21 @@ def _place_names(limits: Sequence[_Limit], divisor: float, ends: tuple[float, fl
     """Return the names at the right ends of the lines, apart from each other. Lines that end at the same place share
     one."""
     scale = _SIZE[1] / math.log(ends[1] / ends[0])
-    names: dict[float, dict[str, None]] = {}
+    names: dict[float, dict[str, list[str]]] = {}
     for limit in limits:
         at = round(scale * math.log(min(limit.values[-1] / divisor, ends[1]) / ends[0]), 1)
-        names.setdefault(at, {})[limit.name] = None
+        names.setdefault(at, {}).setdefault(limit.of, []).append(limit.name)
     right = short(max(limit.xs[-1] for limit in limits))
     rows: list[Row] = []
     before = -math.inf
     for at in sorted(names):
         place = max(at, before + _LEAST_GAP)
         before = place
-        text = truncate_label(" = ".join(sorted(names[at], key=lambda name: name != _BOUND)))
+        texts = [
+            ", ".join(filter(None, (" = ".join(sorted(some, key=lambda name: name != _BOUND)), of)))
+            for of, some in names[at].items()
+        ]
+        text = truncate_label(" = ".join(texts))
         rows.append({"x": right, "y": short(ends[0] * math.exp(place / scale)), "name": text})
     return rows
 
@@ -173,7 +191,7 @@ def _draw_points(items: Sequence[Roofline], divisor: float, channels: Spec, bott
         for point in item.points
         if point.measured.value
     ]
-    colours = dict(zip(titles, _COLOURS, strict=False)) | {_ABOVE: VERMILION}
+    colours = dict(zip(titles, SERIES, strict=False))
     series = [name for name in colours if any(row["series"] == name for row in rows)]
     colour = build_legend(series, [colours[name] for name in series])
     intervals = [
@@ -183,8 +201,15 @@ def _draw_points(items: Sequence[Roofline], divisor: float, channels: Spec, bott
             [row for row in rows if row["series"] == name], channels["x"], channels["y"], color=colours[name], cap=6
         )
     ]
-    points = layer(rows, "point", {**channels, "color": colour}, filled=True, shape="circle", size=52, opacity=1)
-    return [*intervals, points]
+    look: dict[str, Any] = {"shape": "circle", "size": 52, "opacity": 1}
+    return [
+        *intervals,
+        *(
+            layer(some, "point", {**channels, "color": colour}, filled=not above, **look, **hollow)
+            for above, hollow in ((False, {}), (True, {"fill": PAPER, "strokeWidth": 1.6}))
+            if (some := [row for row in rows if row["above"] is above])
+        ),
+    ]
 
 
 def _build_row(point: RooflineMark, shift: float, divisor: float, title: str, bottom: float) -> Row:
@@ -195,7 +220,8 @@ def _build_row(point: RooflineMark, shift: float, divisor: float, title: str, bo
         "high": high,
         # An interval that reaches 0 is open: its end is below the axis, where it is not drawn.
         "low": None if low is None else max(low, bottom / 10),
-        "series": _ABOVE if point.above else title,
+        "series": title,
+        "above": bool(point.above),
         "tip": "\n".join(
             filter(
                 None, (title, format_estimate(point.measured, "bytes/s"), point.setting, _ABOVE if point.above else "")

@@ -68,7 +68,8 @@ def _draw_kind(kind: str, items: Sequence[Any], drawn: Drawn) -> Figure:
         case "time":
             return over_time_figure(items[0])
         case _:
-            return heatmap_figure(items[0]) if kind == "heatmap" else settings_figure(items[0])
+            draw = heatmap_figure if kind == "heatmap" else settings_figure
+            return combine_figures([draw(plot) for plot in items[0].every], columns=1)
 
 
 def timeline_figure(timeline: Timeline) -> Figure:

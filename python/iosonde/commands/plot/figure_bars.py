@@ -1,6 +1,7 @@
 """A metric by number of nodes: bars from zero with their intervals, and the trials as dots. Axes of panels that are to
 be compared: one unit and one range per scale."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -171,6 +172,7 @@ def _build_scale(panels: Sequence[SettingsPanel], bars: bool) -> PanelScale:
     means = [point.mean.value or 0.0 for point in points]
     divisor, unit = choose_human_scale(max(map(abs, means), default=0.0), panels[0].unit)  # as in the table
     if not bars and values and min(values) > 0 and max(means) / min(means) > WIDE:
+        divisor, unit = choose_human_scale(math.sqrt(min(means) * max(means)), panels[0].unit)
         return PanelScale(divisor, unit, min(values) / divisor / 1.3, max(values) / divisor * 1.3, True)
     low, high = min([0.0, *values]), max([0.0, *values])
     highs = [point.mean.high for point in points if point.mean.high is not None]

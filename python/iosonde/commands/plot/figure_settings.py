@@ -218,14 +218,15 @@ def _break_lines(text: str, characters: float) -> list[str]:
 
 def _build_channels(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> dict[str, Any]:
     place, value = ("y", "x") if drawn.lying else ("x", "y")
+    title = ", ".join(filter(None, (truncate_label(panel.metric), scale.unit)))
     axis: dict[str, Any] = (
-        {"grid": True, "domain": False, "ticks": False} if drawn.lying else dict(build_flat_title(scale.unit))
+        {"grid": True, "domain": False, "ticks": False} if drawn.lying else dict(build_flat_title(title))
     )
     if scale.ticks:
         axis["values"] = [short(tick) for tick in scale.ticks]
     channels: dict[str, Any] = {
         place: _build_place_channel(drawn, place),
-        value: dict(build_number_channel(scale.unit, value, (scale.low, scale.high), scale.log, axis=axis)),
+        value: dict(build_number_channel(title, value, (scale.low, scale.high), scale.log, axis=axis)),
     }
     if drawn.bars:
         channels[value]["stack"] = None  # side by side

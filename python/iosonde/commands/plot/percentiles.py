@@ -1,9 +1,9 @@
 """Tail of the latency by setting: ``iosonde plot DATA --kind percentiles``. Percentiles of each trial come from its
-recorded operations, or from a tool's output. A point is the mean of one percentile over the trials of a setting: n
-counts trials, never operations."""
+recorded operations; of an operation without any from a tool's output, which may state several latencies. A point is
+the mean of one percentile over the trials of a setting: n counts trials, never operations."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from iosonde.answers.operations import compute_run_percentiles
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.factor_levels import PERCENTILE
+from iosonde.core.grouping import group_by_key
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Better, Factor, Metric
 from iosonde.data.query import ALL, ResponseQuery
@@ -23,6 +24,8 @@ from .settings import Fits, plot_responses
 from .settings_plot import SettingsPlot
 
 _STATED = re.compile(r"(?P<what>\w*latency\w*)_p(?P<percent>\d+(?:\.\d+)?)")
+_PREFERRED = ("latency", "completion_latency")  # of what a tool states
+_CURVE = (0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9995, 0.9999)
 _LEAST, _REPORTED_PERCENT = 50.0, 99.0  # per cent: the lowest drawn; that of the sentences
 
 
@@ -48,9 +51,16 @@ def build_percentiles_plot(
     source, newest = select_experiment(source, roles)
     every = select_responses(source, replace(query, response=(), metric=(ALL,)), roles)
     selection = {*query.response, *query.metric} - {ALL}
+    recorded = list(_collect_recorded(source, every, query.level))
+    with_operations = {response.operation for response in recorded}
+    stated = [
+        response
+        for response in _collect_stated(every, selection)
+        if response.metric.name in selection or response.operation not in with_operations
+    ]
     selected = [
         response
-        for response in (*_collect_recorded(source, every, query.level), *_collect_stated(every))
+        for response in (*recorded, *stated)
         if not selection or {response.operation, response.metric.name} & selection
     ]
     if not selected:
@@ -68,37 +78,44 @@ def build_percentiles_plot(
     return replace(plot, notes=(*([newest] if newest else []), *plot.notes))
 
 
-def _collect_recorded(source: Source, every: Sequence[Response], level: float) -> Iterable[Response]:
+def _collect_recorded(source: Source, every: Sequence[Response], level: float) -> Iterator[Response]:
     if not source.runs:
         return
     rows = source.trials().rows
     row_by_run = {str(run): at for at, run in reversed(list(enumerate(rows.columns["run"].values)))}
     samples: dict[tuple[str, str], _PercentileSample] = {}
-    for run, trial in compute_run_percentiles(source, level).items():
+    for run, trial in compute_run_percentiles(source, level, _CURVE).items():
         for entry in trial if run in row_by_run else ():
             for share, ns in entry.duration_ns.items():
                 if ns is not None:
                     sample = samples.setdefault((entry.operation, entry.kind), _PercentileSample(rows))
                     _add_percentile(sample, row_by_run[run], 100 * share, ns / 1e9)
     for (operation, kind), sample in samples.items():
-        yield _build_response(operation, f"latency of {kind}", sample, every[0])
+        what = "latency" if kind == operation else f"latency of {kind}"
+        yield _build_response(operation, what, sample, every[0])
 
 
-def _collect_stated(every: Sequence[Response]) -> Iterable[Response]:
-    samples: dict[tuple[str, str], tuple[Response, _PercentileSample]] = {}
-    for response in every:
-        match = _STATED.fullmatch(response.metric.name)
-        if match is None:
-            continue
-        first, sample = samples.setdefault(
-            (response.operation, match["what"]), (response, _PercentileSample(response.rows))
-        )
-        if len(response.rows) == len(first.rows):
-            for at, value in enumerate(response.values.tolist()):
-                _add_percentile(sample, at, float(match["percent"]), value)
-    for (operation, what), (first, sample) in samples.items():
-        if sample.at:
-            yield _build_response(operation, what.replace("_", " "), sample, first)
+def _collect_stated(every: Sequence[Response], selection: Collection[str]) -> Iterator[Response]:
+    """Yield one latency of each operation: the preferred one, or those of the ``selection``."""
+    stated = [(response, match) for response in every if (match := _STATED.fullmatch(response.metric.name))]
+    latencies = group_by_key(
+        (response.operation, (match["what"], (response, float(match["percent"])))) for response, match in stated
+    )
+    for operation, pairs in latencies.items():
+        by_latency = group_by_key(pairs)
+        names = [name for name in by_latency if name.replace("_", " ") in selection]
+        for name in names or [min(by_latency, key=_get_preference)]:
+            first = by_latency[name][0][0]
+            sample = _PercentileSample(first.rows)
+            for response, percent in by_latency[name]:
+                for at, value in enumerate(response.values.tolist() if len(response.rows) == len(first.rows) else ()):
+                    _add_percentile(sample, at, percent, value)
+            if sample.at:
+                yield _build_response(operation, name.replace("_", " "), sample, first)
+
+
+def _get_preference(latency: str) -> int:
+    return _PREFERRED.index(latency) if latency in _PREFERRED else len(_PREFERRED)
 
 
 def _add_percentile(sample: _PercentileSample, at: int, percent: float, seconds: float) -> None:

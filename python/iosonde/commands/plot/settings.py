@@ -85,29 +85,32 @@ def plot_responses(
     """Plot these responses. ``compared`` selects the points that compete for best and worst, by default all.
     ``family``: responses in the family of tests, shown or not."""
     cells = [build_response_cells(source, response) for response in responses]
-    levels = _collect_factor_levels(responses, roles.factors)
-    settings = [cell.by for response_cells in cells for cell in response_cells]
-    places = lay_out_factors(levels, settings, roles, fits.hues, fits.shades)
-    pilot = count_pilot_trials(source)
     metrics = group_by_key((response.operation, response.metric.name) for response in responses)
-    measurements = [
-        _Measured(
-            response,
-            *_format_names(response, metrics[response.operation]),
-            tuple(
-                (cell, _build_point(cell, levels, places, query.level, pilot, half))
-                for cell, half in zip(response_cells, compute_cell_half_ticks(response_cells), strict=True)
-            ),
-        )
+    pilot = count_pilot_trials(source)
+    groups = group_by_key(
+        (_list_applicable_factors(response, roles), (response, response_cells))
         for response, response_cells in zip(responses, cells, strict=True)
-    ]
-    panels, across, omissions = (
-        _build_panels(measurements, levels, places, fits.panels)
-        if levels
-        else (_build_operation_panels(measurements), 0, [])
     )
-    response_stories = () if compared else _build_stories(source, responses, cells, query.level, family)
-    texts = list(describe_stories(response_stories, source.units())) or [
+    plots, measurements = list[SettingsPlot](), list[_Measured]()
+    for group in groups.values():
+        levels = _collect_factor_levels([response for response, _ in group], roles.factors)
+        settings = [cell.by for _, response_cells in group for cell in response_cells]
+        places = lay_out_factors(levels, settings, roles, fits.hues, fits.shades)
+        measured = [
+            _Measured(
+                response,
+                *_format_names(response, metrics[response.operation]),
+                tuple(
+                    (cell, _build_point(cell, levels, places, query.level, pilot, half))
+                    for cell, half in zip(response_cells, compute_cell_half_ticks(response_cells), strict=True)
+                ),
+            )
+            for response, response_cells in group
+        ]
+        plots.append(_plot_group(measured, levels, places, fits.panels, query.level))
+        measurements += measured
+    stories = () if compared else _build_stories(source, responses, cells, query.level, family)
+    texts = list(describe_stories(stories, source.units())) or [
         describe_best_and_worst(
             measurement.name,
             measurement.metric,
@@ -116,6 +119,28 @@ def plot_responses(
         )
         for measurement in measurements
     ]
+    return replace(
+        plots[0],
+        sentences=tuple(islice((text for text in texts if text), _MAX_SENTENCES)),
+        notes=tuple(dict.fromkeys(_list_notes(source, measurements))),
+        stories=stories,
+        units=source.units(),
+        below=tuple(plots[1:]),
+    )
+
+
+def _plot_group(
+    measurements: Sequence[_Measured],
+    levels: Mapping[str, FactorLevels],
+    places: PlotLayout,
+    most: int,
+    level: float,
+) -> SettingsPlot:
+    """Plot responses that share their factors."""
+    panels, across, omissions = (
+        _build_panels(measurements, levels, places, most) if levels else (_build_operation_panels(measurements), 0, [])
+    )
+    settings = [cell.by for measurement in measurements for cell, _ in measurement.points]
     return SettingsPlot(
         _format_title(measurements, levels, places),
         levels[places.x] if levels else _build_operation_levels(measurements),
@@ -123,12 +148,8 @@ def plot_responses(
         tuple(panels),
         across,
         not places.rest,
-        query.level,
-        tuple(islice((text for text in texts if text), _MAX_SENTENCES)),
-        tuple(dict.fromkeys(_list_notes(source, measurements))),
-        (*omissions, *_describe_unplaced_factors(places), *_describe_missing(levels, places, settings)),
-        response_stories,
-        source.units(),
+        level,
+        omissions=(*omissions, *_describe_unplaced_factors(places), *_describe_missing(levels, places, settings)),
     )
 
 
@@ -168,6 +189,16 @@ def _describe_missing_values(source: Source, response: Response) -> str:
 # Factors
 
 
+def _list_applicable_factors(response: Response, roles: PlotRoles) -> frozenset[str]:
+    """Return the factors that have a level where the response was measured: a setting of one tool is none of another's.
+    A factor with a role applies to all."""
+    return frozenset(
+        name
+        for name in response.names
+        if name in roles.factors or any(level is not None for level in response.rows.column(name).codes()[1])
+    )
+
+
 def _collect_factor_levels(responses: Sequence[Response], role_names: Sequence[str]) -> dict[str, FactorLevels]:
     """Return the levels of each factor over all responses, in one order; single-level factors only if they have a role
     by name, or stand alone."""
@@ -198,7 +229,8 @@ def _build_point(
     parts = [levels[name].describe_level(at(name)) for name in order]
     label = ", ".join([*parts[:_MAX_FACTORS], *(["…"] if len(parts) > _MAX_FACTORS else [])])
     mean = estimate_cell_mean(cell, level, pilot, half_tick)
-    return SettingPoint(at(places.x), at(places.color), dict(cell.by), label, mean, tuple(cell.values.tolist()))
+    setting = {name: value for name, value in cell.by.items() if value is not None or name in levels}
+    return SettingPoint(at(places.x), at(places.color), setting, label, mean, tuple(cell.values.tolist()))
 
 
 # Panels
@@ -209,9 +241,6 @@ def _build_panels(
 ) -> tuple[list[SettingsPanel], int, list[str]]:
     """Return (the panels, the number in a row, omissions): one panel per response and setting of the panels'
     factors."""
-    keys = sorted(
-        {_build_panel_key(cell, levels, places) for measurement in measurements for cell, _ in measurement.points}
-    )
     drawn, omissions = measurements[:most], list[str]()
     if len(measurements) > most:
         names = join_names(
@@ -225,8 +254,9 @@ def _build_panels(
         template = "{most} of {n_metrics} metrics are drawn, not {excluded}: {spell.metric} chooses others"
         excluded = names + (" …" if len(measurements) > most + 4 else "")
         omissions.append(Message("truncated", template, most=most, n_metrics=len(measurements), excluded=excluded))
+    panels = [_group_points(measurement, levels, places) for measurement in drawn]
     room = max(1, most // len(drawn))
-    if len(keys) > room:
+    if len(keys := max(map(list, panels), key=len)) > room:
         template = (
             "{room} of {n_settings} settings of {factors} are drawn: {spell.where} chooses others, as "
             "{spell.where:'{condition}'}"
@@ -244,12 +274,12 @@ def _build_panels(
                 measurement.metric,
                 measurement.response.unit,
                 scales[measurement.response.title],
-                tuple(point for cell, point in measurement.points if _build_panel_key(cell, levels, places) == key),
+                tuple(points),
             )
-            for measurement in drawn
-            for key in keys[:room]
+            for measurement, points_by_key in zip(drawn, panels, strict=True)
+            for key, points in islice(points_by_key.items(), room)
         ],
-        _count_columns(min(room, len(keys))),
+        _count_columns(min(room, len(keys))) if len({tuple(points_by_key) for points_by_key in panels}) == 1 else 0,
         omissions,
     )
 
@@ -261,8 +291,19 @@ def _count_columns(settings: int) -> int:
     return next((count for count in (5, 4, 3) if settings % count == 0), settings if settings < 5 else 4)
 
 
-def _build_panel_key(cell: TrialCell, levels: Mapping[str, FactorLevels], places: PlotLayout) -> tuple[int, ...]:
-    return tuple(levels[name].place[cell.by[name]] for name in places.panels)
+def _group_points(
+    measurement: _Measured, levels: Mapping[str, FactorLevels], places: PlotLayout
+) -> dict[tuple[int, ...], list[SettingPoint]]:
+    """Return the places of the panels' factors → the points there, without panels that have nothing to draw."""
+    points_by_key = group_by_key(
+        (tuple(levels[name].place[cell.by[name]] for name in places.panels), point)
+        for cell, point in measurement.points
+    )
+    return {
+        key: points
+        for key, points in sorted(points_by_key.items())
+        if any(point.mean.value is not None for point in points)
+    }
 
 
 def _format_condition(
@@ -333,7 +374,7 @@ def _format_title(measurements: Sequence[_Measured], levels: Mapping[str, Factor
     of = f" of {join_names(names)}" if len(names) <= 3 and measurements[0].response.operation else ""
     by = [levels[name].label for name in (places.x, places.color, *places.panels) if name]
     text = f"{what}{of} by {join_names(by)}" if by else f"{what}{of}"
-    return text[0].upper() + text[1:]
+    return text if "_" in text.split()[0] else text[0].upper() + text[1:]  # ``write_mbs`` is no word
 
 
 def _list_notes(source: Source, measurements: Sequence[_Measured]) -> list[str]:

@@ -58,7 +58,8 @@ class SettingsPanel:
 class SettingsPlot(Answer):
     """``panels`` in rows of ``across`` (0: as it fits). ``joined``: points of one colour form a line along x.
     ``sentences`` give the best and the worst of each metric, ``notes`` explain the figure, ``omissions`` list what is
-    not in it. ``stories``: the effects behind the sentences; ``units`` of their factors."""
+    not in it. ``stories``: the effects behind the sentences; ``units`` of their factors. ``below``: plots of responses
+    over other factors, as of another tool; what is said of them is said here."""
 
     title: str
     x: FactorLevels
@@ -72,6 +73,12 @@ class SettingsPlot(Answer):
     omissions: tuple[str, ...] = field(default=())
     stories: tuple[ResponseStory, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
+    below: tuple["SettingsPlot", ...] = ()
+
+    @property
+    def every(self) -> tuple["SettingsPlot", ...]:
+        """Return this plot and those below."""
+        return (self, *self.below)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -88,6 +95,7 @@ class SettingsPlot(Answer):
             "panels": [panel.to_json() for panel in self.panels],
             "sentences": list(self.sentences),
             "notes": [*self.omissions, *self.notes],
+            **({"below": [plot.content() for plot in self.below]} if self.below else {}),
         }
 
     def table(self) -> DataTable:
@@ -112,7 +120,8 @@ class SettingsPlot(Answer):
         """Return one row per point."""
         return [
             {**of, **build_level_columns(point.setting, {**of, **numbers}), **numbers}
-            for panel in self.panels
+            for plot in self.every
+            for panel in plot.panels
             for of in [{"panel": panel.title, "setting": panel.setting, "metric": panel.metric, "unit": panel.unit}]
             for point in panel.points
             for numbers in [{**point.mean.flat("mean"), "n": point.mean.n}]

@@ -114,6 +114,11 @@ def _fit_model(
         regression, besides=adjust_rows_for_columns(table, response, on.terms, names, level, regression.model)
     )
     text = answer.format_sentence(lambda value: f"{format_significant(value / divisor)} {name}".rstrip())
+    findings = regression.findings
+    if tests.effects is not None and any(effect.is_joint for effect in tests.effects.significant) and variation:
+        # What decides is no term of the model: its own sentence would deny the effect.
+        text, why = f"{why} Without interactions: {text[:1].lower()}{text[1:]}", ""
+        findings = tuple(finding for finding in findings if finding.code != "S307")
     warning_text = " ".join(map(warning_to_sentence, regression.warnings))
     return ResponseRegression(
         response,
@@ -124,7 +129,7 @@ def _fit_model(
         f"{text} {warning_text}".rstrip(),
         _list_facts(regression, regression.assumptions, divisor, name),
         terms,
-        regression.findings,
+        findings,
         ModelPlots(**build_plot_data(regression.model, response, _MOST_POINTS)),
         variation,
         why,

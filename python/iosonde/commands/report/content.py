@@ -5,7 +5,7 @@ Every value is in base units (bytes/s, operations/s, s), and every measured one 
 is missing and why. Each figure offers its data as a table to download.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
@@ -181,20 +181,33 @@ def build_summaries(
         ResponseSummary(
             (titles or {}).get(key, key[1]),
             rows_by_key[key][0].unit,
-            overview.by,
-            tuple(_build_row(row, overview, efficiency) for row in rows_by_key[key]),
+            by,
+            tuple(_build_row(row, by, overview, efficiency) for row in rows_by_key[key]),
             (includes or {}).get(key, ""),
         )
         for key in titles or rows_by_key
         if key in rows_by_key
+        for by in [_list_applicable(rows_by_key[key], overview)]
     )
 
 
-def _build_row(row: OverviewRow, overview: Overview, efficiency: dict[tuple[Any, ...], Estimate]) -> SummaryRow:
+def _list_applicable(rows: Sequence[OverviewRow], overview: Overview) -> tuple[str, ...]:
+    """Return the columns without those that only the rows of other responses have: settings of another tool."""
+    levels = {name: {row.by.get(name) for row in overview.rows} for name in overview.by}
+    return tuple(
+        name
+        for name in overview.by
+        if None not in levels[name] or (len(levels[name]) > 2 and any(row.by.get(name) is not None for row in rows))
+    )
+
+
+def _build_row(
+    row: OverviewRow, by: Sequence[str], overview: Overview, efficiency: dict[tuple[Any, ...], Estimate]
+) -> SummaryRow:
     setting = tuple(row.by.get(name) for name in overview.by)
     return SummaryRow(
-        tuple(format_levels(overview.by, row.by, overview.units)),
-        setting,
+        tuple(format_levels(by, row.by, overview.units)),
+        tuple(row.by.get(name) for name in by),
         row.mean,
         row.median,
         row.sd,

@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from iosonde.core.clock_words import ToolClock, describe_clocks
-from iosonde.core.headlines import format_metric
+from iosonde.core.estimate_text import format_estimate
+from iosonde.core.headlines import SCORE_TOTAL, format_metric
 from iosonde.core.level_text import format_level
 from iosonde.core.stored import StoredRun, describe_incomplete_treatment
 from iosonde.core.table import Cell
@@ -15,7 +16,7 @@ from iosonde.core.words import format_count, join_names, pluralize
 from iosonde.page.tables import FirstScreen
 from iosonde.stats.overview import wire
 from iosonde.stats.overview.story import describe_stories
-from iosonde.stats.overview.types import Overview
+from iosonde.stats.overview.types import Overview, drop_constant_levels
 
 from .axis import Axis
 from .experiment import Chosen
@@ -66,7 +67,7 @@ def describe_metrics(overview: Overview, metrics: Collection[str]) -> str:
         & set(metrics)
     ]
     if not selected:
-        return overview.sentence
+        return " ".join(filter(None, (_describe_score(overview), overview.sentence)))
     return " ".join(filter(None, (*describe_stories(selected, overview.units), overview.closing)))
 
 
@@ -93,6 +94,19 @@ def _describe_sizes(runs: Sequence[StoredRun], clock: str) -> str:
         f"{clock}; large files {format_size(sizes['large_file_size'])} in {format_size(sizes['transfer_size'])} "
         f"transfers, small files {format_size(sizes['small_file_size'])}; cache before reads: {_describe_cache(runs)}."
     )
+
+
+def _describe_score(overview: Overview) -> str:
+    """Return the score of a benchmark that has one, per setting, as its users read it first."""
+    rows = [row for row in overview.rows if row.metric == SCORE_TOTAL and row.mean.value is not None]
+    shown = drop_constant_levels(rows, rows) if rows else []
+    if len(shown) > _MOST_LEVELS:
+        shown = sorted(shown, key=lambda row: row.mean.value or 0.0)[:: len(shown) - 1]
+    texts = [
+        f"{format_estimate(row.mean, row.unit)}{' at ' + row.setting(overview.units) if row.by else ''}"
+        for row in shown
+    ]
+    return f"The score is {join_names(texts)}." if texts else ""
 
 
 def _describe_cache(runs: Sequence[StoredRun]) -> str:

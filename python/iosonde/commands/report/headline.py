@@ -93,7 +93,7 @@ def _format_first_metrics(rows: Sequence[OverviewRow], tools: str, commands: dic
             yield f"'{commands[operation]}' takes {_format_mean_range(some)}"
             continue
         phrases = [] if operation == before else [operation]
-        phrases += [] if words in ("bandwidth", "rate", "IOPS") and operation else [words]
+        phrases += [] if words in ("bandwidth", "rate") and operation else [words]
         yield " ".join([*phrases, _format_mean_range(some)])
         before = operation
     if len(keys) > _MOST:

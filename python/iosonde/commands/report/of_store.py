@@ -36,27 +36,21 @@ from .findings import collect_findings, select_top_findings
 from .first_screen import build_first_screen, describe_clock, describe_metrics, find_experiment_name, get_target
 from .machine import build_reproduction, collect_facts
 from .parts import build_parts
+from .query import ReportQuery
 from .questions import collect_question_metrics
 from .timelines import build_timelines
 
 _ALWAYS = ("run", "started", "state")
 
 
-def build_store_page(
-    source: Source,
-    chosen: Chosen,
-    query: ResponseQuery,
-    command: Sequence[str] = (),
-    on: Sequence[str] = (),
-    bound: str | None = None,
-    constraints: tuple[str, ...] = (),
-) -> Page:
-    """Build the page, except advice. ``query.on`` defines the cells, by default what varies; ``on`` replaces it as
-    terms of the regressions. ``bound`` is the value of ``--bound``; ``constraints`` add to those of the experiment. The
-    operations of each run are read once."""
+def build_store_page(source: Source, chosen: Chosen, options: ReportQuery) -> Page:
+    """Build the page, except advice. ``options.by`` defines the cells, by default what varies; ``on`` replaces it as
+    terms of the regressions; ``constraints`` add to those of the experiment. The operations of each run are read
+    once."""
+    query, on = options.cells, options.on
     runs, level = source.runs, query.level
     percentiles, shapes = Percentiles(source, level), Shapes(build_measured_cells(source, query).by)
-    bounding = start_bound(source, bound, query)
+    bounding = start_bound(source, options.bound, query)
     hit = FaultEffects(level)
     visit_runs(source, [percentiles, shapes, bounding.losses, hit])
     overview = build_store_overview(source, query, percentiles.by_run)
@@ -86,7 +80,7 @@ def build_store_page(
         timelines=lines,
         trials=tabulate_trials(runs, overview, axis),
         facts=collect_facts(runs),
-        reproduce=build_reproduction(runs, chosen.seed, source.name, command),
+        reproduce=build_reproduction(runs, chosen.seed, source.name, options.again),
         clocks=None
         if tool_clocks
         else build_clock_table(build_store_overview(source, replace(query, clock=ALL), {}), axis, bars),
@@ -104,7 +98,7 @@ def build_store_page(
             list_term_columns(on, trials) if on else _list_scattered(source, trials, overview.by),
             titles,
             InfluenceOptions(
-                level, SettingConstraints(constraints, source), overview.effects, overview.by if on else ()
+                level, SettingConstraints(options.constraints, source), overview.effects, overview.by if on else ()
             ),
         ),
         bound=bounding.section(),

@@ -3,7 +3,7 @@
 import hashlib
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from iosonde.answers.besides import build_story_background
@@ -15,6 +15,7 @@ from iosonde.core.column_roles import Roles
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.estimate_text import format_estimate
 from iosonde.core.level_text import format_setting
+from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.types import Finding
 from iosonde.core.units import format_size
@@ -25,6 +26,7 @@ from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import list_other_settings
 from iosonde.page.tables import FirstScreen, Reproduce, Section
 from iosonde.stats.checks import examine, sort_by_severity
+from iosonde.stats.checks.examine import Examination
 from iosonde.stats.overview import overview
 from iosonde.stats.overview.types import Overview, drop_constant_levels
 from iosonde.stats.regression.formula import list_term_columns
@@ -32,27 +34,16 @@ from iosonde.stats.regression.formula import list_term_columns
 from .content import Page, build_summaries, map_responses
 from .findings import describe_assumptions, findings_from_warnings, format_finding_counts, select_top_findings
 from .first_screen import describe_interval
+from .query import ReportQuery
 
 # factors named in a headline with the levels of its two ends
 _MAX_FACTORS = 2
 
 
-@dataclass(frozen=True)
-class TableOptions:
-    """Options of a page of a table: ``responses``, the columns of cells (``by``), terms of the regressions (``on``).
-    ``constraints`` restrict the suggested settings; ``command`` reproduces the page."""
-
-    responses: Sequence[str]
-    by: Sequence[str] | None
-    on: Sequence[str]
-    level: float
-    command: Sequence[str] = ()
-    constraints: tuple[str, ...] = ()
-
-
-def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
-    """Build the page; roles that are not given are guessed as ``check`` does. Raises InputError, DataError."""
-    responses, by, on, level = options.responses, options.by, options.on, options.level
+def build_table_page(table: Table, options: ReportQuery) -> Page:
+    """Build the page of the responses and cells of ``options``; roles that are not given are guessed as ``check`` does.
+    Raises InputError, DataError."""
+    path, responses, by, on, level = options.data, options.response, options.by, options.on, options.level
     grouped = by if by is not None else list_term_columns(on, table) if on else None
     roles = guess_roles(table, responses, grouped)
     roles = roles.without_constants() if grouped is None else roles
@@ -82,14 +73,14 @@ def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
         target=path,
         measured="",
         level=level,
-        answers=_build_first_screen(table, path, survey, roles, cells, findings, checked.unseen),
+        answers=_build_first_screen(table, path, survey, roles, cells, findings, _list_unseen(checked)),
         findings=findings,
         bars=Section(),
         latencies=Section(),
         timelines=Section(),
         trials=None,
         facts=Section(),
-        reproduce=_describe_reproduction(table, path, options.command),
+        reproduce=_describe_reproduction(table, path, options.again),
         summary=build_summaries(survey),
         models=explained,
         influences=build_table_influences(
@@ -111,6 +102,11 @@ def _refuse_predicted_responses(roles: Roles, predictors: Sequence[str]) -> None
             "leave it out of {spell.on}",
             column=both[0],
         )
+
+
+def _list_unseen(checked: Examination) -> list[str]:
+    """Return the checks that were impossible and that the user can make possible: hardware is of a store."""
+    return [text for text in checked.unseen if not (isinstance(text, Message) and text.code == "missing-bound")]
 
 
 def _list_headlines(table: Table, responses: Sequence[str], cells: Sequence[str]) -> Sequence[str]:

@@ -17,7 +17,7 @@ from iosonde.data.options import DataOptions, RowOptions
 from .choice import Hardware, build_choice
 
 if TYPE_CHECKING:
-    from .answer import ReportQuery
+    from .query import ReportQuery
 
 
 @dataclass
@@ -78,9 +78,9 @@ class ReportOptions(DataOptions):
         """Return what the answer takes, of DATA with this name. Raises InputError."""
         from iosonde.campaign.asked_of import read_questions
 
-        from .answer import ReportQuery, build_repeat_command
+        from .query import ReportQuery
 
-        query = ReportQuery(
+        return ReportQuery(
             data=name,
             response=self.response,
             on=self.on,
@@ -95,8 +95,7 @@ class ReportOptions(DataOptions):
             metric=self.metric,
             questions=read_questions(Path(self.questions)) if self.questions else None,
             constraints=self.constraints,
-        )
-        return replace(query, again=build_repeat_command(query, self.output, self.questions or ""))
+        ).with_command(self.output, self.questions or "")
 
 
 @dataclass

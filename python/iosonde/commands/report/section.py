@@ -39,7 +39,7 @@ from iosonde.page.tables import PageSection, Section
 
 from .content import Page
 from .section_questions import FOLDED, draw_question_figure, format_question_text, list_question_sentences
-from .section_summary import build_summary_tables
+from .section_summary import build_summary_tables, group_tables
 from .section_top import build_top_tables, count_unfolded_tables
 from .section_verdicts import MOST_LINES, build_verdict_lines
 
@@ -73,6 +73,7 @@ def render(
         bar_groups=group_bars(page),
         most_open=MOST_OPEN,
         summaries=build_summary_tables(page.summary),
+        group_tables=group_tables,
         model_scale=choose_scale,
         factor_scale=choose_factor_scale,
         share_parts=format_explained_share,
@@ -84,7 +85,7 @@ def render(
         losses_of=build_loss_drawings,
         plot_titles=TITLES,
         significant=format_significant,
-        settings_lines=[] if page.settings is None else list_subtitle_lines(page.settings),
+        subtitle_lines=list_subtitle_lines,
         question_text=format_question_text,
         folded_lines=FOLDED,
         question_sentences=list_question_sentences,
@@ -152,7 +153,7 @@ def _build_spec(figure: Figure, is_fixed: bool) -> Any:
 
 def _iterate_figures(page: Page) -> Iterator[tuple[str, Figure]]:
     kinds: list[tuple[str, list[Figure | None]]] = [
-        ("settings", [None if page.settings is None else settings_figure(page.settings)]),
+        ("settings", [] if page.settings is None else [settings_figure(plot) for plot in page.settings.every]),
         ("bars", [None if bars.empty or not page.scales else bars_figure(bars, page.axis) for bars in page.bars.items]),
         ("latency", [None if item.empty else latency_figure(item, page.axis) for item in page.latencies.items]),
         ("timeline", [timeline_figure(timeline) for timeline in page.timelines.items]),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iosonde.commands.regress.content import ResponseSummary, SummaryRow
+from iosonde.core.grouping import group_by_key
 from iosonde.core.units import choose_human_scale, format_significant
 from iosonde.layout.text import CANNOT_TELL, format_estimate_parts
 from iosonde.page.strip import STRIP_HEIGHT, Mark, StripAxis, needs_log_scale
@@ -74,6 +75,11 @@ def build_summary_tables(summaries: Sequence[ResponseSummary]) -> list[SummaryTa
         _build_summary_table(summary, None if ends is None else StripAxis(*ends, logarithmic))
         for summary, ends in zip(summaries, ranges, strict=True)
     ]
+
+
+def group_tables(tables: Sequence[SummaryTable]) -> list[list[SummaryTable]]:
+    """Group the tables that have the same columns."""
+    return list(group_by_key((table.by, table) for table in tables).values())
 
 
 def _select_rows(summary: ResponseSummary) -> tuple[SummaryRow, ...]:

@@ -23,6 +23,7 @@ from iosonde.commands.summary.text_layout import (
 )
 from iosonde.core.column_units import format_column_title
 from iosonde.core.estimate_text import CANNOT_TELL, format_estimate_parts
+from iosonde.core.grouping import group_by_key
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale
 from iosonde.core.words import format_count, pluralize
@@ -34,7 +35,8 @@ MOST_ROWS = 30  # rows of all unfolded tables
 _MOST_FACTORS = 6
 _MOST_LEVELS = 6  # levels of one factor, as columns
 Part = TypeVar("Part")
-_UNITS = {"bytes/s": "Bandwidth", "operations/s": "Operation rate", "s": "Time"}
+_SCORE = "score"
+_UNITS = {_SCORE: "Score", "bytes/s": "Bandwidth", "operations/s": "Operation rate", "s": "Time"}
 
 
 @dataclass(frozen=True)
@@ -121,9 +123,13 @@ class _Frame:
 
 def build_top_tables(page: Page) -> list[TopTable]:
     """Return the tables of a page; none if its cells are the first table."""
-    every = page.summary
-    if not every:
-        return []
+    groups = group_by_key((response.by, response) for response in page.summary)
+    tables = [_build_tables_of_factors(group, page) for group in groups.values()]
+    return [table for some in tables for table in some] if all(tables) else []
+
+
+def _build_tables_of_factors(every: Sequence[ResponseSummary], page: Page) -> list[TopTable]:
+    """Return the tables of responses that have the same factors."""
     by, settings = every[0].by, list(dict.fromkeys(row.setting for response in every for row in response.rows))
     if len(by) <= 1:
         alone = len(every) > 1 if not by else len(every) >= SEVERAL and 2 <= len(settings) <= _MOST_LEVELS
@@ -145,8 +151,13 @@ def count_unfolded_tables(tables: Sequence[TopTable]) -> int:
 
 
 def _group_by_unit(every: Sequence[ResponseSummary]) -> list[list[ResponseSummary]]:
-    units = sorted(dict.fromkeys(response.unit for response in every), key=_get_unit_sort_key)
-    return [[response for response in every if response.unit == unit] for unit in units]
+    """Group the responses by unit: a score, which rates everything below it, is the first."""
+    groups = group_by_key((_SCORE if _is_score(response) else response.unit, response) for response in every)
+    return [groups[unit] for unit in sorted(groups, key=_get_unit_sort_key)]
+
+
+def _is_score(response: ResponseSummary) -> bool:
+    return not response.unit and response.title.startswith(_SCORE)
 
 
 def _get_unit_sort_key(unit: str) -> int:
@@ -182,9 +193,10 @@ def _build_group_table(group: Sequence[ResponseSummary], place: int | None, fram
 
 def _format_title(group: Sequence[ResponseSummary], is_alone: bool, page: Page) -> str:
     if is_alone:
-        return format_column_title(group[0].title, _choose_response_scale(group[0])[1])
-    unit = group[0].unit
-    return page.metric[:1].upper() + page.metric[1:] or _UNITS.get(unit, unit)
+        title, unit = group[0].title, _choose_response_scale(group[0])[1]
+        return f"{title}, {unit}" if title.endswith(" IOPS") else format_column_title(title, unit)  # a name, no unit
+    unit = _SCORE if _is_score(group[0]) else group[0].unit
+    return page.metric[:1].upper() + page.metric[1:] or _UNITS.get(unit) or unit or "Without a unit"
 
 
 def _list_lines(cells: Sequence[SummaryRow], place: int | None) -> list[list[Key]]:

@@ -3,20 +3,23 @@
 A line quotes a ``Verdict``; nothing is computed here.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from iosonde.core.estimate_text import format_percent_estimate, format_value
 from iosonde.core.grouping import group_by_key
+from iosonde.core.units import format_percent
 from iosonde.core.verdict import DOUBTS, Verdict, VerdictState
 from iosonde.core.words import join_names
 
 from .content import Page
 
 MOST_LINES = 10  # that are not folded
-_EFFECT, _BEST = "effect", "best"
+_EFFECT, _BEST, _TOGETHER = "effect", "best", "goes-together"
 _MOST_FACTORS = 4  # named
+_MOST_ALIKE = 3  # lines that differ only in their response and share
 _ORDER = tuple(VerdictState)
+_OPEN = (VerdictState.INCONCLUSIVE, VerdictState.EQUAL)  # of a factor that matters only with another
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,14 @@ class VerdictLine:
 def build_verdict_lines(page: Page) -> list[VerdictLine]:
     """Return a line per effect, those that differ first, each response's best setting with its first effect."""
     best = {verdict.response: verdict for verdict in page.verdicts if _is_better(verdict)}
-    effects = _join_untested([verdict for verdict in page.verdicts if verdict.question == _EFFECT])
+    every = [verdict for verdict in page.verdicts if verdict.question == _EFFECT]
+    parts = {
+        (whole.response, whole.subject): [part for part in every if _is_part(part, whole)]
+        for whole in every
+        if len(whole.subject) > 1
+    }
+    implied = [part for some in parts.values() for part in some if part.state is not VerdictState.DIFFERENT]
+    effects = _join_untested([verdict for verdict in every if not any(verdict is part for part in implied)])
     places = {response: place for place, response in enumerate(page.responses)}
     effects.sort(
         key=lambda verdict: (
@@ -40,7 +50,33 @@ def build_verdict_lines(page: Page) -> list[VerdictLine]:
             -_get_share(verdict),
         )
     )
-    return [_build_line(verdict, best.pop(verdict.response, None), page.responses) for verdict in effects]
+    return [
+        _build_line(some, best.pop(some[0].response, None), page, parts.get((some[0].response, some[0].subject), ()))
+        for some in _group_alike(effects)
+    ]
+
+
+def _group_alike(effects: Sequence[Verdict]) -> list[list[Verdict]]:
+    """Group the verdicts that say the same of many responses, the greatest first. An effect stays alone."""
+    groups = group_by_key(((verdict.state, verdict.subject, verdict.doubts), verdict) for verdict in effects)
+    return [
+        lines
+        for (state, *_), some in groups.items()
+        for lines in (
+            [sorted(some, key=_get_limit, reverse=True)]
+            if state is not VerdictState.DIFFERENT and len(some) > _MOST_ALIKE
+            else [[verdict] for verdict in some]
+        )
+    ]
+
+
+def _get_limit(verdict: Verdict) -> float:
+    return 0.0 if verdict.estimate is None else verdict.estimate.high or 0.0
+
+
+def _is_part(verdict: Verdict, whole: Verdict) -> bool:
+    """Return whether it is the verdict on one of several factors, which matter together or cannot be separated."""
+    return verdict.response == whole.response and set(verdict.subject) < set(whole.subject)
 
 
 def _join_untested(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -59,13 +95,20 @@ def _is_better(verdict: Verdict) -> bool:
     return verdict.question == _BEST and verdict.state is VerdictState.DIFFERENT
 
 
-def _build_line(verdict: Verdict, best: Verdict | None, responses: Mapping[str, tuple[str, str]]) -> VerdictLine:
-    title, unit = responses.get(verdict.response, (verdict.response.replace("_", " "), ""))
-    parts = [_WORDS[verdict.state](verdict, _join_factors(verdict.subject))]
+def _build_line(alike: Sequence[Verdict], best: Verdict | None, page: Page, parts: Sequence[Verdict]) -> VerdictLine:
+    verdict = alike[0]
+    title, unit = page.responses.get(verdict.response, (verdict.response.replace("_", " "), ""))
+    title = f"{len(alike)} metrics" if len(alike) > 1 else title
+    is_inseparable = any(_TOGETHER in part.doubts for part in parts)
+    if verdict.state is VerdictState.DIFFERENT and any(part.state in _OPEN for part in parts) and not is_inseparable:
+        texts = [_describe_interaction(verdict)]
+    else:
+        texts = [_WORDS[verdict.state](verdict, _join_factors(verdict.subject))]
+        texts += ["they change together and cannot be separated"] if is_inseparable else []
     if best is not None and best.estimate is not None:
-        parts.append(f"best {format_value(best.estimate, unit)} at {best.claim}")
-    parts += [DOUBTS[code] for code in verdict.doubts if code in DOUBTS]
-    return VerdictLine(str(verdict.state), title, "; ".join(parts))
+        texts.append(f"best {format_value(best.estimate, unit)} at {best.claim}")
+    texts += [DOUBTS[code] for code in verdict.doubts if code in DOUBTS]
+    return VerdictLine(str(verdict.state), title, "; ".join(texts))
 
 
 def _get_share(verdict: Verdict) -> float:
@@ -82,14 +125,31 @@ def _describe_share(verdict: Verdict) -> str:
     return f": {format_percent_estimate(verdict.estimate)} of the variation, n = {verdict.estimate.n}"
 
 
+def _describe_limit(verdict: Verdict) -> str:
+    """Return what an effect without significance is at most."""
+    if verdict.estimate is None or verdict.estimate.high is None:
+        return _describe_share(verdict)
+    return f": at most {format_percent(verdict.estimate.high)} of the variation, n = {verdict.estimate.n}"
+
+
+def _describe_interaction(verdict: Verdict) -> str:
+    first, *others = verdict.subject
+    depends = (
+        f"the effect of {first} depends on {others[0]}"
+        if len(others) == 1
+        else f"the effects of {_join_factors(verdict.subject)} depend on each other"
+    )
+    return f"{depends}{_describe_share(verdict).replace(': ', ': together ', 1)}"
+
+
 def _describe_difference(verdict: Verdict, names: str) -> str:
     return f"{names} matter{'' if len(verdict.subject) > 1 else 's'}{_describe_share(verdict)}"
 
 
 _WORDS: dict[VerdictState, Callable[[Verdict, str], str]] = {
     VerdictState.DIFFERENT: _describe_difference,
-    VerdictState.EQUAL: lambda verdict, names: f"negligible effect of {names}{_describe_share(verdict)}",
-    VerdictState.INCONCLUSIVE: lambda verdict, names: f"no significant effect of {names}{_describe_share(verdict)}",
+    VerdictState.EQUAL: lambda verdict, names: f"negligible effect of {names}{_describe_limit(verdict)}",
+    VerdictState.INCONCLUSIVE: lambda verdict, names: f"no significant effect of {names}{_describe_limit(verdict)}",
     VerdictState.NOT_TESTED: lambda verdict, names: f"effect of {names}{_describe_share(verdict)}",
     VerdictState.NOT_SEPARABLE: lambda verdict, names: f"effect of {names}{_describe_share(verdict)}",
 }

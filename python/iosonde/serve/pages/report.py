@@ -2,6 +2,7 @@
 
 from iosonde.commands.report import answer as report_answer
 from iosonde.commands.report import html as report_html
+from iosonde.commands.report.query import ReportQuery
 from iosonde.core.errors import InputError
 from iosonde.core.where import Condition
 from iosonde.page import carried
@@ -47,7 +48,5 @@ def _render_page(shelf: Shelf, address: Address) -> bytes:
         )
     again = ["iosonde", "report", str(shelved.store.path)]
     again += ["--where", f"run={run}"] if run else ["--experiment", experiment]
-    report_page = report_answer.report(
-        report_answer.ReportQuery(str(shelved.store.path), part=part, again=tuple(again))
-    )
+    report_page = report_answer.report(ReportQuery(str(shelved.store.path), part=part, again=tuple(again)))
     return report_html.render_page_html(report_page).encode("utf-8", "replace")
