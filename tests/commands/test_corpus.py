@@ -41,9 +41,14 @@ def test_each_system_counts_once_and_names_of_two_institutions_are_two(place):
     assert by_name.systems == sample.SYSTEMS - 1  # two are called scratch
 
 
-def test_rare_metrics_and_parts_of_phases_are_listed_if_all_are_asked_for(place):
-    made, every = asked(place), asked(place, HowCorpus(every=True))
-    assert every.rare == 0 and len(every.phases) == len(made.phases) + made.rare
+def test_a_rare_metric_is_listed_only_if_all_are_asked_for(tmp_path):
+    runs = sample.corpus()
+    for run in runs[:3]:
+        run.observations.append(Observation("rare", "rate_last_done", 1.0, "operations/s"))
+    store = sample.write(tmp_path / "s", runs)
+    made, every = asked(store), asked(store, HowCorpus(every=True))
+    assert (made.rare, every.rare) == (1, 0)
+    assert len(every.phases) == len(made.phases) + 1 and phase(every, "rare").operation == "rare"
 
 
 def test_handing_in_again_does_not_move_the_corpus(tmp_path, place):

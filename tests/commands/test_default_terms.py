@@ -61,6 +61,12 @@ def test_terms_that_follow_from_each_other_otherwise_are_refused():
         iosonde.regress(rows, on=["log2(n)", "log2(double)"])
 
 
+def test_anova_takes_numbers_that_correspond_by_their_levels():
+    answer = iosonde.anova(aliased(n=[1, 2, 4, 8] * 2, square=[1, 4, 16, 64] * 2), on=["n", "square"])
+    assert [source.name for source in answer.answer.anova.sources] == ["n"]
+    assert {verdict["subject"][0] for verdict in answer.to_dict()["verdicts"]} == {"n", "square"}
+
+
 def test_a_number_and_its_square_are_kept_where_other_columns_go_together():
     answer = iosonde.regress(
         aliased(pool=TWIN, n=[1, 2, 3, 4] * 2, square=[1, 4, 9, 16] * 2), on=["pool", "device", "n", "square"]

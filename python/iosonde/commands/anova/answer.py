@@ -146,8 +146,13 @@ def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None
     asked = list_term_columns(terms, rows) if query.on else chosen.names
     response, terms, table = fit_separable_terms(chosen, terms, fit)
     effects, other_p_values = _estimate_main_effects(source, query, how, response, asked)
-    tested = [name for name in asked if name in effects.factors]
-    more = _collect_other_varying_columns(source, response, terms, how, query, tested)
+    columns, tested = list_term_columns(terms, response.rows), [name for name in asked if name in effects.factors]
+    if query.on:
+        also = [*(response.rows.column(name).name for name in how.columns), *tested]
+        more = adjust_for_other_factors(source, response, columns, query.level, also)
+    else:
+        dropped = [name for name in response.names if name not in (*columns, *tested)]
+        more = list_varying_columns(source, response, dropped, columns, query.level)
     table = _use_tested_shares(table, effects)
     warnings = (*list_caveats(response), *more.warnings, *table.warnings, *warn_unequal_spread(table, effects))
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values, effects)
@@ -197,23 +202,6 @@ def warn_unequal_spread(table: Anova, effects: ResponseEffects) -> Iterator[str]
                 factor=source.name,
                 p=effect.p,
             )
-
-
-def _collect_other_varying_columns(
-    source: Source,
-    response: Response,
-    terms: Sequence[str],
-    how: SumsOfSquares,
-    query: ResponseQuery,
-    tested: Sequence[str],
-) -> Besides:
-    """Return the varying columns that are neither terms, nor ``tested``, nor blocks, and do not number bring-ups."""
-    columns = list_term_columns(terms, response.rows)
-    if not query.on:
-        dropped = [name for name in response.names if name not in (*columns, *tested)]
-        return list_varying_columns(source, response, dropped, columns, query.level)
-    also = [response.rows.column(name).name for name in (*how.columns, *tested)]
-    return adjust_for_other_factors(source, response, columns, query.level, also)
 
 
 def _refuse_bring_up_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> None:

@@ -205,6 +205,10 @@ def compute_measured_shares(
     if inputs.nodes.nodes:
         warnings += iterate_role_mismatches(inputs.nodes, source.runs)
         warnings += list_clients_without_ranks(inputs.nodes, source.runs)
+    column_sources = {
+        field: _NODES if (field, name) == ("clients", "nodes") else f"column {name}"
+        for field, name in inputs.columns.items()
+    }
     shared, labs, layout = SharedFiles(source), LabTruths.from_source(source), OwnLayout(source)
     for response in build_responses(source, query):
         scale, doubt = _determine_scale(response.unit, how)
@@ -218,8 +222,9 @@ def compute_measured_shares(
             its_own = {} if lab_fields else layout.fields(cell.runs(response), inputs)
             own, placed = _build_cell_inputs(response, cell, inputs, its_own | truth, shared, how)
             share = _compute_share(response, cell, scale, own, query.level, how)
-            sources = dict.fromkeys(its_own, THE_FILE_SYSTEM) | _list_input_sources(inputs, truth)
-            measured_shares.append(replace(share, sources=dict.fromkeys(placed, THE_FILES) | sources))
+            own_sources = dict.fromkeys(placed, THE_FILES) | dict.fromkeys(its_own, THE_FILE_SYSTEM)
+            sources = own_sources | dict.fromkeys(truth, THE_LAB) | column_sources | dict(inputs.origins)
+            measured_shares.append(replace(share, sources=sources))
     if not measured_shares:
         raise InputError(
             "no-rate-column",
@@ -227,14 +232,6 @@ def compute_measured_shares(
             "name the column with {spell.response}, its unit with {spell.unit}",
         )
     return measured_shares, list(dict.fromkeys([*warnings, *layout.notes, *shared.notes, *labs.warnings]))
-
-
-def _list_input_sources(inputs: Inputs, truth: Mapping[str, Any]) -> dict[str, str]:
-    columns = {
-        field: _NODES if (field, name) == ("clients", "nodes") else f"column {name}"
-        for field, name in inputs.columns.items()
-    }
-    return dict.fromkeys(truth, THE_LAB) | columns | dict(inputs.origins)
 
 
 def _compute_share(
