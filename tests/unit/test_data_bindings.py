@@ -8,7 +8,7 @@ import store_samples
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import build_table
 from iosonde.core.types import Experiment, Factor
-from iosonde.data.bindings import bind_experiments, bind_table, find_bindings
+from iosonde.data.bindings import Binding, bind_experiments, bind_table, find_bindings
 from iosonde.data.factors import find_factors
 from iosonde.data.source import open_data
 from iosonde.store import Store
@@ -32,8 +32,12 @@ def ran(factors: dict, experiment: str = "e", complete: bool = True, **more: obj
     return StoredRun({**document, "factors": factors})
 
 
+def find_settings(runs, experiments) -> dict[str, str]:
+    return {name: binding.setting for name, binding in find_bindings(runs, experiments).items()}
+
+
 def bound(command: str, *runs: dict, name: str = "x") -> dict[str, str]:
-    return find_bindings([ran(factors) for factors in runs], [asked(command, Factor(name))])
+    return find_settings([ran(factors) for factors in runs], [asked(command, Factor(name))])
 
 
 @pytest.mark.parametrize(
@@ -95,8 +99,8 @@ def test_the_output_says_whether_it_always_was(runs, is_bound):
 def test_a_run_that_failed_before_it_printed_its_settings_does_not_matter():
     experiments = [asked("ior -t ${x}", Factor("x"))]
     failed = ran({"x": "1m"}, complete=False)
-    assert find_bindings([failed], experiments) == {}
-    assert find_bindings([failed, ran({"x": "4k", "transfer_size": 4096})], experiments) == {"x": "transfer_size"}
+    assert find_settings([failed], experiments) == {}
+    assert find_settings([failed, ran({"x": "4k", "transfer_size": 4096})], experiments) == {"x": "transfer_size"}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +134,7 @@ def test_counts_are_bound_to_the_settings_that_importers_write(command, setting)
 def test_a_job_file_that_a_set_up_writes_is_read():
     experiment = asked("fio job", Factor("x"))
     experiment.settings["set_up"] = [{"command": "cat >job <<EOF\n[global]\niodepth=${x}\n[a]\nrw=read\nEOF"}]
-    assert find_bindings([ran({"x": 8, "io_depth": 8})], [experiment]) == {"x": "io_depth"}
+    assert find_settings([ran({"x": 8, "io_depth": 8})], [experiment]) == {"x": "io_depth"}
 
 
 def test_texts_are_levels_too():
@@ -141,29 +145,29 @@ def test_texts_are_levels_too():
 def test_a_placeholder_that_is_two_settings_is_left_alone():
     experiments = [asked("ior -t ${x}", Factor("x")), asked("ior -b ${x}", Factor("x"), name="f")]
     level = {"x": "4k", "transfer_size": 4096, "block_size": 4096}
-    assert find_bindings([ran(level), ran(level, "f")], experiments) == {}
-    assert find_bindings([ran(level), ran(level, "f")], experiments[:1]) == {"x": "transfer_size"}
+    assert find_settings([ran(level), ran(level, "f")], experiments) == {}
+    assert find_settings([ran(level), ran(level, "f")], experiments[:1]) == {"x": "transfer_size"}
 
 
 def test_a_setting_that_is_declared_itself_and_a_name_of_imports_are_left_alone():
     level = {"x": "4k", "transfer_size": 4096}
-    assert find_bindings([ran(level)], [asked("ior -t ${x}", Factor("x"), Factor("transfer_size"))]) == {}
+    assert find_settings([ran(level)], [asked("ior -t ${x}", Factor("x"), Factor("transfer_size"))]) == {}
     both = [ran(level), ran({"x": "a"}, "old", facts={"import": {}})]
-    assert both[1].imported and find_bindings(both, [asked("ior -t ${x}", Factor("x"))]) == {}
+    assert both[1].imported and find_settings(both, [asked("ior -t ${x}", Factor("x"))]) == {}
 
 
 def test_the_table_has_the_setting_alone_and_finds_it_by_both_names():
     table = build_table({"x": ["4k", "1m", "1m"], "transfer_size": [4096, MIB, None], "v": [1, 2, 3]})
-    bound = bind_table(table, {"x": "transfer_size"})
+    bound = bind_table(table, {"x": Binding("transfer_size")})
     assert bound.names == ["transfer_size", "v"]
     assert bound.column("x").values.tolist() == [4096, MIB, MIB] and bound.column("x").name == "transfer_size"
     assert bound.has_column("x") and not bound.has_column("y") and bound.take([0]).has_column("x")
-    assert bind_table(table, {"y": "transfer_size"}).names == table.names
+    assert bind_table(table, {"y": Binding("transfer_size")}).names == table.names
 
 
 def test_the_factor_is_the_setting_with_its_levels():
     (made,) = bind_experiments(
-        [asked("", Factor("x", "", ("4k", "1m")), Factor("n", "", (1,)))], {"x": "transfer_size"}
+        [asked("", Factor("x", "", ("4k", "1m")), Factor("n", "", (1,)))], {"x": Binding("transfer_size")}
     )
     assert [(factor.name, factor.levels) for factor in made.factors] == [("transfer_size", (4096, MIB)), ("n", (1,))]
     rows = build_table({"run": ["a", "b"], "transfer_size": [4096, MIB], "value": [1.0, 2.0]})
@@ -199,12 +203,22 @@ def test_a_store_is_read_under_the_settings_name_and_not_changed(tmp_path):
 )
 def test_where_no_output_has_the_setting_the_command_alone_says_it(command, levels, setting):
     runs = [ran({"x": level}) for level in levels]
-    assert find_bindings(runs, [asked(command, Factor("x"))]) == ({"x": setting} if setting else {})
-    assert find_bindings([ran({"x": levels[0]}, complete=False)], [asked(command, Factor("x"))]) == {}
+    assert find_settings(runs, [asked(command, Factor("x"))]) == ({"x": setting} if setting else {})
+    assert find_settings([ran({"x": levels[0]}, complete=False)], [asked(command, Factor("x"))]) == {}
 
 
 def test_a_setting_that_only_a_command_says_is_a_column_of_its_levels():
     table = build_table({"run": ["a", "b", "c"], "x": ["4k", "1m", None]})
-    bound = bind_table(table, {"x": "block_size"})
+    bound = bind_table(table, {"x": Binding("block_size")})
     assert bound.names == ["run", "block_size"]
     assert bound.column("x").values.tolist()[:2] == [4096, MIB] and bound.columns["block_size"].missing.tolist()[2]
+
+
+@pytest.mark.parametrize("levels", [(64, 1024), ("64", "1024"), ("64k", "1m")])
+def test_a_size_of_iozone_without_a_letter_is_in_kib(levels):
+    experiment = asked("iozone -a -r ${r} -s 1g", Factor("r", "", levels))
+    runs = [ran({"r": level, "record_size": size}) for level, size in zip(levels, (65536, MIB), strict=True)]
+    bindings = find_bindings(runs, [experiment])
+    assert bindings == {"r": Binding("record_size", 1024)}
+    assert bind_experiments([experiment], bindings)[0].factors[0].levels == (65536, MIB)
+    assert find_bindings([ran({"r": 64, "record_size": 64})], [experiment]) == {}

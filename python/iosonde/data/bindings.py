@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredRun
@@ -22,7 +23,19 @@ from iosonde.core.vocabulary.calls import list_file_options, list_tool_calls
 _PLACEHOLDER = re.compile(r"\$\{?IOSONDE_(?P<variable>\w+)\}?|\$\{(?P<name>\w+)\}")
 
 
-def find_bindings(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> dict[str, str]:
+class Binding(NamedTuple):
+    """A setting that a placeholder is, and the bytes of a level without a letter: IOzone's sizes are in KiB."""
+
+    setting: str
+    unit: int = 1
+
+    def parse_level(self, level: FactorValue | Cell) -> FactorValue | None:
+        """Return a level of the placeholder as the setting has it."""
+        is_bare = self.unit != 1 and (isinstance(level, int) or (isinstance(level, str) and level.strip().isdigit()))
+        return int(level) * self.unit if is_bare and level is not None else _parse_level(level)
+
+
+def find_bindings(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> dict[str, Binding]:
     """Return placeholder → setting. A placeholder is left alone if it is not always the same setting."""
     options = {experiment.id: _list_own_options(experiment) for experiment in experiments}
     if not any(options.values()):
@@ -30,59 +43,60 @@ def find_bindings(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) 
     runs_by_experiment: dict[str, list[StoredRun]] = {}
     for run in runs:
         runs_by_experiment.setdefault(run.experiment, []).append(run)
-    settings: dict[str, set[str]] = {}
+    candidates: dict[str, set[Binding | None]] = {}
     for experiment, own in options.items():
-        for name, setting, unit in own:
-            is_bound = _is_always_bound(runs_by_experiment.get(experiment, ()), name, setting, unit)
-            settings.setdefault(name, set()).add(setting if is_bound else "")
+        for name, binding in own:
+            is_bound = _is_always_bound(runs_by_experiment.get(experiment, ()), name, binding)
+            candidates.setdefault(name, set()).add(binding if is_bound else None)
     elsewhere = {name for run in runs if run.imported for name in run.factors}
-    single = {name: next(iter(names)) for name, names in settings.items() if len(names) == 1}
-    return {name: setting for name, setting in single.items() if setting and name not in elsewhere}
+    single = {name: next(iter(bindings)) for name, bindings in candidates.items() if len(bindings) == 1}
+    return {name: binding for name, binding in single.items() if binding and name not in elsewhere}
 
 
-def _list_own_options(experiment: Experiment) -> list[tuple[str, str, int]]:
-    """Return (placeholder, setting, unit) for declared placeholders of settings that are not declared themselves."""
+def _list_own_options(experiment: Experiment) -> list[tuple[str, Binding]]:
+    """Return (placeholder, binding) for declared placeholders of settings that are not declared themselves."""
     declared = {factor.name for factor in experiment.factors}
     options = _list_options(_list_commands(experiment), declared) if declared else []
-    return [option for option in options if option[0] in declared and option[1] not in declared]
+    return [option for option in options if option[0] in declared and option[1].setting not in declared]
 
 
-def _is_always_bound(runs: Sequence[StoredRun], name: str, setting: str, unit: int) -> bool:
-    """Return whether each run had the setting's value. ``unit``: bytes of a size without a letter, which only an output
-    shows."""
+def _is_always_bound(runs: Sequence[StoredRun], name: str, binding: Binding) -> bool:
+    """Return whether each run had the setting's value. Only an output shows the unit of a size without a letter."""
     if not any(run.complete for run in runs):
         return False
-    if any(setting in run.factors for run in runs):
-        return all(_is_bound(run, name, setting) for run in runs)
-    return unit == 1 and any(name in run.factors for run in runs)
+    if any(binding.setting in run.factors for run in runs):
+        return all(_is_bound(run, name, binding) for run in runs)
+    return binding.unit == 1 and any(name in run.factors for run in runs)
 
 
-def bind_table(table: Table, bindings: Mapping[str, str]) -> Table:
+def bind_table(table: Table, bindings: Mapping[str, Binding]) -> Table:
     """Return the results with the settings instead of the placeholders bound to them."""
     columns = dict(table.columns)
-    for name, setting in bindings.items():
+    for name, binding in bindings.items():
+        setting = binding.setting
         placeholder = columns.pop(name, None)
         if placeholder is None:
             continue
         column = columns.get(setting) or replace(build_column(setting, [None] * len(table)), unit=placeholder.unit)
         pairs = zip(column.values.tolist(), placeholder.values.tolist(), strict=True)
-        values = [_parse_level(own) if is_missing(level) else level for level, own in pairs]
+        values = [binding.parse_level(own) if is_missing(level) else level for level, own in pairs]
         columns[setting] = replace(build_column(setting, values, column.label, column.unit), order=column.order)
-    return replace(table, columns=columns, aliases=dict(bindings))
+    return replace(table, columns=columns, aliases={name: binding.setting for name, binding in bindings.items()})
 
 
-def bind_experiments(experiments: Sequence[Experiment], bindings: Mapping[str, str]) -> list[Experiment]:
+def bind_experiments(experiments: Sequence[Experiment], bindings: Mapping[str, Binding]) -> list[Experiment]:
     """Return the experiments with the settings instead of the placeholders among their factors."""
     return [
         replace(entry, factors=[_bind_factor(factor, bindings) for factor in entry.factors]) for entry in experiments
     ]
 
 
-def _bind_factor(factor: Factor, bindings: Mapping[str, str]) -> Factor:
+def _bind_factor(factor: Factor, bindings: Mapping[str, Binding]) -> Factor:
     if factor.name not in bindings:
         return factor
-    levels = tuple(level for level in map(_parse_level, factor.levels) if level is not None)
-    return replace(factor, name=bindings[factor.name], levels=levels)
+    binding = bindings[factor.name]
+    levels = tuple(level for level in map(binding.parse_level, factor.levels) if level is not None)
+    return replace(factor, name=binding.setting, levels=levels)
 
 
 def _list_commands(experiment: Experiment) -> list[str]:
@@ -94,8 +108,8 @@ def _list_commands(experiment: Experiment) -> list[str]:
     ]
 
 
-def _list_options(commands: Iterable[str], names: Iterable[str]) -> list[tuple[str, str, int]]:
-    """Return (placeholder, setting, unit) for each option of a known tool whose value is one of these placeholders."""
+def _list_options(commands: Iterable[str], names: Iterable[str]) -> list[tuple[str, Binding]]:
+    """Return (placeholder, binding) for each option of a known tool whose value is one of these placeholders."""
     name_by_variable = {name.upper(): name for name in names}
     options = (
         pair
@@ -106,17 +120,18 @@ def _list_options(commands: Iterable[str], names: Iterable[str]) -> list[tuple[s
         )
     )
     return [
-        (match["name"] or name_by_variable.get(match["variable"], ""), option.setting, option.unit)
+        (match["name"] or name_by_variable.get(match["variable"], ""), Binding(option.setting, option.unit))
         for option, value in options
         if option.setting and (match := _PLACEHOLDER.fullmatch(value))
     ]
 
 
-def _is_bound(run: StoredRun, name: str, setting: str) -> bool:
+def _is_bound(run: StoredRun, name: str, binding: Binding) -> bool:
     """Return whether the run's placeholder has the setting's value; a run that failed may not know it."""
+    setting = binding.setting
     if name not in run.factors or (setting not in run.factors and not run.complete):
         return True
-    return setting in run.factors and _parse_level(run.factors[name]) == _parse_level(run.factors[setting])
+    return setting in run.factors and binding.parse_level(run.factors[name]) == _parse_level(run.factors[setting])
 
 
 def _parse_level(level: FactorValue | Cell) -> FactorValue | None:
