@@ -175,6 +175,10 @@ class Source(ABC):
         table = state_roles(self.table, roles, accepted)
         return replace(self, table=table, stated_roles=(*self.stated_roles, *roles.items()))
 
+    def fold_repeats(self, named: Sequence[str]) -> Source:
+        """Return the source with repetitions in columns as rows, except those that the question's texts name."""
+        return self
+
     @abstractmethod
     def narrow(self, conditions: Conditions, experiment: str | None) -> Source:
         """Return the source with further conditions. Raises InputError, DataError."""

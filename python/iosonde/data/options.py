@@ -46,7 +46,8 @@ class RowOptions(LevelOptions):
     )
     roles: Setting[Mapping[str, str]] = Setting(
         "COL=ROLE,…",
-        "What columns are: 'bw=response,rank=part'; 'disk+setup=one' makes one factor of two.",
+        "What columns are: response, setting, block, covariate, outcome, part, repetition, order, fact or ignore; "
+        "'disk+setup=one' joins two, 'run1+run2=repetition' gathers.",
         default={},
         hint="write it as bw=response,rank=part",
     )
@@ -63,9 +64,9 @@ class RowOptions(LevelOptions):
         """``where``, with what ``incomplete`` stands for."""
         return (*(self.where or ()), *([ALSO_INCOMPLETE] if self.incomplete else ()))
 
-    def open(self, data: Any, *, ranks: bool = False) -> Source:
+    def open(self, data: Any, *, ranks: bool = False, named: NameList = ()) -> Source:
         """Open DATA with the conditions applied; warn of a damaged store. With ``ranks`` the single ranks of runs of
-        very many are there, too. Raises InputError, DataError."""
+        very many are there, too. ``named``: the columns of the question. Raises InputError, DataError."""
         from .source import Source, open_data
 
         if isinstance(data, Source):
@@ -79,7 +80,7 @@ class RowOptions(LevelOptions):
                 get_front_end().warn(finding.sentence)
         if not self.opens_several:
             self.refuse_store_options(source)
-        return source
+        return source.fold_repeats((*named, *(self.where or ())))
 
     def refuse_store_options(self, *sources: Source) -> None:
         """Raise InputError for an option of stores if all DATA are tables."""
@@ -145,7 +146,7 @@ class DataOptions(RowOptions):
     def open_data(self, data: Any = None) -> Source:
         """Open DATA, or ``data``, with the conditions applied. Raises InputError, DataError."""
         columns = (*self.grouping_columns, *(self.response or ()))
-        return self.open(self.data if data is None else data, ranks=RANK in columns)
+        return self.open(self.data if data is None else data, ranks=RANK in columns, named=columns)
 
     def open_last_experiment(self, *cells: str, data: Any = None, alike: bool = True) -> Source:
         """Open DATA; of a store the last experiment alone where several would be one cell of ``on``, ``by`` and

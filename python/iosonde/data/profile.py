@@ -14,6 +14,7 @@ from iosonde.core.table import Cell, Column, Table, format_cell
 from iosonde.core.units import parse_typed_sizes
 
 from . import roles, together
+from .repeats import warn_of_repeats
 from .subsamples import average_trials
 
 _MIN_LOGARITHMIC_RANGE = 100.0  # two decades
@@ -23,7 +24,7 @@ _CAN_GO_TOGETHER = (ColumnRole.SETTING, ColumnRole.COVARIATE, ColumnRole.BLOCK)
 def profile_table(table: Table) -> Profile:
     """Build the profile of a table, without a response if no column looks measured. Raises DataError for a spoilt
     cell."""
-    warnings = table.warnings
+    warnings = (*table.warnings, *warn_of_repeats(table))
     try:
         column_roles = roles.guess_roles(table)
     except InputError as error:

@@ -10,13 +10,17 @@ from iosonde.core.table import Table
 
 from . import derived, roles
 from .factors import VaryingFactors
+from .looks import find_row_statistics
 from .query import ResponseQuery
+from .repeats import describe_repeats, warn_of_repeats
 from .response import Response, factor_from_column, response_from_column, transform_response
 from .source import Source
 from .subsamples import average_trials
 
 _MOST_NAMES = 3
 _MORE = {
+    "repeats": "; {repeats}",
+    "statistics": "; each row is a mean ({statistics} known), and counts as one trial",
     "parts": "; {parts} of a trial",
     "averaged": "; {averaged}",
     "excluded": "; {excluded} left out (measured)",
@@ -48,6 +52,8 @@ def responses_from_table(source: Source, query: ResponseQuery) -> list[Response]
         averaged = "" if trials.are_parts else trials.note
         assumption = build_assumption_warning(source, column_roles, titles, names, averaged)
         warnings = (assumption,) if averaged else (assumption, *warnings)
+    else:
+        warnings = (*warn_of_repeats(table), *warnings)
     return [
         replace(candidate, warnings=warnings, are_parts=trials.are_parts, trial_note=trials.note)
         for candidate in candidates
@@ -69,13 +75,17 @@ def build_assumption_warning(
     the note on what n counts."""
     table, filtered = source.table, {column for column, _, _ in source.where}
     parts = [name for name in column_roles.select(ColumnRole.PART) if table.column(name).is_varying]
+    statistics = [name for name in find_row_statistics(list(table.columns.values())) if name in column_roles.remarks]
+    stated = {*column_roles.stated, *statistics}
     values = {
         "responses": ", ".join(_format_name(table, name) for name in responses),
         "factors": ", ".join(factors),
         "averaged": averaged,
+        "repeats": describe_repeats(table),
+        "statistics": ", ".join(statistics),
         "parts": f"{', '.join(parts)} {'is part' if len(parts) == 1 else 'are parts'}" if parts else "",
         "excluded": ", ".join(column_roles.others),
-        "facts": _join_some([name for name in column_roles.remarks if name not in column_roles.stated]),
+        "facts": _join_some([name for name in column_roles.remarks if name not in stated]),
         "constants": _join_some([name for name in column_roles.select(ColumnRole.CONSTANT) if name not in filtered]),
     }
     template = "data: {responses} by {factors}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -14,6 +15,7 @@ from iosonde.core.where import COMPLETE, has_incomplete_condition
 from . import tables
 from .abstract_source import Conditions, Source
 from .profile import profile_table
+from .repeats import fold_repeats
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,6 +33,10 @@ class TableSource(Source):
     def profile(self) -> Profile:
         """What the columns are. Raises DataError for a spoilt cell."""
         return profile_table(self.table)
+
+    def fold_repeats(self, named: Sequence[str]) -> Source:
+        """Return the source with repetitions in columns as rows, except those that the question's texts name."""
+        return replace(self, table=fold_repeats(self.table, named))
 
     def narrow(self, conditions: Conditions, experiment: str | None) -> Source:
         """Return the rows that fulfil further conditions. Raises InputError, DataError."""
