@@ -175,7 +175,7 @@ class Source(ABC):
         table = state_roles(self.table, roles, accepted)
         return replace(self, table=table, stated_roles=(*self.stated_roles, *roles.items()))
 
-    def fold_repeats(self, named: Sequence[str]) -> Source:
+    def fold_repeats(self, question: Sequence[str]) -> Source:
         """Return the source with repetitions in columns as rows, except those that the question's texts name."""
         return self
 

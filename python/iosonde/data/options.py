@@ -64,9 +64,9 @@ class RowOptions(LevelOptions):
         """``where``, with what ``incomplete`` stands for."""
         return (*(self.where or ()), *([ALSO_INCOMPLETE] if self.incomplete else ()))
 
-    def open(self, data: Any, *, ranks: bool = False, named: NameList = ()) -> Source:
+    def open(self, data: Any, *, ranks: bool = False, question: NameList = ()) -> Source:
         """Open DATA with the conditions applied; warn of a damaged store. With ``ranks`` the single ranks of runs of
-        very many are there, too. ``named``: the columns of the question. Raises InputError, DataError."""
+        very many are there, too. ``question``: texts that may name its columns. Raises InputError, DataError."""
         from .source import Source, open_data
 
         if isinstance(data, Source):
@@ -80,7 +80,7 @@ class RowOptions(LevelOptions):
                 get_front_end().warn(finding.sentence)
         if not self.opens_several:
             self.refuse_store_options(source)
-        return source.fold_repeats((*named, *(self.where or ())))
+        return source.fold_repeats((*question, *(self.where or ())))
 
     def refuse_store_options(self, *sources: Source) -> None:
         """Raise InputError for an option of stores if all DATA are tables."""
@@ -146,7 +146,7 @@ class DataOptions(RowOptions):
     def open_data(self, data: Any = None) -> Source:
         """Open DATA, or ``data``, with the conditions applied. Raises InputError, DataError."""
         columns = (*self.grouping_columns, *(self.response or ()))
-        return self.open(self.data if data is None else data, ranks=RANK in columns, named=columns)
+        return self.open(self.data if data is None else data, ranks=RANK in columns, question=columns)
 
     def open_last_experiment(self, *cells: str, data: Any = None, alike: bool = True) -> Source:
         """Open DATA; of a store the last experiment alone where several would be one cell of ``on``, ``by`` and

@@ -33,9 +33,9 @@ class _Group:
     columns: tuple[Column, ...]
 
 
-def fold_repeats(table: Table, named: Iterable[str] = ()) -> Table:
+def fold_repeats(table: Table, question: Iterable[str] = ()) -> Table:
     """Return the table with its repetitions in rows, where columns are alike in name and magnitude. Those with a stated
-    role, or in the question's ``named`` texts, stay."""
+    role, or in the texts of the ``question``, stay."""
     numbered: dict[tuple[str, ...], dict[int, Column]] = {}
     for column in table.columns.values():
         *stem, number = _TOKEN.findall(column.label or column.name) or [""]
@@ -46,7 +46,7 @@ def fold_repeats(table: Table, named: Iterable[str] = ()) -> Table:
         for columns in numbered.values()
         if min(columns) in (0, 1) and max(columns) - min(columns) == len(columns) - 1
     ]
-    return _fold(table, [group for group in groups if _is_repeated(group, table, tuple(named))])
+    return _fold(table, [group for group in groups if _is_repeated(group, table, tuple(question))])
 
 
 def gather_columns(table: Table, columns: Sequence[Column]) -> Table:
@@ -76,12 +76,12 @@ def _build_group(columns: Sequence[Column]) -> _Group:
     return _Group(" ".join(stem[:-1] if word else stem) or _VALUE, word, tuple(columns))
 
 
-def _is_repeated(group: _Group, table: Table, named: Sequence[str]) -> bool:
+def _is_repeated(group: _Group, table: Table, question: Sequence[str]) -> bool:
     """Return whether numbered columns are repetitions: by their word, or their metric; and alike in magnitude."""
     columns = group.columns
     if any(column.role or not column.numeric or column.missing.all() for column in columns):
         return False
-    if any(name in text for text in named for column in columns for name in (column.name, column.label)):
+    if any(name in text for text in question for column in columns for name in (column.name, column.label)):
         return False
     names = {name for column in table.columns.values() for name in split_column_name(column.label)}
     is_metric = METRICS.intersection(split_column_name(group.title)) and names.isdisjoint(TRIALS)

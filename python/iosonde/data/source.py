@@ -11,7 +11,7 @@ from iosonde.foreign.reach import check_reachable
 
 from . import tables
 from .abstract_source import Source
-from .content import TABLE_SUFFIXES, get_suffix, is_pipe, may_be_tool_output
+from .content import TABLE_SUFFIXES, TEXT_SUFFIXES, get_suffix, is_pipe, may_be_tool_output
 from .stored_source import StoredSource, open_campaign
 from .table_source import TableSource, filter_table_source
 
@@ -70,7 +70,7 @@ def find_store(name: str) -> Store | None:
 
 def is_table(name: str) -> bool:
     """Return whether a table is at ``name``, neither a store nor a tool's output. Raises InputError, DataError."""
-    is_file = is_pipe(name) or (get_suffix(name) in TABLE_SUFFIXES and not Path(name).is_dir())
+    is_file = is_pipe(name) or (get_suffix(name) in (*TABLE_SUFFIXES, *TEXT_SUFFIXES) and not Path(name).is_dir())
     return is_file and find_store(name) is None
 
 

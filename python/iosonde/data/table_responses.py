@@ -95,7 +95,7 @@ def build_assumption_warning(
 
 def _format_name(table: Table, name: str) -> str:
     column = table.column(name) if table.has_column(name) else None
-    return f"{column.label or column.name} ({column.unit})" if column and column.unit else name
+    return f"{column.label or column.name} ({column.unit})" if column and column.unit not in ("", name) else name
 
 
 def _join_some(names: Sequence[str]) -> str:

@@ -34,9 +34,9 @@ class TableSource(Source):
         """What the columns are. Raises DataError for a spoilt cell."""
         return profile_table(self.table)
 
-    def fold_repeats(self, named: Sequence[str]) -> Source:
+    def fold_repeats(self, question: Sequence[str]) -> Source:
         """Return the source with repetitions in columns as rows, except those that the question's texts name."""
-        return replace(self, table=fold_repeats(self.table, named))
+        return replace(self, table=fold_repeats(self.table, question))
 
     def narrow(self, conditions: Conditions, experiment: str | None) -> Source:
         """Return the rows that fulfil further conditions. Raises InputError, DataError."""
