@@ -17,7 +17,6 @@ from iosonde.data.repeats import fold_repeats
 from iosonde.data.responses import build_responses
 from iosonde.data.roles import guess_roles
 from iosonde.data.source import Source
-from iosonde.data.table_source import TableSource
 
 SETTINGS = {"fs": ["a", "a", "b", "b"], "clients": [1, 4, 1, 4]}
 VALUES = ([100.6, 256.7, 120.6, 327.1], [103.4, 268.6, 132.7, 344.2], [99.4, 268.5, 131.9, 333.8])
@@ -32,7 +31,7 @@ def wide(*names: str, **others: list[object]) -> Table:
 
 
 def open_wide(roles: dict[str, str] | None = None, response: tuple[str, ...] = (), **others: list[object]) -> Source:
-    source = TableSource(wide("run1", "run2", "run3", **others), "t")
+    source = Source(wide("run1", "run2", "run3", **others), "t")
     return DataOptions(data=source, roles=roles or {}, response=response).open_data()
 
 
@@ -98,8 +97,8 @@ def test_statistics_beside_the_repetitions_are_facts():
 
 
 def test_rows_with_the_same_settings_remain_trials():
-    source = TableSource(wide("run1", "run2", "run3"), "t")
-    doubled = TableSource(source.table.take(np.array([0, 1, 2, 3, 0, 1, 2, 3])), "t").fold_repeats(())
+    source = Source(wide("run1", "run2", "run3"), "t")
+    doubled = Source(source.table.take(np.array([0, 1, 2, 3, 0, 1, 2, 3])), "t").fold_repeats(())
     (response,) = build_responses(doubled, ResponseQuery())
     assert len(response.rows) == 24 and not response.trial_note
     assert sorted(set(doubled.table.numbers("run"))) == [1, 2, 3, 4, 5, 6]
@@ -137,7 +136,7 @@ def test_a_row_of_means_is_one_trial_whose_spread_is_no_factor(mean, spread, cou
     table = build_table({**SETTINGS, mean: VALUES[0], spread: [3.0, 7.9, 3.0, 7.9], count: [5, 5, 6, 6]})
     column_roles = guess_roles(table)
     assert column_roles.responses == (mean,) and column_roles.settings == ("fs", "clients")
-    (response,) = build_responses(TableSource(table, "t"), ResponseQuery())
+    (response,) = build_responses(Source(table, "t"), ResponseQuery())
     assert response.names == ["fs", "clients"] and "each row is a mean" in response.warnings[0]
 
 

@@ -20,7 +20,7 @@ STATED_ROLES = tuple(role for role in ColumnRole if role is not ColumnRole.CONST
 STATED_ROLES_OF_STORES = (ColumnRole.SETTING, ColumnRole.BLOCK, ColumnRole.COVARIATE, ColumnRole.FACT)
 
 
-def state_roles(table: Table, roles: Mapping[str, str], accepted: Sequence[str] = STATED_ROLES) -> Table:
+def state_roles(table: Table, roles: Mapping[str, str], accepted: Sequence[ColumnRole] = STATED_ROLES) -> Table:
     """Return the table with stated roles: ``bw`` → ``response``, ``a+b`` → ``one``. ``accepted``: the roles that these
     data can have. Raises InputError, DataError."""
     for names, word in roles.items():
