@@ -7,6 +7,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from operator import itemgetter
 
@@ -96,35 +97,27 @@ def _read_rows(lines: NumberedLines, delimiter: str, name: str) -> Rows:
 
 
 def _find_delimiter(sample: NumberedLines) -> str:
-    """Return the delimiter that separates most lines into as many cells, and among equals the first line. Blanks are
-    one where no other separates a header without numbers."""
+    """Return the delimiter that separates a header without numbers from rows with some, then most lines into as many
+    cells; blanks only where no other does, and among equals that of the first line."""
 
-    def rate(delimiter: str) -> tuple[bool, int, int]:
-        width, rows = _find_alike_rows(sample, delimiter)
-        return width > 1, len(rows), sample[0][1].count(delimiter)
+    def rate(delimiter: str) -> tuple[bool, bool, int, bool, int]:
+        rows = _find_alike_rows(sample, delimiter)
+        with_digits = [any(cell[:1].isdigit() for cell in row) for row in rows[:2]]
+        is_separating, is_plain = len(rows[0]) > 1, delimiter in _DELIMITERS
+        return is_separating, with_digits == [False, True], len(rows), is_plain, sample[0][1].count(delimiter)
 
-    def rate_blanks(delimiter: str) -> tuple[bool, bool, int]:
-        width, rows = _find_alike_rows(sample, delimiter)
-        with_digits = [any(cell[:1].isdigit() for cell in row) for row in rows[:2]]  # not in a header
-        return width > 1 and 2 * len(rows) > len(sample), with_digits == [False, True], len(rows)
-
-    delimiter = max(_DELIMITERS, key=rate)
-    width, rows = _find_alike_rows(sample, delimiter)
-    blanks = max(_BLANKS, key=rate_blanks)
-    is_plain = width > 1 and not any(map(is_number, rows[0]))
-    return delimiter if is_plain or not rate_blanks(blanks)[0] else blanks
+    return max((*_DELIMITERS, *_BLANKS), key=rate)
 
 
-def _find_alike_rows(sample: NumberedLines, delimiter: str) -> tuple[int, list[list[str]]]:
-    """Return the most frequent number of cells, and the rows that have it."""
-    try:
+def _find_alike_rows(sample: NumberedLines, delimiter: str) -> list[list[str]]:
+    """Return the rows with the most frequent number of cells."""
+    with suppress(DataError):
         rows = [row for _, row in _read_rows(sample, delimiter, "")]
-    except DataError:
-        return 0, []
-    if delimiter in _BLANKS:
-        rows = [row for row in rows if not any(cell.endswith((",", ";")) for cell in row)]
-    width = max(Counter(map(len, rows)).items(), key=itemgetter(1), default=(0, 0))[0]
-    return width, [row for row in rows if len(row) == width]
+        if delimiter in _BLANKS:  # "a, b" has another delimiter
+            rows = [row for row in rows if not any(cell.endswith((",", ";")) for cell in row)]
+        width = max(Counter(map(len, rows)).items(), key=itemgetter(1), default=(0, 0))[0]
+        return [row for row in rows if len(row) == width] or [[]]
+    return [[]]
 
 
 def _parse_plain(path: str, text: str) -> Table | None:

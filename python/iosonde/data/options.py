@@ -54,10 +54,10 @@ class RowOptions(LevelOptions):
     incomplete: Flag[bool] = Flag("Store: with incomplete runs, which are else left out.")
     experiment: Text[str | None] = Text("ID|last|all", "Store: only this experiment.")
 
+    # Whether several DATA are opened: the command then refuses options itself (``refuse_store_options``).
     opens_several: ClassVar[bool] = False
-    """Whether several DATA are opened: the command then refuses options itself (``refuse_store_options``)."""
+    # Options that mean nothing to a table.
     store_options: ClassVar[tuple[str, ...]] = ("experiment", "metric", "clock")
-    """Options that mean nothing to a table."""
 
     @property
     def conditions(self) -> NameList:
@@ -105,8 +105,8 @@ class RowOptions(LevelOptions):
 
 
 _DATA = "A store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory."
+# The argument DATA of commands that can do without.
 OPTIONAL_DATA: Data = Data("DATA", _DATA, is_argument=True)
-"""The argument DATA of commands that can do without."""
 
 
 @dataclass(kw_only=True)
@@ -154,10 +154,10 @@ class DataOptions(RowOptions):
         return select_last_experiment(self.open_data(data), (*self.grouping_columns, *cells), alike)
 
 
+# The option ``on`` of commands that explain a response.
 ON: Names[NameList] = Names("X,…", "The factors.", (), default_text="those that are known")
-"""The option ``on`` of commands that explain a response."""
+# Options that mean the same wherever they are.
 SHARED = frozenset(("level", "where", "roles", "incomplete", "metric", "experiment", "clock"))
-"""Options that mean the same wherever they are."""
 
 
 def select_last_experiment(source: Source, cells: NameList = (), alike: bool = True) -> Source:

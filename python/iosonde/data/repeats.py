@@ -56,17 +56,11 @@ def gather_columns(table: Table, columns: Sequence[Column]) -> Table:
     return _fold(table, [_build_group(columns)])
 
 
-def describe_repeats(table: Table) -> str:
-    """Return the columns that are now rows, such as ``run1 to run9 are repetitions``; '' without any."""
+def describe_repeats(table: Table) -> tuple[Message, ...]:
+    """Return the message about columns that are now rows, such as ``run1 to run9 are repetitions``, if any are."""
     names = table.repeats
     joined = ", ".join(names) if len(names) <= _MOST_NAMES else f"{names[0]} to {names[-1]}"
-    return f"{joined} are repetitions" if names else ""
-
-
-def warn_of_repeats(table: Table) -> tuple[Message, ...]:
-    """Return the warning about columns that are now rows, if there are any."""
-    text = describe_repeats(table)
-    return (Message("repeats-in-columns", "{repeats} of one response", repeats=text),) if text else ()
+    return (Message("repeats-in-columns", "{columns} are repetitions", columns=joined),) if names else ()
 
 
 def _build_group(columns: Sequence[Column]) -> _Group:

@@ -12,16 +12,16 @@ from iosonde.core.errors import InputError
 from iosonde.core.schema import ROW_COLUMNS
 from iosonde.core.stored import PLACES, StoredRun
 from iosonde.core.table import Table
-from iosonde.core.types import Experiment
+from iosonde.core.types import Experiment, Factor
 from iosonde.core.where import has_incomplete_condition
 
 from . import experiments, factors, stored, tables
 from .bindings import bind_table, find_bindings
 from .choice import Foreign, classify_rows
+from .profile import profile_campaign
 from .query import EVERY, LAST_DONE, MetricChoice
 from .row_settings import apply_row_settings, select_runs, split_conditions
 from .single_process import name_single_processes
-from .stored_profile import profile_campaign
 from .table_source import Conditions, Source
 
 if TYPE_CHECKING:
@@ -68,11 +68,11 @@ class StoredSource(Source):
         rows = self.trial_rows if len(self.trial_rows) else self.table
         run_ids = set(rows.columns["run"].values) if "run" in rows.columns else set()
         varying = factors.find_factors(rows, [run for run in self.runs if run.id in run_ids], self.experiments)
-        return (
-            varying.with_column(rows, experiments.EXPERIMENT)
-            if experiments.has_mixed_cells(rows, varying.names)
-            else varying
-        )
+        if not experiments.has_mixed_cells(rows, varying.names):
+            return varying
+        levels = rows.columns[experiments.EXPERIMENT].levels
+        experiment = Factor(experiments.EXPERIMENT, levels=levels)
+        return replace(varying, factors=(*varying.factors, experiment))
 
     @cached_property
     def profile(self) -> Profile:

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from iosonde.core.data_profile import Profile
-from iosonde.core.errors import InputError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.hardware import SOURCE as PROBE_SOURCE
+from iosonde.core.message import Message
 from iosonde.core.schema import OPERATION
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Finding
 from iosonde.core.where import COMPLETE, has_incomplete_condition
+from iosonde.core.words import format_count
 
 from . import stored, tables
 from .factors import VaryingFactors
@@ -35,8 +37,8 @@ _KIND = ("operation", "metric")
 
 @dataclass(frozen=True, repr=False)
 class Source:
-    """DATA with its conditions applied: a table, or a ``StoredSource``. ``table`` has every remaining row, also those of
-    single ranks.
+    """DATA with its conditions applied: a table, or a ``StoredSource``. ``table`` has every remaining row, also
+    those of single ranks.
 
     ``store`` has the runs behind the rows, ``damage`` are the findings about its files, and ``experiment`` is the id of
     the only one; a table has none of them.
@@ -147,7 +149,10 @@ class Source:
     def describe_concurrency(self, ids: Collection[str]) -> list[str]:
         """Return a sentence with the number of these runs that were measured concurrently with others on the same
         machine."""
-        return stored.describe_concurrency([run for run in self.runs if run.id in ids], len(ids))
+        n_concurrent = sum(bool(run.concurrent_pids) for run in self.runs if run.id in ids)
+        template = "{n_concurrent} of {n_runs} runs were measured concurrently with another measurement [S132]"
+        message = Message("concurrent-measurements", template, n_concurrent=n_concurrent, n_runs=len(ids))
+        return [message] if n_concurrent else []
 
     @property
     def foreign(self) -> frozenset[str]:
@@ -165,7 +170,17 @@ class Source:
     def require_trials(self, rows: Table) -> None:
         """Check that rows remain of a campaign. Raises DataError with the option that includes incomplete runs."""
         if self.store is not None and not len(rows):
-            raise stored.build_no_trial_error(self.name, self.runs)
+            n_excluded = sum(not run.counts for run in self.runs)
+            no_trials = n_excluded or not self.runs
+            raise DataError(
+                "no-complete-trials" if no_trials else "no-results",
+                "{source} has no complete trials" if no_trials else "{source} has no results",
+                "list its content with iosonde show; {spell.incomplete} includes its {incomplete}"
+                if n_excluded
+                else "list its content with iosonde show",
+                source=self.name,
+                incomplete=format_count(n_excluded, "incomplete run"),
+            )
 
     def require_single_kind(self, apart: Sequence[str]) -> None:
         """Check that values of a campaign are of one operation and metric, unless columns ``apart`` distinguish them.
