@@ -76,6 +76,33 @@ MESSY = {
 }
 
 
+ROWS = [line.split(",") for line in PLAIN.replace("bandwidth [MB/s]", "MB/s").splitlines()]
+RULE = "+".join(["", *["-" * 12] * 3, ""])
+
+
+def draw(head: str, row: str, rule: str = "", end: str = "") -> bytes:
+    """The table with lines around it: ``head`` is above the rows, ``rule`` between two."""
+    header, *lines = [row.format(*cells) for cells in ROWS]
+    between = f"\n{rule}\n" if rule else "\n"
+    return "\n".join([rule, header, head, between.join(lines), end]).encode()
+
+
+MESSY |= {
+    f"drawn: {style}": (name, content, "MB/s", "MB/s", 1)
+    for style, (name, content) in {
+        "Markdown": ("t.md", b"# Results\n\nas of Monday, and later\n\n" + draw("|---|:-:|--:|", "| {} | {} | {} |")),
+        "psql": ("t.txt", draw("-----+----+------", " {:9} | {:4} | {:9}", end="(12 rows)")),
+        "grid": ("t.rst", draw(RULE.replace("-", "="), "|{:12}|{:>12}| {:10} |", RULE, RULE)),
+        "reStructuredText": ("t.rst", draw("==== ==== =====", "{:4} {:4} {}")),
+        "aligned": ("t.txt", b"Results of March\n\n" + draw("", "{:8}  {:>8}   {:>12}")),
+        "blanks": ("t.dat", draw("", "{} {} {}").replace(b"fs", b"# more\n# fs", 1)),
+    }.items()
+}
+MESSY["title with delimiters"] = ("t.csv", f"Cluster A, B, C, D\n{PLAIN}".encode(), "bandwidth [MB/s]", "MB/s", 1)
+MESSY["mean below"] = ("t.csv", f"{PLAIN},,\nAverage,,408\n".encode(), "bandwidth [MB/s]", "MB/s", 1)
+MESSY["unit in words"] = ("t.csv", GERMAN.replace(" [MB/s]", " in MB/s").encode(), "Bandbreite in MB/s", "MB/s", 1)
+
+
 def workbook() -> bytes:
     """An .xlsx with a title, and its table on the second sheet."""
     book, content = openpyxl.Workbook(), io.BytesIO()
@@ -121,6 +148,25 @@ def test_it_is_read_in_one_command(messy, tmp_path: Path):
     summary = CliRunner().invoke(cli, ["summary", path, "--json"], input=given)
     cells = {tuple(group["by"].values()): group["mean"] for group in json.loads(summary.stdout)["groups"]}
     assert len(cells) == 4 and cells["nfs", "4k"] == pytest.approx(factor * sum(VALUES[:3]) / 3)
+
+
+def test_a_row_that_is_too_short_between_blanks_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text("fs clients rate\na 1 2.5\na 4\nb 1 2.7\n")
+    with raises("wrong-cell-count", DataError) as refused:
+        open_data(str(path))
+    assert "line 3" in str(refused.value.message) and "NA" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [("my fs, size, rate", "nfs v4, 4k, 1.5"), ("fs;rate MB/s", "a b;1,5"), ("A title here\nfs,rate", "a b,1.5")],
+)
+def test_blanks_inside_cells_separate_nothing(tmp_path, header, rows):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([header, *[rows] * 4]) + "\n")
+    table = open_data(str(path)).table
+    assert len(table) == 4 and "separated-by-blanks" not in [warning.code for warning in table.warnings]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import zstandard
 from iosonde.core.errors import DataError, InputError, SystemFaultError
 from iosonde.data import content, tool_file
 from iosonde.data.raw_rows import RawRows, build_table_from_rows, convert_decimal_commas, count_titles
-from iosonde.data.source import open_data
+from iosonde.data.source import is_table, open_data
 from iosonde.data.stored_source import StoredSource
 from iosonde.foreign import unpacking
 from iosonde.importers.text import DARSHAN_MAGIC
@@ -168,17 +168,38 @@ def test_titles_are_lines_of_one_cell_above_a_header(rows, n):
     assert count_titles(rows) == n
 
 
-def test_a_spreadsheet_is_read_by_its_first_sheet_with_rows(tmp_path):
+def test_a_spreadsheet_is_read_by_its_first_sheet_with_a_table(tmp_path):
     sheets = {"empty": [], "runs": [["fs", "y"], ["a", 1.5], ["b", 2]], "more": [["x"]]}
     path = write(tmp_path, "t.xlsx", workbook(sheets))
     table = open_data(path).table
     assert columns(table) == {"fs": ["a", "b"], "y": [1.5, 2]}
     (warning,) = table.warnings
-    assert (warning.code, warning.values) == ("other-sheets", {"sheet": "runs", "n_others": 1})
+    assert warning.code == "other-sheets" and warning.values["sheet"] == "runs" and not warning.values["other"]
     with raises("unreadable-file", DataError):
         open_data(write(tmp_path, "u.xlsx", b"PK\3\4 no workbook"))
     with raises("empty-file", DataError):
         open_data(write(tmp_path, "v.xlsx", workbook({"one": []})))
+
+
+def test_the_sheet_with_the_table_is_read_and_another_one_by_its_name(tmp_path):
+    notes, runs = [["author", "me"], ["year", 2026]], [["fs", "y"], *([["a", 1.5], ["b", 2.5]] * 4)]
+    path = write(tmp_path, "t.xlsx", workbook({"notes": notes, "March": runs, "April 2": [*runs, ["c", 3.5]]}))
+    table = open_data(path).table
+    assert table.names == ["fs", "y"] and len(table) == 8
+    assert table.warnings[0].values["sheet"] == "March" and "t.xlsx#April 2" in table.warnings[0]
+    table = open_data(f"{path}#April 2").table
+    assert len(table) == 9 and table.warnings == () and is_table(f"{path}#notes")
+    with raises("unknown-sheet", DataError) as refused:
+        open_data(f"{path}#May")
+    assert "April 2" in refused.value.hint
+    path = write(tmp_path, "u.xlsx", workbook({"notes": [["only words"]], "more": [["words"], ["again"]]}))
+    with raises("no-rows", DataError):
+        open_data(path)
+
+
+def test_rows_without_a_cell_are_blank_lines(tmp_path):
+    table = open_data(write(tmp_path, "t.csv", "fs,y\na,1\n,\nb,2\n,\nTotal,3\n,\nMean:,1.5\n")).table
+    assert columns(table) == {"fs": ["a", "b"], "y": [1, 2]} and [w.code for w in table.warnings] == ["summary-rows"]
 
 
 def test_a_workbook_that_unpacks_to_more_than_the_limit_is_refused(tmp_path, monkeypatch):

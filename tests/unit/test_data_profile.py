@@ -13,9 +13,8 @@ from iosonde.core.table import Table, build_table
 from iosonde.data.profile import profile_table
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses, choose_response
-from iosonde.data.source import open_data
+from iosonde.data.source import Source, open_data
 from iosonde.data.stated_roles import state_roles
-from iosonde.data.table_source import TableSource
 from iosonde.data.varying import list_other_varying
 from messages import raises
 
@@ -112,13 +111,13 @@ def test_what_is_stated_is_not_guessed(stated, expected):
 
 
 def test_a_question_is_more_exact_than_a_stated_role():
-    source = TableSource(sample(other=noise()), "t").with_roles({"other": "response", "size": "setting"})
+    source = Source(sample(other=noise()), "t").with_roles({"other": "response", "size": "setting"})
     assert [response.title for response in build_responses(source, ResponseQuery())] == ["other"]
     assert [response.title for response in build_responses(source, ResponseQuery(("bw",)))] == ["bw"]
 
 
 def test_two_columns_that_are_one_are_one_factor():
-    source = TableSource(sample(), "t").with_roles({"disk+setup": "one"})
+    source = Source(sample(), "t").with_roles({"disk+setup": "one"})
     response = choose_response(source, ResponseQuery())
     assert response.names == ["size", "disk+setup"]
     assert response.factors[1].levels == ("a/s_a", "b/s_b")
@@ -126,7 +125,7 @@ def test_two_columns_that_are_one_are_one_factor():
 
 
 def test_a_stated_part_is_averaged_over_its_trial():
-    source = TableSource(sample(host=["n1", "n2"] * 12, repetition=[0, 0, 1, 1] * 6), "t")
+    source = Source(sample(host=["n1", "n2"] * 12, repetition=[0, 0, 1, 1] * 6), "t")
     assert len(choose_response(source, ResponseQuery()).values) == ROWS
     response = choose_response(source.with_roles({"host": "part"}), ResponseQuery())
     assert len(response.values) == ROWS // 2 and "host" not in response.names
@@ -134,7 +133,7 @@ def test_a_stated_part_is_averaged_over_its_trial():
 
 
 def test_covariates_and_stated_blocks_are_held_fixed_but_are_no_factors():
-    source = TableSource(sample(day=[row % 3 for row in range(ROWS)]), "t")
+    source = Source(sample(day=[row % 3 for row in range(ROWS)]), "t")
     source = source.with_roles({"size": "covariate", "day": "block"})
     response = choose_response(source, ResponseQuery())
     assert response.names == ["disk", "setup"]

@@ -17,7 +17,6 @@ from iosonde.data.options import DataOptions
 from iosonde.data.query import MetricChoice, ResponseQuery
 from iosonde.data.responses import build_responses
 from iosonde.data.source import Source, StoredSource, open_data
-from iosonde.data.table_source import TableSource, filter_table_source
 from iosonde.store import Store
 from messages import assert_problem, raises
 
@@ -277,7 +276,7 @@ ASSUMED, PARTS = "assumed-factors", "averaged-parts"
     ],
 )
 def test_responses_of_a_table_are_named_or_guessed(asked, values, factor_names, excluded):
-    made = build_responses(TableSource(build_table(MEASURED), "t"), ResponseQuery(**asked))
+    made = build_responses(Source(build_table(MEASURED), "t"), ResponseQuery(**asked))
     assert {one.title: one.values.tolist() for one in made} == values
     for response in made:
         assert response.names == factor_names and (response.are_parts, response.trial_note) == (False, "")
@@ -294,7 +293,7 @@ def test_responses_of_a_table_are_named_or_guessed(asked, values, factor_names, 
 )
 def test_ranks_of_a_table_are_averaged_or_named(ranks, n, are_parts, note):
     table = build_table({"rank": ranks, "fs": ["a"] * 4, "size": [1, 1, 1, 1], "speed": [1.5, 3.5, 10.5, 20.5]})
-    (response,) = build_responses(TableSource(table, "t"), ResponseQuery(response=("speed",)))
+    (response,) = build_responses(Source(table, "t"), ResponseQuery(response=("speed",)))
     assert (len(response.values), response.are_parts, response.trial_note.code) == (n, are_parts, note)
     assert [warning.code for warning in response.warnings] == [note]
 
@@ -302,22 +301,22 @@ def test_ranks_of_a_table_are_averaged_or_named(ranks, n, are_parts, note):
 def test_a_table_without_rows_or_with_other_columns_has_no_response():
     table = build_table(MEASURED)
     with raises("no-rows", InputError, source="t"):
-        build_responses(TableSource(table.take([]), "t"), ResponseQuery())
+        build_responses(Source(table.take([]), "t"), ResponseQuery())
     with raises("unknown-column", DataError, column="nodez", nearest="nodes"):
-        build_responses(TableSource(table, "t"), ResponseQuery(response=("nodez",)))
+        build_responses(Source(table, "t"), ResponseQuery(response=("nodez",)))
 
 
 def test_a_table_knows_no_runs_and_narrows_by_all_conditions():
-    source = TableSource(build_table(MEASURED), "t")
+    source = Source(build_table(MEASURED), "t")
     assert (source.path, source.trial_runs, source.describe_concurrency(["a"])) == ("t", (), [])
     assert source.separate_last(["fs"], alike=True) == (source, "") and source.narrow((), None) is source
     narrower = source.narrow([("fs", "=", "a")], None).narrow([("nodes", ">", "1")], None)
     assert (narrower.where, len(narrower.table)) == ((("fs", "=", "a"), ("nodes", ">", "1")), 1)
     assert source.trials().at.tolist() == [0, 1, 2, 3] and source.run_rows is source.trial_rows is source.table
     with raises("not-a-store", InputError):
-        filter_table_source(source.table, "t", [("complete", "=", "any")])
+        Source(source.table, "t").narrow([("complete", "=", "any")], None)
     with_column = build_table({"complete": ["yes", "no"], "x": [1, 2]})
-    assert len(filter_table_source(with_column, "t", [("complete", "=", "no")]).table) == 1
+    assert len(Source(with_column, "t").narrow([("complete", "=", "no")], None).table) == 1
 
 
 @pytest.mark.parametrize(

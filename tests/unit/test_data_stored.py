@@ -17,6 +17,7 @@ from iosonde.data import cells_with_units, choice, derived, factors, responses, 
 from iosonde.data.factors import VaryingFactors
 from iosonde.data.query import ResponseQuery
 from iosonde.data.response import Response, factor_from_column, response_from_column, transform_response
+from iosonde.data.source import Source
 from messages import assert_problem, raises
 
 
@@ -98,9 +99,9 @@ def test_values_of_two_metrics_are_refused_with_one_of_the_usual_clock():
     ],
 )
 def test_a_store_without_trials_offers_what_was_left_out(runs, code, incomplete, offers):
-    error = stored.build_no_trial_error("store", runs)
-    assert_problem(error, code, incomplete=incomplete, source="store")
-    assert ("--incomplete" in error.hint) is offers
+    with raises(code, DataError, incomplete=incomplete, source="store") as refused:
+        Source.require_trials(SimpleNamespace(store="store", name="store", runs=runs), build_table({}))
+    assert ("--incomplete" in refused.value.hint) is offers
 
 
 def test_runs_that_were_measured_beside_others_are_counted():
@@ -109,9 +110,9 @@ def test_runs_that_were_measured_beside_others_are_counted():
         run("b", {"measured_beside": []}),
         run("c", {"measured_beside": [8, 9]}),
     ]
-    (sentence,) = stored.describe_concurrency(runs, 5)
-    assert_problem(sentence, "concurrent-measurements", n_concurrent=2, n_runs=5)
-    assert stored.describe_concurrency(runs[1:2], 5) == []
+    (sentence,) = Source.describe_concurrency(SimpleNamespace(runs=runs), "abc")
+    assert_problem(sentence, "concurrent-measurements", n_concurrent=2, n_runs=3)
+    assert Source.describe_concurrency(SimpleNamespace(runs=runs), "b") == []
 
 
 def test_rows_of_other_tools_their_headlines_and_their_summaries():

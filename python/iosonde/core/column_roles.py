@@ -22,6 +22,17 @@ class ColumnRole(StrEnum):
     CONSTANT = "constant"
 
 
+ROLE_MEANINGS = {
+    ColumnRole.RESPONSE: "measured, and analysed",
+    ColumnRole.SETTING: "set: a factor",
+    ColumnRole.BLOCK: "no factor, but its effect is taken out",
+    ColumnRole.COVARIATE: "as block, but a number",
+    ColumnRole.OUTCOME: "measured, not analysed",
+    ColumnRole.PART: "numbers parts of a trial, which are averaged",
+    ColumnRole.REPETITION: "numbers trials",
+    ColumnRole.ORDER: "numbers or dates rows",
+    ColumnRole.FACT: "nothing of these: left out",
+}
 SET_ROLES = (ColumnRole.SETTING, ColumnRole.CONSTANT)
 _COUNTERS = (ColumnRole.PART, ColumnRole.REPETITION, ColumnRole.ORDER, ColumnRole.BLOCK)
 

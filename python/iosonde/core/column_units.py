@@ -10,8 +10,8 @@ TIME_UNITS = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
 _PREFIXED = r"(?:[kKmMgGtT]i?)?(?:[bB]|[bB]ytes?|[bB]its?|[oO]ps?|iops|IOPS)"
 _PER_S = r"(?:/s(?:ec(?:ond)?)?|ps|[_ ]per[_ ]s(?:ec(?:ond)?)?|_s(?:ec)?)"
 _TAIL = re.compile(
-    rf"^(?P<label>.*?[^_./, ])(?:, ?|[_. ])(?P<unit>{_PREFIXED}{_PER_S}|(?:[kKmMgGtT]i?)?[bB]ytes|[kKmMgGtT]i?[bB]|"
-    rf"[kKmM]?(?:iops|IOPS)|{'|'.join(TIME_UNITS)}|percent|%)$"
+    rf"^(?P<label>.*?[^_./, ])(?: in |, ?|[_. ])(?P<unit>{_PREFIXED}{_PER_S}|"
+    rf"(?:[kKmMgGtT]i?)?[bB]ytes|[kKmMgGtT]i?[bB]|[kKmM]?(?:iops|IOPS)|{'|'.join(TIME_UNITS)}|percent|%)$"
 )
 _ALL_UNIT = re.compile(rf"^(?:{_PREFIXED}{_PER_S}|[kKmM]?(?:iops|IOPS))$")
 
@@ -32,9 +32,10 @@ def format_column_title(name: str, unit: str) -> str:
 
 
 def _normalize_unit(unit: str) -> str:
-    """Normalise ``MBps``, ``MB_s`` and ``MB/sec`` to ``MB/s``, and the unambiguous ``mib_s`` to ``MiB/s``."""
+    """Normalise ``MBps``, ``MB_s`` and ``MB/sec`` to ``MB/s``, and the unambiguous ``mib_s`` to ``MiB/s``, ``kib`` to
+    ``KiB``."""
     slashed = unit if is_rate(unit) else re.sub(rf"(?<=[a-zA-Z]){_PER_S}$", "/s", unit)
-    return re.sub("^([kmgt])ib(?=/s$)", lambda match: f"{match[1].upper()}iB", slashed)
+    return re.sub("^([kmgt])ib(?=/s$|$)", lambda match: f"{match[1].upper()}iB", slashed)
 
 
 def is_rate(unit: str) -> bool:

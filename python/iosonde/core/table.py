@@ -93,7 +93,8 @@ class Column:
 class Table:
     """Columns of equal length. ``lines`` are line numbers in ``source`` (empty: rows count from 1). ``alike`` has names
     without a column, because all rows have this value (empty: no row has one). ``aliases``: other name → column.
-    ``inside``: columns that differ between rows of one run and operation (the jobs of fio)."""
+    ``inside``: columns that differ between rows of one run and operation (the jobs of fio). ``repeats``: columns of the
+    file that repeat one response, and are rows here."""
 
     columns: dict[str, Column]
     source: str = ""
@@ -102,6 +103,7 @@ class Table:
     alike: Mapping[str, str] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
     inside: tuple[str, ...] = ()
+    repeats: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())).values) if self.columns else 0

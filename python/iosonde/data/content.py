@@ -2,6 +2,7 @@
 
 import io
 import lzma
+import re
 import stat
 import sys
 import zlib
@@ -14,7 +15,7 @@ from iosonde.core.units import format_size
 from iosonde.foreign.reading import MAX_BYTES, is_descriptor, open_pipe
 
 STANDARD_INPUT = "-"
-TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".md", ".rst")
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xls", ".ods")
 _TOOL_HEADERS = (
     b"ISO date,label,path type,",  # elbencho
@@ -23,12 +24,19 @@ _TOOL_HEADERS = (
     b"access,bw(MiB/s),",  # IOR
     b"rank,items,rate-",  # mdtest, each rank
 )
+_SHEET = re.compile(r"(?P<path>.+\.(?:xlsx|xls|ods))(?:#(?P<sheet>.+))?", re.IGNORECASE)
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 
+def split_sheet(name: str) -> tuple[str, str]:
+    """Split ``runs.xlsx#Sheet 2`` into (path, sheet); '' without one."""
+    match = _SHEET.fullmatch(name)
+    return (match["path"], match["sheet"] or "") if match and not Path(name).exists() else (name, "")
+
+
 def get_suffix(name: str) -> str:
-    """Return the suffix of the content, in lower case: that of ``runs.csv.gz`` is ``.csv``."""
-    path = Path(name.lower())
+    """Return the suffix of the content, in lower case: ``.csv`` of ``runs.csv.gz``, ``.xlsx`` of ``a.xlsx#B``."""
+    path = Path(split_sheet(name)[0].lower())
     return (path.with_suffix("") if path.suffix in _COMPRESSED else path).suffix
 
 

@@ -4,11 +4,11 @@ Ambiguous content is refused with file, line and column: ragged rows, duplicate 
 """
 
 import csv
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
 from operator import itemgetter
 
 import numpy as np
@@ -16,27 +16,20 @@ import numpy as np
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
-from iosonde.core.table import Column, Table
+from iosonde.core.table import Column, Table, is_number
 
-from .raw_rows import MISSING, RawRows, build_table_from_rows, check_header, has_plain_head, parse_values
+from .raw_rows import MISSING, RawRows, build_table_from_rows, check_header, has_plain_ends, parse_values
 
-_DELIMITERS = ",;\t|"
+_DELIMITERS = (",", ";", "\t", "|")
+_BLANKS = {"  ": re.compile(r"\s{2,}"), " ": re.compile(r"\s+")}
+_RULE = re.compile(r"\s*(?=.*(?:--|==|\|\s*:?-))[\s|+:=-]+")  # of Markdown, reStructuredText, psql
+_FRAME = re.compile(r"^\s*\|(.*)\|\s*$", re.DOTALL)
+_FOOTER = re.compile(r"\(\d+ rows?\)\s*")  # of psql
 _LEAST_PLAIN = 2**20  # characters; shorter texts are faster without loading pyarrow
 _SAMPLE_LINES = 20
 
-
-class _Lines:
-    """The lines of a text without comments and blank ones, with the number of the last line returned."""
-
-    def __init__(self, text: str) -> None:
-        self.number = 0
-        self._lines = text.splitlines(keepends=True)
-
-    def __iter__(self) -> Iterator[str]:
-        for number, line in enumerate(self._lines, 1):
-            self.number = number
-            if line.strip() and not line.lstrip().startswith("#"):
-                yield line
+NumberedLines = Sequence[tuple[int, str]]
+Rows = list[tuple[int, list[str]]]
 
 
 def parse_csv(raw: bytes, name: str) -> Table:
@@ -49,44 +42,82 @@ def parse_csv(raw: bytes, name: str) -> Table:
 
 
 def _split_rows(name: str, text: str) -> RawRows:
-    lines, sample = _Lines(text), list(islice(_Lines(text), _SAMPLE_LINES))
-    if not sample:
+    lines = _select_lines(text)
+    if not lines:
         raise DataError(
             "empty-file", "{path} is empty", "use a table with a header line and at least one row", path=name
         )
-    delimiter = _find_delimiter(sample)
-    raw = RawRows(name, [], [], delimiter)
+    delimiter = _find_delimiter(lines[:_SAMPLE_LINES])
+    rows = _read_rows(lines, delimiter, name)
+    warnings = [Message("separated-by-blanks", "blanks separate the columns")] if delimiter in _BLANKS else []
+    if any(map(is_number, rows[0][1])) and (header := _find_header_in_comments(text, delimiter, rows[0])):
+        rows = [header, *rows]
+        warnings.append(Message("header-in-comment", "the comment above the rows is read as their header"))
+    return RawRows(name, [row for _, row in rows], [number for number, _ in rows], delimiter, tuple(warnings))
+
+
+def _find_header_in_comments(text: str, delimiter: str, first: tuple[int, list[str]]) -> tuple[int, list[str]] | None:
+    """Return the header in the last comment above the ``first`` row, if it has as many cells, none of them a number."""
+    number, cells = first
+    above = [(at, line.strip().lstrip("#")) for at, line in enumerate(text.splitlines()[: number - 1], 1)]
+    headers = _read_rows([pair for pair in above if pair[1].strip()][-1:], delimiter, "")
+    is_header = bool(headers) and len(headers[0][1]) == len(cells) and not any(map(is_number, headers[0][1]))
+    return headers[0] if is_header else None
+
+
+def _select_lines(text: str) -> NumberedLines:
+    """Return the lines with their numbers, without blank ones and comments, and without the frame of a drawn table."""
+    lines = [
+        (number, line)
+        for number, line in enumerate(text.splitlines(keepends=True), 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
+    own = [(number, line) for number, line in lines if not _RULE.fullmatch(line)]
+    if len(own) == len(lines):
+        return lines
+    return [(number, _FRAME.sub(r"\1", line)) for number, line in own if not _FOOTER.fullmatch(line)]
+
+
+def _read_rows(lines: NumberedLines, delimiter: str, name: str) -> Rows:
+    """Return the rows, each with the number of its last line. Raises DataError."""
+    if delimiter in _BLANKS:
+        return [(number, _BLANKS[delimiter].split(line.strip())) for number, line in lines]
+    reader = csv.reader((line for _, line in lines), delimiter=delimiter, skipinitialspace=True)
     try:
-        for row in _read_rows(lines, delimiter):
-            raw.rows.append(row)
-            raw.lines.append(lines.number)
+        return [(lines[reader.line_num - 1][0], row) for row in reader]
     except csv.Error as error:
         raise DataError(
             "malformed-csv",
             "{path}, line {line}: {reason}",
             "check that it is a .csv file",
             path=name,
-            line=lines.number,
+            line=lines[reader.line_num - 1][0],
             reason=error,
         ) from error
-    return raw
 
 
-def _read_rows(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
-    return csv.reader(iter(lines), delimiter=delimiter, skipinitialspace=True)
+def _find_delimiter(sample: NumberedLines) -> str:
+    """Return the delimiter that separates a header without numbers from rows with some, then most lines into as many
+    cells; blanks only where no other does, and among equals that of the first line."""
+
+    def rate(delimiter: str) -> tuple[bool, bool, int, bool, int]:
+        rows = _find_alike_rows(sample, delimiter)
+        with_digits = [any(cell[:1].isdigit() for cell in row) for row in rows[:2]]
+        is_separating, is_plain = len(rows[0]) > 1, delimiter in _DELIMITERS
+        return is_separating, with_digits == [False, True], len(rows), is_plain, sample[0][1].count(delimiter)
+
+    return max((*_DELIMITERS, *_BLANKS), key=rate)
 
 
-def _find_delimiter(sample: Sequence[str]) -> str:
-    """Return the delimiter that separates most lines into as many cells, and among equals the first line."""
-
-    def rate(delimiter: str) -> tuple[bool, int, int]:
-        widths: Counter[int] = Counter()
-        with suppress(csv.Error):
-            widths.update(map(len, _read_rows(sample, delimiter)))
-        width, n_lines = max(widths.items(), key=itemgetter(1), default=(0, 0))
-        return width > 1, n_lines, sample[0].count(delimiter)
-
-    return max(_DELIMITERS, key=rate)
+def _find_alike_rows(sample: NumberedLines, delimiter: str) -> list[list[str]]:
+    """Return the rows with the most frequent number of cells."""
+    with suppress(DataError):
+        rows = [row for _, row in _read_rows(sample, delimiter, "")]
+        if delimiter in _BLANKS:  # "a, b" has another delimiter
+            rows = [row for row in rows if not any(cell.endswith((",", ";")) for cell in row)]
+        width = max(Counter(map(len, rows)).items(), key=itemgetter(1), default=(0, 0))[0]
+        return [row for row in rows if len(row) == width] or [[]]
+    return [[]]
 
 
 def _parse_plain(path: str, text: str) -> Table | None:
@@ -96,8 +127,9 @@ def _parse_plain(path: str, text: str) -> Table | None:
     from iosonde.store import plain_csv
 
     header = text[: text.find("\n") + 1]
-    sample = list(islice(_Lines(text[: 1 << 16]), _SAMPLE_LINES))
+    sample = _select_lines(text[: 1 << 16])[:_SAMPLE_LINES]
     delimiter = _find_delimiter(sample) if sample else ","
+    last = (0, text.rstrip().rpartition("\n")[2])
     quoted = header.count('"')  # many programs quote only the names
     if (
         delimiter not in header
@@ -105,10 +137,11 @@ def _parse_plain(path: str, text: str) -> Table | None:
         or not plain_csv.is_plain(header.replace('"', ""))
         or quoted % 2
         or text.count(header.strip()) > 1
-        or not has_plain_head(list(_read_rows(sample, delimiter)))
+        or any(map(_RULE.fullmatch, text[: 1 << 16].splitlines()[:_SAMPLE_LINES]))
+        or not has_plain_ends([row for _, row in _read_rows([*sample, last], delimiter, path)])
     ):
         return None
-    names = check_header(path, [cell.strip() for cell in next(_read_rows([header], delimiter))], 1)
+    names = check_header(path, [cell.strip() for cell in _read_rows([(1, header)], delimiter, path)[0][1]], 1)
     arrays = plain_csv.parse_columns(text, names, delimiter, MISSING, parse_values)
     if arrays is None:
         return None

@@ -70,10 +70,6 @@ class VaryingFactors:
         """Columns of the factors."""
         return [factor.name for factor in self.factors]
 
-    def with_column(self, rows: Table, name: str) -> VaryingFactors:
-        """Add an undeclared column as a factor."""
-        return replace(self, factors=(*self.factors, _build_factor(rows, name, Factor(name))))
-
     def with_roles(self, rows: Table) -> VaryingFactors:
         """Return the factors with the roles that the user states of the columns."""
         stated = {column.name: column.role for column in rows.columns.values() if column.role}

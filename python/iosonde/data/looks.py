@@ -4,6 +4,7 @@ Only names in the field's vocabulary count: ``bandwidth``, ``write_latency``, ``
 """
 
 import re
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -27,7 +28,11 @@ TRIALS = (
     "iter",
 )
 BLOCK = "block"
-_METRICS = frozenset(("bandwidth", "bw", "throughput", "tput", "latency", "iops", "duration", "elapsed"))
+METRICS = frozenset(("bandwidth", "bw", "throughput", "tput", "latency", "iops", "duration", "elapsed"))
+_MEANS = frozenset(("mean", "avg", "average"))
+_SPREADS = frozenset(("sd", "std", "stdev", "stddev", "stderr", "sem", "deviation"))
+_STATISTICS = _MEANS | _SPREADS | {"standard", "min", "max", "median", "cv", "var", "variance"}
+_COUNTS = frozenset(("n", "count", "of", "no", "num", "number", "trials", "samples", "reps", "repetitions", "runs"))
 _BOUNDS = frozenset(("limit", "cap", "quota", "target", "nominal", "link", "net", "network", "expected"))
 # Words that number a part of a trial; singular, as `ranks` is a count.
 RANKS = ("rank", "process", "proc", "pid", "worker", "thread")
@@ -50,7 +55,7 @@ def has_metric_unit(column: Column) -> bool:
 def has_metric_name(column: Column) -> bool:
     """Return whether the name is that of a metric: ``write_bandwidth``, but not ``bandwidth_limit``."""
     words = set(split_column_name(column.label))
-    return bool(words & _METRICS) and not words & _BOUNDS
+    return bool(words & METRICS) and not words & _BOUNDS
 
 
 def has_values_as_text(column: Column) -> bool:
@@ -88,3 +93,27 @@ def get_last_word(column: Column) -> str:
     """Return the last word of a column's name in lower case; '' for a column with a unit."""
     words = [] if column.unit else split_column_name(column.label)
     return words[-1] if words else ""
+
+
+def find_row_statistics(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Return the columns that qualify the mean in each row of a table of means: spreads, and numbers of trials. Empty
+    without a mean and a spread."""
+    words = {column.name: set(split_column_name(column.label)) for column in columns if column.numeric}
+    means = [name for name, own in words.items() if own & _MEANS]
+    if not means or not any(own & _SPREADS for own in words.values()):
+        return ()
+    of = set().union(*(words[name] for name in means))
+    others = [column for column in columns if column.numeric and column.name not in means]
+    return tuple(column.name for column in others if is_statistic(column, of) or _is_trial_count(column))
+
+
+def is_statistic(column: Column, of: Collection[str]) -> bool:
+    """Return whether a column is named as a statistic, alone or of a metric with the words ``of``."""
+    words = set(split_column_name(column.label))
+    return bool(words & _STATISTICS) and words - _STATISTICS <= set(of)
+
+
+def _is_trial_count(column: Column) -> bool:
+    """Return whether it counts the trials of each row: from 2 on, as one has no spread."""
+    present = column.values[~column.missing].astype(float)
+    return set(split_column_name(column.label)) <= _COUNTS and has_integers(column) and bool(np.all(present > 1))

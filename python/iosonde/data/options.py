@@ -46,26 +46,27 @@ class RowOptions(LevelOptions):
     )
     roles: Setting[Mapping[str, str]] = Setting(
         "COL=ROLE,…",
-        "What columns are: 'bw=response,rank=part'; 'disk+setup=one' makes one factor of two.",
+        "What columns are: response, setting, block, covariate, outcome, part, repetition, order, fact or ignore; "
+        "'disk+setup=one' joins two, 'run1+run2=repetition' gathers.",
         default={},
         hint="write it as bw=response,rank=part",
     )
     incomplete: Flag[bool] = Flag("Store: with incomplete runs, which are else left out.")
     experiment: Text[str | None] = Text("ID|last|all", "Store: only this experiment.")
 
+    # Whether several DATA are opened: the command then refuses options itself (``refuse_store_options``).
     opens_several: ClassVar[bool] = False
-    """Whether several DATA are opened: the command then refuses options itself (``refuse_store_options``)."""
+    # Options that mean nothing to a table.
     store_options: ClassVar[tuple[str, ...]] = ("experiment", "metric", "clock")
-    """Options that mean nothing to a table."""
 
     @property
     def conditions(self) -> NameList:
         """``where``, with what ``incomplete`` stands for."""
         return (*(self.where or ()), *([ALSO_INCOMPLETE] if self.incomplete else ()))
 
-    def open(self, data: Any, *, ranks: bool = False) -> Source:
+    def open(self, data: Any, *, ranks: bool = False, question: NameList = ()) -> Source:
         """Open DATA with the conditions applied; warn of a damaged store. With ``ranks`` the single ranks of runs of
-        very many are there, too. Raises InputError, DataError."""
+        very many are there, too. ``question``: texts that may name its columns. Raises InputError, DataError."""
         from .source import Source, open_data
 
         if isinstance(data, Source):
@@ -79,7 +80,7 @@ class RowOptions(LevelOptions):
                 get_front_end().warn(finding.sentence)
         if not self.opens_several:
             self.refuse_store_options(source)
-        return source
+        return source.fold_repeats((*question, *(self.where or ())))
 
     def refuse_store_options(self, *sources: Source) -> None:
         """Raise InputError for an option of stores if all DATA are tables."""
@@ -104,8 +105,8 @@ class RowOptions(LevelOptions):
 
 
 _DATA = "A store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory."
+# The argument DATA of commands that can do without.
 OPTIONAL_DATA: Data = Data("DATA", _DATA, is_argument=True)
-"""The argument DATA of commands that can do without."""
 
 
 @dataclass(kw_only=True)
@@ -145,7 +146,7 @@ class DataOptions(RowOptions):
     def open_data(self, data: Any = None) -> Source:
         """Open DATA, or ``data``, with the conditions applied. Raises InputError, DataError."""
         columns = (*self.grouping_columns, *(self.response or ()))
-        return self.open(self.data if data is None else data, ranks=RANK in columns)
+        return self.open(self.data if data is None else data, ranks=RANK in columns, question=columns)
 
     def open_last_experiment(self, *cells: str, data: Any = None, alike: bool = True) -> Source:
         """Open DATA; of a store the last experiment alone where several would be one cell of ``on``, ``by`` and
@@ -153,10 +154,10 @@ class DataOptions(RowOptions):
         return select_last_experiment(self.open_data(data), (*self.grouping_columns, *cells), alike)
 
 
+# The option ``on`` of commands that explain a response.
 ON: Names[NameList] = Names("X,…", "The factors.", (), default_text="those that are known")
-"""The option ``on`` of commands that explain a response."""
+# Options that mean the same wherever they are.
 SHARED = frozenset(("level", "where", "roles", "incomplete", "metric", "experiment", "clock"))
-"""Options that mean the same wherever they are."""
 
 
 def select_last_experiment(source: Source, cells: NameList = (), alike: bool = True) -> Source:

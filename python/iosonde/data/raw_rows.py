@@ -33,54 +33,55 @@ class RawRows:
     rows: list[list[str]]
     lines: list[int]
     delimiter: str = ""
+    warnings: tuple[Message, ...] = ()
 
 
 def build_table_from_rows(raw: RawRows) -> Table:
     """Return the table in rows of texts. Raises DataError with line and column."""
-    n_titles, warnings = count_titles(raw.rows), list[Message]()
+    n_titles, warnings = count_titles(raw.rows), list(raw.warnings)
     if n_titles:
         title = " ".join(filter(None, map(str.strip, raw.rows[0])))
         warnings.append(Message("title-skipped", "the title '{title}' above the header is left out", title=title[:40]))
     names = check_header(raw.name, [cell.strip() for cell in raw.rows[n_titles]], raw.lines[n_titles])
-    rows, lines = raw.rows[n_titles + 1 :], raw.lines[n_titles + 1 :]
-    rows = [_fit_row(raw, row, line, names) for row, line in zip(rows, lines, strict=True)]
-    units = _read_units(names, rows)
+    below = zip(raw.rows[n_titles + 1 :], raw.lines[n_titles + 1 :], strict=True)
+    rows = [(_fit_row(raw, row, line, names), line) for row, line in below if any(map(str.strip, row))]
+    units = _read_units(names, [row for row, _ in rows[:1]])
     if units:
-        rows, lines = rows[1:], lines[1:]
+        del rows[0]
         warnings.append(Message("units-below-header", "the line below the header is read as its units"))
-    n_rows = _count_measured_rows(rows)
+    n_rows = _count_measured_rows([row for row, _ in rows])
     if n_rows < len(rows):
         template = "the last rows, from '{row}' on, sum up the others and are left out"
-        warnings.append(Message("summary-rows", template, row=",".join(rows[n_rows])[:40]))
-    own = [i for i, row in enumerate(rows[:n_rows]) if [cell.strip() for cell in row] != names]
+        warnings.append(Message("summary-rows", template, row=",".join(rows[n_rows][0])[:40]))
+    own = [(row, line) for row, line in rows[:n_rows] if [cell.strip() for cell in row] != names]
     if len(own) < n_rows:
-        repeated = Message("repeated-header", "{n} repeated header lines are left out", n=n_rows - len(own))
-        warnings.append(repeated)
+        warnings.append(Message("repeated-header", "{n} repeated header lines are left out", n=n_rows - len(own)))
     if not own:
         raise DataError(
             "no-rows", "{path} has a header but no rows", "use a table with at least one row", path=raw.name
         )
-    cells = zip(*(rows[i] for i in own), strict=True)
+    cells = zip(*(row for row, _ in own), strict=True)
     columns = {
         name: Column(name, parse_values(column), *_get_unit(name, units))
         for name, column in zip(names, cells, strict=True)
     }
-    return Table(columns, raw.name, np.array([lines[i] for i in own]), tuple(warnings))
+    return Table(columns, raw.name, np.array([line for _, line in own]), tuple(warnings))
 
 
-def has_plain_head(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the header is the first row, and no units are below it."""
-    return not count_titles(rows) and not _read_units(rows[0], rows[1:])
+def has_plain_ends(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the header is the first row, no units are below it, and the last row does not sum up others."""
+    return not (count_titles(rows) or _read_units(rows[0], rows[1:])) and _count_measured_rows(rows) == len(rows)
 
 
 def count_titles(rows: Sequence[Sequence[str]]) -> int:
-    """Return the number of lines above the header: each has fewer cells than it, and no number is in the header."""
+    """Return the number of lines above the header: each has fewer cells than it, and no number is in the header. One
+    that holds the delimiter may have more, if all rows below have as many as the header, and only they have numbers."""
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows[: _MAX_TITLES + 2]]
-    width = max(filled, default=0)
-    for n_titles in range(min(_MAX_TITLES, len(filled))):
-        if filled[n_titles] == width:
-            return n_titles if n_titles and not any(map(is_number, rows[n_titles])) else 0
-    return 0
+    n_titles = filled.index(max(filled)) if filled else 0
+    if not n_titles and len(rows) > 2 and {len(row) for row in rows[1:]} == {len(rows[1])} != {1}:
+        is_title = filled[0] > len(rows[1]) and not any(cell.strip()[:1].isdigit() for cell in rows[1])
+        return int(is_title and any(map(is_number, rows[2])))
+    return n_titles if n_titles < _MAX_TITLES and filled and not any(map(is_number, rows[n_titles])) else 0
 
 
 def check_header(path: str, names: list[str], line: int) -> list[str]:
@@ -117,7 +118,9 @@ def _fit_row(raw: RawRows, row: list[str], line: int, names: list[str]) -> list[
     if extra and not any(cell.strip() for cell in extra):
         return row[: len(names)]  # a trailing delimiter
     quote = "quote cells that contain the delimiter"
-    if not extra:
+    if raw.delimiter.startswith(" "):
+        hint = "blanks separate the columns: write NA where a cell is empty, and no blank inside a cell"
+    elif not extra:
         hint = "check whether the file is truncated"
     elif raw.delimiter == ",":
         hint = f"{quote}; decimal commas need another delimiter and a decimal point"

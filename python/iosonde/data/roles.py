@@ -22,6 +22,7 @@ from .looks import (
     MIN_DISTINCT_SHARE,
     TRIALS,
     compute_distinct_share,
+    find_row_statistics,
     get_last_word,
     has_integers,
     has_metric_name,
@@ -52,6 +53,8 @@ def guess_roles(
     if response_names:  # the question is more exact than the stated role
         roles |= {name: ColumnRole.OUTCOME for name, role in roles.items() if role is ColumnRole.RESPONSE}
     measured = response_names or [name for name, role in roles.items() if role is ColumnRole.RESPONSE]
+    statistics = find_row_statistics([c for c in table.columns.values() if c.name not in setting_names])
+    roles = {name: ColumnRole.FACT for name in statistics if name not in response_names} | roles
     roles |= {c.name: role for c in rest if c.name not in roles and (role := _guess_counter(c)) is not None}
     remaining = [c for c in rest if c.name not in roles]
     for column in remaining:

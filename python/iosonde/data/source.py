@@ -10,10 +10,9 @@ from iosonde.core.where import parse_where
 from iosonde.foreign.reach import check_reachable
 
 from . import tables
-from .abstract_source import Source
-from .content import TABLE_SUFFIXES, get_suffix, is_pipe, may_be_tool_output
+from .content import TABLE_SUFFIXES, TEXT_SUFFIXES, get_suffix, is_pipe, may_be_tool_output
 from .stored_source import StoredSource, open_campaign
-from .table_source import TableSource, filter_table_source
+from .table_source import Source
 
 if TYPE_CHECKING:
     from iosonde.store import Store
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Source",
     "StoredSource",
-    "TableSource",
     "find_store",
     "is_table",
     "open_data",
@@ -39,7 +37,7 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
     if isinstance(data, (str, Path)):
         store = find_store(str(data))
         if store is None:
-            return filter_table_source(tables.read_file(str(data)), str(data), conditions)
+            return Source(tables.read_file(str(data)), str(data)).narrow(conditions, None)
     else:
         from iosonde.store import Store  # not needed for a table
 
@@ -47,7 +45,7 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
     if store is not None:
         return open_campaign(store, conditions, experiment, ranks, _names.get(str(store.path), ""))
     table = tables.table_from_memory(data)
-    return filter_table_source(table, table.source or "the table", conditions)
+    return Source(table, table.source or "the table").narrow(conditions, None)
 
 
 def find_store(name: str) -> Store | None:
@@ -70,7 +68,7 @@ def find_store(name: str) -> Store | None:
 
 def is_table(name: str) -> bool:
     """Return whether a table is at ``name``, neither a store nor a tool's output. Raises InputError, DataError."""
-    is_file = is_pipe(name) or (get_suffix(name) in TABLE_SUFFIXES and not Path(name).is_dir())
+    is_file = is_pipe(name) or (get_suffix(name) in (*TABLE_SUFFIXES, *TEXT_SUFFIXES) and not Path(name).is_dir())
     return is_file and find_store(name) is None
 
 

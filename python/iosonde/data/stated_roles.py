@@ -6,36 +6,42 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from iosonde.core.column_roles import ColumnRole
+from iosonde.core.column_roles import ROLE_MEANINGS, ColumnRole
 from iosonde.core.errors import InputError
 from iosonde.core.table import Column, Table, build_column, format_cell
 
+from .repeats import gather_columns
+
 _TOGETHER = "one"  # A+B=one: two columns are one factor
 _PLUS = "+"
+_IGNORE = "ignore"
 STATED_ROLES = tuple(role for role in ColumnRole if role is not ColumnRole.CONSTANT)
 # Operations and metrics are the responses of a store, and its rows are whole runs.
 STATED_ROLES_OF_STORES = (ColumnRole.SETTING, ColumnRole.BLOCK, ColumnRole.COVARIATE, ColumnRole.FACT)
 
 
-def state_roles(table: Table, roles: Mapping[str, str], accepted: Sequence[str] = STATED_ROLES) -> Table:
+def state_roles(table: Table, roles: Mapping[str, str], accepted: Sequence[ColumnRole] = STATED_ROLES) -> Table:
     """Return the table with stated roles: ``bw`` → ``response``, ``a+b`` → ``one``. ``accepted``: the roles that these
     data can have. Raises InputError, DataError."""
     for names, word in roles.items():
         joined = [names] if table.has_column(names) else names.split(_PLUS)
         columns = [table.column(name.strip()) for name in joined]  # raises, with the known columns
+        role = ColumnRole.FACT if word == _IGNORE else word
         if word == _TOGETHER and len(columns) > 1:
             table = _join_columns(table, columns)
-        elif word in accepted:
-            stated = {column.name: replace(column, role=word) for column in columns}
+        elif word == ColumnRole.REPETITION in accepted and len(columns) > 1:
+            table = gather_columns(table, columns)
+        elif role in accepted:
+            stated = {column.name: replace(column, role=role) for column in columns}
             table = replace(table, columns={**table.columns, **stated})
         else:
             raise InputError(
                 "unknown-role",
                 "{spell.roles}: {columns} cannot be '{role}'",
-                "known: {roles}; A+B=one joins two columns",
+                "known: {roles}; ignore (as fact); A+B=one (joined to one factor)",
                 columns=names,
                 role=word,
-                roles=", ".join(accepted),
+                roles=", ".join(f"{role} ({ROLE_MEANINGS[role]})" for role in accepted),
             )
     return table
 

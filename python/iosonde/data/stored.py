@@ -10,13 +10,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.errors import DataError, InputError
-from iosonde.core.message import Message, spell
+from iosonde.core.errors import InputError
+from iosonde.core.message import spell
 from iosonde.core.stored import MAXIMUM, PLACES, StoredRun, strip_factor_prefix
 from iosonde.core.table import Column, Table, build_column
 from iosonde.core.types import Experiment, FactorValue, level_text
 from iosonde.core.units import parse_typed_sizes
-from iosonde.core.words import format_count
 
 from .choice import Foreign, Rows, choose_rows, column_to_texts
 from .query import MetricChoice
@@ -121,37 +120,6 @@ def check_single_kind(table: Table, columns: Sequence[str]) -> None:
             n_kinds=len(kinds),
             example=" ".join(f"{spell.where:'{name}={value}'}" for name, value in zip(columns, kinds[0], strict=True)),
         )
-
-
-def build_no_trial_error(name: str, runs: Sequence[StoredRun]) -> DataError:
-    """Return the error for a store without included runs, with the option that would include others."""
-    n_excluded = sum(not run.counts for run in runs)
-    no_trials = n_excluded or not runs
-    return DataError(
-        "no-complete-trials" if no_trials else "no-results",
-        "{source} has no complete trials" if no_trials else "{source} has no results",
-        "list its content with iosonde show; {spell.incomplete} includes its {incomplete}"
-        if n_excluded
-        else "list its content with iosonde show",
-        source=name,
-        incomplete=format_count(n_excluded, "incomplete run"),
-    )
-
-
-def describe_concurrency(runs: Sequence[StoredRun], n_runs: int) -> list[str]:
-    """Return a sentence with the number of ``n_runs`` that were measured concurrently with others on the same
-    machine."""
-    count = sum(bool(run.concurrent_pids) for run in runs)
-    if not count:
-        return []
-    return [
-        Message(
-            "concurrent-measurements",
-            "{n_concurrent} of {n_runs} runs were measured concurrently with another measurement [S132]",
-            n_concurrent=count,
-            n_runs=n_runs,
-        )
-    ]
 
 
 def _average_iterations(ordered: Table) -> tuple[Table, Rows]:

@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING, ClassVar
 
 from iosonde.core.data_profile import Profile
 from iosonde.core.errors import InputError
-from iosonde.core.stored import StoredRun
+from iosonde.core.schema import ROW_COLUMNS
+from iosonde.core.stored import PLACES, StoredRun
 from iosonde.core.table import Table
-from iosonde.core.types import Experiment
+from iosonde.core.types import Experiment, Factor
+from iosonde.core.where import has_incomplete_condition
 
-from . import experiments, factors, stored
-from .abstract_source import Conditions, Source
+from . import experiments, factors, stored, tables
+from .bindings import bind_table, find_bindings
 from .choice import Foreign, classify_rows
+from .profile import profile_campaign
 from .query import EVERY, LAST_DONE, MetricChoice
-from .stored_profile import profile_campaign
-from .stored_results import read_results, read_runs
+from .row_settings import apply_row_settings, select_runs, split_conditions
+from .single_process import name_single_processes
+from .table_source import Conditions, Source
 
 if TYPE_CHECKING:
     from iosonde.store import Store
@@ -47,7 +51,7 @@ class StoredSource(Source):
     @cached_property
     def runs(self) -> tuple[StoredRun, ...]:
         """Runs that fulfil the conditions, oldest first, including incomplete ones."""
-        return read_runs(self.store, self.where, self.experiment)
+        return _read_runs(self.store, self.where, self.experiment)
 
     @cached_property
     def experiments(self) -> tuple[Experiment, ...]:
@@ -64,11 +68,11 @@ class StoredSource(Source):
         rows = self.trial_rows if len(self.trial_rows) else self.table
         run_ids = set(rows.columns["run"].values) if "run" in rows.columns else set()
         varying = factors.find_factors(rows, [run for run in self.runs if run.id in run_ids], self.experiments)
-        return (
-            varying.with_column(rows, experiments.EXPERIMENT)
-            if experiments.has_mixed_cells(rows, varying.names)
-            else varying
-        )
+        if not experiments.has_mixed_cells(rows, varying.names):
+            return varying
+        levels = rows.columns[experiments.EXPERIMENT].levels
+        experiment = Factor(experiments.EXPERIMENT, levels=levels)
+        return replace(varying, factors=(*varying.factors, experiment))
 
     @cached_property
     def profile(self) -> Profile:
@@ -174,8 +178,38 @@ def open_campaign(
     experiment = experiments.resolve_experiment(store, word)
     every = experiment is None and word == experiments.ALL
     conditions = experiments.replace_titles_by_ids(conditions, experiments.build_titles(store.experiments()))
-    table = read_results(store, conditions, experiment, ranks)
+    table = _read_results(store, conditions, experiment, ranks)
     damage = tuple(store.problems(contents=False))
     return StoredSource(
         table, name or str(store.path), experiment, tuple(conditions), damage, store=store, every=every, ranks=ranks
     )
+
+
+def _read_results(store: Store, conditions: Conditions, experiment: str | None, ranks: bool) -> Table:
+    """Return the results that fulfil the conditions, of one ``experiment`` or all; without ``ranks`` the single ranks
+    of runs with very many are dropped. Raises InputError, DataError."""
+    runs = [StoredRun(document) for document in store.runs(experiment=experiment)]
+    declared = {name for run in runs for name in run.factors}
+    of_places = [condition for condition in conditions if condition[0] in PLACES and condition[0] not in declared]
+    of_store = [condition for condition in conditions if condition not in of_places]
+    of_store, of_rows = split_conditions(of_store, runs)
+    results = store.results(experiment=experiment, where=of_store, ranks=ranks)
+    table = apply_row_settings(tables.table_from_arrow(results, str(store.path)), runs)
+    table = stored.add_place_columns(table, runs, always=[column for column, _, _ in of_places])
+    saved = store.experiments()
+    table = bind_table(table, find_bindings(runs, saved))
+    (table,) = name_single_processes([table], [runs])
+    table = experiments.replace_ids_by_titles(
+        stored.apply_declarations(table, saved, runs), experiments.build_titles(saved)
+    )
+    return tables.filter_rows(table, [*of_places, *of_rows])
+
+
+def _read_runs(store: Store, conditions: Conditions, experiment: str | None) -> tuple[StoredRun, ...]:
+    """Return the runs that fulfil the conditions; those on columns of results (operation, metric) only select rows."""
+    on_runs = [condition for condition in conditions if condition[0] not in (*ROW_COLUMNS, *PLACES)]
+    every = [StoredRun(document) for document in store.runs(experiment=experiment)]
+    of_store, of_rows = split_conditions(on_runs, every)
+    is_requested = has_incomplete_condition(conditions)
+    runs = [StoredRun(document, is_requested) for document in store.runs(experiment=experiment, where=of_store)]
+    return tuple(select_runs(runs, of_rows))

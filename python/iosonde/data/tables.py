@@ -12,7 +12,7 @@ from iosonde.core.table import Column, Table, build_column, tidy_number
 from iosonde.core.where import find_matching_rows
 
 from .cells_with_units import convert_quantity_columns
-from .content import TEXT_SUFFIXES, get_suffix, is_pipe, read_content
+from .content import TEXT_SUFFIXES, get_suffix, is_pipe, read_content, split_sheet
 from .raw_rows import convert_decimal_commas
 from .stated_roles import restore_roles
 
@@ -28,11 +28,12 @@ def read_file(name: str) -> Table:
         from iosonde.store.foreign import read_parquet
 
         return convert_quantity_columns(table_from_arrow(read_parquet(Path(name)), name))
-    content = read_content(name)
+    path, sheet = split_sheet(name)
+    content = read_content(path)
     if content.startswith(_SPREADSHEETS):
         from .spreadsheet import read_spreadsheet
 
-        table = read_spreadsheet(content, name)
+        table = read_spreadsheet(content, path, sheet)
     elif suffix in TEXT_SUFFIXES or is_pipe(name):
         from .csv_text import parse_csv
 

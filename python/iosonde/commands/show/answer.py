@@ -15,8 +15,8 @@ from iosonde.core.types import Experiment, Finding, Run
 from iosonde.core.where import Condition, parse_where
 from iosonde.data import experiments, stored
 from iosonde.data.factors import collect_declared
+from iosonde.data.profile import assign_roles
 from iosonde.data.source import find_store
-from iosonde.data.stored_profile import assign_roles
 from iosonde.data.stored_source import open_campaign
 from iosonde.store import Store
 from iosonde.store.arrays import PROFILE_KEY
