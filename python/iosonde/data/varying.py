@@ -5,7 +5,7 @@ For a table they are columns that look set, for a store its factors. All command
 
 from collections.abc import Sequence
 
-from iosonde.core.errors import DataError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.schema import BRING_UPS, READ_FACTORS
 from iosonde.core.table import Table
 
@@ -43,9 +43,12 @@ def list_other_settings(rows: Table, measured: Sequence[str], factors: Sequence[
 
 
 def list_measured_columns(response: Response) -> list[str]:
-    """Return the columns that a response is computed from, and its own."""
+    """Return the columns that a response is computed from, as far as the rows have them, and its own."""
     names = [name for name in response.rows.names if name != response.title]
-    expression = derived.parse_expression(response.title, names) if response.measured else None
+    try:
+        expression = derived.parse_expression(response.title, names) if response.measured else None
+    except InputError:
+        return [response.title]
     return [response.title] if expression is None else [response.title, *expression.names]
 
 

@@ -27,7 +27,7 @@ from .cells import InCells, average_within_bring_ups, split_pair_into_cells
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
 from .comparison_plan import plan_comparison
 from .confounding import select_differing_caveats
-from .examined import HardwareLimits, list_examined
+from .examined import Limits, build_limits, check_limits, list_examined
 from .gated import gate_cells
 from .overall import Overall, compute_overall_ratios
 from .own_caveats import list_own_caveats
@@ -70,7 +70,7 @@ def compare(source: Source | None, query: ResponseQuery, sides: Sides) -> Compar
         source.require_trials(source.table)
     if alone is not None:
         sides = assume_group(alone, query, sides)
-    limits = HardwareLimits([each for each in (source, sides.other) if each is not None], query.level)
+    limits = build_limits([each for each in (source, sides.other) if each is not None], query.level)
     plan = plan_comparison(source, query, sides)
     return _build_comparisons(plan, query, sides, limits, _compare_other_headlines(source, query, sides, plan))
 
@@ -99,7 +99,7 @@ def _get_response_key(part: ComparedPart) -> tuple[object, ...]:
 
 
 def _build_comparisons(
-    plan: ComparisonPlan, query: ResponseQuery, sides: Sides, limits: HardwareLimits, others: Sequence[float]
+    plan: ComparisonPlan, query: ResponseQuery, sides: Sides, limits: Limits, others: Sequence[float]
 ) -> Comparisons:
     every = [average_within_bring_ups(split_pair_into_cells(pair)) for pair in plan.pairs]
     # Where nothing else is left, the estimator says what is missing.
@@ -191,14 +191,14 @@ def _describe_single_trial(matched: InCells) -> str:
 
 
 def _build_cell(
-    matched: InCells, comparison: Comparison, sides: Sides, plan: ComparisonPlan, limits: HardwareLimits
+    matched: InCells, comparison: Comparison, sides: Sides, plan: ComparisonPlan, limits: Limits
 ) -> ComparedCell:
     part = matched.pair.part
     # The spread of iterations does not show how many trials are needed.
     comparison = replace(comparison, n_needed=None) if part.within_run else comparison
     group = None if sides.other is not None else sides.group
     shared = (*select_differing_caveats(matched.pair, group, plan.caveats), *part.caveats, *matched.shared)
-    hardware = limits.check(matched)
+    hardware = check_limits(matched, limits)
     beyond = [Caveat(check.why, check) for check in hardware if check.is_doubt]
     own = (*list_own_caveats(matched, comparison, sides), *beyond)
     iterations = [doubtful("within-run", WITHIN_RUN)] if part.within_run else []

@@ -70,7 +70,8 @@ def find_cell_columns(
         )
         for name in differing
     ]
-    return settings, (*caveats, *_describe_lone_columns(alone))
+    alone_by_side = group_by_key((side, name) for name, side in alone.items())
+    return settings, (*caveats, *(_build_lone_caveat(*each) for each in alone_by_side.items()))
 
 
 def _build_lone_error(names: tuple[str, str], alone: Mapping[str, str]) -> DataError:
@@ -130,22 +131,12 @@ def _follows_from(table: Table, name: str, settings: Sequence[str]) -> bool:
     return len(rows.groups(settings)) == len(rows.groups([*settings, name]))
 
 
-def _describe_lone_columns(alone: Mapping[str, str]) -> list[Caveat]:
-    """Describe columns that vary in one DATA and are missing in the other: their levels are pooled."""
-    by_side = group_by_key((side, name) for name, side in alone.items())
-    return [_build_lone_caveat(side, columns) for side, columns in by_side.items()]
-
-
 def _build_lone_caveat(side: str, columns: Sequence[str]) -> Caveat:
-    template = "{columns} {verb} in {side} only: its levels are pooled ({spell.where} chooses one)"
-    names, is_single = join_names(columns), len(columns) == 1
-    text = Message(
-        "one-sided-setting",
-        template if is_single else template.replace("its", "their"),
-        columns=names,
-        verb="varies" if is_single else "vary",
-        side=side,
-    )
+    """Build the caveat of columns that vary in one DATA and are missing in the other: their levels are pooled."""
+    verb, whose = ("varies", "its") if len(columns) == 1 else ("vary", "their")
+    template = "{columns} {verb} in {side} only: {whose} levels are pooled ({spell.where} chooses one)"
+    names = join_names(columns)
+    text = Message("one-sided-setting", template, columns=names, verb=verb, whose=whose, side=side)
     return Caveat(text, fails("goes-together", VerdictState.NOT_SEPARABLE, text, cause=names))
 
 
@@ -196,9 +187,8 @@ def _sizes_to_bytes(column: Column) -> Column:
     sizes = parse_typed_sizes(levels)
     if sizes is None:
         return column
-    size_by_level = dict(zip(levels, sizes, strict=True))
-    cells = [None if value is None else size_by_level[value] for value in column.values]
-    return build_column(column.name, cells, column.label, "bytes")
+    size_by_level: dict[Cell, Any] = {None: None, **dict(zip(levels, sizes, strict=True))}
+    return build_column(column.name, [size_by_level[value] for value in column.values], column.label, "bytes")
 
 
 def _list_values(column: Column | None, n: int) -> list[Any]:

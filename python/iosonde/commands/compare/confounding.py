@@ -2,16 +2,16 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
-import numpy.typing as npt
 
 from iosonde.answers.caveats import build_confounded_warning as together
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.stored import strip_factor_prefix
-from iosonde.core.table import Cell, Table
+from iosonde.core.table import Cell
 from iosonde.core.units import format_percent, format_ratio
 from iosonde.core.verdict import VerdictState
 from iosonde.data.choice import column_to_texts
@@ -71,24 +71,15 @@ def check_explanation(explains: bool, assumption: str, why: str) -> AssumptionCh
 
 def _list_in_turn_caveats(source: Source, own: str, chosen_levels: Sequence[Cell]) -> Iterator[Caveat]:
     """Yield levels that were measured wholly before another."""
-    table = source.run_rows
-    starts = {}
-    unit = table.column(own).level_unit
-    codes, levels = table.column(own).codes()
-    for level in chosen_levels:
-        times = column_to_texts(table.take(codes == levels.index(level)), "started_at")
-        if len(times) and all(times):
-            starts[level] = (min(times), max(times))
-    if len(starts) < 2 or len(starts) < len(chosen_levels):
-        return
-    ordered = sorted(starts, key=lambda level: starts[level])
-    pairs = list(zip(ordered, ordered[1:], strict=False))
-    if all(starts[earlier][1] < starts[other][0] for earlier, other in pairs):
-        order_text = ", then ".join(format_level(level, unit) for level in ordered)
-        yield Caveat(
-            describe_measured_in_turn(f"{strip_factor_prefix(own)} was measured one after the other ({order_text})"),
-            doubtful("order"),
-        )
+    column = source.run_rows.column(own)
+    times = zip(column_to_texts(source.run_rows, "started_at"), column.values.tolist(), strict=True)
+    chosen = {level: level for level in chosen_levels}  # 1 and not 1.0
+    measured = sorted(((time, chosen[level]) for time, level in times if level in chosen), key=itemgetter(0))
+    turns = [level for level, _ in groupby(measured, itemgetter(1))]
+    if all(time for time, _ in measured) and len(turns) == len(chosen_levels) == len(set(turns)) >= 2:
+        order_text = ", then ".join(format_level(level, column.level_unit) for level in turns)
+        turn = f"{strip_factor_prefix(own)} was measured one after the other ({order_text})"
+        yield Caveat(describe_measured_in_turn(turn), doubtful("order"))
 
 
 def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows: bool) -> list[Caveat]:
@@ -97,7 +88,9 @@ def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows:
     a, b, part = matched.pair.a, matched.pair.b, matched.pair.part
     if a.published or b.published or a.bring_ups or b.bring_ups or part.within_run or comparison.paired:
         return []
-    rows, names = _collect_rows_of_sides(matched, group)
+    names = part.name_sides(group)
+    places = np.flatnonzero(np.isin(names, [a.name, b.name]) & ~np.isnan(part.values))
+    rows, names = part.rows.take(places), names[places]
     order = find_measured_order(rows, (part.column, group, *matched.names))
     if order is None and not by_rows:
         return []
@@ -118,15 +111,6 @@ def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows:
 def describe_measured_in_turn(turn: str) -> Message:
     """Return the caveat that time is in a difference; ``turn`` says what was measured when."""
     return Message("measured-in-turn", "{turn}: a change with time is in the difference, too", turn=turn)
-
-
-def _collect_rows_of_sides(matched: InCells, group: str) -> tuple[Table, npt.NDArray[Any]]:
-    """Return the rows of both sides that have a value, and the side of each."""
-    part = matched.pair.part
-    names = part.name_sides(group)
-    of_sides = (names == matched.pair.a.name) | (names == matched.pair.b.name)
-    places = np.flatnonzero(of_sides & ~np.isnan(part.values))
-    return part.rows.take(places), names[places]
 
 
 def _build_order_caveats(in_turn: LevelsInTurn, comparison: Comparison, turn: str) -> Iterator[Caveat]:

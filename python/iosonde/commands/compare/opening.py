@@ -40,7 +40,9 @@ class OpenedData:
             if setting and self.source.table.has_column(setting):
                 opened = replace(opened, source=opened.source.narrow([(setting, op, value)], None))
             else:
-                notes.append(_describe_lacking(column, opened.source.name, other.source.name))
+                template = "{name} has no column {column}: {spell.where} selects rows of {other} only"
+                names = {"name": opened.source.name, "other": other.source.name}
+                notes.append(Message("one-sided-condition", template, **names, column=column))
         return opened, notes
 
 
@@ -58,8 +60,3 @@ def open_filtered(options: DataOptions, data: Any = None) -> OpenedData:
             if not own:
                 raise
             lacking |= dict.fromkeys(own, error)
-
-
-def _describe_lacking(column: str, name: str, other: str) -> Message:
-    template = "{name} has no column {column}: {spell.where} selects rows of {other} only"
-    return Message("one-sided-condition", template, name=name, column=column, other=other)
