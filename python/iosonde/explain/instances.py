@@ -33,10 +33,11 @@ class Instances:
 
     ``x`` is instances × given factors (a level's number for text). ``sums`` and ``counts`` are instances × settings ×
     slots of repeats: the k-th trial of a cell is in slot k, modulo their number; copies of a trial share one.
-    ``trials`` counts the distinct trials of each cell. ``log_ss`` is the sum of squares of log values within each
-    instance, ``log_df`` its degrees of freedom. ``group`` numbers independent units: instances that mostly are copies
+    ``trials`` counts the distinct trials of each cell. ``log_ss`` (instances × settings) are sums of squares of log values about the mean of their
+    cell; ``log_df`` are the degrees of freedom of each instance. ``group`` numbers independent units: instances that mostly are copies
     of each other share a number. ``renamed`` are settings (copy, original) that are one under two names. ``units`` are
-    those of a column's levels, if any.
+    those of a column's levels, if any. ``distinct`` are the values of all distinct trials and the numbers of their
+    cells.
     """
 
     features: tuple[Feature, ...]
@@ -56,6 +57,7 @@ class Instances:
     units: Mapping[str, str] = field(default_factory=dict)
     incomplete: int = 0
     warnings: tuple[str, ...] = ()
+    distinct: tuple[Array, Rows] = (np.empty(0), np.empty(0, dtype=np.intp))
 
     def __len__(self) -> int:
         return len(self.x)
@@ -90,6 +92,11 @@ class Instances:
         levels = self.settings[self.names.index(setting)]
         return levels_to_base(dict(zip(self.choose, levels, strict=True)), self.units)
 
+    def samples(self, row: int, setting: int) -> Array:
+        """Return the distinct trials of one instance and setting."""
+        values, cells = self.distinct
+        return values[cells == row * len(self.settings) + setting]
+
     def noise(self) -> Array:
         """The standard deviation of a log value between trials of one cell, by instance; NaN without repeats.
 
@@ -98,8 +105,8 @@ class Instances:
         total = self.log_df.sum()
         if not total:
             return np.full(len(self), np.nan)
-        pooled = float(np.sqrt(self.log_ss.sum() / total))
-        return np.where(self.log_df >= OWN_NOISE, np.sqrt(self.log_ss / np.maximum(self.log_df, 1)), pooled)
+        squares, pooled = self.log_ss.sum(axis=1), float(np.sqrt(self.log_ss.sum() / total))
+        return np.where(self.log_df >= OWN_NOISE, np.sqrt(squares / np.maximum(self.log_df, 1)), pooled)
 
     def key(self, row: int) -> dict[str, Cell]:
         """Return the given factors of one instance, as in the table."""
@@ -302,6 +309,7 @@ def _arrange_trials(trials: _Trials, x: Array) -> Instances:
         same = instance_twins.number_copied_cells(trials.original, trials.instance, trials.setting)
         group = instance_twins.group_instances_with_copies(same[complete])
     df = np.maximum(distinct - 1, 0).sum(axis=1).astype(float)
+    own = complete[trials.instance] & (trials.original == np.arange(len(y)))
     return Instances(
         (),
         x[complete],
@@ -310,13 +318,14 @@ def _arrange_trials(trials: _Trials, x: Array) -> Instances:
         sums[complete],
         counts[complete],
         distinct[complete],
-        within.sum(axis=1)[complete],
+        within[complete],
         df[complete],
         "",
         "",
         False,
         group,
         incomplete=int((~complete).sum()),
+        distinct=(y[own], (np.cumsum(complete) - 1)[trials.instance[own]] * len(settings) + trials.setting[own]),
     )
 
 
