@@ -17,7 +17,6 @@ PENDING: dict[tuple[str, str], str] = {
     **{(command, "lord"): COVARIATE_UNSEEN for command in ("summary", "rank", "report", "anova", "advise")},
     ("regress", "no slope; cv 20 and 5 %, n = 4 and 16"): POOLED_SPREAD,
     ("anova", "no effect; a block of days, weighted"): WEIGHTS_ESTIMATED,
-    ("advise", "none is better; cv 20 and 5 %, n = 4 and 16"): POOLED_SPREAD,
     ("regress", "x rises by 0; terms that correlate 0"): NOT_CORRECTED,
     ("scale", "linear; requests are larger at few nodes, and not asked about"): NOT_ASKED,
     **{("watch", f"{ratio} × from night 20 to 40; cv 3 %"): EPISODE_UNSEEN for ratio in ("0.8", "1.25")},

@@ -147,6 +147,10 @@ class Advice:
         """Return the rule that an instance fulfils; None without advice."""
         return next((rule for rule in self.rules if rule.holds(instance)), None)
 
+    def find_case(self, instance: Mapping[str, Cell]) -> Case | None:
+        """Return the case that is this instance; None where cases were not compared by themselves."""
+        return next((case for case in self.cases if case.instance == instance), None)
+
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         instances = self.instances
@@ -243,7 +247,7 @@ def advise_settings(
         rules = build_case_rules(instances, by_case, tops)
     elif kind != NOTHING:
         rules = build_rules(pruned(tree, stop if kind == RULES else 0), instances, share, tops)
-    tried = _label_gains(instances, gain, random, now) if not few else {}
+    tried = _label_gains(instances, gain, random, now)
     return Advice(
         instances,
         level,
@@ -423,7 +427,7 @@ def _list_warnings(instances: Instances) -> list[str]:
         messages.append(
             Message(
                 "missing-settings",
-                "{n} of {n_instances} instances lack a setting and are not used",
+                "{n} of {n_instances} workloads lack a setting and are not used",
                 n=instances.incomplete,
                 n_instances=instances.incomplete + len(instances),
             )
@@ -432,7 +436,7 @@ def _list_warnings(instances: Instances) -> list[str]:
         messages.append(
             Message(
                 "single-trial",
-                "a cell has one trial: the gain comes from cross-validation over instances only, the best possible is "
+                "a cell has one trial: the gain comes from cross-validation over workloads only, the best possible is "
                 "overestimated by the noise, and ties are not detected; measure each cell "
                 + ("three times" if needs_split_by_repeat(instances) else "twice")
                 + " or more",
@@ -442,7 +446,7 @@ def _list_warnings(instances: Instances) -> list[str]:
         messages.append(
             Message(
                 "few-instances",
-                "fewer than {few} instances: rules and gains hold for these instances only",
+                "fewer than {few} workloads: rules and gains hold for these alone",
                 few=FEW,
             )
         )

@@ -1,9 +1,10 @@
 """Intervals of gains and shares: for few instances from the noise of their repeats.
 
 If no instance can be held out, a gain holds for these instances alone. Its interval then follows from the variance of
-trials within cells, of each setting apart (Welch's, as ``compare`` has it): settings may differ in spread and in
-repeats. Picking the best of several settings needs several intervals (Bonferroni), which pays for the choice. Shares of the best possible are from 0 to 1: an interval computed without these limits covers the truth too
-rarely if most shares are near 1.
+trials within cells: of two settings that of each (Welch's, as ``compare`` has it), of more pooled over all cells. Four
+repeats of four settings give it twelve degrees of freedom, their four rounds three. Picking the best of several
+settings needs several intervals (Bonferroni), which pays for the choice. Shares of the best possible are from 0 to 1:
+an interval computed without these limits covers the truth too rarely if most shares are near 1.
 """
 
 import math
@@ -44,16 +45,15 @@ def estimate_mean_from_noise(
 
 
 def _compute_variance(instances: Instances, slopes: Array) -> tuple[float, float]:
-    """Return the variance of a linear form of log means, and its degrees of freedom."""
-    n, squares, used = instances.trials.astype(float), instances.log_ss, (slopes != 0).any(axis=0)
-    columns = [[at] for at in np.flatnonzero(used)]
-    if not (n[:, used] > 1).any(axis=0).all():
-        columns = [list(range(n.shape[1]))]  # a setting without repeats has the spread of all
-    spreads = [CellSpread(n[:, at].ravel(), squares[:, at].ravel()) for at in columns]
-    weights = [(slopes[:, at] ** 2 / n[:, at]).ravel() for at in columns]
-    parts = [spread.parts(weight) for spread, weight in zip(spreads, weights, strict=True)]
-    variance = float(sum(part.sum() for part, _ in parts))
-    return (variance, compute_spread_df(parts, spreads)[0]) if spreads else (0.0, float(instances.log_df.sum()))
+    """Return the variance of a linear form of log means, and its degrees of freedom: of two settings with the spread
+    of each, as ``compare``; of more with that of all, as few trials of each have next to no degrees of freedom."""
+    n = instances.trials.astype(float)
+    weights = slopes**2 / n
+    if n.shape[1] > 2 or not (n > 1).any(axis=0).all():
+        return float((instances.noise() ** 2 * weights.sum(axis=1)).sum()), float(instances.log_df.sum())
+    spreads = [CellSpread(n[:, at], instances.log_ss[:, at]) for at in (0, 1)]
+    parts = [spread.parts(weights[:, at]) for at, spread in enumerate(spreads)]
+    return float(sum(part.sum() for part, _ in parts)), compute_spread_df(parts, spreads)[0]
 
 
 def to_one_hot(instances: Instances, at: Rows) -> Array:
