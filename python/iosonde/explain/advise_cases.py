@@ -93,9 +93,11 @@ class Cases:
         """Return the setting for each instance: its best where the default is significantly worse, else the default.
 
         None if the default alone does: each setting that replaces it must be significantly worse elsewhere."""
-        chosen = np.array([best if self.is_worse(row, default) else default for row, best in enumerate(self.best)])
+        chosen = np.array(
+            [best if self.is_worse(row, default) else default for row, best in enumerate(self.best.tolist())]
+        )
         replacing = set(chosen.tolist()) - {default}
-        at_default = np.flatnonzero(self.best == default)
+        at_default = np.flatnonzero(self.best == default).tolist()
         needed = all(any(self.is_worse(row, setting) for row in at_default) for setting in replacing)
         return chosen if replacing and needed else None
 

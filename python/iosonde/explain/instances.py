@@ -95,7 +95,7 @@ class Instances:
     def samples(self, row: int, setting: int) -> Array:
         """Return the trials of one instance and setting."""
         values, cells = self.rows
-        return values[cells == row * len(self.settings) + setting]
+        return np.asarray(values[cells == row * len(self.settings) + setting])
 
     def noise(self) -> Array:
         """The standard deviation of a log value between trials of one cell, by instance; NaN without repeats.
