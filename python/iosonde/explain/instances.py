@@ -318,7 +318,7 @@ def _arrange_trials(trials: _Trials, x: Array) -> Instances:
         sums[complete],
         counts[complete],
         distinct[complete],
-        within[complete],
+        np.asarray(within[complete], dtype=np.float64),
         df[complete],
         "",
         "",

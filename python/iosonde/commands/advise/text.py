@@ -149,7 +149,7 @@ def _format_effects(advice: Advice) -> Iterator[str]:
         ]
         for e in advice.effects
     ]
-    yield from table(["one setting alone", "times as fast", "by workload"], rows, "lrr", WIDTH).splitlines()
+    yield from table(["one alone", "times as fast", "from case to case"], rows, "lrr", WIDTH).splitlines()
 
 
 def _describe_single_effect(effect: Effect, unit: str) -> str:
