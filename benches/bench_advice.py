@@ -17,7 +17,8 @@ import numpy as np
 from iosonde.core.table import Table, build_table
 from iosonde.core.types import Estimate
 from iosonde.explain.advise import DEFAULT, NOTHING, RULES, Advice, advise_settings
-from iosonde.explain.advise_gain import mark_settings_tied_with_best
+from iosonde.explain.advise_cases import Cases, compare_cases
+from iosonde.explain.advise_intervals import find_best_settings
 from iosonde.explain.advise_needs import compute_deciding_needs, compute_sufficient_values
 from iosonde.explain.advise_parts import estimate_grouped_mean
 from iosonde.explain.instances import build_instances
@@ -125,12 +126,7 @@ def settles(experiments: int) -> list[str]:
         lines.append(f"| a gain of {size:g} standard deviations | {n} values | {100 * np.mean(told):.0f} |")
     for effect in (0.05, 0.1, 0.2):
         asked = trials_asked(effect)
-        told = [
-            not mark_settings_tied_with_best(
-                build_instances(pair(effect, asked, seed), "v", ["set"], [], False), 0.95
-            ).all()
-            for seed in range(experiments)
-        ]
+        told = [differ(effect, asked, seed) for seed in range(experiments)]
         lines.append(f"| two settings that differ by {100 * effect:g} % | {asked} trials | {100 * np.mean(told):.0f} |")
     return lines
 
@@ -142,13 +138,23 @@ def pair(effect: float, repeats: int, seed: int) -> Table:
     return build_table({"set": ["s0"] * repeats + ["s1"] * repeats, "v": value.tolist()})
 
 
+def compare_pair(table: Table) -> Cases:
+    made = build_instances(table, "v", ["set"], [], False)
+    return compare_cases(made, find_best_settings(made), 0.95)
+
+
+def differ(effect: float, repeats: int, seed: int) -> bool:
+    """Whether two settings that differ are told apart."""
+    return not bool(compare_pair(pair(effect, repeats, seed)).ties.all())
+
+
 def trials_asked(effect: float) -> int:
     """What ``needs`` asks for where the difference and the noise (in two trials each) are just these."""
     spread = NOISE / math.sqrt(2)
     logs = [0 - spread, 0 + spread, math.log1p(effect) - spread, math.log1p(effect) + spread]
     many = build_table({"set": ["s0"] * 2 + ["s1"] * 2, "v": np.exp(logs).tolist()})
-    made = build_instances(many, "v", ["set"], [], False)
-    cell = compute_deciding_needs(made, {}, mark_settings_tied_with_best(made, 0.95), 0.95).cells[0]
+    cases = compare_pair(many)
+    cell = compute_deciding_needs(cases.instances, {}, cases.ties, 0.95).cells[0]
     return cell.trials + (cell.more or 0)
 
 

@@ -91,7 +91,7 @@ def test_the_page_has_the_section_and_the_answer_on_its_first_screen(tmp_path):
     out = run(report, table, "-o", tmp_path / "p.html", "--choose", "hint", "--current", "hint=a")
     assert out.exit_code == 0, out.output
     html = (tmp_path / "p.html").read_text()
-    assert 'id="advice"' in html and html.count("Advice: 2 rules") == 2 and "--current hint=a" in html
+    assert 'id="advice"' in html and html.count("Advice: hint=") == 2 and "--current hint=a" in html
     assert ">a (" in html and "size &lt;= 6.5" in html
     run(report, table, "-o", tmp_path / "p.html")
     assert 'id="advice"' not in (tmp_path / "p.html").read_text()

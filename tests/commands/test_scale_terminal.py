@@ -100,7 +100,7 @@ def test_of_a_store_every_rate_is_a_series(tmp_path):
         ("nodes,mib_s\n1.5,10\n2,3\n", ("--response", "mib_s"), DataError, "invalid-node-count"),
         ("nodes,mib_s\n1,10\n2,3\n", ("--response", "mib_s", "--at", "x"), InputError, "not-a-count-list"),
         ("nodes,mib_s\n1,10\n2,3\n", ("--response", "mib_s", "--by", "nodes"), InputError, "duplicate-column"),
-        ("servers,mib_s\n1,10\n2,3\n", ("--response", "mib_s"), DataError, "unknown-column"),
+        ("fs,mib_s\nx,10\ny,3\n", ("--response", "mib_s"), InputError, "missing-option"),
     ],
 )
 def test_wrong_input_is_one_sentence(tmp_path, text, args, error, code):
@@ -235,3 +235,13 @@ def test_wrong_sizes_of_stations_are_one_sentence(tmp_path, args, code):
 def test_a_network_by_hand_refuses_what_it_cannot_use(args):
     with pytest.raises(IosondeError):
         invoke("--station", "disk=2ms", "--at", "4", *args)
+
+
+def test_the_only_factor_that_counts_is_taken_and_several_are_named(tmp_path):
+    answer = json.loads(invoke(csv(tmp_path, "n,mbs\n1,10\n2,19\n4,36\n1,11\n2,18\n4,35\n"), "--json"))
+    assert answer["on"] == "n"
+    rows = "".join(
+        f"{n},{copies},{100 * n * copies + trial}\n" for n in (1, 2, 4) for copies in (1, 2) for trial in (0, 1)
+    )
+    with raises("missing-option", InputError, columns="n, copies"):
+        invoke(csv(tmp_path, "n,copies,mbs\n" + rows))

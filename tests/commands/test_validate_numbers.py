@@ -31,10 +31,10 @@ def find_crossings(families: tuple[str, ...], *points: tuple[int, tuple[float | 
 
 def test_a_model_is_better_than_the_linear_one_from_a_number_of_rows_on():
     assert find_crossings(("linear", "tree"), (10, (2, 3)), (40, (2, 1))) == [
-        ["tree", "linear", "40", "20"],
+        ["linear", "40", "tree", "20"],
         ["tree", "67"],
     ]
-    assert find_crossings(("tree", "linear"), (10, (1, 2)), (40, (1, 2))) == [["tree", "linear", "10"]]
+    assert find_crossings(("tree", "linear"), (10, (1, 2)), (40, (1, 2))) == [["linear", "10", "tree"]]
     assert find_crossings(("linear", "mean"), (10, (3, 2)), (40, (3, 2))) == []
     assert find_crossings(("knn", "tree"), (10, (3, 2)), (40, (3, 2))) == []
 

@@ -307,8 +307,9 @@ def test_the_worst_case_of_few_instances_is_an_instance_not_a_repeat():
     ]
     rows = [(size, name, v * (1 + 1e-6 * at**2)) for at, (size, name, v) in enumerate(rows)]
     table = build_table(dict(zip(("size", "set", "v"), map(list, zip(*rows, strict=True)), strict=True)))
-    made = advise_settings(table, "v", ["set"], ["size"], wish=Wish(current={"set": "b"}))
-    assert made.best_default == "a" and made.gain.lowest == pytest.approx(0.5, abs=0.01)
+    made = advise_settings(table, "v", ["set"], ["size"])
+    assert made.best_default == "a" and made.gain.reference_lowest == pytest.approx(0.5, abs=0.01)
+    assert made.kind == "rules" and made.gain.lowest == pytest.approx(1.0)
 
 
 def test_few_instances_are_told_how_many_trials_they_need():

@@ -45,6 +45,8 @@ from iosonde.explain.advise_words import describe_advice
 from iosonde.explain.instances import Instances, build_instances
 from iosonde.explain.rules import Rule, RuleCondition, build_rules
 from iosonde.model.fit.features import Feature
+from iosonde.stats.estimate.compare import build_group, compare_groups
+from iosonde.stats.estimate.within_cells import compare_within_cells
 from messages import assert_problem, codes, raises
 
 # Instance → setting → trials.
@@ -65,7 +67,7 @@ def build_sample(trials: dict | None = None, lower: bool = False) -> Instances:
 
 CELLS = [list(by_name.values()) for by_name in SPEEDS.values()]
 MEANS = np.mean(CELLS, axis=2)
-SS = ((np.log(CELLS) - np.log(CELLS).mean(axis=2, keepdims=True)) ** 2).sum(axis=(1, 2))
+SS = ((np.log(CELLS) - np.log(CELLS).mean(axis=2, keepdims=True)) ** 2).sum(axis=2)
 NOISE = np.sqrt(SS.sum() / 12)  # twelve degrees of freedom: six cells of three trials
 
 
@@ -386,7 +388,7 @@ def test_the_share_of_few_instances_is_compared_with_the_best_as_hsu_does(lower)
 
 
 def test_the_effect_of_a_column_is_a_ratio_of_pairs():
-    """Three instances × (p, q): p=2 against p=1 with the same q, averaged over q first."""
+    """Three instances × (p, q): p=2 against p=1 with the same q, in six cells, as ``compare`` has it (jackknife)."""
     speed = {("1", "x"): [10.0, 20.0, 40.0], ("1", "y"): [11.0, 22.0, 30.0]}
     speed |= {("2", "x"): [20.0, 30.0, 100.0], ("2", "y"): [33.0, 22.0, 90.0], ("3", "x"): [5.0, 5.0, 6.0]}
     rows = [(size, p, q, many[size]) for (p, q), many in speed.items() for size in range(3)]
@@ -396,15 +398,16 @@ def test_the_effect_of_a_column_is_a_ratio_of_pairs():
         for e in estimate_setting_effects(build_instances(table, "v", ["p", "q"], ["size"], False), 0.95)
     }
     logs = {key: np.log(many) for key, many in speed.items()}
-    one = (logs["2", "x"] - logs["1", "x"] + logs["2", "y"] - logs["1", "y"]) / 2
+    one = np.concatenate([logs["2", "x"] - logs["1", "x"], logs["2", "y"] - logs["1", "y"]])
     three = logs["2", "x"] - logs["3", "x"]
     assert set(result) == {("p", "1"), ("p", "3"), ("q", "x")} and result["p", "1"].level == "2"
     for other, ratios in (("1", one), ("3", three)):
         effect = result["p", other]
-        half = stats.t.ppf(1 - 0.05 / 2 / 2, 2) * ratios.std(ddof=1) / np.sqrt(3)
+        half = stats.t.ppf(0.975, ratios.size - 1) * ratios.std(ddof=1) / np.sqrt(ratios.size)
         expected = np.exp([ratios.mean(), ratios.mean() - half, ratios.mean() + half])
         assert get_interval(effect.ratio) == pytest.approx(tuple(expected))
-        assert (effect.low_case, effect.high_case) == pytest.approx((np.exp(ratios.min()), np.exp(ratios.max())))
+        cases = ratios.reshape(-1, 3).mean(axis=0)
+        assert (effect.low_case, effect.high_case) == pytest.approx((np.exp(cases.min()), np.exp(cases.max())))
     effect = result["p", "1"]
     assert effect.to_json() == {
         "column": "p",
@@ -416,23 +419,24 @@ def test_the_effect_of_a_column_is_a_ratio_of_pairs():
     }
 
 
-def test_the_effect_in_few_instances_has_the_noise_of_repeats():
-    [effect] = estimate_setting_effects(
-        build_sample({size: {n: SPEEDS[size][n] for n in "ac"} for size in SPEEDS}), 0.95
-    )
-    cells = np.log(np.delete(CELLS, 1, axis=1))
-    noise = np.sqrt(((cells - cells.mean(axis=2, keepdims=True)) ** 2).sum() / 8)
-    logs = np.log(MEANS[:, 2] / MEANS[:, 0])
-    half = stats.t.ppf(0.975, 8) * noise / np.sqrt(3) * 2 / 2
-    assert (effect.level, effect.other) == ("c", "a")
-    assert get_interval(effect.ratio) == pytest.approx(tuple(np.exp(logs.mean() + half * np.array([0, -1, 1]))))
+def test_the_effect_in_few_instances_is_that_of_compare():
+    pairs = [(np.array(by_name["a"]), np.array(by_name["c"])) for by_name in SPEEDS.values()]
+    expected = compare_within_cells(("a", "c"), pairs, 0.95, 0.02, None).ratio
+    for lower in (False, True):
+        [effect] = estimate_setting_effects(
+            build_sample({size: {n: SPEEDS[size][n] for n in "ac"} for size in SPEEDS}, lower), 0.95
+        )
+        ends = get_interval(expected)
+        assert (effect.level, effect.other) == (("a", "c") if lower else ("c", "a"))
+        assert get_interval(effect.ratio) == pytest.approx(ends)
+        assert not effect.is_sure, "it turns from case to case"
 
 
 def test_the_largest_effect_is_one_that_is_certain():
-    ends = {"a": (1.5, 1.1), "b": (3.0, 0.9), "c": (2.0, 1.2), "d": (9.0, None)}
+    values = {"a": (1.5, True), "b": (3.0, False), "c": (2.0, True), "d": (9.0, False)}
     candidates = [
-        Effect(name, 1, 2, Estimate(value, low, None if low is None else 99.0, 0.95, 5), 1.0, 1.0)
-        for name, (value, low) in ends.items()
+        Effect(name, 1, 2, Estimate(value, 1.1, 99.0, 0.95, 5), 1.0, 1.0, is_sure)
+        for name, (value, is_sure) in values.items()
     ]
     assert select_largest_effect(candidates).column == "c"
     assert select_largest_effect([candidates[1], candidates[3]]) is None
@@ -455,37 +459,45 @@ def test_parts_are_whole_groups():
     assert sorted(len(set(group[part])) for part in parts) == [1, 2, 2] and len(partition_groups(group, 9, 0)) == 5
 
 
+def compute_more(first: list[float], second: list[float], limit: float) -> int | None:
+    """Return the trials that show a difference with a power of 80 %, by t at ``limit`` with the spread of both."""
+    trials = len(first)
+    gap = np.log(np.mean(first) / np.mean(second))
+    spread = np.sqrt(np.var(np.log([first, second]), axis=1, ddof=1).mean())
+    for count in range(trials + 1, 1001):
+        df = 2 * count - 2
+        if count * (gap / spread) ** 2 >= 2 * (stats.t.ppf(limit, df) + stats.t.ppf(0.8, df)) ** 2:
+            return count - trials
+    return None
+
+
 def test_needs_name_the_widest_undecided_pairs():
-    """Two instances with ties; the trials are those of a one-sided t at Bonferroni's level with a power of 80 %."""
+    """Two instances with ties: two settings and two sides, and what ``compare`` asks for."""
     data = build_sample()
     ties = np.array([[True, False, True], [False, True, True]])
-    result = compute_deciding_needs(
-        data, {"rules": Estimate(0.1, -0.05, 0.25, 0.95, 6), "none": Estimate(-0.1, -1.0, 0.8, 0.95, 6)}, ties, 0.95
-    )
-    gaps = {1: np.log(MEANS[0, 0] / MEANS[0, 2]), 8: np.log(MEANS[1, 1] / MEANS[1, 2])}
-
-    def compute_more(gap: float) -> int:
-        for count in range(4, 1001):
-            df = 12 + 2 * (count - 3)
-            if count * (gap / NOISE) ** 2 >= 2 * (stats.t.ppf(0.975, df) + stats.t.ppf(0.8, df)) ** 2:
-                return count - 3
-        raise AssertionError
-
+    result = compute_deciding_needs(data, {"rules": Estimate(0.1, -0.05, 0.25, 0.95, 6)}, ties, 0.95)
+    cells = {1: ("a", SPEEDS[1.0]["a"], SPEEDS[1.0]["c"]), 8: ("b", SPEEDS[8.0]["b"], SPEEDS[8.0]["c"])}
+    more = {size: compute_more(first, second, 1 - 0.05 / 4) for size, (_, first, second) in cells.items()}
+    settle = [
+        compare_groups(build_group("c", second), build_group(name, first), 0.95, 0.02).n_more
+        for name, first, second in cells.values()
+    ]
     assert result.to_json() == {
         "instances": None,
-        "trials": compute_sufficient_values(Estimate(0.1, -0.05, 0.25, 0.95, 6)),
-        "of": "rules",
+        "trials": 3 + more[1],
+        "of": "a over c",
         "repeats": 0,
         "cells": [
             {
                 "instance": {"size": size},
-                "setting": setting,
+                "setting": name,
                 "other": "c",
-                "ratio": pytest.approx(np.exp(gaps[size])),
+                "ratio": pytest.approx(np.mean(first) / np.mean(second)),
                 "trials": 3,
-                "more": compute_more(gaps[size]),
+                "more": more[size],
+                "more_to_settle": None if each is None else max(each),
             }
-            for size, setting in ((1, "a"), (8, "b"))
+            for (size, (name, first, second)), each in zip(cells.items(), settle, strict=True)
         ],
     }
     few = compute_deciding_needs(build_sample({1.0: {"a": [1.0], "b": [2.0]}}), {}, np.ones((1, 2), bool), 0.95)
@@ -678,7 +690,7 @@ def test_an_advice_has_all_its_numbers(crossing):
         "b",
     )
     assert crossing.criteria_agree != (len(set(crossing.winners.values())) > 1)
-    assert crossing.over_random.level == pytest.approx(1 - 0.05 / 3)
+    assert crossing.over_random.level == pytest.approx(1 - 0.05 / 2)
 
 
 def test_new_trials_with_the_same_gain_keep_it_and_are_counted(crossing):
@@ -804,15 +816,7 @@ def test_an_instance_with_many_trials_has_its_own_noise_in_ties_and_needs(lower)
     assert data.log_df.tolist() == [10.0, 2.0] and data.noise() == pytest.approx([own, pooled])
     result = compute_deciding_needs(data, {}, np.ones((2, 2), bool), 0.95)
 
-    def compute_more(gap: float, noise: float, trials: int, free: float) -> int | None:
-        for count in range(trials + 1, 1001):
-            df = free + 2 * (count - trials)
-            if count * (gap / noise) ** 2 >= 2 * (stats.t.ppf(0.95, df) + stats.t.ppf(0.8, df)) ** 2:
-                return count - trials
-        return None
-
-    gaps = {1: np.log(1.02), 8: np.log(np.mean([2.0, 2.1]) / np.mean([1.9, 2.05]))}
-    more = {1: compute_more(gaps[1], own, 6, 10), 8: compute_more(gaps[8], pooled, 2, 12)}
+    more = {size: compute_more(by_name["b"], by_name["a"], 0.975) for size, by_name in OWN.items()}
     best = {1: "a" if lower else "b", 8: "b" if lower else "a"}
     assert [(cell.instance, cell.setting, cell.trials, cell.more) for cell in result.cells] == [
         ({"size": size}, best[size], trials, more[size]) for size, trials in ((8, 2), (1, 6))
@@ -867,17 +871,22 @@ def test_advice_on_times_is_for_the_least():
     document = made.to_json()
     assert (document["better"], document["best_mean"]) == ("lower", pytest.approx(MEANS.min(axis=1).mean()))
     share = (MEANS.min(axis=1, keepdims=True) / MEANS).mean(axis=0)
-    assert (document["best_default"], document["advised"], document["depth"]) == ("b", "default", 0)
+    assert (document["best_default"], document["advised"], document["depth"]) == ("b", "rules", 0)
     assert made.current == "c" and document["gain"]["over"] == "c" and document["gain"]["low"] > 0
-    assert document["gain"]["value"] == pytest.approx(share[1] - share[2], abs=0.01)
-    assert document["gain"]["level"] == pytest.approx(1 - 0.05 / 3) and document["gain"]["absolute"]["low"] > 0
+    assert document["gain"]["value"] == pytest.approx(1 - share[2], abs=0.01)
+    assert document["gain"]["level"] == pytest.approx(1 - 0.05 / 2) and document["gain"]["absolute"]["low"] > 0
     assert document["gain"]["ratio"]["value"] == pytest.approx(
-        np.exp(np.log(MEANS[:, 2] / MEANS[:, 1]).mean()), rel=0.01
+        np.exp(np.log(MEANS[:, 2] / MEANS.min(axis=1)).mean()), rel=0.01
     )
-    assert codes(made.warnings) == ["few-instances"] and document["equal_defaults"] == []
-    assert (
-        document["repeats"] == 3 and [rule.setting for rule in made.rules] == [("b",)] and len(document["depths"]) == 6
-    )
+    assert codes(made.warnings) == ["few-instances"] and document["repeats"] == 3 and len(document["depths"]) == 1
+    assert [(rule.sentence(), rule.setting) for rule in made.rules] == [
+        ("if size is 1: set=b", ("b",)),
+        ("if size is 8: set=a", ("a",)),
+    ]
+    assert [(case["instance"], case["setting"], case["significant"]) for case in document["cases"]] == [
+        ({"size": 1}, "b", True),
+        ({"size": 8}, "a", True),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,11 @@ from iosonde.data.responses import Response, choose_response
 from iosonde.data.source import Source
 from iosonde.model.families import NAMES, complete_options
 from iosonde.model.families.linear import build_design_columns
-from iosonde.model.fit.choose import list_auto_candidates
+from iosonde.model.fit.choose import Choice, choose_model, list_auto_candidates
 from iosonde.model.fit.features import Examples, build_examples
 from iosonde.model.fit.folds import Groups
 from iosonde.model.fit.validate import Candidate
+from iosonde.model.fit.work import Tell
 
 from .caveats import list_caveats, warn_single_trials
 
@@ -82,6 +83,13 @@ class Learning:
         for terms in dict.fromkeys(str(model.options["terms"]) for model in models if "terms" in model.options):
             build_design_columns(examples, terms)
         return models
+
+
+def choose_best_model(
+    examples: Examples, together: Groups, how: Learning, level: float, progress: Tell | None = None
+) -> Choice:
+    """Choose a model for ``fit`` and for a page: the same candidates, folds and error. Raises InputError, DataError."""
+    return choose_model(examples, how.candidates(examples), together, how.n_folds, level, how.seed, progress)
 
 
 def build_candidates(texts: Sequence[str], n_settings: int, terms: str | None = None) -> list[Candidate]:

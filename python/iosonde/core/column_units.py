@@ -7,7 +7,7 @@ import re
 
 _BRACKETED = re.compile(r"^(?P<label>.*\S)\s*[(\[](?P<unit>[^()\[\]]+)[)\]]$")
 TIME_UNITS = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
-_PREFIXED = r"(?:[kKmMgGtT]i?)?(?:[bB]|[bB]ytes?|[bB]its?|[oO]ps?|iops|IOPS)"
+_PREFIXED = r"(?:[kKmMgGtT]i?)?(?:[bB]|[bB]ytes?|[bB]its?|[oO]ps?|iops|IOPS|files|requests|reqs?)"
 _PER_S = r"(?:/s(?:ec(?:ond)?)?|ps|[_ ]per[_ ]s(?:ec(?:ond)?)?|_s(?:ec)?)"
 _TAIL = re.compile(
     rf"^(?P<label>.*?[^_./, ])(?: in |, ?|[_. ])(?P<unit>{_PREFIXED}{_PER_S}|"

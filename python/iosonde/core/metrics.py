@@ -11,7 +11,7 @@ _AMOUNTS = ("bytes", "operations")
 _COSTS = re.compile(r"(?:^|[_ ])(?:latency|seconds|time|duration|errors?|loss|cost|watts?|retr\w*)(?:$|[_ ])", re.I)
 
 # Decisive only without a unit.
-_SPEEDS = re.compile(r"(?:^|[_ ])(?:bandwidth|throughput|iops|speed)(?:$|[_ ])", re.I)
+_SPEEDS = re.compile(r"(?:^|[_ ])(?:bandwidth|bw|throughput|iops|[qrt]ps|speed|[kmgt]i?bs)(?:$|[_ ])", re.I)
 _DURATIONS = re.compile(r"(?:^|[_ ])(?:latency|seconds|time|duration)(?:$|[_ ])", re.I)
 
 

@@ -79,10 +79,8 @@ def choose_response(source: Source, query: ResponseQuery) -> Response:
 
 
 def choose_per_operation(source: Source, query: ResponseQuery) -> list[Response]:
-    """Return one response for each operation of a store: of several metrics its headline, if it has one. For a table it
-    is the only response. Raises InputError, DataError."""
-    if source.has_response_columns:
-        return [choose_response(source, query)]
+    """Return one response for each operation of a store: of several metrics its headline, if it has one. For a table
+    these are all responses. Raises InputError, DataError."""
     by_operation: dict[str, list[Response]] = {}
     for response in build_responses(source, query):
         by_operation.setdefault(response.operation or response.title, []).append(response)

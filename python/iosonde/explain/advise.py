@@ -17,6 +17,7 @@ from iosonde.core.message import Message
 from iosonde.core.table import Cell, Table
 from iosonde.core.types import Estimate
 
+from .advise_cases import Case, build_case_rules, compare_cases, select_equal_settings
 from .advise_defaults import (
     Default,
     build_defaults,
@@ -115,7 +116,8 @@ class Advice:
     """The table of defaults, trees by depth, the advice, and its gain.
 
     ``equal_defaults`` are not significantly worse than the best default. ``over_random`` is what the best default adds
-    to the share of the best over the mean of all settings; ``depth`` is where the tree stops.
+    to the share of the best over the mean of all settings; ``depth`` is where the tree stops. ``cases`` are few
+    instances, each compared by itself.
     """
 
     instances: Instances
@@ -134,6 +136,7 @@ class Advice:
     needs: Needs | None
     current: str | None
     warnings: tuple[str, ...]
+    cases: tuple[Case, ...] = ()
 
     @property
     def criteria_agree(self) -> bool:
@@ -143,6 +146,10 @@ class Advice:
     def find_rule_for(self, instance: Mapping[str, Cell]) -> Rule | None:
         """Return the rule that an instance fulfils; None without advice."""
         return next((rule for rule in self.rules if rule.holds(instance)), None)
+
+    def find_case(self, instance: Mapping[str, Cell]) -> Case | None:
+        """Return the case that is this instance; None where cases were not compared by themselves."""
+        return next((case for case in self.cases if case.instance == instance), None)
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
@@ -169,6 +176,7 @@ class Advice:
             "depth": self.depth,
             "advised": self.kind,
             "rules": [r.to_json() for r in self.rules],
+            "cases": [c.to_json() for c in self.cases],
             "gain": None if self.gain is None else self.gain.to_json(),
             "over_random": None if self.over_random is None else self.over_random.to_json(),
             "needs": None if self.needs is None else self.needs.to_json(),
@@ -206,54 +214,61 @@ def advise_settings(
     wish: Wish = Wish(),
 ) -> Advice:
     """Compute the advice from the trials of a table. Raises InputError, DataError."""
-    lower = wish.lower
-    trial_instances = build_instances(table, response, choose, feature_columns, lower)
-    trial_instances = trial_instances if wish.unit is None else replace(trial_instances, unit=wish.unit)
-    now = None if wish.current is None else _find_setting(trial_instances, wish.current)
-    learner = Learner(wish.depth if trial_instances.features else 0, wish.weigh, wish.full)
-    values, rows = trial_instances.values, np.arange(len(trial_instances))
-    share, ties = (
-        compute_shares_of_best(values, trial_instances.lower),
-        mark_settings_tied_with_best(trial_instances, level),
-    )
-    table_of = build_defaults(values, trial_instances.names, lower, ties if trial_instances.slots > 1 else None)
-    tree = grow_full_tree(trial_instances, values, rows, learner)
-    stop, best = pick_depth(trial_instances, values, rows, learner), int(share.mean(axis=0).argmax())
-    crossed = cross_validate_choice(trial_instances, learner, best, now)
-    random = (
-        None
-        if crossed is None
-        else _estimate_gain_over_random(trial_instances, crossed, best, _compute_joint_level(trial_instances, level))
-    )
+    instances = build_instances(table, response, choose, feature_columns, wish.lower)
+    instances = instances if wish.unit is None else replace(instances, unit=wish.unit)
+    now = None if wish.current is None else _find_setting(instances, wish.current)
+    few = needs_split_by_repeat(instances)
+    learner = Learner(wish.depth if instances.features and not few else 0, wish.weigh, wish.full)
+    values, rows = instances.values, np.arange(len(instances))
+    share = compute_shares_of_best(values, instances.lower)
+    tops, best = select_best_setting_by_instance(share), int(share.mean(axis=0).argmax())
+    cases = compare_cases(instances, tops, level) if few and instances.slots > 1 else None
+    ties = mark_settings_tied_with_best(instances, level) if cases is None else cases.ties
+    table_of = build_defaults(values, instances.names, instances.lower, ties if instances.slots > 1 else None)
+    tree, stop = grow_full_tree(instances, values, rows, learner), pick_depth(instances, values, rows, learner)
+    crossed = cross_validate_choice(instances, learner, best, now)
+    random = None if crossed is None else _estimate_gain_over_random(instances, crossed, best, level)
+    equal = _select_equal_defaults(instances, share, best, level)
+    by_case = None if cases is None else cases.choose_settings(best)
     at = {
-        "advice": choose_settings_by_tree(tree, trial_instances.x, stop),
-        "default": np.full(len(trial_instances), best),
-        "possible": find_best_settings(trial_instances),
+        "advice": choose_settings_by_tree(tree, instances.x, stop),
+        "default": np.full(len(instances), best),
+        "possible": find_best_settings(instances),
+        **({} if by_case is None else {"cases": by_case}),
+        **({} if now is None else {"current": np.full(len(instances), now)}),
     }
-    at |= {} if now is None else {"current": np.full(len(trial_instances), now)}
-    kind, gain = (NOTHING, None) if crossed is None else _decide_advice(trial_instances, crossed, random, at, level)
-    tried = _label_gains(trial_instances, gain, random, now)
-    advised = pruned(tree, stop if kind == RULES else 0)
+    kind, gain = NOTHING, None
+    if crossed is not None:
+        kind, gain = _decide_advice(instances, crossed, random, at, level)
+        tied = instances.names[now] in equal if now is not None else len(equal) == len(instances.settings) - 1
+        kind = NOTHING if few and kind == DEFAULT and tied else kind
+    rules: tuple[Rule, ...] = ()
+    if kind == RULES and by_case is not None:
+        rules = build_case_rules(instances, by_case, tops)
+    elif kind != NOTHING:
+        rules = build_rules(pruned(tree, stop if kind == RULES else 0), instances, share, tops)
+    tried = _label_gains(instances, gain, random, now)
     return Advice(
-        trial_instances,
+        instances,
         level,
         table_of,
-        find_best_default_by_criterion(table_of, lower),
-        trial_instances.names[best],
-        _select_equal_defaults(trial_instances, share, best, level),
-        estimate_setting_effects(trial_instances, level),
+        find_best_default_by_criterion(table_of, instances.lower),
+        instances.names[best],
+        equal,
+        estimate_setting_effects(instances, level),
         tuple(
-            _build_depth(share, crossed, d, choose_settings_by_tree(tree, trial_instances.x, d), level)
+            _build_depth(share, crossed, d, choose_settings_by_tree(tree, instances.x, d), level)
             for d in range(learner.depth + 1)
         ),
         stop,
         kind,
-        () if kind == NOTHING else build_rules(advised, trial_instances, share, select_best_setting_by_instance(share)),
+        rules,
         gain,
         random,
-        None if kind == RULES else compute_deciding_needs(trial_instances, tried, ties, level),
-        None if now is None else trial_instances.names[now],
-        (*trial_instances.warnings, *_list_warnings(trial_instances)),
+        None if kind == RULES else compute_deciding_needs(instances, tried, ties, level),
+        None if now is None else instances.names[now],
+        (*instances.warnings, *_list_warnings(instances)),
+        () if cases is None else cases.list_cases(),
     )
 
 
@@ -264,12 +279,13 @@ def _decide_advice(
     default.
 
     ``at``: name of a choice → its setting for each instance."""
-    rules_gain = _estimate_gain(instances, crossed, ("advice", "default"), at, level)
-    worth = _is_positive(rules_gain.share) and bool((at["advice"] != at["default"]).any())
+    learned = "cases" if "cases" in at else "advice"
+    rules_gain = _estimate_gain(instances, crossed, (learned, "default"), at, level)
+    worth = _is_positive(rules_gain.share) and bool((at[learned] != at["default"]).any())
     if "current" not in at:
         return (RULES if worth else DEFAULT if _is_positive(random) else NOTHING), rules_gain
-    # The best of several settings was chosen to beat the one in use: as many intervals as settings.
-    what = "advice" if worth else "default"
+    # The best of several settings was chosen to beat the one in use.
+    what = learned if worth else "default"
     over = _estimate_gain(instances, crossed, (what, "current"), at, _compute_joint_level(instances, level))
     if not _is_positive(over.share) or (what == "default" and at["default"][0] == at["current"][0]):
         return NOTHING, over
@@ -328,21 +344,22 @@ def _estimate_gain(
     """Estimate the gain of the first of the ``pair`` over the second. ``at``: name of a choice → its setting for each
     instance."""
     what, over = pair
+    measured = "possible" if what == "cases" else what  # the same choice, by the other repeats
     sign = -1.0 if instances.lower else 1.0
-    logs = sign * (crossed.logs[what] - crossed.logs[over])
-    absolute = sign * (crossed.values[what] - crossed.values[over])
+    logs = sign * (crossed.logs[measured] - crossed.logs[over])
+    absolute = sign * (crossed.values[measured] - crossed.values[over])
     mean = crossed.mean
 
     def estimate_share(name: str) -> Estimate:
-        estimate = mean(crossed.share[name], level)
+        estimate = mean(crossed.share["possible" if name == "cases" else name], level)
         return (
             bound_repeat_share(instances, at[name], estimate)
             if crossed.by_repeat
             else bound_instance_share(estimate, crossed.share[name])
         )
 
-    gains = crossed.gain(what, over, level), mean(logs, level), mean(absolute, level)
-    if crossed.by_repeat and what == "default":
+    gains = crossed.gain(measured, over, level), mean(logs, level), mean(absolute, level)
+    if crossed.by_repeat and what in ("default", "cases"):
         sides = at[what], at[over]
         gains = (
             estimate_share_gain(instances, sides[0], to_one_hot(instances, sides[1]), level, gains[0]),
@@ -357,7 +374,7 @@ def _estimate_gain(
         estimate_share(what),
         estimate_share(over),
         estimate_share("possible") if "possible" in crossed.share else None,
-        crossed.lowest[what],
+        crossed.lowest[measured],
         crossed.lowest[over],
         () if crossed.by_repeat else tuple(logs.tolist()),
     )
@@ -365,6 +382,7 @@ def _estimate_gain(
 
 def _estimate_gain_over_random(instances: Instances, crossed: Crossed, best: int, level: float) -> Estimate:
     """Estimate what the best default adds to the share of the best over the mean of all settings."""
+    level = _compute_joint_level(instances, level)
     gain = crossed.gain("chosen", "random", level)
     if not crossed.by_repeat:
         return gain
@@ -373,18 +391,20 @@ def _estimate_gain_over_random(instances: Instances, crossed: Crossed, best: int
 
 
 def _compute_joint_level(instances: Instances, level: float) -> float:
-    """Return the level of each of as many intervals as settings, so that all hold together at ``level``.
+    """Return the level of each interval of a best setting's gain, so that all hold together at ``level``.
 
-    Cross-fitting removes the bias of the best of several settings, not its variance. A setting that is best by luck in
-    all repeats is chosen, and lucky, in every fold.
+    Cross-fitting removes the bias of the best of k settings, not its variance. A setting that is best by luck in all
+    repeats is chosen, and lucky, in every fold. Each of the k may be the best, but none is advised for being worse:
+    half of k errors, at most the level's own where each has 1 ÷ (k - 1) of it.
     """
-    return 1 - (1 - level) / len(instances.settings)
+    return 1 - (1 - level) / (len(instances.settings) - 1)
 
 
 def _select_equal_defaults(instances: Instances, share: Any, best: int, level: float) -> tuple[str, ...]:
-    """Select the defaults not significantly worse than the best: paired over instances, Bonferroni (Hsu 1984)."""
+    """Select the defaults not significantly worse than the best: paired over instances, Bonferroni (Hsu 1984); of few
+    instances as ``compare`` says."""
     if needs_split_by_repeat(instances):
-        return ()
+        return select_equal_settings(instances, best, level)
     others = [at for at in range(share.shape[1]) if at != best]
     wide = 1 - (1 - level) / len(others)
     differences = [(at, estimate_grouped_mean(share[:, best] - share[:, at], wide, instances.group)) for at in others]
@@ -407,7 +427,7 @@ def _list_warnings(instances: Instances) -> list[str]:
         messages.append(
             Message(
                 "missing-settings",
-                "{n} of {n_instances} instances lack a setting and are not used",
+                "{n} of {n_instances} workloads lack a setting and are not used",
                 n=instances.incomplete,
                 n_instances=instances.incomplete + len(instances),
             )
@@ -416,7 +436,7 @@ def _list_warnings(instances: Instances) -> list[str]:
         messages.append(
             Message(
                 "single-trial",
-                "a cell has one trial: the gain comes from cross-validation over instances only, the best possible is "
+                "a cell has one trial: the gain comes from cross-validation over workloads only, the best possible is "
                 "overestimated by the noise, and ties are not detected; measure each cell "
                 + ("three times" if needs_split_by_repeat(instances) else "twice")
                 + " or more",
@@ -426,7 +446,7 @@ def _list_warnings(instances: Instances) -> list[str]:
         messages.append(
             Message(
                 "few-instances",
-                "fewer than {few} instances: no rules, and gains hold for these instances only",
+                "fewer than {few} workloads: rules and gains hold for these alone",
                 few=FEW,
             )
         )

@@ -1,8 +1,7 @@
 """Effects of a single chosen column: each level against the one with the highest mean, everything else equal.
 
-A pair is an instance and a value of the other chosen columns; an instance's pairs are averaged first, as they are not
-independent. Ratios are geometric means of speed; with several levels the intervals hold together (Bonferroni). With too
-few instances to hold any out the interval is valid for these alone, from the noise of their repeats.
+A pair is an instance and a value of the other chosen columns. The ratio of speeds and its interval are those of
+``compare``, within these cells. With several levels an effect is significant at Bonferroni's level.
 """
 
 from collections.abc import Sequence
@@ -14,15 +13,15 @@ import numpy as np
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 
-from .advise_intervals import estimate_mean_from_noise, has_repeats
-from .advise_parts import estimate_grouped_mean, needs_split_by_repeat, to_geometric_mean
-from .instances import Array, Instances
+from .advise_cases import compare_speeds, is_significant
+from .instances import Instances
 
 
 @dataclass(frozen=True)
 class Effect:
     """``ratio`` is the speed at ``level`` over that at ``other``, over all instances; ``low_case`` and ``high_case``
-    are its extremes: a setting that is good on average may be bad somewhere."""
+    are its extremes: a setting that is good on average may be bad somewhere. ``is_sure``: significant, and alike in all
+    cells."""
 
     column: str
     level: Cell
@@ -30,6 +29,7 @@ class Effect:
     ratio: Estimate
     low_case: float
     high_case: float
+    is_sure: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -45,7 +45,7 @@ class Effect:
 
 def select_largest_effect(effects: Sequence[Effect]) -> Effect | None:
     """Return the largest significant effect."""
-    sure = [effect for effect in effects if effect.ratio.low is not None and effect.ratio.low > 1]
+    sure = (effect for effect in effects if effect.is_sure)
     return max(sure, key=lambda effect: effect.ratio.value or 0.0, default=None)
 
 
@@ -68,25 +68,19 @@ def estimate_setting_effects(instances: Instances, level: float) -> tuple[Effect
             if not pairs:
                 continue
             ratios = np.mean([logs[:, a] - logs[:, b] for a, b in pairs], axis=0)
+            comparison = compare_speeds(
+                instances, [(row, *pair) for row in range(len(instances)) for pair in pairs], wide
+            )
+            ratio = None if comparison is None else comparison.ratio_at(level)
             effects.append(
                 Effect(
                     column,
                     best,
                     other,
-                    to_geometric_mean(_estimate_mean(instances, ratios, pairs, wide)),
+                    ratio or Estimate(float(np.exp(ratios.mean())), None, None, level, 1),
                     float(np.exp(ratios.min())),
                     float(np.exp(ratios.max())),
+                    comparison is not None and is_significant(comparison) and not comparison.cells_differ,
                 )
             )
     return tuple(effects)
-
-
-def _estimate_mean(instances: Instances, ratios: Array, pairs: Sequence[tuple[int, int]], level: float) -> Estimate:
-    """Estimate the mean log ratio over instances, or for few of them by the pooled noise of trials."""
-    if not needs_split_by_repeat(instances) or not has_repeats(instances):
-        return estimate_grouped_mean(ratios, level, instances.group)
-    slopes = np.zeros_like(instances.values)
-    for better, other in pairs:
-        slopes[:, better] += 1 / len(pairs)
-        slopes[:, other] -= 1 / len(pairs)
-    return estimate_mean_from_noise(instances, ratios, slopes, level)

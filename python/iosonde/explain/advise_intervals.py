@@ -1,10 +1,10 @@
-"""Intervals of gains and shares: for few instances from the noise of their repeats, pooled over all cells.
+"""Intervals of gains and shares: for few instances from the noise of their repeats.
 
 If no instance can be held out, a gain holds for these instances alone. Its interval then follows from the variance of
-trials within cells, pooled over all cells. Four repeats of four settings give it twelve degrees of freedom, their four
-rounds three. Picking the best of several settings needs as many intervals as settings (Bonferroni), which pays for the
-choice. Shares of the best possible are from 0 to 1: an interval computed without these limits covers the truth too
-rarely if most shares are near 1.
+trials within cells: of two settings that of each (Welch's, as ``compare`` has it), of more pooled over all cells. Four
+repeats of four settings give it twelve degrees of freedom, their four rounds three. Picking the best of several
+settings needs several intervals (Bonferroni), which pays for the choice. Shares of the best possible are from 0 to 1:
+an interval computed without these limits covers the truth too rarely if most shares are near 1.
 """
 
 import math
@@ -15,6 +15,7 @@ import numpy as np
 
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
+from iosonde.stats.estimate.cell_spread import CellSpread, compute_spread_df
 
 from .advise_defaults import compute_shares_of_best, get_best_values
 from .instances import Array, Instances, Rows
@@ -35,13 +36,24 @@ def estimate_mean_from_noise(
     ``has_repeats``."""
     from iosonde.stats.estimate.distributions import t_critical
 
-    df = float(instances.log_df.sum())
-    variance = float((instances.noise() ** 2 * (slopes**2 / instances.trials).sum(axis=1)).sum())
+    variance, df = _compute_variance(instances, slopes)
     mean, half = float(values.mean()), t_critical(level, df) * math.sqrt(variance) / len(instances)
     if estimate is None or estimate.value is None:
         return Estimate(mean, mean - half, mean + half, level, int(instances.trials[slopes != 0].sum()))
     low, high = min(mean - half, estimate.value), max(mean + half, estimate.value)
     return replace(estimate, low=low, high=high, level=level, warnings=())
+
+
+def _compute_variance(instances: Instances, slopes: Array) -> tuple[float, float]:
+    """Return the variance of a linear form of log means, and its degrees of freedom: of two settings with the spread
+    of each, as ``compare``; of more with that of all, as few trials of each have next to no degrees of freedom."""
+    n = instances.trials.astype(float)
+    weights = slopes**2 / n
+    if n.shape[1] > 2 or not (n > 1).any(axis=0).all():
+        return float((instances.noise() ** 2 * weights.sum(axis=1)).sum()), float(instances.log_df.sum())
+    spreads = [CellSpread(n[:, at], instances.log_ss[:, at]) for at in (0, 1)]
+    parts = [spread.parts(weights[:, at]) for at, spread in enumerate(spreads)]
+    return float(sum(part.sum() for part, _ in parts)), compute_spread_df(parts, spreads)[0]
 
 
 def to_one_hot(instances: Instances, at: Rows) -> Array:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 
+from .advise_cases import compare_speeds
 from .advise_defaults import get_best_values
 from .advise_parts import needs_split_by_repeat
 from .instances import OWN_NOISE, Instances
@@ -23,8 +24,9 @@ _POWER = 0.8
 
 @dataclass(frozen=True)
 class UndecidedPair:
-    """Two settings of one instance that do not differ significantly. ``more``: trials of each that would decide, if the
-    difference is as measured (None: too small to be worth it)."""
+    """Two settings of one instance that do not differ significantly. ``more``: trials of each that would find the
+    difference significant, if it is as measured (None: too small to be worth it). ``more_to_settle``: those that settle
+    it within the margin of practical equality, as ``compare`` says (None: unknown)."""
 
     instance: dict[str, Cell]
     setting: str
@@ -32,6 +34,7 @@ class UndecidedPair:
     ratio: float
     trials: int
     more: int | None
+    more_to_settle: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -42,6 +45,7 @@ class UndecidedPair:
             "ratio": self.ratio,
             "trials": self.trials,
             "more": self.more,
+            "more_to_settle": self.more_to_settle,
         }
 
 
@@ -49,9 +53,9 @@ class UndecidedPair:
 class Needs:
     """Needed measurements.
 
-    ``instances``, or if they are too few to be held out ``trials`` of each cell: the total that shows a gain of the
-    measured size with a power of 80 % (both None: no gain was measured). ``of`` names that gain. ``cells`` are those
-    with most to gain and least certainty; ``repeats`` the repeats that every cell needs first (0: no more)."""
+    ``instances``, or if they are too few to be held out ``trials`` of both settings of one of ``cells``: the total
+    that shows a gain of the measured size with a power of 80 % (both None: unknown). ``of`` names that gain. ``cells``
+    are those with most to gain and least certainty; ``repeats``: how many each cell needs first (0: no more)."""
 
     instances: int | None
     trials: int | None
@@ -78,11 +82,15 @@ def compute_deciding_needs(
     few = needs_split_by_repeat(instances)
     least = 3 if few else 2  # repeats: two have no interval of their own
     repeats = 0 if instances.slots >= least else least
+    cells = () if instances.slots < 2 else tuple(_select_undecided_pairs(instances, ties, level))
+    if few:
+        first = next((cell for cell in cells if cell.more is not None), None)
+        if first is None or first.more is None:
+            return Needs(None, None, None, cells, repeats)
+        return Needs(None, first.trials + first.more, f"{first.setting} over {first.other}", cells, repeats)
     counts = {what: n for what, gain in gains.items() if (n := compute_sufficient_values(gain)) is not None}
     of = min(counts, key=counts.__getitem__) if counts else None
-    n = None if of is None else counts[of]
-    cells = () if instances.slots < 2 else tuple(_select_undecided_pairs(instances, ties, level))
-    return Needs(None if few else n, n if few else None, of, cells, repeats)
+    return Needs(None if of is None else counts[of], None, of, cells, repeats)
 
 
 def compute_sufficient_values(gain: Estimate) -> int | None:
@@ -119,7 +127,7 @@ def _select_undecided_pairs(instances: Instances, ties: npt.NDArray[np.bool_], l
     """
     values, noise, counts = instances.values, instances.noise(), instances.trials
     gap = np.abs(np.log(values) - np.log(get_best_values(values, instances.lower))[:, None])
-    candidates = []
+    few, candidates = needs_split_by_repeat(instances), []
     for row in np.flatnonzero(ties.sum(axis=1) > 1).tolist():
         at = int(values[row].argmin() if instances.lower else values[row].argmax())
         rest = [s for s in np.flatnonzero(ties[row]).tolist() if s != at and gap[row, s] > 0]
@@ -130,13 +138,24 @@ def _select_undecided_pairs(instances: Instances, ties: npt.NDArray[np.bool_], l
     pairs = []
     for size, row, at, other in candidates[:_MOST_CELLS]:
         trials = int(min(counts[row, at], counts[row, other]))
-        df = float(instances.log_df[row] if instances.log_df[row] >= OWN_NOISE else instances.log_df.sum())
-        n_needed = _compute_trials(
-            size / float(noise[row]), trials, df, 1 - (1 - level) / (len(instances.settings) - 1)
-        )
-        more = None if n_needed is None else n_needed - trials
+        comparison, tests = compare_speeds(instances, [(row, at, other)], level), len(instances.settings) - 1
+        if few and comparison is not None:  # as compare: two-sided, with the spread of these two
+            squares = instances.log_ss[row, [at, other]] / np.maximum(counts[row, [at, other]] - 1, 1)
+            spread, df, tests = math.sqrt(squares.mean()), 2.0 * trials - 2, 2 * tests
+        else:
+            spread = float(noise[row])
+            df = float(instances.log_df[row] if instances.log_df[row] >= OWN_NOISE else instances.log_df.sum())
+        n_needed = _compute_trials(size / spread, trials, df, 1 - (1 - level) / tests) if spread else None
         pairs.append(
-            UndecidedPair(instances.key(row), instances.names[at], instances.names[other], math.exp(size), trials, more)
+            UndecidedPair(
+                instances.key(row),
+                instances.names[at],
+                instances.names[other],
+                math.exp(size),
+                trials,
+                None if n_needed is None else n_needed - trials,
+                None if comparison is None or comparison.n_more is None else max(comparison.n_more),
+            )
         )
     return pairs
 

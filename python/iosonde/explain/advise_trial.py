@@ -72,7 +72,7 @@ def validate_by_new_trials(advice: Advice, new: Table) -> Tried:
     if not log_ratios:
         raise DataError(
             "no-paired-trials",
-            "{source}: no instance within the tried range has trials of both the advised setting and {other_setting}",
+            "{source}: no workload within the tried range has trials of both the advised setting and {other_setting}",
             "measure both, in turn, for workloads of the advice",
             source=new.source,
             other_setting=advice.instances.format_setting(gain.over),

@@ -58,7 +58,7 @@ def format_hint_file(rule: Rule, system: str, names: Mapping[str, str] | None = 
     head = [
         *script,
         f"# when: {_escape_text(rule.when)}",
-        f"# learned from {rule.instances} instances; worst case {100 * rule.lowest:.0f} % of the best",
+        f"# learned from {rule.instances} workloads; worst case {100 * rule.lowest:.0f} % of the best",
     ]
     head += [f"# not set here: {_escape_text(f'{name}={value}')}" for name, value in unknown]
     return "\n".join([*head, *SYSTEMS[system].write(pairs)]) + "\n"

@@ -33,10 +33,11 @@ class Instances:
 
     ``x`` is instances × given factors (a level's number for text). ``sums`` and ``counts`` are instances × settings ×
     slots of repeats: the k-th trial of a cell is in slot k, modulo their number; copies of a trial share one.
-    ``trials`` counts the distinct trials of each cell. ``log_ss`` is the sum of squares of log values within each
-    instance, ``log_df`` its degrees of freedom. ``group`` numbers independent units: instances that mostly are copies
-    of each other share a number. ``renamed`` are settings (copy, original) that are one under two names. ``units`` are
-    those of a column's levels, if any.
+    ``trials`` counts the distinct trials of each cell. ``log_ss`` (instances × settings) are sums of squares of log
+    values about the mean of their cell; ``log_df`` are the degrees of freedom of each instance. ``group`` numbers
+    independent units: instances that mostly are copies of each other share a number. ``renamed`` are settings (copy,
+    original) that are one under two names. ``units`` are those of a column's levels, if any. ``rows`` are the
+    values of all trials, as ``compare`` takes them, and the numbers of their cells.
     """
 
     features: tuple[Feature, ...]
@@ -56,6 +57,7 @@ class Instances:
     units: Mapping[str, str] = field(default_factory=dict)
     incomplete: int = 0
     warnings: tuple[str, ...] = ()
+    rows: tuple[Array, Rows] = (np.empty(0), np.empty(0, dtype=np.intp))
 
     def __len__(self) -> int:
         return len(self.x)
@@ -90,6 +92,11 @@ class Instances:
         levels = self.settings[self.names.index(setting)]
         return levels_to_base(dict(zip(self.choose, levels, strict=True)), self.units)
 
+    def samples(self, row: int, setting: int) -> Array:
+        """Return the trials of one instance and setting."""
+        values, cells = self.rows
+        return np.asarray(values[cells == row * len(self.settings) + setting])
+
     def noise(self) -> Array:
         """The standard deviation of a log value between trials of one cell, by instance; NaN without repeats.
 
@@ -98,8 +105,8 @@ class Instances:
         total = self.log_df.sum()
         if not total:
             return np.full(len(self), np.nan)
-        pooled = float(np.sqrt(self.log_ss.sum() / total))
-        return np.where(self.log_df >= OWN_NOISE, np.sqrt(self.log_ss / np.maximum(self.log_df, 1)), pooled)
+        squares, pooled = self.log_ss.sum(axis=1), float(np.sqrt(self.log_ss.sum() / total))
+        return np.where(self.log_df >= OWN_NOISE, np.sqrt(squares / np.maximum(self.log_df, 1)), pooled)
 
     def key(self, row: int) -> dict[str, Cell]:
         """Return the given factors of one instance, as in the table."""
@@ -262,7 +269,7 @@ def _list_twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[
         messages.append(
             Message(
                 "copied-trials",
-                "{n} of {n_trials} trials duplicate another of their instance (iosonde check lists "
+                "{n} of {n_trials} trials duplicate another of their workload (iosonde check lists "
                 "them): duplicates stay on the same side of every split",
                 n=within.sum(),
                 n_trials=len(trials.y),
@@ -273,7 +280,7 @@ def _list_twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[
         messages.append(
             Message(
                 "copied-instances",
-                "{n} of {n_instances} instances duplicate another in more than half of their cells: "
+                "{n} of {n_instances} workloads duplicate another in more than half of their cells: "
                 "they are held out together and count once",
                 n=alike,
                 n_instances=len(group),
@@ -302,6 +309,7 @@ def _arrange_trials(trials: _Trials, x: Array) -> Instances:
         same = instance_twins.number_copied_cells(trials.original, trials.instance, trials.setting)
         group = instance_twins.group_instances_with_copies(same[complete])
     df = np.maximum(distinct - 1, 0).sum(axis=1).astype(float)
+    own = complete[trials.instance]
     return Instances(
         (),
         x[complete],
@@ -310,13 +318,14 @@ def _arrange_trials(trials: _Trials, x: Array) -> Instances:
         sums[complete],
         counts[complete],
         distinct[complete],
-        within.sum(axis=1)[complete],
+        np.asarray(within[complete], dtype=np.float64),
         df[complete],
         "",
         "",
         False,
         group,
         incomplete=int((~complete).sum()),
+        rows=(y[own], (np.cumsum(complete) - 1)[trials.instance[own]] * len(settings) + trials.setting[own]),
     )
 
 
@@ -352,7 +361,7 @@ def _select_complete(table: Table, trials: npt.NDArray[np.intp], settings: tuple
     if not (present.sum(axis=1) >= 2).any():
         raise DataError(
             "no-shared-instance",
-            "{source}: no instance was measured with two settings",
+            "{source}: no workload was measured with two settings",
             "measure the same workload with each setting, or give fewer columns as {spell.given}",
             source=table.source,
         )
@@ -362,7 +371,7 @@ def _select_complete(table: Table, trials: npt.NDArray[np.intp], settings: tuple
         name = "/".join(map(str, settings[rarest]))
         raise DataError(
             "no-complete-instance",
-            "{source}: no instance was measured with all {n_settings} settings; {setting} is rarest "
+            "{source}: no workload was measured with all {n_settings} settings; {setting} is rarest "
             "({n_measured} of {n_instances})",
             "leave rare settings out with {spell.where}, or measure what is missing",
             source=table.source,

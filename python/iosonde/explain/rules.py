@@ -22,14 +22,14 @@ from .instances import Array, Instances
 
 @dataclass(frozen=True)
 class RuleCondition:
-    """A rule's condition on one factor: a number in ``low < x <= high`` (None: no end), or text of ``levels``;
+    """A rule's condition on one factor: a number in ``low < x <= high`` (None: no end), or one of ``levels``;
     ``unit``: their unit."""
 
     name: str
     low: float | None = None
     high: float | None = None
-    levels: tuple[str, ...] = ()
-    other: tuple[str, ...] = ()
+    levels: tuple[Cell, ...] = ()
+    other: tuple[Cell, ...] = ()
     unit: str = ""
 
     def holds(self, value: Cell) -> bool:
@@ -132,30 +132,47 @@ def _condition_to_json(condition: RuleCondition) -> dict[str, Any]:
 
 
 def build_rules(tree: Node, instances: Instances, share: Array, labels: npt.NDArray[np.intp]) -> tuple[Rule, ...]:
-    """Build a rule for each leaf, in the order of the tree. ``share`` is instances × settings, ``labels`` the best
-    choices."""
-    rules = []
-    for leaf, limits in _iter_leaves(tree, instances.features, {}):
-        leaf_shares = share[leaf.rows, leaf.choice]
-        frequent = Counter(labels[leaf.rows].tolist()).most_common(2)
-        pair = [instances.settings[label] for label, _ in frequent]
-        differ = [n for n, a, b in zip(instances.choose, *pair, strict=True) if a != b] if len(pair) == 2 else []
-        questions = [(feature, limits[at]) for at, feature in enumerate(instances.features) if at in limits]
-        rules.append(
-            Rule(
-                tuple(_build_condition(feature, limit, instances.units) for feature, limit in questions),
-                instances.settings[leaf.choice],
-                instances.choose,
-                len(leaf.rows),
-                float(leaf_shares.mean()),
-                float(leaf_shares.min()),
-                instances.key(int(leaf.rows[leaf_shares.argmin()])),
-                tuple((instances.settings[label], n) for label, n in frequent),
-                tuple(differ),
-                instances.units,
-            )
+    """Build a rule for each leaf, in the order of the tree."""
+    return tuple(
+        build_rule(
+            leaf,
+            tuple(
+                _build_condition(feature, limits[at], instances.units)
+                for at, feature in enumerate(instances.features)
+                if at in limits
+            ),
+            instances,
+            share,
+            labels,
         )
-    return tuple(rules)
+        for leaf, limits in _iter_leaves(tree, instances.features, {})
+    )
+
+
+def build_rule(
+    leaf: Node,
+    conditions: tuple[RuleCondition, ...],
+    instances: Instances,
+    share: Array,
+    labels: npt.NDArray[np.intp],
+) -> Rule:
+    """Build the rule of a leaf. ``share`` is instances × settings, ``labels`` the best choices."""
+    leaf_shares = share[leaf.rows, leaf.choice]
+    frequent = Counter(labels[leaf.rows].tolist()).most_common(2)
+    pair = [instances.settings[label] for label, _ in frequent]
+    differ = [n for n, a, b in zip(instances.choose, *pair, strict=True) if a != b] if len(pair) == 2 else []
+    return Rule(
+        conditions,
+        instances.settings[leaf.choice],
+        instances.choose,
+        len(leaf.rows),
+        float(leaf_shares.mean()),
+        float(leaf_shares.min()),
+        instances.key(int(leaf.rows[leaf_shares.argmin()])),
+        tuple((instances.settings[label], n) for label, n in frequent),
+        tuple(differ),
+        instances.units,
+    )
 
 
 # (low, high) of a number, the remaining levels of text.

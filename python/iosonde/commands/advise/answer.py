@@ -10,26 +10,28 @@ from iosonde.answers.answer import Answer, join_sentences
 from iosonde.answers.besides import Besides, list_varying_columns
 from iosonde.answers.caveats import list_caveats, warn_logarithms, warn_single_trials
 from iosonde.answers.learned import list_set_factors
+from iosonde.answers.model_file import parse_setting
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.level_text import format_setting
 from iosonde.core.message import Message
-from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
+from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.where import find_matching_rows
 from iosonde.core.words import format_count, format_ratio_interval, format_share
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import Response, choose_per_operation, choose_response
+from iosonde.data.responses import Response, build_responses, choose_per_operation, choose_response
 from iosonde.data.source import Source
 from iosonde.data.varying import list_other_varying
 from iosonde.explain.advise import NOTHING, Advice, Wish
 from iosonde.explain.advise import advise_settings as advised
 from iosonde.explain.advise_trial import LESS, MORE, UNCHANGED, UNTOLD, Tried, validate_by_new_trials
-from iosonde.explain.advise_words import describe_advice
+from iosonde.explain.advise_words import describe_advice, describe_case
 from iosonde.explain.hints import build_hint_files
 from iosonde.explain.rules import Rule
 from iosonde.model.fit.features import encode_setting, list_factors_outside_range
 from iosonde.stats.assumptions import judge
 
 from .in_use import find_initial_levels
-from .verdict import claim_advice, format_claim
+from .verdict import claim_advice, claim_trial
 
 _MIN_COMPLETE_SHARE = 0.5  # of the rows, for a column to be taken for the workload unasked
 _VERDICTS = {
@@ -42,13 +44,13 @@ _VERDICTS = {
 
 @dataclass(frozen=True)
 class Advising:
-    """Options of advice: the columns to choose and how settings are judged. ``workload_columns`` describes a workload.
-    None: all other set factors of a store, or columns of a table that look set and of which each setting was tried.
-    ``better`` is ``higher`` or ``lower``; None: as the response defines. ``current`` is the setting in use, by column;
-    gains are over it. A tree has at most ``depth`` levels; ``full`` keeps all of them, not only those that pay.
-    ``weigh``: instances count by the loss of a wrong choice there."""
+    """Options of advice: the columns to choose (none: the only factor) and how settings are judged.
+    ``workload_columns`` describes a workload. None: all other set factors of a store, or columns of a table that look
+    set and of which each setting was tried. ``better`` is ``higher`` or ``lower``; None: as the response defines.
+    ``current`` is the setting in use, by column; gains are over it. A tree has at most ``depth`` levels; ``full`` keeps
+    all of them, not only those that pay. ``weigh``: instances count by the loss of a wrong choice there."""
 
-    choose: tuple[str, ...]
+    choose: tuple[str, ...] = ()
     workload_columns: tuple[str, ...] | None = None
     better: str | None = None
     current: Mapping[str, str] | None = None
@@ -86,9 +88,8 @@ class Advised(Answer):
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return whether a setting is advised; with new trials, whether the advice beats what it replaces."""
-        if self.withdrawn is not None:
-            return (self.withdrawn,)
-        return (judge(claim_advice(self.advice) if self.tried is None else self._tried_claim, self.besides.checks),)
+        claim = claim_advice(self.advice) if self.tried is None else claim_trial(self.advice, self.tried)
+        return (self.withdrawn or judge(claim, self.besides.checks),)
 
     def withdraw(self) -> "Advised":
         """Return the answer without its advice if a failed assumption takes that away."""
@@ -96,23 +97,6 @@ class Advised(Answer):
         if self.advice.kind == NOTHING or verdict.state is VerdictState.DIFFERENT or not verdict.why:
             return self
         return replace(self, advice=replace(self.advice, kind=NOTHING, rules=(), needs=None), withdrawn=verdict)
-
-    @property
-    def _tried_claim(self) -> UncheckedClaim:
-        assert self.tried is not None
-        obtained = self.tried.obtained
-        up = obtained.low is not None and obtained.low > 1
-        down = obtained.high is not None and obtained.high < 1
-        advice = self.advice
-        return UncheckedClaim(
-            "best",
-            advice.instances.response,
-            advice.instances.choose,
-            VerdictState.DIFFERENT if up or down else VerdictState.INCONCLUSIVE,
-            Direction.UP if up else Direction.DOWN if down else None,
-            format_claim(advice),
-            obtained,
-        )
 
     @property
     def rule(self) -> Rule | None:
@@ -131,12 +115,14 @@ class Advised(Answer):
         if self.withdrawn is not None:
             return f"No advice: {self.withdrawn.why.rstrip('.')}."
         rule = self.rule
+        own = None if self.case is None else self.advice.find_case(self.case)
+        if own is not None and (own.is_sure or rule is None):
+            return describe_case(self.advice, own)
         if rule is None:
             return f"{describe_advice(self.advice)} {self.besides.sentence}".rstrip()
-        learned = format_count(rule.instances, "instance")
         return (
-            f"{rule.then} ({rule.when}): {format_share(rule.share)} of the best on {learned}, worst "
-            f"{format_share(rule.lowest)}."
+            f"{rule.then} ({rule.when}): {format_share(rule.share)} of the best in "
+            f"{format_count(rule.instances, 'workload')}, at worst {format_share(rule.lowest)}."
         )
 
     def files(self, system: str, names: Mapping[str, str]) -> dict[str, str]:
@@ -197,27 +183,42 @@ def advise(
     workload: Mapping[str, str] | None = None,
     new: Source | None = None,
 ) -> Advised | AdvisedEach:
-    """Advise a setting from the trials of DATA; of a store for every operation in ``query``. Limit it to one
-    ``workload``, or test it on ``new`` trials. Raises InputError, DataError."""
+    """Advise a setting from the trials of DATA for every response in ``query``; of a store for every operation. Limit
+    it to one ``workload``, or test it on ``new`` trials. Raises InputError, DataError."""
     if workload is not None and new is not None:
         raise InputError(
             "conflicting-options",
             "{spell.for} asks for one workload, {spell.against} compares all",
             "give one of the two",
         )
+    how, notes = (how, ()) if how.choose else _choose_only_factor(source, query, how)
     answers, failures = list[Advised](), list[DataError]()
     for response in choose_per_operation(source, replace(query, on=(*how.choose, *(how.workload_columns or ())))):
         try:
-            answers.append(_advise_on_response(source, response, query, how, workload, new))
+            answers.append(_advise_on_response(source, response, query, how, workload, new, notes))
         except DataError as error:
             failures.append(error)
     if not answers:
         raise failures[0] if failures else _build_no_rows_error(source)
-    return (
-        answers[0]
-        if len(answers) == 1 and not failures
-        else AdvisedEach(tuple(answers), tuple(failure.message for failure in failures))
-    )
+    if len(answers) == 1 and not failures:
+        return answers[0]
+    return AdvisedEach(tuple(answers), tuple(failure.message for failure in failures))
+
+
+def _choose_only_factor(source: Source, query: ResponseQuery, how: Advising) -> tuple[Advising, tuple[str, ...]]:
+    """Choose the only factor that is not part of the workload, with a note. Raises InputError, with all of them."""
+    responses = build_responses(source, replace(query, on=()))
+    every = dict.fromkeys(name for response in responses for name in list_set_factors(response.with_scattered()))
+    names = [name for name in every if name not in (how.workload_columns or ())]
+    if len(names) != 1:
+        raise InputError(
+            "missing-option",
+            "{spell.choose} is missing: the columns that one may set",
+            "choose among: {columns}" if names else "DATA has no factor that varies",
+            columns=", ".join(names),
+        )
+    note = Message("assumed-choice", "data: {column} is chosen ({spell.choose} names another)", column=names[0])
+    return replace(how, choose=tuple(names)), (note,)
 
 
 def _advise_on_response(
@@ -227,35 +228,30 @@ def _advise_on_response(
     how: Advising,
     workload: Mapping[str, str] | None,
     new: Source | None,
+    notes: tuple[str, ...],
 ) -> Advised:
     if not len(response.rows):
         raise _build_no_rows_error(source)
-    response_query = replace(query, response=(response.title,)) if source.knows_factors else query
+    query = replace(query, response=(response.title,))
     chosen = [response.rows.column(name).name for name in how.choose]
-    factors, workload_note = (
-        (how.workload_columns, "")
-        if how.workload_columns is not None
-        else _infer_workload(source, response_query, response, chosen)
-    )
+    factors, workload_note = how.workload_columns, ""
+    if factors is None:
+        factors, workload_note = _infer_workload(source, query, response, chosen)
     how = replace(how, workload_columns=source.apart((*how.choose, *factors))[len(how.choose) :])
-    current, setting_note = (
-        find_initial_levels(source, response.rows, how.choose) if how.current is None else (how.current, "")
-    )
+    current, setting_note = how.current, ""
+    if current is None:
+        current, setting_note = find_initial_levels(source, response.rows, how.choose)
     fixed = [response.rows.column(name).name for name in factors]
-    more = list_varying_columns(
-        source, response, list_other_varying(source, response, (*chosen, *fixed)), [*chosen, *fixed], query.level
-    )
+    columns = [*chosen, *fixed]
+    others = list_other_varying(source, response, columns)
+    more = list_varying_columns(source, response, others, columns, query.level)
     advice = compute_advice(response, replace(how, current=current), query.level)
-    warnings = (
-        *(text for text in (workload_note, setting_note) if text),
-        *more.varying_warnings("given"),
-        *advice.warnings,
-    )
-    advice = replace(advice, warnings=warnings)
+    warnings = (*notes, workload_note, setting_note, *more.varying_warnings("given"), *advice.warnings)
+    advice = replace(advice, warnings=tuple(filter(None, warnings)))
     case = None if workload is None else _build_case(advice, workload, source)
     if new is None:
         return Advised(advice, case, besides=more).withdraw()
-    again = choose_response(new, replace(response_query, on=(*how.choose, *factors)))
+    again = choose_response(new, replace(query, on=(*how.choose, *factors)))
     return Advised(advice, case, validate_by_new_trials(advice, again.rows), more)
 
 
@@ -313,9 +309,10 @@ def _build_case(advice: Advice, workload: Mapping[str, str], source: Source) -> 
             "{spell.for} describes the workload; {spell.current} the setting",
             factor=chosen[0],
         )
-    numeric = {feature.name for feature in features if feature.numeric}
-    case = {name: _parse_number(value) if name in numeric else value for name, value in workload.items()}
+    case = parse_setting(features, workload)
     beyond = list_factors_outside_range(features, encode_setting(features, case))
+    if not beyond and advice.cases and advice.find_case(case) is None:
+        beyond = [Message("unmeasured-setting", "{setting} was not measured", setting=format_setting(workload, {}))]
     if beyond:
         raise InputError(
             "outside-measured-range",
@@ -332,10 +329,3 @@ def _build_case(advice: Advice, workload: Mapping[str, str], source: Source) -> 
             workload=",".join(f"{name}={value}" for name, value in workload.items()),
         )
     return case
-
-
-def _parse_number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text

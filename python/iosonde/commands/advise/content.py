@@ -99,5 +99,5 @@ class ResponseAdvice:
         """Return one row per rule."""
         rows: list[tuple[Value, ...]] = [(r.when, r.then, r.instances, r.share, r.lowest) for r in self.rules]
         return DataTable(
-            f"{self.title}: rules", ("when", "set", "instances", "share of best", "worst case"), tuple(rows)
+            f"{self.title}: rules", ("when", "set", "workloads", "share of best", "worst case"), tuple(rows)
         )

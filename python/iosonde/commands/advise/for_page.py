@@ -119,7 +119,7 @@ def _advise_response(
 def _format_heading(advice: Advice, lower: bool) -> str:
     instances = advice.instances
     feature_names = ", ".join(feature.name for feature in instances.features)
-    of = f"{format_count(len(instances), 'instance')} ({feature_names})" if feature_names else "one instance"
+    of = f"{format_count(len(instances), 'workload')} ({feature_names})" if feature_names else "one workload"
     settings = f"{format_count(len(instances.settings), 'setting')} ({'/'.join(instances.choose)})"
     return f"{settings} in {of}; {'lower' if lower else 'higher'} is better."
 
@@ -141,7 +141,7 @@ def _list_compared_settings(advice: Advice) -> tuple[Compared, ...]:
         levels = levels_of(advice.best_default) if advice.kind == "default" else None
         rows.insert(0, Compared(what, levels, gain.advised, gain.lowest))
     if gain.possible is not None:
-        rows.append(Compared("the best of each instance", None, gain.possible, None))
+        rows.append(Compared("the best of each workload", None, gain.possible, None))
     return tuple(rows)
 
 

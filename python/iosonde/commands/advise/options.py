@@ -51,7 +51,7 @@ class ChosenColumns:
     """DATA, and what one may set of it: first of all in Python."""
 
     data: Data = DataOptions.data
-    choose: Names[NameList] = Names("A,…", "Columns that one may set.", is_required=True)
+    choose: Names[NameList] = Names("A,…", "Columns that one may set.", (), default_text="the only one that varies")
 
 
 @dataclass
@@ -63,7 +63,7 @@ class AdviseOptions(DataOptions, ChosenColumns):
         "Y,…",
         "What to make better: a column; of a store an operation or metric; log(Y), Y/nodes.",
         (),
-        default_text="the only one that was measured; of a store each operation",
+        default_text="each that was measured",
     )
     _: KW_ONLY
     given: Names[NameList | None] = Names("C,…", "Columns that one is given: the workload.", default_text="all others")
@@ -74,9 +74,9 @@ class AdviseOptions(DataOptions, ChosenColumns):
         "A=V,…", "The setting in use; the gain is then over it.", default_text="what the store knows"
     )
     workload: Setting[Mapping[str, str] | None] = Setting("C=V,…", "What to set for this one workload.", flag="for")
-    depth: Integer[int] = Integer("N", "At most so many questions.", 5, least=0, most=12)
-    full: Flag[bool] = Flag("Ask `depth` questions, not only those that are worth it.")
-    unweighted: Flag[bool] = Flag("Every instance counts alike, whatever choosing wrong loses there.")
+    depth: Integer[int] = Integer("N", "At most so many conditions a rule.", 5, least=0, most=12)
+    full: Flag[bool] = Flag("Rules of `depth` conditions, not only those that are worth it.")
+    unweighted: Flag[bool] = Flag("Every workload counts alike, whatever choosing wrong loses there.")
     against: Data = Data("NEWDATA", "New trials: what was promised, and what they show.")
     write: Text[str | None] = Text("DIR", "The rules as files of `system`, into DIR.")
     system: Choice[str | None] = Choice(SYSTEMS, "For `write`.")
@@ -117,13 +117,13 @@ class AdviseOptions(DataOptions, ChosenColumns):
 def advise(options: AdviseOptions) -> Result[Advised | AdvisedEach]:
     """Advise the best setting for each workload, and say what choosing it gains.
 
-    Compares every fixed setting with the best one for each instance (a combination of `given`), learns a small tree of
+    Compares every fixed setting with the best one for each workload (a combination of `given`), learns a small tree of
     rules, and measures its gain where it was not learned. A gain that is not significant is not advised.
 
     Returns
     -------
     Result[Advised | AdvisedEach]
-        One row a setting, as a default for everything; of a store with several operations, of each.
+        One row a setting, as a default for everything; of several responses, of each.
         ``.answer.files("romio", {})`` are the rules as files of a system; ``.plot()`` draws the loss by the depth of
         the tree; both of one response.
 

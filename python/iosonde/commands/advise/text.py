@@ -4,14 +4,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from iosonde.core.column_units import split_unit
+from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_level_word, format_setting
 from iosonde.core.message import spell
 from iosonde.core.units import choose_human_scale, format_significant
 from iosonde.core.words import format_count, format_decimals, format_ratio_interval, format_share, format_share_interval
-from iosonde.explain.advise import Advice
+from iosonde.explain.advise import DEFAULT, RULES, Advice
 from iosonde.explain.advise_effects import Effect
 from iosonde.explain.advise_trial import Tried
+from iosonde.explain.advise_words import MOST_RULES
 from iosonde.layout.text import WIDTH, table, warning_lines, wrapped
+from iosonde.stats.estimate.compare import MARGIN
 
 from .answer import Advised, AdvisedEach
 
@@ -56,21 +59,24 @@ def _format_advice(answer: Advised) -> Iterator[str]:
     feature_names = ", ".join(f.name for f in advice.instances.features)
     counts = advice.instances.trials
     n, least = len(advice.instances), int(counts.min())
-    trials = format_count(least, "trial") + (" or more" if counts.max() > least else "") + " a cell"
-    of = f"{format_count(n, 'instance')} ({feature_names})" if feature_names else "one instance"
+    trials = format_count(least, "trial") + (" or more" if counts.max() > least else "") + " of each"
+    of = f" in {format_count(n, 'workload')} ({feature_names})" if feature_names else ""
     yield from wrapped(
         f"{advice.instances.response}, {'lower' if advice.instances.lower else 'higher'} is better; "
-        f"{len(advice.instances.settings)} settings ({'/'.join(advice.instances.choose)}) in {of}; "
+        f"{len(advice.instances.settings)} settings ({'/'.join(advice.instances.choose)}){of}; "
         f"{trials}; {100 * advice.level:g} % intervals"
     )
     yield ""
     yield from _format_defaults(advice)
     yield ""
     yield from _format_effects(advice)
+    if len(advice.cases) > 1:
+        yield ""
+        yield from _format_cases(advice)
     if len(advice.depths) > 1:
         yield ""
         yield from _format_depths(advice)
-    if advice.rules:
+    if advice.kind == RULES and not (advice.cases and len(advice.rules) <= MOST_RULES):
         yield ""
         yield from _format_rules(advice)
     if advice.warnings:
@@ -93,39 +99,45 @@ def _format_defaults(advice: Advice) -> Iterator[str]:
             format_share(d.rel_harm),
             format_share(d.lowest),
             format_significant(d.abs / scale, 4),
-            "~" if d.abs_harm is None else format_significant(d.abs_harm / scale, 4),
             format_significant(d.loss / scale, 4),
         ]
         for d in sorted(advice.defaults, key=lambda d: -d.rel_arith)
     ]
-    heads = [
-        "default",
-        "best",
-        *(["tied"] if tied else []),
-        "worst",
-        "of best",
-        "harm.",
-        "least",
-        "mean",
-        "harm.",
-        "loss",
-    ]
+    heads = ["default", "best in", *(["tied in"] if tied else []), "worst in"]
+    heads += ["of best", "harmonic", "lowest", f"mean{f', {unit}' if unit else ''}", "loss"]
     yield from table(heads, rows, "l" + "r" * (len(heads) - 1), WIDTH).splitlines()
-    then = f"In {unit}" if unit else "Then"
-    yield from wrapped(f"Shares of the best: mean, harmonic mean, least. {then}: mean, harmonic mean, mean loss.")
-    if advice.criteria_agree:
-        yield from wrapped(f"By every criterion {visible(advice.best_default)} is the best default.")
-    else:
-        by: dict[str, list[str]] = {}
-        for criterion, setting in advice.winners.items():
-            by.setdefault(visible(setting), []).append(_WORDS[criterion])
-        settings_text = "; ".join(f"{setting} by {', '.join(words)}" for setting, words in by.items())
-        yield from wrapped(f"Criteria disagree on the best default: {settings_text}.")
+    ties = ", tied with the best," if tied else ""
+    yield from wrapped(
+        f"Each setting, used for every workload: in how many it is best{ties} and worst; its share of the best "
+        "setting's value there (mean, harmonic mean, lowest); its mean, and its mean loss against the best there."
+    )
+    best = visible(advice.best_default)
     if advice.equal_defaults:
         yield from wrapped(
-            f"Not significantly worse than {visible(advice.best_default)}: "
-            f"{', '.join(map(visible, advice.equal_defaults))}."
+            f"A tie: not significantly worse than {best} on average: {', '.join(map(visible, advice.equal_defaults))}."
         )
+    elif advice.criteria_agree:
+        yield from wrapped(f"By every criterion {best} is the best default.")
+    if not advice.criteria_agree:
+        by = group_by_key((visible(setting), _WORDS[criterion]) for criterion, setting in advice.winners.items())
+        settings_text = "; ".join(f"{setting} by {', '.join(words)}" for setting, words in by.items())
+        yield from wrapped(f"Criteria disagree on the best default: {settings_text}.")
+
+
+def _format_cases(advice: Advice) -> Iterator[str]:
+    visible = advice.instances.format_setting
+    rows = [
+        [
+            format_setting(case.instance, advice.instances.units),
+            visible(case.setting),
+            visible(case.other),
+            format_ratio_interval(case.ratio),
+            "yes" if case.is_sure else "no",
+        ]
+        for case in advice.cases
+    ]
+    yield from table(["workload", "best", "over", "times as fast", "significant"], rows, "lllrl", WIDTH).splitlines()
+    yield from wrapped("Each workload by itself, as compare has it; significant after Holm's correction over all.")
 
 
 def _format_effects(advice: Advice) -> Iterator[str]:
@@ -147,14 +159,20 @@ def _describe_single_effect(effect: Effect, unit: str) -> str:
 
 def _format_depths(advice: Advice) -> Iterator[str]:
     rows = []
-    for d in advice.depths:
+    last = next((at for at, d in enumerate(advice.depths) if d.loss == advice.depths[-1].loss), 0)
+    for d in advice.depths[: max(last, advice.depth) + 1]:
         name = f"{d.depth} ({advice.instances.format_setting(advice.best_default)})" if d.depth == 0 else str(d.depth)
         rows.append([name, format_share(d.loss), format_share_interval(d.crossed), format_share(d.lowest)])
-    yield from table(["questions", "short of best", "cross-validated", "worst case"], rows, "lrrr", WIDTH).splitlines()
+    heads = ["conditions", "short of best", "cross-validated", "worst case"]
+    yield from table(heads, rows, "lrrr", WIDTH).splitlines()
+    yield from wrapped(
+        "Rules with at most so many conditions (0: one default): by how much they fall short of the best, where they "
+        "were learned and elsewhere; their lowest share of the best."
+    )
     most = advice.depth == len(advice.depths) - 1
     why = "the maximum allowed" if most else "more bring less than one standard error or 1 %"
-    but = "; the gain is not significant, so no rules" if advice.depth > 0 and advice.kind != "rules" else ""
-    yield from wrapped(f"{format_count(advice.depth, 'question')}: {why}{but}.")
+    but = "; the gain is not significant, so no rules" if advice.depth > 0 and advice.kind != RULES else ""
+    yield from wrapped(f"{format_count(advice.depth, 'condition')}: {why}{but}.")
 
 
 def _format_rules(advice: Advice) -> Iterator[str]:
@@ -164,9 +182,9 @@ def _format_rules(advice: Advice) -> Iterator[str]:
         best = ", ".join(f"{visible('/'.join(map(str, setting)))} ({n})" for setting, n in rule.frequent)
         differ = f", which differ in {', '.join(rule.differ)}" if rule.differ else ""
         yield from wrapped(
-            f"   {format_count(rule.instances, 'instance')}: {format_share(rule.share)} of the best, worst "
+            f"   in {format_count(rule.instances, 'workload')}: {format_share(rule.share)} of the best, at worst "
             f"{format_share(rule.lowest)}{_format_instance(advice, rule.lowest_at) if rule.lowest < 0.9995 else ''}; "
-            f"most often best: {best}{differ}",
+            f"most often best there: {best}{differ}",
             "   ",
         )
 
@@ -177,24 +195,26 @@ def _format_instance(advice: Advice, instance: Mapping[str, Any]) -> str:
 
 def _format_needed_trials(advice: Advice) -> Iterator[str]:
     needs = advice.needs
-    if needs is None or advice.kind == "default":
+    if needs is None or advice.kind == DEFAULT:
         return
     if needs.repeats:
         yield from wrapped(f"To settle it, measure each cell {needs.repeats} times or more.")
-    if needs.of is not None:
-        n = f"{needs.instances} instances" if needs.instances else f"{needs.trials} trials of each cell"
-        yield from wrapped(f"About {n} in all would make the observed gain ({needs.of}) significant.")
+    if needs.instances is not None:
+        yield from wrapped(
+            f"About {needs.instances} workloads in all would make the observed gain ({needs.of}) significant."
+        )
     if needs.cells:
         yield "Most informative trials:"
     for cell in needs.cells:
-        more = "too many" if cell.more is None else f"{cell.more} more"
+        more = "too many trials" if cell.more is None else format_count(cell.more, "more trial")
+        settle = f", {cell.more_to_settle:,} to know it within ± {100 * MARGIN:g} %" if cell.more_to_settle else ""
         where, visible = (
             format_setting(cell.instance, advice.instances.units) or "here",
             advice.instances.format_setting,
         )
         yield from wrapped(
             f"  {where}: {visible(cell.setting)} or {visible(cell.other)} (ratio {format_decimals(cell.ratio, 3)}): "
-            f"{more} trials of each",
+            f"{more} of each to find this significant{settle}",
             "    ",
         )
 
@@ -209,11 +229,11 @@ def _format_trial_of_advice(advice: Advice, tried: Tried) -> Iterator[str]:
     yield ""
     if tried.difference is not None:
         rows.append(["obtained ÷ predicted", format_ratio_interval(tried.difference), str(tried.difference.n)])
-    yield from table(["", "ratio", "instances"], rows, "lrr", WIDTH).splitlines()
+    yield from table(["", "ratio", "workloads"], rows, "lrr", WIDTH).splitlines()
     yield ""
     if tried.unused:
         yield from wrapped(
-            f"~ not used: {format_count(tried.unused, 'new instance')} without both settings, or outside "
+            f"~ not used: {format_count(tried.unused, 'new workload')} without both settings, or outside "
             "the tried range",
             "  ",
         )

@@ -1,8 +1,9 @@
-"""The claim of an advice: whether a setting, or rules, are advised."""
+"""The claims of an advice: whether a setting, or rules, are advised; whether new trials confirm that."""
 
 from iosonde.core.types import Estimate
-from iosonde.core.verdict import UncheckedClaim, VerdictState
+from iosonde.core.verdict import Direction, UncheckedClaim, VerdictState
 from iosonde.explain.advise import NOTHING, RULES, Advice
+from iosonde.explain.advise_trial import Tried
 
 
 def claim_advice(advice: Advice) -> UncheckedClaim:
@@ -12,6 +13,23 @@ def claim_advice(advice: Advice) -> UncheckedClaim:
     instances = advice.instances
     return UncheckedClaim(
         "best", instances.response, instances.choose, state, None, format_claim(advice), _select_gain(advice)
+    )
+
+
+def claim_trial(advice: Advice, tried: Tried) -> UncheckedClaim:
+    """Return the claim of new trials: whether the advised setting is faster or slower than what it replaces."""
+    obtained = tried.obtained
+    direction = None
+    if obtained.low is not None and obtained.high is not None and not obtained.low <= 1 <= obtained.high:
+        direction = Direction.UP if obtained.low > 1 else Direction.DOWN
+    return UncheckedClaim(
+        "best",
+        advice.instances.response,
+        advice.instances.choose,
+        VerdictState.INCONCLUSIVE if direction is None else VerdictState.DIFFERENT,
+        direction,
+        format_claim(advice),
+        obtained,
     )
 
 

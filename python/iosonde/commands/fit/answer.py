@@ -7,7 +7,7 @@ from typing import Any
 from iosonde.answers.answer import Answer
 from iosonde.answers.besides import Besides, list_varying_columns
 from iosonde.answers.constraints import Broken, build_constraint_check, build_user_check, collect_designed
-from iosonde.answers.learned import Learning, select_examples
+from iosonde.answers.learned import Learning, choose_best_model, select_examples
 from iosonde.answers.model_file import complete_factor_name, parse_setting
 from iosonde.answers.verdict import build_model_claim, describe_choice
 from iosonde.core.errors import InputError, IosondeError
@@ -21,7 +21,7 @@ from iosonde.model.families import complete_options
 from iosonde.model.families.linear import expand_terms
 from iosonde.model.families.nodes import TreeRule
 from iosonde.model.families.nodes import iter_leaf_rules as rules_of
-from iosonde.model.fit.choose import Choice, choose_model
+from iosonde.model.fit.choose import Choice
 from iosonde.model.fit.document import to_text
 from iosonde.model.fit.features import Examples
 from iosonde.model.fit.fitted import compute_negative_share, train_model
@@ -144,17 +144,12 @@ def fit(
         more = replace(more, twins=())  # a model of one predicts as well as one of the other
     together = group_inseparable_rows(training.examples, how.together)
     examples = training.add_single_trial_warning(together)
-    candidates = how.candidates(examples)
     build_user_check(constraints, examples)
     designed, notes = collect_designed(source, examples)
     active_constraints = tuple(dict.fromkeys((*constraints, *designed)))
-    choice = choose_model(examples, candidates, together, how.n_folds, query.level, how.seed, progress)
-    choice = replace(
-        choice,
-        model=replace(
-            choice.model, constraints=active_constraints, warnings=(*more.warnings, *choice.model.warnings, *notes)
-        ),
-    )
+    choice = choose_best_model(examples, together, how, query.level, progress)
+    warnings = (*more.warnings, *choice.model.warnings, *notes)
+    choice = replace(choice, model=replace(choice.model, constraints=active_constraints, warnings=warnings))
     below = _find_negative_predictions(
         examples, choice, build_constraint_check(active_constraints, examples.features) if active_constraints else None
     )

@@ -81,18 +81,18 @@ def _format_percent(share: float | None) -> str:
     return "~" if share is None else f"{format_number(100 * share)} %"
 
 
-def format_class_errors(judged: Sequence[Judged]) -> Iterator[str]:
-    """Yield the mean distance of predicted from observed speed class, and the share of exact hits."""
-    texts = [
-        f"{model.candidate.short} {format_estimate(model.classes.apart, '')}, "
-        f"{format_share_interval(model.classes.right)} right"
-        for model in judged
-        if model.classes
-    ]
-    own = next((model.classes.own for model in judged if model.classes and model.classes.own), None)
-    which = f" (of {own} user-defined classes)" if own else ""
-    if texts:
-        yield from wrapped(f"classes apart{which}, and rows in their own class: {'; '.join(texts)}", "  ")
+def format_class_errors(judged: Judged | None) -> Iterator[str]:
+    """Yield the share of rows whose speed class a model predicts, and the mean distance of the others' classes."""
+    if judged is None or judged.classes is None:
+        return
+    own = judged.classes.own
+    which = f"the {own} classes of your own" if own else "classes that grow by 10 % (column 'classes')"
+    right = format_share_interval(judged.classes.right)
+    yield from wrapped(
+        f"In {which}, {judged.candidate.short} predicts the right one for {right} of the rows, and errs by "
+        f"{format_estimate(judged.classes.apart, '')} classes on average.",
+        "  ",
+    )
 
 
 def format_remarks(judged: Sequence[Judged], noise: RepeatNoise | None, scale: tuple[float, str]) -> Iterator[str]:
@@ -158,7 +158,7 @@ def lines(answer: Fitted, rules: bool = False) -> Iterator[str]:
     yield from format_errors_table(
         listed, scale, listed.index(choice.tried[choice.chosen]) if len(choice.tried) > 1 else None
     )
-    yield from format_class_errors([choice.tried[choice.chosen]])
+    yield from format_class_errors(choice.tried[choice.chosen])
     yield ""
     if model.constraints:
         constraints = ", ".join(f"'{text}'" for text in model.constraints)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from iosonde.answers.besides import Besides, adjust_rows_for_columns, list_level_terms
 from iosonde.answers.constraints import SettingConstraints
-from iosonde.answers.learned import build_candidates
+from iosonde.answers.learned import Learning, choose_best_model
 from iosonde.answers.verdict import describe_choice
 from iosonde.commands.report.terms import select_metric, select_varying_terms
 from iosonde.core.errors import IosondeError
@@ -18,7 +18,7 @@ from iosonde.core.types import Better
 from iosonde.core.units import choose_human_scale, format_significant
 from iosonde.model.families import complete_options
 from iosonde.model.families.nodes import iter_leaf_rules
-from iosonde.model.fit.choose import Choice, choose_model
+from iosonde.model.fit.choose import Choice
 from iosonde.model.fit.features import Examples, build_examples
 from iosonde.model.fit.fitted import train_model
 from iosonde.model.fit.folds import group_inseparable_rows
@@ -33,8 +33,6 @@ from .answer import add_other_columns
 
 MOST_ROWS = 2000
 MOST_RESPONSES = 4
-_FAMILIES = ("mean", "linear", "loglinear", "tree depth=3", "tree", "neighbours")
-_SEED = 0
 _Result = TypeVar("_Result")
 
 
@@ -137,9 +135,8 @@ def _build_influence(request: _InfluenceRequest, names: Sequence[str], options: 
     ranking = _run_or_report(
         lambda: _rank_factors(data, tested, _collect_covariates(request, names, options)), "No ranking", missing
     )
-    models = build_candidates(_FAMILIES, int(data.cells.max()) + 1)
     choice = _run_or_report(
-        lambda: choose_model(data, models, group_inseparable_rows(data), None, level, _SEED), "No model", missing
+        lambda: choose_best_model(data, group_inseparable_rows(data), Learning(), level), "No model", missing
     )
     if choice is None:
         return content.Influence(request.title, data.unit, ranking, None, None, None, tuple(missing))
@@ -211,7 +208,7 @@ def _format_sentence(data: Examples, choice: Choice) -> str:
 def _compute_learning_curve(data: Examples, choice: Choice, level: float) -> tuple[content.LearningPoint, ...]:
     pair = [choice.tried[choice.chosen].candidate, Candidate("mean")]
     try:
-        points = compute_learning_curve(data, pair, choice.groups, _SEED, level)
+        points = compute_learning_curve(data, pair, choice.groups, Learning().seed, level)
     except IosondeError:
         return ()  # too few settings for a curve; the error is reported above
     return tuple(content.LearningPoint(point.n_train, point.mae[0], point.mae[1]) for point in points)

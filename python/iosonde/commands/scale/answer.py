@@ -18,7 +18,7 @@ from iosonde.core.no_scaling import find_without_efficiency
 from iosonde.core.table import Column
 from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import Response, build_responses
+from iosonde.data.responses import build_responses
 from iosonde.data.source import Source
 from iosonde.data.varying import list_other_varying
 from iosonde.model.scaling.analyse import Scaling, analyse_scaling
@@ -174,31 +174,43 @@ class Growth:
 
 def scale(source: Source, query: ResponseQuery, how: Growth | None = None) -> ScalingLaws:
     """Fit laws of scaling to every series of DATA; of a store to every rate. Raises InputError, DataError."""
-    how = how or Growth()
-    how = how if how.on else replace(how, on=_choose_size_column(source))
+    how, note = how or Growth(), ""
+    if not how.on:
+        on, note = _choose_size_column(source, query)
+        how = replace(how, on=on)
     candidates = _collect_series(source, query, how)
+    candidates.warn([note] if note else [])
     best = tuple(select_best_settings(candidates.series, query.level))
     selected, exclusions = _select_series_with_two_sizes(candidates.series, how.on)
-    size = how.as_stations
-    works = [None if size is None else compute_work_per_operation(series, size) for series in selected]
-    items = []
-    for series, operation_work in zip(selected, works, strict=True):
-        scaling = analyse_scaling(series.trials, query.level, list(how.at), how.bootstrap, how.seed)
-        items.append(
-            ScaledSeries(
-                series,
-                scaling,
-                None if operation_work is None else compute_service_demands(scaling.regimes[-1], operation_work),
-                candidates.doubts[series.response],
-            )
-        )
-    return ScalingLaws(tuple(items), how.on, query.level, (*candidates.warnings, *exclusions), size, best)
+    items = tuple(_scale_series(series, query, how, candidates.doubts[series.response]) for series in selected)
+    return ScalingLaws(items, how.on, query.level, (*candidates.warnings, *exclusions), how.as_stations, best)
 
 
-def _choose_size_column(source: Source) -> str:
-    """Return the first usual column of sizes that varies and counts something; nodes if none does."""
+def _scale_series(series: Series, query: ResponseQuery, how: Growth, doubts: tuple[str, ...]) -> ScaledSeries:
+    work = None if how.as_stations is None else compute_work_per_operation(series, how.as_stations)
+    scaling = analyse_scaling(series.trials, query.level, list(how.at), how.bootstrap, how.seed)
+    demands = None if work is None else compute_service_demands(scaling.regimes[-1], work)
+    return ScaledSeries(series, scaling, demands, doubts)
+
+
+def _choose_size_column(source: Source, query: ResponseQuery) -> tuple[str, str]:
+    """Return the first usual column of sizes that varies and counts something, else the only factor that does, with a
+    note. Raises InputError for none or several."""
     columns = source.trial_rows.columns
-    return next((name for name in _SIZES if name in columns and _is_varying_count(columns[name])), _SIZES[0])
+    usual = [name for name in _SIZES if name in columns] or _SIZES[:1] * source.knows_factors
+    if usual:
+        return next((name for name in usual if name in columns and _is_varying_count(columns[name])), usual[0]), ""
+    response = build_responses(source, replace(query, on=()))[0]
+    names = [name for name in response.names if _is_varying_count(response.rows.column(name))]
+    if len(names) == 1:
+        template = "data: {column} counts what grows ({spell.on} names another)"
+        return names[0], Message("assumed-size", template, column=names[0])
+    raise InputError(
+        "missing-option",
+        "{spell.on} is missing: the column that counts nodes, clients, ranks or threads",
+        "choose among: {columns}" if names else "no factor of DATA counts anything",
+        columns=", ".join(names),
+    )
 
 
 def _is_varying_count(column: Column) -> bool:
@@ -253,28 +265,21 @@ def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Serie
             )
         part, more = build_series(response.rows, response.title, how.on, settings, how.is_duration)
         collection.series += part
-        twins, strata = (
-            list_caveats(replace(response, confounded=_find_confounded(response, how.on))),
-            warn_single_trials(response, [how.on]),
-        )
-        factors = (how.on, *settings)
+        # Ranks grow with nodes anyway.
+        confounded = tuple(pair for pair in response.confounded if how.on in pair and "ranks" not in pair)
+        twins = list_caveats(replace(response, confounded=confounded))
+        strata, factors = warn_single_trials(response, [how.on]), (how.on, *settings)
         besides = build_besides(response.rows, list_other_varying(source, response, factors), factors)
         collection.warn([*twins, *strata, *besides.varying_warnings("by"), *more])
         doubt_flags = {
             "within-run": response.within_run,
             "bring-ups": bool(strata),
             "varies-besides": bool(besides.names),
-            "goes-together": bool(_find_confounded(response, how.on)),
+            "goes-together": bool(confounded),
         }
-        collection.doubts |= dict.fromkeys(
-            [item.response for item in part], tuple(code for code, holds in doubt_flags.items() if holds)
-        )
+        codes = tuple(code for code, holds in doubt_flags.items() if holds)
+        collection.doubts |= {item.response: codes for item in part}
     return collection
-
-
-def _find_confounded(response: Response, on: str) -> tuple[tuple[str, str], ...]:
-    """Return the factors confounded with ``on``, which may be the cause of growth; ranks grow with nodes anyway."""
-    return tuple(pair for pair in response.confounded if on in pair and "ranks" not in pair)
 
 
 def _select_series_with_two_sizes(candidates: Sequence[Series], on: str) -> tuple[list[Series], list[str]]:

@@ -31,7 +31,7 @@ class GrowthOptions(DataOptions):
         "X,…",
         "The column that counts nodes or ranks.",
         (),
-        default_text="nodes, else clients, ranks or threads: the first that varies",
+        default_text="nodes, clients, ranks or threads; else the only one that counts",
     )
     _: KW_ONLY
     response: Names[NameList] = Names(

@@ -19,13 +19,19 @@ from .answer import ScaledSeries, ScalingLaws
 
 _PERCENTS = ("contention", "server_share")
 _LABELS = {
-    "rate_of_one": "λ",
-    "ceiling": "C",
-    "contention": "α",
-    "coherency": "κ",
-    "peak": "peak N",
-    "knee": "knee N",
-    "server_share": "ρ",
+    "rate_of_one": "rate of one",
+    "ceiling": "ceiling",
+    "contention": "contention",
+    "coherency": "coherency",
+    "peak": "peak",
+    "knee": "knee",
+    "server_share": "server share",
+}
+_LEGEND = {
+    "ceiling": "ceiling: the highest rate",
+    "contention": "contention: the share of the work that only one can do at a time",
+    "coherency": "coherency: the cost of each pair that has to agree",
+    "server_share": "server share: of one's time, that in the shared server",
 }
 _SINGULAR = {"processes": "process"}
 
@@ -89,6 +95,7 @@ def _format_series(scaled: ScaledSeries) -> Iterator[str]:
     for regime in scaling.regimes:
         yield ""
         yield from _format_laws(regime, series, len(scaling.regimes) > 1)
+    yield from wrapped(_format_legend(scaling))
     if scaling.predictions:
         yield ""
         yield from _format_predictions(scaling, series)
@@ -111,7 +118,8 @@ def _format_sizes(series: Series, scaling: Scaling, scale: tuple[float, str]) ->
         efficiency = size.efficiency
         efficiency_cells = ["", ""] if efficiency is None else list(format_estimate_parts(efficiency))
         rows.append([f"{size.size:g}", str(size.rate.n), value, interval, each, *efficiency_cells])
-    header = [series.on, "n", scale[1] or "rate", "interval", "each", "efficiency", "interval"]
+    trials = "trials" if series.on == "n" else "n"
+    header = [series.on, trials, scale[1] or "rate", "interval", "each", "efficiency", "interval"]
     yield from table(header, rows, "rrrrrrr").splitlines()
 
 
@@ -130,6 +138,13 @@ def _format_laws(regime: Regime, series: Series, several: bool) -> Iterator[str]
         rows.append([TITLES[law.law.name], delta, parameter_texts[0]])
         rows += [["", "", text] for text in parameter_texts[1:]]
     yield from table(["law", "ΔAICc", "parameters"], rows, "lrL").splitlines()
+
+
+def _format_legend(scaling: Scaling) -> str:
+    laws = [law for regime in scaling.regimes for law in regime.laws if law.fit]
+    legend = [text for name, text in _LEGEND.items() if any(name in law.parameters for law in laws)]
+    compared = ["ΔAICc: distance behind the best law"] if any(law.delta is not None for law in laws) else []
+    return f"{'; '.join([*compared, *legend])}."
 
 
 def _format_parameter(name: str, estimate: Estimate, unit: str) -> str:
@@ -162,9 +177,8 @@ def _format_reasons(scaling: Scaling) -> Iterator[str]:
 
 def _format_span(values: list[float], unit: str) -> str:
     divisor, name = choose_human_scale(max(values), unit)
-    if len(values) == 1:
-        return f"{format_significant(values[0] / divisor)} {name}".rstrip()
-    return f"{format_significant(min(values) / divisor)} to {format_significant(max(values) / divisor)} {name}".rstrip()
+    ends = dict.fromkeys(format_significant(value / divisor) for value in (min(values), max(values)))
+    return f"{' to '.join(ends)} {name}".rstrip()
 
 
 def _format_misfits(scaling: Scaling, on: str) -> Iterator[str]:

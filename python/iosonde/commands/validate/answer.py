@@ -9,6 +9,7 @@ from iosonde.answers.learned import Learning, select_examples
 from iosonde.answers.model_file import complete_factor_name
 from iosonde.commands.fit.answer import UnseenRows
 from iosonde.core.errors import InputError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.units import choose_human_scale
 from iosonde.core.words import format_number
@@ -161,22 +162,25 @@ def _build_folds(examples: Examples, groups: Groups, how: Learning, folding: Fol
 
 def _describe_crossings(judged: Sequence[Judged], points: Sequence[CurvePoint]) -> list[str]:
     families = [entry.candidate.family for entry in judged]
-    sentences = []
+    others = [place for place, family in enumerate(families) if family != "mean"]
+    from_rows: list[tuple[int, str]] = []
     if "linear" in families:
         linear = families.index("linear")
-        for index, model in enumerate(judged):
-            better = validation.find_rows_where_always_better(points, index, linear)
-            if index != linear and model.candidate.family != "mean" and better is not None:
-                cross = validation.interpolate_curve_crossing(points, index, linear)
-                about = f": the errors cross at about {cross:.0f}" if cross is not None else ""
-                sentences.append(f"{model.candidate.short} is better than linear from {better} rows on{about}")
-    for index, model in enumerate(judged):
-        last = [error for point in points[-2:] if (error := point.mae[index]) is not None]
-        if len(last) == 2 and model.candidate.family != "mean":
-            gain = 1 - last[1] / last[0] if last[0] else 0.0
-            if gain > _GAIN:
-                sentences.append(
-                    f"{model.candidate.short} still gains {100 * gain:.0f} % at the end: "
-                    "more measurements would help it"
-                )
+        for place in others:
+            better = validation.find_rows_where_always_better(points, place, linear)
+            if place != linear and better is not None:
+                cross = validation.interpolate_curve_crossing(points, place, linear)
+                about = "" if cross is None else f" (the errors cross at about {cross:.0f})"
+                from_rows.append((better, f"{judged[place].candidate.short}{about}"))
+    by_rows = sorted(group_by_key(from_rows).items())
+    sentences = [f"better than linear from {rows} rows on: {', '.join(names)}" for rows, names in by_rows]
+    pairs = zip(points[-2].mae, points[-1].mae, strict=True) if len(points) > 1 else ()
+    gains = [
+        (1 - last / before, entry.candidate.short)
+        for entry, (before, last) in zip(judged, pairs, strict=False)
+        if entry.candidate.family != "mean" and before and last is not None and 1 - last / before > _GAIN
+    ]
+    if gains:
+        names = ", ".join(f"{name} {100 * gain:.0f} %" for gain, name in sorted(gains, reverse=True))
+        sentences.append(f"more measurements would help: the last rows still reduced the error of {names}")
     return sentences

@@ -31,11 +31,7 @@ def lines(answer: Validation) -> Iterator[str]:
     yield ""
     scale = choose_error_scale(judged, examples.unit)
     yield from format_errors_table(judged, scale)
-    yield from format_class_errors(judged)
-    ends = [(model.candidate.short, extremes) for model in judged if (extremes := model.extremes("class_error"))]
-    if ends and max(len(model.folds) for model in judged) > 1:
-        spans = ", ".join(f"{name} {format_number(low)}–{format_number(high)}" for name, (low, high) in ends)
-        yield from wrapped(f"classes of the folds: {spans}", "  ")
+    yield from format_class_errors(answer.best)
     yield ""
     yield from warning_lines(examples.warnings)
     yield from format_remarks(judged, answer.noise, scale)
@@ -91,4 +87,4 @@ def _format_curve(answer: Validation, scale: tuple[float, str]) -> Iterator[str]
         for point in answer.curve
     ]
     yield from table(["rows", *names], rows, "r" * (len(names) + 1)).splitlines()
-    yield from paragraphs(answer.crossings, "  ")
+    yield from paragraphs((f"{sentence}." for sentence in answer.crossings), "  ")

@@ -68,7 +68,7 @@ def compute_satterthwaite_df(parts: Array, df: Array) -> float:
     if total == 0:
         return float(df.sum())
     more = 0 if parts.size <= 2 else 2
-    return float(total**2 / (parts**2 / (df + more)).sum() - more)
+    return float(1 / ((parts / total) ** 2 / (df + more)).sum() - more)
 
 
 def compute_spread_df(parts: Sequence[tuple[Array, Array]], sides: Sequence[CellSpread]) -> tuple[float, bool]:

@@ -147,7 +147,7 @@ def _compute_equal_difference_p(each: Array, a: _SideOfCells, b: _SideOfCells) -
     variances = variance_a + variance_b
     if not np.all(variances > 0):
         return p
-    own = variances**2 / (variance_a**2 / (a.n - 1) + variance_b**2 / (b.n - 1))
+    own = 1 / ((variance_a / variances) ** 2 / (a.n - 1) + (variance_b / variances) ** 2 / (b.n - 1))
     return max(p, _compute_common_mean_p(each, variances, own))
 
 
