@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from iosonde.cli.group import cli
 from iosonde.core.errors import DataError, InputError
-from iosonde.data import csv_text as _csv
 from iosonde.data import options
 from iosonde.data.source import open_data
+from iosonde.tables import csv_text as _csv
 from messages import raises
 
 

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from iosonde.cli.group import cli
 from iosonde.core.errors import DataError
-from iosonde.data import content as data_content
 from iosonde.data.source import open_data
+from iosonde.tables import content as data_content
 from messages import raises
 
 SIZES = ("4k", "1M")

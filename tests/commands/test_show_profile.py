@@ -12,10 +12,10 @@ from click.testing import CliRunner, Result
 
 from iosonde.cli.group import cli
 from iosonde.core.errors import DataError, InputError
-from iosonde.data import content
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses
 from iosonde.data.source import open_data
+from iosonde.tables import content
 from messages import assert_problem, raises, with_code
 
 LINES = [

@@ -16,12 +16,13 @@ import pytest
 import zstandard
 
 from iosonde.core.errors import DataError, InputError, SystemFaultError
-from iosonde.data import content, tool_file
-from iosonde.data.raw_rows import RawRows, build_table_from_rows, convert_decimal_commas, count_titles
+from iosonde.data import tool_file
 from iosonde.data.source import is_table, open_data
 from iosonde.data.stored_source import StoredSource
 from iosonde.foreign import unpacking
 from iosonde.importers.text import DARSHAN_MAGIC
+from iosonde.tables import content
+from iosonde.tables.raw_rows import RawRows, build_table_from_rows, convert_decimal_commas, count_titles
 from messages import codes, raises
 
 PLAIN = b"fs,MBps\na,1.5\nb,2\n"

@@ -8,10 +8,11 @@ import pytest
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Column, Table, build_column, build_table
-from iosonde.data import csv_text, derived, experiments, looks, outcomes, tables
+from iosonde.data import derived, experiments, looks, outcomes, tables
 from iosonde.data.roles import guess_roles
 from iosonde.data.subsamples import average_trials
 from iosonde.store import plain_csv
+from iosonde.tables import csv_text
 from messages import raises
 
 

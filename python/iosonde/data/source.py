@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.core.where import parse_where
 from iosonde.foreign.reach import check_reachable
+from iosonde.tables.content import TABLE_SUFFIXES, TEXT_SUFFIXES, get_suffix, is_pipe
 
 from . import tables
-from .content import TABLE_SUFFIXES, TEXT_SUFFIXES, get_suffix, is_pipe, may_be_tool_output
 from .stored_source import StoredSource, open_campaign
 from .table_source import Source
 
@@ -26,7 +26,13 @@ __all__ = [
     "separate_last_experiment",
 ]
 
-
+_TOOL_HEADERS = (
+    b"ISO date,label,path type,",  # elbencho
+    b"Label,Phase,RuntimeMS,",  # elbencho, live
+    b"access,rank,runtime-with-openclose,",  # IOR, each rank
+    b"access,bw(MiB/s),",  # IOR
+    b"rank,items,rate-",  # mdtest, each rank
+)
 _names: dict[str, str] = {}  # path of a store → the tool's file that was read into it
 
 
@@ -56,7 +62,7 @@ def find_store(name: str) -> Store | None:
         from iosonde.store import Store
 
         return Store.open(name)
-    if not may_be_tool_output(name):
+    if not _may_be_tool_output(name):
         return None
     from .tool_file import store_tool_output  # loads every importer
 
@@ -75,3 +81,13 @@ def is_table(name: str) -> bool:
 def separate_last_experiment(source: Source, cells: Sequence[str] = (), alike: bool = False) -> tuple[Source, str]:
     """Return only the last experiment, with a note, if several would share a cell (``Source.separate_last``)."""
     return source.separate_last(cells, alike)
+
+
+def _may_be_tool_output(name: str) -> bool:
+    """Return whether importers, which are not loaded yet, are to look at the file: not at tables of other programs."""
+    if (suffix := get_suffix(name)) not in TABLE_SUFFIXES:
+        return is_pipe(name) or Path(name).is_file()
+    if suffix != ".csv" or not Path(name).is_file():
+        return False
+    with Path(name).open("rb") as file:
+        return file.read(64).startswith(_TOOL_HEADERS)

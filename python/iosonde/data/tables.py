@@ -10,42 +10,23 @@ from iosonde.core.column_units import split_unit
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Column, Table, build_column, tidy_number
 from iosonde.core.where import find_matching_rows
+from iosonde.tables.content import get_suffix
+from iosonde.tables.read import read_table
 
 from .cells_with_units import convert_quantity_columns
-from .content import TEXT_SUFFIXES, get_suffix, is_pipe, read_content, split_sheet
-from .raw_rows import convert_decimal_commas
 from .stated_roles import restore_roles
 
-_SPREADSHEETS = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # .xlsx, .ods; .xls
 _NUMBERS = ("int", "uint", "float", "double", "half", "decimal")
 
 
 def read_file(name: str) -> Table:
     """Read the table in a file, by its suffix and its first bytes; ``-`` is standard input. Raises InputError,
     DataError."""
-    suffix = get_suffix(name)
-    if suffix in (".parquet", ".pq"):
+    if get_suffix(name) in (".parquet", ".pq"):
         from iosonde.store.foreign import read_parquet
 
         return convert_quantity_columns(table_from_arrow(read_parquet(Path(name)), name))
-    path, sheet = split_sheet(name)
-    content = read_content(path)
-    if content.startswith(_SPREADSHEETS):
-        from .spreadsheet import read_spreadsheet
-
-        table = read_spreadsheet(content, path, sheet)
-    elif suffix in TEXT_SUFFIXES or is_pipe(name):
-        from .csv_text import parse_csv
-
-        table = parse_csv(content, name)
-    else:
-        raise InputError(
-            "unknown-format",
-            "{path} is neither a store nor a table nor the output of a known tool",
-            "use a .csv, .parquet or .xlsx file; iosonde import -h lists the tools",
-            path=name,
-        )
-    return convert_quantity_columns(convert_decimal_commas(table))
+    return convert_quantity_columns(read_table(name))
 
 
 def table_from_memory(table: Any) -> Table:

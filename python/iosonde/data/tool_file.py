@@ -15,8 +15,7 @@ from iosonde.foreign.removal import locked_scratch_directory
 from iosonde.importers import Text, fio_version, read, understand
 from iosonde.importers.runs import build_runs
 from iosonde.store import Store
-
-from .content import STANDARD_INPUT, TEXT_SUFFIXES, get_suffix, is_pipe, read_content
+from iosonde.tables.content import STANDARD_INPUT, TEXT_SUFFIXES, get_suffix, is_pipe, read_content
 
 _EXPERIMENT = "imported"
 _stores: dict[bytes, Store] = {}  # by the content of the file

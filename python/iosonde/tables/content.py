@@ -17,13 +17,6 @@ from iosonde.foreign.reading import MAX_BYTES, is_descriptor, open_pipe
 STANDARD_INPUT = "-"
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".md", ".rst")
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xls", ".ods")
-_TOOL_HEADERS = (
-    b"ISO date,label,path type,",  # elbencho
-    b"Label,Phase,RuntimeMS,",  # elbencho, live
-    b"access,rank,runtime-with-openclose,",  # IOR, each rank
-    b"access,bw(MiB/s),",  # IOR
-    b"rank,items,rate-",  # mdtest, each rank
-)
 _SHEET = re.compile(r"(?P<path>.+\.(?:xlsx|xls|ods))(?:#(?P<sheet>.+))?", re.IGNORECASE)
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
@@ -43,16 +36,6 @@ def get_suffix(name: str) -> str:
 def is_pipe(name: str) -> bool:
     """Return whether it is standard input, or another open file of this process: a shell's ``<(command)``."""
     return name == STANDARD_INPUT or is_descriptor(Path(name))
-
-
-def may_be_tool_output(name: str) -> bool:
-    """Return whether importers, which are not loaded yet, are to look at the file: not at tables of other programs."""
-    if (suffix := get_suffix(name)) not in TABLE_SUFFIXES:
-        return is_pipe(name) or Path(name).is_file()
-    if suffix != ".csv" or not Path(name).is_file():
-        return False
-    with Path(name).open("rb") as file:
-        return file.read(64).startswith(_TOOL_HEADERS)
 
 
 def read_content(name: str) -> bytes:

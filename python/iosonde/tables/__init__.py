@@ -1,0 +1,1 @@
+"""Tables in files as people have them: cells and units, no meaning of columns."""
