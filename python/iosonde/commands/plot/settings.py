@@ -141,9 +141,10 @@ def _plot_group(
         _build_panels(measurements, levels, places, most) if levels else (_build_operation_panels(measurements), 0, [])
     )
     settings = [cell.by for measurement in measurements for cell, _ in measurement.points]
+    names = tuple(measurement.name for measurement in measurements)
     return SettingsPlot(
         _format_title(measurements, levels, places),
-        levels[places.x] if levels else _build_operation_levels(measurements),
+        levels[places.x] if levels else FactorLevels("", "", "", NAMES, names, names),
         levels.get(places.color),
         tuple(panels),
         across,
@@ -340,11 +341,6 @@ def _build_operation_panels(measurements: Sequence[_Measured]) -> list[SettingsP
         SettingsPanel(metric if len(kinds) > 1 else "", "", metric, unit, f"{metric}|{unit}", tuple(points))
         for (metric, unit), points in kinds.items()
     ]
-
-
-def _build_operation_levels(measurements: Sequence[_Measured]) -> FactorLevels:
-    names: tuple[Cell, ...] = tuple(measurement.name for measurement in measurements)
-    return FactorLevels("", "", "", NAMES, names, tuple(map(str, names)))
 
 
 # Words

@@ -92,7 +92,8 @@ def _describe_sizes(runs: Sequence[StoredRun], clock: str) -> str:
         return f"{clock}." if clock else ""
     return (
         f"{clock}; large files {format_size(sizes['large_file_size'])} in {format_size(sizes['transfer_size'])} "
-        f"transfers, small files {format_size(sizes['small_file_size'])}; cache before reads: {_describe_cache(runs)}."
+        f"transfers, small files {format_size(sizes['small_file_size'])}; cache before reads: "
+        f"{' or '.join(sorted({str(run.factors.get('client_cache') or 'unknown') for run in runs}))}."
     )
 
 
@@ -107,10 +108,6 @@ def _describe_score(overview: Overview) -> str:
         for row in shown
     ]
     return f"The score is {join_names(texts)}." if texts else ""
-
-
-def _describe_cache(runs: Sequence[StoredRun]) -> str:
-    return " or ".join(sorted({str(run.factors.get("client_cache") or "unknown") for run in runs}))
 
 
 def get_target(runs: Sequence[StoredRun], otherwise: str) -> str:

@@ -33,7 +33,11 @@ class VerdictLine:
 
 def build_verdict_lines(page: Page) -> list[VerdictLine]:
     """Return a line per effect, those that differ first, each response's best setting with its first effect."""
-    best = {verdict.response: verdict for verdict in page.verdicts if _is_better(verdict)}
+    best = {
+        verdict.response: verdict
+        for verdict in page.verdicts
+        if verdict.question == _BEST and verdict.state is VerdictState.DIFFERENT
+    }
     every = [verdict for verdict in page.verdicts if verdict.question == _EFFECT]
     parts = {
         (whole.response, whole.subject): [part for part in every if _is_part(part, whole)]
@@ -47,7 +51,7 @@ def build_verdict_lines(page: Page) -> list[VerdictLine]:
         key=lambda verdict: (
             _ORDER.index(verdict.state),
             places.get(verdict.response, len(places)),
-            -_get_share(verdict),
+            -((verdict.estimate and verdict.estimate.value) or 0.0),
         )
     )
     return [
@@ -63,15 +67,11 @@ def _group_alike(effects: Sequence[Verdict]) -> list[list[Verdict]]:
         lines
         for (state, *_), some in groups.items()
         for lines in (
-            [sorted(some, key=_get_limit, reverse=True)]
+            [sorted(some, key=lambda verdict: (verdict.estimate and verdict.estimate.high) or 0.0, reverse=True)]
             if state is not VerdictState.DIFFERENT and len(some) > _MOST_ALIKE
             else [[verdict] for verdict in some]
         )
     ]
-
-
-def _get_limit(verdict: Verdict) -> float:
-    return 0.0 if verdict.estimate is None else verdict.estimate.high or 0.0
 
 
 def _is_part(verdict: Verdict, whole: Verdict) -> bool:
@@ -91,10 +91,6 @@ def _join_untested(verdicts: Sequence[Verdict]) -> list[Verdict]:
     ]
 
 
-def _is_better(verdict: Verdict) -> bool:
-    return verdict.question == _BEST and verdict.state is VerdictState.DIFFERENT
-
-
 def _build_line(alike: Sequence[Verdict], best: Verdict | None, page: Page, parts: Sequence[Verdict]) -> VerdictLine:
     verdict = alike[0]
     title, unit = page.responses.get(verdict.response, (verdict.response.replace("_", " "), ""))
@@ -109,10 +105,6 @@ def _build_line(alike: Sequence[Verdict], best: Verdict | None, page: Page, part
         texts.append(f"best {format_value(best.estimate, unit)} at {best.claim}")
     texts += [DOUBTS[code] for code in verdict.doubts if code in DOUBTS]
     return VerdictLine(str(verdict.state), title, "; ".join(texts))
-
-
-def _get_share(verdict: Verdict) -> float:
-    return 0.0 if verdict.estimate is None else verdict.estimate.value or 0.0
 
 
 def _join_factors(factors: Sequence[str]) -> str:
@@ -142,12 +134,10 @@ def _describe_interaction(verdict: Verdict) -> str:
     return f"{depends}{_describe_share(verdict).replace(': ', ': together ', 1)}"
 
 
-def _describe_difference(verdict: Verdict, names: str) -> str:
-    return f"{names} matter{'' if len(verdict.subject) > 1 else 's'}{_describe_share(verdict)}"
-
-
 _WORDS: dict[VerdictState, Callable[[Verdict, str], str]] = {
-    VerdictState.DIFFERENT: _describe_difference,
+    VerdictState.DIFFERENT: lambda verdict, names: (
+        f"{names} matter{'' if len(verdict.subject) > 1 else 's'}{_describe_share(verdict)}"
+    ),
     VerdictState.EQUAL: lambda verdict, names: f"negligible effect of {names}{_describe_limit(verdict)}",
     VerdictState.INCONCLUSIVE: lambda verdict, names: f"no significant effect of {names}{_describe_limit(verdict)}",
     VerdictState.NOT_TESTED: lambda verdict, names: f"effect of {names}{_describe_share(verdict)}",
