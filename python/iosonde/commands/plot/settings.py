@@ -93,7 +93,7 @@ def plot_responses(
     )
     plots, measurements = list[SettingsPlot](), list[_Measured]()
     for group in groups.values():
-        levels = _collect_factor_levels([response for response, _ in group], roles.factors)
+        levels = _collect_factor_levels([response for response, _ in group], roles.factors, len(groups) > 1)
         settings = [cell.by for _, response_cells in group for cell in response_cells]
         places = lay_out_factors(levels, settings, roles, fits.hues, fits.shades)
         measured = [
@@ -200,9 +200,11 @@ def _list_applicable_factors(response: Response, roles: PlotRoles) -> frozenset[
     )
 
 
-def _collect_factor_levels(responses: Sequence[Response], role_names: Sequence[str]) -> dict[str, FactorLevels]:
+def _collect_factor_levels(
+    responses: Sequence[Response], role_names: Sequence[str], is_mixed: bool
+) -> dict[str, FactorLevels]:
     """Return the levels of each factor over all responses, in one order; single-level factors only if they have a role
-    by name, or stand alone."""
+    by name, or stand alone. ``is_mixed``: in an archive, a factor that varies in no response belongs to their names."""
     names = dict.fromkeys(name for response in responses for name in response.names)
     levels_by_name = {
         name: collect_factor_levels([response.rows.column(name) for response in responses if name in response.names])
@@ -211,7 +213,12 @@ def _collect_factor_levels(responses: Sequence[Response], role_names: Sequence[s
     return {
         name: factor_levels
         for name, factor_levels in levels_by_name.items()
-        if len(factor_levels) > 1 or len(levels_by_name) == 1 or name in role_names
+        if name in role_names
+        or (len(levels_by_name) == 1 and not is_mixed)
+        or (
+            len(factor_levels) > 1
+            and not (is_mixed and all(len(response.rows.column(name).codes()[1]) < 2 for response in responses))
+        )
     }
 
 

@@ -44,7 +44,13 @@ def build_verdict_lines(page: Page) -> list[VerdictLine]:
         for whole in every
         if len(whole.subject) > 1
     }
-    implied = [part for some in parts.values() for part in some if part.state is not VerdictState.DIFFERENT]
+    wholes = {(whole.response, whole.subject) for whole in every if whole.state is VerdictState.DIFFERENT}
+    implied = [
+        part
+        for key, some in parts.items()
+        for part in some
+        if part.state is not VerdictState.DIFFERENT or (key in wholes and _TOGETHER in part.doubts)
+    ]
     effects = _join_untested([verdict for verdict in every if not any(verdict is part for part in implied)])
     places = {response: place for place, response in enumerate(page.responses)}
     effects.sort(
@@ -101,6 +107,11 @@ def _build_line(alike: Sequence[Verdict], best: Verdict | None, page: Page, part
     else:
         texts = [_WORDS[verdict.state](verdict, _join_factors(verdict.subject))]
         texts += ["they change together and cannot be separated"] if is_inseparable else []
+        texts += [
+            f"{_join_factors(part.subject)} explains {format_percent_estimate(part.estimate)} beyond the others"
+            for part in parts
+            if verdict.state is part.state is VerdictState.DIFFERENT and part.estimate and _TOGETHER in part.doubts
+        ]
     if best is not None and best.estimate is not None:
         texts.append(f"best {format_value(best.estimate, unit)} at {best.claim}")
     texts += [DOUBTS[code] for code in verdict.doubts if code in DOUBTS]
