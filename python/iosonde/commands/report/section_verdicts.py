@@ -40,16 +40,16 @@ def build_verdict_lines(page: Page) -> list[VerdictLine]:
     }
     every = [verdict for verdict in page.verdicts if verdict.question == _EFFECT]
     parts = {
-        (whole.response, whole.subject): [part for part in every if _is_part(part, whole)]
-        for whole in every
-        if len(whole.subject) > 1
+        (block.response, block.subject): [part for part in every if _is_part(part, block)]
+        for block in every
+        if len(block.subject) > 1
     }
-    wholes = {(whole.response, whole.subject) for whole in every if whole.state is VerdictState.DIFFERENT}
+    different_blocks = {(block.response, block.subject) for block in every if block.state is VerdictState.DIFFERENT}
     implied = [
         part
         for key, some in parts.items()
         for part in some
-        if part.state is not VerdictState.DIFFERENT or (key in wholes and _TOGETHER in part.doubts)
+        if part.state is not VerdictState.DIFFERENT or (key in different_blocks and _TOGETHER in part.doubts)
     ]
     effects = _join_untested([verdict for verdict in every if not any(verdict is part for part in implied)])
     places = {response: place for place, response in enumerate(page.responses)}
@@ -80,9 +80,9 @@ def _group_alike(effects: Sequence[Verdict]) -> list[list[Verdict]]:
     ]
 
 
-def _is_part(verdict: Verdict, whole: Verdict) -> bool:
+def _is_part(verdict: Verdict, block: Verdict) -> bool:
     """Return whether it is the verdict on one of several factors, which matter together or cannot be separated."""
-    return verdict.response == whole.response and set(verdict.subject) < set(whole.subject)
+    return verdict.response == block.response and set(verdict.subject) < set(block.subject)
 
 
 def _join_untested(verdicts: Sequence[Verdict]) -> list[Verdict]:
