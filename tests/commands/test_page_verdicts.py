@@ -79,6 +79,13 @@ def test_factors_that_cannot_be_separated_are_one_line_that_says_so():
     assert "matter" in line.text and "separated" in line.text and "depends" not in line.text
 
 
+def test_what_one_of_them_explains_alone_is_in_the_same_line():
+    block = replace(effect(VerdictState.DIFFERENT), subject=("device", "pool"))
+    alone = effect(VerdictState.DIFFERENT, "device", 0.2, doubts=("goes-together",))
+    (line,) = build_verdict_lines(page_of(block, alone))
+    assert "50 %" in line.text and "device explains 20 %" in line.text
+
+
 def test_what_is_not_significant_says_how_much_it_may_be():
     for state in (VerdictState.INCONCLUSIVE, VerdictState.EQUAL):
         (line,) = build_verdict_lines(page_of(effect(state, share=0.01)))

@@ -104,7 +104,7 @@ def _collect_stated(every: Sequence[Response], selection: Collection[str]) -> It
     for operation, pairs in latencies.items():
         by_latency = group_by_key(pairs)
         names = [name for name in by_latency if name.replace("_", " ") in selection]
-        for name in names or [min(by_latency, key=_get_preference)]:
+        for name in names or [min(by_latency, key=[*_PREFERRED, *by_latency].index)]:
             first = by_latency[name][0][0]
             sample = _PercentileSample(first.rows)
             for response, percent in by_latency[name]:
@@ -112,10 +112,6 @@ def _collect_stated(every: Sequence[Response], selection: Collection[str]) -> It
                     _add_percentile(sample, at, percent, value)
             if sample.at:
                 yield _build_response(operation, name.replace("_", " "), sample, first)
-
-
-def _get_preference(latency: str) -> int:
-    return _PREFERRED.index(latency) if latency in _PREFERRED else len(_PREFERRED)
 
 
 def _add_percentile(sample: _PercentileSample, at: int, percent: float, seconds: float) -> None:

@@ -93,7 +93,7 @@ def plot_responses(
     )
     plots, measurements = list[SettingsPlot](), list[_Measured]()
     for group in groups.values():
-        levels = _collect_factor_levels([response for response, _ in group], roles.factors)
+        levels = _collect_factor_levels([response for response, _ in group], roles.factors, len(groups) > 1)
         settings = [cell.by for _, response_cells in group for cell in response_cells]
         places = lay_out_factors(levels, settings, roles, fits.hues, fits.shades)
         measured = [
@@ -141,9 +141,10 @@ def _plot_group(
         _build_panels(measurements, levels, places, most) if levels else (_build_operation_panels(measurements), 0, [])
     )
     settings = [cell.by for measurement in measurements for cell, _ in measurement.points]
+    names = tuple(measurement.name for measurement in measurements)
     return SettingsPlot(
         _format_title(measurements, levels, places),
-        levels[places.x] if levels else _build_operation_levels(measurements),
+        levels[places.x] if levels else FactorLevels("", "", "", NAMES, names, names),
         levels.get(places.color),
         tuple(panels),
         across,
@@ -199,9 +200,11 @@ def _list_applicable_factors(response: Response, roles: PlotRoles) -> frozenset[
     )
 
 
-def _collect_factor_levels(responses: Sequence[Response], role_names: Sequence[str]) -> dict[str, FactorLevels]:
+def _collect_factor_levels(
+    responses: Sequence[Response], role_names: Sequence[str], is_mixed: bool
+) -> dict[str, FactorLevels]:
     """Return the levels of each factor over all responses, in one order; single-level factors only if they have a role
-    by name, or stand alone."""
+    by name, or stand alone. ``is_mixed``: in an archive, a factor that varies in no response belongs to their names."""
     names = dict.fromkeys(name for response in responses for name in response.names)
     levels_by_name = {
         name: collect_factor_levels([response.rows.column(name) for response in responses if name in response.names])
@@ -210,7 +213,12 @@ def _collect_factor_levels(responses: Sequence[Response], role_names: Sequence[s
     return {
         name: factor_levels
         for name, factor_levels in levels_by_name.items()
-        if len(factor_levels) > 1 or len(levels_by_name) == 1 or name in role_names
+        if name in role_names
+        or (len(levels_by_name) == 1 and not is_mixed)
+        or (
+            len(factor_levels) > 1
+            and not (is_mixed and all(len(response.rows.column(name).codes()[1]) < 2 for response in responses))
+        )
     }
 
 
@@ -340,11 +348,6 @@ def _build_operation_panels(measurements: Sequence[_Measured]) -> list[SettingsP
         SettingsPanel(metric if len(kinds) > 1 else "", "", metric, unit, f"{metric}|{unit}", tuple(points))
         for (metric, unit), points in kinds.items()
     ]
-
-
-def _build_operation_levels(measurements: Sequence[_Measured]) -> FactorLevels:
-    names: tuple[Cell, ...] = tuple(measurement.name for measurement in measurements)
-    return FactorLevels("", "", "", NAMES, names, tuple(map(str, names)))
 
 
 # Words

@@ -187,17 +187,20 @@ def build_summaries(
         )
         for key in titles or rows_by_key
         if key in rows_by_key
-        for by in [_list_applicable(rows_by_key[key], overview)]
+        for by in [_list_applicable(rows_by_key[key], overview.by, list(rows_by_key.values()))]
     )
 
 
-def _list_applicable(rows: Sequence[OverviewRow], overview: Overview) -> tuple[str, ...]:
-    """Return the columns without those that only the rows of other responses have: settings of another tool."""
-    levels = {name: {row.by.get(name) for row in overview.rows} for name in overview.by}
+def _list_applicable(
+    rows: Sequence[OverviewRow], by: Sequence[str], responses: Sequence[Sequence[OverviewRow]]
+) -> tuple[str, ...]:
+    """Return the columns of one of the ``responses``. Where a column has no level in all rows of one, as the setting of
+    another tool, those remain that this one has, and that vary within one."""
+    levels = {name: [{row.by.get(name) for row in some} for some in responses] for name in by}
+    if not any(some == {None} for sets in levels.values() for some in sets):
+        return tuple(by)
     return tuple(
-        name
-        for name in overview.by
-        if None not in levels[name] or (len(levels[name]) > 2 and any(row.by.get(name) is not None for row in rows))
+        name for name in by if max(map(len, levels[name])) > 1 and any(row.by.get(name) is not None for row in rows)
     )
 
 

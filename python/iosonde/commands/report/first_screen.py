@@ -92,25 +92,21 @@ def _describe_sizes(runs: Sequence[StoredRun], clock: str) -> str:
         return f"{clock}." if clock else ""
     return (
         f"{clock}; large files {format_size(sizes['large_file_size'])} in {format_size(sizes['transfer_size'])} "
-        f"transfers, small files {format_size(sizes['small_file_size'])}; cache before reads: {_describe_cache(runs)}."
+        f"transfers, small files {format_size(sizes['small_file_size'])}; cache before reads: "
+        f"{' or '.join(sorted({str(run.factors.get('client_cache') or 'unknown') for run in runs}))}."
     )
 
 
 def _describe_score(overview: Overview) -> str:
     """Return the score of a benchmark that has one, per setting, as its users read it first."""
     rows = [row for row in overview.rows if row.metric == SCORE_TOTAL and row.mean.value is not None]
-    shown = drop_constant_levels(rows, rows) if rows else []
-    if len(shown) > _MOST_LEVELS:
-        shown = sorted(shown, key=lambda row: row.mean.value or 0.0)[:: len(shown) - 1]
+    rows = drop_constant_levels(rows, rows) if rows else []
+    if len(rows) > _MOST_LEVELS:
+        rows = sorted(rows, key=lambda row: row.mean.value or 0.0)[:: len(rows) - 1]
     texts = [
-        f"{format_estimate(row.mean, row.unit)}{' at ' + row.setting(overview.units) if row.by else ''}"
-        for row in shown
+        f"{format_estimate(row.mean, row.unit)}{' at ' + row.setting(overview.units) if row.by else ''}" for row in rows
     ]
     return f"The score is {join_names(texts)}." if texts else ""
-
-
-def _describe_cache(runs: Sequence[StoredRun]) -> str:
-    return " or ".join(sorted({str(run.factors.get("client_cache") or "unknown") for run in runs}))
 
 
 def get_target(runs: Sequence[StoredRun], otherwise: str) -> str:

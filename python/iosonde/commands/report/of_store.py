@@ -197,7 +197,12 @@ def tabulate_trials(runs: Sequence[StoredRun], overview: Overview, axis: Axis) -
     rows: list[tuple[Value, ...]] = [
         (
             run.id,
-            *(_format_run_level(run, name, overview, axis) for name in by),
+            *(
+                axis.size(run.factors)
+                if name == axis.factor
+                else format_level(run.level(name), overview.units.get(name, ""))
+                for name in by
+            ),
             run.factors.get("repetition"),
             run.started_at,
             run.document["seconds"],
@@ -211,10 +216,4 @@ def tabulate_trials(runs: Sequence[StoredRun], overview: Overview, axis: Axis) -
         "In the order in which they were made." if rows else "The store holds no trials.",
         tuple(columns[at] for at in positions),
         tuple(tuple(row[at] for at in positions) for row in rows),
-    )
-
-
-def _format_run_level(run: StoredRun, name: str, overview: Overview, axis: Axis) -> Value:
-    return (
-        axis.size(run.factors) if name == axis.factor else format_level(run.level(name), overview.units.get(name, ""))
     )

@@ -79,27 +79,20 @@ def answer_questions(
 
 def _answer_question(question: DeclaredQuestion, opened: Open, how: ResponseQuery, name: str) -> AnsweredQuestion:
     constant: tuple[str, ...] = ()
+    answer, missing = None, ""
     try:
         source = opened(question.where)
         question, constant = _drop_constant_factors(question, source)
         answer = _ASK[question.kind](source, replace(how, response=question.metric, on=(), metric=()), question)
     except IosondeError as error:
         template = "{reason} ({hint})" if error.hint else "{reason}"
-        return AnsweredQuestion(
-            question.text,
-            question.kind,
-            shlex.join(question.command(name)),
-            None,
-            Message(error.code, template, **{**error.values, "reason": error.message, "hint": error.hint}),
-            question.published,
-            constant,
-        )
+        missing = Message(error.code, template, **{**error.values, "reason": error.message, "hint": error.hint})
     return AnsweredQuestion(
         question.text,
         question.kind,
         shlex.join(question.command(name)),
         answer,
-        "",
+        missing,
         question.published,
         constant,
         str(question.words.get("columns", "")) if isinstance(answer, Summary) else "",

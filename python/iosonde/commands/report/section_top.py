@@ -153,15 +153,12 @@ def count_unfolded_tables(tables: Sequence[TopTable]) -> int:
 def _group_by_unit(every: Sequence[ResponseSummary]) -> list[list[ResponseSummary]]:
     """Group the responses by unit: a score, which rates everything below it, is the first."""
     groups = group_by_key((_SCORE if _is_score(response) else response.unit, response) for response in every)
-    return [groups[unit] for unit in sorted(groups, key=_get_unit_sort_key)]
+    order = [*_UNITS, *groups]
+    return [groups[unit] for unit in sorted(groups, key=order.index)]
 
 
 def _is_score(response: ResponseSummary) -> bool:
     return not response.unit and response.title.startswith(_SCORE)
-
-
-def _get_unit_sort_key(unit: str) -> int:
-    return list(_UNITS).index(unit) if unit in _UNITS else len(_UNITS)
 
 
 def _build_tables(groups: Sequence[Sequence[ResponseSummary]], place: int | None, page: Page) -> list[TopTable]:
@@ -182,13 +179,23 @@ def _build_group_table(group: Sequence[ResponseSummary], place: int | None, fram
     is_alone = bool(rest) and len(group) == 1
     lines = _list_lines(frame.cells, place)
     rows = [row for response in group for row in _build_rows(response, lines, place, is_alone, frame)]
-    columns, scaling = [_format_single_column_heading(page)], ""
+    counts = page.node_counts()
+    columns, scaling = [format_count(counts[-1], page.axis) if counts else "mean"], ""
     if place is not None:
         texts = {row.setting[place]: row.levels[place] for row in frame.cells}
         columns = [_format_column_heading(by[place], texts[key[place]], page) for key in lines[0]]
-        scaling = _describe_scaling(by[place], columns, page)
-    heads = rest if is_alone else ("metric", *rest) if rest else ()
-    return _build_table((_format_title(group, is_alone, page), heads, columns, scaling), rows, frame)
+        if _is_axis(by[place], page) and any(row.scaling for row in rows):
+            scaling = f"Efficiency: throughput per {page.axis} at {columns[-1]}, against {columns[0]}"
+    return TopTable(
+        _format_title(group, is_alone, page),
+        rest if is_alone else ("metric", *rest) if rest else (),
+        tuple(columns),
+        tuple(rows),
+        frame.axis.ticks(frame.unit) if frame.axis else (),
+        bool(frame.axis and frame.axis.logarithmic),
+        format_spread([row.mean.n for row in frame.cells], [row.cv for row in frame.cells]),
+        scaling,
+    )
 
 
 def _format_title(group: Sequence[ResponseSummary], is_alone: bool, page: Page) -> str:
@@ -243,34 +250,6 @@ def _format_column_heading(factor: str, level: str, page: Page) -> str:
     return format_count(int(level), page.axis) if _is_axis(factor, page) and level.isdigit() else f"{factor}={level}"
 
 
-def _format_single_column_heading(page: Page) -> str:
-    """Return the heading of the only column, if nothing varied."""
-    counts = page.node_counts()
-    return format_count(counts[-1], page.axis) if counts else "mean"
-
-
-def _describe_scaling(factor: str, heads: Sequence[str], page: Page) -> str:
-    return (
-        f"Efficiency: throughput per {page.axis} at {heads[-1]}, against {heads[0]}" if _is_axis(factor, page) else ""
-    )
-
-
-def _build_table(
-    labels: tuple[str, tuple[str, ...], Sequence[str], str], rows: Sequence[TopRow], frame: _Frame
-) -> TopTable:
-    title, heads, columns, scaling = labels
-    return TopTable(
-        title,
-        heads,
-        tuple(columns),
-        tuple(rows),
-        frame.axis.ticks(frame.unit) if frame.axis else (),
-        bool(frame.axis and frame.axis.logarithmic),
-        format_spread([row.mean.n for row in frame.cells], [row.cv for row in frame.cells]),
-        scaling if any(row.scaling for row in rows) else "",
-    )
-
-
 def _build_row(
     heads: tuple[str, ...], scale: tuple[float, str], cells: Sequence[SummaryRow | None], frame: _Frame
 ) -> TopRow:
@@ -286,14 +265,17 @@ def _build_row(
         ]
     )
     scaling = None if efficiency is None else Number(*format_estimate_parts(efficiency, 0.01), efficiency.value)
-    return TopRow(heads, scale[1], tuple(_build_number(cell, scale[0]) for cell in cells), scaling, tuple(marks))
-
-
-def _build_number(cell: SummaryRow | None, divisor: float) -> Number:
-    return (
-        Number("", "not measured", None)
-        if cell is None
-        else Number(*format_estimate_parts(cell.mean, divisor), cell.mean.value)
+    return TopRow(
+        heads,
+        scale[1],
+        tuple(
+            Number("", "not measured", None)
+            if cell is None
+            else Number(*format_estimate_parts(cell.mean, scale[0]), cell.mean.value)
+            for cell in cells
+        ),
+        scaling,
+        tuple(marks),
     )
 
 

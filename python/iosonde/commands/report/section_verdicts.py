@@ -33,21 +33,31 @@ class VerdictLine:
 
 def build_verdict_lines(page: Page) -> list[VerdictLine]:
     """Return a line per effect, those that differ first, each response's best setting with its first effect."""
-    best = {verdict.response: verdict for verdict in page.verdicts if _is_better(verdict)}
+    best = {
+        verdict.response: verdict
+        for verdict in page.verdicts
+        if verdict.question == _BEST and verdict.state is VerdictState.DIFFERENT
+    }
     every = [verdict for verdict in page.verdicts if verdict.question == _EFFECT]
     parts = {
-        (whole.response, whole.subject): [part for part in every if _is_part(part, whole)]
-        for whole in every
-        if len(whole.subject) > 1
+        (block.response, block.subject): [part for part in every if _is_part(part, block)]
+        for block in every
+        if len(block.subject) > 1
     }
-    implied = [part for some in parts.values() for part in some if part.state is not VerdictState.DIFFERENT]
+    different_blocks = {(block.response, block.subject) for block in every if block.state is VerdictState.DIFFERENT}
+    implied = [
+        part
+        for key, some in parts.items()
+        for part in some
+        if part.state is not VerdictState.DIFFERENT or (key in different_blocks and _TOGETHER in part.doubts)
+    ]
     effects = _join_untested([verdict for verdict in every if not any(verdict is part for part in implied)])
     places = {response: place for place, response in enumerate(page.responses)}
     effects.sort(
         key=lambda verdict: (
             _ORDER.index(verdict.state),
             places.get(verdict.response, len(places)),
-            -_get_share(verdict),
+            -((verdict.estimate and verdict.estimate.value) or 0.0),
         )
     )
     return [
@@ -63,20 +73,16 @@ def _group_alike(effects: Sequence[Verdict]) -> list[list[Verdict]]:
         lines
         for (state, *_), some in groups.items()
         for lines in (
-            [sorted(some, key=_get_limit, reverse=True)]
+            [sorted(some, key=lambda verdict: (verdict.estimate and verdict.estimate.high) or 0.0, reverse=True)]
             if state is not VerdictState.DIFFERENT and len(some) > _MOST_ALIKE
             else [[verdict] for verdict in some]
         )
     ]
 
 
-def _get_limit(verdict: Verdict) -> float:
-    return 0.0 if verdict.estimate is None else verdict.estimate.high or 0.0
-
-
-def _is_part(verdict: Verdict, whole: Verdict) -> bool:
+def _is_part(verdict: Verdict, block: Verdict) -> bool:
     """Return whether it is the verdict on one of several factors, which matter together or cannot be separated."""
-    return verdict.response == whole.response and set(verdict.subject) < set(whole.subject)
+    return verdict.response == block.response and set(verdict.subject) < set(block.subject)
 
 
 def _join_untested(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -91,10 +97,6 @@ def _join_untested(verdicts: Sequence[Verdict]) -> list[Verdict]:
     ]
 
 
-def _is_better(verdict: Verdict) -> bool:
-    return verdict.question == _BEST and verdict.state is VerdictState.DIFFERENT
-
-
 def _build_line(alike: Sequence[Verdict], best: Verdict | None, page: Page, parts: Sequence[Verdict]) -> VerdictLine:
     verdict = alike[0]
     title, unit = page.responses.get(verdict.response, (verdict.response.replace("_", " "), ""))
@@ -105,14 +107,15 @@ def _build_line(alike: Sequence[Verdict], best: Verdict | None, page: Page, part
     else:
         texts = [_WORDS[verdict.state](verdict, _join_factors(verdict.subject))]
         texts += ["they change together and cannot be separated"] if is_inseparable else []
+        texts += [
+            f"{_join_factors(part.subject)} explains {format_percent_estimate(part.estimate)} beyond the others"
+            for part in parts
+            if verdict.state is part.state is VerdictState.DIFFERENT and part.estimate and _TOGETHER in part.doubts
+        ]
     if best is not None and best.estimate is not None:
         texts.append(f"best {format_value(best.estimate, unit)} at {best.claim}")
     texts += [DOUBTS[code] for code in verdict.doubts if code in DOUBTS]
     return VerdictLine(str(verdict.state), title, "; ".join(texts))
-
-
-def _get_share(verdict: Verdict) -> float:
-    return 0.0 if verdict.estimate is None else verdict.estimate.value or 0.0
 
 
 def _join_factors(factors: Sequence[str]) -> str:
@@ -142,12 +145,10 @@ def _describe_interaction(verdict: Verdict) -> str:
     return f"{depends}{_describe_share(verdict).replace(': ', ': together ', 1)}"
 
 
-def _describe_difference(verdict: Verdict, names: str) -> str:
-    return f"{names} matter{'' if len(verdict.subject) > 1 else 's'}{_describe_share(verdict)}"
-
-
 _WORDS: dict[VerdictState, Callable[[Verdict, str], str]] = {
-    VerdictState.DIFFERENT: _describe_difference,
+    VerdictState.DIFFERENT: lambda verdict, names: (
+        f"{names} matter{'' if len(verdict.subject) > 1 else 's'}{_describe_share(verdict)}"
+    ),
     VerdictState.EQUAL: lambda verdict, names: f"negligible effect of {names}{_describe_limit(verdict)}",
     VerdictState.INCONCLUSIVE: lambda verdict, names: f"no significant effect of {names}{_describe_limit(verdict)}",
     VerdictState.NOT_TESTED: lambda verdict, names: f"effect of {names}{_describe_share(verdict)}",
