@@ -16,7 +16,14 @@ from iosonde.layout.text import format_estimate, format_estimate_parts, paragrap
 from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, OverviewRow
 
 from .answer import Summary
-from .text_cells import check_unit, format_every_cell, format_response_title, format_titled_table, group_by_response
+from .text_cells import (
+    check_unit,
+    format_every_cell,
+    format_response_title,
+    format_titled_table,
+    group_by_response,
+    split_by_columns,
+)
 from .text_faults import format_fault_effects, format_server_calls
 from .text_one_table import format_one_table
 from .text_settings import (
@@ -41,15 +48,13 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
     """
     overview = answer.overview
     check_unit(overview, unit)
-    settings, in_cells = (
-        (_format_wide(answer, columns, unit), [])
-        if columns
-        else (([], overview.rows) if every else _format_settings(answer, unit))
-    )
-    each = [] if settings else format_every_cell(answer, unit)
+    if columns:
+        table_lines, with_median = _format_wide(answer, columns, unit), list[OverviewRow]()
+    else:
+        table_lines, with_median = _format_parts(answer, every, unit)
     yield from wrapped(_format_header(answer))
     for content, text_lines in (
-        (overview.rows, _limit_to_screen(settings or each, every or bool(columns))),
+        (overview.rows, _limit_to_screen(table_lines, every or bool(columns))),
         (answer.spread, _limit_to_screen(_format_spread(answer), every)),
         (overview.latency and not columns, _limit_to_screen(_format_latency(overview), every)),
         (answer.faults, format_fault_effects(answer.faults)),
@@ -58,10 +63,10 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
     ):
         if content:
             yield from ["", *text_lines]
-    if not settings:
+    if len(with_median) == len(overview.rows):
         yield from _format_harmonic(overview)
-    with_median = set(map(id, in_cells))
-    warnings = (w for row in overview.rows for w in (row.warnings if id(row) in with_median else row.mean.warnings))
+    shown = set(map(id, with_median))
+    warnings = (w for row in overview.rows for w in (row.warnings if id(row) in shown else row.mean.warnings))
     notes = list(dict.fromkeys([*overview.warnings, *warnings]))
     if notes or overview.findings:
         yield ""
@@ -80,6 +85,16 @@ def _format_header(answer: Summary) -> str:
         f"{100 * overview.level:g} % intervals over {within}{count} "
         f"{overview.counted}{'s' if counts != [1] else ''} a cell"
     )
+
+
+def _format_parts(answer: Summary, every: bool, unit: str | None) -> tuple[list[str], list[OverviewRow]]:
+    """Return (the tables of all parts of the answer, the rows that stand on lines of their own)."""
+    text_lines, with_median = list[str](), list[OverviewRow]()
+    for part in split_by_columns(answer):
+        tables, in_cells = ([], part.overview.rows) if every else _format_settings(part, unit)
+        text_lines += [*([""] if text_lines else []), *(tables or format_every_cell(part, unit))]
+        with_median += in_cells
+    return text_lines, with_median
 
 
 def _format_settings(answer: Summary, unit: str | None) -> tuple[list[str], Sequence[OverviewRow]]:

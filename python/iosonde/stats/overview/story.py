@@ -7,13 +7,13 @@ responses are one family, whichever of them are shown.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.estimate_text import format_estimate
 from iosonde.core.grouping import group_by_key
-from iosonde.core.level_text import format_setting
 from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric
 from iosonde.core.types import Better
@@ -130,7 +130,34 @@ def _is_lower_better(rows: Sequence[OverviewRow]) -> bool:
 def _estimate_family_effects(cells: Sequence[TrialCell], level: float, background: StoryBackground) -> ResponseEffects:
     if background.untested and cells:
         return ResponseEffects(tuple(cells[0].by), untested=background.untested)
-    return estimate_cell_effects(cells, level, background.together)
+    return estimate_cell_effects(select_complete_cells(cells), level, background.together)
+
+
+def select_complete_cells(cells: Sequence[TrialCell]) -> list[TrialCell]:
+    """Return the trials at each setting of the factors that most trials have, without trials that lack one of these:
+    what another tool does not know has no effect."""
+    total = sum(cell.values.size for cell in cells)
+    lacking = {name: sum(cell.values.size for cell in cells if cell.by[name] is None) for name in cells[0].by}
+    usual = [name for name, n in lacking.items() if 2 * n <= total] or list(lacking)
+    if not any(lacking.values()) or not (
+        complete := [cell for cell in cells if all(cell.by[name] is not None for name in usual)]
+    ):
+        return list(cells)
+    return [
+        replace(
+            several[0],
+            by=dict(zip(usual, key, strict=True)),
+            values=np.concatenate([cell.values for cell in several]),
+            times=_join_arrays([cell.times for cell in several]),
+            bring_ups=_join_arrays([cell.bring_ups for cell in several]),
+        )
+        for key, several in group_by_key((tuple(cell.by[name] for name in usual), cell) for cell in complete).items()
+    ]
+
+
+def _join_arrays(arrays: Sequence[npt.NDArray[Any] | None]) -> npt.NDArray[Any] | None:
+    present = [array for array in arrays if array is not None]
+    return np.concatenate(present) if present and len(present) == len(arrays) else None
 
 
 def _check_story(
@@ -247,7 +274,7 @@ def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
         return f"{text}, but all values are beyond the hardware limit (S127)"
     first = story.impossible[0]
     more = f" and {len(story.impossible) - 1} more" if len(story.impossible) > 1 else ""
-    beyond = f"{format_estimate(first.mean, first.unit)} at {format_setting(first.by, units)}{more}"
+    beyond = f"{format_estimate(first.mean, first.unit)} at {first.setting(units)}{more}"
     return f"{text}, without {beyond}: beyond the hardware limit (S127)"
 
 

@@ -14,10 +14,8 @@ from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from ..assumptions import AssumptionCheck, doubtful, holds, judge
 from ..regression.effect_types import CheckedClaim, ResponseEffects, list_effect_claims
 from ..regression.in_turn import check_drift
+from .cells import select_stated_levels
 from .uneven_missing import check_uneven_missing
-
-_FEW = 4  # with more factors, those without a level are omitted from a name
-
 
 @dataclass(frozen=True)
 class OverviewRow:
@@ -45,8 +43,8 @@ class OverviewRow:
         return ", ".join(part for part in (self.operation, self.setting(units)) if part)
 
     def setting(self, units: Mapping[str, str]) -> str:
-        """Return the setting: ``nodes=2, transfer_size=4 KiB``; with many factors only those with a level."""
-        by = {name: level for name, level in self.by.items() if level is not None or len(self.by) <= _FEW}
+        """Return the setting: ``nodes=2, transfer_size=4 KiB``; only stated levels."""
+        by = select_stated_levels(self.by, self.operation)
         return format_setting(by, units) if by or not self.by else "(missing)"
 
     def to_json(self) -> dict[str, Any]:
