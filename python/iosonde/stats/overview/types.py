@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from iosonde.core.column_units import format_column_title
-from iosonde.core.headlines import format_metric
+from iosonde.core.headlines import SPEEDS, format_metric
 from iosonde.core.level_text import format_setting
 from iosonde.core.table import Cell as Level
 from iosonde.core.types import Estimate, Finding
@@ -16,6 +16,20 @@ from ..regression.effect_types import CheckedClaim, ResponseEffects, list_effect
 from ..regression.in_turn import check_drift
 from .cells import select_stated_levels
 from .uneven_missing import check_uneven_missing
+_DECADES = 100.0  # ratio of means from which logarithms are advised
+
+
+def span_decades(means: Sequence[float]) -> bool:
+    """Return whether these means of settings differ by two decades or more, so that the largest alone make the
+    variation."""
+    return len(means) > 1 and min(means) > 0 and max(means) >= _DECADES * min(means)
+
+
+def name_kind(operation: str, metric: str) -> str:
+    """Return the name of a metric as a query takes it: of a run's speeds the kind."""
+    kind = metric.split("_")[0]
+    return kind if operation and kind in SPEEDS else metric
+
 
 @dataclass(frozen=True)
 class OverviewRow:
@@ -126,10 +140,11 @@ class Efficiency:
 
 @dataclass(frozen=True)
 class ResponseStory:
-    """A response whose settings differ: its ``effects``, and its ``best`` and ``worst`` possible setting.
+    """A response whose settings differ: its ``effects``, and the ``best`` and ``worst`` possible levels of the factors
+    with a significant effect, over all levels of the others; if none has one, the best and worst setting.
     ``impossible``: settings with values beyond the hardware limit (S127). ``missing``: the setting that lacks more
-    values than the others. ``checks``: of the assumptions about its trials. ``claimed``: the best levels of the factors
-    with a significant effect, over all levels of the others; None if these are all factors or none."""
+    values than the others. ``checks``: of the assumptions about its trials. ``means``: of the first and last setting.
+    ``has_logarithms``: all values are positive."""
 
     operation: str
     metric: str
@@ -140,7 +155,13 @@ class ResponseStory:
     missing: str = ""
     checks: tuple[AssumptionCheck, ...] = ()
     metrics: tuple[str, ...] = ()  # of its operation
-    claimed: OverviewRow | None = None
+    means: tuple[float, ...] = ()
+    has_logarithms: bool = False
+
+    @property
+    def spans_decades(self) -> bool:
+        """Return whether its settings span decades, and logarithms can be taken."""
+        return self.has_logarithms and span_decades(self.means)
 
     @property
     def title(self) -> str:
@@ -178,8 +199,7 @@ class ResponseStory:
         state = VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
         if self.effects.untested:
             state = VerdictState.NOT_TESTED
-        best = self.claimed or self.best
-        return UncheckedClaim("best", self.response, (), state, claim=best.setting(units), estimate=best.mean)
+        return UncheckedClaim("best", self.response, (), state, claim=self.best.setting(units), estimate=self.best.mean)
 
     @property
     def _best_checks(self) -> tuple[AssumptionCheck, ...]:
