@@ -431,7 +431,7 @@ def test_a_family_of_noise_is_called_an_effect_in_5_percent_of_tables_also_with_
 
 
 def build_story(title: str, factors: str = "ab", untested: str = "", repeated: bool = True) -> Any:
-    effects = SimpleNamespace(untested=untested, repeated=repeated)
+    effects = SimpleNamespace(untested=untested, repeated=repeated, factors=tuple(factors))
     return SimpleNamespace(title=title, effects=effects, best=SimpleNamespace(by=dict.fromkeys(factors)))
 
 

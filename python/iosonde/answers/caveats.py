@@ -23,8 +23,7 @@ def list_caveats(response: Response) -> list[str]:
 def list_confounded(response: Response) -> list[tuple[str, str]]:
     """Return the pairs of factors of a response that always change together. Settings that its tool lacks, or has once,
     are no pair."""
-    columns = response.rows.columns
-    return [pair for pair in response.confounded if all(len(columns[name].levels) > 1 for name in pair)]
+    return [pair for pair in response.confounded if all(len(response.rows.columns[name].levels) > 1 for name in pair)]
 
 
 def build_confounded_warning(name: str, twin: str) -> Message:
@@ -42,7 +41,11 @@ def warn_confounded(pairs: Sequence[tuple[str, str]], where: str = "") -> list[M
         f"{join_names(names)} {verb}{'' if len(names) > 1 else 's'} with {twin}{where}"
         for twin, names in names_by_twin.items()
     ]
-    values = {"groups": "; ".join(clauses), "factor": ", ".join(name for name, _ in pairs), "twin": ", ".join(names_by_twin)}
+    values = {
+        "groups": "; ".join(clauses),
+        "factor": ", ".join(name for name, _ in pairs),
+        "twin": ", ".join(names_by_twin),
+    }
     template = "{groups}: nothing here tells them apart"
     return [Message("confounded-in-cells" if where else "confounded", template, **values)]
 

@@ -19,6 +19,7 @@ _MOST_NAMES = 3
 _MORE = {
     "parts": "; {parts} of a trial",
     "averaged": "; {averaged}",
+    "repetitions": "; {repetitions} left out (repetition)",
     "excluded": "; {excluded} left out (measured)",
     "facts": "; {facts} left out (facts)",
     "constants": "; {constants} left out (constant)",
@@ -74,6 +75,7 @@ def build_assumption_warning(
         "factors": ", ".join(factors),
         "averaged": averaged,
         "parts": f"{', '.join(parts)} {'is part' if len(parts) == 1 else 'are parts'}" if parts else "",
+        "repetitions": "" if averaged else _join_some(column_roles.select(ColumnRole.REPETITION)),
         "excluded": ", ".join(column_roles.others),
         "facts": _join_some([name for name in column_roles.remarks if name not in column_roles.stated]),
         "constants": _join_some([name for name in column_roles.select(ColumnRole.CONSTANT) if name not in filtered]),

@@ -144,9 +144,7 @@ def _rank_responses(
             )
             rest = rest.without_drift_sentences()  # those of a ranking are in its effects
             ranking = _rank_response(response, effects.get(response.title), explicit, query.level, how)
-            ranking = add_other_columns(ranking, rest)
-            more_shares = _describe_logarithms(response, ranking, query.level)
-            rankings.append(replace(ranking, sentence=f"{ranking.sentence} {more_shares}".strip()))
+            rankings.append(add_other_columns(ranking, rest))
             more.append(rest)
         except DataError as error:
             if query.response or len(candidates) == 1:
@@ -201,25 +199,24 @@ def _rank_response(
             *_collect_warnings(response),
             *unsaid,
             *warn_single_trials(response, names, _SHARES),
+            *_describe_logarithms(response, names, level),
             *ranking.warnings,
         ),
     )
 
 
-def _describe_logarithms(response: Response, ranking: Ranking, level: float) -> str:
-    """Return the shares of the variation of the logarithms, of a response whose settings span decades; else ''."""
-    cells = build_complete_cells(response, [name for name in ranking.effects.factors if name in response.rows.columns])
+def _describe_logarithms(response: Response, names: Sequence[str], level: float) -> list[str]:
+    """Return the shares of the variation of the logarithms, of a response whose settings span decades."""
+    cells = build_complete_cells(response, names)
     is_positive = all(np.all(cell.values > 0) for cell in cells)
     if response.transform or not is_positive or not span_decades([float(cell.values.mean()) for cell in cells]):
-        return ""
+        return []
     logarithms = [replace(cell, values=np.log(cell.values), log_base=math.e) for cell in cells]
     effects = correct_effects([estimate_cell_effects(logarithms, level)])[0].significant
-    return Message(
-        "take-logarithms",
-        "Its means span decades; of the variation of logarithms {shares} ({spell.response:'log({name})'}).",
-        shares=", ".join(f"{effect.name} is {effect.text}" for effect in effects) or "no factor is significant",
-        name=name_kind(response.operation, response.metric.name if response.operation else response.title),
-    )
+    template = "means span decades: of the variation of logarithms {shares} ({spell.response:'log({name})'})"
+    shares = ", ".join(f"{effect.name} is {effect.text}" for effect in effects) or "no share is significant"
+    name = name_kind(response.operation, response.metric.name if response.operation else response.title)
+    return [Message("take-logarithms", template, shares=shares, name=name)]
 
 
 def _collect_warnings(response: Response) -> list[str]:

@@ -64,7 +64,7 @@ def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
     headlines = _list_headlines(table, roles.responses, roles.settings)
 
     def build_overview(by: Sequence[str]) -> Overview:
-        background = build_story_background(rows, besides, by, trials.are_parts)
+        background = build_story_background(rows, besides, by, trials.are_parts, roles.responses)
         return overview.build_overview_from_table(rows, roles.responses, by, level, headlines, background)
 
     survey = build_overview(cells)

@@ -246,7 +246,8 @@ def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) 
         trials = average_trials(table, names, [table.column(name).name for name in by])
     table = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
     others = _list_other_columns(source, names, by)
-    background = build_story_background(table, others, by, trials.are_parts)
+    measured = () if source.knows_factors else list_columns_in(table, names)
+    background = build_story_background(table, others, by, trials.are_parts, measured)
     headlines = [response.title for response in family]
     return overview.build_overview_from_table(table, names, by, query.level, headlines, background)
 

@@ -37,6 +37,7 @@ from .text_settings import (
 _SHARE = 0.2
 _SAME_MEAN = 0.01  # relative distance from the mean below which a harmonic mean is not shown
 _MOST_HARMONIC = 4
+_MOST_EFFICIENCIES = 12
 _SCREEN = 45  # lines of the table, beyond which --all is needed
 
 
@@ -59,7 +60,7 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
         (overview.latency and not columns, _limit_to_screen(_format_latency(overview), every)),
         (answer.faults, format_fault_effects(answer.faults)),
         (answer.calls, format_server_calls(answer.calls)),
-        (overview.efficiency, _format_efficiency(overview.efficiency, overview.units)),
+        (overview.efficiency, _format_efficiency(overview.efficiency, overview.units, every)),
     ):
         if content:
             yield from ["", *text_lines]
@@ -232,9 +233,14 @@ def _select_dominant_calls(latency: Sequence[OverviewLatency]) -> list[OverviewL
     return [item for item in latency if spent[item.operation, item.kind] >= _SHARE * totals[item.operation]]
 
 
-def _format_efficiency(items: Sequence[Efficiency], units: Mapping[str, str]) -> Iterator[str]:
+def _format_efficiency(items: Sequence[Efficiency], units: Mapping[str, str], every: bool) -> Iterator[str]:
+    """Format a line per efficiency; of many only if ``every`` is asked for, as the last sentences sum them up."""
     base, factor = items[0].base, items[0].factor
-    yield f"efficiency against {base:g} {factor.removesuffix('s') if base == 1 else factor} (1 is linear)"
+    title = f"efficiency against {base:g} {factor.removesuffix('s') if base == 1 else factor} (1 is linear)"
+    if len(items) > _MOST_EFFICIENCIES and not every:
+        yield f"{title}: {len(items)} rows with {spell.all}"
+        return
+    yield title
     rest = list(dict.fromkeys(name for item in items for name in item.by))
     metrics = group_by_key(dict.fromkeys((item.operation, item.metric) for item in items))
     several = any(len(own) > 1 for own in metrics.values())

@@ -9,10 +9,9 @@ from iosonde.core.column_units import format_column_title, unit_to_bytes_per_s
 from iosonde.core.errors import InputError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import format_metric
-from iosonde.core.level_text import format_levels, format_setting
+from iosonde.core.level_text import format_levels
 from iosonde.core.units import choose_human_scale, format_percent
 from iosonde.layout.text import break_lines, escape, format_estimate_parts, get_columns, table, width, wrapped
-from iosonde.stats.overview.cells import select_stated_levels
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .answer import Summary
@@ -181,10 +180,7 @@ def _format_groups(text_rows: Sequence[_TextRow], overview: Overview, above: Seq
     grid: list[list[str]] = []
     titles = {}
     for group in _group_rows(text_rows, above):
-        row = group[0].row
-        setting = format_setting(
-            select_stated_levels({name: row.by.get(name) for name in above}, row.operation), overview.units
-        )
+        setting = group[0].row.setting(overview.units, above, "")
         titles[len(grid)] = f"{group[0].title}: {setting}" if setting else group[0].title
         grid += [
             [*(text_row.levels[name] for name in factors_inline), *(text for _, text in text_row.numbers)]

@@ -252,8 +252,9 @@ def _warn_links(ranking: Ranking, design: Design) -> Iterator[str]:
         more = f" and {len(others) - _MOST_LINKS} more pairs" if len(others) > _MOST_LINKS else ""
         yield Message(
             "correlated-factors",
-            "{pairs} were not varied independently (strength up to {strength:.2f}): S1 of one "
-            "includes effects of the other; the Shapley effects divide them",
+            "{pairs} were not varied independently (strength "
+            + ("up to " if len(others) > 1 else "")
+            + "{strength:.2f}): S1 of one includes effects of the other; the Shapley effects divide them",
             pairs="; ".join(pairs) + more,
             strength=max(link.strength for link in others),
         )

@@ -22,6 +22,7 @@ from iosonde.core.types import Estimate, Experiment
 
 from .. import checks
 from ..assumptions import AssumptionCheck
+from ..assumptions.covariates import list_covariate_warnings
 from ..estimate.percentiles import PERCENTILES, TrialPercentiles, estimate_over_trials
 from ..estimate.scaling import estimate_efficiencies
 from ..estimate.stopping import estimate_stein_interval
@@ -83,7 +84,7 @@ def build_overview_from_table(
     """Build the overview of a plain table: every response in every group of the columns ``by``. ``headlines``:
     responses of the family of tests, shown or not. ``background``: what else is known. Raises DataError."""
     cells = [cell for cell in group_into_cells(table, responses, by) if cell.values.size]
-    warnings = list(table.warnings)
+    warnings = [*table.warnings, *list_covariate_warnings(background.besides if background else ())]
     for response in responses:
         absent = list_missing_values(table, response)
         if absent:

@@ -104,7 +104,9 @@ def _find_extremes(rows: Sequence[OverviewRow], effects: ResponseEffects) -> tup
     if any(effect.is_joint for effect in effects.significant):  # it is of all settings
         return extremes
     names = [name for effect in effects.significant for name in effect.factors if name in rows[0].by]
-    while turned := [name for name in names if _group_by_mean(rows, [name])[0][0].by[name] != _best_level(rows, names, name)]:
+    while turned := [
+        name for name in names if _group_by_mean(rows, [name])[0][0].by[name] != _best_level(rows, names, name)
+    ]:
         names.remove(turned[-1])  # the weakest
     if not names or len(names) == len(rows[0].by):
         return extremes
@@ -261,7 +263,14 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
     reasons = [f"{title}: {text}." for title, texts in unclaimed.items() for text in texts]
     explained = [story for story in response_stories if story.is_biased or unclaimed[story.title]]
     open_ = [story for story in response_stories if not story.is_significant and story not in explained]
-    return (*texts, *more, *reasons[:_MOST], *missing[:_MOST], *_describe_unsure(open_), *_advise_logarithms(response_stories))
+    return (
+        *texts,
+        *more,
+        *reasons[:_MOST],
+        *missing[:_MOST],
+        *_describe_unsure(open_),
+        *_advise_logarithms(response_stories),
+    )
 
 
 def _advise_logarithms(response_stories: Sequence[ResponseStory]) -> Iterator[Message]:

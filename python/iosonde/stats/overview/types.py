@@ -16,6 +16,7 @@ from ..regression.effect_types import CheckedClaim, ResponseEffects, list_effect
 from ..regression.in_turn import check_drift
 from .cells import select_stated_levels
 from .uneven_missing import check_uneven_missing
+
 _DECADES = 100.0  # ratio of means from which logarithms are advised
 
 
@@ -56,10 +57,12 @@ class OverviewRow:
         """Return a name: ``write, nodes=2, transfer_size=4 KiB``; as ``setting``."""
         return ", ".join(part for part in (self.operation, self.setting(units)) if part)
 
-    def setting(self, units: Mapping[str, str]) -> str:
-        """Return the setting: ``nodes=2, transfer_size=4 KiB``; only stated levels."""
-        by = select_stated_levels(self.by, self.operation)
-        return format_setting(by, units) if by or not self.by else "(missing)"
+    def setting(self, units: Mapping[str, str], names: Sequence[str] | None = None, unstated: str = "(missing)") -> str:
+        """Return the setting of the factors ``names``, by default of all: ``nodes=2, transfer_size=4 KiB``; only stated
+        levels, and ``unstated`` without any."""
+        by = {name: self.by.get(name) for name in (self.by if names is None else names)}
+        levels = select_stated_levels(by, self.operation)
+        return format_setting(levels, units) if levels or not by else unstated
 
     def to_json(self) -> dict[str, Any]:
         """Return the flat form: one key per number."""

@@ -274,8 +274,9 @@ def describe_minor_effects(effects: ResponseEffects) -> list[str]:
     texts = []
     if minor:
         names = join_names([effect.name for effect in minor])
-        verb = "hardly matter" if len(minor) > 1 or minor[0].is_block else HARDLY_MATTERS
-        texts.append(f"{names} {verb} (at most {format_percent(max(effect.explained.high or 0.0 for effect in minor))})")
+        texts.append(
+            f"{HARDLY_MATTERS}: {names} (at most {format_percent(max(e.explained.high or 0.0 for e in minor))})"
+        )
     if effects.shared >= MINOR_SHARE and effects.significant:
         texts.append(f"{format_percent(effects.shared)} is shared: it belongs to no single factor")
     return texts
