@@ -16,7 +16,7 @@ from iosonde.stats.overview import story
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.overview import build_overview_row
 from iosonde.stats.overview.probed_limits import ProbedLimits
-from iosonde.stats.overview.story import StoryBackground, build_stories, describe_stories, estimate_cell_effects
+from iosonde.stats.overview.story import Background, build_stories, describe_stories, estimate_cell_effects
 from iosonde.stats.overview.types import judge_stories
 from iosonde.stats.regression.anova import compute_anova
 from iosonde.stats.regression.effect_types import FactorEffect, correct_effects
@@ -27,7 +27,7 @@ NOT_TESTED, NOT_SEPARABLE = "not tested", "not separable"
 
 def tell(found: list[TrialCell], **background: Any):
     rows = [build_overview_row(cell, 0.95) for cell in found]
-    return build_stories(rows, found, 0.95, StoryBackground(besides=holds("varies-besides"), **background))
+    return build_stories(rows, found, 0.95, Background(besides=holds("varies-besides"), **background))
 
 
 def cells(rng, effect=(0.0, 0.0), repeats=4, noise=0.05) -> list[TrialCell]:

@@ -17,7 +17,7 @@ from iosonde.stats.assumptions.cells import check_cells
 from iosonde.stats.assumptions.covariates import check_covariates, list_covariate_warnings
 from iosonde.stats.assumptions.order import check_drifts, check_turns
 from iosonde.stats.assumptions.units import check_units
-from iosonde.stats.overview.story import StoryBackground
+from iosonde.stats.overview.story import Background
 from iosonde.stats.overview.uneven_missing import check_uneven_missing, describe_uneven_missing
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.held import (
@@ -221,9 +221,9 @@ def build_besides(rows: Table, names: Sequence[str], columns: Sequence[str], lev
     return Besides(rest, twins, level=level, rows=holds(VARIES_BESIDES, GOES_TOGETHER))
 
 
-def build_story_background(
+def build_background(
     rows: Table, names: Sequence[str], columns: Sequence[str], are_parts: bool = False, measured: Sequence[str] = ()
-) -> StoryBackground:
+) -> Background:
     """Return what the columns ``names`` say about the effects of ``columns``: those that vary inside the settings are a
     doubt, those that always change with one of these are in one block with it, those from which one of these follows
     cannot be separated from it; and for a table what its numbers besides the ``measured`` columns say."""
@@ -234,7 +234,7 @@ def build_story_background(
     turns = () if are_parts else check_turns(rows, columns)
     covariates = check_table_covariates(rows, measured, columns, names) if measured else ()
     checks = (*replace(besides, twins=(), terms=terms).checks, *turns, *covariates)
-    return StoryBackground(together=together, untested=SINGLE_RANKS if are_parts else "", besides=checks)
+    return Background(together=together, untested=SINGLE_RANKS if are_parts else "", besides=checks)
 
 
 def _are_twins(rows: Table, a: str, b: str) -> bool:

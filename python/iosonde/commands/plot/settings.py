@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from iosonde.answers.besides import build_story_background
+from iosonde.answers.besides import build_background
 from iosonde.answers.caveats import list_caveats
 from iosonde.answers.trials import build_response_cells, find_impossible_cells, select_headline_responses
 from iosonde.commands.report.axis import title as operation_title
@@ -144,7 +144,7 @@ def _build_stories(
     others = list_other_varying(source, first, first.names)
     measured = () if source.knows_factors else list_measured_columns(first)
     are_parts = any(each.are_parts for each in responses)
-    background = build_story_background(first.rows, others, first.names, are_parts, measured)
+    background = build_background(first.rows, others, first.names, are_parts, measured)
     background = replace(
         background,
         headline_cells=[cell for response in family for cell in build_response_cells(response)],

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.answers.answer import Answer, build_level_columns
-from iosonde.answers.besides import build_story_background
+from iosonde.answers.besides import build_background
 from iosonde.answers.operations import compute_run_percentiles
 from iosonde.answers.tools import find_own_clock, list_tool_clocks
 from iosonde.answers.trials import (
     add_computed_columns,
     build_measured_cells,
     build_response_cells,
+    find_impossible_cells,
     select_headline_responses,
 )
 from iosonde.commands.survey.stored import SEE_PAGE, are_surveys
@@ -30,7 +31,7 @@ from iosonde.data.subsamples import AVERAGED, TrialRows, average_trials
 from iosonde.data.varying import list_columns_in, list_other_settings
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
-from iosonde.stats.overview import hardware, overview
+from iosonde.stats.overview import overview
 from iosonde.stats.overview.calls import PhaseCalls, estimate_phase_calls
 from iosonde.stats.overview.spread import Spread, compute_spread
 from iosonde.stats.overview.types import Overview, OverviewRow
@@ -198,16 +199,16 @@ def build_store_overview(source: Source, query: ResponseQuery, percentiles: Late
     speeds = {cell.operation for cell in trials.cells if is_rate(cell.unit)}
     if query.response and (speeds or all(cell.metric.startswith(NETWORK) for cell in trials.cells)):
         percentiles = _select_speeds(percentiles, speeds)
-    probes = hardware.select_complete_probes(source.probes)
-    background = overview.StoreBackground(
-        source.trial_runs,
-        source.experiments,
-        probes,
-        percentiles,
-        count_pilot_trials(source),
-        source.units(),
-        extra_cells,
-        build_story_background(trials.rows, _list_pooled_factors(source, trials.by), trials.by).besides,
+    background = replace(
+        build_background(trials.rows, _list_pooled_factors(source, trials.by), trials.by),
+        headline_cells=extra_cells,
+        impossible=find_impossible_cells(source, trials.cells, query.level),
+        together=trials.together,
+        runs=source.trial_runs,
+        experiments=source.experiments,
+        latencies=percentiles,
+        pilot=count_pilot_trials(source),
+        units=source.units(),
     )
     return overview.build_overview_from_store(trials, query.level, background)
 
@@ -237,7 +238,7 @@ def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) 
     """Summarise columns as they are; computed ones under their own name. Rows of single ranks only if requested."""
     by = source.apart(by)
     if source.knows_factors and RANK in (*by, *(column for column, _, _ in source.where)):
-        background = build_story_background(source.table, _list_other_columns(source, query.response, by), by)
+        background = build_background(source.table, _list_other_columns(source, query.response, by), by)
         return overview.build_overview_from_table(source.table, query.response, by, query.level, (), background)
     table, names = add_computed_columns(source, source.run_rows, query, by)
     family = select_headline_responses(source, query, by) if source.has_response_columns else []
@@ -247,7 +248,7 @@ def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) 
     table = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
     others = _list_other_columns(source, names, by)
     measured = () if source.knows_factors else list_columns_in(table, names)
-    background = build_story_background(table, others, by, trials.are_parts, measured)
+    background = build_background(table, others, by, trials.are_parts, measured)
     headlines = [response.title for response in family]
     return overview.build_overview_from_table(table, names, by, query.level, headlines, background)
 

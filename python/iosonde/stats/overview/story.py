@@ -5,7 +5,7 @@ responses are one family, whichever of them are shown.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -16,13 +16,15 @@ from iosonde.core.estimate_text import format_estimate
 from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric, get_lowest_mean
-from iosonde.core.types import Better
+from iosonde.core.stored import StoredRun
+from iosonde.core.types import Better, Experiment
 from iosonde.core.units import choose_human_scale, format_percent
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
 
 from ..assumptions import AssumptionCheck, fails, holds
 from ..assumptions.cells import check_cells, measure_worth
+from ..estimate.percentiles import TrialPercentiles
 from ..estimate.summarise import estimate_mean
 from ..regression.effect_types import (
     FactorEffect,
@@ -45,12 +47,17 @@ _MIN_SHARE = 0.05  # smallest reported share without a test
 
 
 @dataclass(frozen=True)
-class StoryBackground:
-    """What is known of the trials besides their cells. ``headline_cells``: cells of the headline responses, which
-    belong to the family of tests whether shown or not. ``impossible``: cells beyond the hardware limit, None if no
-    limit is set. ``together``: factor → the columns that always change with it. ``missing``: response → the setting
-    that lacks more values than the others. ``untested``: why nothing can be tested, as where rows are single ranks.
-    ``besides``: the checks of columns that are no factors."""
+class Background:
+    """What is known of trials besides their cells. ``headline_cells``: of the headline responses, which belong to the
+    family of tests whether shown or not. ``impossible``: cells beyond the hardware limit, None if no limit is set.
+    ``together``: factor → the columns that always change with it. ``missing``: response → the setting that lacks more
+    values than the others. ``untested``: why nothing can be tested, as where rows are single ranks. ``besides``: the
+    checks of columns that are no factors.
+
+    Of a store also: ``runs``, all trials (incomplete ones become a finding), of the ``experiments``; ``latencies``,
+    percentiles by run id; ``pilot``, the number of trials that fixed the total by Stein's rule, whose interval means
+    then use; ``units`` of the factors that have one.
+    """
 
     headline_cells: Sequence[TrialCell] = ()
     impossible: Sequence[TrialCell] | None = None
@@ -58,14 +65,19 @@ class StoryBackground:
     missing: Mapping[str, str] | None = None
     untested: str = ""
     besides: Sequence[AssumptionCheck] = ()
+    runs: Sequence[StoredRun] = ()
+    experiments: Sequence[Experiment] = ()
+    latencies: Mapping[str, Sequence[TrialPercentiles]] = field(default_factory=dict)
+    pilot: int | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
 
 
 def build_stories(
-    rows: Sequence[OverviewRow], cells: Sequence[TrialCell], level: float, background: StoryBackground | None = None
+    rows: Sequence[OverviewRow], cells: Sequence[TrialCell], level: float, background: Background | None = None
 ) -> tuple[ResponseStory, ...]:
     """Return the stories of responses whose settings differ by more than the number of nodes. ``rows`` are of the
     ``cells``, one each."""
-    background = background or StoryBackground()
+    background = background or Background()
     rows_by_response = {key: list(some) for key, some in groupby(rows, key=lambda row: (row.operation, row.metric))}
     displayed, others = _group_by_response(cells), _group_by_response(background.headline_cells)
     family = {key: _estimate_family_effects(some, level, background) for key, some in (others | displayed).items()}
@@ -143,7 +155,7 @@ def _is_lower_better(rows: Sequence[OverviewRow]) -> bool:
     return build_metric(rows[0].metric, rows[0].unit).better is Better.LOWER
 
 
-def _estimate_family_effects(cells: Sequence[TrialCell], level: float, background: StoryBackground) -> ResponseEffects:
+def _estimate_family_effects(cells: Sequence[TrialCell], level: float, background: Background) -> ResponseEffects:
     if background.untested and cells:
         return ResponseEffects(tuple(cells[0].by), untested=background.untested)
     return estimate_cell_effects(select_complete_cells(cells), level, background.together)
@@ -175,9 +187,7 @@ def _join_arrays(arrays: Sequence[npt.NDArray[Any] | None]) -> npt.NDArray[Any] 
     return np.concatenate(present) if present and len(present) == len(arrays) else None
 
 
-def _check_story(
-    cells: Sequence[TrialCell], background: StoryBackground, is_drifting: bool
-) -> Iterator[AssumptionCheck]:
+def _check_story(cells: Sequence[TrialCell], background: Background, is_drifting: bool) -> Iterator[AssumptionCheck]:
     if background.untested:
         yield fails("subsamples", VerdictState.NOT_TESTED, background.untested)
     yield from check_cells(cells, background.impossible, is_drifting)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from iosonde.core.column_units import format_column_title
+from iosonde.core.column_units import format_column_title, split_unit
 from iosonde.core.headlines import SPEEDS, format_metric
 from iosonde.core.level_text import format_setting
 from iosonde.core.table import Cell as Level
@@ -27,9 +27,11 @@ def span_decades(means: Sequence[float]) -> bool:
 
 
 def name_kind(operation: str, metric: str) -> str:
-    """Return the name of a metric as a query takes it: of a run's speeds the kind."""
+    """Return the name of a metric as a query takes it: of a run's speeds the kind, of a column without its unit."""
+    if not operation:
+        return split_unit(metric)[0]
     kind = metric.split("_")[0]
-    return kind if operation and kind in SPEEDS else metric
+    return kind if kind in SPEEDS else metric
 
 
 @dataclass(frozen=True)
@@ -213,11 +215,12 @@ class ResponseStory:
 
     def _limit_to_best(self, check: AssumptionCheck) -> AssumptionCheck:
         """Return a check for the best setting, which has a check of its own whether it is possible, and was measured in
-        turn if a factor that matters was."""
+        turn, or differs in a covariate, if a factor that matters does."""
         if check.assumption == "impossible" and check.is_doubt:
             return holds("impossible")[0]
         factors = {name for effect in self.effects.significant for name in effect.factors}
-        return replace(check, subject=()) if check.assumption == "order" and check.concerns(factors) else check
+        is_passed_on = check.assumption in ("order", "varies-besides") and check.concerns(factors)
+        return replace(check, subject=()) if is_passed_on else check
 
 
 @dataclass(frozen=True)

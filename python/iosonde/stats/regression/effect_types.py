@@ -90,9 +90,11 @@ class FactorEffect:
 
     @property
     def is_minor(self) -> bool:
-        """Return whether no interval of its share reaches what is worth a word, although it is not significant."""
+        """Return whether it is not significant, and its share is small even at its upper limit. A factor that interacts
+        with others, whose ``difference`` is unknown, may matter all the same."""
         high = self.explained.high
-        return not self.passes_test and self.p is not None and high is not None and high < MINOR_SHARE
+        is_alone = self.p is not None and self.difference is not None
+        return not self.passes_test and is_alone and high is not None and high < MINOR_SHARE
 
     def share_of(self, factor: str) -> Estimate:
         """Return the share of one of its factors: beyond all others if separable, else that of the block."""
