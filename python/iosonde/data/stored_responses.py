@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from iosonde.core.errors import InputError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.metrics import build_metric
 from iosonde.core.problems import find_closest_word
 from iosonde.core.stored import describe_included_incomplete
@@ -123,10 +123,20 @@ def _compute_responses(
         )
     (of,) = response_names
     candidates = list(_iter_responses(source, replace(query, response=() if of == VALUE else (of,))))
+    computed, undefined = list[Response](), list[DataError]()
     for response in candidates:
         columns = {name: response.values if name == of else response.rows.numbers(name) for name in expression.names}
-        title = text if len(candidates) == 1 else text.replace(of, response.title)
-        yield transform_response(response, expression, columns, title, of)
+        title = text if len(candidates) == 1 else re.sub(rf"\b{re.escape(of)}\b", response.title, text)
+        try:
+            computed.append(transform_response(response, expression, columns, title, of))
+        except DataError as error:  # one metric has zeros: the others are of use
+            undefined.append(
+                DataError(error.code, "{title}: {problem}", error.hint, title=title, problem=error.message)
+            )
+    if undefined and not computed:
+        raise undefined[0]
+    for response in computed:
+        yield replace(response, warnings=(*response.warnings, *(error.message for error in undefined)))
 
 
 def _parse_response(

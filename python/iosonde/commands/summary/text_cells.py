@@ -1,6 +1,5 @@
 """A table with a line per cell: its setting, n, mean and median with intervals, cv; a title per response."""
 
-import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, groupby
@@ -10,6 +9,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import format_metric
 from iosonde.core.level_text import format_levels
+from iosonde.core.transforms import is_logarithm
 from iosonde.core.units import choose_human_scale, format_percent
 from iosonde.layout.text import break_lines, escape, format_estimate_parts, get_columns, table, width, wrapped
 from iosonde.stats.overview.types import Overview, OverviewRow
@@ -18,7 +18,6 @@ from .answer import Summary
 
 Response = tuple[tuple[str, str], list[OverviewRow]]
 _SHARING = 2  # least mean number of cells per heading line, if a table with truncated names would fit too
-_LOGARITHM = re.compile(r"log\d*\(")
 _MAX_EXHAUSTIVE = 8  # up to this many columns, all 2^n choices are tried
 
 
@@ -57,7 +56,7 @@ def _list_varying(names: Sequence[str], rows: Sequence[OverviewRow]) -> tuple[st
 
 def format_response_title(operation: str, metric: str, unit: str, answer: Summary) -> str:
     """Return the title: the operation alone if it has one metric, whose clock the header names."""
-    if _LOGARITHM.match(metric):  # its brackets hold no unit
+    if is_logarithm(metric):
         return metric
     if operation in metric and not metric.isidentifier():  # computed, as write/nodes: named by its formula
         return format_column_title(metric, unit)

@@ -17,6 +17,7 @@ from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric, get_lowest_mean
 from iosonde.core.stored import StoredRun
+from iosonde.core.transforms import is_logarithm
 from iosonde.core.types import Better, Experiment
 from iosonde.core.units import choose_human_scale, format_percent
 from iosonde.core.verdict import VerdictState
@@ -102,7 +103,7 @@ def build_stories(
                     tuple(_check_story(displayed[key], background, bool(effects[key].drifting))),
                     tuple(metric for operation, metric in rows_by_response if operation == key[0]),
                     tuple(row.mean.value or 0.0 for row in (ordered[0], ordered[-1])),
-                    all(value > 0 for row in ordered for value in row.values),
+                    not is_logarithm(key[1]) and all(value > 0 for row in ordered for value in row.values),
                 )
             )
     return tuple(response_stories)
@@ -110,24 +111,21 @@ def build_stories(
 
 def _find_extremes(rows: Sequence[OverviewRow], effects: ResponseEffects) -> tuple[OverviewRow, OverviewRow]:
     """Return the best and the worst levels of the factors with a significant effect, with the mean over all levels of
-    the others; the best and worst setting if these are all factors of the ``rows``, or none. A factor whose best level
-    depends on the others is one of these others."""
+    the others; the best and worst setting if these are all factors of the ``rows``, or not the strongest. A factor
+    whose best level depends on the others is one of these others."""
     extremes = rows[0], rows[-1]
     if any(effect.is_joint for effect in effects.significant):  # it is of all settings
         return extremes
     names = [name for effect in effects.significant for name in effect.factors if name in rows[0].by]
-    while turned := [
-        name for name in names if _group_by_mean(rows, [name])[0][0].by[name] != _best_level(rows, names, name)
-    ]:
+    best = _group_by_mean(rows, names)[0][0].by
+    while turned := [name for name in names if _group_by_mean(rows, [name])[0][0].by[name] != best[name]]:
         names.remove(turned[-1])  # the weakest
-    if not names or len(names) == len(rows[0].by):
+        best = _group_by_mean(rows, names)[0][0].by
+    strongest = effects.significant[0].factors if names else ()
+    if len(names) == len(rows[0].by) or not set(names) & set(strongest):
         return extremes
     groups = _group_by_mean(rows, names)
     return _pool_rows(groups[0], names), _pool_rows(groups[-1], names)
-
-
-def _best_level(rows: Sequence[OverviewRow], names: Sequence[str], name: str) -> object:
-    return _group_by_mean(rows, names)[0][0].by[name]
 
 
 def _group_by_mean(rows: Sequence[OverviewRow], names: Sequence[str]) -> list[list[OverviewRow]]:

@@ -8,6 +8,7 @@ from iosonde.core.column_units import format_column_title, split_unit
 from iosonde.core.headlines import SPEEDS, format_metric
 from iosonde.core.level_text import format_setting
 from iosonde.core.table import Cell as Level
+from iosonde.core.transforms import is_logarithm
 from iosonde.core.types import Estimate, Finding
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 
@@ -171,7 +172,9 @@ class ResponseStory:
     @property
     def title(self) -> str:
         """Return the display name."""
-        if not self.operation:
+        if is_logarithm(self.metric):
+            return self.metric
+        if not self.operation or not self.metric.isidentifier():
             return format_column_title(self.metric, "")
         return f"{self.operation} {format_metric(self.metric, self.operation, self.metrics)}"
 
