@@ -24,10 +24,9 @@ from iosonde.core.verdict import Verdict
 from iosonde.core.words import join_names
 from iosonde.data.options import RANK
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import build_assumption_warning, build_responses
-from iosonde.data.roles import guess_roles
+from iosonde.data.responses import build_responses
 from iosonde.data.source import Source
-from iosonde.data.subsamples import AVERAGED, TrialRows, average_trials
+from iosonde.data.subsamples import TrialRows, average_trials
 from iosonde.data.varying import list_columns_in, list_other_settings
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
@@ -94,50 +93,46 @@ def _build_record(row: OverviewRow, more: dict[str, float | None], names: Set[st
     return {**numbers, **build_level_columns(row.by, {*numbers, *names}), **more}
 
 
-def _collect_server_calls(
-    source: Source, query: ResponseQuery, operations: Sequence[str] | None
-) -> tuple[PhaseCalls, ...]:
-    """Return the server calls of the selected operations, by default of all."""
-    phase_calls = estimate_phase_calls(source.runs, query.level)
-    return phase_calls if operations is None else tuple(phase for phase in phase_calls if phase.operation in operations)
-
-
 def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = None) -> Summary:
     """Compute mean, median and spread of every cell; of a store also percentiles, efficiency and findings. ``by``: the
     columns of the cells; by default a store's known factors, or a table's columns that look set and vary. Raises
     InputError, DataError."""
-    columns = [name for name in query.response if name in source.table.columns]
-    if not columns and not source.has_response_columns:
-        cell_overview = build_store_overview(
-            source, replace(query, on=tuple(by or ())), compute_run_percentiles(source, query.level)
-        )
-        faults = compute_fault_effects(source, cell_overview.by, query.level)
-        if are_surveys(source.runs):
-            cell_overview = replace(cell_overview, warnings=(*cell_overview.warnings, SEE_PAGE))
-        operations = [row.operation for row in cell_overview.rows] if query.response else None
-        return Summary(
-            cell_overview,
-            find_own_clock(source, query),
-            list_tool_clocks(source, query),
-            faults,
-            _collect_server_calls(source, query, operations),
-        )
-    if query.response:
-        source.require_single_kind(by or ())  # n counts trials: a run has a row for each of its results
-        assumed = select_cell_columns(source, query) if by is None and source.has_response_columns else ()
-        cell_overview = _summarise_columns(source, query, by or assumed)
-        if assumed:
-            column_roles = guess_roles(source.table, list_columns_in(source.table, query.response))
-            averaged = [note for note in cell_overview.warnings if getattr(note, "code", "") == AVERAGED]
-            assumption = build_assumption_warning(source, column_roles, query.response, assumed, "".join(averaged))
-            cell_overview = replace(cell_overview, warnings=_join_warnings(cell_overview.warnings, [assumption]))
-        return Summary(cell_overview) if source.knows_factors else _add_pooled_factors(source, cell_overview, query)
+    if not source.has_response_columns:
+        is_column = any(name in source.table.columns for name in query.response)
+        return _summarise_column(source, query, by or ()) if is_column else _summarise_store(source, query, by or ())
     candidates = build_responses(source, replace(query, on=tuple(by or ())))
-    titles, names = tuple(response.title for response in candidates), by or candidates[0].names
-    table = _summarise_columns(source, replace(query, response=titles), names)
+    query = replace(query, response=query.response or tuple(response.title for response in candidates))
+    is_assumed = by is None
+    table = _summarise_columns(source, query, candidates[0].names if is_assumed else by or ())
     messages = [text for response in candidates for text in response.warnings]
     table = replace(table, warnings=_join_warnings(table.warnings, messages))
-    return _add_pooled_factors(source, table, replace(query, response=titles))
+    return _add_pooled_factors(source, table, query)
+
+
+def _summarise_column(source: Source, query: ResponseQuery, by: Sequence[str]) -> Summary:
+    """Summarise columns of the runs of a store, of which n counts one row each."""
+    source.require_single_kind(by)
+    return Summary(_summarise_columns(source, query, by))
+
+
+def _summarise_store(source: Source, query: ResponseQuery, by: Sequence[str]) -> Summary:
+    cell_overview = build_store_overview(
+        source, replace(query, on=tuple(by)), compute_run_percentiles(source, query.level)
+    )
+    if are_surveys(source.runs):
+        cell_overview = replace(cell_overview, warnings=(*cell_overview.warnings, SEE_PAGE))
+    shown = {row.operation for row in cell_overview.rows} if query.response else None
+    return Summary(
+        cell_overview,
+        find_own_clock(source, query),
+        list_tool_clocks(source, query),
+        compute_fault_effects(source, cell_overview.by, query.level),
+        tuple(
+            calls
+            for calls in estimate_phase_calls(source.runs, query.level)
+            if shown is None or calls.operation in shown
+        ),
+    )
 
 
 def _join_warnings(warnings: Sequence[str], assumptions: Sequence[str]) -> tuple[str, ...]:
@@ -173,11 +168,6 @@ def add_pooled_warning(cell_overview: Overview, names: Sequence[str]) -> Overvie
     return replace(
         cell_overview, sentence=f"{cell_overview.sentence} {text}", closing=f"{cell_overview.closing} {text}".strip()
     )
-
-
-def select_cell_columns(source: Source, query: ResponseQuery) -> tuple[str, ...]:
-    """Return the default columns of a table's cells."""
-    return list_other_settings(source.table, list_columns_in(source.table, query.response))
 
 
 def add_spread(answer: Summary) -> Summary:
