@@ -88,7 +88,7 @@ def test_every_point_is_the_mean_of_its_own_trials(grid):
             values = columns.numbers("write")[rows]
             assert point.mean == estimate_mean(values, 0.95).within(low=0.0) and point.trials == tuple(values)
     best, worst, matters = made.sentences[0].partition("worst")
-    assert best.startswith("write: ") and " 21" in best and "size=" in best and "clients=2, fs=xfs" in best
+    assert best.startswith("write: ") and " 210" in best and "size=" not in best and "clients=2, fs=xfs" in best
     assert worst and "clients" in matters and "clients=2" not in matters
 
 

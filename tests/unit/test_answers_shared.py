@@ -28,6 +28,7 @@ from iosonde.answers.besides import (
 from iosonde.answers.caveats import (
     format_some_texts,
     list_caveats,
+    warn_confounded,
     warn_confounded_cells,
     warn_logarithms,
 )
@@ -240,19 +241,29 @@ def build_response(**more) -> Any:
 
 
 def test_the_caveats_of_a_response():
-    response = build_response(warnings=["plain"], within_run=True, confounded=[("a", "b")])
+    pairs = build_table({"a": [1, 2], "b": [3, 4], "c": [5, 5]})
+    response = build_response(warnings=["plain"], within_run=True, rows=pairs, confounded=[("a", "b"), ("c", "b")])
     caveats = list_caveats(response)
     assert codes(caveats) == ["", "within-run", "confounded"] and has_message(
         caveats, "confounded", factor="a", twin="b"
     )
     assert list_caveats(build_response()) == []
-    rows = build_table({"nodes": [1, 1, 2, 2], "ranks": [1, 1, 2, 2], "fs": list("aabb")})
-    cells = warn_confounded_cells(
-        build_response(rows=rows, confounded=[("nodes", "ranks"), ("ranks", "fs"), ("fs", "nodes")])
+    rows = build_table(
+        {"nodes": [1, 1, 2, 2], "ranks": [1, 1, 2, 2], "fs": list("aabb"), "tool": [None, None, "x", "x"]}
     )
+    confounded = [("nodes", "ranks"), ("ranks", "fs"), ("fs", "nodes"), ("tool", "nodes")]
+    cells = warn_confounded_cells(2 * [build_response(rows=rows, confounded=confounded)])
     assert codes(cells) == ["confounded-in-cells"] and has_message(
         cells, "confounded-in-cells", factor="fs", twin="nodes"
     )
+
+
+def test_confounded_factors_are_one_note_that_names_the_groups():
+    (note,) = warn_confounded([("a", "x"), ("b", "x"), ("c", "y"), ("a", "x")], " here")
+    assert note.code == "confounded-in-cells" and str(note).startswith(
+        "a and b change with x here; c changes with y here:"
+    )
+    assert warn_confounded([]) == []
 
 
 @pytest.mark.parametrize(("transform", "is_warned"), [("log10", True), ("", False), ("sqrt", False)])

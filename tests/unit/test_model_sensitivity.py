@@ -259,7 +259,7 @@ def test_factors_that_always_change_together_are_named():
     made = rank_factors(data_of(x, a + np.random.default_rng(0).normal(size=len(a))), 0.95)
     assert (made.links[0].first, made.links[0].second) == ("f0", "f1")
     warning = with_code(made.warnings, "inseparable-factors")
-    assert_problem(warning, "inseparable-factors", first="f0", second="f1")
+    assert_problem(warning, "inseparable-factors", groups="f0 and f1")
     effects = by_name(made)
     assert effects["f0"].shapley.value == pytest.approx(effects["f1"].shapley.value, abs=1e-6)
 

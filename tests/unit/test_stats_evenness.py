@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from iosonde.stats.overview import evenness as module
-from iosonde.stats.overview.evenness import compare_with_random_placement, list_placement_places
+from iosonde.stats.estimate import evenness as module
+from iosonde.stats.estimate.evenness import compare_with_random_placement, list_placement_places
 
 ABCD = ("a", "b", "c", "d")
 

@@ -59,7 +59,7 @@ def test_a_row_has_one_key_for_each_number():
 
 def test_a_row_of_many_factors_is_named_by_those_with_a_level():
     few = {"a": 1, "b": None, "c": 2, "d": 65536}
-    assert row(few).name({"d": "bytes"}).count("=") == 4
+    assert row(few, operation="").name({"d": "bytes"}).count("=") == 4 and row(few).name({}).count("=") == 3
     assert row(few | {"e": 5}).name({"d": "bytes"}) == "read, a=1, c=2, d=64 KiB, e=5"
     assert row(few | {"e": 5}, operation="").name({}).startswith("a=1") and row().name({}) == "read"
 

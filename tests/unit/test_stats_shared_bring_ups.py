@@ -7,7 +7,7 @@ import pytest
 
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import build_table
-from iosonde.stats.overview.shared_bring_ups import (
+from iosonde.stats.estimate.shared_bring_ups import (
     _find_constant,
     average_by_bring_up,
     group_means_by_bring_up,

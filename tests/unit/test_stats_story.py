@@ -1,6 +1,7 @@
 """The sentence of best, worst and what matters: its shares against analysis of variance, its p values by simulation."""
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -16,10 +17,16 @@ from iosonde.stats.overview import story
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.overview import build_overview_row
 from iosonde.stats.overview.probed_limits import ProbedLimits
-from iosonde.stats.overview.story import StoryBackground, build_stories, describe_stories, estimate_cell_effects
+from iosonde.stats.overview.story import Background, build_stories, describe_stories, estimate_cell_effects
 from iosonde.stats.overview.types import judge_stories
 from iosonde.stats.regression.anova import compute_anova
-from iosonde.stats.regression.effect_types import FactorEffect, correct_effects
+from iosonde.stats.regression.effect_types import (
+    HARDLY_MATTERS,
+    FactorEffect,
+    correct_effects,
+    describe_minor_effects,
+    list_effect_claims,
+)
 from messages import assert_problem, codes
 
 NOT_TESTED, NOT_SEPARABLE = "not tested", "not separable"
@@ -27,7 +34,7 @@ NOT_TESTED, NOT_SEPARABLE = "not tested", "not separable"
 
 def tell(found: list[TrialCell], **background: Any):
     rows = [build_overview_row(cell, 0.95) for cell in found]
-    return build_stories(rows, found, 0.95, StoryBackground(besides=holds("varies-besides"), **background))
+    return build_stories(rows, found, 0.95, Background(besides=holds("varies-besides"), **background))
 
 
 def cells(rng, effect=(0.0, 0.0), repeats=4, noise=0.05) -> list[TrialCell]:
@@ -431,7 +438,7 @@ def test_a_family_of_noise_is_called_an_effect_in_5_percent_of_tables_also_with_
 
 
 def build_story(title: str, factors: str = "ab", untested: str = "", repeated: bool = True) -> Any:
-    effects = SimpleNamespace(untested=untested, repeated=repeated)
+    effects = SimpleNamespace(untested=untested, repeated=repeated, factors=tuple(factors))
     return SimpleNamespace(title=title, effects=effects, best=SimpleNamespace(by=dict.fromkeys(factors)))
 
 
@@ -482,3 +489,57 @@ def test_settings_vary_in_more_than_their_size():
     )
     assert story._has_varied_settings(build_rows({"nodes": 1, "t": 1}, {"nodes": 1, "t": 2}))
     assert not story._has_varied_settings([])
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(11)
+
+
+def test_a_small_share_hardly_matters_and_shared_variation_is_said(rng):
+    found = [
+        TrialCell({"big": big, "small": small}, "y", "", 100.0 * big + rng.normal(size=5))
+        for big in (1, 2, 4)
+        for small in "ab"
+    ]
+    (effects,) = correct_effects([estimate_cell_effects(found, 0.95)])
+    assert [effect.name for effect in effects.minor] == ["small"] and effects.shared < 1e-9
+    (claim,) = [claim for claim, _ in list_effect_claims("y", effects) if claim.subject == ("small",)]
+    assert (claim.state, claim.claim) == ("inconclusive", HARDLY_MATTERS) or claim.state == "equal"
+    skewed = [cell for cell in found if cell.by != {"big": 4, "small": "a"} and cell.by != {"big": 1, "small": "b"}]
+    doubled = [
+        TrialCell({**cell.by, "small": cell.by["small"]}, "y", "", cell.values + 80.0 * (cell.by["small"] == "b"))
+        for cell in skewed
+    ]
+    (effects,) = correct_effects([estimate_cell_effects(doubled, 0.95)])
+    total = sum(effect.share for effect in effects.effects) + effects.shared
+    assert effects.shared > 0.05 and total == pytest.approx(1.0, abs=0.01)
+    assert any("shared" in text for text in describe_minor_effects(effects))
+
+
+def test_a_factor_that_interacts_matters_even_without_a_share_of_its_own(rng):
+    found = [
+        TrialCell({"fs": fs, "n": n}, "y", "", 1000.0 * n + 100.0 * sign * turn + rng.normal(size=5))
+        for fs, sign in (("a", 1), ("b", -1))
+        for n, turn in ((1, 1), (2, -1))
+    ]
+    (effects,) = correct_effects([estimate_cell_effects(found, 0.95)])
+    assert effects.minor == []
+
+
+def test_the_best_levels_are_those_of_factors_that_matter(rng):
+    found = cells(rng, effect=(0.5, 0.0))
+    (one,) = told(found)
+    assert set(one.best.by) == set(one.worst.by) == {"t"} and one.best.n == 8
+
+
+def test_trials_that_lack_what_most_have_are_not_compared(rng):
+    found = [
+        *cells(rng, effect=(0.5, 0.0)),
+        TrialCell({"t": None, "n": None}, "bandwidth_last_done", "bytes/s", rng.normal(size=4), "write"),
+    ]
+    complete = story.select_complete_cells(found)
+    assert len(complete) == 6 and all(None not in cell.by.values() for cell in complete)
+    rare = [replace(cell, by={**cell.by, "rare": place or None}) for place, cell in enumerate(found[:2])]
+    lacking = [replace(cell, by={**cell.by, "rare": None}) for cell in found[2:6]]
+    assert all(set(cell.by) == {"t", "n"} for cell in story.select_complete_cells([*rare, *lacking]))

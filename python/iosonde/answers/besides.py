@@ -11,12 +11,13 @@ from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
-from iosonde.data.varying import NAMES, list_other_varying
+from iosonde.data.varying import NAMES, find_covariates, list_measured_columns, list_other_varying
 from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails, holds
 from iosonde.stats.assumptions.cells import check_cells
+from iosonde.stats.assumptions.covariates import check_covariates, list_covariate_warnings
 from iosonde.stats.assumptions.order import check_drifts, check_turns
 from iosonde.stats.assumptions.units import check_units
-from iosonde.stats.overview.story import StoryBackground
+from iosonde.stats.overview.story import Background
 from iosonde.stats.overview.uneven_missing import check_uneven_missing, describe_uneven_missing
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.held import (
@@ -51,13 +52,14 @@ class Besides:
 
     @property
     def warnings(self) -> list[str]:
-        """Return one line that names them; empty if none varies."""
+        """Return one line that names them, and one for each covariate that differs; empty if none varies."""
         return self.varying_warnings("on")
 
     def varying_warnings(self, option: str) -> list[str]:
         """Return the same, for a command whose ``option`` would adjust for them."""
+        covariates = list_covariate_warnings(self.rows)
         if not self.names:
-            return []
+            return covariates
         verb, pronoun = ("varies", "it") if len(self.names) == 1 else ("vary", "them")
         template = "{columns} {verb} besides: add {pronoun} to {option}, or hold {pronoun} with {spell.where}"
         values = {
@@ -66,7 +68,7 @@ class Besides:
             "pronoun": pronoun,
             "option": str(getattr(spell, option)),
         }
-        return [Message(VARIES_BESIDES, template, **values)]
+        return [Message(VARIES_BESIDES, template, **values), *covariates]
 
     @property
     def sentence(self) -> str:
@@ -189,7 +191,18 @@ def check_response(
     yield from check_cells(cells, find_impossible_cells(source, cells, besides.level), bool(drifts))
     candidates = list_unit_candidates(response, (*columns, *besides.names, *(twin for twin, _ in besides.twins)))
     yield from check_units(response.rows, response.values, few, candidates)
+    if not source.knows_factors:
+        yield from check_table_covariates(response.rows, list_measured_columns(response), columns, besides.names)
     yield from holds("subsamples", "order", "drift")
+
+
+def check_table_covariates(
+    rows: Table, measured: Sequence[str], columns: Sequence[str], names: Sequence[str]
+) -> Iterator[AssumptionCheck]:
+    """Yield the doubts about ``columns`` between whose levels a number differs that is neither one of these, nor
+    ``measured``, nor one of the ``names``, which are adjusted for."""
+    plain = [name for name in columns if rows.has_column(name)]
+    yield from check_covariates(rows, plain, find_covariates(rows, measured, (*plain, *names)))
 
 
 def list_unit_candidates(response: Response, excluded: Sequence[str]) -> list[str]:
@@ -208,19 +221,20 @@ def build_besides(rows: Table, names: Sequence[str], columns: Sequence[str], lev
     return Besides(rest, twins, level=level, rows=holds(VARIES_BESIDES, GOES_TOGETHER))
 
 
-def build_story_background(
-    rows: Table, names: Sequence[str], columns: Sequence[str], are_parts: bool = False
-) -> StoryBackground:
+def build_background(
+    rows: Table, names: Sequence[str], columns: Sequence[str], are_parts: bool = False, measured: Sequence[str] = ()
+) -> Background:
     """Return what the columns ``names`` say about the effects of ``columns``: those that vary inside the settings are a
     doubt, those that always change with one of these are in one block with it, those from which one of these follows
-    cannot be separated from it."""
+    cannot be separated from it; and for a table what its numbers besides the ``measured`` columns say."""
     besides = build_besides(rows, names, columns)
     together = group_by_key((column, twin) for twin, column in besides.twins)
     aliased = list_aliased_columns(rows, [name for name in columns if name not in together], besides.names)
     terms = tuple(AdjustedTerm(name, (name,), None, None, aliased=True) for name in aliased)
     turns = () if are_parts else check_turns(rows, columns)
-    checks = (*replace(besides, twins=(), terms=terms).checks, *turns)
-    return StoryBackground(
+    covariates = check_table_covariates(rows, measured, columns, names) if measured else ()
+    checks = (*replace(besides, twins=(), terms=terms).checks, *turns, *covariates)
+    return Background(
         together=together, untested=SINGLE_RANKS if are_parts else "", besides=checks, others=besides.names
     )
 

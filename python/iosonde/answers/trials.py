@@ -35,7 +35,7 @@ def build_measured_cells(source: Source, query: ResponseQuery) -> MeasuredCells:
     rows, at = (trials.rows, trials.at) if not query.response else _collect_response_rows(source, candidates)
     places = np.full(len(source.run_rows), -1, dtype=np.intp)
     places[at] = np.arange(len(at))
-    messages = [text for response in candidates for text in (*response.warnings, *warn_confounded_cells(response))]
+    messages = [*(text for response in candidates for text in response.warnings), *warn_confounded_cells(candidates)]
     cells = tuple(cell for response in candidates for cell in build_response_cells(source, response, places))
     warnings = tuple(dict.fromkeys([*([] if query.response else trials.warnings), *messages]))
     return MeasuredCells(cells, rows, by, warnings, candidates[0].together if candidates else {})

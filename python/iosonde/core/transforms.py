@@ -23,6 +23,11 @@ LOG_BASES = {"log": math.e, "log2": 2.0, "log10": 10.0}
 LOGARITHMS = tuple(LOG_BASES)
 
 
+def is_logarithm(response: str) -> bool:
+    """Return whether a response is a logarithm, such as ``log10(write)``: its brackets hold no unit."""
+    return response.startswith(tuple(f"{name}(" for name in LOGARITHMS))
+
+
 def apply_transform(transform: str, values: Array, column: str) -> Array:
     """Return the transformed values; NaN stays. Raises DataError for a value outside the transform's domain."""
     if not transform:

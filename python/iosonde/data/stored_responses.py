@@ -1,15 +1,17 @@
 """Responses of a stored campaign: operations, metrics, both, ``value``, and expressions of them."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from iosonde.core.errors import InputError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.metrics import build_metric
 from iosonde.core.problems import find_closest_word
 from iosonde.core.stored import describe_included_incomplete
 from iosonde.core.table import Column, Table
+from iosonde.core.transforms import TRANSFORMS
 
 from . import derived, stored
 from .choice import column_to_texts, match_rows
@@ -97,7 +99,10 @@ def _compute_responses(
     """Evaluate an expression over one response and the columns of its trials. Raises InputError if it names none, or
     two."""
     titles = [f"{operation} {metric}" for operation in operations for metric in metrics]
-    responses = [*titles, *operations, *metrics]
+    words = set(re.findall(r"[A-Za-z_]\w*", text)) - {*operations, *metrics}
+    kinds = [word for word in words if word not in TRANSFORMS and match_rows(word, source.run_rows).any()]
+    of_operations = [f"{operation} {kind}" for operation in operations for kind in kinds]
+    responses = [*titles, *of_operations, *operations, *metrics, *kinds]
     expression = _parse_response(source, text, [*responses, *source.table.names], sorted(operations))
     response_names = [name for name in expression.names if name in {VALUE, *responses}]
     if len(response_names) > 1:
@@ -117,10 +122,21 @@ def _compute_responses(
             operations=", ".join(sorted(operations)[:20]),
         )
     (of,) = response_names
-    for response in _iter_responses(source, replace(query, response=() if of == VALUE else (of,))):
+    candidates = list(_iter_responses(source, replace(query, response=() if of == VALUE else (of,))))
+    computed, undefined = list[Response](), list[DataError]()
+    for response in candidates:
         columns = {name: response.values if name == of else response.rows.numbers(name) for name in expression.names}
-        title = text if len(operations) == 1 or of != VALUE else f"{text} of {response.title}"
-        yield transform_response(response, expression, columns, title, of)
+        title = text if len(candidates) == 1 else re.sub(rf"\b{re.escape(of)}\b", response.title, text)
+        try:
+            computed.append(transform_response(response, expression, columns, title, of))
+        except DataError as error:  # one metric has zeros: the others are of use
+            undefined.append(
+                DataError(error.code, "{title}: {problem}", error.hint, title=title, problem=error.message)
+            )
+    if undefined and not computed:
+        raise undefined[0]
+    for response in computed:
+        yield replace(response, warnings=(*response.warnings, *(error.message for error in undefined)))
 
 
 def _parse_response(

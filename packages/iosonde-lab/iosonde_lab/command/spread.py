@@ -9,7 +9,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.filesystems import get_file_placement
 from iosonde.core.message import Message
 from iosonde.core.words import format_count, format_number
-from iosonde.stats.overview.evenness import Evenness, compare_with_random_placement, list_placement_places
+from iosonde.stats.estimate.evenness import Evenness, compare_with_random_placement, list_placement_places
 from iosonde_lab import api as labs
 
 _STRIPED = Message("striped-files", "files are cut into pieces, each on servers of its own")

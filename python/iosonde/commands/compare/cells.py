@@ -14,14 +14,14 @@ from iosonde.core.table import Cell, is_missing
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
 from iosonde.stats.assumptions import fails
-from iosonde.stats.overview.cells import AVERAGED_BRING_UPS
-from iosonde.stats.overview.shared_bring_ups import (
+from iosonde.stats.estimate.shared_bring_ups import (
     InEach,
     Key,
     average_by_bring_up,
     has_repeated_bring_ups,
 )
-from iosonde.stats.overview.shared_bring_ups import group_means_by_bring_up as averaged
+from iosonde.stats.estimate.shared_bring_ups import group_means_by_bring_up as averaged
+from iosonde.stats.overview.cells import AVERAGED_BRING_UPS
 
 from .caveat import Caveat
 from .parts import ComparedPart

@@ -21,8 +21,8 @@ from iosonde.core.words import format_count, join_names
 from iosonde.stats.assumptions import AssumptionCheck, doubtful, judge
 from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL
 from iosonde.stats.estimate.compare_words import Wording, describe_inseparable_factors
+from iosonde.stats.estimate.shared_bring_ups import Key, group_means_by_bring_up, has_repeated_bring_ups
 from iosonde.stats.estimate.within_cells import compare_within_cells
-from iosonde.stats.overview.shared_bring_ups import Key, group_means_by_bring_up, has_repeated_bring_ups
 
 from .caveat import QualifiedComparison
 from .parts import RESPONSE_LABELS

@@ -16,7 +16,7 @@ from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison, b
 from iosonde.stats.estimate.compare_words import format_side_name
 from iosonde.stats.estimate.missing import compute_fisher_exact_p, compute_worst_case
 from iosonde.stats.estimate.selection import Selection, detect_selection
-from iosonde.stats.overview.shared_bring_ups import Key
+from iosonde.stats.estimate.shared_bring_ups import Key
 
 from .caveat import Caveat
 from .cells import InCells

@@ -13,20 +13,21 @@ import numpy.typing as npt
 
 from iosonde.answers.besides import SINGLE_RANKS
 from iosonde.core.arrays import Array
-from iosonde.core.errors import DataError
 from iosonde.core.level_text import format_assignments
-from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.table import Column, Table
 from iosonde.core.transforms import LOG_BASES
 from iosonde.core.types import Metric
 from iosonde.core.verdict import VerdictState
-from iosonde.data import roles
-from iosonde.data.looks import is_rank_number
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
 from iosonde.data.subsamples import average_groups
-from iosonde.data.varying import NAMES, list_measured_columns, list_other_settings
+from iosonde.data.varying import (
+    find_covariates,
+    is_covariate,
+    list_measured_columns,
+    list_other_settings,
+)
 from iosonde.stats.assumptions import fails
 
 from .caveat import Caveat
@@ -35,7 +36,6 @@ from .sides import Sides
 ROW = " row"  # unlikely as a column name
 RESPONSE_LABELS = ("operation", "metric", "unit", "response")  # what a cell has besides its setting
 DATA = "DATA"  # the column that separates two DATA
-_DISTINCT = 0.5  # share of unique values above which a number is not a setting
 
 
 @dataclass(frozen=True)
@@ -203,31 +203,10 @@ def average_runs(part: ComparedPart, group: Sequence[str]) -> ComparedPart:
     return replace(part, rows=average_groups(part.rows, [part.column], runs), within_run=False)
 
 
-def find_covariates(rows: Table, measured: Sequence[str], fixed_columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the numbers that hardly repeat, without those that have an outcome's unit or name, or number the rows.
-    ``fixed_columns``: the sides, and the columns of cells."""
-    try:
-        column_roles = roles.guess_roles(rows, measured)
-    except DataError:  # of a column outside the query
-        return ()
-    taken = (*NAMES, *fixed_columns, *measured)
-    candidates = [name for name in (*column_roles.others, *column_roles.settings) if name not in taken]
-    return tuple(name for name in candidates if _is_covariate(rows.column(name)))
-
-
 def can_hold_fixed(rows: Table, name: str, sides: str) -> bool:
     """Return whether a column can be held fixed. A number that hardly repeats qualifies if most of its values occur on
     several sides."""
-    if not _is_covariate(rows.column(name)):
+    if not is_covariate(rows.column(name)):
         return True
     levels = rows.column(sides).codes()[0]
     return 2 * sum(at.size for _, at in rows.groups([name]) if len(set(levels[at].tolist())) > 1) >= len(rows)
-
-
-def _is_covariate(column: Column) -> bool:
-    """Return whether a number hardly repeats and is not an outcome: a rate, time or amount."""
-    outcome = bool(column.unit) or is_speed(build_metric(column.label or column.name, ""))
-    if outcome or not column.numeric or is_rank_number(column):
-        return False
-    present = column.values[~column.missing]
-    return present.size > 2 and len(set(present.tolist())) > _DISTINCT * present.size

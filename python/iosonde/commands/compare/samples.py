@@ -19,8 +19,8 @@ from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.source import Source
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Group
+from iosonde.stats.estimate.shared_bring_ups import Key, number_bring_ups, number_bring_ups_by_group
 from iosonde.stats.overview.cells import compute_group_means
-from iosonde.stats.overview.shared_bring_ups import Key, number_bring_ups, number_bring_ups_by_group
 
 from .caveat import Caveat
 from .parts import DATA, ROW, ComparedPart

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from iosonde.answers.besides import build_story_background
+from iosonde.answers.besides import build_background
 from iosonde.answers.caveats import list_caveats
 from iosonde.answers.trials import build_response_cells, find_impossible_cells, select_headline_responses
 from iosonde.commands.report.axis import title as operation_title
@@ -22,7 +22,7 @@ from iosonde.core.words import format_count, join_names
 from iosonde.data.query import ALL, ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
-from iosonde.data.varying import list_other_varying
+from iosonde.data.varying import list_measured_columns, list_other_varying
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.coarse_cells import compute_cell_half_ticks
 from iosonde.stats.overview.overview import build_overview_rows, estimate_cell_mean
@@ -164,7 +164,9 @@ def _build_stories(
     every, pilot = [cell for response_cells in cells for cell in response_cells], count_pilot_trials(source)
     first = responses[0]
     others = list_other_varying(source, first, first.names)
-    background = build_story_background(first.rows, others, first.names, any(each.are_parts for each in responses))
+    measured = () if source.knows_factors else list_measured_columns(first)
+    are_parts = any(each.are_parts for each in responses)
+    background = build_background(first.rows, others, first.names, are_parts, measured)
     background = replace(
         background,
         headline_cells=[cell for response in family for cell in build_response_cells(source, response)],

@@ -1,5 +1,6 @@
 """Factor rankings: shares of the response's variance, with intervals."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,11 +10,12 @@ import numpy as np
 from iosonde.answers.answer import Answer, join_sentences
 from iosonde.answers.besides import Besides, adjust_for_other_factors, list_varying_columns
 from iosonde.answers.caveats import list_caveats, warn_single_trials
-from iosonde.answers.trials import estimate_tested_effects
+from iosonde.answers.trials import build_complete_cells, estimate_tested_effects
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.transforms import LOGARITHMS
-from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.verdict import Verdict
+from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
@@ -22,9 +24,11 @@ from iosonde.model.sensitivity.rank import rank_factors as ranked
 from iosonde.model.sensitivity.ranking import Ranking
 from iosonde.model.sensitivity.warnings import describe_ranking
 from iosonde.stats.assumptions import judge, list_withdrawn_subjects
-from iosonde.stats.regression.effect_types import ResponseEffects, list_effect_claims
+from iosonde.stats.overview.comparable import choose_comparable_factors
+from iosonde.stats.overview.story import estimate_cell_effects
+from iosonde.stats.overview.types import name_kind, span_decades
+from iosonde.stats.regression.effect_types import ResponseEffects, correct_effects, list_effect_claims
 
-_UNSAID = 0.5  # of the trials
 _SHARES = "in the intervals of S1 and ST: these are too narrow"
 _MANY_ROWS = 20_000  # more take seconds
 
@@ -59,10 +63,9 @@ class Rankings(Answer):
         """Return the verdicts on each factor's effect on each response."""
         return tuple(verdict for place in range(len(self.rankings)) for verdict in self._list_verdicts(place))
 
-    def verdicts_of(self, place: int) -> dict[str, VerdictState]:
+    def verdicts_of(self, place: int) -> dict[str, Verdict]:
         """Map each factor of a ranking to the verdict on its effect."""
-        verdicts = [verdict for verdict in self._list_verdicts(place) if len(verdict.subject) == 1]
-        return {verdict.subject[0]: verdict.state for verdict in verdicts}
+        return {verdict.subject[0]: verdict for verdict in self._list_verdicts(place) if len(verdict.subject) == 1}
 
     def _list_verdicts(self, place: int) -> list[Verdict]:
         ranking, more = self.rankings[place], self.besides[place] if self.besides else Besides()
@@ -196,9 +199,24 @@ def _rank_response(
             *_collect_warnings(response),
             *unsaid,
             *warn_single_trials(response, names, _SHARES),
+            *_describe_logarithms(response, names, level),
             *ranking.warnings,
         ),
     )
+
+
+def _describe_logarithms(response: Response, names: Sequence[str], level: float) -> list[str]:
+    """Return the shares of the variation of the logarithms, of a response whose settings span decades."""
+    cells = build_complete_cells(response, names)
+    is_positive = all(np.all(cell.values > 0) for cell in cells)
+    if response.transform or not is_positive or not span_decades([float(cell.values.mean()) for cell in cells]):
+        return []
+    logarithms = [replace(cell, values=np.log(cell.values), log_base=math.e) for cell in cells]
+    effects = correct_effects([estimate_cell_effects(logarithms, level)])[0].significant
+    template = "means span decades: of the variation of logarithms {shares} ({spell.response:'log({name})'})"
+    shares = ", ".join(f"{effect.name} is {effect.text}" for effect in effects) or "no share is significant"
+    name = name_kind(response.operation, response.metric.name if response.operation else response.title)
+    return [Message("take-logarithms", template, shares=shares, name=name)]
 
 
 def _collect_warnings(response: Response) -> list[str]:
@@ -216,21 +234,18 @@ def _create_reporter(response: Response, n_rows: int, n_factors: int, how: Ranke
 
 
 def _select_complete_factors(response: Response) -> tuple[list[str], list[str]]:
-    """Return the factors with two levels over the complete trials, and remarks on the others. A factor that most trials
-    lack would exclude these trials."""
-    columns = response.rows.columns
-    varying = [name for name in response.names if len(columns[name].codes()[1]) > 1]
-    often = [name for name in varying if columns[name].missing.mean() <= _UNSAID]
-    if not often:
-        return varying, []
-    complete = ~np.logical_or.reduce([columns[name].missing for name in often])
-    names = [name for name in often if len(set(columns[name].values[complete])) > 1]
-    rare, single = ([name for name in varying if name not in often], [name for name in often if name not in names])
+    """Return the comparable factors, and remarks on the others."""
+    columns = {name: response.rows.columns[name] for name in response.names}
+    levels = {name: np.where(column.missing, -1, column.codes()[0]) for name, column in columns.items()}
+    chosen = choose_comparable_factors(levels, np.ones(len(response.rows)))
     remarks: list[str] = []
-    if rare:
+    if chosen.rare:
         template = "{factors}: left out, as most trials lack it"
-        remarks.append(Message("rare-factor", template, factors=", ".join(rare)))
-    if single:
+        remarks.append(Message("rare-factor", template, factors=", ".join(chosen.rare)))
+    if chosen.single:
         template = "{factors}: left out, constant where all others are known"
-        remarks.append(Message("single-level", template, factors=", ".join(single)))
-    return names, remarks
+        remarks.append(Message("single-level", template, factors=", ".join(chosen.single)))
+    for label, names in chosen.labels.items():
+        template = "{label}: left out, it names the combinations of {factors}"
+        remarks.append(Message("label", template, label=label, factors=join_names(names)))
+    return list(chosen.names), remarks

@@ -8,7 +8,7 @@ from iosonde.core.message import Message, spell
 from iosonde.core.transforms import LOG_BASES
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_common_scale, format_significant
-from iosonde.core.verdict import VerdictState
+from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import join_names
 from iosonde.layout.text import WIDTH, paragraphs, table, warning_lines, wrapped
 from iosonde.model.sensitivity.effects import Level
@@ -101,13 +101,15 @@ def describe_variance(ranking: Ranking) -> str:
     return f"the variance of {ranking.response}" if ranking.transform else "the variance"
 
 
-def _format_shares(ranking: Ranking, states: Mapping[str, VerdictState]) -> Iterator[str]:
+def _format_shares(ranking: Ranking, verdicts: Mapping[str, Verdict]) -> Iterator[str]:
     """Format the share of each factor, its interval and its verdict."""
     rows = []
     for factor in ranking.factors:
         value, interval = format_explained_share(factor.share)
         name = factor.name + (" (fixed)" if factor.fixed else "")
-        rows.append([name, value, interval or "~", _VERDICTS[states[factor.name]] if factor.name in states else ""])
+        verdict = verdicts.get(factor.name)
+        effect = "" if verdict is None else verdict.claim or _VERDICTS[verdict.state]
+        rows.append([name, value, interval or "~", effect])
     heads = ["factor", "share", "interval", "effect"]
     if not any(row[-1] for row in rows):
         heads, rows = heads[:-1], [row[:-1] for row in rows]

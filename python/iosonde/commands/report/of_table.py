@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from iosonde.answers.besides import build_story_background
+from iosonde.answers.besides import build_background
 from iosonde.answers.constraints import SettingConstraints
 from iosonde.commands.rank.for_page import InfluenceOptions, build_table_influences
 from iosonde.commands.regress.for_page import PageTerms, build_table_models
@@ -55,7 +55,7 @@ def build_table_page(table: Table, options: ReportQuery) -> Page:
     headlines = _list_headlines(table, roles.responses, roles.settings)
 
     def build_overview(by: Sequence[str]) -> Overview:
-        background = build_story_background(rows, besides, by, trials.are_parts)
+        background = build_background(rows, besides, by, trials.are_parts, roles.responses)
         return overview.build_overview_from_table(rows, roles.responses, by, level, headlines, background)
 
     survey = build_overview(cells)

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.answers.answer import Answer, build_level_columns
-from iosonde.answers.besides import build_story_background
+from iosonde.answers.besides import build_background
 from iosonde.answers.operations import compute_run_percentiles
 from iosonde.answers.tools import find_own_clock, list_tool_clocks
 from iosonde.answers.trials import (
     add_computed_columns,
     build_measured_cells,
     build_response_cells,
+    find_impossible_cells,
     select_headline_responses,
 )
 from iosonde.commands.survey.stored import SEE_PAGE, are_surveys
@@ -23,14 +24,13 @@ from iosonde.core.verdict import Verdict
 from iosonde.core.words import join_names
 from iosonde.data.options import RANK
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import build_assumption_warning, build_responses
-from iosonde.data.roles import guess_roles
+from iosonde.data.responses import build_responses
 from iosonde.data.source import Source
-from iosonde.data.subsamples import AVERAGED, TrialRows, average_trials
+from iosonde.data.subsamples import TrialRows, average_trials
 from iosonde.data.varying import list_columns_in, list_other_settings
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
-from iosonde.stats.overview import hardware, overview
+from iosonde.stats.overview import overview
 from iosonde.stats.overview.calls import PhaseCalls, estimate_phase_calls
 from iosonde.stats.overview.spread import Spread, compute_spread
 from iosonde.stats.overview.types import Overview, OverviewRow
@@ -93,50 +93,46 @@ def _build_record(row: OverviewRow, more: dict[str, float | None], names: Set[st
     return {**numbers, **build_level_columns(row.by, {*numbers, *names}), **more}
 
 
-def _collect_server_calls(
-    source: Source, query: ResponseQuery, operations: Sequence[str] | None
-) -> tuple[PhaseCalls, ...]:
-    """Return the server calls of the selected operations, by default of all."""
-    phase_calls = estimate_phase_calls(source.runs, query.level)
-    return phase_calls if operations is None else tuple(phase for phase in phase_calls if phase.operation in operations)
-
-
 def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = None) -> Summary:
     """Compute mean, median and spread of every cell; of a store also percentiles, efficiency and findings. ``by``: the
     columns of the cells; by default a store's known factors, or a table's columns that look set and vary. Raises
     InputError, DataError."""
-    columns = [name for name in query.response if name in source.table.columns]
-    if not columns and not source.has_response_columns:
-        cell_overview = build_store_overview(
-            source, replace(query, on=tuple(by or ())), compute_run_percentiles(source, query.level)
-        )
-        faults = compute_fault_effects(source, cell_overview.by, query.level)
-        if are_surveys(source.runs):
-            cell_overview = replace(cell_overview, warnings=(*cell_overview.warnings, SEE_PAGE))
-        operations = [row.operation for row in cell_overview.rows] if query.response else None
-        return Summary(
-            cell_overview,
-            find_own_clock(source, query),
-            list_tool_clocks(source, query),
-            faults,
-            _collect_server_calls(source, query, operations),
-        )
-    if query.response:
-        source.require_single_kind(by or ())  # n counts trials: a run has a row for each of its results
-        assumed = select_cell_columns(source, query) if by is None and source.has_response_columns else ()
-        cell_overview = _summarise_columns(source, query, by or assumed)
-        if assumed:
-            column_roles = guess_roles(source.table, list_columns_in(source.table, query.response))
-            averaged = [note for note in cell_overview.warnings if getattr(note, "code", "") == AVERAGED]
-            assumption = build_assumption_warning(source, column_roles, query.response, assumed, "".join(averaged))
-            cell_overview = replace(cell_overview, warnings=_join_warnings(cell_overview.warnings, [assumption]))
-        return Summary(cell_overview) if source.knows_factors else _add_pooled_factors(source, cell_overview, query)
+    if not source.has_response_columns:
+        is_column = any(name in source.table.columns for name in query.response)
+        return _summarise_column(source, query, by or ()) if is_column else _summarise_store(source, query, by or ())
     candidates = build_responses(source, replace(query, on=tuple(by or ())))
-    titles, names = tuple(response.title for response in candidates), by or candidates[0].names
-    table = _summarise_columns(source, replace(query, response=titles), names)
+    query = replace(query, response=query.response or tuple(response.title for response in candidates))
+    is_assumed = by is None
+    table = _summarise_columns(source, query, candidates[0].names if is_assumed else by or ())
     messages = [text for response in candidates for text in response.warnings]
     table = replace(table, warnings=_join_warnings(table.warnings, messages))
-    return _add_pooled_factors(source, table, replace(query, response=titles))
+    return _add_pooled_factors(source, table, query)
+
+
+def _summarise_column(source: Source, query: ResponseQuery, by: Sequence[str]) -> Summary:
+    """Summarise columns of the runs of a store, of which n counts one row each."""
+    source.require_single_kind(by)
+    return Summary(_summarise_columns(source, query, by))
+
+
+def _summarise_store(source: Source, query: ResponseQuery, by: Sequence[str]) -> Summary:
+    cell_overview = build_store_overview(
+        source, replace(query, on=tuple(by)), compute_run_percentiles(source, query.level)
+    )
+    if are_surveys(source.runs):
+        cell_overview = replace(cell_overview, warnings=(*cell_overview.warnings, SEE_PAGE))
+    shown = {row.operation for row in cell_overview.rows} if query.response else None
+    return Summary(
+        cell_overview,
+        find_own_clock(source, query),
+        list_tool_clocks(source, query),
+        compute_fault_effects(source, cell_overview.by, query.level),
+        tuple(
+            calls
+            for calls in estimate_phase_calls(source.runs, query.level)
+            if shown is None or calls.operation in shown
+        ),
+    )
 
 
 def _join_warnings(warnings: Sequence[str], assumptions: Sequence[str]) -> tuple[str, ...]:
@@ -174,11 +170,6 @@ def add_pooled_warning(cell_overview: Overview, names: Sequence[str]) -> Overvie
     )
 
 
-def select_cell_columns(source: Source, query: ResponseQuery) -> tuple[str, ...]:
-    """Return the default columns of a table's cells."""
-    return list_other_settings(source.table, list_columns_in(source.table, query.response))
-
-
 def add_spread(answer: Summary) -> Summary:
     """Add quantiles and the geometric mean of each cell."""
     return replace(
@@ -198,16 +189,16 @@ def build_store_overview(source: Source, query: ResponseQuery, percentiles: Late
     speeds = {cell.operation for cell in trials.cells if is_rate(cell.unit)}
     if query.response and (speeds or all(cell.metric.startswith(NETWORK) for cell in trials.cells)):
         percentiles = _select_speeds(percentiles, speeds)
-    probes = hardware.select_complete_probes(source.probes)
-    background = overview.StoreBackground(
-        source.trial_runs,
-        source.experiments,
-        probes,
-        percentiles,
-        count_pilot_trials(source),
-        source.units(),
-        extra_cells,
-        build_story_background(trials.rows, _list_pooled_factors(source, trials.by), trials.by).besides,
+    background = replace(
+        build_background(trials.rows, _list_pooled_factors(source, trials.by), trials.by),
+        headline_cells=extra_cells,
+        impossible=find_impossible_cells(source, trials.cells, query.level),
+        together=trials.together,
+        runs=source.trial_runs,
+        experiments=source.experiments,
+        latencies=percentiles,
+        pilot=count_pilot_trials(source),
+        units=source.units(),
     )
     return overview.build_overview_from_store(trials, query.level, background)
 
@@ -237,7 +228,7 @@ def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) 
     """Summarise columns as they are; computed ones under their own name. Rows of single ranks only if requested."""
     by = source.apart(by)
     if source.knows_factors and RANK in (*by, *(column for column, _, _ in source.where)):
-        background = build_story_background(source.table, _list_other_columns(source, query.response, by), by)
+        background = build_background(source.table, _list_other_columns(source, query.response, by), by)
         return overview.build_overview_from_table(source.table, query.response, by, query.level, (), background)
     table, names = add_computed_columns(source, source.run_rows, query, by)
     family = select_headline_responses(source, query, by) if source.has_response_columns else []
@@ -246,7 +237,8 @@ def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) 
         trials = average_trials(table, names, [table.column(name).name for name in by])
     table = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
     others = _list_other_columns(source, names, by)
-    background = build_story_background(table, others, by, trials.are_parts)
+    measured = () if source.knows_factors else list_columns_in(table, names)
+    background = build_background(table, others, by, trials.are_parts, measured)
     headlines = [response.title for response in family]
     return overview.build_overview_from_table(table, names, by, query.level, headlines, background)
 

@@ -16,7 +16,14 @@ from iosonde.layout.text import format_estimate, format_estimate_parts, paragrap
 from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, OverviewRow
 
 from .answer import Summary
-from .text_cells import check_unit, format_every_cell, format_response_title, format_titled_table, group_by_response
+from .text_cells import (
+    check_unit,
+    format_every_cell,
+    format_response_title,
+    format_titled_table,
+    group_by_response,
+    split_by_columns,
+)
 from .text_faults import format_fault_effects, format_server_calls
 from .text_one_table import format_one_table
 from .text_settings import (
@@ -30,6 +37,7 @@ from .text_settings import (
 _SHARE = 0.2
 _SAME_MEAN = 0.01  # relative distance from the mean below which a harmonic mean is not shown
 _MOST_HARMONIC = 4
+_MOST_EFFICIENCIES = 12
 _SCREEN = 45  # lines of the table, beyond which --all is needed
 
 
@@ -41,27 +49,25 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
     """
     overview = answer.overview
     check_unit(overview, unit)
-    settings, in_cells = (
-        (_format_wide(answer, columns, unit), [])
-        if columns
-        else (([], overview.rows) if every else _format_settings(answer, unit))
-    )
-    each = [] if settings else format_every_cell(answer, unit)
+    if columns:
+        table_lines, with_median = _format_wide(answer, columns, unit), list[OverviewRow]()
+    else:
+        table_lines, with_median = _format_parts(answer, every, unit)
     yield from wrapped(_format_header(answer))
     for content, text_lines in (
-        (overview.rows, _limit_to_screen(settings or each, every or bool(columns))),
+        (overview.rows, _limit_to_screen(table_lines, every or bool(columns))),
         (answer.spread, _limit_to_screen(_format_spread(answer), every)),
         (overview.latency and not columns, _limit_to_screen(_format_latency(overview), every)),
         (answer.faults, format_fault_effects(answer.faults)),
         (answer.calls, format_server_calls(answer.calls)),
-        (overview.efficiency, _format_efficiency(overview.efficiency, overview.units)),
+        (overview.efficiency, _format_efficiency(overview.efficiency, overview.units, every)),
     ):
         if content:
             yield from ["", *text_lines]
-    if not settings:
+    if len(with_median) == len(overview.rows):
         yield from _format_harmonic(overview)
-    with_median = set(map(id, in_cells))
-    warnings = (w for row in overview.rows for w in (row.warnings if id(row) in with_median else row.mean.warnings))
+    shown = set(map(id, with_median))
+    warnings = (w for row in overview.rows for w in (row.warnings if id(row) in shown else row.mean.warnings))
     notes = list(dict.fromkeys([*overview.warnings, *warnings]))
     if notes or overview.findings:
         yield ""
@@ -80,6 +86,16 @@ def _format_header(answer: Summary) -> str:
         f"{100 * overview.level:g} % intervals over {within}{count} "
         f"{overview.counted}{'s' if counts != [1] else ''} a cell"
     )
+
+
+def _format_parts(answer: Summary, every: bool, unit: str | None) -> tuple[list[str], list[OverviewRow]]:
+    """Return (the tables of all parts of the answer, the rows that stand on lines of their own)."""
+    text_lines, with_median = list[str](), list[OverviewRow]()
+    for part in split_by_columns(answer):
+        tables, in_cells = ([], part.overview.rows) if every else _format_settings(part, unit)
+        text_lines += [*([""] if text_lines else []), *(tables or format_every_cell(part, unit))]
+        with_median += in_cells
+    return text_lines, with_median
 
 
 def _format_settings(answer: Summary, unit: str | None) -> tuple[list[str], Sequence[OverviewRow]]:
@@ -217,9 +233,14 @@ def _select_dominant_calls(latency: Sequence[OverviewLatency]) -> list[OverviewL
     return [item for item in latency if spent[item.operation, item.kind] >= _SHARE * totals[item.operation]]
 
 
-def _format_efficiency(items: Sequence[Efficiency], units: Mapping[str, str]) -> Iterator[str]:
+def _format_efficiency(items: Sequence[Efficiency], units: Mapping[str, str], every: bool) -> Iterator[str]:
+    """Format a line per efficiency; of many only if ``every`` is asked for, as the last sentences sum them up."""
     base, factor = items[0].base, items[0].factor
-    yield f"efficiency against {base:g} {factor.removesuffix('s') if base == 1 else factor} (1 is linear)"
+    title = f"efficiency against {base:g} {factor.removesuffix('s') if base == 1 else factor} (1 is linear)"
+    if len(items) > _MOST_EFFICIENCIES and not every:
+        yield f"{title}: {len(items)} rows with {spell.all}"
+        return
+    yield title
     rest = list(dict.fromkeys(name for item in items for name in item.by))
     metrics = group_by_key(dict.fromkeys((item.operation, item.metric) for item in items))
     several = any(len(own) > 1 for own in metrics.values())

@@ -1,15 +1,15 @@
 """A table with a line per cell: its setting, n, mean and median with intervals, cv; a title per response."""
 
-import re
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, groupby
 
 from iosonde.core.column_units import format_column_title, unit_to_bytes_per_s
 from iosonde.core.errors import InputError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import format_metric
-from iosonde.core.level_text import format_levels, format_setting
+from iosonde.core.level_text import format_levels
+from iosonde.core.transforms import is_logarithm
 from iosonde.core.units import choose_human_scale, format_percent
 from iosonde.layout.text import break_lines, escape, format_estimate_parts, get_columns, table, width, wrapped
 from iosonde.stats.overview.types import Overview, OverviewRow
@@ -18,8 +18,6 @@ from .answer import Summary
 
 Response = tuple[tuple[str, str], list[OverviewRow]]
 _SHARING = 2  # least mean number of cells per heading line, if a table with truncated names would fit too
-_FEW = 4  # factors in a heading line beyond which those without a level are omitted
-_LOGARITHM = re.compile(r"log\d*\(")
 _MAX_EXHAUSTIVE = 8  # up to this many columns, all 2^n choices are tried
 
 
@@ -32,9 +30,33 @@ def _group_rows_by_response(rows: Sequence[OverviewRow]) -> list[Response]:
     return [(key, list(its)) for key, its in groupby(rows, key=lambda row: (row.operation, row.metric))]
 
 
+def split_by_columns(answer: Summary) -> list[Summary]:
+    """Return a part of the answer for each group of responses whose tool has the same settings, or some of these; with
+    the factors that vary in it. A table, and a single group, is not split."""
+    overview = answer.overview
+    parts: list[tuple[set[str], list[OverviewRow]]] = []
+    for _, rows in group_by_response(overview):
+        own = {name for name in overview.by if any(row.by.get(name) is not None for row in rows)}
+        names, others = next((part for part in parts if own <= part[0] or own >= part[0]), (set[str](), []))
+        if not others:
+            parts.append((names, others))
+        names |= own
+        others += rows
+    if len(parts) < 2 or not overview.rows[0].operation:
+        return [answer]
+    return [
+        replace(answer, overview=replace(overview, rows=tuple(rows), by=_list_varying(overview.by, rows)))
+        for _, rows in parts
+    ]
+
+
+def _list_varying(names: Sequence[str], rows: Sequence[OverviewRow]) -> tuple[str, ...]:
+    return tuple(name for name in names if len({row.by.get(name) for row in rows}) > 1)
+
+
 def format_response_title(operation: str, metric: str, unit: str, answer: Summary) -> str:
     """Return the title: the operation alone if it has one metric, whose clock the header names."""
-    if _LOGARITHM.match(metric):  # its brackets hold no unit
+    if is_logarithm(metric):
         return metric
     if operation in metric and not metric.isidentifier():  # computed, as write/nodes: named by its formula
         return format_column_title(metric, unit)
@@ -157,10 +179,7 @@ def _format_groups(text_rows: Sequence[_TextRow], overview: Overview, above: Seq
     grid: list[list[str]] = []
     titles = {}
     for group in _group_rows(text_rows, above):
-        levels = {name: group[0].row.by.get(name) for name in above}
-        if len(levels) > _FEW:
-            levels = {name: level for name, level in levels.items() if level is not None}
-        setting = format_setting(levels, overview.units)
+        setting = group[0].row.setting(overview.units, above, "")
         titles[len(grid)] = f"{group[0].title}: {setting}" if setting else group[0].title
         grid += [
             [*(text_row.levels[name] for name in factors_inline), *(text for _, text in text_row.numbers)]

@@ -8,6 +8,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.words import join_names
 from iosonde.stats.regression.effect_types import (
     describe_blocks,
+    describe_minor_effects,
     describe_unclaimed_effects,
 )
 
@@ -26,6 +27,7 @@ from .ranking import BY_ADJUSTED, Ranking
 _LINEAR = 0.1  # of V(Y) explained by the group means but not by a straight line
 _NOISE_IN_ST = 0.03
 _MOST_LINKS = 3
+_INSEPARABLE = 0.999  # strength of a link
 _INTERACTIONS = 0.02  # of V(Y)
 _REFUSALS = ("aliased-fraction", "correlated-factors", "poor-surrogate")  # of ST
 _FEW = 100  # below it, 95 % intervals of scattered settings cover 83 to 95 %
@@ -64,7 +66,9 @@ def describe_ranking(ranking: Ranking, taken: Collection[str] = ()) -> str:
     untested = [effect.name for effect in ranking.effects.effects if effect.p is None]
     if untested:
         parts.append(f"not distinguishable from differences between bring-ups: {join_names(untested)}")
-    if silent := [name for name in ranking.silent if name not in untested]:
+    parts += describe_minor_effects(ranking.effects)
+    minor = {name for effect in ranking.effects.minor for name in effect.factors} if ranking.effects.significant else ()
+    if silent := [name for name in ranking.silent if name not in (*untested, *minor)]:
         parts.append(f"not significant: {join_names(silent)}")
     return "".join(f"{part}. " for part in _capitalise_parts(parts, bool(order))).rstrip()
 
@@ -235,28 +239,24 @@ def _warn_settings(ranking: Ranking, design: Design) -> Iterator[str]:
 
 
 def _warn_links(ranking: Ranking, design: Design) -> Iterator[str]:
-    for link in ranking.links[:_MOST_LINKS]:
-        if link.strength > 0.999:
-            yield Message(
-                "inseparable-factors",
-                "{first} and {second} always change together: their effects cannot be separated",
-                first=link.first,
-                second=link.second,
-            )
-        else:
-            yield Message(
-                "correlated-factors",
-                "{first} and {second} were not varied independently (strength {strength:.2f}): S1 of one "
-                "includes effects of the other; the Shapley effects divide them",
-                first=link.first,
-                second=link.second,
-                strength=link.strength,
-            )
-    if len(ranking.links) > _MOST_LINKS:
+    linked = [link for link in ranking.links if link.strength > _INSEPARABLE]
+    if groups := group_linked_names([(link.first, link.second) for link in linked]):
+        yield Message(
+            "inseparable-factors",
+            "{groups} always change together: their effects cannot be separated",
+            groups="; ".join(map(join_names, groups)),
+        )
+    others = [link for link in ranking.links if link not in linked]
+    if others:
+        pairs = [f"{link.first} and {link.second}" for link in others[:_MOST_LINKS]]
+        more = f" and {len(others) - _MOST_LINKS} more pairs" if len(others) > _MOST_LINKS else ""
         yield Message(
             "correlated-factors",
-            "{n_more} more pairs of factors were not varied independently",
-            n_more=len(ranking.links) - _MOST_LINKS,
+            "{pairs} were not varied independently (strength "
+            + ("up to " if len(others) > 1 else "")
+            + "{strength:.2f}): S1 of one includes effects of the other; the Shapley effects divide them",
+            pairs="; ".join(pairs) + more,
+            strength=max(link.strength for link in others),
         )
     if ranking.by == BY_ADJUSTED:
         unbalanced = "" if ranking.links else "the settings are not balanced (strength up to {imbalance:.2f}): "
@@ -274,6 +274,16 @@ def _warn_links(ranking: Ranking, design: Design) -> Iterator[str]:
         )
     if ranking.by != BY_ADJUSTED and ranking.links:
         yield Message("too-few-settings", "too few settings for adjusted shares: ranked by S1")
+
+
+def group_linked_names(pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
+    """Group names that are linked, directly or by others."""
+    groups: list[list[str]] = []
+    for pair in pairs:
+        joined = [group for group in groups if set(group) & set(pair)]
+        groups = [group for group in groups if group not in joined]
+        groups.append(list(dict.fromkeys([*(name for group in joined for name in group), *pair])))
+    return groups
 
 
 def _warn_interactions(ranking: Ranking, beyond: Adjusted | None) -> Iterator[str]:

@@ -53,7 +53,7 @@ def measure_shared_unit(rows: Table, values: Array, cells: Sequence[str], column
     df_between, df_within = n_units - n_cells, values.size - n_units
     if np.count_nonzero(sizes > 1) < _FEWEST or df_between < 1 or df_within < 1:
         return None
-    between, within = _compute_mean_squares(values, cell_of, unit_of, (df_between, df_within))
+    between, within = compute_mean_squares(values, cell_of, unit_of, (df_between, df_within))
     if within <= 0:
         return None
     typical = (values.size - float((sizes**2).sum()) / values.size) / max(1, n_units - 1)
@@ -62,9 +62,8 @@ def measure_shared_unit(rows: Table, values: Array, cells: Sequence[str], column
     return SharedUnit(column, correlation, p, n_units, int(values.size)) if correlation > 0 else None
 
 
-def _compute_mean_squares(
-    values: Array, cell_of: Indices, unit_of: Indices, df: tuple[int, int]
-) -> tuple[float, float]:
+def compute_mean_squares(values: Array, cell_of: Indices, unit_of: Indices, df: tuple[int, int]) -> tuple[float, float]:
+    """Return the mean squares between units inside the cells, and within units."""
     of_cells, of_units = (
         (np.bincount(numbers, values) / np.bincount(numbers))[numbers] for numbers in (cell_of, unit_of)
     )

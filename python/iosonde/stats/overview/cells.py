@@ -24,6 +24,9 @@ from .measured_order import find_measured_order
 AVERAGED_BRING_UPS = Message("averaged-bring-ups", "n counts bring-ups: the trials that share one are averaged first")
 
 
+_FEW = 4  # with more factors, those without a level are omitted from a name
+
+
 @dataclass(frozen=True)
 class Grid:
     """Grouping columns, coded: name → (level number of each row, the levels)."""
@@ -137,8 +140,17 @@ class TrialCell:
     @property
     def name(self) -> str:
         """Return the name of the cell: ``create, nodes=2``; without levels the metric."""
-        parts = ([self.operation] if self.operation else []) + format_assignments(self.by, self.units)
+        parts = ([self.operation] if self.operation else []) + format_assignments(
+            select_stated_levels(self.by, self.operation), self.units
+        )
         return ", ".join(parts) or self.metric
+
+
+def select_stated_levels(by: Mapping[str, Level], operation: str) -> dict[str, Level]:
+    """Return the levels that name a cell: a tool does not state a setting that it lacks (``operation`` is not empty),
+    and of many factors of a table only those with a level do."""
+    is_short = bool(operation) or len(by) > _FEW
+    return {name: level for name, level in by.items() if level is not None or not is_short}
 
 
 @dataclass(frozen=True)

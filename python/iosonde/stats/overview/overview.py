@@ -5,7 +5,7 @@ columns.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from iosonde.core.table import Table
 from iosonde.core.types import Estimate, Experiment
 
 from .. import checks
-from ..assumptions import AssumptionCheck
+from ..assumptions.covariates import list_covariate_warnings
 from ..estimate.percentiles import PERCENTILES, TrialPercentiles, estimate_over_trials
 from ..estimate.scaling import estimate_efficiencies
 from ..estimate.stopping import estimate_stein_interval
@@ -43,8 +43,7 @@ from .cells import (
     note_other_settings,
 )
 from .coarse_cells import compute_cell_half_ticks, widen_by_half_tick
-from .probed_limits import ProbedLimits
-from .story import StoryBackground, build_stories, describe_stories
+from .story import Background, build_stories, describe_stories
 from .types import Efficiency, Overview, OverviewLatency, OverviewRow, ResponseStory
 from .uneven_missing import describe_uneven_missing
 
@@ -79,14 +78,14 @@ def build_overview_from_table(
     by: Sequence[str],
     level: float,
     headlines: Sequence[str] = (),
-    background: StoryBackground | None = None,
+    background: Background | None = None,
 ) -> Overview:
     """Build the overview of a plain table: every response in every group of the columns ``by``. ``headlines``:
     responses of the family of tests, shown or not. ``background``: what else is known. Raises DataError."""
-    background = background or StoryBackground()
+    background = background or Background()
     cells = [cell for cell in group_into_cells(table, responses, by) if cell.values.size]
     cells = note_other_settings(cells, table, background.others)
-    warnings = list(table.warnings)
+    warnings = [*table.warnings, *list_covariate_warnings(background.besides)]
     for response in responses:
         absent = list_missing_values(table, response)
         if absent:
@@ -121,25 +120,7 @@ def build_overview_from_table(
     return insert_stories(replace(overview, warnings=(*overview.warnings, *alone)), response_stories)
 
 
-@dataclass(frozen=True)
-class StoreBackground:
-    """Contents of a store in addition to its cells. ``runs``: all trials (incomplete ones too: they become a finding),
-    of the ``experiments``; ``latencies``: the percentiles of each by run id. ``pilot``: the number of trials that fixed
-    the total by Stein's rule, whose interval the means then use. ``units``: of the factors that have one.
-    ``extra_cells``: cells of the headline metrics, which belong to the family of tests. ``probes``: limits of the
-    hardware. ``besides``: the checks of columns that are no factors."""
-
-    runs: Sequence[StoredRun] = ()
-    experiments: Sequence[Experiment] = ()
-    probes: Sequence[StoredRun] = ()
-    latencies: Mapping[str, Sequence[TrialPercentiles]] = field(default_factory=dict)
-    pilot: int | None = None
-    units: Mapping[str, str] = field(default_factory=dict)
-    extra_cells: Sequence[TrialCell] = ()
-    besides: Sequence[AssumptionCheck] = ()
-
-
-def build_overview_from_store(measured: MeasuredCells, level: float, background: StoreBackground) -> Overview:
+def build_overview_from_store(measured: MeasuredCells, level: float, background: Background) -> Overview:
     """Build the overview of a store's trials."""
     overview = _build_overview(
         checks.Subject(measured.cells, level, background.runs, measured.rows, find_hidden_in_store(measured)),
@@ -150,13 +131,7 @@ def build_overview_from_store(measured: MeasuredCells, level: float, background:
         {name: unit for name, unit in background.units.items() if unit and name in measured.by},
         background.experiments,
     )
-    story_background = StoryBackground(
-        background.extra_cells,
-        ProbedLimits(background.probes, level).impossible(measured.cells, background.runs),
-        measured.together,
-        besides=background.besides,
-    )
-    return insert_stories(overview, build_stories(overview.rows, measured.cells, level, story_background))
+    return insert_stories(overview, build_stories(overview.rows, measured.cells, level, background))
 
 
 def insert_stories(overview: Overview, response_stories: tuple[ResponseStory, ...]) -> Overview:

@@ -5,36 +5,41 @@ responses are one family, whichever of them are shown.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.estimate_text import format_estimate
 from iosonde.core.grouping import group_by_key
-from iosonde.core.level_text import format_setting
 from iosonde.core.message import Message
-from iosonde.core.metrics import build_metric
-from iosonde.core.types import Better
-from iosonde.core.units import format_percent
+from iosonde.core.metrics import build_metric, get_lowest_mean
+from iosonde.core.stored import StoredRun
+from iosonde.core.transforms import is_logarithm
+from iosonde.core.types import Better, Experiment
+from iosonde.core.units import choose_human_scale, format_percent
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
 
 from ..assumptions import AssumptionCheck, fails, holds
 from ..assumptions.cells import check_cells, measure_worth
 from ..assumptions.drift import DriftInTurn, detect_drift_in_turn
+from ..estimate.percentiles import TrialPercentiles
 from ..estimate.summarise import estimate_mean
 from ..regression.effect_types import (
     FactorEffect,
     ResponseEffects,
     correct_effects,
     describe_blocks,
+    describe_minor_effects,
     describe_unclaimed_effects,
 )
 from ..regression.effects import SINGLE_RUN, estimate_effects
 from .cells import TrialCell
-from .types import OverviewRow, ResponseStory, drop_constant_levels
+from .comparable import choose_comparable_factors, number_levels
+from .types import OverviewRow, ResponseStory, drop_constant_levels, name_kind
 
 _SIZES = ("nodes", "ranks")
 _MOST = 3  # responses in the sentence
@@ -43,12 +48,17 @@ _MIN_SHARE = 0.05  # smallest reported share without a test
 
 
 @dataclass(frozen=True)
-class StoryBackground:
-    """What is known of the trials besides their cells. ``headline_cells``: cells of the headline responses, which
-    belong to the family of tests whether shown or not. ``impossible``: cells beyond the hardware limit, None if no
-    limit is set. ``together``: factor → the columns that always change with it. ``missing``: response → the setting
-    that lacks more values than the others. ``untested``: why nothing can be tested, as where rows are single ranks.
-    ``besides``: the checks of columns that are no factors, ``others`` those of them that are settings."""
+class Background:
+    """What is known of trials besides their cells. ``headline_cells``: of the headline responses, which belong to the
+    family of tests whether shown or not. ``impossible``: cells beyond the hardware limit, None if no limit is set.
+    ``together``: factor → the columns that always change with it. ``missing``: response → the setting that lacks more
+    values than the others. ``untested``: why nothing can be tested, as where rows are single ranks. ``besides``: the
+    checks of columns that are no factors, ``others`` those of them that are settings.
+
+    Of a store also: ``runs``, all trials (incomplete ones become a finding), of the ``experiments``; ``latencies``,
+    percentiles by run id; ``pilot``, the number of trials that fixed the total by Stein's rule, whose interval means
+    then use; ``units`` of the factors that have one.
+    """
 
     headline_cells: Sequence[TrialCell] = ()
     impossible: Sequence[TrialCell] | None = None
@@ -57,14 +67,19 @@ class StoryBackground:
     untested: str = ""
     besides: Sequence[AssumptionCheck] = ()
     others: Sequence[str] = ()
+    runs: Sequence[StoredRun] = ()
+    experiments: Sequence[Experiment] = ()
+    latencies: Mapping[str, Sequence[TrialPercentiles]] = field(default_factory=dict)
+    pilot: int | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
 
 
 def build_stories(
-    rows: Sequence[OverviewRow], cells: Sequence[TrialCell], level: float, background: StoryBackground | None = None
+    rows: Sequence[OverviewRow], cells: Sequence[TrialCell], level: float, background: Background | None = None
 ) -> tuple[ResponseStory, ...]:
     """Return the stories of responses whose settings differ by more than the number of nodes. ``rows`` are of the
     ``cells``, one each."""
-    background = background or StoryBackground()
+    background = background or Background()
     rows_by_response = {key: list(some) for key, some in groupby(rows, key=lambda row: (row.operation, row.metric))}
     displayed, others = _group_by_response(cells), _group_by_response(background.headline_cells)
     family = {key: _estimate_family_effects(some, level, background) for key, some in (others | displayed).items()}
@@ -76,67 +91,102 @@ def build_stories(
         if key in effects and ordered and _has_varied_settings(its):
             wrong = drop_constant_levels([row for row in ordered if (*key, *row.by.items()) in beyond], its)
             ordered = drop_constant_levels(ordered, its)
-            possible = [row for row in ordered if row not in wrong] or ordered
+            possible = [row for row in ordered if row not in wrong]
+            best, worst = _find_extremes(possible, effects[key]) if possible else (ordered[0], ordered[-1])
             response_stories.append(
                 ResponseStory(
                     *key,
                     effects[key],
-                    possible[0],
-                    possible[-1],
+                    best,
+                    worst,
                     tuple(wrong),
                     (background.missing or {}).get(key[1], ""),
                     tuple(_check_story(displayed[key], background, bool(effects[key].drifting))),
                     tuple(metric for operation, metric in rows_by_response if operation == key[0]),
-                    _find_best_of_significant(possible, effects[key]),
+                    tuple(row.mean.value or 0.0 for row in (ordered[0], ordered[-1])),
+                    not is_logarithm(key[1]) and all(value > 0 for row in ordered for value in row.values),
                 )
             )
     return tuple(response_stories)
 
 
-def _find_best_of_significant(rows: Sequence[OverviewRow], effects: ResponseEffects) -> OverviewRow | None:
-    """Return the best levels of the factors with a significant effect, with the mean over all levels of the others;
-    None if these are all factors of the ``rows``, or none. A factor whose best level depends on the others is one of
-    these others."""
+def _find_extremes(rows: Sequence[OverviewRow], effects: ResponseEffects) -> tuple[OverviewRow, OverviewRow]:
+    """Return the best and the worst levels of the factors with a significant effect, with the mean over all levels of
+    the others; the best and worst setting if these are all factors of the ``rows``, or not the strongest. A factor
+    whose best level depends on the others is one of these others."""
+    extremes = rows[0], rows[-1]
     if any(effect.is_joint for effect in effects.significant):  # it is of all settings
-        return None
-    significant = [name for effect in effects.significant for name in effect.factors]
-    names = [name for name in significant if name in rows[0].by]
-    best = _find_best_rows(rows, names)
-    while turned := [name for name in names if _find_best_rows(rows, [name])[0].by[name] != best[0].by[name]]:
+        return extremes
+    names = [name for effect in effects.significant for name in effect.factors if name in rows[0].by]
+    best = _group_by_mean(rows, names)[0][0].by
+    while turned := [name for name in names if _group_by_mean(rows, [name])[0][0].by[name] != best[name]]:
         names.remove(turned[-1])  # the weakest
-        best = _find_best_rows(rows, names)
-    if not names or len(names) == len(rows[0].by):
-        return None
-    values = np.array([value for row in best for value in row.values])
-    return replace(
-        best[0],
-        by={name: level for name, level in best[0].by.items() if name in names},
-        n=values.size,
-        mean=estimate_mean(values, best[0].mean.level),
-        values=tuple(values),
+        best = _group_by_mean(rows, names)[0][0].by
+    strongest = effects.significant[0].factors if names else ()
+    if len(names) == len(rows[0].by) or not set(names) & set(strongest):
+        return extremes
+    groups = _group_by_mean(rows, names)
+    return _pool_rows(groups[0], names), _pool_rows(groups[-1], names)
+
+
+def _group_by_mean(rows: Sequence[OverviewRow], names: Sequence[str]) -> list[list[OverviewRow]]:
+    """Return the rows with the same levels of ``names``, the best mean over settings first."""
+    groups = group_by_key((tuple(row.by[name] for name in names), row) for row in rows).values()
+    return sorted(
+        groups, key=lambda some: float(np.mean([row.mean.value for row in some])), reverse=not _is_lower_better(rows)
     )
 
 
-def _find_best_rows(rows: Sequence[OverviewRow], names: Sequence[str]) -> list[OverviewRow]:
-    """Return the rows with the levels of ``names`` whose mean over the settings is best."""
-    groups = list(group_by_key((tuple(row.by[name] for name in names), row) for row in rows).values())
-    means = [float(np.mean([row.mean.value for row in some])) for some in groups]
-    return groups[int(np.argmin(means) if _is_lower_better(rows) else np.argmax(means))]
+def _pool_rows(rows: Sequence[OverviewRow], names: Sequence[str]) -> OverviewRow:
+    """Return one row of the levels of ``names``, over all trials."""
+    values = np.array([value for row in rows for value in row.values])
+    lowest = get_lowest_mean(rows[0].unit, bool(np.all(values > 0)), f"{rows[0].operation} {rows[0].metric}".strip())
+    return replace(
+        rows[0],
+        by={name: level for name, level in rows[0].by.items() if name in names},
+        n=values.size,
+        mean=estimate_mean(values, rows[0].mean.level).within(low=lowest),
+        values=tuple(values),
+    )
 
 
 def _is_lower_better(rows: Sequence[OverviewRow]) -> bool:
     return build_metric(rows[0].metric, rows[0].unit).better is Better.LOWER
 
 
-def _estimate_family_effects(cells: Sequence[TrialCell], level: float, background: StoryBackground) -> ResponseEffects:
+def _estimate_family_effects(cells: Sequence[TrialCell], level: float, background: Background) -> ResponseEffects:
     if background.untested and cells:
         return ResponseEffects(tuple(cells[0].by), untested=background.untested)
-    return estimate_cell_effects(cells, level, background.together)
+    return estimate_cell_effects(select_complete_cells(cells), level, background.together)
 
 
-def _check_story(
-    cells: Sequence[TrialCell], background: StoryBackground, is_drifting: bool
-) -> Iterator[AssumptionCheck]:
+def select_complete_cells(cells: Sequence[TrialCell]) -> list[TrialCell]:
+    """Return the trials at each setting of the comparable factors, without trials that lack one of these."""
+    names = list(cells[0].by)
+    levels = {name: number_levels([cell.by[name] for cell in cells]) for name in names}
+    chosen = choose_comparable_factors(levels, np.array([cell.values.size for cell in cells], dtype=float)).names
+    if not chosen or not (chosen != tuple(names) or any((levels[name] < 0).any() for name in chosen)):
+        return list(cells)
+    settings = group_by_key((tuple(cell.by[name] for name in chosen), cell) for cell in cells)
+    return [
+        replace(
+            several[0],
+            by=dict(zip(chosen, key, strict=True)),
+            values=np.concatenate([cell.values for cell in several]),
+            times=_join_arrays([cell.times for cell in several]),
+            bring_ups=_join_arrays([cell.bring_ups for cell in several]),
+        )
+        for key, several in settings.items()
+        if None not in key
+    ]
+
+
+def _join_arrays(arrays: Sequence[npt.NDArray[Any] | None]) -> npt.NDArray[Any] | None:
+    present = [array for array in arrays if array is not None]
+    return np.concatenate(present) if present and len(present) == len(arrays) else None
+
+
+def _check_story(cells: Sequence[TrialCell], background: Background, is_drifting: bool) -> Iterator[AssumptionCheck]:
     if background.untested:
         yield fails("subsamples", VerdictState.NOT_TESTED, background.untested)
     yield from check_cells(cells, background.impossible, is_drifting)
@@ -224,7 +274,26 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
     reasons = [f"{title}: {text}." for title, texts in unclaimed.items() for text in texts]
     explained = [story for story in response_stories if story.is_biased or unclaimed[story.title]]
     open_ = [story for story in response_stories if not story.is_significant and story not in explained]
-    return (*texts, *more, *reasons[:_MOST], *missing[:_MOST], *_describe_unsure(open_))
+    return (
+        *texts,
+        *more,
+        *reasons[:_MOST],
+        *missing[:_MOST],
+        *_describe_unsure(open_),
+        *_advise_logarithms(response_stories),
+    )
+
+
+def _advise_logarithms(response_stories: Sequence[ResponseStory]) -> Iterator[Message]:
+    """Advise logarithms of responses over decades, where the fastest settings alone make the variation."""
+    wide = [story for story in response_stories if story.spans_decades]
+    if wide:
+        yield Message(
+            "take-logarithms",
+            "Means of {responses} span decades: take logs ({spell.response:'log({name})'}).",
+            responses=join_names(list(dict.fromkeys(story.title for story in wide))[:_MOST]),
+            name=name_kind(wide[0].operation, wide[0].metric),
+        )
 
 
 def _has_varied_settings(rows: Sequence[OverviewRow]) -> bool:
@@ -240,9 +309,10 @@ def _sort_by_mean(rows: Sequence[OverviewRow]) -> list[OverviewRow]:
 
 def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
     best, worst = story.best, story.worst
+    scale = None if story.spans_decades else choose_human_scale(max(map(abs, story.means), default=0.0), best.unit)
     text = (
-        f"{story.title}: best {format_estimate(best.mean, best.unit)} at {best.setting(units)}, "
-        f"worst {format_estimate(worst.mean, worst.unit)} at {worst.setting(units)}"
+        f"{story.title}: best {format_estimate(best.mean, best.unit, scale)} at {best.setting(units)}, "
+        f"worst {format_estimate(worst.mean, worst.unit, scale)} at {worst.setting(units)}"
     )
     if not story.impossible:
         return text
@@ -250,7 +320,7 @@ def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
         return f"{text}, but all values are beyond the hardware limit (S127)"
     first = story.impossible[0]
     more = f" and {len(story.impossible) - 1} more" if len(story.impossible) > 1 else ""
-    beyond = f"{format_estimate(first.mean, first.unit)} at {format_setting(first.by, units)}{more}"
+    beyond = f"{format_estimate(first.mean, first.unit)} at {first.setting(units)}{more}"
     return f"{text}, without {beyond}: beyond the hardware limit (S127)"
 
 
@@ -260,7 +330,8 @@ def _describe_unsure(unsure: Sequence[ResponseStory]) -> Iterator[str]:
     for (untested, repeated), some in by_test.items():
         titles = [story.title for story in some]
         more = f" and {len(titles) - _MOST} more" if len(titles) > _MOST else ""
-        names, factors = f"{', '.join(titles[:_MOST])}{more}", _join_factors(list(some[0].best.by))
+        tested = [name for name in some[0].best.by if name in some[0].effects.factors] or list(some[0].best.by)
+        names, factors = f"{', '.join(titles[:_MOST])}{more}", _join_factors(tested)
         if untested:
             yield Message(
                 "not-tested",
@@ -307,7 +378,12 @@ def _describe_significant_story(story: ResponseStory, units: Mapping[str, str]) 
         "{extremes}; {effects}.",
         extremes=_describe_extremes(story, units),
         effects="; ".join(
-            [text, *describe_blocks(significant_effects), *([_describe_untested(open_)] if open_ else [])]
+            [
+                text,
+                *describe_blocks(significant_effects),
+                *describe_minor_effects(effects),
+                *([_describe_untested(open_)] if open_ else []),
+            ]
         ),
         factors=[effect.name for effect in first],
         matters_most=most,

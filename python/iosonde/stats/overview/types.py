@@ -4,19 +4,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from iosonde.core.column_units import format_column_title
-from iosonde.core.headlines import format_metric
+from iosonde.core.column_units import format_column_title, split_unit
+from iosonde.core.headlines import SPEEDS, format_metric
 from iosonde.core.level_text import format_setting
 from iosonde.core.table import Cell as Level
+from iosonde.core.transforms import is_logarithm
 from iosonde.core.types import Estimate, Finding
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 
 from ..assumptions import AssumptionCheck, doubtful, holds, judge
 from ..assumptions.drift import check_drift
 from ..regression.effect_types import CheckedClaim, ResponseEffects, list_effect_claims
+from .cells import select_stated_levels
 from .uneven_missing import check_uneven_missing
 
-_FEW = 4  # with more factors, those without a level are omitted from a name
+_DECADES = 100.0  # ratio of means from which logarithms are advised
+
+
+def span_decades(means: Sequence[float]) -> bool:
+    """Return whether these means of settings differ by two decades or more, so that the largest alone make the
+    variation."""
+    return len(means) > 1 and min(means) > 0 and max(means) >= _DECADES * min(means)
+
+
+def name_kind(operation: str, metric: str) -> str:
+    """Return the name of a metric as a query takes it: of a run's speeds the kind, of a column without its unit."""
+    if not operation:
+        return split_unit(metric)[0]
+    kind = metric.split("_")[0]
+    return kind if kind in SPEEDS else metric
 
 
 @dataclass(frozen=True)
@@ -44,10 +60,12 @@ class OverviewRow:
         """Return a name: ``write, nodes=2, transfer_size=4 KiB``; as ``setting``."""
         return ", ".join(part for part in (self.operation, self.setting(units)) if part)
 
-    def setting(self, units: Mapping[str, str]) -> str:
-        """Return the setting: ``nodes=2, transfer_size=4 KiB``; with many factors only those with a level."""
-        by = {name: level for name, level in self.by.items() if level is not None or len(self.by) <= _FEW}
-        return format_setting(by, units) if by or not self.by else "(missing)"
+    def setting(self, units: Mapping[str, str], names: Sequence[str] | None = None, unstated: str = "(missing)") -> str:
+        """Return the setting of the factors ``names``, by default of all: ``nodes=2, transfer_size=4 KiB``; only stated
+        levels, and ``unstated`` without any."""
+        by = {name: self.by.get(name) for name in (self.by if names is None else names)}
+        levels = select_stated_levels(by, self.operation)
+        return format_setting(levels, units) if levels or not by else unstated
 
     def to_json(self) -> dict[str, Any]:
         """Return the flat form: one key per number."""
@@ -128,10 +146,11 @@ class Efficiency:
 
 @dataclass(frozen=True)
 class ResponseStory:
-    """A response whose settings differ: its ``effects``, and its ``best`` and ``worst`` possible setting.
+    """A response whose settings differ: its ``effects``, and the ``best`` and ``worst`` possible levels of the factors
+    with a significant effect, over all levels of the others; if none has one, the best and worst setting.
     ``impossible``: settings with values beyond the hardware limit (S127). ``missing``: the setting that lacks more
-    values than the others. ``checks``: of the assumptions about its trials. ``claimed``: the best levels of the factors
-    with a significant effect, over all levels of the others; None if these are all factors or none."""
+    values than the others. ``checks``: of the assumptions about its trials. ``means``: of the first and last setting.
+    ``has_logarithms``: all values are positive."""
 
     operation: str
     metric: str
@@ -142,12 +161,20 @@ class ResponseStory:
     missing: str = ""
     checks: tuple[AssumptionCheck, ...] = ()
     metrics: tuple[str, ...] = ()  # of its operation
-    claimed: OverviewRow | None = None
+    means: tuple[float, ...] = ()
+    has_logarithms: bool = False
+
+    @property
+    def spans_decades(self) -> bool:
+        """Return whether its settings span decades, and logarithms can be taken."""
+        return self.has_logarithms and span_decades(self.means)
 
     @property
     def title(self) -> str:
         """Return the display name."""
-        if not self.operation:
+        if is_logarithm(self.metric):
+            return self.metric
+        if not self.operation or not self.metric.isidentifier():
             return format_column_title(self.metric, "")
         return f"{self.operation} {format_metric(self.metric, self.operation, self.metrics)}"
 
@@ -180,8 +207,7 @@ class ResponseStory:
         state = VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
         if self.effects.untested:
             state = VerdictState.NOT_TESTED
-        best = self.claimed or self.best
-        return UncheckedClaim("best", self.response, (), state, claim=best.setting(units), estimate=best.mean)
+        return UncheckedClaim("best", self.response, (), state, claim=self.best.setting(units), estimate=self.best.mean)
 
     @property
     def _best_checks(self) -> tuple[AssumptionCheck, ...]:
@@ -192,11 +218,12 @@ class ResponseStory:
 
     def _limit_to_best(self, check: AssumptionCheck) -> AssumptionCheck:
         """Return a check for the best setting, which has a check of its own whether it is possible, and was measured in
-        turn if a factor that matters was."""
+        turn, or differs in a covariate, if a factor that matters does."""
         if check.assumption == "impossible" and check.is_doubt:
             return holds("impossible")[0]
         factors = {name for effect in self.effects.significant for name in effect.factors}
-        return replace(check, subject=()) if check.assumption == "order" and check.concerns(factors) else check
+        is_passed_on = check.assumption in ("order", "varies-besides") and check.concerns(factors)
+        return replace(check, subject=()) if is_passed_on else check
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ from ..assumptions.drift import DriftInTurn, check_drift
 from ..estimate.compare import MARGIN
 from ..estimate.multiple import adjust_by_holm
 
+MINOR_SHARE = 0.05  # of the variation
+
 
 @dataclass(frozen=True)
 class FactorEffect:
@@ -86,6 +88,14 @@ class FactorEffect:
         """Return whether all levels differ by less than the margin of practical equality."""
         return self.difference is not None and self.difference < MARGIN
 
+    @property
+    def is_minor(self) -> bool:
+        """Return whether it is not significant, and its share is small even at its upper limit. A factor that interacts
+        with others, whose ``difference`` is unknown, may matter all the same."""
+        high = self.explained.high
+        is_alone = self.p is not None and self.difference is not None
+        return not self.passes_test and is_alone and high is not None and high < MINOR_SHARE
+
     def share_of(self, factor: str) -> Estimate:
         """Return the share of one of its factors: beyond all others if separable, else that of the block."""
         own = (member.explained for member in self.own if member.factors == (factor,))
@@ -100,6 +110,7 @@ class FactorEffect:
 @dataclass(frozen=True)
 class ResponseEffects:
     """The effects of all ``factors`` on one response. ``untested``: why there is no test at all, '' if there is one.
+    ``shared``: the share of the variation that several explain but none beyond the others.
     ``repeated``: whether any setting has several trials. ``joint``: the difference of all settings, interactions
     included; among the ``effects`` only if ``correct_effects`` leaves no other."""
 
@@ -108,6 +119,12 @@ class ResponseEffects:
     untested: str = ""
     repeated: bool = True
     joint: FactorEffect | None = None
+    shared: float = 0.0
+
+    @property
+    def minor(self) -> list[FactorEffect]:
+        """Return the effects that hardly matter: not significant, and no large share even at their upper limit."""
+        return [effect for effect in self.effects if effect.is_minor]
 
     @property
     def tests(self) -> list[FactorEffect]:
@@ -171,6 +188,7 @@ def _add_joint_effect(response: ResponseEffects, responses: int) -> ResponseEffe
 
 
 _MOST_FACTORS = 4  # listed by name
+HARDLY_MATTERS = "hardly matters"
 
 _EXAMINED = holds("goes-together", "bring-ups", "few-trials", "order", "drift")  # by the estimator, if it tests
 CheckedClaim = tuple[UncheckedClaim, tuple[AssumptionCheck, ...]]
@@ -229,6 +247,7 @@ def _build_claim(response: str, effect: FactorEffect, state: VerdictState) -> Un
         response,
         effect.factors,
         state,
+        claim=HARDLY_MATTERS if effect.is_minor and state is VerdictState.INCONCLUSIVE else "",
         estimate=effect.explained,
         p=effect.adjusted,
         family=effect.family,
@@ -239,7 +258,7 @@ def describe_blocks(effects: Sequence[FactorEffect]) -> Iterator[str]:
     """Describe which members of each block can be separated, and which cannot."""
     for block in (effect for effect in effects if effect.is_block):
         few = len(block.factors) <= _MOST_FACTORS
-        names = join_names(list(block.factors)) if few else f"the {len(block.factors)} confounded factors"
+        names = join_names(list(block.factors)) if few else f"these {len(block.factors)} factors"
         if block.is_joint:
             rest = "other" if len(block.factors) == 2 else "others"
             yield f"the effect of each of {names} depends on the {rest}"
@@ -249,6 +268,20 @@ def describe_blocks(effects: Sequence[FactorEffect]) -> Iterator[str]:
             yield f"{names} are confounded; {join_names(own)} beyond all others"
         else:
             yield f"the effects of {names} cannot be separated"
+
+
+def describe_minor_effects(effects: ResponseEffects) -> list[str]:
+    """Describe the effects that hardly matter, if others matter, and the share that belongs to no single one."""
+    minor = effects.minor if effects.significant else []
+    texts = []
+    if minor:
+        names = join_names([effect.name for effect in minor])
+        texts.append(
+            f"{HARDLY_MATTERS}: {names} (at most {format_percent(max(e.explained.high or 0.0 for e in minor))})"
+        )
+    if effects.shared >= MINOR_SHARE and effects.significant:
+        texts.append(f"{format_percent(effects.shared)} is shared: it belongs to no single factor")
+    return texts
 
 
 def describe_drifts(effects: ResponseEffects) -> list[str]:

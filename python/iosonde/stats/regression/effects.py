@@ -281,7 +281,8 @@ def _build_effects_with_members(
         if block_effect is not None:
             own = tuple(part for name in names if (part := effect((name,)))) if len(names) > 1 else ()
             effects.append(replace(block_effect, own=own))
-    return ResponseEffects(tuple(data.columns), tuple(effects), "", data.is_repeated)
+    shared = data.full_model.ss / data.total - sum(effect.share for effect in effects)
+    return ResponseEffects(tuple(data.columns), tuple(effects), "", data.is_repeated, shared=max(0.0, shared))
 
 
 def _encode_dummies(levels: Sequence[object]) -> Array:

@@ -12,7 +12,8 @@ import numpy as np
 from iosonde.core.arrays import Array, Indices
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Cell, Table
-from iosonde.stats.overview.cells import compute_group_means
+
+from ..overview.cells import compute_group_means
 
 Key = tuple[Cell, ...]
 InEach = list[tuple[Array, Array]]

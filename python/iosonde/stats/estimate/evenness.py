@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.stats.estimate.multiple import adjust_by_holm
-
-from .balance import compute_imbalance_index
+from ..overview.balance import compute_imbalance_index
+from .multiple import adjust_by_holm
 
 _SEED = 20_133
 _DRAWS, _LEAST_DRAWS, _NUMBERS = 1_999, 199, 4e7  # most draws, least draws, most random numbers
