@@ -15,10 +15,10 @@ import iosonde
 from iosonde.campaign import import_together
 from iosonde.campaign.import_together import Member
 from iosonde.importers import Claim, Note, Parsed, Row, Text, Understood
-from iosonde.importers.same_measurement import join_accounts
 from iosonde.importers.fio_bins import merge_percentiles
 from iosonde.importers.io500_execution import Execution, FilePart, is_execution, join_directory
 from iosonde.importers.runs import compute_digest
+from iosonde.importers.same_measurement import join_accounts
 from iosonde.store import Store
 from messages import assert_problem, codes
 from terminal import command_of
