@@ -7,6 +7,7 @@ import pytest
 
 import iosonde
 from iosonde.core.errors import DataError
+from iosonde.core.verdict import VerdictState
 from iosonde.data.roles import guess_roles
 from iosonde.data.tables import table_from_memory
 from messages import codes, raises
@@ -35,7 +36,7 @@ def test_columns_that_go_together_have_the_verdicts_of_rank(pool):
 def test_the_slope_of_a_column_that_always_changes_with_another_is_not_claimed():
     answer = iosonde.regress(aliased(pool=TWIN)).to_dict()
     (verdict,) = answer["verdicts"]
-    assert verdict["subject"][0].startswith("device") and verdict["state"] == "not separable"
+    assert verdict["subject"][0].startswith("device") and verdict["state"] == str(VerdictState.NOT_SEPARABLE)
     assert "goes-together" in verdict["doubts"] and "confounded" in codes(answer["warnings"])
 
 
@@ -76,7 +77,7 @@ def test_a_number_and_its_square_are_kept_where_other_columns_go_together():
 
 def test_one_or_both_of_two_columns_that_go_together_have_an_effect():
     answers = [iosonde.regress(aliased(pool=TWIN[:4] + pools)) for pools in (TWIN[4:], ["p2"] * 3 + ["p1"])]
-    assert ["one or both" in answer.answer.sentence for answer in answers] == [True, False]
+    assert ["both" in answer.answer.sentence.split() for answer in answers] == [True, False]
 
 
 def looped() -> pd.DataFrame:

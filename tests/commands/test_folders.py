@@ -107,7 +107,9 @@ def toy(tmp_path, monkeypatch) -> Iterator[None]:
     (folder / "section.py").write_text(SECTION.lstrip())
     monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(tmp_path)])
     importlib.invalidate_caches()
+    commands._list_own_folders.cache_clear()
     yield
+    commands._list_own_folders.cache_clear()
     for name in [name for name in sys.modules if name.startswith("iosonde.commands.toy")]:
         del sys.modules[name]
     for key in [key for key in COMMANDS if key.startswith("iosonde.commands.toy")]:

@@ -81,7 +81,7 @@ def test_a_label_of_settings_changes_no_verdict(command):
 def test_over_decades_logarithms_are_advised_and_can_be_taken(two_tools):
     table = draw_archive(False)
     advice = with_code(iosonde.rank(table, response="mbs").to_dict()["warnings"], "take-logarithms")
-    assert "size is" in advice and "log(mbs)" in advice
+    assert "size" in advice and "log(mbs)" in advice
     assert "log" in iosonde.summary(table, response="mbs").to_dict()["sentence"]
     titles = [ranking.response for ranking in iosonde.rank(two_tools, response="log(bandwidth)").answer.rankings]
     assert titles == ["log(bandwidth)"]

@@ -584,12 +584,12 @@ def test_percentiles_are_exact_where_every_operation_was_kept(monkeypatch):
     monkeypatch.setattr(
         percentiles,
         "percentiles_from_trial",
-        lambda rows, exact, kinds, level: calls.append((exact, level)) or ["exact"],
+        lambda rows, exact, kinds, level, *_: calls.append((exact, level)) or ["exact"],
     )
     monkeypatch.setattr(
         percentiles,
         "percentiles_from_buckets",
-        lambda operation, kind, edges, pairs, level: (operation, kind, len(edges) > 100, pairs, level),
+        lambda operation, kind, edges, pairs, level, *_: (operation, kind, len(edges) > 100, pairs, level),
     )
 
     def phase(index: int, recorded_all: bool, **histograms: str) -> Any:

@@ -33,6 +33,7 @@ def test_the_answer_counts_and_names_every_file():
         "incomplete": 1,
         "already_there": 1,
         "joined": 1,
+        "joined_files": [{"file": "d", "into": ""}],
         "by_format": [
             {"format": "fio", "files": 2, "runs": 1, "incomplete": 0, "already_there": 0},
             {"format": "ior", "files": 2, "runs": 3, "incomplete": 1, "already_there": 1},

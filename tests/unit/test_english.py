@@ -33,6 +33,7 @@ DIALECT_PER_1000 = {
     "stats": 0.0,
     "store": 0.2,
     "survey": 0.7,
+    "tables": 0.0,
 }
 OPAQUE_PARAMETERS = 0
 ONE_WORD_FUNCTIONS = 0.318

@@ -179,7 +179,7 @@ def test_blocks_are_described_by_what_separates_their_members():
     expected = [
         "a and b are confounded; a explains 50 % (30–70 %) beyond all others",
         "the effects of a and b cannot be separated",
-        "the effects of the 5 confounded factors cannot be separated",
+        "the effects of these 5 factors cannot be separated",
         "the effect of each of a and b depends on the other",
         "the effect of each of a, b and c depends on the others",
     ]

@@ -17,7 +17,7 @@ from iosonde.core.message import Message
 from iosonde.core.table import Cell, Table
 from iosonde.core.types import Estimate
 
-from .advise_cases import Case, build_case_rules, compare_cases, select_equal_settings
+from .advise_cases import Case, build_case_rules, compare_cases, has_setting_effect, select_equal_settings
 from .advise_defaults import (
     Default,
     build_defaults,
@@ -240,8 +240,9 @@ def advise_settings(
     kind, gain = NOTHING, None
     if crossed is not None:
         kind, gain = _decide_advice(instances, crossed, random, at, level)
-        tied = instances.names[now] in equal if now is not None else len(equal) == len(instances.settings) - 1
-        kind = NOTHING if few and kind == DEFAULT and tied else kind
+        if few and kind == DEFAULT:
+            differs = instances.names[now] not in equal if now is not None else has_setting_effect(instances, level)
+            kind = DEFAULT if differs else NOTHING
     rules: tuple[Rule, ...] = ()
     if kind == RULES and by_case is not None:
         rules = build_case_rules(instances, by_case, tops)

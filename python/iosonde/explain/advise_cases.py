@@ -15,11 +15,14 @@ from iosonde.core.types import Estimate
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import DIFFERENT, MARGIN, NEGLIGIBLE, Comparison
 from iosonde.stats.estimate.within_cells import compare_within_cells
+from iosonde.stats.regression.effects import estimate_effects
 
 from .advise_defaults import compute_shares_of_best
 from .advise_tree import Node
 from .instances import Instances, Mask, Rows
 from .rules import Rule, RuleCondition, build_rule
+
+_SETTING = "setting"
 
 Pair = tuple[int, int, int]  # instance, setting, other setting
 
@@ -137,6 +140,20 @@ def select_equal_settings(instances: Instances, best: int, level: float) -> tupl
     return tuple(
         instances.names[at] for at, each in comparisons.items() if each is not None and not is_significant(each)
     )
+
+
+def has_setting_effect(instances: Instances, level: float) -> bool:
+    """Return whether the settings differ at all, by the test of the effect of a factor with the noise of each cell. The
+    best of several has more power so than in a comparison with each other one."""
+    cells = [
+        (str(setting), str(row), samples)
+        for row in range(len(instances))
+        for setting in range(len(instances.settings))
+        if (samples := instances.samples(row, setting)).size
+    ]
+    settings, rows, values = zip(*cells, strict=True)
+    effects = estimate_effects({_SETTING: settings, "instance": rows}, values, None, level).effects
+    return any(_SETTING in effect.factors and effect.p is not None and effect.p <= 1 - level for effect in effects)
 
 
 def build_case_rules(instances: Instances, chosen: Rows, best: Rows) -> tuple[Rule, ...]:

@@ -143,10 +143,11 @@ def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None
         )
     block = Block(how.block, how.weighted) if how.block else None
     fit = partial(allocated, rows, chosen.title, level=query.level, block=block, kind=how.kind, contrasts=how.contrasts)
-    asked = list_term_columns(terms, rows) if query.on else chosen.names
+    term_columns = list_term_columns(terms, rows) if query.on else chosen.names
     response, terms, table = fit_separable_terms(chosen, terms, fit)
-    effects, other_p_values = _estimate_main_effects(source, query, how, response, asked)
-    columns, tested = list_term_columns(terms, response.rows), [name for name in asked if name in effects.factors]
+    effects, other_p_values = _estimate_main_effects(source, query, how, response, term_columns)
+    columns = list_term_columns(terms, response.rows)
+    tested = [name for name in term_columns if name in effects.factors]
     if query.on:
         also = [*(response.rows.column(name).name for name in how.columns), *tested]
         more = adjust_for_other_factors(source, response, columns, query.level, also)

@@ -214,8 +214,8 @@ def _group_rows_by_metric(rows: Table, operations: Sequence[str]) -> list[_Kind]
 
 def _list_warnings(source: Source, rows: Table, work: Systems) -> Iterator[str]:
     run_ids, first = np.unique(rows.columns["run"].values.astype(str), return_index=True)
-    known = set(run_ids.tolist())
-    if text := describe_included_incomplete([run for run in source.runs if run.id in known]):
+    ids = set(run_ids.tolist())
+    if text := describe_included_incomplete([run for run in source.runs if run.id in ids]):
         yield text
     if work.per and (lacking := int(np.sum(~np.isfinite(work.size[first])))):
         template = "{runs} of {n_runs} lack {per} and are not in rates per {unit}: {spell.per:none} includes them"

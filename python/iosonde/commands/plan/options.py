@@ -63,8 +63,9 @@ class PlanOptions(Request):
     "iosonde plan --schema > experiment.schema.json",
 )
 def plan(options: PlanOptions) -> Result[CampaignPlan] | Result[TabularAnswer] | Result[ExperimentSchema]:
-    """Show what `iosonde run` with the same words would do. Writes nothing, starts nothing. A plan that a target or a
-    limit is too small for is shown, too, before it is refused.
+    """Show what `iosonde run` with the same words would do. Writes nothing, starts nothing.
+
+    A plan that a target or a limit is too small for is shown, too, before it is refused.
 
     SPEC is an experiment file (docs/experiment.md); without it the MTC envelope is measured.
 

@@ -121,7 +121,7 @@ def _summarise_store(source: Source, query: ResponseQuery, by: Sequence[str]) ->
     )
     if are_surveys(source.runs):
         cell_overview = replace(cell_overview, warnings=(*cell_overview.warnings, SEE_PAGE))
-    shown = {row.operation for row in cell_overview.rows} if query.response else None
+    operations = {row.operation for row in cell_overview.rows} if query.response else None
     return Summary(
         cell_overview,
         find_own_clock(source, query),
@@ -130,7 +130,7 @@ def _summarise_store(source: Source, query: ResponseQuery, by: Sequence[str]) ->
         tuple(
             calls
             for calls in estimate_phase_calls(source.runs, query.level)
-            if shown is None or calls.operation in shown
+            if operations is None or calls.operation in operations
         ),
     )
 

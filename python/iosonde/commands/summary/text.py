@@ -66,8 +66,8 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
             yield from ["", *text_lines]
     if len(with_median) == len(overview.rows):
         yield from _format_harmonic(overview)
-    shown = set(map(id, with_median))
-    warnings = (w for row in overview.rows for w in (row.warnings if id(row) in shown else row.mean.warnings))
+    with_ids = set(map(id, with_median))
+    warnings = (w for row in overview.rows for w in (row.warnings if id(row) in with_ids else row.mean.warnings))
     notes = list(dict.fromkeys([*overview.warnings, *warnings]))
     if notes or overview.findings:
         yield ""

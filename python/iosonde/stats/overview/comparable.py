@@ -42,10 +42,10 @@ def choose_comparable_factors(levels: Mapping[str, Indices], weights: Array) -> 
     if not usual:
         return ComparableFactors(tuple(varying))
     labels = _find_labels(_select_complete(levels, usual)) if weights.size <= _MOST_ROWS else {}
-    known = _select_complete(levels, [name for name in usual if name not in labels])
-    names = tuple(name for name, numbers in known.items() if numbers.size and np.ptp(numbers))
+    complete = _select_complete(levels, [name for name in usual if name not in labels])
+    names = tuple(name for name, numbers in complete.items() if numbers.size and np.ptp(numbers))
     rare = tuple(name for name in varying if name not in usual)
-    return ComparableFactors(names, rare, tuple(name for name in known if name not in names), labels)
+    return ComparableFactors(names, rare, tuple(name for name in complete if name not in names), labels)
 
 
 def _select_complete(levels: Mapping[str, Indices], names: Sequence[str]) -> dict[str, Indices]:
@@ -60,15 +60,15 @@ def _find_labels(levels: Mapping[str, Indices]) -> dict[str, tuple[str, ...]]:
         return {}
     labels: dict[str, tuple[str, ...]] = {}
     for name in sorted(levels, key=lambda name: -sizes[name]):
-        named = tuple(
+        combined = tuple(
             other
             for other in levels
             if other not in labels
             and sizes[other] < sizes[name]
             and _count_combinations([levels[name], levels[other]]) == sizes[name]
         )
-        if len(named) > 1 and _count_combinations([levels[other] for other in named]) == sizes[name]:
-            labels[name] = named
+        if len(combined) > 1 and _count_combinations([levels[other] for other in combined]) == sizes[name]:
+            labels[name] = combined
     return labels
 
 
