@@ -58,6 +58,7 @@ def test_the_answer_counts_and_names_every_file():
         "reason": "",
         "quoted": False,
         "joined": False,
+        "into": "",
         "fault": False,
     }
 

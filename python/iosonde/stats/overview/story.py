@@ -111,20 +111,12 @@ def build_stories(
 
 
 def _find_extremes(rows: Sequence[OverviewRow], effects: ResponseEffects) -> tuple[OverviewRow, OverviewRow]:
-    """Return the best and the worst levels of the factors with a significant effect, with the mean over all levels of
-    the others; the best and worst setting if these are all factors of the ``rows``, or not the strongest. A factor
-    whose best level depends on the others is one of these others."""
-    extremes = rows[0], rows[-1]
-    if any(effect.is_joint for effect in effects.significant):  # it is of all settings
-        return extremes
-    names = [name for effect in effects.significant for name in effect.factors if name in rows[0].by]
-    best = _group_by_mean(rows, names)[0][0].by
-    while turned := [name for name in names if _group_by_mean(rows, [name])[0][0].by[name] != best[name]]:
-        names.remove(turned[-1])  # the weakest
-        best = _group_by_mean(rows, names)[0][0].by
-    strongest = effects.significant[0].factors if names else ()
-    if len(names) == len(rows[0].by) or not set(names) & set(strongest):
-        return extremes
+    """Return the best and the worst setting, over all levels of the factors that hardly matter if others do: a mean
+    over settings that may differ is none of any setting."""
+    minor = {name for effect in effects.minor for name in effect.factors}
+    names = [name for name in rows[0].by if name not in minor]
+    if not effects.significant or len(names) == len(rows[0].by):
+        return rows[0], rows[-1]
     groups = _group_by_mean(rows, names)
     return _pool_rows(groups[0], names), _pool_rows(groups[-1], names)
 

@@ -146,8 +146,8 @@ class Efficiency:
 
 @dataclass(frozen=True)
 class ResponseStory:
-    """A response whose settings differ: its ``effects``, and the ``best`` and ``worst`` possible levels of the factors
-    with a significant effect, over all levels of the others; if none has one, the best and worst setting.
+    """A response whose settings differ: its ``effects``, and the ``best`` and ``worst`` possible setting, over all
+    levels of the factors that hardly matter.
     ``impossible``: settings with values beyond the hardware limit (S127). ``missing``: the setting that lacks more
     values than the others. ``checks``: of the assumptions about its trials. ``means``: of the first and last setting.
     ``has_logarithms``: all values are positive."""
@@ -207,7 +207,13 @@ class ResponseStory:
         state = VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
         if self.effects.untested:
             state = VerdictState.NOT_TESTED
-        return UncheckedClaim("best", self.response, (), state, claim=self.best.setting(units), estimate=self.best.mean)
+        # The levels of a factor without a significant effect are not claimed, and the mean at them is not that of others.
+        significant = {name for effect in self.effects.significant for name in effect.factors}
+        names = [name for name in self.best.by if name in significant] or list(self.best.by)
+        estimate = self.best.mean if len(names) == len(self.best.by) else None
+        return UncheckedClaim(
+            "best", self.response, (), state, claim=self.best.setting(units, names), estimate=estimate
+        )
 
     @property
     def _best_checks(self) -> tuple[AssumptionCheck, ...]:
