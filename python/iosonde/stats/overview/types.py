@@ -207,7 +207,7 @@ class ResponseStory:
         state = VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
         if self.effects.untested:
             state = VerdictState.NOT_TESTED
-        # The levels of a factor without a significant effect are not claimed, and the mean at them is not that of others.
+        # Levels of a factor without a significant effect are not claimed; the mean at them is not that of others.
         significant = {name for effect in self.effects.significant for name in effect.factors}
         names = [name for name in self.best.by if name in significant] or list(self.best.by)
         estimate = self.best.mean if len(names) == len(self.best.by) else None
