@@ -518,3 +518,11 @@ def test_what_was_measured_is_guessed_by_its_surest_sign(data, responses):
 def test_the_columns_of_a_formula_in_their_order(text, columns, names):
     made = derived.parse_expression(text, columns)
     assert (made and made.names) == names
+
+
+@pytest.mark.parametrize("head", ["", '"'])
+def test_none_is_a_level_among_words_and_missing_among_numbers(head):
+    text = f"{head}scheduler{head},x,y\nnone,1,none\nbfq,2,7\nNA,3,8\n"
+    table = csv_text.parse_csv(text.encode(), "t.csv")
+    assert table.column("scheduler").values.tolist() == ["none", "bfq", None]
+    assert table.column("y").missing.tolist() == [True, False, False]

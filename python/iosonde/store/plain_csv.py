@@ -61,12 +61,18 @@ def _parse_values(cells: Any, missing: frozenset[str], slow: Callable[[tuple[str
     except pa.ArrowInvalid:
         coded = present.combine_chunks().dictionary_encode()
         levels = coded.dictionary.to_pylist()
-        # float() also accepts +1 and １.
-        return _expand_texts(coded, levels) if any(map(_is_text, levels)) else slow(tuple(cells.to_pylist()))
+        # float() also accepts +1 and １; words for a missing number may be levels among words.
+        is_simple = any(map(_is_text, levels)) and not any(word.isalpha() for word in _list_distinct(trimmed, absent))
+        return _expand_texts(coded, levels) if is_simple else slow(tuple(cells.to_pylist()))
     # Infinite numbers and columns without any number are left to the other reader.
     lacks = np.asarray(absent)
     usual = not lacks.all() and bool((np.isfinite(numbers) | lacks).all())
     return numbers if usual else slow(tuple(cells.to_pylist()))
+
+
+def _list_distinct(words: Any, chosen: Any) -> list[str]:
+    distinct: list[str] = words.filter(chosen).unique().to_pylist()
+    return distinct
 
 
 def _is_text(level: str) -> bool:

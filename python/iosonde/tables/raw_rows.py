@@ -17,6 +17,8 @@ from iosonde.core.message import Message
 from iosonde.core.table import Column, Table, is_number
 
 MISSING = frozenset(("", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "none", "-", "."))
+# Words for a missing number that are levels like others in a column of words: none, bfq; none, zstd.
+_LEVELS = frozenset(("null", "NULL", "None", "none"))
 _DECIMAL_COMMA = re.compile(r"([+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)),(\d+)((?:[eE][+-]?\d+)?\s*[^\d\s,.;]*)")
 _WHOLE = re.compile(r"[+-]?\d+\s*[^\d\s,.;]*")
 _MAX_TITLES = 20
@@ -173,10 +175,11 @@ def parse_values(cells: Sequence[str]) -> npt.NDArray[np.float64] | npt.NDArray[
 
 
 def _parse_texts(cells: Sequence[str]) -> npt.NDArray[np.object_]:
+    words = {cell: cell.strip() for cell in dict.fromkeys(cells)}
+    are_words = not any(word[:1].isdecimal() for word in words.values())
+    missing = MISSING - _LEVELS if are_words and not MISSING.issuperset(words.values()) else MISSING
     texts = np.empty(len(cells), dtype=object)
-    text_by_cell: dict[str, str | None] = {}
-    for i, cell in enumerate(cells):
-        texts[i] = text_by_cell.setdefault(cell, None if cell.strip() in MISSING else cell.strip())
+    texts[:] = [None if words[cell] in missing else words[cell] for cell in cells]
     return texts
 
 
