@@ -38,9 +38,12 @@ def describe_ranking(ranking: Ranking, taken: Collection[str] = ()) -> str:
     report."""
     if not ranking.order:
         return _describe_no_effect(ranking)
-    order, order_within = _remove_names(ranking.order, taken), _remove_names(ranking.order_within, taken)
+    joint = {name for effect in ranking.effects.significant if effect.is_joint for name in effect.factors}
+    order, order_within = _remove_names(ranking.order, {*taken, *joint}), _remove_names(ranking.order_within, taken)
     parts = [format_ranked_groups(_merge_units(ranking, order), _format_numbers(ranking))] if order else []
-    parts += describe_blocks([effect for effect in ranking.effects.significant if not set(effect.factors) & set(taken)])
+    blocks = [effect for effect in ranking.effects.significant if not set(effect.factors) & set(taken)]
+    parts += describe_blocks(blocks)
+    parts += [f"together {effect.name} explain {effect.text} of the variation" for effect in blocks if effect.is_joint]
     parts += describe_unclaimed_effects(ranking.effects)
     parts += [
         f"the effect of {factor.name} is confounded with {format_aliases(full_aliases)} unless "
