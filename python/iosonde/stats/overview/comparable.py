@@ -7,7 +7,6 @@ and change the tests of all others.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 
 import numpy as np
 
@@ -56,8 +55,6 @@ def _select_complete(levels: Mapping[str, Indices], names: Sequence[str]) -> dic
 
 def _find_labels(levels: Mapping[str, Indices]) -> dict[str, tuple[str, ...]]:
     sizes = {name: np.unique(numbers).size for name, numbers in levels.items()}
-    if min(sizes.values()) < 1:
-        return {}
     labels: dict[str, tuple[str, ...]] = {}
     for name in sorted(levels, key=lambda name: -sizes[name]):
         named = tuple(
@@ -73,7 +70,4 @@ def _find_labels(levels: Mapping[str, Indices]) -> dict[str, tuple[str, ...]]:
 
 
 def _count_combinations(columns: Sequence[Indices]) -> int:
-    def join_columns(first: Indices, second: Indices) -> Indices:
-        return np.unique(first * (second.max() + 1) + second, return_inverse=True)[1].astype(np.intp)
-
-    return int(reduce(join_columns, columns).max()) + 1
+    return len(set(zip(*(column.tolist() for column in columns), strict=True)))

@@ -30,7 +30,7 @@ def find_measured_order(rows: Table, used: Collection[str]) -> Array | None:
 
 
 def _is_called(column: Column, words: Collection[str]) -> bool:
-    return column.name in words or _get_last_word(column) in words
+    return not {column.name, *split_column_name(column.label)[-1:]}.isdisjoint(words)
 
 
 def _is_counting(values: npt.NDArray[Any]) -> bool:
@@ -45,8 +45,3 @@ def _parse_times(column: Column) -> Array | None:
         return np.array([datetime.fromisoformat(str(value)).timestamp() for value in column.values])
     except (ValueError, OverflowError):
         return None
-
-
-def _get_last_word(column: Column) -> str:
-    words = split_column_name(column.label)
-    return words[-1] if words else ""

@@ -36,9 +36,7 @@ def describe_uneven_missing(
     rest (Bonferroni); '' if none is significant. ``metric``: of the values."""
     gone = np.isnan(values)
     total = int(gone.sum())
-    if not total or not by:
-        return ""
-    groups = list(table.groups(by))
+    groups = list(table.groups(by)) if total and by else []
     if not 2 <= len(groups) <= _MOST_SETTINGS:
         return ""
 
