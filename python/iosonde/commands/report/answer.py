@@ -73,10 +73,11 @@ def _build_store_page(options: ReportQuery, store: Store, opened: Opener) -> Pag
         options.cells,
         options.data,
     )
-    page = replace(page, settings=_plot_settings(source, options.cells), questions=answers)
-    if options.choosing is None:
-        return page
-    return replace(page, advice=build_store_advice(source, page.bars.items, options.choosing, options.cells))
+    settings, choosing = _plot_settings(source, options.cells), options.choosing
+    advice = (
+        build_store_advice(source, page.bars.items, choosing, options.cells) if choosing is not None else page.advice
+    )
+    return replace(page, settings=settings, questions=answers, advice=advice)
 
 
 def _build_table_page(options: ReportQuery, opened: Opener) -> Page:

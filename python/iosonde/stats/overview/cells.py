@@ -98,7 +98,6 @@ class TrialCell:
         """Return a cell for each combination of all known settings, whose trials differ in nothing but time."""
         if self.others is None:
             return [self]
-        parts = [np.flatnonzero(self.others == number) for number in np.unique(self.others)]
         return [
             replace(
                 self,
@@ -109,7 +108,7 @@ class TrialCell:
                 times=None if self.times is None else self.times[at],
                 others=self.others[at],
             )
-            for at in parts
+            for at in (np.flatnonzero(self.others == number) for number in np.unique(self.others))
         ]
 
     @property

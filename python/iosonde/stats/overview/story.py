@@ -348,12 +348,9 @@ def _describe_significant_story(story: ResponseStory, units: Mapping[str, str]) 
     others = [effect for effect in effects.effects if not leading_factors.issuperset(effect.factors)]
     most = not open_ and (bool(others) or len(first) > 1)
     verb = f"matter{'' if len(first) > 1 or first[0].is_block else 's'}{' most' if most else ''}"
-    text = (
-        f"{join_names([effect.name for effect in first])} {verb}: {join_names([effect.text for effect in first])} of "
-        "the variation"
-    )
+    leading = f"{join_names([effect.name for effect in first])} {verb}: {join_names([effect.text for effect in first])}"
     rest = ", ".join(f"{effect.name} {effect.text}" for effect in significant_effects[len(first) :])
-    text += f", then {rest}" if rest else ""
+    text = f"{leading} of the variation" + (f", then {rest}" if rest else "")
     return Message(
         "significant",
         "{extremes}; {effects}.",

@@ -245,8 +245,8 @@ class Overview:
 
     def other_p_values(self, key: tuple[str, str]) -> tuple[float, ...]:
         """Return the p-values of the effects on all responses but this (operation, metric)."""
-        others = [effects for other, effects in self.effects.items() if other != key]
-        return tuple(test.p for effects in others for test in effects.tests if test.p is not None)
+        tests = (test for other, effects in self.effects.items() if other != key for test in effects.tests)
+        return tuple(test.p for test in tests if test.p is not None)
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form of ``iosonde summary --json``."""
