@@ -244,12 +244,11 @@ def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compa
         pairs=bool(sides.pair),
         base=part.base,
     )
-    clipped = {
-        name: mean.within(low=get_lowest_mean(part.unit, bool(np.all(group.values > 0)), part.column))
-        for name, group, mean in (
-            ("mean_a", comparison.a, comparison.mean_a),
-            ("mean_b", comparison.b, comparison.mean_b),
-        )
+    # The interval of a mean ends where possible values do; a published one stays.
+    mean_a, mean_b = (
+        mean.within(low=get_lowest_mean(part.unit, bool(np.all(group.values > 0)), part.column))
         if group.values is not None
-    }  # published ones stay
-    return replace(comparison, **clipped)
+        else mean
+        for group, mean in ((comparison.a, comparison.mean_a), (comparison.b, comparison.mean_b))
+    )
+    return replace(comparison, mean_a=mean_a, mean_b=mean_b)

@@ -239,9 +239,9 @@ def _select_complete_factors(response: Response) -> tuple[list[str], list[str]]:
     chosen = choose_comparable_factors(levels, np.ones(len(response.rows)))
     rare, single = ", ".join(chosen.rare), ", ".join(chosen.single)
     constant = "{factors}: left out, constant where all others are known"
-    named = "{label}: left out, it names the combinations of {factors}"
+    template = "{label}: left out, it names the combinations of {factors}"
     return list(chosen.names), [
         *([Message("rare-factor", "{factors}: left out, as most trials lack it", factors=rare)] if rare else []),
         *([Message("single-level", constant, factors=single)] if single else []),
-        *(Message("label", named, label=label, factors=join_names(names)) for label, names in chosen.labels.items()),
+        *(Message("label", template, label=label, factors=join_names(names)) for label, names in chosen.labels.items()),
     ]

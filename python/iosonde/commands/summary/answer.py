@@ -212,13 +212,13 @@ def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) 
         background = build_background(source.table, _list_other_columns(source, query.response, by), by)
         return overview.build_overview_from_table(source.table, query.response, by, query.level, (), background)
     table, names = add_computed_columns(source, source.run_rows, query, by)
-    family = select_headline_responses(source, query, by) if source.has_response_columns else []
     settings = [table.column(name).name for name in by]
     trials = TrialRows(table) if source.knows_factors else average_trials(table, names, settings)
     table = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
     others = _list_other_columns(source, names, by)
     measured = () if source.knows_factors else list_columns_in(table, names)
     background = build_background(table, others, by, trials.are_parts, measured)
+    family = select_headline_responses(source, query, by) if source.has_response_columns else []
     headlines = [response.title for response in family]
     return overview.build_overview_from_table(table, names, by, query.level, headlines, background)
 

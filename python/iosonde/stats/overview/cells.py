@@ -264,8 +264,7 @@ def find_hidden_factors(
         actual_levels = [level for level in levels if level is not None]
         if len(actual_levels) < 2 or 2 * len(actual_levels) > len(table):
             continue
-        present = ~column.missing
-        inside = [(cell, codes[cell.rows[present[cell.rows]]]) for cell in cells if cell.rows is not None]
+        inside = [(cell, codes[cell.rows[~column.missing[cell.rows]]]) for cell in cells if cell.rows is not None]
         # Numbers that are distinct in every cell count its trials; distinct text may still be a setting.
         if column.numeric and all(count_distinct(cell_codes) == cell_codes.size for _, cell_codes in inside):
             continue

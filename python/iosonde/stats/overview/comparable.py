@@ -43,8 +43,12 @@ def choose_comparable_factors(levels: Mapping[str, Indices], weights: Array) -> 
     labels = _find_labels(_select_complete(levels, usual)) if weights.size <= _MOST_ROWS else {}
     known = _select_complete(levels, [name for name in usual if name not in labels])
     names = tuple(name for name, numbers in known.items() if numbers.size and np.ptp(numbers))
-    rare = tuple(name for name in varying if name not in usual)
-    return ComparableFactors(names, rare, tuple(name for name in known if name not in names), labels)
+    return ComparableFactors(
+        names,
+        tuple(name for name in varying if name not in usual),
+        tuple(name for name in known if name not in names),
+        labels,
+    )
 
 
 def _select_complete(levels: Mapping[str, Indices], names: Sequence[str]) -> dict[str, Indices]:

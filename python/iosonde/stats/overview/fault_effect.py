@@ -89,7 +89,10 @@ def list_fault_marks(run: StoredRun, rows: PhaseRows) -> tuple[FaultMark, ...]:
 
 def _measure_effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRows, level: float) -> PhaseEffect | None:
     end = float((rows.start + rows.duration).max())
-    begun, undone, healed = _find_fault_moments(several, rows.zero_ns, end)
+    zero, last = rows.zero_ns, rows.zero_ns + end  # missing moments are after the end
+    begun = float(min(fault.inflicting_ns or 0 for fault in several) - zero)
+    undone = float(max(last if fault.undone_ns is None else fault.undone_ns for fault in several) - zero)
+    healed = float(max(last if fault.healed_ns is None else fault.healed_ns for fault in several) - zero)
     if begun >= end or healed <= 0:
         return None
     cuts = [(BEFORE, 0.0, begun), (DURING, begun, undone), (HEALING, undone, healed), (AFTER, healed, end)]
@@ -116,15 +119,6 @@ def _measure_effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRow
         _find_stall(rows, 0.0, begun)[1] / 1e9 if begun > _LEAST_S * 1e9 else None,
         max(heal_times) if len(heal_times) == len(several) else None,
     )
-
-
-def _find_fault_moments(several: list[FaultDone], zero_ns: int, end: float) -> tuple[float, float, float]:
-    """Return when it began, was undone, and all was well, in ns after the phase's start; missing moments are after its
-    end."""
-    begun = min(fault.inflicting_ns or 0 for fault in several) - zero_ns
-    undone = max(zero_ns + end if fault.undone_ns is None else fault.undone_ns for fault in several) - zero_ns
-    healed = max(zero_ns + end if fault.healed_ns is None else fault.healed_ns for fault in several) - zero_ns
-    return float(begun), float(undone), float(healed)
 
 
 def _measure_part(name: str, rows: PhaseRows, low: float, high: float, level: float) -> PhasePart:

@@ -132,8 +132,8 @@ def build_overview_from_store(measured: MeasuredCells, level: float, background:
 def insert_stories(overview: Overview, response_stories: tuple[ResponseStory, ...]) -> Overview:
     """Insert the sentences about the settings before those about precision."""
     closing = overview.closing or overview.sentence
-    parts = [*describe_stories(response_stories, overview.units), *([closing] if closing else [])]
-    return replace(overview, sentence=" ".join(parts), stories=response_stories, closing=closing)
+    sentence = " ".join(filter(None, (*describe_stories(response_stories, overview.units), closing)))
+    return replace(overview, sentence=sentence, stories=response_stories, closing=closing)
 
 
 def find_hidden_in_store(measured: MeasuredCells) -> dict[str, list[str]]:

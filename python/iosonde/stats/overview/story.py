@@ -75,11 +75,10 @@ class Background:
 
 
 def build_stories(
-    rows: Sequence[OverviewRow], cells: Sequence[TrialCell], level: float, background: Background | None = None
+    rows: Sequence[OverviewRow], cells: Sequence[TrialCell], level: float, background: Background
 ) -> tuple[ResponseStory, ...]:
     """Return the stories of responses whose settings differ by more than the number of nodes. ``rows`` are of the
     ``cells``, one each."""
-    background = background or Background()
     rows_by_response = {key: list(some) for key, some in groupby(rows, key=lambda row: (row.operation, row.metric))}
     displayed, others = _group_by_response(cells), _group_by_response(background.headline_cells)
     family = {

@@ -21,13 +21,13 @@ def iterate_network_phases(runs: Sequence[StoredRun]) -> Iterator[StoredPhase]:
 def describe_network_traffic(runs: Sequence[StoredRun]) -> str:
     """Return sentences about all runs; '' if the target has no server, or nothing was counted."""
     received, sent = _describe_shares(runs, "received"), _describe_shares(runs, "sent")
-    why, is_known = explain_unknown_traffic(runs), bool(received or sent)
+    why, has_shares = explain_unknown_traffic(runs), bool(received or sent)
     read = Message("read-over-network", "{share} of the data read came over the network.", share=received)
     template = "{share} of the data written had been sent when the clock stopped."
     written = Message("sent-before-end", template, share=sent)
-    template = "Network traffic is not known" + (" for all phases" if is_known else "") + ": {reason}."
+    template = "Network traffic is not known" + (" for all phases" if has_shares else "") + ": {reason}."
     unknown = Message("unknown-traffic", template, reason=why)
-    parts = ((read, received), (written, sent), (SERVERS, is_known), (unknown, why))
+    parts = ((read, received), (written, sent), (SERVERS, has_shares), (unknown, why))
     return " ".join(text for text, is_needed in parts if is_needed)
 
 
