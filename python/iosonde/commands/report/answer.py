@@ -87,8 +87,9 @@ def _build_table_page(options: ReportQuery, opened: Opener) -> Page:
     source = opened(options.data, options.where, options.experiment)
     table, responses, by = _select_rows_and_columns(source, options)
     page = build_table_page(table, replace(options, response=tuple(responses), by=by))
-    choosing = options.choosing
-    advice = build_table_advice(table, responses, by, choosing, options.level) if choosing else page.advice
+    advice = (
+        build_table_advice(table, responses, by, options.choosing, options.level) if options.choosing else page.advice
+    )
     bounding = start_bound(source, options.bound, options.cells)
     visit_runs(source, [bounding.losses])
     settings = _plot_settings(source, replace(options.cells, on=(), metric=()))
