@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from iosonde.core.cluster_nodes import ClusterNode, ClusterNodes
 from iosonde.core.stored import StoredRun
 from iosonde.stats import checks
-from iosonde.stats.overview import roles
 from messages import assert_problem
 
 NODES = ClusterNodes(
@@ -49,16 +46,3 @@ def test_a_server_that_holds_nothing_is_named_where_the_file_system_told_its_ser
     (one,) = found(["n1", "n2"], holding=["10.0.0.1"])
     (remark,) = one.evidence["said"]
     assert_problem(remark, "idle-server", servers="io2")
-
-
-@pytest.mark.parametrize(
-    ("names", "what", "text"),
-    [
-        (["a"], "server", "is a server"),
-        (["a", "b"], "server", "are servers"),
-        (["a"], "no server", "is no server"),
-        (["a", "b"], "no server", "are no server"),
-    ],
-)
-def test_one_node_is_and_several_are(names, what, text):
-    assert roles._format_predicate(names, what) == text

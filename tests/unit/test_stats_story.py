@@ -480,17 +480,6 @@ def test_untested_factors_are_named_from_five_percent_on_the_largest_first():
     assert [re.sub(r"\.0(?= %)", "", words) for words in first_words] == expected
 
 
-def test_settings_vary_in_more_than_their_size():
-    def build_rows(*settings: dict[str, int]) -> Any:
-        return [SimpleNamespace(by=by) for by in settings]
-
-    assert not story._has_varied_settings(
-        build_rows({"nodes": 1, "ranks": 1, "t": 1}, {"nodes": 2, "ranks": 4, "t": 1})
-    )
-    assert story._has_varied_settings(build_rows({"nodes": 1, "t": 1}, {"nodes": 1, "t": 2}))
-    assert not story._has_varied_settings([])
-
-
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(11)

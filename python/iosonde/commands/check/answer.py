@@ -23,6 +23,9 @@ from iosonde.stats.estimate import noise as passports
 from iosonde.stats.estimate.noise import Passport
 from iosonde.stats.overview import hardware
 
+# What the hardware carries: bytes/s, or a limit in the response's own unit.
+CarriedRate = tuple[float | None, float | None]
+
 
 @dataclass(frozen=True)
 class Check(Answer):
@@ -70,15 +73,7 @@ class Noise(Answer):
         return [metric.flat() for metric in self.passport.metrics]
 
 
-@dataclass(frozen=True)
-class Carried:
-    """Capacity of the hardware: ``bytes_per_s``, or a ``limit`` in the response's own unit."""
-
-    bytes_per_s: float | None = None
-    limit: float | None = None
-
-
-def parse_carried_rate(text: str) -> Carried:
+def parse_carried_rate(text: str) -> CarriedRate:
     """Parse a rate as ``117MB/s``, ``1Gbit/s``, or a plain number in the response's own unit. Raises InputError."""
     match = re.match(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\S*)\s*$", text)
     readings = unit_to_bytes_per_s(match[2]) if match else ()
@@ -89,14 +84,14 @@ def parse_carried_rate(text: str) -> Carried:
             "write it like 117MB/s, 1Gbit/s, or as a plain number in the response's own unit",
             rate=text,
         )
-    return Carried(float(match[1]) * min(readings)) if readings else Carried(limit=float(match[1]))
+    rate = float(match[1])
+    return (rate * min(readings), None) if readings else (None, rate)
 
 
-def check(source: Source, query: ResponseQuery, by: Sequence[str] = (), carried: Carried | None = None) -> Check:
+def check(source: Source, query: ResponseQuery, by: Sequence[str] = (), carried: CarriedRate = (None, None)) -> Check:
     """Examine DATA for suspicious findings. Raises InputError, DataError."""
-    bound = carried or Carried()
     if source.knows_factors:
-        return _check_campaign(source, replace(query, on=tuple(by)), bound)
+        return _check_campaign(source, replace(query, on=tuple(by)), carried)
     table, column_roles = _prepare_table(source, query, by)
     trials = average_trials(table, column_roles.responses, column_roles.settings)
     examination = examine.examine_table(
@@ -105,17 +100,17 @@ def check(source: Source, query: ResponseQuery, by: Sequence[str] = (), carried:
         column_roles.responses,
         column_roles.settings,
         column_roles.ignored,
-        bound.bytes_per_s,
-        bound.limit,
+        *carried,
     )
     return Check(examination, (trials.note,) if trials.note else ())
 
 
-def _check_campaign(source: Source, query: ResponseQuery, bound: Carried) -> Check:
+def _check_campaign(source: Source, query: ResponseQuery, carried: CarriedRate) -> Check:
     """Examine the trials, the facts of their runs, and the files. Raises InputError, DataError."""
-    if bound.limit is not None:
+    bytes_per_s, limit = carried
+    if limit is not None:
         raise InputError(
-            "missing-unit", "the bound {limit:g} has no unit", "write it like 117MB/s or 1Gbit/s", limit=bound.limit
+            "missing-unit", "the bound {limit:g} has no unit", "write it like 117MB/s or 1Gbit/s", limit=limit
         )
     observed = [factor.name for factor in source.varying_factors.factors if factor.role is Role.OBSERVED]
     trials = build_measured_cells(source, query)
@@ -126,7 +121,7 @@ def _check_campaign(source: Source, query: ResponseQuery, bound: Carried) -> Che
         hardware.select_complete_probes(source.probes),
         source.run_rows,
     )
-    return Check(examine.examine_store(trials, query.level, content, bound.bytes_per_s), trials.warnings)
+    return Check(examine.examine_store(trials, query.level, content, bytes_per_s), trials.warnings)
 
 
 def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> tuple[Table, Roles]:

@@ -180,12 +180,10 @@ def _build_untested_verdict(matched: InCells, level: float) -> Verdict:
 
 def _describe_single_trial(matched: InCells) -> str:
     """Describe a side with a single trial, and so no spread; '' if each has more."""
-    if matched.cells:
-        return ""
     few = [side.name for side in (matched.pair.a, matched.pair.b) if side.published is None and side.values.size < 2]
-    what = "bring-up" if matched.pair.a.bring_ups else "trial"
-    if not few:
+    if matched.cells or not few:
         return ""
+    what = "bring-up" if matched.pair.a.bring_ups else "trial"
     template = "{cell} has one {unit} of {sides}"
     return Message("single-trial", template, cell=matched.pair.part.label or "all", unit=what, sides=join_names(few))
 
@@ -194,16 +192,15 @@ def _build_cell(
     matched: InCells, comparison: Comparison, sides: Sides, plan: ComparisonPlan, limits: Limits
 ) -> ComparedCell:
     part = matched.pair.part
-    # The spread of iterations does not show how many trials are needed.
-    comparison = replace(comparison, n_needed=None) if part.within_run else comparison
     group = None if sides.other is not None else sides.group
     shared = (*select_differing_caveats(matched.pair, group, plan.caveats), *part.caveats, *matched.shared)
     hardware = check_limits(matched, limits)
     beyond = [Caveat(check.why, check) for check in hardware if check.is_doubt]
     own = (*list_own_caveats(matched, comparison, sides), *beyond)
     iterations = [doubtful("within-run", WITHIN_RUN)] if part.within_run else []
-    if any(check.assumption in ("drift", "dependent") or check.instead for check in list_checks(own)):
-        comparison = replace(comparison, n_needed=None)  # more of the same would not help
+    explained = any(check.assumption in ("drift", "dependent") or check.instead for check in list_checks(own))
+    # Neither the spread of iterations nor an explained difference shows how many trials are needed.
+    comparison = replace(comparison, n_needed=None) if part.within_run or explained else comparison
     return ComparedCell(
         comparison,
         part.cell,
@@ -247,18 +244,11 @@ def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compa
         pairs=bool(sides.pair),
         base=part.base,
     )
-    return _clip_means(part, comparison)
-
-
-def _get_lowest_mean(part: ComparedPart, group: estimates.Group) -> float | None:
-    is_positive = group.values is not None and bool(np.all(group.values > 0))
-    return get_lowest_mean(part.unit, is_positive, part.column)
-
-
-def _clip_means(part: ComparedPart, comparison: Comparison) -> Comparison:
-    """Clip intervals of means to the possible range; published ones stay."""
+    # The interval of a mean ends where possible values do; a published one stays.
     mean_a, mean_b = (
-        estimate.within(low=_get_lowest_mean(part, group))
-        for group, estimate in ((comparison.a, comparison.mean_a), (comparison.b, comparison.mean_b))
+        mean.within(low=get_lowest_mean(part.unit, bool(np.all(group.values > 0)), part.column))
+        if group.values is not None
+        else mean
+        for group, mean in ((comparison.a, comparison.mean_a), (comparison.b, comparison.mean_b))
     )
     return replace(comparison, mean_a=mean_a, mean_b=mean_b)

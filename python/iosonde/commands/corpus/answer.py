@@ -153,9 +153,8 @@ def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -
     )
     rest, mine = split_off_own_runs(source, how.mine)
     trials = rest.trials(query.choice)
-    rows = trials.rows
-    rest.require_trials(rows)
-    rows = add_year_column(rows, rest)
+    rest.require_trials(trials.rows)
+    rows = add_year_column(trials.rows, rest)
     clusters = choose_system_columns(rows, how.clusters)
     on = tuple(rows.column(name).name for name in query.on) or list_covariates(rest, rows, clusters)
     work = Systems(rows, clusters, on, choose_per_unit(rows, how.per), query.level)
@@ -163,7 +162,6 @@ def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -
     kinds = _group_rows_by_metric(rows, query.response)
     shows_all = how.every or query.response
     selected = kinds if shows_all else _select_kinds(kinds, [work.systems(at) for _, at in kinds])
-    phases = [phase for kind, at in selected if (phase := work.phase(kind, at, own)) is not None]
     return Corpus(
         source.name,
         query.level,
@@ -172,7 +170,7 @@ def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -
         len(set(rows.columns["run"].values)),
         work.systems(np.arange(len(rows))),
         find_year_range(rows),
-        tuple(phases),
+        tuple(phase for kind, at in selected if (phase := work.phase(kind, at, own)) is not None),
         len(kinds) - len(selected),
         *work.linked(),
         (*trials.warnings, *_list_warnings(rest, rows, work)),
@@ -207,9 +205,9 @@ def _group_rows_by_metric(rows: Table, operations: Sequence[str]) -> list[_Kind]
                 operation=text,
                 operations=", ".join(dict.fromkeys(kind[0] for kind, _ in kinds))[:400],
             )
-    if operations:
-        kinds = [entry for entry in kinds if entry[0][0] in operations or " ".join(entry[0]) in operations]
-    return sorted(kinds, key=lambda entry: int(entry[1][0]))
+    names = set(operations)
+    chosen = (entry for entry in kinds if not names or names & {entry[0][0], " ".join(entry[0])})
+    return sorted(chosen, key=lambda entry: int(entry[1][0]))
 
 
 def _list_warnings(source: Source, rows: Table, work: Systems) -> Iterator[str]:
@@ -238,8 +236,8 @@ def _format_percent(share: Estimate) -> str:
 
 def _describe_own_places(answer: Corpus) -> list[str]:
     """Describe where one's own result is lowest, and where highest."""
-    placed = [(phase, phase.placed.share) for phase in answer.phases if phase.placed]
-    placed.sort(key=lambda item: item[1].value or 0.0)
+    own = ((phase, phase.placed.share) for phase in answer.phases if phase.placed)
+    placed = sorted(own, key=lambda item: item[1].value or 0.0)
     when = f" of {answer.years[0]}–{answer.years[1]}" if answer.years else ""
     chosen = placed if len(placed) < 2 else [placed[-1], placed[0]]
     return [

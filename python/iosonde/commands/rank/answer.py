@@ -189,8 +189,8 @@ def _rank_response(
     data = build_examples(response.rows, response.title, names)
     fixed = [response.rows.column(name).name for name in how.fixed]
     blocks = {title: [response.rows.column(name).name for name in chosen] for title, chosen in how.blocks.items()}
-    teller = _create_reporter(response, len(data), len(names), how)
-    ranking = ranked(data, level, fixed, blocks=blocks, progress=teller, effects=effects)
+    report = _create_reporter(response, len(data), len(names), how)
+    ranking = ranked(data, level, fixed, blocks=blocks, progress=report, effects=effects)
     return replace(
         ranking,
         unit=response.measured_unit if response.transform else response.unit,
@@ -220,11 +220,10 @@ def _describe_logarithms(response: Response, names: Sequence[str], level: float)
 
 
 def _collect_warnings(response: Response) -> list[str]:
-    if not response.transform:
-        return list(list_caveats(response))
     ratio_note = ": ratios count, not differences; the means shown are geometric"
     template = "shares are of the variance of {response}" + (ratio_note if response.transform in LOGARITHMS else "")
-    return [Message("transformed-response", template, response=response.title), *list_caveats(response)]
+    remark = Message("transformed-response", template, response=response.title)
+    return [*([remark] if response.transform else []), *list_caveats(response)]
 
 
 def _create_reporter(response: Response, n_rows: int, n_factors: int, how: Ranked) -> Callable[[str], None]:
@@ -238,14 +237,11 @@ def _select_complete_factors(response: Response) -> tuple[list[str], list[str]]:
     columns = {name: response.rows.columns[name] for name in response.names}
     levels = {name: np.where(column.missing, -1, column.codes()[0]) for name, column in columns.items()}
     chosen = choose_comparable_factors(levels, np.ones(len(response.rows)))
-    remarks: list[str] = []
-    if chosen.rare:
-        template = "{factors}: left out, as most trials lack it"
-        remarks.append(Message("rare-factor", template, factors=", ".join(chosen.rare)))
-    if chosen.single:
-        template = "{factors}: left out, constant where all others are known"
-        remarks.append(Message("single-level", template, factors=", ".join(chosen.single)))
-    for label, names in chosen.labels.items():
-        template = "{label}: left out, it names the combinations of {factors}"
-        remarks.append(Message("label", template, label=label, factors=join_names(names)))
-    return list(chosen.names), remarks
+    rare, single = ", ".join(chosen.rare), ", ".join(chosen.single)
+    constant = "{factors}: left out, constant where all others are known"
+    template = "{label}: left out, it names the combinations of {factors}"
+    return list(chosen.names), [
+        *([Message("rare-factor", "{factors}: left out, as most trials lack it", factors=rare)] if rare else []),
+        *([Message("single-level", constant, factors=single)] if single else []),
+        *(Message("label", template, label=label, factors=join_names(names)) for label, names in chosen.labels.items()),
+    ]

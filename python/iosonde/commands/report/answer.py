@@ -48,8 +48,11 @@ def _build_corpus_page(options: ReportQuery, store: Store, opened: Opener) -> Co
     if options.list_campaign_options() or not has_many_systems(runs):
         return None
     source = opened(store, options.where, options.experiment)
-    query = replace(options.cells, on=options.on)
-    return build_corpus_page(corpus(source, query)) if has_many_systems(source.runs) else None
+    return (
+        build_corpus_page(corpus(source, replace(options.cells, on=options.on)))
+        if has_many_systems(source.runs)
+        else None
+    )
 
 
 def _build_store_page(options: ReportQuery, store: Store, opened: Opener) -> Page | SurveyPage:
@@ -73,22 +76,24 @@ def _build_store_page(options: ReportQuery, store: Store, opened: Opener) -> Pag
         options.cells,
         options.data,
     )
-    page = replace(page, settings=_plot_settings(source, options.cells), questions=answers)
-    if options.choosing is None:
-        return page
-    return replace(page, advice=build_store_advice(source, page.bars.items, options.choosing, options.cells))
+    settings, choosing = _plot_settings(source, options.cells), options.choosing
+    advice = (
+        build_store_advice(source, page.bars.items, choosing, options.cells) if choosing is not None else page.advice
+    )
+    return replace(page, settings=settings, questions=answers, advice=advice)
 
 
 def _build_table_page(options: ReportQuery, opened: Opener) -> Page:
     source = opened(options.data, options.where, options.experiment)
     table, responses, by = _select_rows_and_columns(source, options)
     page = build_table_page(table, replace(options, response=tuple(responses), by=by))
-    if options.choosing:
-        page = replace(page, advice=build_table_advice(table, responses, by, options.choosing, options.level))
+    advice = (
+        build_table_advice(table, responses, by, options.choosing, options.level) if options.choosing else page.advice
+    )
     bounding = start_bound(source, options.bound, options.cells)
     visit_runs(source, [bounding.losses])
     settings = _plot_settings(source, replace(options.cells, on=(), metric=()))
-    return replace(page, bound=bounding.section(), settings=settings)
+    return replace(page, bound=bounding.section(), settings=settings, advice=advice)
 
 
 def _select_rows_and_columns(

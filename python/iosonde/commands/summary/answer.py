@@ -33,7 +33,7 @@ from iosonde.stats.estimate.stopping import PILOT
 from iosonde.stats.overview import overview
 from iosonde.stats.overview.calls import PhaseCalls, estimate_phase_calls
 from iosonde.stats.overview.spread import Spread, compute_spread
-from iosonde.stats.overview.types import Overview, OverviewRow
+from iosonde.stats.overview.types import Overview
 
 from .faults import FaultEffect, compute_fault_effects
 
@@ -83,14 +83,15 @@ class Summary(Answer):
             }
             for cell in self.spread
         ] or [{} for _ in self.overview.rows]
-        names = set().union(*spread)
-        return [_build_record(row, more, names) for row, more in zip(self.overview.rows, spread, strict=True)]
-
-
-def _build_record(row: OverviewRow, more: dict[str, float | None], names: Set[str]) -> dict[str, Any]:
-    """Build a row. ``more``: the spread of this row; ``names``: keys of all rows' spreads."""
-    numbers = {key: value for key, value in row.to_json().items() if key not in ("by", "warnings")}
-    return {**numbers, **build_level_columns(row.by, {*numbers, *names}), **more}
+        rows = [
+            {key: value for key, value in row.to_json().items() if key not in ("by", "warnings")}
+            for row in self.overview.rows
+        ]
+        names = set().union(*spread, *rows)
+        return [
+            {**numbers, **build_level_columns(row.by, names), **more}
+            for row, numbers, more in zip(self.overview.rows, rows, spread, strict=True)
+        ]
 
 
 def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = None) -> Summary:
@@ -98,21 +99,20 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
     columns of the cells; by default a store's known factors, or a table's columns that look set and vary. Raises
     InputError, DataError."""
     if not source.has_response_columns:
-        is_column = any(name in source.table.columns for name in query.response)
-        return _summarise_column(source, query, by or ()) if is_column else _summarise_store(source, query, by or ())
+        if not any(name in source.table.columns for name in query.response):
+            return _summarise_store(source, query, by or ())
+        source.require_single_kind(by or ())  # columns of the runs of a store, of which n counts one row each
+        return Summary(_summarise_columns(source, query, by or ()))
     candidates = build_responses(source, replace(query, on=tuple(by or ())))
     query = replace(query, response=query.response or tuple(response.title for response in candidates))
-    is_assumed = by is None
-    table = _summarise_columns(source, query, candidates[0].names if is_assumed else by or ())
-    messages = [text for response in candidates for text in response.warnings]
-    table = replace(table, warnings=_join_warnings(table.warnings, messages))
-    return _add_pooled_factors(source, table, query)
-
-
-def _summarise_column(source: Source, query: ResponseQuery, by: Sequence[str]) -> Summary:
-    """Summarise columns of the runs of a store, of which n counts one row each."""
-    source.require_single_kind(by)
-    return Summary(_summarise_columns(source, query, by))
+    table = _summarise_columns(source, query, candidates[0].names if by is None else by)
+    notes = dict.fromkeys(text for response in candidates for text in response.warnings)
+    included = {
+        note.values.get("averaged") for note in notes if isinstance(note, Message)
+    }  # in a note on what n counts
+    table = replace(table, warnings=tuple(note for note in (*table.warnings, *notes) if note not in included))
+    others = list_other_settings(source.table, list_columns_in(source.table, query.response), list(table.by))
+    return Summary(add_pooled_warning(table, find_pooled_columns(table, source.table, others)))
 
 
 def _summarise_store(source: Source, query: ResponseQuery, by: Sequence[str]) -> Summary:
@@ -133,21 +133,6 @@ def _summarise_store(source: Source, query: ResponseQuery, by: Sequence[str]) ->
             if operations is None or calls.operation in operations
         ),
     )
-
-
-def _join_warnings(warnings: Sequence[str], assumptions: Sequence[str]) -> tuple[str, ...]:
-    """Return both, without a note on what n counts that an assumption includes."""
-    included = {note.values.get("averaged") for note in assumptions if isinstance(note, Message)}
-    return tuple(note for note in (*warnings, *dict.fromkeys(assumptions)) if note not in included)
-
-
-def _add_pooled_factors(source: Source, cell_overview: Overview, query: ResponseQuery) -> Summary:
-    """Add a warning on what the cells of a table pool, if they are compared."""
-    measured = list_columns_in(source.table, query.response)
-    names = find_pooled_columns(
-        cell_overview, source.table, list_other_settings(source.table, measured, list(cell_overview.by))
-    )
-    return Summary(add_pooled_warning(cell_overview, names))
 
 
 def find_pooled_columns(cell_overview: Overview, table: Table, besides: Sequence[str]) -> tuple[str, ...]:
@@ -189,8 +174,10 @@ def build_store_overview(source: Source, query: ResponseQuery, percentiles: Late
     speeds = {cell.operation for cell in trials.cells if is_rate(cell.unit)}
     if query.response and (speeds or all(cell.metric.startswith(NETWORK) for cell in trials.cells)):
         percentiles = _select_speeds(percentiles, speeds)
+    # Factors that change with one of the cells' own are in a block with it.
+    pooled = [name for name in source.varying_factors.names if name not in (*trials.by, "ranks")]
     background = replace(
-        build_background(trials.rows, _list_pooled_factors(source, trials.by), trials.by),
+        build_background(trials.rows, pooled, trials.by),
         headline_cells=extra_cells,
         impossible=find_impossible_cells(source, trials.cells, query.level),
         together=trials.together,
@@ -201,12 +188,6 @@ def build_store_overview(source: Source, query: ResponseQuery, percentiles: Late
         units=source.units(),
     )
     return overview.build_overview_from_store(trials, query.level, background)
-
-
-def _list_pooled_factors(source: Source, by: Sequence[str]) -> list[str]:
-    """Return the factors of a store that are not in ``by``; those that change with one of these are in a block with
-    it."""
-    return [name for name in source.varying_factors.names if name not in (*by, "ranks")]
 
 
 def _select_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
@@ -231,14 +212,13 @@ def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) 
         background = build_background(source.table, _list_other_columns(source, query.response, by), by)
         return overview.build_overview_from_table(source.table, query.response, by, query.level, (), background)
     table, names = add_computed_columns(source, source.run_rows, query, by)
-    family = select_headline_responses(source, query, by) if source.has_response_columns else []
-    trials = TrialRows(table)
-    if not source.knows_factors:
-        trials = average_trials(table, names, [table.column(name).name for name in by])
+    settings = [table.column(name).name for name in by]
+    trials = TrialRows(table) if source.knows_factors else average_trials(table, names, settings)
     table = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
     others = _list_other_columns(source, names, by)
     measured = () if source.knows_factors else list_columns_in(table, names)
     background = build_background(table, others, by, trials.are_parts, measured)
+    family = select_headline_responses(source, query, by) if source.has_response_columns else []
     headlines = [response.title for response in family]
     return overview.build_overview_from_table(table, names, by, query.level, headlines, background)
 

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from iosonde.core.grouping import group_by_key
 from iosonde.core.schema import BRING_UP, CENTRE, OBSERVED_FACTORS, PROBE_FACTORS
@@ -81,13 +80,11 @@ def describe_run_settings(runs: Sequence[StoredRun]) -> list[str]:
     """Describe the setting of each run: the levels of factors that vary in its experiment, except those that only
     separate trials."""
     levels = group_by_key(((run.experiment, name), str(level)) for run in runs for name, level in run.factors.items())
-
-    def describe_setting(run: StoredRun) -> str:
-        varying: dict[str, Any] = {
-            name: level
+    return [
+        ", ".join(
+            f"{name}={level}"
             for name, level in run.factors.items()
             if name not in _OF_TRIAL and not name.startswith(BRING_UP) and len(set(levels[run.experiment, name])) > 1
-        }
-        return ", ".join(f"{name}={level}" for name, level in varying.items())
-
-    return [describe_setting(run) for run in runs]
+        )
+        for run in runs
+    ]

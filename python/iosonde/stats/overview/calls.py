@@ -1,9 +1,10 @@
 """Cost of a client's operation for the servers: their calls by kind ÷ operations of the phase."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from iosonde.core.grouping import group_by_key
 from iosonde.core.schema import BRING_UP
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Estimate
@@ -43,14 +44,14 @@ class PhaseCalls:
 def estimate_phase_calls(runs: Sequence[StoredRun], level: float) -> tuple[PhaseCalls, ...]:
     """Return the calls of each phase at each setting, from complete trials whose servers counted in it. Trials that
     share a bring-up are averaged."""
-    cells: dict[tuple[str, str, str], dict[Hashable, list[StoredPhase]]] = {}
-    for run, setting in zip(runs, describe_run_settings(runs), strict=True):
-        for phase in run.phases if run.counts else ():
-            if phase.server_calls is not None and _count_operations(phase):
-                cell = cells.setdefault((run.experiment, phase.operation, setting), {})
-                cell.setdefault(run.factors.get(BRING_UP, run.id), []).append(phase)
+    cells = group_by_key(
+        ((run.experiment, phase.operation, setting), (run.factors.get(BRING_UP, run.id), phase))
+        for run, setting in zip(runs, describe_run_settings(runs), strict=True)
+        for phase in run.phases
+        if run.counts and phase.server_calls is not None and _count_operations(phase)
+    )
     return tuple(
-        _build_phase_calls(operation, setting, list(units.values()), level)
+        _build_phase_calls(operation, setting, list(group_by_key(units).values()), level)
         for (_, operation, setting), units in cells.items()
     )
 

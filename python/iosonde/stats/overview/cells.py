@@ -5,16 +5,15 @@ A cell is the unit of a statistic: one response at one combination of the groupi
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.arrays import compute_median, count_distinct
 from iosonde.core.errors import DataError
-from iosonde.core.level_text import format_assignments
+from iosonde.core.level_text import format_setting
 from iosonde.core.message import Message
-from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Cell as Level
 from iosonde.core.table import Table, group_rows
 
@@ -61,18 +60,9 @@ class Places(Sequence[str]):
     def __init__(self, table: Table, rows: npt.NDArray[np.intp]) -> None:
         self._table, self._rows = table, rows
 
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        return (
-            [self._table.place(int(row)) for row in self._rows[at]]
-            if isinstance(at, slice)
-            else self._table.place(int(self._rows[at]))
-        )
+    def __getitem__(self, at: Any) -> Any:
+        rows = self._rows[at]
+        return [self._table.place(int(row)) for row in rows] if isinstance(at, slice) else self._table.place(int(rows))
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -108,7 +98,6 @@ class TrialCell:
         """Return a cell for each combination of all known settings, whose trials differ in nothing but time."""
         if self.others is None:
             return [self]
-        parts = [np.flatnonzero(self.others == number) for number in np.unique(self.others)]
         return [
             replace(
                 self,
@@ -119,7 +108,7 @@ class TrialCell:
                 times=None if self.times is None else self.times[at],
                 others=self.others[at],
             )
-            for at in parts
+            for at in (np.flatnonzero(self.others == number) for number in np.unique(self.others))
         ]
 
     @property
@@ -140,10 +129,8 @@ class TrialCell:
     @property
     def name(self) -> str:
         """Return the name of the cell: ``create, nodes=2``; without levels the metric."""
-        parts = ([self.operation] if self.operation else []) + format_assignments(
-            select_stated_levels(self.by, self.operation), self.units
-        )
-        return ", ".join(parts) or self.metric
+        setting = format_setting(select_stated_levels(self.by, self.operation), self.units)
+        return ", ".join(part for part in (self.operation, setting) if part) or self.metric
 
 
 def select_stated_levels(by: Mapping[str, Level], operation: str) -> dict[str, Level]:
@@ -243,8 +230,6 @@ def note_other_settings(cells: Sequence[TrialCell], table: Table, names: Sequenc
 
 def number_shared_bring_ups(table: Table) -> npt.NDArray[np.intp] | None:
     """Return the bring-ups that rows share, one row per trial, as in ``TrialCell``."""
-    if not any(name in table.columns for name in BRING_UPS):
-        return None
     units = strata.list_nested_units(table)
     return np.column_stack(units) if units else None
 
@@ -279,8 +264,7 @@ def find_hidden_factors(
         actual_levels = [level for level in levels if level is not None]
         if len(actual_levels) < 2 or 2 * len(actual_levels) > len(table):
             continue
-        present = ~column.missing
-        inside = [(cell, codes[cell.rows[present[cell.rows]]]) for cell in cells if cell.rows is not None]
+        inside = [(cell, codes[cell.rows[~column.missing[cell.rows]]]) for cell in cells if cell.rows is not None]
         # Numbers that are distinct in every cell count its trials; distinct text may still be a setting.
         if column.numeric and all(count_distinct(cell_codes) == cell_codes.size for _, cell_codes in inside):
             continue

@@ -20,12 +20,11 @@ def compute_cell_half_ticks(cells: Sequence[TrialCell]) -> list[float]:
     errors = [0.0] * len(cells)
     clocks = group_by_key(((cell.operation, cell.metric, cell.unit), place) for place, cell in enumerate(cells))
     for (_, metric, unit), places in clocks.items():
-        repeated = [place for place in places if cells[place].independent.size > 1]
+        repeated = {place for place in places if cells[place].independent.size > 1}
         if not repeated or is_count(build_metric(metric, unit)):
             continue
-        spreads = dict.fromkeys(places, np.inf)
-        spreads.update((place, compute_sd(cells[place].independent)) for place in repeated)
-        halves = compute_half_ticks([cells[place].values for place in places], list(spreads.values()))
+        spreads = [compute_sd(cells[place].independent) if place in repeated else np.inf for place in places]
+        halves = compute_half_ticks([cells[place].values for place in places], spreads)
         for place, half in zip(places, halves, strict=True):
             errors[place] = half
     return errors

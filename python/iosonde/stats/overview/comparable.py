@@ -7,7 +7,6 @@ and change the tests of all others.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 
 import numpy as np
 
@@ -44,8 +43,12 @@ def choose_comparable_factors(levels: Mapping[str, Indices], weights: Array) -> 
     labels = _find_labels(_select_complete(levels, usual)) if weights.size <= _MOST_ROWS else {}
     complete = _select_complete(levels, [name for name in usual if name not in labels])
     names = tuple(name for name, numbers in complete.items() if numbers.size and np.ptp(numbers))
-    rare = tuple(name for name in varying if name not in usual)
-    return ComparableFactors(names, rare, tuple(name for name in complete if name not in names), labels)
+    return ComparableFactors(
+        names,
+        tuple(name for name in varying if name not in usual),
+        tuple(name for name in complete if name not in names),
+        labels,
+    )
 
 
 def _select_complete(levels: Mapping[str, Indices], names: Sequence[str]) -> dict[str, Indices]:
@@ -56,8 +59,6 @@ def _select_complete(levels: Mapping[str, Indices], names: Sequence[str]) -> dic
 
 def _find_labels(levels: Mapping[str, Indices]) -> dict[str, tuple[str, ...]]:
     sizes = {name: np.unique(numbers).size for name, numbers in levels.items()}
-    if min(sizes.values()) < 1:
-        return {}
     labels: dict[str, tuple[str, ...]] = {}
     for name in sorted(levels, key=lambda name: -sizes[name]):
         combined = tuple(
@@ -73,7 +74,4 @@ def _find_labels(levels: Mapping[str, Indices]) -> dict[str, tuple[str, ...]]:
 
 
 def _count_combinations(columns: Sequence[Indices]) -> int:
-    def join_columns(first: Indices, second: Indices) -> Indices:
-        return np.unique(first * (second.max() + 1) + second, return_inverse=True)[1].astype(np.intp)
-
-    return int(reduce(join_columns, columns).max()) + 1
+    return len(set(zip(*(column.tolist() for column in columns), strict=True)))

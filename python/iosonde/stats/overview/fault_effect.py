@@ -67,7 +67,8 @@ def measure_fault_effects(
 ) -> Iterator[PhaseEffect]:
     """Return the effect of every fault of a trial on every phase that it fell into; none if the clocks cannot be
     compared."""
-    for several in _group_faults(run.faults):
+    inflicted = (fault for fault in run.faults if fault.inflicting_ns is not None and fault.in_force_ns is not None)
+    for several in group_by_key((repr(fault.planned), fault) for fault in inflicted).values():
         for phase in run.phases:
             rows = select_phase_rows(phase, operations, kinds) if phase.comparable else None
             if rows is not None and (effect := _measure_effect(several, phase, rows, level)):
@@ -77,36 +78,35 @@ def measure_fault_effects(
 def list_fault_marks(run: StoredRun, rows: PhaseRows) -> tuple[FaultMark, ...]:
     """Return the moments of all faults that lie within a phase."""
     end_s = float((rows.start + rows.duration).max()) / 1e9
-    all_marks = []
-    for fault in run.faults:
-        moments = ((fault.inflicting_ns, fault.name), (fault.undone_ns, UNDONE), (fault.healed_ns, WELL))
-        all_marks += [FaultMark((at - rows.zero_ns) / 1e9, what) for at, what in moments if at is not None]
-    inside = dict.fromkeys(mark for mark in all_marks if 0 <= mark.at_s <= end_s)
-    return tuple(sorted(inside, key=lambda mark: mark.at_s))
-
-
-def _group_faults(faults: Sequence[FaultDone]) -> list[list[FaultDone]]:
-    inflicted = (fault for fault in faults if fault.inflicting_ns is not None and fault.in_force_ns is not None)
-    return list(group_by_key((repr(fault.planned), fault) for fault in inflicted).values())
+    moments = [
+        (at, what)
+        for fault in run.faults
+        for at, what in ((fault.inflicting_ns, fault.name), (fault.undone_ns, UNDONE), (fault.healed_ns, WELL))
+    ]
+    marks = dict.fromkeys(FaultMark((at - rows.zero_ns) / 1e9, what) for at, what in moments if at is not None)
+    return tuple(sorted((mark for mark in marks if 0 <= mark.at_s <= end_s), key=lambda mark: mark.at_s))
 
 
 def _measure_effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRows, level: float) -> PhaseEffect | None:
     end = float((rows.start + rows.duration).max())
-    begun, undone, healed = _find_fault_moments(several, rows.zero_ns, end)
+    zero, last = rows.zero_ns, rows.zero_ns + end  # missing moments are after the end
+    begun = float(min(fault.inflicting_ns or 0 for fault in several) - zero)
+    undone = float(max(last if fault.undone_ns is None else fault.undone_ns for fault in several) - zero)
+    healed = float(max(last if fault.healed_ns is None else fault.healed_ns for fault in several) - zero)
     if begun >= end or healed <= 0:
         return None
     cuts = [(BEFORE, 0.0, begun), (DURING, begun, undone), (HEALING, undone, healed), (AFTER, healed, end)]
-    clipped = [(name, max(low, 0.0), min(high, end)) for name, low, high in cuts]
     parts = tuple(
-        _measure_part(name, rows, low, high, level) for name, low, high in clipped if high - low >= _LEAST_S * 1e9
+        _measure_part(name, rows, max(low, 0.0), min(high, end), level)
+        for name, low, high in cuts
+        if min(high, end) - max(low, 0.0) >= _LEAST_S * 1e9
     )
     if not parts:
         return None
     stall_at, stall = _find_stall(rows, max(begun, 0.0), end)
     first = several[0]
     host = first.host if len(several) == 1 else f"{len(several)} servers"
-    heal = [fault.heal_s for fault in several]
-    heal_times = [seconds for seconds in heal if seconds is not None]
+    heal_times = [fault.heal_s for fault in several if fault.heal_s is not None]
     return PhaseEffect(
         f"{first.name.rpartition(' on ')[0]} on {host}",
         phase.operation,
@@ -117,17 +117,8 @@ def _measure_effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRow
         stall / 1e9,
         stall_at / 1e9,
         _find_stall(rows, 0.0, begun)[1] / 1e9 if begun > _LEAST_S * 1e9 else None,
-        max(heal_times) if len(heal_times) == len(heal) else None,
+        max(heal_times) if len(heal_times) == len(several) else None,
     )
-
-
-def _find_fault_moments(several: list[FaultDone], zero_ns: int, end: float) -> tuple[float, float, float]:
-    """Return when it began, was undone, and all was well, in ns after the phase's start; missing moments are after its
-    end."""
-    begun = min(fault.inflicting_ns or 0 for fault in several) - zero_ns
-    undone = max(zero_ns + end if fault.undone_ns is None else fault.undone_ns for fault in several) - zero_ns
-    healed = max(zero_ns + end if fault.healed_ns is None else fault.healed_ns for fault in several) - zero_ns
-    return float(begun), float(undone), float(healed)
 
 
 def _measure_part(name: str, rows: PhaseRows, low: float, high: float, level: float) -> PhasePart:

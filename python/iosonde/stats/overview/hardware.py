@@ -21,7 +21,7 @@ _OF_NODE: dict[str, Callable[[Facts], float]] = {
     "cpu_write": lambda node: node["cpu"]["write"],
     "cpu_read": lambda node: node["cpu"]["read"],
 }
-_ONLY_WITH_TARGET = ("disk_write", "disk_read", "cpu_write", "cpu_read")
+_WAYS = ("bandwidth", "bandwidth_back")
 
 
 def summarise_probe(repetitions: Sequence[Facts], level: float) -> Facts:
@@ -31,6 +31,7 @@ def summarise_probe(repetitions: Sequence[Facts], level: float) -> Facts:
     first = repetitions[0]
     probes = [facts["probe"] for facts in repetitions]
     links = [link for probe in probes for link in probe.get("tcp") or ()]
+    filesystem = ((first.get("machine") or {}).get("mount") or {}).get("type") if first.get("target") else None
     return {
         "pairs": [
             _summarise_pair(first, [probe["pairs"][i] for probe in probes], level)
@@ -42,7 +43,8 @@ def summarise_probe(repetitions: Sequence[Facts], level: float) -> Facts:
             _summarise_node([probe["nodes"][i] for probe in probes], level) for i in range(len(first["probe"]["nodes"]))
         ],
         "servers": _summarise_servers([probe.get("servers") or () for probe in probes], level),
-        **_describe_target(first),
+        "filesystem": filesystem,
+        "own_disk": None if filesystem is None else is_on_own_disk(filesystem),
     }
 
 
@@ -93,27 +95,24 @@ def find_slowest_parts(facts: Facts) -> dict[str, float]:
     """Return the known values of ``schema.PROBE_FACTORS``: the slowest link, the slowest node, the slowest disk. Disks
     are those of the servers if probed; rates through a mounted file system are left out."""
     pairs, nodes = facts["pairs"], facts["nodes"]
-    values = {}
-    if pairs:
-        values["network_bandwidth"] = min(pair[way].value for pair in pairs for way in ("bandwidth", "bandwidth_back"))
-        values["network_latency"] = max(pair["latency"].value for pair in pairs)
-    if facts["tcp"]:
-        values["tcp_bandwidth"] = min(
-            link[way].value for link in facts["tcp"] for way in ("bandwidth", "bandwidth_back")
-        )
-    for name, key, worst in (
-        ("memory_copy", "memory_copy_all_cores", min),
-        ("cpu_write", "cpu_write", max),
-        ("cpu_read", "cpu_read", max),
-    ):
-        if nodes and key in nodes[0]:
-            values[name] = worst(node[key].value for node in nodes)
     disks = [disk for server in facts["servers"] for disk in server["disks"]]
     if not disks and facts["own_disk"] is not False:
         disks = [node for node in nodes if "disk_write" in node]
-    for name in ("disk_write", "disk_read") if disks else ():
-        values[name] = min(disk[name].value for disk in disks)
-    return values
+    parts: dict[str, tuple[Callable[..., float], Sequence[Facts], tuple[str, ...]]] = {
+        "network_bandwidth": (min, pairs, _WAYS),
+        "network_latency": (max, pairs, ("latency",)),
+        "tcp_bandwidth": (min, facts["tcp"], _WAYS),
+        "memory_copy": (min, nodes, ("memory_copy_all_cores",)),
+        "cpu_write": (max, nodes, ("cpu_write",)),
+        "cpu_read": (max, nodes, ("cpu_read",)),
+        "disk_write": (min, disks, ("disk_write",)),
+        "disk_read": (min, disks, ("disk_read",)),
+    }
+    return {
+        name: worst(part[key].value for part in some for key in keys)
+        for name, (worst, some, keys) in parts.items()
+        if some and keys[0] in some[0]
+    }
 
 
 def describe_servers(facts: Facts) -> dict[str, str | int]:
@@ -130,11 +129,6 @@ def to_json(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: to_json(item) for key, item in value.items()}
     return [to_json(item) for item in value] if isinstance(value, (list, tuple)) else value
-
-
-def _describe_target(facts: Facts) -> Facts:
-    kind = ((facts.get("machine") or {}).get("mount") or {}).get("type") if facts.get("target") else None
-    return {"filesystem": kind, "own_disk": None if kind is None else is_on_own_disk(kind)}
 
 
 def _summarise_pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
@@ -167,12 +161,18 @@ def _summarise_links(facts: Facts, links: Sequence[Facts], level: float) -> list
 
 
 def _summarise_node(same: Sequence[Facts], level: float) -> Facts:
-    chosen = {key: read for key, read in _OF_NODE.items() if key not in _ONLY_WITH_TARGET or "disk" in same[0]}
-    facts: Facts = {"host": same[0]["host"], "rank": same[0]["rank"], "cores": same[0]["cores"]}
-    facts["disk_way"] = (
-        ", then ".join(dict.fromkeys(node["disk"]["way"] for node in same)) if "disk" in same[0] else None
-    )
-    return facts | {key: _estimate_mean([read(node) for node in same], level) for key, read in chosen.items()}
+    has_target = "disk" in same[0]
+    return {
+        "host": same[0]["host"],
+        "rank": same[0]["rank"],
+        "cores": same[0]["cores"],
+        "disk_way": ", then ".join(dict.fromkeys(node["disk"]["way"] for node in same)) if has_target else None,
+        **{
+            key: _estimate_mean([read(node) for node in same], level)
+            for key, read in _OF_NODE.items()
+            if has_target or key.startswith("memory")
+        },
+    }
 
 
 def _summarise_servers(repetitions: Sequence[Sequence[Facts]], level: float) -> list[Facts]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,17 +21,15 @@ def find_measured_order(rows: Table, used: Collection[str]) -> Array | None:
     """Return a number for each trial that rises with time, from a date, a clock, or a column that numbers them; else
     None. Columns that are ``used``, as the response or as factors, are ignored."""
     columns = [column for name, column in rows.columns.items() if name not in used and not column.missing.any()]
-    for column in columns:
-        if not column.numeric and (times := _parse_times(column)) is not None:
-            return times
+    dates = (times for column in columns if not column.numeric and (times := _parse_times(column)) is not None)
     numeric = [column for column in columns if column.numeric]
     clocks = [column for column in numeric if _is_called(column, _CLOCKS)]
     orders = [column for column in numeric if _is_called(column, _ORDERS) and _is_counting(column.values)]
-    return next((column.values.astype(float) for column in (*clocks, *orders)), None)
+    return next(chain(dates, (column.values.astype(float) for column in (*clocks, *orders))), None)
 
 
 def _is_called(column: Column, words: Collection[str]) -> bool:
-    return column.name in words or _get_last_word(column) in words
+    return not {column.name, *split_column_name(column.label)[-1:]}.isdisjoint(words)
 
 
 def _is_counting(values: npt.NDArray[Any]) -> bool:
@@ -45,8 +44,3 @@ def _parse_times(column: Column) -> Array | None:
         return np.array([datetime.fromisoformat(str(value)).timestamp() for value in column.values])
     except (ValueError, OverflowError):
         return None
-
-
-def _get_last_word(column: Column) -> str:
-    words = split_column_name(column.label)
-    return words[-1] if words else ""

@@ -126,7 +126,7 @@ def select_phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: S
     rows = _take_rows(mine, mine["status"] == 0)
     if not rows.size:
         return None
-    start, zero_ns = _compute_starts(phase, rows)
+    start, zero_ns = compute_start_ns(phase, rows)
     duration = rows["duration_ns"].astype(np.float64)
     ranks, of = np.unique(rows["rank"], return_inverse=True)
     counted, slow = _choose_counted(phase, rows, kinds), _choose_slow(rows["kind"], duration)
@@ -157,7 +157,6 @@ def bin_phase_rows(rows: PhaseRows) -> OverTime:
     done = _compute_done(bins, start, start + np.maximum(duration, 1.0), rows.work, rows.of, ranks.size)
     by_rank = done / (np.diff(bins.edges, prepend=0.0) / 1e9)
     p50, p99, longest = _summarise_durations(bins, start[rows.took_slow], duration[rows.took_slow] / 1e9)
-    few = 2 <= ranks.size <= MOST_RANKS
     return OverTime(
         rows.counted,
         rows.unit,
@@ -165,7 +164,9 @@ def bin_phase_rows(rows: PhaseRows) -> OverTime:
         bins.end / 1e9,
         tuple((np.arange(bins.count) * bins.width / 1e9).tolist()),
         tuple(by_rank.sum(axis=0).tolist()),
-        {int(rank): tuple(rank_rates.tolist()) for rank, rank_rates in zip(ranks, by_rank, strict=True)} if few else {},
+        {int(rank): tuple(rank_rates.tolist()) for rank, rank_rates in zip(ranks, by_rank, strict=True)}
+        if 2 <= ranks.size <= MOST_RANKS
+        else {},
         rows.slow,
         p50,
         p99,
@@ -180,12 +181,9 @@ def _take_rows(rows: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArr
     return rows if mask.all() else rows[mask]
 
 
-def compute_start_ns(phase: StoredPhase, rows: npt.NDArray[Any]) -> Array:
-    """Return ns after the first start: by the clock of rank 0 or, if clocks cannot be compared, by each rank's own."""
-    return _compute_starts(phase, rows)[0]
-
-
-def _compute_starts(phase: StoredPhase, rows: npt.NDArray[Any]) -> tuple[Array, int]:
+def compute_start_ns(phase: StoredPhase, rows: npt.NDArray[Any]) -> tuple[Array, int]:
+    """Return (ns after the first start, that start): by the clock of rank 0 or, if clocks cannot be compared, by each
+    rank's own."""
     ranks, of = np.unique(rows["rank"], return_inverse=True)
     start = rows["start_ns"].astype(np.int64)
     if phase.comparable:

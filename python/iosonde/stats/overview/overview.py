@@ -43,11 +43,11 @@ from .cells import (
     note_other_settings,
 )
 from .coarse_cells import compute_cell_half_ticks, widen_by_half_tick
-from .story import Background, build_stories, describe_stories
+from .story import SIZES, Background, build_stories, describe_stories
 from .types import Efficiency, Overview, OverviewLatency, OverviewRow, ResponseStory
 from .uneven_missing import describe_uneven_missing
 
-# Columns that identify a trial or describe the row; never a setting to group by.
+# Columns that identify a trial or describe the row, and hide no factor, as ``experiment`` and ``source`` may.
 _BOOKKEEPING = (
     "operation",
     "metric",
@@ -56,12 +56,9 @@ _BOOKKEEPING = (
     "rank",
     "iteration",
     "count",
-    "includes",
     "run",
-    "experiment",
     "repetition",
     "started_at",
-    "source",
     "complete",
     "block",
     "order",
@@ -69,7 +66,6 @@ _BOOKKEEPING = (
     "seconds",
     *BRING_UPS,
 )
-_SIZES = ("nodes", "ranks")
 
 
 def build_overview_from_table(
@@ -83,27 +79,26 @@ def build_overview_from_table(
     """Build the overview of a plain table: every response in every group of the columns ``by``. ``headlines``:
     responses of the family of tests, shown or not. ``background``: what else is known. Raises DataError."""
     background = background or Background()
-    cells = [cell for cell in group_into_cells(table, responses, by) if cell.values.size]
-    cells = note_other_settings(cells, table, background.others)
-    warnings = [*table.warnings, *list_covariate_warnings(background.besides)]
-    for response in responses:
-        absent = list_missing_values(table, response)
-        if absent:
-            warnings.append(
-                Message(
-                    "missing-values",
-                    "column '{column}' has {n_missing} missing of {n_values} values ({rows}): left out",
-                    column=response,
-                    n_missing=len(absent),
-                    n_values=len(table),
-                    rows=f"{absent[0]}{' and others' if len(absent) > 1 else ''}",
-                )
-            )
+    every = group_into_cells(table, responses, by)
+    cells = note_other_settings([cell for cell in every if cell.values.size], table, background.others)
+    absent = {response: list_missing_values(table, response) for response in responses}
+    warnings = [
+        Message(
+            "missing-values",
+            "column '{column}' has {n_missing} missing of {n_values} values ({rows}): left out",
+            column=response,
+            n_missing=len(places),
+            n_values=len(table),
+            rows=f"{places[0]}{' and others' if len(places) > 1 else ''}",
+        )
+        for response, places in absent.items()
+        if places
+    ]
     columns = [table.column(name) for name in by]
     overview = _build_overview(
         checks.Subject(cells, level, (), table, _find_hidden(table, cells, ())),
         [column.name for column in columns],
-        warnings,
+        [*table.warnings, *list_covariate_warnings(background.besides), *warnings],
         units={column.name: "bytes" for column in columns if column.level_unit == "bytes"},
     )
     missing = {
@@ -137,8 +132,8 @@ def build_overview_from_store(measured: MeasuredCells, level: float, background:
 def insert_stories(overview: Overview, response_stories: tuple[ResponseStory, ...]) -> Overview:
     """Insert the sentences about the settings before those about precision."""
     closing = overview.closing or overview.sentence
-    parts = [*describe_stories(response_stories, overview.units), *([closing] if closing else [])]
-    return replace(overview, sentence=" ".join(parts), stories=response_stories, closing=closing)
+    sentence = " ".join(filter(None, (*describe_stories(response_stories, overview.units), closing)))
+    return replace(overview, sentence=sentence, stories=response_stories, closing=closing)
 
 
 def find_hidden_in_store(measured: MeasuredCells) -> dict[str, list[str]]:
@@ -159,21 +154,20 @@ def _build_overview(
     rows = build_overview_rows(cells, level, pilot)
     apart, why = find_without_efficiency(subject.runs, experiments)
     efficiency = tuple(_build_efficiency([cell for cell in cells if cell.operation not in apart], level))
-    if any(cell.operation in apart for cell in cells):
-        warnings = [*warnings, *why]
-    findings = checks.run_checks(subject, checks.SUMMARY)
     averaged = any(cell.independent.size < cell.values.size for cell in cells)
-    if averaged:
-        warnings = [*warnings, AVERAGED_BRING_UPS]
     return Overview(
         rows,
         tuple(latency),
         efficiency,
-        tuple(findings),
+        tuple(checks.run_checks(subject, checks.SUMMARY)),
         words.describe_precision_and_scaling(rows, efficiency, units or {}),
         level,
         tuple(by),
-        tuple(warnings),
+        (
+            *warnings,
+            *(why if any(cell.operation in apart for cell in cells) else ()),
+            *([AVERAGED_BRING_UPS] if averaged else ()),
+        ),
         dict(units or {}),
         "bring-up" if averaged else "trial",
     )
@@ -212,10 +206,9 @@ def build_overview_row(cell: TrialCell, level: float, pilot: int | None = None, 
 def estimate_cell_mean(cell: TrialCell, level: float, pilot: int | None = None, half_tick: float = 0.0) -> Estimate:
     """Estimate the mean of one cell as every answer shows it; parameters as for ``build_overview_row``."""
     x = cell.independent
-    staged = pilot is not None and x.size > pilot
     return _mark_within_run(
         widen_by_half_tick(
-            estimate_stein_interval(x, pilot, level) if staged and pilot else estimate_mean(x, level), half_tick
+            estimate_stein_interval(x, pilot, level) if pilot and x.size > pilot else estimate_mean(x, level), half_tick
         ).within(low=find_lower_mean_limit(cell)),
         cell,
     )
@@ -242,12 +235,11 @@ def _mark_within_run(estimate: Estimate, cell: TrialCell) -> Estimate:
 def _find_hidden(table: Table, cells: Sequence[TrialCell], leave_out: Sequence[str]) -> dict[str, list[str]]:
     """Find columns that vary inside cells; reading nodes and cache states matter to reads alone."""
     reads = {cell.name for cell in cells if cell.operation.startswith("read")}
-    hidden = {}
-    for name, where in find_hidden_factors(table, cells, leave_out).items():
-        affected = [cell for cell in where if cell in reads] if name in READ_FACTORS else where
-        if affected:
-            hidden[name] = affected
-    return hidden
+    affected = {
+        name: [cell for cell in where if cell in reads] if name in READ_FACTORS else where
+        for name, where in find_hidden_factors(table, cells, leave_out).items()
+    }
+    return {name: where for name, where in affected.items() if where}
 
 
 def _build_latency(
@@ -265,14 +257,13 @@ def _build_latency(
     order = {key[:2]: place for place, key in reversed(list(enumerate(cells)))}
     for key in sorted(cells, key=lambda key: (order[key[:2]], *map(_make_sort_key, key[2:]))):
         trials = cells[key]
-        fewest = min(trial.n_operations for trial in trials)
         for percentile in PERCENTILES:
             yield OverviewLatency(
                 str(key[0]),
                 str(key[1]),
                 dict(zip(by, key[2:], strict=True)),
                 percentile,
-                fewest,
+                min(trial.n_operations for trial in trials),
                 estimate_over_trials(trials, percentile, level),
             )
 
@@ -280,7 +271,7 @@ def _build_latency(
 def _build_efficiency(cells: Sequence[TrialCell], level: float) -> Iterator[Efficiency]:
     families: dict[tuple[Any, ...], dict[float, Any]] = {}
     for cell in cells:
-        sizes = ((name, value) for name in _SIZES if isinstance(value := cell.by.get(name), (int, float)))
+        sizes = ((name, value) for name in SIZES if isinstance(value := cell.by.get(name), (int, float)))
         factor, size = next(sizes, ("", 0.0))
         if not factor or not is_rate(cell.unit):
             continue
@@ -292,9 +283,8 @@ def _build_efficiency(cells: Sequence[TrialCell], level: float) -> Iterator[Effi
 
 
 def _list_observed(table: Table) -> list[str]:
-    """List columns of a store that are not factors: only ``experiment``, ``source`` and ``includes`` may hide one."""
-    telling = ("experiment", "source", "includes")
-    return [name for name in table.columns if strip_factor_prefix(name) in _BOOKKEEPING and name not in telling]
+    """List columns of a store that are not factors."""
+    return [name for name in table.columns if strip_factor_prefix(name) in _BOOKKEEPING]
 
 
 def _make_sort_key(value: Any) -> tuple[bool, float, str]:

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePath
 from typing import Any
 
 from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.filesystems import MEMORY_TYPES, is_on_own_disk
+from iosonde.core.grouping import group_by_key
 from iosonde.core.hardware import NETWORK
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
@@ -41,8 +43,9 @@ class ProbedLimits:
     """The probes of a store, as limits of its runs."""
 
     def __init__(self, probes: Sequence[StoredRun], level: float) -> None:
-        self._probes, self._level = probes, level
-        self._summaries: dict[str, Mapping[str, Any]] = {}
+        by_experiment = group_by_key((run.experiment, dict(run.facts)) for run in probes)
+        self._probes = probes
+        self._summarise = cache(lambda experiment: hardware.summarise_probe(by_experiment[experiment], level))
 
     def find_limit(self, run: StoredRun, direction: str) -> ProbedLimit | None:
         """Return the limit of a run that reads or writes (``direction``); None if no probe of its nodes covers its
@@ -58,7 +61,7 @@ class ProbedLimits:
         last = next((probe for probe in reversed(self._probes) if hosts and hosts <= set(probe.facts["hosts"])), None)
         if last is None or run.filesystem in MEMORY_TYPES:
             return None
-        summary = self._summarise_experiment(last.experiment)
+        summary = self._summarise(last.experiment)
         links, disks = _sum_link_limits(summary, hosts), _sum_disk_limits(summary, hosts, direction)
         if run.filesystem is None:
             return max((limit for limit in (links, disks) if limit), key=lambda limit: limit.bytes_per_s, default=None)
@@ -83,13 +86,6 @@ class ProbedLimits:
         """Return the cells most of whose values are beyond their limit."""
         by_id = {run.id: run for run in runs}
         return [cell for cell in cells if by_id and 2 * len(list(self.beyond(cell, by_id))) > cell.values.size]
-
-    def _summarise_experiment(self, experiment: str) -> Mapping[str, Any]:
-        if experiment not in self._summaries:
-            self._summaries[experiment] = hardware.summarise_probe(
-                [dict(run.facts) for run in self._probes if run.experiment == experiment], self._level
-            )
-        return self._summaries[experiment]
 
 
 def _sum_link_limits(summary: Mapping[str, Any], hosts: set[str]) -> ProbedLimit | None:

@@ -35,7 +35,9 @@ def _split_series(
     """Iterate over (operation, its rows, the counted kind). A shared read is that of the nodes which did not write,
     unless nothing of the file was in the writer's cache."""
     operation, present = phase.operation, [kinds[kind] for kind in np.unique(rows["kind"])]
-    counted = phase.counted_kind or _choose_counted_kind(str(phase.measures), operation, present)
+    # Without one in the store: data kinds for a bandwidth; for a rate the kind that names the phase, else whole files.
+    candidates = ("write", "read") if phase.measures == "bandwidth" else (operation, "close")
+    counted = phase.counted_kind or next((name for name in candidates if name in present), None)
     if counted is None:
         return
     nodes = run.facts.get("nodes") or []
@@ -48,36 +50,26 @@ def _split_series(
         yield operation, rows, kind
 
 
-def _choose_counted_kind(measures: str, operation: str, present: Sequence[str]) -> str | None:
-    """Choose the kind that a phase counts if the store does not give it: data kinds for bandwidth; for a rate the kind
-    that names the phase, else whole files, by their close."""
-    candidates = ("write", "read") if measures == "bandwidth" else (operation, "close")
-    return next((kind for kind in candidates if kind in present), None)
-
-
 def _recompute_series(
     name: str, rows: npt.NDArray[Any], kind: int, phase: StoredPhase, kinds: Sequence[str]
 ) -> dict[Key, float]:
     if not rows.size:
         return {}
-    offsets = phase.clock_offsets
+    metric, bandwidth = phase.measures, phase.measures == "bandwidth"
     ranks, of = np.unique(rows["rank"], return_inverse=True)
-    shift = np.array([offsets.get(int(rank), 0) for rank in ranks], np.int64)[of]
+    shift = np.array([phase.clock_offsets.get(int(rank), 0) for rank in ranks], np.int64)[of]
     start = rows["start_ns"].astype(np.int64) - shift
     end = start + rows["duration_ns"].astype(np.int64)
     first = np.full(ranks.size, np.iinfo(np.int64).max)
     last = np.full(ranks.size, np.iinfo(np.int64).min)
     np.minimum.at(first, of, start)
     np.maximum.at(last, of, end)
-    work = np.where((rows["kind"] == kind) & (rows["status"] == 0), 1.0, 0.0)
-    bandwidth = phase.measures == "bandwidth"
-    if bandwidth:
-        work *= rows["size"]
+    counting = rows["kind"] == kind
+    work = np.where(counting & (rows["status"] == 0), rows["size"] if bandwidth else 1, 0).astype(np.float64)
     done = np.bincount(of, work, ranks.size)
     if done.sum() == 0 or np.any(last <= first):
         return {}
     own = done / (last - first) * 1e9
-    metric = phase.measures
     rates_by_key: dict[Key, float] = {
         (name, f"{metric}_own", int(rank)): float(v) for rank, v in zip(ranks, own, strict=True)
     }
@@ -86,20 +78,13 @@ def _recompute_series(
         return rates_by_key
     rates_by_key[name, f"{metric}_last_done", None] = float(done.sum() / (last.max() - first.min()) * 1e9)
     for clock, begin in (("first_done", first.min()), ("overlap", first.max())):
-        if last.min() > begin:
-            rates_by_key[name, f"{metric}_{clock}", None] = _compute_window_rate(work, start, end, begin, last.min())
-    counting = rows["kind"] == kind
+        if last.min() > begin:  # an operation across the edge of this window counts by the share inside
+            inside = np.clip(np.minimum(end, last.min()) - np.maximum(start, begin), 0, None)
+            rate = (work * inside / np.maximum(end - start, 1)).sum() / (last.min() - begin) * 1e9
+            rates_by_key[name, f"{metric}_{clock}", None] = float(rate)
     present = {kinds[other] for other in np.unique(rows["kind"])}
     if bandwidth and kinds[kind] == "write" and present & {"fsync", "fdatasync", "close"}:
         span = end[counting].max() - start[counting].min()
         buffered = name.replace("write", "write_buffered", 1) if "write" in name else f"{name}_buffered"
         rates_by_key[buffered, "bandwidth_last_done", None] = float(done.sum() / span * 1e9)
     return rates_by_key
-
-
-def _compute_window_rate(
-    work: npt.NDArray[np.float64], start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], low: int, high: int
-) -> float:
-    """Return the work per second in a window; an operation across its edge counts by the share inside."""
-    inside = np.clip(np.minimum(end, high) - np.maximum(start, low), 0, None)
-    return float((work * inside / np.maximum(end - start, 1)).sum() / (high - low) * 1e9)

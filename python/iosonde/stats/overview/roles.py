@@ -46,7 +46,7 @@ def iterate_role_mismatches(cluster: ClusterNodes, runs: Sequence[StoredRun]) ->
             + ("serves" if len(others) == 1 else "serve")
             + " the file system, but {are} in {file} (address: gives a server's name in the mount)",
             servers=format_some_names(others),
-            are=_format_predicate(others, "no server"),
+            are="is no server" if len(others) == 1 else "are no server",
             file=cluster.file,
         )
     if reported and (missing := cluster.absent(reported, ("server",))):
@@ -56,7 +56,7 @@ def iterate_role_mismatches(cluster: ClusterNodes, runs: Sequence[StoredRun]) ->
             + ("holds" if len(missing) == 1 else "hold")
             + " no data of the file system",
             servers=format_some_names(missing),
-            are=_format_predicate(missing, "server"),
+            are="is a server" if len(missing) == 1 else "are servers",
             file=cluster.file,
         )
 
@@ -72,9 +72,3 @@ def _get_machine_part(run: StoredRun, part: str) -> Mapping[str, Any]:
 
 def _list_unique_names(several: Any) -> list[str]:
     return list(dict.fromkeys(str(name) for names in several for name in names if name))
-
-
-def _format_predicate(names: Sequence[str], what: str) -> str:
-    if what.startswith("no "):
-        return f"{'is' if len(names) == 1 else 'are'} {what}"
-    return f"is a {what}" if len(names) == 1 else f"are {what}s"

@@ -40,16 +40,12 @@ def select_slowest_operations(
     fewer = max(0, durations.size - count)
     at = np.argpartition(durations, fewer)[fewer:] if fewer else np.arange(durations.size)
     phases = {phase.index: phase for phase in run.phases}
-    starts: dict[int, float] = {}
-    for index in np.unique(operations["phase"][at]).tolist():
-        rows = np.flatnonzero(operations["phase"] == index)
-        row_starts = (
-            compute_start_ns(phases[index], operations[rows]) if index in phases else np.full(rows.size, np.nan)
-        )
-        mine = at[operations["phase"][at] == index]
-        starts |= dict(zip(mine.tolist(), row_starts[np.searchsorted(rows, mine)].tolist(), strict=True))
+    starts = np.full(durations.size, np.nan)
+    for index in phases.keys() & set(operations["phase"][at].tolist()):
+        rows = operations["phase"] == index
+        starts[rows] = compute_start_ns(phases[index], operations[rows])[0]
     return [
-        _build_operation(run, phases.get(int(operations["phase"][i])), operations[i], kinds, starts[int(i)] / 1e9)
+        _build_operation(run, phases.get(int(operations["phase"][i])), operations[i], kinds, float(starts[i]) / 1e9)
         for i in at[np.argsort(-durations[at].astype(np.float64), kind="stable")]
     ]
 

@@ -39,9 +39,9 @@ from ..regression.effect_types import (
 from ..regression.effects import SINGLE_RUN, estimate_effects
 from .cells import TrialCell
 from .comparable import choose_comparable_factors, number_levels
-from .types import OverviewRow, ResponseStory, drop_constant_levels, name_kind
+from .types import OverviewRow, ResponseStory, drop_constant_levels, name_kind, span_decades
 
-_SIZES = ("nodes", "ranks")
+SIZES = ("nodes", "ranks")
 _MOST = 3  # responses in the sentence
 _MOST_FACTORS = 4  # listed by name
 _MIN_SHARE = 0.05  # smallest reported share without a test
@@ -75,24 +75,33 @@ class Background:
 
 
 def build_stories(
-    rows: Sequence[OverviewRow], cells: Sequence[TrialCell], level: float, background: Background | None = None
+    rows: Sequence[OverviewRow], cells: Sequence[TrialCell], level: float, background: Background
 ) -> tuple[ResponseStory, ...]:
     """Return the stories of responses whose settings differ by more than the number of nodes. ``rows`` are of the
     ``cells``, one each."""
-    background = background or Background()
     rows_by_response = {key: list(some) for key, some in groupby(rows, key=lambda row: (row.operation, row.metric))}
     displayed, others = _group_by_response(cells), _group_by_response(background.headline_cells)
-    family = {key: _estimate_family_effects(some, level, background) for key, some in (others | displayed).items()}
+    family = {
+        key: ResponseEffects(tuple(some[0].by), untested=background.untested)
+        if background.untested
+        else estimate_cell_effects(select_complete_cells(some), level, background.together)
+        for key, some in (others | displayed).items()
+    }
     effects = dict(zip(family, correct_effects(list(family.values())), strict=True))
     beyond = {(cell.operation, cell.metric, *cell.by.items()) for cell in background.impossible or ()}
     response_stories = []
     for key, its in rows_by_response.items():
-        ordered = _sort_by_mean(its)
-        if key in effects and ordered and _has_varied_settings(its):
+        measured = [row for row in its if row.mean.value is not None]
+        ordered = sorted(measured, key=lambda row: row.mean.value or 0.0, reverse=not _is_lower_better(its))
+        settings = {tuple(level for name, level in row.by.items() if name not in SIZES) for row in its}
+        if key in effects and ordered and len(settings) > 1:
             wrong = drop_constant_levels([row for row in ordered if (*key, *row.by.items()) in beyond], its)
             ordered = drop_constant_levels(ordered, its)
             possible = [row for row in ordered if row not in wrong]
             best, worst = _find_extremes(possible, effects[key]) if possible else (ordered[0], ordered[-1])
+            means = tuple(row.mean.value or 0.0 for row in (ordered[0], ordered[-1]))
+            has_logarithms = not is_logarithm(key[1]) and all(value > 0 for row in ordered for value in row.values)
+            untested = fails("subsamples", VerdictState.NOT_TESTED, background.untested)
             response_stories.append(
                 ResponseStory(
                     *key,
@@ -101,10 +110,15 @@ def build_stories(
                     worst,
                     tuple(wrong),
                     (background.missing or {}).get(key[1], ""),
-                    tuple(_check_story(displayed[key], background, bool(effects[key].drifting))),
+                    (
+                        *([untested] if background.untested else []),
+                        *check_cells(displayed[key], background.impossible, bool(effects[key].drifting)),
+                        *background.besides,
+                        *holds("subsamples", "missing-values"),
+                    ),
                     tuple(metric for operation, metric in rows_by_response if operation == key[0]),
-                    tuple(row.mean.value or 0.0 for row in (ordered[0], ordered[-1])),
-                    not is_logarithm(key[1]) and all(value > 0 for row in ordered for value in row.values),
+                    means,
+                    has_logarithms and span_decades(means),
                 )
             )
     return tuple(response_stories)
@@ -146,12 +160,6 @@ def _is_lower_better(rows: Sequence[OverviewRow]) -> bool:
     return build_metric(rows[0].metric, rows[0].unit).better is Better.LOWER
 
 
-def _estimate_family_effects(cells: Sequence[TrialCell], level: float, background: Background) -> ResponseEffects:
-    if background.untested and cells:
-        return ResponseEffects(tuple(cells[0].by), untested=background.untested)
-    return estimate_cell_effects(select_complete_cells(cells), level, background.together)
-
-
 def select_complete_cells(cells: Sequence[TrialCell]) -> list[TrialCell]:
     """Return the trials at each setting of the comparable factors, without trials that lack one of these."""
     names = list(cells[0].by)
@@ -178,14 +186,6 @@ def _join_arrays(arrays: Sequence[npt.NDArray[Any] | None]) -> npt.NDArray[Any] 
     return np.concatenate(present) if present and len(present) == len(arrays) else None
 
 
-def _check_story(cells: Sequence[TrialCell], background: Background, is_drifting: bool) -> Iterator[AssumptionCheck]:
-    if background.untested:
-        yield fails("subsamples", VerdictState.NOT_TESTED, background.untested)
-    yield from check_cells(cells, background.impossible, is_drifting)
-    yield from background.besides
-    yield from holds("subsamples", "missing-values")
-
-
 def _group_by_response(cells: Sequence[TrialCell]) -> dict[tuple[str, str], list[TrialCell]]:
     return group_by_key(((cell.operation, cell.metric), cell) for cell in cells)
 
@@ -200,12 +200,12 @@ def estimate_cell_effects(
     trials = [cell for cell in cells if cell.values.size and not cell.within_run]
     if not trials and any(cell.values.size for cell in cells):
         return ResponseEffects(names, untested=SINGLE_RUN)
-    shared = [cell.bring_ups for cell in trials if cell.bring_ups is not None]
-    bring_ups = np.concatenate(shared) if shared and len(shared) == len(trials) else None
-    settings: dict[str, list[object]] = {}
-    for name in names:
-        levels: list[object] = [cell.by[name] for cell in trials]
-        settings |= dict.fromkeys((name, *(together or {}).get(name, ())), levels)
+    bring_ups = _join_arrays([cell.bring_ups for cell in trials])
+    settings = {
+        column: [cell.by[name] for cell in trials]
+        for name in names
+        for column in (name, *(together or {}).get(name, ()))
+    }
     effects = estimate_effects(settings, [cell.values for cell in trials], bring_ups, level, cells[0].log_base)
     return effects if bring_ups is not None else _add_worth(_add_drifts(effects, trials, level), trials, level)
 
@@ -227,15 +227,13 @@ def _add_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: flo
     """Add the drift of values inside the levels of factors that were measured in turn."""
     tested = [effect for effect in effects.effects if effect.p is not None and effect.p < 1 - level]
     cells = [part for cell in cells for part in cell.split_by_others()] if tested else []
-    times = [cell.times for cell in cells if cell.times is not None]
-    if not tested or len(times) < len(cells):
+    times = _join_arrays([cell.times for cell in cells])
+    if times is None:
         return effects
-    sizes = [cell.values.size for cell in cells]
-    values, when = np.concatenate([cell.values for cell in cells]), np.concatenate(times).astype(float)
+    sizes, values = [cell.values.size for cell in cells], np.concatenate([cell.values for cell in cells])
 
     def number(keys: Sequence[tuple[object, ...]]) -> npt.NDArray[np.intp]:
-        numbers: dict[tuple[object, ...], int] = {}
-        return np.repeat([numbers.setdefault(key, len(numbers)) for key in keys], sizes).astype(np.intp)
+        return np.repeat(number_levels(keys) - 1, sizes)
 
     def detect(names: Sequence[str], block: Sequence[str]) -> DriftInTurn | None:
         own = number([tuple(cell.by[name] for name in names if name in cell.by) for cell in cells])
@@ -244,7 +242,7 @@ def _add_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: flo
         settings = number(
             [(place, *(cell.by[name] for name in fixed)) for place, cell in zip(others, cells, strict=True)]
         )
-        return detect_drift_in_turn(own, values, settings, when, level)
+        return detect_drift_in_turn(own, values, settings, times.astype(float), level)
 
     def add_drift(effect: FactorEffect) -> FactorEffect:
         if effect not in tested:
@@ -266,37 +264,19 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
     reasons = [f"{title}: {text}." for title, texts in unclaimed.items() for text in texts]
     explained = [story for story in response_stories if story.is_biased or unclaimed[story.title]]
     open_ = [story for story in response_stories if not story.is_significant and story not in explained]
+    # Advise logarithms of responses over decades, where the fastest settings alone make the variation.
+    wide = list(dict.fromkeys(story.title for story in response_stories if story.spans_decades))[:_MOST]
+    names = [name_kind(story.operation, story.metric) for story in response_stories if story.spans_decades]
+    template = "Means of {responses} span decades: take logs ({spell.response:'log({name})'})."
+    logarithms = [Message("take-logarithms", template, responses=join_names(wide), name=names[0])] if wide else []
     return (
         *texts,
         *more,
         *reasons[:_MOST],
         *missing[:_MOST],
         *_describe_unsure(open_),
-        *_advise_logarithms(response_stories),
+        *logarithms,
     )
-
-
-def _advise_logarithms(response_stories: Sequence[ResponseStory]) -> Iterator[Message]:
-    """Advise logarithms of responses over decades, where the fastest settings alone make the variation."""
-    wide = [story for story in response_stories if story.spans_decades]
-    if wide:
-        yield Message(
-            "take-logarithms",
-            "Means of {responses} span decades: take logs ({spell.response:'log({name})'}).",
-            responses=join_names(list(dict.fromkeys(story.title for story in wide))[:_MOST]),
-            name=name_kind(wide[0].operation, wide[0].metric),
-        )
-
-
-def _has_varied_settings(rows: Sequence[OverviewRow]) -> bool:
-    """Return whether settings vary in more than their number of nodes."""
-    rest = {tuple(value for name, value in row.by.items() if name not in _SIZES) for row in rows}
-    return len(rest) > 1
-
-
-def _sort_by_mean(rows: Sequence[OverviewRow]) -> list[OverviewRow]:
-    measured_rows = [row for row in rows if row.mean.value is not None]
-    return sorted(measured_rows, key=lambda row: row.mean.value or 0.0, reverse=not _is_lower_better(rows))
 
 
 def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
@@ -359,12 +339,9 @@ def _describe_significant_story(story: ResponseStory, units: Mapping[str, str]) 
     others = [effect for effect in effects.effects if not leading_factors.issuperset(effect.factors)]
     most = not open_ and (bool(others) or len(first) > 1)
     verb = f"matter{'' if len(first) > 1 or first[0].is_block else 's'}{' most' if most else ''}"
-    text = (
-        f"{join_names([effect.name for effect in first])} {verb}: {join_names([effect.text for effect in first])} of "
-        "the variation"
-    )
+    leading = f"{join_names([effect.name for effect in first])} {verb}: {join_names([effect.text for effect in first])}"
     rest = ", ".join(f"{effect.name} {effect.text}" for effect in significant_effects[len(first) :])
-    text += f", then {rest}" if rest else ""
+    text = f"{leading} of the variation" + (f", then {rest}" if rest else "")
     return Message(
         "significant",
         "{extremes}; {effects}.",

@@ -2,7 +2,7 @@
 the rank of a value among them. Each system counts once, and every interval is over systems."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -158,7 +158,7 @@ class Systems:
         if not good.any():
             return None
         clustered, at, without = Clustered(values[good], self.of[at][good]), at[good], int(np.sum(~good))
-        corpus_phase = CorpusPhase(
+        return CorpusPhase(
             *kind,
             unit,
             per.removesuffix("s"),
@@ -170,103 +170,75 @@ class Systems:
             {name: self._explain_by(name, clustered, at) for name in self.on},
             self._find_far(clustered, at),
             {name: self._describe_setting(name, clustered, at) for name in self.on},
-            None,
+            None if own is None else _place_own_value(kind, clustered, own, per, self.level),
             without,
-        )
-        return (
-            corpus_phase
-            if own is None
-            else replace(corpus_phase, placed=_place_own_value(corpus_phase, clustered, own, per, self.level))
         )
 
     def _explain_by(self, name: str, clustered: Clustered, at: npt.NDArray[np.intp]) -> Explained:
         column = self.rows.columns[name]
         present = ~column.missing[at]
-        part = Clustered(clustered.values[present], clustered.clusters[present])
         if not present.any():
-            return Explained(
-                Estimate(None, None, None, self.level, 0, (Message("missing-fact", "no run has {fact}", fact=name),)),
-                None,
-                0,
-            )
-        if column.numeric:
-            return estimate_explained_by_number(
-                part, _scale_values(column.values[at][present].astype(float)), self.level
-            )
-        return estimate_explained_by_levels(part, column.codes()[0][at][present], self.level, LEAST)
+            warning = Message("missing-fact", "no run has {fact}", fact=name)
+            return Explained(Estimate(None, None, None, self.level, 0, (warning,)), None, 0)
+        part, at = Clustered(clustered.values[present], clustered.clusters[present]), at[present]
+        if not column.numeric:
+            return estimate_explained_by_levels(part, column.codes()[0][at], self.level, LEAST)
+        numbers = column.values[at].astype(float)  # of a wide range, such as nodes, log2; a year or a flag as it is
+        return estimate_explained_by_number(part, np.log2(numbers) if _is_far(numbers) else numbers, self.level)
 
     def _describe_setting(self, name: str, clustered: Clustered, at: npt.NDArray[np.intp]) -> BySetting:
         column = self.rows.columns[name]
         codes, levels = column.codes()
         present = ~column.missing
-        medians = {}
-        for code in np.unique(codes[at][present[at]]):
-            here = (codes[at] == code) & present[at]
-            part = Clustered(clustered.values[here], clustered.clusters[here])
-            if part.n >= LEAST:
-                medians[levels[code]] = part.quantile(0.5, self.level)
+        parts = {
+            levels[code]: Clustered(clustered.values[here], clustered.clusters[here])
+            for code in np.unique(codes[at][present[at]])
+            for here in [(codes[at] == code) & present[at]]
+        }
         values = column.values[at][present[at]].astype(float) if column.numeric else np.zeros(0)
         is_scale = column.numeric and len(np.unique(values)) > _FEW_LEVELS
         return BySetting(
             tuple(levels[codes[row]] if present[row] else None for row in at),
-            {} if is_scale else medians,
+            {
+                level: part.quantile(0.5, self.level)
+                for level, part in parts.items()
+                if not is_scale and part.n >= LEAST
+            },
             bool(len(values)) and _is_far(values),
         )
 
     def _find_far(self, clustered: Clustered, at: npt.NDArray[np.intp]) -> tuple[StandingOut, ...]:
-        logs = clustered.log_means
-        names = {int(cluster): str(name) for cluster, name in zip(clustered.clusters, self.names[at], strict=True)}
-        numbers = np.unique(clustered.clusters)
-        far = find_outliers(logs, _ALPHA)
+        logs, names = clustered.log_means, self.names[at][np.unique(clustered.clusters, return_index=True)[1]]
         middle = float(np.median(logs))
-        return tuple(StandingOut(names[int(numbers[i])], float(np.exp(logs[i] - middle))) for i in far)
+        return tuple(StandingOut(str(names[i]), float(np.exp(logs[i] - middle))) for i in find_outliers(logs, _ALPHA))
 
     def linked(self) -> tuple[Explained | None, tuple[TwoScores, ...]]:
         """Return how much the bandwidth score explains of the metadata score, and both scores of each run that has
         them."""
-        sides = {}
-        for metric in ("bandwidth", "rate"):
-            operations, metrics = self.rows.columns["operation"].values, self.rows.columns["metric"].values
-            chosen = np.flatnonzero((operations == "score") & (metrics == metric))
-            values = self.rows.numbers("value")[chosen]
-            runs = self.rows.columns["run"].values[chosen]
-            sides[metric] = {
-                run: (value, of) for run, value, of in zip(runs, values, self.of[chosen], strict=True) if value > 0
-            }
-        both = sorted(sides["bandwidth"].keys() & sides["rate"].keys())
+        columns, values = self.rows.columns, self.rows.numbers("value")
+        is_score = (columns["operation"].values == "score") & (values > 0)
+        chosen = [np.flatnonzero(is_score & (columns["metric"].values == name)) for name in ("bandwidth", "rate")]
+        bandwidth, rate = (dict(zip(columns["run"].values[at], at, strict=True)) for at in chosen)
+        both = sorted(bandwidth.keys() & rate.keys())
         if not both:
             return None, ()
-        bandwidth, rate = (np.array([sides[metric][run][0] for run in both]) for metric in ("bandwidth", "rate"))
-        clustered = Clustered(rate, np.array([sides["rate"][run][1] for run in both]))
-        name = dict(zip(self.of, self.names, strict=True))
-        scores = (
-            TwoScores(str(name[of]), float(x), float(y))
-            for x, y, of in zip(bandwidth, rate, clustered.clusters, strict=True)
-        )
-        return estimate_explained_by_number(clustered, np.log(bandwidth), self.level), tuple(scores)
-
-
-def _scale_values(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return log2 of a covariate with a wide range, such as nodes; a year or a flag as it is."""
-    return np.log2(x) if _is_far(x) else x
+        x, at = values[[bandwidth[run] for run in both]], [rate[run] for run in both]
+        scores = zip(map(str, self.names[at]), x.tolist(), values[at].tolist(), strict=True)
+        explained = estimate_explained_by_number(Clustered(values[at], self.of[at]), np.log(x), self.level)
+        return explained, tuple(TwoScores(*score) for score in scores)
 
 
 def _is_far(x: npt.NDArray[np.float64]) -> bool:
     return bool(x.min() > 0 and x.max() >= _FOURFOLD * x.min())
 
 
-def _place_own_value(
-    corpus_phase: CorpusPhase, clustered: Clustered, own: Table, per: str, level: float
-) -> Placed | None:
-    rows = own.take(
-        (own.columns["operation"].values == corpus_phase.operation)
-        & (own.columns["metric"].values == corpus_phase.metric)
-    )
-    if not len(rows) or (per and per not in rows.columns):
+def _place_own_value(kind: tuple[str, str], clustered: Clustered, own: Table, per: str, level: float) -> Placed | None:
+    if per and per not in own.columns:
         return None
+    rows = own.take((own.columns["operation"].values == kind[0]) & (own.columns["metric"].values == kind[1]))
     values = rows.numbers("value") / (rows.numbers(per) if per else 1.0)
     values = values[np.isfinite(values) & (values > 0)]
-    if not len(values):
+    if not values.size:
         return None
     value = float(np.exp(np.mean(np.log(values))))
     return Placed(value, clustered.estimate_share_below(value, level))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from iosonde.core.column_units import format_column_title, split_unit
@@ -150,7 +151,7 @@ class ResponseStory:
     levels of the factors that hardly matter.
     ``impossible``: settings with values beyond the hardware limit (S127). ``missing``: the setting that lacks more
     values than the others. ``checks``: of the assumptions about its trials. ``means``: of the first and last setting.
-    ``has_logarithms``: all values are positive."""
+    ``spans_decades``: the settings differ by decades, and logarithms can be taken."""
 
     operation: str
     metric: str
@@ -162,12 +163,7 @@ class ResponseStory:
     checks: tuple[AssumptionCheck, ...] = ()
     metrics: tuple[str, ...] = ()  # of its operation
     means: tuple[float, ...] = ()
-    has_logarithms: bool = False
-
-    @property
-    def spans_decades(self) -> bool:
-        """Return whether its settings span decades, and logarithms can be taken."""
-        return self.has_logarithms and span_decades(self.means)
+    spans_decades: bool = False
 
     @property
     def title(self) -> str:
@@ -195,32 +191,22 @@ class ResponseStory:
 
     def claims(self, units: Mapping[str, str]) -> tuple[CheckedClaim, ...]:
         """Return the claims on each effect and on the best setting, each with its checks."""
-        missing = check_uneven_missing(self.missing)
-        trials = (*missing, *self.checks)
-        effects = list_effect_claims(self.response, self.effects)
-        return (
-            *((claim, (*own, *trials)) for claim, own in effects),
-            (self._best_claim(units), (*self._best_checks, *missing, *map(self._limit_to_best, self.checks))),
-        )
-
-    def _best_claim(self, units: Mapping[str, str]) -> UncheckedClaim:
+        missing, claims = check_uneven_missing(self.missing), list_effect_claims(self.response, self.effects)
         state = VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
-        if self.effects.untested:
-            state = VerdictState.NOT_TESTED
+        state = VerdictState.NOT_TESTED if self.effects.untested else state
         # Levels of a factor without a significant effect are not claimed; the mean at them is not that of others.
         significant = {name for effect in self.effects.significant for name in effect.factors}
         names = [name for name in self.best.by if name in significant] or list(self.best.by)
         estimate = self.best.mean if len(names) == len(self.best.by) else None
-        return UncheckedClaim(
-            "best", self.response, (), state, claim=self.best.setting(units, names), estimate=estimate
-        )
-
-    @property
-    def _best_checks(self) -> tuple[AssumptionCheck, ...]:
-        drifts = ((effect.name, effect.drift) for effect in self.effects.drifting if effect.drift is not None)
-        order = (check for name, drift in drifts for check in check_drift(name, drift))
+        setting = self.best.setting(units, names)
+        best = UncheckedClaim("best", self.response, (), state, claim=setting, estimate=estimate)
         impossible = (doubtful("impossible"),) if self.best in self.impossible else ()
-        return (*impossible, *order, *holds("order", "drift", "goes-together"))
+        drifts = [check_drift(effect.name, effect.drift) for effect in self.effects.drifting if effect.drift]
+        own = (*impossible, *chain(*drifts), *holds("order", "drift", "goes-together"))
+        return (
+            *((claim, (*checks, *missing, *self.checks)) for claim, checks in claims),
+            (best, (*own, *missing, *map(self._limit_to_best, self.checks))),
+        )
 
     def _limit_to_best(self, check: AssumptionCheck) -> AssumptionCheck:
         """Return a check for the best setting, which has a check of its own whether it is possible, and was measured in
@@ -264,8 +250,8 @@ class Overview:
 
     def other_p_values(self, key: tuple[str, str]) -> tuple[float, ...]:
         """Return the p-values of the effects on all responses but this (operation, metric)."""
-        others = [effects for other, effects in self.effects.items() if other != key]
-        return tuple(test.p for effects in others for test in effects.tests if test.p is not None)
+        tests = (test for other, effects in self.effects.items() if other != key for test in effects.tests)
+        return tuple(test.p for test in tests if test.p is not None)
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form of ``iosonde summary --json``."""

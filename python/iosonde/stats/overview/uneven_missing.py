@@ -36,17 +36,14 @@ def describe_uneven_missing(
     rest (Bonferroni); '' if none is significant. ``metric``: of the values."""
     gone = np.isnan(values)
     total = int(gone.sum())
-    if not total or not by:
-        return ""
-    groups = list(table.groups(by))
+    groups = list(table.groups(by)) if total and by else []
     if not 2 <= len(groups) <= _MOST_SETTINGS:
         return ""
 
     def p_of(rows: np.ndarray) -> float:
         here = int(gone[rows].sum())
-        if here * len(table) <= total * rows.size:  # no more than elsewhere
-            return 1.0
-        return compute_fisher_exact_p(here, rows.size, total - here, len(table) - rows.size)
+        is_more = here * len(table) > total * rows.size  # than elsewhere
+        return compute_fisher_exact_p(here, rows.size, total - here, len(table) - rows.size) if is_more else 1.0
 
     tests = len(groups) if len(groups) > 2 else 1  # with two settings both tests are the same
     p, key, rows = min(((p_of(rows), key, rows) for key, rows in groups), key=lambda each: each[0])

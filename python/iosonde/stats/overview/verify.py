@@ -2,18 +2,20 @@
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from iosonde.core import decision
 from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
-from iosonde.core.types import Estimate, Experiment
+from iosonde.core.types import Experiment
 
 from ..estimate.distributions import t_critical
 from .cells import MeasuredCells
@@ -45,7 +47,7 @@ class Verified:
     n_results: int = 0
     n_summary: int = 0
     different: list[ChangedNumber] = field(default_factory=list)
-    untold: dict[str, int] = field(default_factory=dict)
+    untold: Counter[str] = field(default_factory=Counter)
     decisions: dict[str, str] = field(default_factory=dict)  # experiment → why its seal is broken; '': it is intact
 
     @property
@@ -86,10 +88,9 @@ def verify_store(
     again = values.copy()
     first_trial: dict[str, str] = {}
     for run, operations in runs:
-        name = run.experiment
-        first_trial[name] = min(first_trial.get(name, run.started_at), run.started_at)
+        first_trial[run.experiment] = min(first_trial.get(run.experiment, run.started_at), run.started_at)
         if not run.counts:
-            _count_unverified(verified, Message("incomplete-runs", "incomplete runs"), 1)
+            verified.untold[Message("incomplete-runs", "incomplete runs")] += 1
             continue
         verified.n_runs += 1
         computed = recompute_rates(run, operations, kinds)
@@ -99,17 +100,16 @@ def verify_store(
                 verified.n_results += 1
                 _compare_numbers(verified, f"run {run.id}: {_format_key(key)}", float(values[row]), float(again[row]))
             else:
-                _count_unverified(verified, _explain_unverified(run, key), 1)
+                verified.untold[_explain_unverified(run, key)] += 1
         verified.different += [
             ChangedNumber(f"run {run.id}: {_format_key(key)}", None, v) for key, v in computed.items()
         ]
-    _verify_summary(verified, results, measured, again, level, pilot)
-    for experiment in experiments:
-        sealed = experiment.settings.get(decision.KEY)
-        if sealed:
-            verified.decisions[experiment.id] = decision.explain_broken_seal(
-                sealed, experiment.id, first_trial.get(experiment.id)
-            )
+    _verify_summary(verified, by_run, measured, again, level, pilot)
+    verified.decisions = {
+        experiment.id: decision.explain_broken_seal(sealed, experiment.id, first_trial.get(experiment.id))
+        for experiment in experiments
+        if (sealed := experiment.settings.get(decision.KEY))
+    }
     return verified
 
 
@@ -126,52 +126,40 @@ def _explain_unverified(run: StoredRun, key: Key) -> str:
     phase = phases.get(key[0]) or phases.get(key[0].replace("write_buffered", "write", 1).removesuffix("_buffered"))
     if phase is None or phase.is_command:
         return Message("foreign-numbers", "numbers from another tool")
-    return (
-        Message("rates-without-operations", "rates without recorded operations")
-        if phase.recorded_all
-        else (Message("sampled-operations", "rates with only a sample of their operations"))
-    )
+    if phase.recorded_all:
+        return Message("rates-without-operations", "rates without recorded operations")
+    return Message("sampled-operations", "rates with only a sample of their operations")
 
 
 def _verify_summary(
-    verified: Verified, results: Table, measured: MeasuredCells, again: Any, level: float, pilot: int | None
+    verified: Verified,
+    by_run: Mapping[str, Sequence[tuple[int, Key]]],
+    measured: MeasuredCells,
+    again: npt.NDArray[np.float64],
+    level: float,
+    pilot: int | None,
 ) -> None:
     """Verify mean, its t interval, sd and median of every cell, from the recomputed trials, by exact sums."""
-    if "run" not in results.columns or not len(results):
-        return
-    by_run = _group_rows_by_run(results)
     places = group_by_key(((run, key), row) for run, rows in by_run.items() for row, key in rows)
     run_of, names = measured.rows.columns["run"].values, measured.rows.operation_names()
     for cell in measured.cells:
         if cell.rows is None or cell.within_run:
             continue
-        trials = [
-            math.fsum(again[at]) / len(at)
-            for at in (places[str(run_of[row]), (names[row], cell.metric, None)] for row in cell.rows)
-        ]
-        trials = cell.average_by_bring_up(np.array(trials)).tolist()
-        overview_row, n = build_overview_row(cell, level, pilot), len(trials)
-        center = math.fsum(trials) / n
-        numbers: dict[str, tuple[float | None, float]] = {
-            "mean": (overview_row.mean.value, center),
-            "median": (overview_row.median.value, statistics.median(trials)),
-        }
+        repeats = [places[str(run_of[row]), (names[row], cell.metric, None)] for row in cell.rows]
+        trials = cell.average_by_bring_up(np.array([math.fsum(again[at]) / len(at) for at in repeats])).tolist()
+        row, n, center = build_overview_row(cell, level, pilot), len(trials), math.fsum(trials) / len(trials)
+        numbers = [("mean", row.mean.value, center), ("median", row.median.value, statistics.median(trials))]
         if n > 1:
-            numbers["sd"] = (overview_row.sd, statistics.stdev(trials))
-        if n > 1 and (pilot is None or n <= pilot):
-            half = t_critical(level, n - 1) * statistics.stdev(trials) / math.sqrt(n)
-            mean = Estimate(center, center - half, center + half, level, n).within(low=find_lower_mean_limit(cell))
-            for number, stored, recomputed in (
-                ("mean_low", overview_row.mean.low, mean.low),
-                ("mean_high", overview_row.mean.high, mean.high),
-            ):
-                if recomputed is not None:
-                    numbers[number] = (stored, recomputed)
-        for number, (stored, recomputed) in numbers.items():
+            sd, lowest = statistics.stdev(trials), find_lower_mean_limit(cell)
+            numbers.append(("sd", row.sd, sd))
+            if pilot is None or n <= pilot:
+                half = t_critical(level, n - 1) * sd / math.sqrt(n)
+                low = center - half if lowest is None else max(center - half, min(lowest, center))
+                numbers += [("mean_low", row.mean.low, low), ("mean_high", row.mean.high, center + half)]
+        for name, stored, recomputed in numbers:
             verified.n_summary += 1
-            _compare_numbers(
-                verified, f"summary of {cell.name} {cell.metric}: {number}", stored, recomputed, abs(center)
-            )
+            what = f"summary of {cell.name} {cell.metric}: {name}"
+            _compare_numbers(verified, what, stored, recomputed, abs(center))
 
 
 def _compare_numbers(
@@ -180,10 +168,6 @@ def _compare_numbers(
     allowed = TOLERANCE * (abs(recomputed) if scale is None else max(scale, abs(recomputed)))
     if stored is None or not abs(stored - recomputed) <= allowed:
         verified.different.append(ChangedNumber(what, stored, recomputed))
-
-
-def _count_unverified(verified: Verified, why: str, n: int) -> None:
-    verified.untold[why] = verified.untold.get(why, 0) + n
 
 
 def _format_key(key: Key) -> str:

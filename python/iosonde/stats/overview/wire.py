@@ -20,23 +20,15 @@ def iterate_network_phases(runs: Sequence[StoredRun]) -> Iterator[StoredPhase]:
 
 def describe_network_traffic(runs: Sequence[StoredRun]) -> str:
     """Return sentences about all runs; '' if the target has no server, or nothing was counted."""
-    sentences = []
-    if text := _describe_shares(runs, "received"):
-        sentences.append(Message("read-over-network", "{share} of the data read came over the network.", share=text))
-    if text := _describe_shares(runs, "sent"):
-        sentences.append(
-            Message("sent-before-end", "{share} of the data written had been sent when the clock stopped.", share=text)
-        )
-    parts = [*sentences, SERVERS] if sentences else []
-    if why := explain_unknown_traffic(runs):
-        parts.append(
-            Message(
-                "unknown-traffic",
-                "Network traffic is not known" + (" for all phases" if sentences else "") + ": {reason}.",
-                reason=why,
-            )
-        )
-    return " ".join(parts)
+    received, sent = _describe_shares(runs, "received"), _describe_shares(runs, "sent")
+    why, has_shares = explain_unknown_traffic(runs), bool(received or sent)
+    read = Message("read-over-network", "{share} of the data read came over the network.", share=received)
+    template = "{share} of the data written had been sent when the clock stopped."
+    written = Message("sent-before-end", template, share=sent)
+    template = "Network traffic is not known" + (" for all phases" if has_shares else "") + ": {reason}."
+    unknown = Message("unknown-traffic", template, reason=why)
+    parts = ((read, received), (written, sent), (SERVERS, has_shares), (unknown, why))
+    return " ".join(text for text, is_needed in parts if is_needed)
 
 
 def explain_unknown_traffic(runs: Sequence[StoredRun]) -> str:

@@ -36,8 +36,7 @@ def compute_relative_half_width(estimate: Estimate) -> float | None:
 def _describe_precision(rows: Sequence[OverviewRow], units: Mapping[str, str]) -> str:
     if not rows:
         return f"Nothing to summarise: no complete trial ({spell.incomplete} includes the others)."
-    widths = [(compute_relative_half_width(row.mean), row) for row in rows]
-    measured = [(width, row) for width, row in widths if width is not None]
+    measured = [(width, row) for row in rows if (width := compute_relative_half_width(row.mean)) is not None]
     unsure = len(rows) - len(measured)
     if not measured:
         return "The uncertainty of these values is unknown: repeat the trials, 6 times or more."
@@ -64,14 +63,20 @@ def _describe_scaling(efficiency: Sequence[Efficiency], units: Mapping[str, str]
     best = max(conclusive, key=lambda item: item.efficiency.value or 0.0)
     worst = min(conclusive, key=lambda item: item.efficiency.value or 0.0)
     if worst is best:
-        text = f"On {size:g} {factor} {_name_item(best, here, units)} has an efficiency of {_format_estimate(best)}"
-        text += f": {_judge_item(best)}"
+        text = (
+            f"On {size:g} {factor} {_name_item(best, here, units)} has an efficiency of {_format_estimate(best)}: "
+            f"{_judge_item(best)}"
+        )
     elif _judge_item(best) not in SOME:
-        text = f"On {size:g} {factor} nothing gains; the lowest efficiency is that of {_name_item(worst, here, units)}"
-        text += f" ({_format_estimate(worst)}: {_judge_item(worst)})"
+        text = (
+            f"On {size:g} {factor} nothing gains; the lowest efficiency is that of {_name_item(worst, here, units)} "
+            f"({_format_estimate(worst)}: {_judge_item(worst)})"
+        )
     else:
-        text = f"On {size:g} {factor} {_name_item(best, here, units)} scales best (efficiency {_format_estimate(best)})"
-        text += f", {_name_item(worst, here, units)} worst ({_format_estimate(worst)}: {_judge_item(worst)})"
+        text = (
+            f"On {size:g} {factor} {_name_item(best, here, units)} scales best (efficiency {_format_estimate(best)}), "
+            f"{_name_item(worst, here, units)} worst ({_format_estimate(worst)}: {_judge_item(worst)})"
+        )
     unsure = len(here) - len(conclusive)
     return f"{text}; {unsure} {'other is' if unsure == 1 else 'others are'} inconclusive." if unsure else f"{text}."
 
@@ -83,14 +88,10 @@ def _judge_item(item: Efficiency) -> str:
 def _name_item(item: Efficiency, among: Sequence[Efficiency], units: Mapping[str, str]) -> str:
     """Return the operation, with its metric and its setting if others differ in these alone."""
     alike = [other for other in among if other.operation == item.operation]
-    names = [
-        item.operation,
-        split_unit(item.metric)[0].replace("_", " ")
-        if len({other.metric for other in alike}) > 1 or not item.operation
-        else "",
-    ]
+    is_named = len({other.metric for other in alike}) > 1 or not item.operation
+    metric = split_unit(item.metric)[0].replace("_", " ") if is_named else ""
     varying = {name: level for name, level in item.by.items() if any(other.by.get(name) != level for other in alike)}
-    what = " ".join(name for name in names if name)
+    what = f"{item.operation} {metric}".strip()
     return f"{what} at {format_setting(varying, units)}" if varying else what
 
 
