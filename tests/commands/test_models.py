@@ -15,7 +15,7 @@ from iosonde.commands.advise.answer import Advising, advise
 from iosonde.commands.fit.answer import fit
 from iosonde.commands.predict.answer import predict, predict_rows
 from iosonde.commands.validate import held_out
-from iosonde.commands.validate.answer import Folding, validate
+from iosonde.commands.validate.answer import validate
 from iosonde.commands.validate.held_out import HoldoutAnswer, judge_held_out
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import build_table
@@ -115,11 +115,11 @@ def test_a_fit_is_one_row_a_model_and_says_what_the_page_says_in_its_unit(store)
 
 def test_a_validation_folds_one_way(store):
     source = open_data(store)
-    made = validate(source, ResponseQuery(("write",)), LINE, Folding(leave_out="size"))
+    made = validate(source, ResponseQuery(("write",)), LINE, leave_out="size")
     assert_problem(made.how, "leave-level-out", n_folds=4, factor="size")
     assert made.sentence.startswith("linear ")
     with raises("conflicting-options"):
-        validate(source, ResponseQuery(("write",)), LINE, Folding(inverse=True, share=0.5))
+        validate(source, ResponseQuery(("write",)), LINE, inverse=True, share=0.5)
 
 
 def test_advice_on_a_store_needs_no_condition_and_is_given_the_other_factors(store):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import declared_sample
 import pytest
 
-from iosonde.commands.regress.answer import AtPoints, LeastSquares, regress, regress_from_sums
+from iosonde.commands.regress.answer import LeastSquares, regress, regress_from_sums
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import build_table
 from iosonde.data.query import ResponseQuery
@@ -29,7 +29,7 @@ def slope(made: LeastSquares) -> float:
 
 def test_an_operation_of_a_store_is_a_response(place):
     source = open_data(place, ["fs=nfs"], "old")
-    made = regress(source, ResponseQuery(("write",), ("nodes",)), AtPoints([{"nodes": "8"}]))
+    made = regress(source, ResponseQuery(("write",), ("nodes",)), [{"nodes": "8"}])
     assert made.to_dict()["n"] == 12 and slope(made) == pytest.approx(100 * MIB, rel=0.05)
     assert made.regression.response == "write bandwidth_last_done"
     (point,) = made.to_dict()["at"]

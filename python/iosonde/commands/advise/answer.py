@@ -21,8 +21,7 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses, choose_per_operation, choose_response
 from iosonde.data.source import Source
 from iosonde.data.varying import list_other_varying
-from iosonde.explain.advise import NOTHING, Advice, Wish
-from iosonde.explain.advise import advise_settings as advised
+from iosonde.explain.advise import NOTHING, Advice, Wish, advise_settings
 from iosonde.explain.advise_trial import LESS, MORE, UNCHANGED, UNTOLD, Tried, validate_by_new_trials
 from iosonde.explain.advise_words import describe_advice, describe_case
 from iosonde.explain.hints import build_hint_files
@@ -237,7 +236,7 @@ def _advise_on_response(
     factors, workload_note = how.workload_columns, ""
     if factors is None:
         factors, workload_note = _infer_workload(source, query, response, chosen)
-    how = replace(how, workload_columns=source.apart((*how.choose, *factors))[len(how.choose) :])
+    workload_columns = source.apart((*how.choose, *factors))[len(how.choose) :]
     current, setting_note = how.current, ""
     if current is None:
         current, setting_note = find_initial_levels(source, response.rows, how.choose)
@@ -245,8 +244,11 @@ def _advise_on_response(
     columns = [*chosen, *fixed]
     others = list_other_varying(source, response, columns)
     more = list_varying_columns(source, response, others, columns, query.level)
-    advice = compute_advice(response, replace(how, current=current), query.level)
-    warnings = (*notes, workload_note, setting_note, *more.varying_warnings("given"), *advice.warnings)
+    lower = response.lower_is_better if how.better is None else how.better == "lower"
+    wish = Wish(response.unit, lower, how.depth, how.full, how.weigh, current)
+    advice = advise_settings(response.rows, response.title, how.choose, workload_columns, query.level, wish)
+    notes = (*notes, workload_note, setting_note, *more.varying_warnings("given"), *list_caveats(response))
+    warnings = (*notes, *warn_single_trials(response, how.choose), *warn_logarithms(response), *advice.warnings)
     advice = replace(advice, warnings=tuple(filter(None, warnings)))
     case = None if workload is None else _build_case(advice, workload, source)
     if new is None:
@@ -257,15 +259,6 @@ def _advise_on_response(
 
 def _build_no_rows_error(source: Source) -> DataError:
     return DataError("no-rows", "{name} holds no rows", "give a table with measurements", name=source.name)
-
-
-def compute_advice(response: Response, how: Advising, level: float) -> Advice:
-    """The advice of one response; without ``workload_columns`` there is one instance. Raises InputError, DataError."""
-    lower = response.lower_is_better if how.better is None else how.better == "lower"
-    wish = Wish(response.unit, lower, how.depth, how.full, how.weigh, how.current)
-    advice = advised(response.rows, response.title, how.choose, how.workload_columns or (), level, wish)
-    notes = (*list_caveats(response), *warn_single_trials(response, how.choose), *warn_logarithms(response))
-    return replace(advice, warnings=(*notes, *advice.warnings))
 
 
 def _infer_workload(

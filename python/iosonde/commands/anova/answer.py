@@ -10,8 +10,8 @@ from iosonde.answers.besides import Besides, adjust_for_other_factors, list_vary
 from iosonde.answers.caveats import list_caveats
 from iosonde.answers.trials import estimate_tested_effects
 from iosonde.commands.regress.answer import choose_response_and_terms, fit_separable_terms
+from iosonde.commands.regress.slopes import warn_unequal_spread
 from iosonde.core.errors import InputError
-from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import join_names
@@ -21,8 +21,7 @@ from iosonde.data.source import Source
 from iosonde.stats.assumptions import fails, holds, judge, list_withdrawn_subjects
 from iosonde.stats.estimate.multiple import adjust_by_holm
 from iosonde.stats.regression import strata
-from iosonde.stats.regression.anova import Anova
-from iosonde.stats.regression.anova import compute_anova as allocated
+from iosonde.stats.regression.anova import Anova, compute_anova
 from iosonde.stats.regression.effect_types import (
     CheckedClaim,
     ResponseEffects,
@@ -86,7 +85,11 @@ class AnalysisOfVariance(Answer):
                     "effect",
                     table.response,
                     (term.name,),
-                    _classify_effect(p, table.level),
+                    VerdictState.NOT_TESTED
+                    if p is None
+                    else VerdictState.DIFFERENT
+                    if p < 1 - table.level
+                    else VerdictState.INCONCLUSIVE,
                     estimate=term.explained,
                     p=p,
                     family=family,
@@ -101,70 +104,57 @@ class AnalysisOfVariance(Answer):
         return (*list_effect_claims(table.response, effects), *others)
 
 
-def _classify_effect(adjusted: float | None, level: float) -> VerdictState:
-    if adjusted is None:
-        return VerdictState.NOT_TESTED
-    return VerdictState.DIFFERENT if adjusted < 1 - level else VerdictState.INCONCLUSIVE
-
-
-@dataclass(frozen=True)
-class SumsOfSquares:
-    """Options of an ANOVA. ``block``: a factor whose effect is removed but not tested. ``kind``: 1 sequential, 2, 3.
-    ``contrasts`` are differences of means, as ``fs: nfs - afs``. ``bring_ups``: columns that number the bring-ups
-    shared by trials, outermost first; by default those of a store. ``weighted``: each level of ``block`` is weighted by
-    its own noise."""
-
-    block: str | None = None
-    kind: int = 2
-    contrasts: Sequence[str] = ()
-    bring_ups: Sequence[str] = ()
-    weighted: bool = False
-
-    @property
-    def columns(self) -> list[str]:
-        """Return the columns besides the terms."""
-        return [*([self.block] if self.block else []), *self.bring_ups]
-
-
-def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None) -> AnalysisOfVariance:
+def anova(
+    source: Source,
+    query: ResponseQuery,
+    block: str | None = None,
+    kind: int = _ADDED_LAST,
+    contrasts: Sequence[str] = (),
+    bring_ups: Sequence[str] = (),
+    weighted: bool = False,
+) -> AnalysisOfVariance:
     """Analyse the variance of one response of DATA by the terms ``query.on``; by default by the factors of a store.
+    ``block``: a factor whose effect is removed but not tested. ``kind``: 1 sequential, 2, 3. ``contrasts`` are
+    differences of means, as ``fs: nfs - afs``. ``bring_ups``: columns that number the bring-ups shared by trials,
+    outermost first; by default those of a store. ``weighted``: each level of ``block`` is weighted by its own noise.
     Raises InputError, DataError."""
-    how = how or SumsOfSquares()
-    chosen, terms = choose_response_and_terms(source, query, how.columns)
-    if how.block and not query.on:
-        terms = [name for name in terms if name != chosen.rows.column(how.block).name]
-    _refuse_bring_up_factors(how, chosen.rows, terms)
-    rows = strata.rename_bring_ups(chosen.rows, how.bring_ups)
-    if how.weighted and not how.block:
+    blocks = [block] if block else []
+    extra_columns = [*blocks, *bring_ups]
+    chosen, terms = choose_response_and_terms(source, query, extra_columns)
+    if block and not query.on:
+        terms = [name for name in terms if name != chosen.rows.column(block).name]
+    _refuse_bring_up_factors(bring_ups, chosen.rows, [*list_term_columns(terms, chosen.rows), *blocks])
+    rows = strata.rename_bring_ups(chosen.rows, bring_ups)
+    if weighted and not block:
         raise InputError(
             "missing-option",
             "weights are those of the levels of a block",
             "name it with {spell.block}, as {spell.block:campaign}",
         )
-    block = Block(how.block, how.weighted) if how.block else None
-    fit = partial(allocated, rows, chosen.title, level=query.level, block=block, kind=how.kind, contrasts=how.contrasts)
+    removed = Block(block, weighted) if block else None
+    fit = partial(compute_anova, rows, chosen.title, level=query.level, block=removed, kind=kind, contrasts=contrasts)
     asked = list_term_columns(terms, rows) if query.on else chosen.names
     response, terms, table = fit_separable_terms(chosen, terms, fit)
-    effects, other_p_values = _estimate_main_effects(source, query, how, response, asked)
+    effects, other_p_values = NOT_TESTED, tuple[float, ...]()
+    if kind == _ADDED_LAST and not extra_columns:
+        effects, other_p_values = _estimate_main_effects(source, query, response, asked)
     columns, tested = list_term_columns(terms, response.rows), [name for name in asked if name in effects.factors]
     if query.on:
-        also = [*(response.rows.column(name).name for name in how.columns), *tested]
+        also = [*(response.rows.column(name).name for name in extra_columns), *tested]
         more = adjust_for_other_factors(source, response, columns, query.level, also)
     else:
         dropped = [name for name in response.names if name not in (*columns, *tested)]
         more = list_varying_columns(source, response, dropped, columns, query.level)
     table = _use_tested_shares(table, effects)
-    warnings = (*list_caveats(response), *more.warnings, *table.warnings, *warn_unequal_spread(table, effects))
+    warnings = (*list_caveats(response), *more.warnings, *table.warnings, *warn_unequal_effects(table, effects))
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values, effects)
 
 
 def _estimate_main_effects(
-    source: Source, query: ResponseQuery, how: SumsOfSquares, response: Response, factors: Sequence[str]
+    source: Source, query: ResponseQuery, response: Response, factors: Sequence[str]
 ) -> tuple[ResponseEffects, tuple[float, ...]]:
     """Return (the effects of the factors, corrected over those on all headline responses; the p values on the others).
     There are none if the model has more than these factors."""
-    if how.columns or how.kind != _ADDED_LAST:
-        return NOT_TESTED, ()
     family = estimate_tested_effects(
         source,
         replace(query, response=(response.title,), on=tuple(factors)),
@@ -188,27 +178,18 @@ def _use_tested_shares(table: Anova, effects: ResponseEffects) -> Anova:
     return replace(table, sources=tuple(sources))
 
 
-def warn_unequal_spread(table: Anova, effects: ResponseEffects) -> Iterator[str]:
+def warn_unequal_effects(table: Anova, effects: ResponseEffects) -> Iterator[str]:
     """Warn where the p of the table, which pools all spread, and the verdict disagree."""
-    alpha = 1 - table.level
-    for source in table.sources:
-        effect = effects.effect_of(source.name)
-        if effect is None or effect.is_block or effect.p is None or source.p is None:
-            continue
-        if (source.p < alpha) != (effect.p < alpha):
-            yield Message(
-                "unequal-spread",
-                "{factor}: with the spread of each setting, which decides, p = {p:.2g}; the table has one spread",
-                factor=source.name,
-                p=effect.p,
-            )
+    terms = ((term, effects.effect_of(term.name)) for term in table.sources)
+    p_values = ((term.name, term.p, effect.p) for term, effect in terms if effect is not None and not effect.is_block)
+    return warn_unequal_spread(p_values, table.level)
 
 
-def _refuse_bring_up_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> None:
+def _refuse_bring_up_factors(bring_ups: Sequence[str], rows: Table, factors: Sequence[str]) -> None:
     """Raise InputError if a column numbers bring-ups and is a factor."""
-    factors = {*list_term_columns(terms, rows), *([rows.column(how.block).name] if how.block else [])}
-    for name in how.bring_ups:
-        if rows.column(name).name in factors:
+    taken = {rows.column(name).name for name in factors}
+    for name in bring_ups:
+        if rows.column(name).name in taken:
             raise InputError(
                 "conflicting-roles",
                 "'{column}' numbers bring-ups and is a factor",

@@ -31,11 +31,6 @@ class Check(Answer):
     examination: Examination
     warnings: tuple[str, ...] = ()
 
-    @property
-    def responses(self) -> tuple[str, ...]:
-        """Return what was measured."""
-        return self.examination.responses
-
     def content(self) -> dict[str, Any]:
         """As ``iosonde check --json``."""
         return {**self.examination.to_json(), "warnings": list(self.warnings)}
@@ -56,11 +51,6 @@ class Noise(Answer):
 
     passport: Passport
 
-    @property
-    def responses(self) -> tuple[str, ...]:
-        """Return what was measured."""
-        return tuple(f"{metric.operation} {metric.metric}".strip() for metric in self.passport.metrics)
-
     def content(self) -> dict[str, Any]:
         """As ``iosonde check --noise --json``."""
         return self.passport.to_json()
@@ -70,16 +60,9 @@ class Noise(Answer):
         return [metric.flat() for metric in self.passport.metrics]
 
 
-@dataclass(frozen=True)
-class Carried:
-    """Capacity of the hardware: ``bytes_per_s``, or a ``limit`` in the response's own unit."""
-
-    bytes_per_s: float | None = None
-    limit: float | None = None
-
-
-def parse_carried_rate(text: str) -> Carried:
-    """Parse a rate as ``117MB/s``, ``1Gbit/s``, or a plain number in the response's own unit. Raises InputError."""
+def parse_carried_rate(text: str) -> tuple[float | None, float | None]:
+    """Parse a rate as ``117MB/s``, ``1Gbit/s``, or a plain number in the response's own unit; return (bytes/s, the
+    number), one of which is None. Raises InputError."""
     match = re.match(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\S*)\s*$", text)
     readings = unit_to_bytes_per_s(match[2]) if match else ()
     if not match or (match[2] and not readings) or not float(match[1]) > 0:
@@ -89,14 +72,20 @@ def parse_carried_rate(text: str) -> Carried:
             "write it like 117MB/s, 1Gbit/s, or as a plain number in the response's own unit",
             rate=text,
         )
-    return Carried(float(match[1]) * min(readings)) if readings else Carried(limit=float(match[1]))
+    return (float(match[1]) * min(readings), None) if readings else (None, float(match[1]))
 
 
-def check(source: Source, query: ResponseQuery, by: Sequence[str] = (), carried: Carried | None = None) -> Check:
-    """Examine DATA for suspicious findings. Raises InputError, DataError."""
-    bound = carried or Carried()
+def check(
+    source: Source,
+    query: ResponseQuery,
+    by: Sequence[str] = (),
+    bytes_per_s: float | None = None,
+    limit: float | None = None,
+) -> Check:
+    """Examine DATA for suspicious findings. The hardware carries ``bytes_per_s``, or a ``limit`` in the response's own
+    unit. Raises InputError, DataError."""
     if source.knows_factors:
-        return _check_campaign(source, replace(query, on=tuple(by)), bound)
+        return _check_campaign(source, replace(query, on=tuple(by)), bytes_per_s, limit)
     table, column_roles = _prepare_table(source, query, by)
     trials = average_trials(table, column_roles.responses, column_roles.settings)
     examination = examine.examine_table(
@@ -105,17 +94,17 @@ def check(source: Source, query: ResponseQuery, by: Sequence[str] = (), carried:
         column_roles.responses,
         column_roles.settings,
         column_roles.ignored,
-        bound.bytes_per_s,
-        bound.limit,
+        bytes_per_s,
+        limit,
     )
     return Check(examination, (trials.note,) if trials.note else ())
 
 
-def _check_campaign(source: Source, query: ResponseQuery, bound: Carried) -> Check:
+def _check_campaign(source: Source, query: ResponseQuery, bytes_per_s: float | None, limit: float | None) -> Check:
     """Examine the trials, the facts of their runs, and the files. Raises InputError, DataError."""
-    if bound.limit is not None:
+    if limit is not None:
         raise InputError(
-            "missing-unit", "the bound {limit:g} has no unit", "write it like 117MB/s or 1Gbit/s", limit=bound.limit
+            "missing-unit", "the bound {limit:g} has no unit", "write it like 117MB/s or 1Gbit/s", limit=limit
         )
     observed = [factor.name for factor in source.varying_factors.factors if factor.role is Role.OBSERVED]
     trials = build_measured_cells(source, query)
@@ -126,7 +115,7 @@ def _check_campaign(source: Source, query: ResponseQuery, bound: Carried) -> Che
         hardware.select_complete_probes(source.probes),
         source.run_rows,
     )
-    return Check(examine.examine_store(trials, query.level, content, bound.bytes_per_s), trials.warnings)
+    return Check(examine.examine_store(trials, query.level, content, bytes_per_s), trials.warnings)
 
 
 def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> tuple[Table, Roles]:

@@ -19,10 +19,8 @@ from iosonde.data.source import Source
 from iosonde.data.varying import list_other_varying
 from iosonde.model.families import complete_options
 from iosonde.model.families.linear import expand_terms
-from iosonde.model.families.nodes import TreeRule
-from iosonde.model.families.nodes import iter_leaf_rules as rules_of
+from iosonde.model.families.nodes import TreeRule, iter_leaf_rules
 from iosonde.model.fit.choose import Choice
-from iosonde.model.fit.document import to_text
 from iosonde.model.fit.features import Examples
 from iosonde.model.fit.fitted import compute_negative_share, train_model
 from iosonde.model.fit.folds import group_inseparable_rows
@@ -90,7 +88,7 @@ class Fitted(Answer):
     def records(self) -> list[dict[str, Any]]:
         """Return one row per candidate model."""
         return [
-            _flatten_model(tried_model.to_json(), taken=place == self.choice.chosen)
+            tried_model.flat() | {"taken": place == self.choice.chosen}
             for place, tried_model in enumerate(self.choice.tried)
         ]
 
@@ -112,16 +110,12 @@ class Fitted(Answer):
     def rules(self) -> list[TreeRule] | None:
         """Return the model as rules; None if it is not a tree."""
         form = self.choice.model.form
-        return list(rules_of(form["nodes"], form["factors"])) if "nodes" in form else None
+        return list(iter_leaf_rules(form["nodes"], form["factors"])) if "nodes" in form else None
 
     @property
     def unseen(self) -> UnseenRows:
         """Return the rows that the chosen model was judged by."""
         return UnseenRows(self.examples, self.choice.tried[self.choice.chosen])
-
-    def model_text(self) -> str:
-        """Return the model as the text of its file."""
-        return to_text(self.choice.model)
 
 
 def fit(
@@ -187,7 +181,3 @@ def _find_negative_predictions(examples: Examples, choice: Choice, broken: Broke
                 valid,
             )
     return {name: share for name, share in shares.items() if share > 0}
-
-
-def _flatten_model(judged: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {**{key: value for key, value in judged.items() if key not in ("folds", "options")}, **more}

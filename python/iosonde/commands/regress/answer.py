@@ -45,7 +45,7 @@ from iosonde.stats.regression.regress import regress as regressed
 from iosonde.stats.regression.sums import regress_sums
 from iosonde.stats.regression.without import Without, select_rows
 
-from .slopes import CorrectedSlope, collect_other_p_values, correct_slopes, warn_unequal_spread
+from .slopes import CorrectedSlope, collect_other_p_values, correct_slopes, estimate_slopes, warn_unequal_spread
 
 # Findings that put every slope in doubt.
 _DOUBTS = {"S301": "lack-of-fit", "S304": "dependent", "S311": "bring-ups"}
@@ -123,38 +123,21 @@ class LeastSquares(Answer):
         return build_plot_data(self.regression.model, self.regression.response)
 
 
-@dataclass(frozen=True)
-class AtPoints:
-    """Prediction points: the mean of ``m`` new observations at each of the points ``at``. ``robust``: standard errors
-    that allow unequal variance (HC3)."""
-
-    at: Sequence[Mapping[str, str]] = ()
-    m: int = 1
-    robust: bool = False
-
-    def __post_init__(self) -> None:
-        """Raise InputError for a mean of no observation."""
-        if self.m < 1:
-            raise InputError(
-                "out-of-range",
-                "{spell.new:{n_observations}} is below 1",
-                "predict the mean of at least 1 observation",
-                n_observations=self.m,
-            )
-
-
 def regress(
-    source: Source, query: ResponseQuery, predicted: AtPoints | None = None, without: Sequence[str] = ()
+    source: Source,
+    query: ResponseQuery,
+    at: Sequence[Mapping[str, str]] = (),
+    m: int = 1,
+    robust: bool = False,
+    without: Sequence[str] = (),
 ) -> LeastSquares:
-    """Regress one response of DATA on the terms ``query.on``; by default on a store's factors. ``without``: rows
-    excluded from a second fit, see :func:`rows_named`. Raises InputError, DataError."""
-    predicted = predicted or AtPoints()
+    """Regress one response of DATA on the terms ``query.on``; by default on a store's factors. Predict the mean of
+    ``m`` new observations at each of the points ``at``. ``robust``: standard errors that allow unequal variance (HC3).
+    ``without``: rows excluded from a second fit, see :func:`select_rows`. Raises InputError, DataError."""
     chosen, terms = choose_response_and_terms(source, query, lines=True)
 
     def fit_rows(rows: Table, terms: Sequence[str]) -> Regression:
-        return regressed(
-            rows, chosen.title, terms, query.level, at=predicted.at, m=predicted.m, robust=predicted.robust
-        )
+        return regressed(rows, chosen.title, terms, query.level, at=at, m=m, robust=robust)
 
     response, terms, regression = fit_separable_terms(chosen, terms, partial(fit_rows, chosen.rows))
     reduced_fit = _fit_without_rows(response.rows, regression, without, terms, fit_rows) if without else None
@@ -163,13 +146,14 @@ def regress(
     dropped = tuple(name for name in response.names if name not in columns)
     rest = list_other_varying(source, response, columns) if is_stated else dropped
     more = adjust_for_columns(source, response, terms, rest, query.level, regression.model)
-    unequal = warn_unequal_spread(regression)
+    slopes = zip(regression.fit.coefficients()[1:], estimate_slopes(regression.fit), strict=True)
+    unequal = warn_unequal_spread(((slope.name, plain.p, slope.p) for plain, slope in slopes), query.level)
     return LeastSquares(
         replace(regression, warnings=(*list_caveats(response), *more.warnings, *unequal, *regression.warnings)),
         reduced_fit,
         "" if response.transform else response.unit,
         more,
-        collect_other_p_values(source, query, response, terms, predicted.robust),
+        collect_other_p_values(source, query, response, terms, robust),
     )
 
 
@@ -188,11 +172,14 @@ def _fit_without_rows(
 
 
 def regress_from_sums(
-    sums: Mapping[str, Any], level: float, predicted: AtPoints | None = None, source: str = "the sums"
+    sums: Mapping[str, Any],
+    level: float,
+    at: Sequence[Mapping[str, str]] = (),
+    m: int = 1,
+    source: str = "the sums",
 ) -> LeastSquares:
     """Regress from the sums that a publication prints. Raises InputError naming the key."""
-    predicted = predicted or AtPoints()
-    sums_regression = regress_sums(sums, level, at=predicted.at, m=predicted.m, source=source)
+    sums_regression = regress_sums(sums, level, at=at, m=m, source=source)
     return LeastSquares(sums_regression, besides=Besides(rows=not_applicable(*REQUIRED["slope"])))
 
 

@@ -1,6 +1,6 @@
 """The tests of slopes: by Welch where a predictor has two values alone, and corrected over the headline responses."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -109,15 +109,13 @@ def _list_p_values(response: Response, terms: Sequence[str], level: float, robus
     yield from (slope.p for slope in estimate_slopes(fit) if fit.f is not None and slope.p is not None)
 
 
-def warn_unequal_spread(regression: Regression) -> Iterator[str]:
-    """Warn where the table, which has one spread, and the interval of the slope disagree."""
-    pooled = regression.fit.coefficients()[1:]
-    for plain, slope in zip(pooled, estimate_slopes(regression.fit), strict=True):
-        alpha = 1 - regression.fit.level
-        if plain.p is not None and slope.p is not None and (plain.p < alpha) != (slope.p < alpha):
+def warn_unequal_spread(p_values: Iterable[tuple[str, float | None, float | None]], level: float) -> Iterator[str]:
+    """Warn where two p of a factor disagree: that of the table, which has one spread, and that which decides."""
+    for name, pooled, p in p_values:
+        if p is not None and pooled is not None and (pooled < 1 - level) != (p < 1 - level):
             yield Message(
                 "unequal-spread",
                 "{factor}: with the spread of each setting, which decides, p = {p:.2g}; the table has one spread",
-                factor=slope.name,
-                p=slope.p,
+                factor=name,
+                p=p,
             )

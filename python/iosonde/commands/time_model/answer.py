@@ -112,25 +112,20 @@ class TimeModel(Answer):
         ]
 
 
-@dataclass(frozen=True)
-class SingleOperation:
-    """Known facts: its parts, whether the device has to prepare (``state``), the possible conditions (``only``; empty:
-    all), its ``sizes`` (bytes), and observed times at a single size (s)."""
-
-    parts: Sequence[TimePart] = ()
-    state: str = times.PREPARED
-    only: Sequence[str] = ()
-    sizes: Sequence[int] = ()
-    observed_s: Sequence[float] = ()
-
-
 def time_model(
-    source: Source | None, query: ResponseQuery, operation: SingleOperation, by: Sequence[str] = ()
+    source: Source | None,
+    query: ResponseQuery,
+    parts: Sequence[TimePart] = (),
+    state: str = times.PREPARED,
+    only: Sequence[str] = (),
+    sizes: Sequence[int] = (),
+    observed_s: Sequence[float] = (),
+    by: Sequence[str] = (),
 ) -> TimeModel:
-    """Model the parts of the time, which are fitted to DATA if not given. ``query.on`` is the column of sizes; ``by``
-    separates the groups of DATA. Raises InputError, DataError."""
-    parts, sizes, observed = operation.parts, tuple(operation.sizes), tuple(operation.observed_s)
-    conditions = times.build_conditions(parts, operation.state, tuple(operation.only)) if parts else []
+    """Model the parts of the time of an operation, which are fitted to DATA if not given. ``state``: whether the device
+    has to prepare. ``only``: the possible conditions (empty: all). ``observed_s``: times at the only one of ``sizes``.
+    ``query.on`` is the column of sizes; ``by`` separates the groups of DATA. Raises InputError, DataError."""
+    conditions = times.build_conditions(parts, state, tuple(only)) if parts else []
     lines: list[ConditionLine] = []
     groups: list[ConditionShares] = []
     notes: list[str] = []
@@ -158,15 +153,17 @@ def time_model(
             for name, sizes_, seconds in _group_sizes_and_times(source, query, by)
         ]
         conditions = [line.condition() for line in lines]
-    if observed and len(sizes) != 1:
+    if observed_s and len(sizes) != 1:
         raise InputError(
             "missing-option",
             "{spell.observed} needs one {spell.size}",
             "write it like {spell.size:256KiB} {spell.observed:30us,2.5ms}",
         )
-    diagnoses = tuple(times.find_nearest_condition(conditions, sizes[0], time) for time in observed)
-    mixed = tuple(times.fit_mixture(conditions, sizes[0], time) for time in observed)
-    return TimeModel(tuple(conditions), sizes, diagnoses, mixed, tuple(lines), tuple(groups), tuple(notes), query.level)
+    diagnoses = tuple(times.find_nearest_condition(conditions, sizes[0], time) for time in observed_s)
+    mixed = tuple(times.fit_mixture(conditions, sizes[0], time) for time in observed_s)
+    return TimeModel(
+        tuple(conditions), tuple(sizes), diagnoses, mixed, tuple(lines), tuple(groups), tuple(notes), query.level
+    )
 
 
 def _classify_operations(

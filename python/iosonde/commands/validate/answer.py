@@ -26,16 +26,6 @@ _GAIN = 0.05  # fall of the error between the last two points of a curve: more m
 
 
 @dataclass(frozen=True)
-class Folding:
-    """Way to fold: learn from one fold and judge by the others (``inverse``); one split that learns from a ``share`` of
-    the rows; or a fold per level of the factor ``leave_out``. Without any: the usual folds."""
-
-    inverse: bool = False
-    share: float | None = None
-    leave_out: str | None = None
-
-
-@dataclass(frozen=True)
 class Validation(Answer):
     """Models ``judged`` on the same folds, which ``how`` describes; ``curve``: the error by the number of rows to learn
     from."""
@@ -71,10 +61,7 @@ class Validation(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per model."""
-        excluded_keys = ("folds", "options")
-        return [
-            {key: value for key, value in model.to_json().items() if key not in excluded_keys} for model in self.judged
-        ]
+        return [model.flat() for model in self.judged]
 
     @property
     def best(self) -> Judged | None:
@@ -116,12 +103,16 @@ def validate(
     source: Source,
     query: ResponseQuery,
     how: Learning | None = None,
-    folding: Folding | None = None,
+    inverse: bool = False,
+    share: float | None = None,
+    leave_out: str | None = None,
     curve: bool = False,
 ) -> Validation:
-    """Judge every model on the same folds, with a learning ``curve`` if requested. Raises InputError, DataError."""
-    how, folding = how or Learning(), folding or Folding()
-    if sum((folding.inverse, folding.share is not None, folding.leave_out is not None)) > 1:
+    """Judge every model on the same folds, with a learning ``curve`` if requested. The usual folds, or: learn from one
+    fold and judge by the others (``inverse``); one split that learns from a ``share`` of the rows; a fold per level of
+    the factor ``leave_out``. Raises InputError, DataError."""
+    how = how or Learning()
+    if sum((inverse, share is not None, leave_out is not None)) > 1:
         raise InputError(
             "conflicting-options",
             "{spell.inverse}, {spell.split} and {spell.leave_out} are three ways to fold",
@@ -131,7 +122,7 @@ def validate(
     groups = validation.group_rows_for_folds(training.examples, how.together, how.n_folds or 2)
     examples = training.add_single_trial_warning(groups)
     chosen = how.candidates(examples)
-    fold_list, description = _build_folds(examples, groups, how, folding)
+    fold_list, description = _build_folds(examples, groups, how, inverse, share, leave_out)
     examples = validation.use_custom_classes_of_candidates(examples, chosen)
     judged = tuple(
         validation.validate_candidate(examples, candidate, fold_list, groups, query.level, how.seed)
@@ -141,19 +132,21 @@ def validate(
     return Validation(examples, judged, groups, estimate_repeat_noise(examples), points, description, how, query.level)
 
 
-def _build_folds(examples: Examples, groups: Groups, how: Learning, folding: Folding) -> tuple[list[Fold], str]:
-    if folding.share is not None:
-        fold_list = [folds.split_once(groups, folding.share, how.seed)]
+def _build_folds(
+    examples: Examples, groups: Groups, how: Learning, inverse: bool, share: float | None, leave_out: str | None
+) -> tuple[list[Fold], str]:
+    if share is not None:
+        fold_list = [folds.split_once(groups, share, how.seed)]
         template = "learned from {percent:g} % of the rows, at random"
-        return fold_list, Message("random-split", template, percent=100 * folding.share)
-    if folding.leave_out is not None:
-        fold_list = folds.leave_out(examples, complete_factor_name(examples.features, folding.leave_out))
+        return fold_list, Message("random-split", template, percent=100 * share)
+    if leave_out is not None:
+        fold_list = folds.leave_out(examples, complete_factor_name(examples.features, leave_out))
         template = "{n_folds} folds: each level of {factor} predicted without having seen it"
-        return fold_list, Message("leave-level-out", template, n_folds=len(fold_list), factor=folding.leave_out)
+        return fold_list, Message("leave-level-out", template, n_folds=len(fold_list), factor=leave_out)
     fold_list = choose.build_standard_folds(groups, how.n_folds, how.seed)
     if len(fold_list) == 1:
         return fold_list, Message("random-split", "learned from 75 % of the rows, at random", percent=75)
-    if folding.inverse:
+    if inverse:
         template = "learned from one of {n_folds} folds, judged by the others"
         return folds.swap_training_and_test(fold_list), Message("inverse-folds", template, n_folds=len(fold_list))
     template = "{n_folds} folds, each predicted by a model of the others"

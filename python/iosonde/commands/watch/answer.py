@@ -25,15 +25,6 @@ _DAY = 10  # characters of an ISO date
 
 
 @dataclass(frozen=True)
-class Watching:
-    """Criteria of a change: ``search``: options of the statistics. ``since``: changes after this date, run or commit
-    are new; None: those among the newest points."""
-
-    search: Search = Search()
-    since: str | None = None
-
-
-@dataclass(frozen=True)
 class SeriesChange:
     """A change of one series, most likely between the runs ``last_before`` and ``first_after``, and almost surely
     between ``surely_before`` and ``surely_after``: the first ones of the points next to it. ``levels`` before and after
@@ -143,12 +134,14 @@ class SeriesChange:
 
 @dataclass(frozen=True)
 class Watch(Answer):
-    """Changes of all series of a store, newest first. ``needed``: minimum number of points of a series."""
+    """Changes of all series of a store, newest first. ``needed``: minimum number of points of a series. ``since``:
+    changes after this date, run or commit are new; None: those among the newest points."""
 
     name: str
     series: tuple[WatchedSeries, ...]
     changes: tuple[SeriesChange, ...]
-    watching: Watching
+    search: Search
+    since: str | None
     needed: int
     incomplete: int
     warnings: tuple[str, ...]
@@ -161,7 +154,7 @@ class Watch(Answer):
     @property
     def open_regressions(self) -> tuple[SeriesChange, ...]:
         """Return the older regressions whose level is not back; empty if ``since`` defines what is judged."""
-        if self.watching.since is not None:
+        if self.since is not None:
             return ()
         return tuple(change for change in self.changes if change.open and not change.new)
 
@@ -200,9 +193,7 @@ class Watch(Answer):
     @property
     def period(self) -> str:
         """Describe the period of new changes."""
-        if self.watching.since is not None:
-            return f"since {self.watching.since}"
-        return f"in the newest {self.watching.search.newest} points"
+        return f"in the newest {self.search.newest} points" if self.since is None else f"since {self.since}"
 
     @property
     def sentence(self) -> str:
@@ -226,7 +217,6 @@ class Watch(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde watch --json``; its schema is docs/schemas/watch.schema.json."""
-        search = self.watching.search
         return {
             "store": self.name,
             "sentence": self.sentence,
@@ -243,12 +233,12 @@ class Watch(Answer):
                 for series in self.series
             ],
             "settings": {
-                "least": search.share,
-                "min_segment": search.least,
-                "newest": search.newest,
-                "since": self.watching.since,
-                "false_alarms": search.rate,
-                "looks": search.looks,
+                "least": self.search.share,
+                "min_segment": self.search.least,
+                "newest": self.search.newest,
+                "since": self.since,
+                "false_alarms": self.search.rate,
+                "looks": self.search.looks,
                 "points_needed": self.needed,
             },
             "incomplete_runs_left_out": self.incomplete,
@@ -260,9 +250,7 @@ class Watch(Answer):
         return [change.flat() for change in self.changes]
 
 
-def build_watching(
-    least: float, min_segment: int, newest: int, since: str | None, false_alarms: float, looks: int
-) -> Watching:
+def build_search(least: float, min_segment: int, newest: int, false_alarms: float, looks: int) -> Search:
     """Convert the options; shares are fractions. Raises InputError for an impossible share."""
     if not 0 < false_alarms < 1:
         raise InputError(
@@ -279,18 +267,17 @@ def build_watching(
             newest_points=newest,
             min_segment_points=min_segment,
         )
-    return Watching(Search(min_segment, least, false_alarms, looks, newest), since)
+    return Search(min_segment, least, false_alarms, looks, newest)
 
 
-def watch(source: Source, query: ResponseQuery, watching: Watching) -> Watch:
+def watch(source: Source, query: ResponseQuery, search: Search | None = None, since: str | None = None) -> Watch:
     """Find the changes of every series of a store. Raises InputError for a table, which has no history of runs, and for
     a ``since`` not in the store; DataError if nothing was measured."""
     source.require_campaign(
         "{source} is a table, whose rows have no history", "give a store: watch STORE", source=source.name
     )
-    series = collect_series(source, query)
-    start = _determine_start(source.runs, watching.since)
-    search = watching.search
+    series, search = collect_series(source, query), search or Search()
+    start = _determine_start(source.runs, since)
     changes = (
         change
         for history, breaks in zip(series, find_changes([item.values for item in series], search), strict=True)
@@ -301,7 +288,8 @@ def watch(source: Source, query: ResponseQuery, watching: Watching) -> Watch:
         source.name,
         series,
         tuple(sorted(changes, key=lambda change: change.first_after.started_at, reverse=True)),
-        watching,
+        search,
+        since,
         compute_least_values(search, max(1, len(series))),
         sum(not run.counts for run in source.runs),
         (Message("undated-runs", template, runs=format_count(undated, "run")),) if undated else (),
