@@ -8,7 +8,7 @@ from typing import Any
 from iosonde.answers.answer import Answer
 from iosonde.answers.besides import Besides, adjust_for_other_factors, list_varying_columns
 from iosonde.answers.caveats import list_caveats
-from iosonde.answers.trials import estimate_tested_effects
+from iosonde.answers.trials import estimate_main_effects
 from iosonde.commands.regress.answer import choose_response_and_terms, fit_separable_terms
 from iosonde.commands.regress.slopes import warn_unequal_spread
 from iosonde.core.errors import InputError
@@ -16,7 +16,6 @@ from iosonde.core.table import Table
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.assumptions import fails, holds, judge, list_withdrawn_subjects
 from iosonde.stats.estimate.multiple import adjust_by_holm
@@ -26,6 +25,7 @@ from iosonde.stats.regression.effect_types import (
     CheckedClaim,
     ResponseEffects,
     describe_blocks,
+    describe_joint_effect,
     describe_negligible_effects,
     list_effect_claims,
 )
@@ -137,7 +137,7 @@ def anova(
     response, terms, table = fit_separable_terms(chosen, terms, fit)
     effects, other_p_values = NOT_TESTED, tuple[float, ...]()
     if kind == _ADDED_LAST and not extra_columns:
-        effects, other_p_values = _estimate_main_effects(source, query, response, asked)
+        effects, other_p_values = estimate_main_effects(source, query, response, asked)
     columns, tested = list_term_columns(terms, response.rows), [name for name in asked if name in effects.factors]
     if query.on:
         also = [*(response.rows.column(name).name for name in extra_columns), *tested]
@@ -148,22 +148,6 @@ def anova(
     table = _use_tested_shares(table, effects)
     warnings = (*list_caveats(response), *more.warnings, *table.warnings, *warn_unequal_effects(table, effects))
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values, effects)
-
-
-def _estimate_main_effects(
-    source: Source, query: ResponseQuery, response: Response, factors: Sequence[str]
-) -> tuple[ResponseEffects, tuple[float, ...]]:
-    """Return (the effects of the factors, corrected over those on all headline responses; the p values on the others).
-    There are none if the model has more than these factors."""
-    family = estimate_tested_effects(
-        source,
-        replace(query, response=(response.title,), on=tuple(factors)),
-        [response.on(factors)],
-        lambda headline: (headline, list(factors), []),
-    )
-    own = family.pop(response.title)
-    tests = [test for effects in family.values() for test in effects.tests if not test.is_joint]
-    return NOT_TESTED if own.untested else own, tuple(test.p for test in tests if test.p is not None)
 
 
 def _use_tested_shares(table: Anova, effects: ResponseEffects) -> Anova:
@@ -202,8 +186,7 @@ def _describe_explanatory_terms(answer: AnalysisOfVariance) -> str:
     """Name the terms that explain the variation. Do not claim effects that other messages put in doubt."""
     table, tested = answer.anova, answer.effects
     if joint := next((effect for effect in tested.significant if effect.is_joint), None):
-        depends = join_names(list(describe_blocks([joint])))
-        return f"The settings explain {joint.text} of the variation of {table.response}, but {depends}."
+        return f"{describe_joint_effect(table.response, joint)}."
     sources = [source for source in table.sources if not source.block]
     exact = sorted((s for s in sources if s.p is None and s.df_error), key=lambda s: -s.share)
     if exact and len(exact) == len(sources):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from iosonde.answers.trials import list_other_headlines
+from iosonde.answers.trials import estimate_main_effects, list_other_headlines
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
 from iosonde.core.transforms import TRANSFORMS
@@ -15,7 +15,9 @@ from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.estimate.compare import EQUAL, MARGIN, NEGLIGIBLE, Comparison, build_group, compare_groups
 from iosonde.stats.estimate.multiple import adjust_by_holm
+from iosonde.stats.regression.effect_types import FactorEffect
 from iosonde.stats.regression.formula import list_term_columns
+from iosonde.stats.regression.held import MOST_LEVELS
 from iosonde.stats.regression.ols import Coefficient, Fit
 from iosonde.stats.regression.regress import Regression, fit_table
 
@@ -107,6 +109,19 @@ def _list_p_values(response: Response, terms: Sequence[str], level: float, robus
     except IosondeError:  # nothing is tested
         return
     yield from (slope.p for slope in estimate_slopes(fit) if fit.f is not None and slope.p is not None)
+
+
+def find_joint_effect(
+    source: Source, query: ResponseQuery, response: Response, terms: Sequence[str]
+) -> FactorEffect | None:
+    """Return the difference of all settings, if it is significant while no predictor has an effect of its own. None if
+    a term is an interaction, or a predictor has too many levels to be taken as a factor."""
+    columns = list_term_columns(terms, response.rows)
+    n_levels = [len(response.rows.columns[name].codes()[1]) for name in columns]
+    if len(columns) != len(terms) or any(":" in term for term in terms) or max(n_levels) > MOST_LEVELS:
+        return None
+    effects, _ = estimate_main_effects(source, query, response, columns)
+    return next((effect for effect in effects.significant if effect.is_joint), None)
 
 
 def warn_unequal_spread(p_values: Iterable[tuple[str, float | None, float | None]], level: float) -> Iterator[str]:
