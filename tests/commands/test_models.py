@@ -22,6 +22,7 @@ from iosonde.core.table import build_table
 from iosonde.core.types import Estimate, Experiment, Factor, Observation, Role, Run
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
+from iosonde.explain.advise import Wish
 from iosonde.store import Store
 from messages import assert_problem, raises
 
@@ -145,7 +146,7 @@ def test_shares_of_the_best_end_at_all_of_it(tmp_path):
     """Nearly the best everywhere, with an exception: Student's t alone reaches beyond 100 %."""
     rows = [f"{i},{mode},{100 + i if (mode == 'a') != (i == 5) else 60 + i}" for i in range(12) for mode in "ab"]
     (tmp_path / "t.csv").write_text("\n".join(["size,mode,speed", *rows]) + "\n")
-    how = Advising(("mode",), ("size",), depth=1)
+    how = Advising(("mode",), ("size",), wish=Wish(depth=1))
     made = advise(open_data(tmp_path / "t.csv"), ResponseQuery(("speed",)), how)
     gain = made.content()["gain"]
     shares = [gain["advised"], gain["reference"]]

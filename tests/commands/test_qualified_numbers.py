@@ -13,7 +13,7 @@ from iosonde.commands.advise.answer import Advised, _build_no_rows_error, _compu
 from iosonde.commands.diagnose.trials import _build_exact_histogram, _describe_sample_limits
 from iosonde.commands.regress.answer import _check_regression, _claim_slope
 from iosonde.commands.regress.slopes import CorrectedSlope
-from iosonde.commands.scale.answer import _find_confounded, _select_series_with_two_sizes
+from iosonde.commands.scale.answer import _select_series_with_two_sizes
 from iosonde.commands.summary.answer import _select_speeds, find_pooled_columns
 from iosonde.commands.upgrade.answer import _convert_to_rate
 from iosonde.core.errors import DataError
@@ -83,8 +83,6 @@ def test_settings_are_pooled_that_vary_within_one_size_of_one_series():
 
     assert find("nodes") == ("fs",) and find("nodes", "fs") == () and find("fs") == ("nodes", "room")
     assert find("nodes", settings=("room",)) == ()
-    confounded: Any = SimpleNamespace(confounded=(("nodes", "fs"), ("nodes", "ranks"), ("room", "fs"), ("fs", "nodes")))
-    assert _find_confounded(confounded, "nodes") == (("nodes", "fs"), ("fs", "nodes"))
 
 
 def test_series_of_one_size_are_left_out():

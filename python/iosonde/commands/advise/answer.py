@@ -46,16 +46,12 @@ class Advising:
     """Options of advice: the columns to choose (none: the only factor) and how settings are judged.
     ``workload_columns`` describes a workload. None: all other set factors of a store, or columns of a table that look
     set and of which each setting was tried. ``better`` is ``higher`` or ``lower``; None: as the response defines.
-    ``current`` is the setting in use, by column; gains are over it. A tree has at most ``depth`` levels; ``full`` keeps
-    all of them, not only those that pay. ``weigh``: instances count by the loss of a wrong choice there."""
+    ``wish``: further options; its unit and direction are those of the response."""
 
     choose: tuple[str, ...] = ()
     workload_columns: tuple[str, ...] | None = None
     better: str | None = None
-    current: Mapping[str, str] | None = None
-    depth: int = 5
-    full: bool = False
-    weigh: bool = True
+    wish: Wish = Wish()
 
 
 @dataclass(frozen=True)
@@ -237,7 +233,7 @@ def _advise_on_response(
     if factors is None:
         factors, workload_note = _infer_workload(source, query, response, chosen)
     workload_columns = source.apart((*how.choose, *factors))[len(how.choose) :]
-    current, setting_note = how.current, ""
+    current, setting_note = how.wish.current, ""
     if current is None:
         current, setting_note = find_initial_levels(source, response.rows, how.choose)
     fixed = [response.rows.column(name).name for name in factors]
@@ -245,7 +241,7 @@ def _advise_on_response(
     others = list_other_varying(source, response, columns)
     more = list_varying_columns(source, response, others, columns, query.level)
     lower = response.lower_is_better if how.better is None else how.better == "lower"
-    wish = Wish(response.unit, lower, how.depth, how.full, how.weigh, current)
+    wish = replace(how.wish, unit=response.unit, lower=lower, current=current)
     advice = advise_settings(response.rows, response.title, how.choose, workload_columns, query.level, wish)
     notes = (*notes, workload_note, setting_note, *more.varying_warnings("given"), *list_caveats(response))
     warnings = (*notes, *warn_single_trials(response, how.choose), *warn_logarithms(response), *advice.warnings)
@@ -282,11 +278,9 @@ def _infer_workload(
 
 def _compute_complete_share(response: Response, chosen: Sequence[str], factors: Sequence[str]) -> float:
     """Return the share of rows in workloads that were measured with every setting."""
-    settings = response.rows.groups(chosen)
-    number = np.empty(len(response.rows), dtype=np.intp)
-    for at, (_, rows) in enumerate(settings):
-        number[rows] = at
-    sizes = [rows.size for _, rows in response.rows.groups(factors) if np.unique(number[rows]).size == len(settings)]
+    settings = response.rows.number_groups(chosen)
+    count = np.unique(settings).size
+    sizes = [rows.size for _, rows in response.rows.groups(factors) if np.unique(settings[rows]).size == count]
     return sum(sizes) / len(response.rows)
 
 

@@ -205,11 +205,13 @@ def _diagnose_groups(
         for group, density in density_by_group.items()
     )
     ordered = sorted(done, key=lambda diagnosed: -(diagnosed.cost.cost_s.value or 0.0))
-    template = (
-        "{most} of {n_kinds} kinds of operations are shown, those that took most time: {spell.metric} chooses others"
+    truncated = Message(
+        "truncated",
+        "{most} of {n_kinds} kinds of operations are shown, those that took most time: {spell.metric} chooses others",
+        most=most,
+        n_kinds=len(longest),
     )
-    truncated = [Message("truncated", template, most=most, n_kinds=len(longest))] if len(longest) > most else []
-    return tuple(ordered), (*trials.notes, *truncated)
+    return tuple(ordered), (*trials.notes, *([truncated] if len(longest) > most else []))
 
 
 def diagnose_trial(group: OperationGroup, trial: TrialOperations, level: float) -> DiagnosedOperations | None:
@@ -298,8 +300,7 @@ def _interpret_all_operations(looks: Sequence[TrialLook]) -> Reading | None:
 
 
 def _build_claims(group: DiagnosedOperations) -> Iterator[UncheckedClaim]:
-    setting = f", {group.group.setting_words}" if group.group.setting_words else ""
-    response = f"{group.group.name}{setting}"
+    response = ", ".join(filter(None, (group.group.name, group.group.setting_words)))
     if group.reading:
         yield UncheckedClaim(
             "cause",

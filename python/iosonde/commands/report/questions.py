@@ -34,6 +34,7 @@ from iosonde.core.questions import DeclaredQuestion
 from iosonde.core.types import Experiment
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
+from iosonde.explain.advise import Wish
 
 from .content import AnsweredQuestion
 
@@ -188,7 +189,7 @@ def _answer_advice(source: Source, query: ResponseQuery, question: DeclaredQuest
     how = Advising(
         question.names("choose"),
         question.names("given") or None,
-        current=None if current is None else parse_pairs(str(current), "current"),
+        wish=Wish(current=None if current is None else parse_pairs(str(current), "current")),
     )
     return advise(source, query, how)
 

@@ -63,7 +63,6 @@ class Upgrade(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde upgrade --json``."""
-        allowed = [cpu for cpu in self.cpus if not cpu.refused]
         return {
             "name": self.cluster_file.name,
             "level": self.level,
@@ -82,7 +81,7 @@ class Upgrade(Answer):
                 }
                 for cpu in self.cpus
             ],
-            "cpu": allowed[0].name if allowed else None,
+            "cpu": next((cpu.name for cpu in self.cpus if not cpu.refused), None),
             "measured": [self._measured_time_to_json(name, time) for name, time in self.times.items()],
             "steps": [
                 {"from": step.before, "to": step.after, "changed": list(step.changed), **step.speedup.flat("speedup")}
@@ -194,13 +193,13 @@ def _create_predictor(path: str, cluster_file: ClusterFile, cluster: Cluster, le
 
 def _convert_to_rate(predicted: Estimate, unit: str) -> Estimate:
     """Convert to bytes/s if the unit allows it; invert a time, so that a gain is faster."""
-    value, low, high = predicted.value, predicted.low, predicted.high
+    ends = predicted.value, predicted.low, predicted.high
     if unit in TIMES:
-        values = [None if x is None or x <= 0 else 1 / x for x in (value, high, low)]
+        value, high, low = (None if end is None or end <= 0 else 1 / end for end in ends)
     else:
         scale = (unit_to_bytes_per_s(unit) or (1.0,))[0]
-        values = [None if x is None else x * scale for x in (value, low, high)]
-    return replace(predicted, value=values[0], low=values[1], high=values[2])
+        value, low, high = (None if end is None else end * scale for end in ends)
+    return replace(predicted, value=value, low=low, high=high)
 
 
 def _describe_option(option: UpgradeOption) -> dict[str, Any]:

@@ -86,8 +86,8 @@ class Validation(Answer):
         best = self.best
         if best is None:
             return "No model could be fitted."
-        fitted = [model for model in self.judged if model.mae.value is not None]
-        mean = next((model for model in fitted if model.candidate.family == "mean"), None)
+        means = (model for model in self.judged if model.candidate.family == "mean" and model.mae.value is not None)
+        mean = next(means, None)
         divisor, unit = choose_human_scale(abs((mean or best).mae.value or 1.0), self.examples.unit)
         text = f"{best.candidate.short} errs least: by {_format_error(best, divisor, unit)} on average"
         if mean is None or mean is best:
@@ -136,32 +136,36 @@ def _build_folds(
     examples: Examples, groups: Groups, how: Learning, inverse: bool, share: float | None, leave_out: str | None
 ) -> tuple[list[Fold], str]:
     if share is not None:
-        fold_list = [folds.split_once(groups, share, how.seed)]
-        template = "learned from {percent:g} % of the rows, at random"
-        return fold_list, Message("random-split", template, percent=100 * share)
+        learned = Message("random-split", "learned from {percent:g} % of the rows, at random", percent=100 * share)
+        return [folds.split_once(groups, share, how.seed)], learned
     if leave_out is not None:
         fold_list = folds.leave_out(examples, complete_factor_name(examples.features, leave_out))
-        template = "{n_folds} folds: each level of {factor} predicted without having seen it"
-        return fold_list, Message("leave-level-out", template, n_folds=len(fold_list), factor=leave_out)
+        return fold_list, Message(
+            "leave-level-out",
+            "{n_folds} folds: each level of {factor} predicted without having seen it",
+            n_folds=len(fold_list),
+            factor=leave_out,
+        )
     fold_list = choose.build_standard_folds(groups, how.n_folds, how.seed)
     if len(fold_list) == 1:
         return fold_list, Message("random-split", "learned from 75 % of the rows, at random", percent=75)
     if inverse:
-        template = "learned from one of {n_folds} folds, judged by the others"
-        return folds.swap_training_and_test(fold_list), Message("inverse-folds", template, n_folds=len(fold_list))
-    template = "{n_folds} folds, each predicted by a model of the others"
-    return fold_list, Message("cross-validation", template, n_folds=len(fold_list))
+        return folds.swap_training_and_test(fold_list), Message(
+            "inverse-folds", "learned from one of {n_folds} folds, judged by the others", n_folds=len(fold_list)
+        )
+    return fold_list, Message(
+        "cross-validation", "{n_folds} folds, each predicted by a model of the others", n_folds=len(fold_list)
+    )
 
 
 def _describe_crossings(judged: Sequence[Judged], points: Sequence[CurvePoint]) -> list[str]:
     families = [entry.candidate.family for entry in judged]
-    others = [place for place, family in enumerate(families) if family != "mean"]
     from_rows: list[tuple[int, str]] = []
     if "linear" in families:
         linear = families.index("linear")
-        for place in others:
+        for place, family in enumerate(families):
             better = validation.find_rows_where_always_better(points, place, linear)
-            if place != linear and better is not None:
+            if family != "mean" and place != linear and better is not None:
                 cross = validation.interpolate_curve_crossing(points, place, linear)
                 about = "" if cross is None else f" (the errors cross at about {cross:.0f})"
                 from_rows.append((better, f"{judged[place].candidate.short}{about}"))

@@ -86,8 +86,9 @@ class SeriesChange:
         if was and now:
             same = f"commit {_shorten_commit(now)} on both sides"
             parts = [same if was == now else f"commit {_shorten_commit(was)} → {_shorten_commit(now)}", *parts]
-        template = "no recorded fact changed there; the commits are unknown (run {spell.subject_commit})"
-        return "; ".join(parts) or Message("unknown-cause", template)
+        return "; ".join(parts) or Message(
+            "unknown-cause", "no recorded fact changed there; the commits are unknown (run {spell.subject_commit})"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
@@ -154,9 +155,7 @@ class Watch(Answer):
     @property
     def open_regressions(self) -> tuple[SeriesChange, ...]:
         """Return the older regressions whose level is not back; empty if ``since`` defines what is judged."""
-        if self.since is not None:
-            return ()
-        return tuple(change for change in self.changes if change.open and not change.new)
+        return tuple(change for change in self.changes if self.since is None and change.open and not change.new)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
