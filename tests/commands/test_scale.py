@@ -7,7 +7,7 @@ import math
 import declared_sample
 import pytest
 
-from iosonde.commands.scale.answer import ScalingLaws, scale
+from iosonde.commands.scale.answer import LawOptions, ScalingLaws, scale
 from iosonde.commands.scale.queue import Clients, queue
 from iosonde.core.errors import InputError
 from iosonde.core.table import build_table
@@ -87,7 +87,7 @@ def test_iterations_of_one_run_are_said_to_be_that(tmp_path):
 
 
 def test_curves_of_laws_go_on_to_the_farthest_prediction(place):
-    made = scale(open_data(place, ["fs=nfs"], "old"), ResponseQuery(("write",)), at=[64])
+    made = scale(open_data(place, ["fs=nfs"], "old"), ResponseQuery(("write",)), laws=LawOptions([64]))
     curve = made.items[0].curves()[0]
     assert (curve.sizes[0], curve.sizes[-1]) == pytest.approx((1, 64)) and curve.measured == 4
     assert len(curve.rates) == len(curve.sizes)

@@ -25,12 +25,12 @@ from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.model.time_model import Classified
+from iosonde.model.time_model import PREPARED, Classified, build_conditions
 from messages import raises
 
 pytest.importorskip("iosonde.engine._native")
 PARTS = {"p": "10GB/s", "c": "10GB/s", "d": {"bandwidth": "500MB/s", "prepare": "25ms"}}
-KNOWN_PARTS = parts_from_document(PARTS)
+CONDITIONS = build_conditions(parts_from_document(PARTS), PREPARED, ())
 
 
 @pytest.fixture(scope="module")
@@ -47,11 +47,11 @@ def counts(made: TimeModel) -> dict[str, int]:
 
 
 def test_experiment_and_conditions_choose_the_operations(recorded):
-    every = counts(time_model(open_data(recorded), ResponseQuery(), KNOWN_PARTS))
+    every = counts(time_model(open_data(recorded), ResponseQuery(), CONDITIONS))
     assert every == {"write_large, experiment=w": 1200, "write_large, experiment=v": 400}
-    made = time_model(open_data(recorded, (), "v"), ResponseQuery(), KNOWN_PARTS)
+    made = time_model(open_data(recorded, (), "v"), ResponseQuery(), CONDITIONS)
     assert counts(made) == {"write_large": 400} and made.groups[0].lost.n == 1
-    by_run = time_model(open_data(recorded, (), "w"), ResponseQuery(), KNOWN_PARTS, by=["run"])
+    by_run = time_model(open_data(recorded, (), "w"), ResponseQuery(), CONDITIONS, by=["run"])
     assert len(counts(by_run)) == 3 and "run=w-0" in next(iter(counts(by_run)))
 
 
@@ -61,8 +61,8 @@ def test_where_names_the_operation_whose_times_are_read(tmp_path):
     phases = [{**phase, "operation": "other", "name": "other"} for phase in run.phases]
     seen = [replace(one, operation="other") for one in run.observations]
     made.append(replace(run, phases=phases, observations=seen))
-    both = time_model(open_data(tmp_path / "s"), ResponseQuery(), KNOWN_PARTS)
-    one = time_model(open_data(tmp_path / "s", ["operation=other"]), ResponseQuery(), KNOWN_PARTS)
+    both = time_model(open_data(tmp_path / "s"), ResponseQuery(), CONDITIONS)
+    one = time_model(open_data(tmp_path / "s", ["operation=other"]), ResponseQuery(), CONDITIONS)
     assert set(counts(both)) == {"write_large", "other"} and set(counts(one)) == {"other"}
 
 
@@ -105,7 +105,7 @@ def test_columns_that_are_missing_are_named(asked, code, option):
 def test_a_document_of_parts_says_where_it_is_wrong():
     with raises("unknown-part", where="x.yaml:2: q"):
         parts_from_document({"q": 3}, lambda name: "x.yaml:2: ")
-    made = time_model(None, ResponseQuery(), KNOWN_PARTS, sizes=[262144], observed_s=[1e-3])
+    made = time_model(None, ResponseQuery(), CONDITIONS, sizes=[262144], observed_s=[1e-3])
     assert made.to_dict()["schema"] == 1 and len(made.records()) == len(made.conditions)
 
 

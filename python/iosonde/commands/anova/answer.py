@@ -135,9 +135,10 @@ def anova(
     fit = partial(compute_anova, rows, chosen.title, level=query.level, block=removed, kind=kind, contrasts=contrasts)
     asked = list_term_columns(terms, rows) if query.on else chosen.names
     response, terms, table = fit_separable_terms(chosen, terms, fit)
-    effects, other_p_values = NOT_TESTED, tuple[float, ...]()
-    if kind == _ADDED_LAST and not extra_columns:
-        effects, other_p_values = estimate_main_effects(source, query, response, asked)
+    has_main_effects = kind == _ADDED_LAST and not extra_columns
+    effects, other_p_values = (
+        estimate_main_effects(source, query, response, asked) if has_main_effects else (NOT_TESTED, ())
+    )
     columns, tested = list_term_columns(terms, response.rows), [name for name in asked if name in effects.factors]
     if query.on:
         also = [*(response.rows.column(name).name for name in extra_columns), *tested]
@@ -194,18 +195,21 @@ def _describe_explanatory_terms(answer: AnalysisOfVariance) -> str:
         return f"The variation of {table.response} belongs to {shares}: no degrees of freedom are left to test that."
     claims = [claim for claim, _ in answer.claims]
     lost = [s.name for s in sources if s.p is None and not s.df_error]
-    more = f" Inconclusive for {join_names(lost)}: too few bring-ups." if lost else ""
     open_ = {claim.subject for claim in claims if claim.state is VerdictState.INCONCLUSIVE}
     decided = [s for s in sources if ((tested.effect_of(s.name) or s).p or 1.0) < 1 - table.level]
-    if near := [s.name for s in decided if (s.name,) in open_]:
-        tests = max(claim.family for claim in claims)
-        more = f" Not significant after Holm's correction over {tests} tests: {join_names(near)}.{more}"
-    if exact:
-        more = f" No degrees of freedom are left to test {join_names([s.name for s in exact])}.{more}"
+    near = [s.name for s in decided if (s.name,) in open_]
+    tests = max((claim.family for claim in claims), default=0)
+    more = "".join(
+        [
+            f" No degrees of freedom are left to test {join_names([s.name for s in exact])}." if exact else "",
+            f" Not significant after Holm's correction over {tests} tests: {join_names(near)}." if near else "",
+            f" Inconclusive for {join_names(lost)}: too few bring-ups." if lost else "",
+        ]
+    )
     different = [claim for claim in claims if claim.state is VerdictState.DIFFERENT]
     if not different:
-        other = "other " if lost or exact else ""
-        return f"No {other}effect on {table.response} is significant at level {table.level:g}.{more}"
+        which = "No other effect" if lost or exact else "No effect"
+        return f"{which} on {table.response} is significant at level {table.level:g}.{more}"
     rest = f"{100 * table.ss_residual / table.ss_total:.0f} % is residual"
     if table.strata and (between := sum(stratum.error.ss for stratum in table.strata[:-1])):
         rest = f"{100 * between / table.ss_total:.0f} % is the error between bring-ups, {rest}"
@@ -221,11 +225,11 @@ def _list_significant_terms(answer: AnalysisOfVariance, different: Sequence[Unch
     twins = answer.besides.twins
     withdrawn = list_withdrawn_subjects(different, answer.besides.checks) - {name for pair in twins for name in pair}
     names = {column: f"{column} or {twin}" for twin, column in twins}
-    terms = [
+    terms = (
         ("+".join(claim.subject), claim.estimate.value if claim.estimate and claim.estimate.value else 0.0)
         for claim in different
         if not any(set(claim.subject) < set(block.subject) for block in different)
         and not set(claim.subject) & withdrawn
-    ]
-    terms.sort(key=lambda term: -term[1])
-    return [f"{names.get(name, name)} ({100 * share:.0f} %)" for name, share in terms]
+    )
+    ordered = sorted(terms, key=lambda term: -term[1])
+    return [f"{names.get(name, name)} ({100 * share:.0f} %)" for name, share in ordered]

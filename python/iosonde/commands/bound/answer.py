@@ -196,10 +196,13 @@ def compute_measured_shares(
     warnings: list[str] = []
     if source.knows_factors and "nodes" in source.table.columns and "clients" not in inputs.columns:
         if inputs.origins.get("clients") == BY_HAND:
-            template = (
-                "bounds are those of N = {n_clients:g} clients, as was given, whatever number of nodes a trial had"
+            warnings.append(
+                Message(
+                    "fixed-clients",
+                    "bounds are those of N = {n_clients:g} clients, as was given, whatever number of nodes a trial had",
+                    n_clients=inputs.system.clients,
+                )
             )
-            warnings.append(Message("fixed-clients", template, n_clients=inputs.system.clients))
         else:
             inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
     if inputs.nodes.nodes:
@@ -280,10 +283,12 @@ def _get_metric_name(response: Response) -> str:
 
 
 def _mark_as_within_run(estimate: Estimate) -> Estimate:
-    template = "within one run: {n_iterations} iterations of one execution do not show the variation between executions"
-    return replace(
-        estimate, n=1, warnings=(Message("within-run", template, n_iterations=estimate.n), *estimate.warnings)
+    within_run = Message(
+        "within-run",
+        "within one run: {n_iterations} iterations of one execution do not show the variation between executions",
+        n_iterations=estimate.n,
     )
+    return replace(estimate, n=1, warnings=(within_run, *estimate.warnings))
 
 
 def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.float64], is_time: bool) -> None:
@@ -310,10 +315,8 @@ def _determine_scale(response_unit: str, how: How) -> tuple[float | None, str]:
     if unit in TIMES and how.data:
         return TIMES[unit], ""
     readings = unit_to_bytes_per_s(unit)
-    if not readings:
-        return None, ""
     if len(readings) < 2 or how.unit:
-        return readings[0], ""
+        return next(iter(readings), None), ""
     return readings[0], Message(
         "ambiguous-unit",
         "{unit} is read as {bytes_per_s:g} bytes/s; with {other_bytes_per_s:g}, shares would be "

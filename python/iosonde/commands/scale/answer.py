@@ -157,28 +157,37 @@ class ScalingLaws(Answer):
         ]
 
 
+@dataclass(frozen=True)
+class LawOptions:
+    """How laws are fitted: with predictions ``at`` further sizes, and intervals from ``bootstrap`` samples drawn with
+    ``seed`` (0: from profile likelihood)."""
+
+    at: Sequence[float] = ()
+    bootstrap: int = 0
+    seed: int = 1
+
+
 def scale(
     source: Source,
     query: ResponseQuery,
     on: str = "",
     by: tuple[str, ...] = (),
     is_duration: bool = False,
-    at: Sequence[float] = (),
-    bootstrap: int = 0,
-    seed: int = 1,
+    laws: LawOptions | None = None,
     as_stations: str | None = None,
 ) -> ScalingLaws:
     """Fit laws of scaling to every series of DATA; of a store to every rate. ``on``: the column of sizes; '' for the
     first usual one that varies. ``by``: each combination is a series of its own; of a store by default its other
-    factors. ``is_duration``: the response is the time of a fixed amount of work. ``at``: predict there. ``bootstrap``:
-    number of samples instead of profile likelihood (0: none). Raises InputError, DataError."""
+    factors. ``is_duration``: the response is the time of a fixed amount of work. ``as_stations``: the size of the
+    operation whose demands are requested. Raises InputError, DataError."""
+    laws = laws or LawOptions()
     on, notes = (on, []) if on else _choose_size_column(source, query)
     series, warnings, doubts = _collect_series(source, query, on, by, is_duration)
     selected, exclusions = _select_series_with_two_sizes(series, on)
     items = []
     for each in selected:
         work = None if as_stations is None else compute_work_per_operation(each, as_stations)
-        scaling = analyse_scaling(each.trials, query.level, list(at), bootstrap, seed)
+        scaling = analyse_scaling(each.trials, query.level, list(laws.at), laws.bootstrap, laws.seed)
         demands = None if work is None else compute_service_demands(scaling.regimes[-1], work)
         items.append(ScaledSeries(each, scaling, demands, doubts[each.response]))
     warnings = [*dict.fromkeys([*warnings, *notes]), *exclusions]
@@ -223,9 +232,8 @@ def _collect_series(
     settings = (*by, *source.apart((on, *by))[1 + len(by) :]) if by else ()
     if source.knows_factors and not settings:
         settings = tuple(name for name in source.varying_factors.names if name not in (on, "ranks"))
-    apart, why = set[str](), tuple[str, ...]()
-    if on in ("nodes", "ranks"):
-        apart, why = find_without_efficiency(source.runs, source.experiments)
+    counts_ranks = on in ("nodes", "ranks")
+    apart, why = find_without_efficiency(source.runs, source.experiments) if counts_ranks else (set[str](), ())
     comparable = [candidate for candidate in chosen if candidate.operation not in apart]
     if not comparable:
         raise DataError(
@@ -256,14 +264,13 @@ def _collect_series(
         strata, factors = warn_single_trials(response, [on]), (on, *settings)
         besides = build_besides(response.rows, list_other_varying(source, response, factors), factors)
         warnings += [*twins, *strata, *besides.varying_warnings("by"), *more]
-        doubt_flags = {
+        flags = {
             "within-run": response.within_run,
-            "bring-ups": bool(strata),
-            "varies-besides": bool(besides.names),
-            "goes-together": bool(confounded),
+            "bring-ups": strata,
+            "varies-besides": besides.names,
+            "goes-together": confounded,
         }
-        codes = tuple(code for code, holds in doubt_flags.items() if holds)
-        doubts |= {item.response: codes for item in part}
+        doubts |= {item.response: tuple(code for code, is_doubt in flags.items() if is_doubt) for item in part}
     return series, list(dict.fromkeys(warnings)), doubts
 
 

@@ -91,6 +91,7 @@ def scale(options: ScaleOptions) -> Result[ScalingLaws] | Result[Network]:
 
 
 def _fit_laws(options: ScaleOptions) -> Result[ScalingLaws]:
+    from .answer import LawOptions
     from .answer import scale as answer
     from .figure import figure
     from .text import lines
@@ -103,9 +104,7 @@ def _fit_laws(options: ScaleOptions) -> Result[ScalingLaws]:
         (options.on or ("",))[0],
         options.by,
         options.of_time,
-        options.sizes,
-        options.bootstrap or 0,
-        options.seed,
+        LawOptions(options.sizes, options.bootstrap or 0, options.seed),
         options.as_stations,
     )
     return Result(scaling, lines, figure, build_figure_writer(options.plot, lambda: figure(scaling)))

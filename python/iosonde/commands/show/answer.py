@@ -169,8 +169,7 @@ def export(chosen: ChosenRuns, form: str, file: BinaryIO, operations: bool = Fal
         write_batches(iter_operations(store, runs), form, file)
         return
     results = store.results(experiment=chosen.experiment, where=chosen.conditions, include_incomplete=incomplete)
-    is_described = form == "parquet"
-    rows = results.replace_schema_metadata(chosen.describe_roles()) if is_described else results
+    rows = results.replace_schema_metadata(chosen.describe_roles()) if form == "parquet" else results
     write_batches(iter([rows]), form, file)
 
 

@@ -181,9 +181,13 @@ def build_check_error(store: str, store_check: StoreCheck) -> IncompleteError | 
 def report_omissions(problems: Iterable[Finding]) -> None:
     """Say what was damaged and left out."""
     for problem in problems:
-        sentence, finding = problem.sentence, problem.code
         get_front_end().remark(
-            Message("damage-left-out", "left out: {sentence} [{finding}]", sentence=sentence, finding=finding)
+            Message(
+                "damage-left-out",
+                "left out: {sentence} [{finding}]",
+                sentence=problem.sentence,
+                finding=problem.code,
+            )
         )
 
 

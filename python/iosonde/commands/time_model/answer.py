@@ -23,7 +23,7 @@ from iosonde.data.source import Source
 from iosonde.engine import _native
 from iosonde.explain.waterfall import DATA_KINDS
 from iosonde.model import time_model as times
-from iosonde.model.time_model import Classified, ConditionLine, Diagnosis, Mixture, TimeCondition, TimePart
+from iosonde.model.time_model import Classified, ConditionLine, Diagnosis, Mixture, TimeCondition
 from iosonde.stats.estimate.distributions import binomial_interval
 from iosonde.stats.estimate.summarise import estimate_mean
 
@@ -115,22 +115,19 @@ class TimeModel(Answer):
 def time_model(
     source: Source | None,
     query: ResponseQuery,
-    parts: Sequence[TimePart] = (),
-    state: str = times.PREPARED,
-    only: Sequence[str] = (),
+    conditions: Sequence[TimeCondition] = (),
     sizes: Sequence[int] = (),
     observed_s: Sequence[float] = (),
     by: Sequence[str] = (),
 ) -> TimeModel:
-    """Model the parts of the time of an operation, which are fitted to DATA if not given. ``state``: whether the device
-    has to prepare. ``only``: the possible conditions (empty: all). ``observed_s``: times at the only one of ``sizes``.
-    ``query.on`` is the column of sizes; ``by`` separates the groups of DATA. Raises InputError, DataError."""
-    conditions = times.build_conditions(parts, state, tuple(only)) if parts else []
+    """Model the time of an operation under its ``conditions``, which are fitted to DATA if none is given.
+    ``observed_s``: times at the only one of ``sizes``. ``query.on`` is the column of sizes; ``by`` separates the groups
+    of DATA. Raises InputError, DataError."""
     lines: list[ConditionLine] = []
     groups: list[ConditionShares] = []
     notes: list[str] = []
     if source is None:
-        if not parts:
+        if not conditions:
             raise InputError(
                 "missing-option",
                 "no part of the time is known",
@@ -138,10 +135,10 @@ def time_model(
             )
         if not sizes:
             raise InputError("missing-option", "{spell.size} is missing", "write it like 256KiB")
-    elif parts and source.knows_factors and not query.response:
+    elif conditions and source.knows_factors and not query.response:
         by = source.apart(by)
         groups, notes = _classify_operations(source, conditions, query.level, by)
-    elif parts:
+    elif conditions:
         groups = [
             _estimate_row_shares(name, times.classify_by_condition(conditions, sizes_, seconds), query.level)
             for name, sizes_, seconds in _group_sizes_and_times(source, query, by)
@@ -200,9 +197,9 @@ def _classify_operations(
             + ("; {spell.incomplete} includes its {incomplete_runs}" if n_incomplete else ""),
             incomplete_runs=format_count(n_incomplete, "incomplete run"),
         )
-    taken = describe_included_incomplete([run for run in source.runs if run.n_operations])
+    notes.append(describe_included_incomplete([run for run in source.runs if run.n_operations]))
     groups = [_estimate_group_shares(name, several, level) for name, several in group_by_key(trials).items()]
-    return groups, list(dict.fromkeys([*notes, *([taken] if taken else [])]))
+    return groups, list(dict.fromkeys(filter(None, notes)))
 
 
 def _fit_line(name: str, sizes: Array, seconds: Array, level: float) -> ConditionLine:

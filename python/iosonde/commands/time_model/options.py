@@ -94,6 +94,7 @@ def time_model(options: TimeModelOptions) -> Result[TimeModel] | Result[PathStud
     """
     from iosonde.commands.files import build_figure_writer
     from iosonde.commands.path_study import analyse_path_study, is_path_study_request
+    from iosonde.model.time_model import build_conditions
 
     from .answer import time_model as answer
 
@@ -109,9 +110,8 @@ def time_model(options: TimeModelOptions) -> Result[TimeModel] | Result[PathStud
             "{spell.plot} draws a study of paths, and this is none",
             "measure one: iosonde run path-study --target DIR",
         )
-    model = answer(
-        source, options.query, parts, options.state, options.only, options.size, options.observed, options.by
-    )
+    conditions = build_conditions(parts, options.state, options.only) if parts else ()
+    model = answer(source, options.query, conditions, options.size, options.observed, options.by)
     for warning in model.warnings:
         get_front_end().warn(warning)
     return Result(model, _format_lines_with_mixtures if options.mixture else _format_lines)

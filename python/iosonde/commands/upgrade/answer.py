@@ -82,7 +82,14 @@ class Upgrade(Answer):
                 for cpu in self.cpus
             ],
             "cpu": next((cpu.name for cpu in self.cpus if not cpu.refused), None),
-            "measured": [self._measured_time_to_json(name, time) for name, time in self.times.items()],
+            "measured": [
+                {
+                    "name": name,
+                    **time.flat("seconds"),
+                    "best_change": step.changed[0] if (step := tables.find_best_step_from(self.steps, name)) else None,
+                }
+                for name, time in self.times.items()
+            ],
             "steps": [
                 {"from": step.before, "to": step.after, "changed": list(step.changed), **step.speedup.flat("speedup")}
                 for step in self.steps
@@ -106,10 +113,6 @@ class Upgrade(Answer):
             return None
         ceiling = {"s": None} if self.ceiling is None else self.ceiling.to_json()
         return {**ceiling, **vars(self.totals), **self.cluster_file.compute_derived_quantities()}
-
-    def _measured_time_to_json(self, name: str, time: Estimate) -> dict[str, Any]:
-        best = tables.find_best_step_from(self.steps, name)
-        return {"name": name, **time.flat("seconds"), "best_change": best.changed[0] if best else None}
 
 
 def upgrade(cluster_file: ClusterFile, order: str = "gain", model: str | None = None, level: float = 0.95) -> Upgrade:

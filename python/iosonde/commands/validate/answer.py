@@ -66,7 +66,7 @@ class Validation(Answer):
     @property
     def best(self) -> Judged | None:
         """Return the model with the smallest error; None if none could be fitted."""
-        fitted = [model for model in self.judged if model.mae.value is not None]
+        fitted = (model for model in self.judged if model.mae.value is not None)
         return min(fitted, key=lambda model: model.mae.value or 0.0, default=None)
 
     @property

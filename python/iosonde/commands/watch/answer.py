@@ -282,7 +282,8 @@ def watch(source: Source, query: ResponseQuery, search: Search | None = None, si
         for history, breaks in zip(series, find_changes([item.values for item in series], search), strict=True)
         for change in _iterate_changes(history, breaks, search, start, query.level)
     )
-    undated, template = sum(not run.started_at for run in source.runs), "{runs} without a date, taken for the newest"
+    undated = sum(not run.started_at for run in source.runs)
+    note = Message("undated-runs", "{runs} without a date, taken for the newest", runs=format_count(undated, "run"))
     return Watch(
         source.name,
         series,
@@ -291,7 +292,7 @@ def watch(source: Source, query: ResponseQuery, search: Search | None = None, si
         since,
         compute_least_values(search, max(1, len(series))),
         sum(not run.counts for run in source.runs),
-        (Message("undated-runs", template, runs=format_count(undated, "run")),) if undated else (),
+        (note,) if undated else (),
     )
 
 
