@@ -31,6 +31,11 @@ class Check(Answer):
     examination: Examination
     warnings: tuple[str, ...] = ()
 
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """Return what was measured."""
+        return self.examination.responses
+
     def content(self) -> dict[str, Any]:
         """As ``iosonde check --json``."""
         return {**self.examination.to_json(), "warnings": list(self.warnings)}
@@ -50,6 +55,11 @@ class Noise(Answer):
     """``passport``: false alarms, variances, smallest differences."""
 
     passport: Passport
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """Return what was measured."""
+        return tuple(f"{metric.operation} {metric.metric}".strip() for metric in self.passport.metrics)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde check --noise --json``."""

@@ -333,7 +333,7 @@ def _describe_regression(answer: LeastSquares, number: Callable[[float], str]) -
     more = f" Not significant after Holm's correction over {tests} tests: {join_names(chance)}." if chance else ""
     if f.k == 1 and "[" not in f.names[1] and not withdrawn:
         return f"{_describe_single_slope(regression, answer.slopes[0], number)}{more}"
-    if answer.joint is not None:
+    if answer.joint is not None and answer.verdicts[-1].state is VerdictState.DIFFERENT:
         pairs = [":".join(pair) for pair in combinations(regression.terms, 2)]
         missing = f"add {join_names(pairs)}" if len(pairs) <= _MOST_PAIRS else f"add interactions, as {pairs[0]}"
         return f"{describe_joint_effect(regression.response, answer.joint)}: {missing}.{more}"
