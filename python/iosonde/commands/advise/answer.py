@@ -202,8 +202,8 @@ def advise(
 
 def _choose_only_factor(source: Source, query: ResponseQuery, how: Advising) -> tuple[Advising, tuple[str, ...]]:
     """Choose the only factor that is not part of the workload, with a note. Raises InputError, with all of them."""
-    responses = build_responses(source, replace(query, on=()))
-    every = dict.fromkeys(name for response in responses for name in list_set_factors(response.with_scattered()))
+    responses = (response.with_scattered() for response in build_responses(source, replace(query, on=())))
+    every = dict.fromkeys(name for response in responses for name in list_set_factors(response))
     names = [name for name in every if name not in (how.workload_columns or ())]
     if len(names) != 1:
         raise InputError(

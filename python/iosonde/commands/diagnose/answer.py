@@ -327,5 +327,10 @@ def _check_explanations(claim: UncheckedClaim) -> tuple[AssumptionCheck, ...]:
     """Return whether other causes explain a class as well."""
     if claim.state is not VerdictState.NOT_SEPARABLE:
         return holds("goes-together")
-    why = Message("several-causes", "{causes} explain it equally well", causes=claim.claim)
-    return (fails("goes-together", VerdictState.NOT_SEPARABLE, why),)
+    return (
+        fails(
+            "goes-together",
+            VerdictState.NOT_SEPARABLE,
+            Message("several-causes", "{causes} explain it equally well", causes=claim.claim),
+        ),
+    )

@@ -92,13 +92,15 @@ class Difference:
         comparison = self.split
         if not any(part.names == (REST,) for part in comparison.parts):
             return ""
-        reasons = [_describe_remainder(name, comparison) for name in comparison.residual_attributes]
-        reasons += [
-            f"{name} ({_format_attribute(name, value_a)}; {_format_attribute(name, other)})"
-            for name, (value_a, other) in comparison.differ.items()
+        is_same_run = comparison.a.work is not None and comparison.a.work == comparison.b.work
+        reasons = [
+            *(_describe_remainder(name, comparison) for name in comparison.residual_attributes),
+            *(
+                f"{name} ({_format_attribute(name, value_a)}; {_format_attribute(name, other)})"
+                for name, (value_a, other) in comparison.differ.items()
+            ),
+            *([] if is_same_run else ["that they are two executions"]),
         ]
-        if comparison.a.work is None or comparison.a.work != comparison.b.work:
-            reasons.append("that they are two executions")
         return f"The rest holds what cannot be separated here (A; B): {', '.join(reasons)}."
 
     @property

@@ -203,8 +203,8 @@ def regress_from_sums(
     source: str = "the sums",
 ) -> LeastSquares:
     """Regress from the sums that a publication prints. Raises InputError naming the key."""
-    sums_regression = regress_sums(sums, level, at=at, m=m, source=source)
-    return LeastSquares(sums_regression, besides=Besides(rows=not_applicable(*REQUIRED["slope"])))
+    regression = regress_sums(sums, level, at=at, m=m, source=source)
+    return LeastSquares(regression, besides=Besides(rows=not_applicable(*REQUIRED["slope"])))
 
 
 def read_sums(path: str) -> dict[str, Any]:

@@ -69,8 +69,12 @@ class StoreMerge(Answer):
     def content(self) -> dict[str, Any]:
         """As ``iosonde store merge --json``."""
         done = self.merged
-        counts = {"runs": done.runs, "runs_there": done.runs_there, "experiments": done.experiments}
-        return {**counts, "problems": [problem.to_json() for problem in done.problems]}
+        return {
+            "runs": done.runs,
+            "runs_there": done.runs_there,
+            "experiments": done.experiments,
+            "problems": [problem.to_json() for problem in done.problems],
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """Return the single row."""
@@ -86,9 +90,14 @@ class StoreCopy(Answer):
     def content(self) -> dict[str, Any]:
         """As ``iosonde store redact --json``."""
         done = self.redacted
-        problems = [problem.to_json() for problem in done.problems]
-        remains = {"unsure": done.remains.unsure, "paths": done.remains.paths, "names": done.remains.names}
-        return {"runs": done.runs, "replaced": done.replaced, **remains, "problems": problems}
+        return {
+            "runs": done.runs,
+            "replaced": done.replaced,
+            "unsure": done.remains.unsure,
+            "paths": done.remains.paths,
+            "names": done.remains.names,
+            "problems": [problem.to_json() for problem in done.problems],
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per kind of name that was replaced."""

@@ -118,6 +118,7 @@ class Upgrade(Answer):
 def upgrade(cluster_file: ClusterFile, order: str = "gain", model: str | None = None, level: float = 0.95) -> Upgrade:
     """Rank the changes by ``gain``, ``money`` or ``watt``, with the predictions of a ``model`` file next to the bound.
     Raises InputError, DataError."""
+    steps = tables.list_configuration_steps(cluster_file.measured, level)
     options: list[UpgradeOption] = []
     path: list[tuple[str, float, float]] = []
     if cluster_file.cluster is not None and cluster_file.candidates:
@@ -127,11 +128,12 @@ def upgrade(cluster_file: ClusterFile, order: str = "gain", model: str | None = 
         options = changes.evaluate_options(
             cluster_file.cluster, cluster_file.candidates, cluster_file.limits, level, predict, order, in_bytes
         )
-        steps = tables.list_configuration_steps(cluster_file.measured, level)
-        like = cluster_file.cluster.measured
         options = [
             replace(
-                option, steps=tables.list_steps_by_change(cluster_file.measured, steps, like, option.candidate.measured)
+                option,
+                steps=tables.list_steps_by_change(
+                    cluster_file.measured, steps, cluster_file.cluster.measured, option.candidate.measured
+                ),
             )
             for option in options
         ]
@@ -149,7 +151,7 @@ def upgrade(cluster_file: ClusterFile, order: str = "gain", model: str | None = 
         tuple(
             tables.list_cpus_within_limits(cluster_file.cpus, cluster_file.min_cpu_points, cluster_file.max_cpu_watts)
         ),
-        tuple(tables.list_configuration_steps(cluster_file.measured, level)),
+        tuple(steps),
         tables.estimate_mean_times(cluster_file.measured, level),
         tuple(tables.rank_systems_by_marks(cluster_file.systems, cluster_file.weights)),
         level,

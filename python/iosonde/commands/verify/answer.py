@@ -24,8 +24,10 @@ class Verification(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde verify --json``."""
-        problems = [problem.to_json() for problem in self.damaged]
-        return self.verified.to_json() | {"problems": problems, "runs_without_digest": self.n_without_digest}
+        return self.verified.to_json() | {
+            "problems": [problem.to_json() for problem in self.damaged],
+            "runs_without_digest": self.n_without_digest,
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row for each different number, decision with a broken seal, and damaged file."""

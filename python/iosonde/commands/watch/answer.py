@@ -14,7 +14,7 @@ from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictStat
 from iosonde.core.words import format_count, format_decimals
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
-from iosonde.stats.assumptions import AssumptionCheck, fails, holds, judge_all
+from iosonde.stats.assumptions import fails, holds, judge_all
 from iosonde.stats.changes.facts import FactChange, find_changed_facts
 from iosonde.stats.changes.find import BeforeAfter, Break, Search, compute_least_values, estimate_levels, find_changes
 
@@ -169,15 +169,18 @@ class Watch(Answer):
             if id(series) not in changed
         ]
         claims = [*(change.claim for change in self.changes), *quiet]
-        checks = (*self._check_lengths(), *holds("dependent", "few-trials"))
+        template = "a change takes {needed} points, and there are {n_points}"
+        too_short = (
+            fails(
+                "few-trials",
+                VerdictState.INCONCLUSIVE,
+                Message("short-series", template, needed=self.needed, n_points=int(series.values.size)),
+                (series.title,),
+            )
+            for series in self.untold
+        )
+        checks = (*too_short, *holds("dependent", "few-trials"))  # dependent points are part of the test
         return judge_all((replace(claim, family=len(self.series)) for claim in claims), checks)
-
-    def _check_lengths(self) -> Iterator[AssumptionCheck]:
-        """Yield a failure for each series that is too short; dependent points are part of the test."""
-        for series in self.untold:
-            template = "a change takes {needed} points, and there are {n_points}"
-            why = Message("short-series", template, needed=self.needed, n_points=int(series.values.size))
-            yield fails("few-trials", VerdictState.INCONCLUSIVE, why, (series.title,))
 
     @property
     def untold(self) -> tuple[WatchedSeries, ...]:
