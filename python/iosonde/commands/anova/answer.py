@@ -33,10 +33,7 @@ from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.weighted import Block
 
 _ADDED_LAST = 2  # the type of sums of squares
-
-
-NOT_TESTED = ResponseEffects(())
-"""No main effect: the terms of the table decide alone."""
+NOT_TESTED = ResponseEffects(())  # no main effect: the terms of the table decide alone
 
 
 @dataclass(frozen=True)

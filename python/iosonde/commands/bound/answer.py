@@ -22,7 +22,6 @@ from iosonde.data.source import Source
 from iosonde.explain.waterfall import Waterfall
 from iosonde.model.bound import roofline, words
 from iosonde.model.bound.bound import Ceiling, compute_ceiling
-from iosonde.model.bound.roofline import CeilingLines
 from iosonde.model.bound.shares import ABOVE, CURE, MeasuredShare, estimate_share_of_bound
 from iosonde.stats.overview.roles import iterate_role_mismatches, list_clients_without_ranks
 
@@ -127,7 +126,7 @@ class Bounds(Answer):
         """Return the share of the bound that was delivered, what limits it, and impossible shares."""
         return describe_shares(self.shares, self.level)
 
-    def rooflines(self, against: str | None) -> list[CeilingLines]:
+    def rooflines(self, against: str | None) -> list[roofline.CeilingLines]:
         """Its panels against ``clients``, ``servers`` or ``request``; None: that on which the cells differ. Raises
         InputError."""
         axis = against or roofline.choose_axis(self.shares)
@@ -240,7 +239,7 @@ def compute_measured_shares(
 def _compute_share(
     response: Response, cell: BoundCell, scale: float, inputs: Inputs, level: float, how: How
 ) -> MeasuredShare:
-    values, metric = response.values[cell.rows], _get_metric_name(response)
+    values = response.values[cell.rows]
     is_time = (how.unit or response.unit) in TIMES
     _check_rates(response, cell, values, is_time)
     rates = how.data * scale / values if is_time and how.data else values * scale
@@ -251,7 +250,7 @@ def _compute_share(
     return MeasuredShare(
         cell.by,
         response.operation,
-        metric,
+        _get_metric_name(response),
         nominal,
         measured,
         share,

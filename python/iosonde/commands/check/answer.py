@@ -17,10 +17,8 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses
 from iosonde.data.source import Source
 from iosonde.data.subsamples import average_trials
-from iosonde.stats.checks import examine
-from iosonde.stats.checks.examine import Examination
-from iosonde.stats.estimate import noise as passports
-from iosonde.stats.estimate.noise import Passport
+from iosonde.stats.checks.examine import Examination, StoreContent, examine_store, examine_table
+from iosonde.stats.estimate.noise import Passport, compute_store_passport, compute_table_passport
 from iosonde.stats.overview import hardware
 
 
@@ -98,7 +96,7 @@ def check(
         return _check_campaign(source, replace(query, on=tuple(by)), bytes_per_s, limit)
     table, column_roles = _prepare_table(source, query, by)
     trials = average_trials(table, column_roles.responses, column_roles.settings)
-    examination = examine.examine_table(
+    examination = examine_table(
         trials.rows,
         query.level,
         column_roles.responses,
@@ -118,14 +116,14 @@ def _check_campaign(source: Source, query: ResponseQuery, bytes_per_s: float | N
         )
     observed = [factor.name for factor in source.varying_factors.factors if factor.role is Role.OBSERVED]
     trials = build_measured_cells(source, query)
-    content = examine.StoreContent(
+    content = StoreContent(
         source.trial_runs,
         source.find_problems(),
         observed,
         hardware.select_complete_probes(source.probes),
         source.run_rows,
     )
-    return Check(examine.examine_store(trials, query.level, content, bytes_per_s), trials.warnings)
+    return Check(examine_store(trials, query.level, content, bytes_per_s), trials.warnings)
 
 
 def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> tuple[Table, Roles]:
@@ -145,9 +143,9 @@ def noise(source: Source, query: ResponseQuery, by: Sequence[str] = ()) -> Noise
     """Measure how often a comparison of this very data gives a false alarm. Raises DataError without repeats."""
     if source.knows_factors:
         return Noise(
-            passports.compute_store_passport(
+            compute_store_passport(
                 build_measured_cells(source, replace(query, on=tuple(by))), source.table, query.level
             )
         )
     table, column_roles = _prepare_table(source, query, by)
-    return Noise(passports.compute_table_passport(table, query.level, column_roles.responses, column_roles.settings))
+    return Noise(compute_table_passport(table, query.level, column_roles.responses, column_roles.settings))

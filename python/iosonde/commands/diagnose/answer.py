@@ -15,17 +15,15 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.data.source import Source
-from iosonde.explain import readings
 from iosonde.explain.causes import s410_trials
 from iosonde.explain.causes.s413_drift import FastDrift, estimate_fast_class_drift
 from iosonde.explain.classes import DensityClasses, classify_by_density
 from iosonde.explain.cost import Cost, estimate_class_shares, estimate_slow_class_cost
 from iosonde.explain.places import profile_class_by_place, sum_place_counts
-from iosonde.explain.readings import Reading, Times, interpret_suspects, list_explanations
-from iosonde.explain.seen import in_memory
+from iosonde.explain.readings import Reading, Times, interpret_suspects, list_explanations, read_pass
 from iosonde.explain.seen.drawn import DrawnOperations
 from iosonde.explain.seen.group import OperationGroup, OperationTrials, TrialLook, TrialOperations
-from iosonde.explain.seen.in_memory import select_reasons
+from iosonde.explain.seen.in_memory import iter_histograms, iter_trial_looks, select_reasons
 from iosonde.stats.assumptions import AssumptionCheck, fails, holds, judge
 from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merge_histograms
@@ -216,11 +214,11 @@ def _diagnose_groups(
 
 def diagnose_trial(group: OperationGroup, trial: TrialOperations, level: float) -> DiagnosedOperations | None:
     """Diagnose one trial alone; None if no operation took any time."""
-    counted = [histogram for _, histogram in in_memory.iter_histograms([(group, trial)])]
+    counted = [histogram for _, histogram in iter_histograms([(group, trial)])]
     if not counted:
         return None
     classes = classify_by_density(counted[0])
-    [(_, look)] = in_memory.iter_trial_looks([(group, trial)], {group: classes})
+    [(_, look)] = iter_trial_looks([(group, trial)], {group: classes})
     return _diagnose_group(group, classes, [look], counted, level)
 
 
@@ -291,7 +289,7 @@ def _iterate_classes(
 
 def _interpret_all_operations(looks: Sequence[TrialLook]) -> Reading | None:
     """Interpret all operations together, if every trial has the same interpretation."""
-    trial_readings = [readings.read_pass(look.all_operations) if look.all_operations else None for look in looks]
+    trial_readings = [read_pass(look.all_operations) if look.all_operations else None for look in looks]
     return (
         trial_readings[0]
         if len({trial_reading.mechanism if trial_reading else None for trial_reading in trial_readings}) == 1

@@ -71,8 +71,11 @@ class ScaledSeries:
             state, direction, claim = VerdictState.DIFFERENT, Direction.DOWN, "change of regime"
         if state is VerdictState.EQUAL:
             claim = TITLES[LINEAR]
-        few = ("few-trials",) if any(size.rate.n < 2 for size in scaling.sizes) else ()
-        misfit = ("lack-of-fit",) if scaling.regimes[-1].lacks_fit else ()
+        doubts = [
+            *self.doubts,
+            *(["few-trials"] if any(size.rate.n < 2 for size in scaling.sizes) else []),
+            *(["lack-of-fit"] if scaling.regimes[-1].lacks_fit else []),
+        ]
         claim_of_limit = UncheckedClaim(
             "limit",
             self.series.response,
@@ -82,7 +85,7 @@ class ScaledSeries:
             claim,
             limit.efficiency,
         )
-        return judge(claim_of_limit, (*map(doubtful, (*self.doubts, *few, *misfit)), *holds(*REQUIRED["limit"])))
+        return judge(claim_of_limit, (*map(doubtful, doubts), *holds(*REQUIRED["limit"])))
 
     @property
     def sentences(self) -> list[str]:

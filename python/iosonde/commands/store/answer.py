@@ -205,10 +205,9 @@ def write_history(names: Sequence[str], form: str, file: BinaryIO, incomplete: b
     ``form``: csv, json or parquet. Raises InputError, DataError if a name is not a store."""
     history = History([(name, Store.open(name)) for name in names], incomplete)
     export(history.tables(), form, file)
-    messages: list[str] = [
-        Message("excluded", "left out: {problem}", problem=problem) for problem in dict.fromkeys(history.problems)
+    runs = format_count(history.n_incomplete_omitted, "incomplete run")
+    omitted = Message("incomplete-excluded", "left out: {runs}; {spell.incomplete} includes them", runs=runs)
+    return [
+        *(Message("excluded", "left out: {problem}", problem=problem) for problem in dict.fromkeys(history.problems)),
+        *([omitted] if history.n_incomplete_omitted else []),
     ]
-    if count := history.n_incomplete_omitted:
-        template = "left out: {runs}; {spell.incomplete} includes them"
-        messages.append(Message("incomplete-excluded", template, runs=format_count(count, "incomplete run")))
-    return messages

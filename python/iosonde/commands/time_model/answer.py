@@ -22,8 +22,20 @@ from iosonde.data.responses import Response, choose_response
 from iosonde.data.source import Source
 from iosonde.engine import _native
 from iosonde.explain.waterfall import DATA_KINDS
-from iosonde.model import time_model as times
-from iosonde.model.time_model import Classified, ConditionLine, Diagnosis, Mixture, TimeCondition
+from iosonde.model.time_model import (
+    LIMITS,
+    PARTS,
+    Classified,
+    ConditionLine,
+    Diagnosis,
+    Mixture,
+    TimeCondition,
+    classify_by_condition,
+    compute_least_time,
+    find_nearest_condition,
+    fit_line,
+    fit_mixture,
+)
 from iosonde.stats.estimate.distributions import binomial_interval
 from iosonde.stats.estimate.summarise import estimate_mean
 
@@ -72,11 +84,11 @@ class TimeModel(Answer):
         """As ``iosonde time-model --json``."""
         return {
             "level": self.level,
-            "parts": times.PARTS,
+            "parts": PARTS,
             "times": [
                 {
                     "size": size,
-                    "best_s": times.compute_least_time(self.conditions, size),
+                    "best_s": compute_least_time(self.conditions, size),
                     "conditions": [
                         {
                             "condition": condition.name,
@@ -90,7 +102,7 @@ class TimeModel(Answer):
             ],
             "lines": [line.to_json() for line in self.lines],
             "diagnosis": [diagnosis.to_json() for diagnosis in self.diagnoses],
-            "limits": list(times.LIMITS),
+            "limits": list(LIMITS),
             "mixtures": [vars(mixture) if mixture else None for mixture in self.mixtures],
             "groups": [group.to_json() for group in self.groups],
             "warnings": list(self.warnings),
@@ -140,7 +152,7 @@ def time_model(
         groups, notes = _classify_operations(source, conditions, query.level, by)
     elif conditions:
         groups = [
-            _estimate_row_shares(name, times.classify_by_condition(conditions, sizes_, seconds), query.level)
+            _estimate_row_shares(name, classify_by_condition(conditions, sizes_, seconds), query.level)
             for name, sizes_, seconds in _group_sizes_and_times(source, query, by)
             if sizes_.size
         ]
@@ -156,8 +168,8 @@ def time_model(
             "{spell.observed} needs one {spell.size}",
             "write it like {spell.size:256KiB} {spell.observed:30us,2.5ms}",
         )
-    diagnoses = tuple(times.find_nearest_condition(conditions, sizes[0], time) for time in observed_s)
-    mixed = tuple(times.fit_mixture(conditions, sizes[0], time) for time in observed_s)
+    diagnoses = tuple(find_nearest_condition(conditions, sizes[0], time) for time in observed_s)
+    mixed = tuple(fit_mixture(conditions, sizes[0], time) for time in observed_s)
     return TimeModel(
         tuple(conditions), tuple(sizes), diagnoses, mixed, tuple(lines), tuple(groups), tuple(notes), query.level
     )
@@ -186,7 +198,7 @@ def _classify_operations(
             if own.size and (chosen is None or phase.operation in chosen):
                 name = ", ".join([phase.operation, *setting])
                 sizes, seconds = own["size"].astype(float), own["duration_ns"].astype(float) / 1e9
-                trials.append((name, times.classify_by_condition(conditions, sizes, seconds)))
+                trials.append((name, classify_by_condition(conditions, sizes, seconds)))
                 notes += [] if phase.recorded_all else [Message("sampled-operations", template, setting=name)]
     if not trials:
         n_incomplete = sum(not run.counts for run in source.runs)
@@ -205,7 +217,7 @@ def _classify_operations(
 def _fit_line(name: str, sizes: Array, seconds: Array, level: float) -> ConditionLine:
     """Fit the line of a group. Raises InputError, naming the group, if that is impossible."""
     try:
-        return times.fit_line(name, sizes, seconds, level)
+        return fit_line(name, sizes, seconds, level)
     except InputError as error:
         raise error.prefixed(name) from error
 

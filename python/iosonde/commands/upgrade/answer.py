@@ -11,11 +11,28 @@ from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.metrics import TIMES
 from iosonde.core.types import Estimate
-from iosonde.explain import upgrade as changes
-from iosonde.explain import upgrade_tables as tables
 from iosonde.explain.cluster_file import ClusterFile
-from iosonde.explain.upgrade import Cluster, ClusterTotals, Predict, UpgradeOption
-from iosonde.explain.upgrade_tables import ConfigurationStep, ListedCpu, Score
+from iosonde.explain.upgrade import (
+    Cluster,
+    ClusterTotals,
+    Predict,
+    UpgradeOption,
+    compute_ceiling_after_changes,
+    compute_power_and_space,
+    evaluate_options,
+    order_purchases,
+)
+from iosonde.explain.upgrade_tables import (
+    ConfigurationStep,
+    ListedCpu,
+    Score,
+    estimate_mean_times,
+    find_best_step_from,
+    list_configuration_steps,
+    list_cpus_within_limits,
+    list_steps_by_change,
+    rank_systems_by_marks,
+)
 from iosonde.explain.upgrade_today import Today, compute_bound_today
 from iosonde.model.bound.bound import Ceiling, UnlimitedSystemError
 from iosonde.model.fit.features import encode_setting
@@ -42,9 +59,7 @@ class Upgrade(Answer):
         """Return the bound today; None without a cluster, or if too little is known for a bound."""
         try:
             return (
-                None
-                if self.cluster_file.cluster is None
-                else changes.compute_ceiling_after_changes(self.cluster_file.cluster)
+                None if self.cluster_file.cluster is None else compute_ceiling_after_changes(self.cluster_file.cluster)
             )
         except UnlimitedSystemError:
             return None
@@ -52,7 +67,7 @@ class Upgrade(Answer):
     @cached_property
     def totals(self) -> ClusterTotals | None:
         """Return the needs of the cluster today; None without a cluster."""
-        return None if self.cluster_file.cluster is None else changes.compute_power_and_space(self.cluster_file.cluster)
+        return None if self.cluster_file.cluster is None else compute_power_and_space(self.cluster_file.cluster)
 
     @cached_property
     def today(self) -> Today | None:
@@ -86,7 +101,7 @@ class Upgrade(Answer):
                 {
                     "name": name,
                     **time.flat("seconds"),
-                    "best_change": step.changed[0] if (step := tables.find_best_step_from(self.steps, name)) else None,
+                    "best_change": step.changed[0] if (step := find_best_step_from(self.steps, name)) else None,
                 }
                 for name, time in self.times.items()
             ],
@@ -118,26 +133,26 @@ class Upgrade(Answer):
 def upgrade(cluster_file: ClusterFile, order: str = "gain", model: str | None = None, level: float = 0.95) -> Upgrade:
     """Rank the changes by ``gain``, ``money`` or ``watt``, with the predictions of a ``model`` file next to the bound.
     Raises InputError, DataError."""
-    steps = tables.list_configuration_steps(cluster_file.measured, level)
+    steps = list_configuration_steps(cluster_file.measured, level)
     options: list[UpgradeOption] = []
     path: list[tuple[str, float, float]] = []
     if cluster_file.cluster is not None and cluster_file.candidates:
         predict, in_bytes = (
             (None, False) if model is None else _create_predictor(model, cluster_file, cluster_file.cluster, level)
         )
-        options = changes.evaluate_options(
+        options = evaluate_options(
             cluster_file.cluster, cluster_file.candidates, cluster_file.limits, level, predict, order, in_bytes
         )
         options = [
             replace(
                 option,
-                steps=tables.list_steps_by_change(
+                steps=list_steps_by_change(
                     cluster_file.measured, steps, cluster_file.cluster.measured, option.candidate.measured
                 ),
             )
             for option in options
         ]
-        path = changes.order_purchases(cluster_file.cluster, options, cluster_file.limits)
+        path = order_purchases(cluster_file.cluster, options, cluster_file.limits)
     elif model is not None:
         raise InputError(
             "missing-candidates",
@@ -148,12 +163,10 @@ def upgrade(cluster_file: ClusterFile, order: str = "gain", model: str | None = 
         cluster_file,
         tuple(options),
         tuple(path),
-        tuple(
-            tables.list_cpus_within_limits(cluster_file.cpus, cluster_file.min_cpu_points, cluster_file.max_cpu_watts)
-        ),
+        tuple(list_cpus_within_limits(cluster_file.cpus, cluster_file.min_cpu_points, cluster_file.max_cpu_watts)),
         tuple(steps),
-        tables.estimate_mean_times(cluster_file.measured, level),
-        tuple(tables.rank_systems_by_marks(cluster_file.systems, cluster_file.weights)),
+        estimate_mean_times(cluster_file.measured, level),
+        tuple(rank_systems_by_marks(cluster_file.systems, cluster_file.weights)),
         level,
     )
 

@@ -16,11 +16,18 @@ from iosonde.core.words import format_number
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.model.fit import choose, folds
-from iosonde.model.fit import validate as validation
 from iosonde.model.fit.errors_of import RepeatNoise, estimate_repeat_noise
 from iosonde.model.fit.features import Examples
-from iosonde.model.fit.folds import Fold, Groups
-from iosonde.model.fit.validate import CurvePoint, Judged
+from iosonde.model.fit.validate import (
+    CurvePoint,
+    Judged,
+    compute_learning_curve,
+    find_rows_where_always_better,
+    group_rows_for_folds,
+    interpolate_curve_crossing,
+    use_custom_classes_of_candidates,
+    validate_candidate,
+)
 
 _GAIN = 0.05  # fall of the error between the last two points of a curve: more measurements pay
 
@@ -32,7 +39,7 @@ class Validation(Answer):
 
     examples: Examples
     judged: tuple[Judged, ...]
-    groups: Groups
+    groups: folds.Groups
     noise: RepeatNoise | None
     curve: tuple[CurvePoint, ...]
     how: str
@@ -119,22 +126,21 @@ def validate(
             "take one",
         )
     training = select_examples(source, query)
-    groups = validation.group_rows_for_folds(training.examples, how.together, how.n_folds or 2)
+    groups = group_rows_for_folds(training.examples, how.together, how.n_folds or 2)
     examples = training.add_single_trial_warning(groups)
     chosen = how.candidates(examples)
     fold_list, description = _build_folds(examples, groups, how, inverse, share, leave_out)
-    examples = validation.use_custom_classes_of_candidates(examples, chosen)
+    examples = use_custom_classes_of_candidates(examples, chosen)
     judged = tuple(
-        validation.validate_candidate(examples, candidate, fold_list, groups, query.level, how.seed)
-        for candidate in chosen
+        validate_candidate(examples, candidate, fold_list, groups, query.level, how.seed) for candidate in chosen
     )
-    points = tuple(validation.compute_learning_curve(examples, chosen, groups, how.seed)) if curve else ()
+    points = tuple(compute_learning_curve(examples, chosen, groups, how.seed)) if curve else ()
     return Validation(examples, judged, groups, estimate_repeat_noise(examples), points, description, how, query.level)
 
 
 def _build_folds(
-    examples: Examples, groups: Groups, how: Learning, inverse: bool, share: float | None, leave_out: str | None
-) -> tuple[list[Fold], str]:
+    examples: Examples, groups: folds.Groups, how: Learning, inverse: bool, share: float | None, leave_out: str | None
+) -> tuple[list[folds.Fold], str]:
     if share is not None:
         learned = Message("random-split", "learned from {percent:g} % of the rows, at random", percent=100 * share)
         return [folds.split_once(groups, share, how.seed)], learned
@@ -164,9 +170,9 @@ def _describe_crossings(judged: Sequence[Judged], points: Sequence[CurvePoint]) 
     if "linear" in families:
         linear = families.index("linear")
         for place, family in enumerate(families):
-            better = validation.find_rows_where_always_better(points, place, linear)
+            better = find_rows_where_always_better(points, place, linear)
             if family != "mean" and place != linear and better is not None:
-                cross = validation.interpolate_curve_crossing(points, place, linear)
+                cross = interpolate_curve_crossing(points, place, linear)
                 about = "" if cross is None else f" (the errors cross at about {cross:.0f})"
                 from_rows.append((better, f"{judged[place].candidate.short}{about}"))
     by_rows = sorted(group_by_key(from_rows).items())

@@ -55,11 +55,6 @@ class SeriesChange:
         return BETTER if self.is_rise == (self.series.metric.better is Better.HIGHER) else WORSE
 
     @property
-    def regression(self) -> bool:
-        """Return whether it is new, and for the worse."""
-        return self.new and self.verdict == WORSE
-
-    @property
     def claim(self) -> UncheckedClaim:
         """Return the claim that the level changed."""
         return UncheckedClaim(
@@ -150,7 +145,7 @@ class Watch(Answer):
     @property
     def regressions(self) -> tuple[SeriesChange, ...]:
         """Return the new changes for the worse."""
-        return tuple(change for change in self.changes if change.regression)
+        return tuple(change for change in self.changes if change.new and change.verdict == WORSE)
 
     @property
     def open_regressions(self) -> tuple[SeriesChange, ...]:
@@ -335,8 +330,9 @@ def _determine_start(runs: Sequence[StoredRun], since: str | None) -> str:
     """Return the date from which changes are new; '' if ``since`` is None. Raises InputError."""
     if since is None:
         return ""
-    matches = [run for run in runs if since in (run.id, run.experiment)]
-    matches = matches or [run for run in runs if len(since) >= 4 and run.subject_commit.startswith(since)]
+    matches = [run for run in runs if since in (run.id, run.experiment)] or [
+        run for run in runs if len(since) >= 4 and run.subject_commit.startswith(since)
+    ]
     if matches:
         return min(run.started_at for run in matches)
     if since[:4].isdigit() and since[4:5] in ("", "-"):
