@@ -101,10 +101,11 @@ def change_of(
 def test_the_direction_is_that_of_the_levels_even_after_zero(before: float, after: float, rises: bool):
     higher, lower = (change_of(before, after, better) for better in (Better.HIGHER, Better.LOWER))
     assert (higher.verdict, lower.verdict) == (("better", "worse") if rises else ("worse", "better"))
-    assert (higher.regression, lower.regression) == (not rises, rises)
+    older = (replace(higher, new=False), replace(lower, new=False))
+    answer = Watch("s", (), (higher, lower, *older), Search(), None, 5, 0, ())
+    assert answer.regressions == ((lower,) if rises else (higher,))
     assert higher.claim.direction is lower.claim.direction is (Direction.UP if rises else Direction.DOWN)
     assert higher.word == lower.word == ("more" if rises else "less")
-    assert not replace(lower, new=False).regression
 
 
 def test_the_largest_regression_is_that_by_ratio_and_a_fall_to_zero_is_the_largest():

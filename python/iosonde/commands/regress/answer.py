@@ -280,8 +280,15 @@ def _leave_out_terms(
     response: Response, terms: Sequence[str], confounded: Mapping[str, str]
 ) -> tuple[Response, list[str]]:
     """Return the response with a warning about each term that is left out, and the other terms."""
-    template = "{factor} is left out: it follows from {other}, and nothing here tells them apart"
-    warnings = [Message("confounded", template, factor=name, other=other) for name, other in confounded.items()]
+    warnings = [
+        Message(
+            "confounded",
+            "{factor} is left out: it follows from {other}, and nothing here tells them apart",
+            factor=name,
+            other=other,
+        )
+        for name, other in confounded.items()
+    ]
     response = replace(response, warnings=(*response.warnings, *warnings))
     return response, [name for name in terms if name not in confounded]
 

@@ -208,8 +208,9 @@ def _choose_size_column(source: Source, query: ResponseQuery) -> tuple[str, list
     response = build_responses(source, replace(query, on=()))[0]
     names = [name for name in response.names if _is_varying_count(response.rows.column(name))]
     if len(names) == 1:
-        template = "data: {column} counts what grows ({spell.on} names another)"
-        return names[0], [Message("assumed-size", template, column=names[0])]
+        return names[0], [
+            Message("assumed-size", "data: {column} counts what grows ({spell.on} names another)", column=names[0])
+        ]
     raise InputError(
         "missing-option",
         "{spell.on} is missing: the column that counts nodes, clients, ranks or threads",

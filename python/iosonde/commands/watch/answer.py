@@ -164,12 +164,16 @@ class Watch(Answer):
             if id(series) not in changed
         ]
         claims = [*(change.claim for change in self.changes), *quiet]
-        template = "a change takes {needed} points, and there are {n_points}"
         too_short = (
             fails(
                 "few-trials",
                 VerdictState.INCONCLUSIVE,
-                Message("short-series", template, needed=self.needed, n_points=int(series.values.size)),
+                Message(
+                    "short-series",
+                    "a change takes {needed} points, and there are {n_points}",
+                    needed=self.needed,
+                    n_points=int(series.values.size),
+                ),
                 (series.title,),
             )
             for series in self.untold
