@@ -6,7 +6,7 @@ import declared_sample
 import numpy as np
 import pytest
 
-from iosonde.commands.anova.answer import AnalysisOfVariance, SumsOfSquares, anova
+from iosonde.commands.anova.answer import AnalysisOfVariance, anova
 from iosonde.commands.rank.answer import rank
 from iosonde.core.errors import InputError
 from iosonde.core.table import build_table
@@ -44,7 +44,7 @@ def test_an_operation_of_a_store_by_the_terms_asked_for(place):
 
 
 def test_without_on_a_store_is_explained_by_its_factors_and_a_block_is_one_of_them(place):
-    made = anova(open_data(place, (), "old"), ResponseQuery(("write",)), SumsOfSquares("fs"))
+    made = anova(open_data(place, (), "old"), ResponseQuery(("write",)), block="fs")
     assert [(s.name, s.block) for s in made.anova.sources] == [("fs", True), ("nodes", False)]
     assert_problem(with_code(made.anova.warnings, "confounded"), "confounded", factor="servers", twin="nodes")
 
@@ -77,14 +77,14 @@ def test_iterations_of_one_run_are_said_to_be_that(tmp_path):
 @pytest.mark.parametrize(
     ("asked", "how", "code", "values"),
     [
-        (ResponseQuery(("fs",), ("fs",)), SumsOfSquares(), "conflicting-roles", {"title": "fs"}),
-        (ResponseQuery(("log(write)",), ("nodes",)), SumsOfSquares("nope"), "unknown-column", {"column": "nope"}),
-        (ResponseQuery(("write",), ("nodes",)), SumsOfSquares(kind=4), "unknown-option-value", {"kind": 4}),
+        (ResponseQuery(("fs",), ("fs",)), {}, "conflicting-roles", {"title": "fs"}),
+        (ResponseQuery(("log(write)",), ("nodes",)), {"block": "nope"}, "unknown-column", {"column": "nope"}),
+        (ResponseQuery(("write",), ("nodes",)), {"kind": 4}, "unknown-option-value", {"kind": 4}),
     ],
 )
 def test_what_cannot_be_is_one_sentence(place, asked, how, code, values):
     with raises(code, InputError, **values):
-        anova(open_data(place, ["operation=write", "metric=bandwidth_last_done"], "old"), asked, how)
+        anova(open_data(place, ["operation=write", "metric=bandwidth_last_done"], "old"), asked, **how)
 
 
 def test_a_table_knows_its_response_and_its_factors():

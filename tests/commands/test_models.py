@@ -15,13 +15,14 @@ from iosonde.commands.advise.answer import Advising, advise
 from iosonde.commands.fit.answer import fit
 from iosonde.commands.predict.answer import predict, predict_rows
 from iosonde.commands.validate import held_out
-from iosonde.commands.validate.answer import Folding, validate
+from iosonde.commands.validate.answer import validate
 from iosonde.commands.validate.held_out import HoldoutAnswer, judge_held_out
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate, Experiment, Factor, Observation, Role, Run
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
+from iosonde.explain.advise import Wish
 from iosonde.store import Store
 from messages import assert_problem, raises
 
@@ -115,11 +116,11 @@ def test_a_fit_is_one_row_a_model_and_says_what_the_page_says_in_its_unit(store)
 
 def test_a_validation_folds_one_way(store):
     source = open_data(store)
-    made = validate(source, ResponseQuery(("write",)), LINE, Folding(leave_out="size"))
+    made = validate(source, ResponseQuery(("write",)), LINE, leave_out="size")
     assert_problem(made.how, "leave-level-out", n_folds=4, factor="size")
     assert made.sentence.startswith("linear ")
     with raises("conflicting-options"):
-        validate(source, ResponseQuery(("write",)), LINE, Folding(inverse=True, share=0.5))
+        validate(source, ResponseQuery(("write",)), LINE, inverse=True, share=0.5)
 
 
 def test_advice_on_a_store_needs_no_condition_and_is_given_the_other_factors(store):
@@ -145,7 +146,7 @@ def test_shares_of_the_best_end_at_all_of_it(tmp_path):
     """Nearly the best everywhere, with an exception: Student's t alone reaches beyond 100 %."""
     rows = [f"{i},{mode},{100 + i if (mode == 'a') != (i == 5) else 60 + i}" for i in range(12) for mode in "ab"]
     (tmp_path / "t.csv").write_text("\n".join(["size,mode,speed", *rows]) + "\n")
-    how = Advising(("mode",), ("size",), depth=1)
+    how = Advising(("mode",), ("size",), wish=Wish(depth=1))
     made = advise(open_data(tmp_path / "t.csv"), ResponseQuery(("speed",)), how)
     gain = made.content()["gain"]
     shares = [gain["advised"], gain["reference"]]

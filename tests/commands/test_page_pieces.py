@@ -515,7 +515,9 @@ def test_a_question_is_passed_to_its_analysis(monkeypatch: Any) -> None:
         "time_model",
         "build_settings_plot",
     ):
-        monkeypatch.setattr(questions, name, lambda *arguments, name=name: calls.append((name, *arguments)))
+        monkeypatch.setattr(
+            questions, name, lambda *arguments, name=name, **more: calls.append((name, *arguments, *more.values()))
+        )
     query = questions.ResponseQuery(level=0.9)
     source: Any = SimpleNamespace(level=None)
 
@@ -535,16 +537,16 @@ def test_a_question_is_passed_to_its_analysis(monkeypatch: Any) -> None:
     (plain,) = ask("compare")
     assert (plain.group, plain.adjust, plain.base_only, plain.pair) == (None, None, False, ())
     (advising,) = ask("advise", choose=["fs"], given="n", current="fs=nfs")
-    assert (advising.choose, advising.workload_columns, advising.current) == (("fs",), ("n",), {"fs": "nfs"})
+    assert (advising.choose, advising.workload_columns, advising.wish.current) == (("fs",), ("n",), {"fs": "nfs"})
     (free,) = ask("advise", choose="fs")
-    assert (free.workload_columns, free.current) == (None, None)
+    assert (free.workload_columns, free.wish.current) == (None, None)
     (roles,) = ask("plot", x="n", color="fs", panel=["a", "b"])
     assert (roles.x, roles.color, roles.panel) == ("n", "fs", ("a", "b"))
     for kind in ("anova", "rank", "validate"):
         assert ask(kind, on=["n", "fs"]) == (source, replace(query, on=("n", "fs")))
     assert ask("diagnose") == (source, 0.9, ("m",))
     monkeypatch.setattr(questions, "is_path_study_request", lambda *arguments: False)
-    operation, by = ask(TIME_MODEL, by=["n"])
+    (by,) = ask(TIME_MODEL, by=["n"])
     assert by == ("n",)
     monkeypatch.setattr(questions, "is_path_study_request", lambda *arguments: True)
     monkeypatch.setattr(questions, "analyse_path_study", lambda *arguments: calls.append(arguments))

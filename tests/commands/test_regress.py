@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import declared_sample
+import numpy as np
 import pytest
 
-from iosonde.commands.regress.answer import AtPoints, LeastSquares, regress, regress_from_sums
+from iosonde.commands.regress.answer import LeastSquares, regress, regress_from_sums
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import build_table
+from iosonde.core.verdict import VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from messages import assert_problem, codes, raises, with_code
@@ -29,7 +33,7 @@ def slope(made: LeastSquares) -> float:
 
 def test_an_operation_of_a_store_is_a_response(place):
     source = open_data(place, ["fs=nfs"], "old")
-    made = regress(source, ResponseQuery(("write",), ("nodes",)), AtPoints([{"nodes": "8"}]))
+    made = regress(source, ResponseQuery(("write",), ("nodes",)), [{"nodes": "8"}])
     assert made.to_dict()["n"] == 12 and slope(made) == pytest.approx(100 * MIB, rel=0.05)
     assert made.regression.response == "write bandwidth_last_done"
     (point,) = made.to_dict()["at"]
@@ -124,3 +128,26 @@ def test_slopes_have_the_direction_and_the_interval_of_their_term():
     assert (x.question, x.subject, x.state, x.direction) == ("slope", ("x",), "different", "down")
     assert x.estimate.value == pytest.approx(-2, abs=0.05) and x.estimate.low < x.estimate.value < x.estimate.high
     assert z.state == "inconclusive" and made.to_dict()["verdicts"][0]["subject"] == ["x"]
+
+
+def test_effects_that_depend_on_each_other_are_said_to_and_the_missing_term_is_named():
+    cells = {("a", 1): 100, ("a", 16): 150, ("b", 1): 150, ("b", 16): 100}
+    rows = [(fs, n, rate + trial) for (fs, n), rate in cells.items() for trial in (0.5, -1, 1, 0, -0.5)]
+    source = open_data(build_table(dict(zip(("fs", "clients", "mbs"), zip(*rows, strict=True), strict=True))))
+    made = regress(source, ResponseQuery(("mbs",), ("fs", "clients")))
+    assert "the effect of each of fs and clients depends on the other: add fs:clients." in made.sentence
+    joint = made.verdicts[-1]
+    assert (joint.subject, joint.state) == (("fs", "clients"), VerdictState.DIFFERENT)
+    whole = regress(source, ResponseQuery(("mbs",), ("fs", "clients", "fs:clients")))
+    assert whole.joint is None and "fs[b]:clients" in whole.sentence
+
+
+def test_many_missing_interactions_are_not_listed():
+    rng = np.random.default_rng(1)
+    factors = list(product((0, 1), repeat=4)) * 3
+    rates = [100 + 50 * (sum(levels) % 2) + rng.normal(0, 1) for levels in factors]
+    table = build_table({**dict(zip("abcd", zip(*factors, strict=True), strict=True)), "mbs": rates})
+    made = regress(open_data(table), ResponseQuery(("mbs",), tuple("abcd")))
+    assert made.sentence.endswith("depends on the others: add interactions, as a:b.")
+    plain = build_table({"a": [0, 1] * 6, "b": [0, 0, 1, 1] * 3, "mbs": 100 + rng.normal(0, 1, 12)})
+    assert regress(open_data(plain), ResponseQuery(("mbs",), ("a", "b"))).joint is None

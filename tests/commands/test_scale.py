@@ -7,7 +7,7 @@ import math
 import declared_sample
 import pytest
 
-from iosonde.commands.scale.answer import Growth, ScalingLaws, scale
+from iosonde.commands.scale.answer import LawOptions, ScalingLaws, scale
 from iosonde.commands.scale.queue import Clients, queue
 from iosonde.core.errors import InputError
 from iosonde.core.table import build_table
@@ -69,14 +69,14 @@ def test_experiment_clock_and_computed_rates_choose(place):
 def test_the_size_is_the_first_usual_column_that_varies_and_counts(columns, on):
     table = build_table({**{name: 2 * levels for name, levels in columns.items()}, "mib_s": [8, 15, 28, 9, 16, 29]})
     assert scale(open_data(table), ResponseQuery(("mib_s",))).on == on
-    assert scale(open_data(table), ResponseQuery(("mib_s",)), Growth("threads")).on == "threads"
+    assert scale(open_data(table), ResponseQuery(("mib_s",)), on="threads").on == "threads"
 
 
 def test_times_of_a_store_are_rates_only_where_that_is_said(place):
     source = open_data(place, ["fs=nfs"], "old")
     with raises("not-a-rate"):
         scale(source, ResponseQuery(("copy",)))
-    (one,) = scale(source, ResponseQuery(("copy",)), Growth(is_duration=True)).items
+    (one,) = scale(source, ResponseQuery(("copy",)), is_duration=True).items
     assert one.series.unit == "1/s" and one.scaling.sizes[0].rate.value == pytest.approx(0.1048576)
 
 
@@ -87,7 +87,7 @@ def test_iterations_of_one_run_are_said_to_be_that(tmp_path):
 
 
 def test_curves_of_laws_go_on_to_the_farthest_prediction(place):
-    made = scale(open_data(place, ["fs=nfs"], "old"), ResponseQuery(("write",)), Growth(at=[64]))
+    made = scale(open_data(place, ["fs=nfs"], "old"), ResponseQuery(("write",)), laws=LawOptions([64]))
     curve = made.items[0].curves()[0]
     assert (curve.sizes[0], curve.sizes[-1]) == pytest.approx((1, 64)) and curve.measured == 4
     assert len(curve.rates) == len(curve.sizes)
@@ -96,14 +96,14 @@ def test_curves_of_laws_go_on_to_the_farthest_prediction(place):
 @pytest.mark.parametrize(
     ("asked", "how", "code", "values"),
     [
-        (ResponseQuery(("none",)), Growth(), "unknown-response", {"response": "none"}),
-        (ResponseQuery(("write",)), Growth("racks"), "unknown-column", {"column": "racks"}),
-        (ResponseQuery(("write",)), Growth(as_stations="x"), "invalid-size", {"size": "x"}),
+        (ResponseQuery(("none",)), {}, "unknown-response", {"response": "none"}),
+        (ResponseQuery(("write",)), {"on": "racks"}, "unknown-column", {"column": "racks"}),
+        (ResponseQuery(("write",)), {"as_stations": "x"}, "invalid-size", {"size": "x"}),
     ],
 )
 def test_what_cannot_be_is_one_sentence(place, asked, how, code, values):
     with raises(code, InputError, **values):
-        scale(open_data(place, (), "old"), asked, how)
+        scale(open_data(place, (), "old"), asked, **how)
 
 
 def test_a_network_is_an_answer():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iosonde.commands.scale.answer import Growth, ScalingLaws, scale
+from iosonde.commands.scale.answer import ScalingLaws, scale
 from iosonde.core.table import build_table
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.query import ResponseQuery
@@ -13,7 +13,7 @@ from iosonde.data.source import open_data
 FACTORS = (0.98, 1.0, 1.02)
 
 
-def made(rates: dict[int, float], factors=FACTORS, how: Growth | None = None, **columns) -> ScalingLaws:
+def made(rates: dict[int, float], factors=FACTORS, by: tuple[str, ...] = (), **columns) -> ScalingLaws:
     """Trials at each number of nodes; ``columns`` are functions (nodes, place of the trial) → cell."""
     rows = [(n, rate * factor, k) for n, rate in rates.items() for k, factor in enumerate(factors)]
     table = build_table(
@@ -23,7 +23,7 @@ def made(rates: dict[int, float], factors=FACTORS, how: Growth | None = None, **
             **{name: [cell(n, k) for n, _, k in rows] for name, cell in columns.items()},
         }
     )
-    return scale(open_data(table), ResponseQuery(("MBps",)), how)
+    return scale(open_data(table), ResponseQuery(("MBps",)), by=by)
 
 
 NO_LIMIT = "no limit"
@@ -65,7 +65,7 @@ def test_a_column_that_varies_within_a_size_is_named_and_doubted():
     rates = {n: 100 * n for n in (1, 2, 4, 8)}
     pooled = made(rates, block_size=lambda n, k: k % 2)
     assert pooled.verdicts[0].doubts == ("varies-besides",) and any("block_size" in said for said in pooled.warnings)
-    apart = made(rates, how=Growth(by=("block_size",)), block_size=lambda n, k: k % 2)
+    apart = made(rates, by=("block_size",), block_size=lambda n, k: k % 2)
     beside = made(rates, run=lambda n, k: 10 * n + k, servers=lambda n, k: 2 * n)
     for answer in (apart, beside):
         assert not answer.warnings and not any("varies-besides" in verdict.doubts for verdict in answer.verdicts)

@@ -11,7 +11,7 @@ from iosonde.commands.bound.answer import ABOVE, bound
 from iosonde.commands.bound.inputs import SystemDescription, read_inputs
 from iosonde.commands.bound.shared_files import THE_FILES
 from iosonde.commands.check.answer import check
-from iosonde.commands.scale.answer import Growth, scale
+from iosonde.commands.scale.answer import scale
 from iosonde.commands.summary.answer import summary
 from iosonde.core.errors import DataError
 from iosonde.core.stored import StoredRun
@@ -238,12 +238,12 @@ def test_efficiency_is_of_all_readers_or_is_not_told(tmp_path):
 
 def test_scaling_leaves_out_what_is_not_of_all_readers(tmp_path):
     source = open_data(str(stored(tmp_path / "s", APART)))
-    made = scale(source, ResponseQuery(), Growth())
+    made = scale(source, ResponseQuery())
     assert {one.series.response for one in made.items} == {"write_large bandwidth_last_done"}
     assert any(READ in one for one in made.warnings)
     assert {
         one.series.response.split()[0]
-        for one in scale(open_data(str(stored(tmp_path / "t", COUNTED))), ResponseQuery(), Growth()).items
+        for one in scale(open_data(str(stored(tmp_path / "t", COUNTED))), ResponseQuery()).items
     } == {READ, "write_large"}
 
 
@@ -329,7 +329,7 @@ def test_a_disk_is_held_against_its_probe_only_where_that_was_its_own(tmp_path):
 def test_an_operation_that_says_nothing_of_scaling_is_refused_with_the_reason(tmp_path):
     source = open_data(str(stored(tmp_path / "s", APART)))
     with raises("no-comparable-operation", DataError):
-        scale(source, ResponseQuery((READ,)), Growth())
+        scale(source, ResponseQuery((READ,)))
 
 
 @pytest.mark.parametrize(("on_two", "told"), [("served-by-cache", False), ("cold-requested", True)])

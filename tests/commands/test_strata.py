@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from iosonde.answers.learned import select_examples
-from iosonde.commands.anova.answer import SumsOfSquares, anova
+from iosonde.commands.anova.answer import anova
 from iosonde.commands.compare.answer import compare
 from iosonde.commands.compare.sides import Sides
 from iosonde.commands.rank.answer import rank
@@ -98,7 +98,7 @@ def test_a_store_knows_its_strata(place):
 def test_columns_of_a_table_number_bring_ups_where_they_are_named():
     source = of_rows(rows(), ("repetition", "copies", "size", "up", "rate"))
     asked = ResponseQuery(("log(rate)",), ("copies", "size"))
-    named = anova(source, asked, SumsOfSquares(bring_ups=("up",))).anova
+    named = anova(source, asked, bring_ups=("up",)).anova
     for mine, other in zip(named.sources, anova(of_table(), asked).anova.sources, strict=True):
         assert (mine.name, mine.stratum, mine.p, mine.f, mine.ss) == (
             other.name,
@@ -110,7 +110,7 @@ def test_columns_of_a_table_number_bring_ups_where_they_are_named():
         assert mine.explained.flat("share") == pytest.approx(other.explained.flat("share"), rel=1e-12)
     assert anova(source, asked).anova.strata == ()
     with raises("conflicting-roles"):
-        anova(source, ResponseQuery(("rate",), ("copies", "up")), SumsOfSquares(bring_ups=("up",)))
+        anova(source, ResponseQuery(("rate",), ("copies", "up")), bring_ups=("up",))
 
 
 @pytest.mark.parametrize("by", [("copies",), ("copies", "size")])

@@ -12,7 +12,6 @@ import pytest
 from scipy.stats import binomtest
 
 from iosonde.commands.time_model.answer import (
-    SingleOperation,
     TimeModel,
     _estimate_group_shares,
     _estimate_row_shares,
@@ -26,12 +25,12 @@ from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.model.time_model import Classified
+from iosonde.model.time_model import PREPARED, Classified, build_conditions
 from messages import raises
 
 pytest.importorskip("iosonde.engine._native")
 PARTS = {"p": "10GB/s", "c": "10GB/s", "d": {"bandwidth": "500MB/s", "prepare": "25ms"}}
-OPERATION = SingleOperation(parts_from_document(PARTS))
+CONDITIONS = build_conditions(parts_from_document(PARTS), PREPARED, ())
 
 
 @pytest.fixture(scope="module")
@@ -48,11 +47,11 @@ def counts(made: TimeModel) -> dict[str, int]:
 
 
 def test_experiment_and_conditions_choose_the_operations(recorded):
-    every = counts(time_model(open_data(recorded), ResponseQuery(), OPERATION))
+    every = counts(time_model(open_data(recorded), ResponseQuery(), CONDITIONS))
     assert every == {"write_large, experiment=w": 1200, "write_large, experiment=v": 400}
-    made = time_model(open_data(recorded, (), "v"), ResponseQuery(), OPERATION)
+    made = time_model(open_data(recorded, (), "v"), ResponseQuery(), CONDITIONS)
     assert counts(made) == {"write_large": 400} and made.groups[0].lost.n == 1
-    by_run = time_model(open_data(recorded, (), "w"), ResponseQuery(), OPERATION, ["run"])
+    by_run = time_model(open_data(recorded, (), "w"), ResponseQuery(), CONDITIONS, by=["run"])
     assert len(counts(by_run)) == 3 and "run=w-0" in next(iter(counts(by_run)))
 
 
@@ -62,29 +61,27 @@ def test_where_names_the_operation_whose_times_are_read(tmp_path):
     phases = [{**phase, "operation": "other", "name": "other"} for phase in run.phases]
     seen = [replace(one, operation="other") for one in run.observations]
     made.append(replace(run, phases=phases, observations=seen))
-    both = time_model(open_data(tmp_path / "s"), ResponseQuery(), OPERATION)
-    one = time_model(open_data(tmp_path / "s", ["operation=other"]), ResponseQuery(), OPERATION)
+    both = time_model(open_data(tmp_path / "s"), ResponseQuery(), CONDITIONS)
+    one = time_model(open_data(tmp_path / "s", ["operation=other"]), ResponseQuery(), CONDITIONS)
     assert set(counts(both)) == {"write_large", "other"} and set(counts(one)) == {"other"}
 
 
 def test_a_metric_of_a_store_is_fitted_by_clock_and_experiment(tmp_path):
     declared_sample.store(tmp_path / "s")
     source = open_data(tmp_path / "s", (), "old")
-    made = time_model(source, ResponseQuery(("copy",), ("servers",)), SingleOperation(), ["fs"])
+    made = time_model(source, ResponseQuery(("copy",), ("servers",)), by=["fs"])
     assert [(line.name, line.n) for line in made.lines] == [("nfs", 12), ("afs", 12)]
     with raises("not-a-time", unit="bytes/s"):
-        time_model(source, ResponseQuery(("write",), ("servers",)), SingleOperation())
+        time_model(source, ResponseQuery(("write",), ("servers",)))
 
 
 def test_computed_times_keep_their_unit_or_are_refused():
     table = build_table({"size": [4096, 65536, 1048576] * 3, "n": [2] * 9, "t": [2, 4, 30, 2.2, 4.2, 31, 1.9, 3.9, 29]})
-    plain, half = (
-        time_model(open_data(table), ResponseQuery((text,), ("size",)), SingleOperation()) for text in ("t", "t/n")
-    )
+    plain, half = (time_model(open_data(table), ResponseQuery((text,), ("size",))) for text in ("t", "t/n"))
     assert half.lines[0].per_byte.estimate == pytest.approx(plain.lines[0].per_byte.estimate / 2)
     for text in ("log(t)", "t + n"):
         with raises("not-a-time", (InputError, DataError)):
-            time_model(open_data(timed(table)), ResponseQuery((text,), ("size",)), SingleOperation())
+            time_model(open_data(timed(table)), ResponseQuery((text,), ("size",)))
 
 
 def timed(table):
@@ -102,13 +99,13 @@ def timed(table):
 )
 def test_columns_that_are_missing_are_named(asked, code, option):
     with raises(code, InputError, option=option):
-        time_model(open_data(build_table({"size": [1.0], "n": [1.0], "t": [1.5]})), asked, SingleOperation())
+        time_model(open_data(build_table({"size": [1.0], "n": [1.0], "t": [1.5]})), asked)
 
 
 def test_a_document_of_parts_says_where_it_is_wrong():
     with raises("unknown-part", where="x.yaml:2: q"):
         parts_from_document({"q": 3}, lambda name: "x.yaml:2: ")
-    made = time_model(None, ResponseQuery(), replace(OPERATION, sizes=[262144], observed_s=[1e-3]))
+    made = time_model(None, ResponseQuery(), CONDITIONS, sizes=[262144], observed_s=[1e-3])
     assert made.to_dict()["schema"] == 1 and len(made.records()) == len(made.conditions)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from iosonde.answers.learned import Learning
-from iosonde.commands.validate.answer import Folding, Validation, _build_folds, _describe_crossings
+from iosonde.commands.validate.answer import Validation, _build_folds, _describe_crossings
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
 from iosonde.model.fit.choose import MANY
@@ -80,19 +80,25 @@ def test_the_best_model_errs_least_and_is_compared_with_the_mean():
     assert all({"folds", "options"}.isdisjoint(row) for row in validation(linear, refused).records())
 
 
-def fold(folding: Folding, n: int = 12, n_folds: int | None = None) -> tuple[list[tuple[int, int]], str, dict]:
+def fold(
+    n: int = 12,
+    n_folds: int | None = None,
+    inverse: bool = False,
+    share: float | None = None,
+    leave_out: str | None = None,
+) -> tuple[list[tuple[int, int]], str, dict]:
     """The numbers of training and test rows of each fold, and the description."""
     levels = [i % 3 for i in range(n)]
     table = build_table({"a (KiB)": levels, "b": list(range(n)), "y": [float(i) for i in range(n)]})
     examples = build_examples(table, "y", ["a (KiB)", "b"])
     groups = Groups(np.arange(n), n) if n > MANY else group_inseparable_rows(examples)
-    folds, description = _build_folds(examples, groups, Learning(n_folds=n_folds), folding)
+    folds, description = _build_folds(examples, groups, Learning(n_folds=n_folds), inverse, share, leave_out)
     return [(len(each.train), len(each.test)) for each in folds], description.code, dict(description.values)
 
 
 def test_rows_are_folded_one_way():
-    assert fold(Folding(), n_folds=3) == ([(8, 4)] * 3, "cross-validation", {"n_folds": 3})
-    assert fold(Folding(), 20) == ([(18, 2)] * 10, "cross-validation", {"n_folds": 10})
-    assert fold(Folding(inverse=True), n_folds=3) == ([(4, 8)] * 3, "inverse-folds", {"n_folds": 3})
-    assert fold(Folding(share=0.5)) == ([(6, 6)], "random-split", {"percent": 50})
-    assert fold(Folding(leave_out="a")) == ([(8, 4)] * 3, "leave-level-out", {"n_folds": 3, "factor": "a"})
+    assert fold(n_folds=3) == ([(8, 4)] * 3, "cross-validation", {"n_folds": 3})
+    assert fold(20) == ([(18, 2)] * 10, "cross-validation", {"n_folds": 10})
+    assert fold(inverse=True, n_folds=3) == ([(4, 8)] * 3, "inverse-folds", {"n_folds": 3})
+    assert fold(share=0.5) == ([(6, 6)], "random-split", {"percent": 50})
+    assert fold(leave_out="a") == ([(8, 4)] * 3, "leave-level-out", {"n_folds": 3, "factor": "a"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 import history_sample
 from iosonde.cli.group import cli
-from iosonde.commands.watch.answer import build_watching, watch
+from iosonde.commands.watch.answer import build_search, watch
 from iosonde.core.stored import StoredRun
 from iosonde.core.verdict import VerdictState
 from iosonde.data.query import ResponseQuery
@@ -24,7 +23,7 @@ from messages import codes, raises
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow  # stores of 90 nights are written
 
-USUAL = build_watching(0.03, 5, 14, None, 0.05, 365)
+USUAL = build_search(0.03, 5, 14, 0.05, 365)
 
 
 @pytest.fixture(scope="module")
@@ -73,10 +72,10 @@ def test_json_is_as_its_schema_says(history):
 def test_since_says_what_is_new(history):
     last = history_sample.commit_of(history_sample.DAYS - 1)
     for since, problem in (("2026-09-01", True), (last[:7], False), ("nightly-20260928", False)):
-        assert watch(open_data(history), ResponseQuery(), replace(USUAL, since=since)).problem is problem
+        assert watch(open_data(history), ResponseQuery(), USUAL, since).problem is problem
     assert shown(str(history.path), "--since", last[:7])[0] == 0
     with raises("unknown-run-or-date", reference="tomorrow"):
-        watch(open_data(history), ResponseQuery(), replace(USUAL, since="tomorrow"))
+        watch(open_data(history), ResponseQuery(), USUAL, "tomorrow")
 
 
 def test_too_few_points_are_said_with_the_number_needed(history):
@@ -92,7 +91,7 @@ def test_a_table_has_no_history(tmp_path):
     with raises("not-a-store"):
         watch(open_data(tmp_path / "a.csv"), ResponseQuery(), USUAL)
     with raises("too-few-points", min_segment_points=20):
-        build_watching(0.03, 20, 14, None, 0.05, 365)
+        build_search(0.03, 20, 14, 0.05, 365)
 
 
 def small(tmp_path, values, settings=None, **changes) -> Store:

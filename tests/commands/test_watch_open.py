@@ -11,7 +11,6 @@ import history_sample
 from iosonde.commands.watch.answer import (
     SeriesChange,
     Watch,
-    Watching,
     _describe_largest,
     _determine_start,
     _is_open,
@@ -31,13 +30,13 @@ pytestmark = pytest.mark.slow  # stores of 100 nights are written
 NIGHTS = 100
 
 
-def history(tmp_path, *steps: tuple[int, float], watching: Watching | None = None) -> Watch:
+def history(tmp_path, *steps: tuple[int, float], since: str | None = None) -> Watch:
     """Nights with noise of 1 %; from each of the nights on the level is so many times the first one."""
     values = 1e8 * (1 + 0.01 * np.random.default_rng(5).standard_normal(NIGHTS))
     for (night, level), end in zip(steps, [*(night for night, _ in steps[1:]), NIGHTS], strict=True):
         values[night:end] *= level
     store = history_sample.write_values(tmp_path / "s", values)
-    return watch(open_data(store), ResponseQuery(), watching or Watching())
+    return watch(open_data(store), ResponseQuery(), since=since)
 
 
 def test_an_old_regression_is_open_until_its_level_is_back(tmp_path):
@@ -63,7 +62,7 @@ def test_a_new_regression_names_the_older_one(tmp_path):
 
 
 def test_since_judges_later_changes_alone(tmp_path):
-    made = history(tmp_path, (50, 0.93), watching=replace(Watching(), since="2026-09-15"))
+    made = history(tmp_path, (50, 0.93), since="2026-09-15")
     assert made.changes[0].open and not made.problem and "since 2026-09-15" in made.sentence
     assert made.sentence.startswith("No ")
 
@@ -102,10 +101,11 @@ def change_of(
 def test_the_direction_is_that_of_the_levels_even_after_zero(before: float, after: float, rises: bool):
     higher, lower = (change_of(before, after, better) for better in (Better.HIGHER, Better.LOWER))
     assert (higher.verdict, lower.verdict) == (("better", "worse") if rises else ("worse", "better"))
-    assert (higher.regression, lower.regression) == (not rises, rises)
+    older = (replace(higher, new=False), replace(lower, new=False))
+    answer = Watch("s", (), (higher, lower, *older), Search(), None, 5, 0, ())
+    assert answer.regressions == ((lower,) if rises else (higher,))
     assert higher.claim.direction is lower.claim.direction is (Direction.UP if rises else Direction.DOWN)
     assert higher.word == lower.word == ("more" if rises else "less")
-    assert not replace(lower, new=False).regression
 
 
 def test_the_largest_regression_is_that_by_ratio_and_a_fall_to_zero_is_the_largest():

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from iosonde.commands.watch.answer import Watching, watch
+from iosonde.commands.watch.answer import watch
 from iosonde.core.level_text import format_level, format_setting
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.core.words import format_level_in_full
@@ -89,7 +89,7 @@ def test_the_history_names_a_missing_level(shelf):
 
 
 def test_watch_is_json_without_nan(store):
-    content = watch(open_data(str(store.path)), ResponseQuery(), Watching()).content()
+    content = watch(open_data(str(store.path)), ResponseQuery()).content()
     assert json.loads(json.dumps(content, allow_nan=False)) == content
 
 

@@ -116,14 +116,15 @@ def test_trials_of_cells_are_counted_and_not_averaged():
 
 def test_what_would_decide_is_suggested():
     def suggestion(**more: Any) -> str:
-        return compare_words._suggest_trials_needed(compared(CANNOT_TELL, **more))
+        return compare_words._suggest_trials_needed(compared(CANNOT_TELL, **more), "± 2.0 %")
 
+    needed = "About 9 trials per side are needed to know whether it is within ± 2.0 %"
     assert suggestion() == ""
     assert suggestion(n_needed=3) == " More trials are needed."
-    assert suggestion(n_needed=9) == " About 9 trials per side are needed: 6 more of A and 5 more of B."
+    assert suggestion(n_needed=9) == f" {needed}: 6 more of A and 5 more of B."
     same = compared(CANNOT_TELL, n_needed=9)
     same = replace(same, b=same.a)
-    assert compare_words._suggest_trials_needed(same) == " About 9 trials per side are needed: 6 more."
+    assert compare_words._suggest_trials_needed(same, "± 2.0 %") == f" {needed}: 6 more."
 
 
 def test_cells_that_differ_have_no_common_verdict():

@@ -136,6 +136,22 @@ def estimate_tested_effects(
     return dict(zip(effects, correct_effects(list(effects.values())), strict=True))
 
 
+def estimate_main_effects(
+    source: Source, query: ResponseQuery, response: Response, factors: Sequence[str]
+) -> tuple[ResponseEffects, tuple[float, ...]]:
+    """Return (the effects of the factors, corrected over those on all headline responses; the p values on the others).
+    There are no effects if none could be tested."""
+    family = estimate_tested_effects(
+        source,
+        replace(query, response=(response.title,), on=tuple(factors)),
+        [response.on(factors)],
+        lambda headline: (headline, list(factors), []),
+    )
+    own = family.pop(response.title)
+    tests = [test for effects in family.values() for test in effects.tests if not test.is_joint]
+    return ResponseEffects(()) if own.untested else own, tuple(test.p for test in tests if test.p is not None)
+
+
 def list_other_headlines(
     source: Source, query: ResponseQuery, selected: Sequence[Response], factors: Sequence[str]
 ) -> list[Response]:

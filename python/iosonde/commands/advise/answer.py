@@ -21,8 +21,7 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses, choose_per_operation, choose_response
 from iosonde.data.source import Source
 from iosonde.data.varying import list_other_varying
-from iosonde.explain.advise import NOTHING, Advice, Wish
-from iosonde.explain.advise import advise_settings as advised
+from iosonde.explain.advise import NOTHING, Advice, Wish, advise_settings
 from iosonde.explain.advise_trial import LESS, MORE, UNCHANGED, UNTOLD, Tried, validate_by_new_trials
 from iosonde.explain.advise_words import describe_advice, describe_case
 from iosonde.explain.hints import build_hint_files
@@ -47,16 +46,12 @@ class Advising:
     """Options of advice: the columns to choose (none: the only factor) and how settings are judged.
     ``workload_columns`` describes a workload. None: all other set factors of a store, or columns of a table that look
     set and of which each setting was tried. ``better`` is ``higher`` or ``lower``; None: as the response defines.
-    ``current`` is the setting in use, by column; gains are over it. A tree has at most ``depth`` levels; ``full`` keeps
-    all of them, not only those that pay. ``weigh``: instances count by the loss of a wrong choice there."""
+    ``wish``: further options; its unit and direction are those of the response."""
 
     choose: tuple[str, ...] = ()
     workload_columns: tuple[str, ...] | None = None
     better: str | None = None
-    current: Mapping[str, str] | None = None
-    depth: int = 5
-    full: bool = False
-    weigh: bool = True
+    wish: Wish = Wish()
 
 
 @dataclass(frozen=True)
@@ -207,8 +202,8 @@ def advise(
 
 def _choose_only_factor(source: Source, query: ResponseQuery, how: Advising) -> tuple[Advising, tuple[str, ...]]:
     """Choose the only factor that is not part of the workload, with a note. Raises InputError, with all of them."""
-    responses = build_responses(source, replace(query, on=()))
-    every = dict.fromkeys(name for response in responses for name in list_set_factors(response.with_scattered()))
+    responses = (response.with_scattered() for response in build_responses(source, replace(query, on=())))
+    every = dict.fromkeys(name for response in responses for name in list_set_factors(response))
     names = [name for name in every if name not in (how.workload_columns or ())]
     if len(names) != 1:
         raise InputError(
@@ -237,16 +232,19 @@ def _advise_on_response(
     factors, workload_note = how.workload_columns, ""
     if factors is None:
         factors, workload_note = _infer_workload(source, query, response, chosen)
-    how = replace(how, workload_columns=source.apart((*how.choose, *factors))[len(how.choose) :])
-    current, setting_note = how.current, ""
+    workload_columns = source.apart((*how.choose, *factors))[len(how.choose) :]
+    current, setting_note = how.wish.current, ""
     if current is None:
         current, setting_note = find_initial_levels(source, response.rows, how.choose)
     fixed = [response.rows.column(name).name for name in factors]
     columns = [*chosen, *fixed]
     others = list_other_varying(source, response, columns)
     more = list_varying_columns(source, response, others, columns, query.level)
-    advice = compute_advice(response, replace(how, current=current), query.level)
-    warnings = (*notes, workload_note, setting_note, *more.varying_warnings("given"), *advice.warnings)
+    lower = response.lower_is_better if how.better is None else how.better == "lower"
+    wish = replace(how.wish, unit=response.unit, lower=lower, current=current)
+    advice = advise_settings(response.rows, response.title, how.choose, workload_columns, query.level, wish)
+    notes = (*notes, workload_note, setting_note, *more.varying_warnings("given"), *list_caveats(response))
+    warnings = (*notes, *warn_single_trials(response, how.choose), *warn_logarithms(response), *advice.warnings)
     advice = replace(advice, warnings=tuple(filter(None, warnings)))
     case = None if workload is None else _build_case(advice, workload, source)
     if new is None:
@@ -257,15 +255,6 @@ def _advise_on_response(
 
 def _build_no_rows_error(source: Source) -> DataError:
     return DataError("no-rows", "{name} holds no rows", "give a table with measurements", name=source.name)
-
-
-def compute_advice(response: Response, how: Advising, level: float) -> Advice:
-    """The advice of one response; without ``workload_columns`` there is one instance. Raises InputError, DataError."""
-    lower = response.lower_is_better if how.better is None else how.better == "lower"
-    wish = Wish(response.unit, lower, how.depth, how.full, how.weigh, how.current)
-    advice = advised(response.rows, response.title, how.choose, how.workload_columns or (), level, wish)
-    notes = (*list_caveats(response), *warn_single_trials(response, how.choose), *warn_logarithms(response))
-    return replace(advice, warnings=(*notes, *advice.warnings))
 
 
 def _infer_workload(
@@ -289,11 +278,9 @@ def _infer_workload(
 
 def _compute_complete_share(response: Response, chosen: Sequence[str], factors: Sequence[str]) -> float:
     """Return the share of rows in workloads that were measured with every setting."""
-    settings = response.rows.groups(chosen)
-    number = np.empty(len(response.rows), dtype=np.intp)
-    for at, (_, rows) in enumerate(settings):
-        number[rows] = at
-    sizes = [rows.size for _, rows in response.rows.groups(factors) if np.unique(number[rows]).size == len(settings)]
+    settings = response.rows.number_groups(chosen)
+    count = np.unique(settings).size
+    sizes = [rows.size for _, rows in response.rows.groups(factors) if np.unique(settings[rows]).size == count]
     return sum(sizes) / len(response.rows)
 
 

@@ -104,9 +104,12 @@ class AdviseOptions(DataOptions, ChosenColumns):
     @property
     def advising(self) -> Advising:
         """How settings are judged."""
+        from iosonde.explain.advise import Wish
+
         from .answer import Advising
 
-        return Advising(self.choose, self.given, self.better, self.current, self.depth, self.full, not self.unweighted)
+        wish = Wish(depth=self.depth, full=self.full, weigh=not self.unweighted, current=self.current)
+        return Advising(self.choose, self.given, self.better, wish)
 
 
 @command(

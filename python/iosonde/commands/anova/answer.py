@@ -8,25 +8,24 @@ from typing import Any
 from iosonde.answers.answer import Answer
 from iosonde.answers.besides import Besides, adjust_for_other_factors, list_varying_columns
 from iosonde.answers.caveats import list_caveats
-from iosonde.answers.trials import estimate_tested_effects
+from iosonde.answers.trials import estimate_main_effects
 from iosonde.commands.regress.answer import choose_response_and_terms, fit_separable_terms
+from iosonde.commands.regress.slopes import warn_unequal_spread
 from iosonde.core.errors import InputError
-from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.assumptions import fails, holds, judge, list_withdrawn_subjects
 from iosonde.stats.estimate.multiple import adjust_by_holm
 from iosonde.stats.regression import strata
-from iosonde.stats.regression.anova import Anova
-from iosonde.stats.regression.anova import compute_anova as allocated
+from iosonde.stats.regression.anova import Anova, compute_anova
 from iosonde.stats.regression.effect_types import (
     CheckedClaim,
     ResponseEffects,
     describe_blocks,
+    describe_joint_effect,
     describe_negligible_effects,
     list_effect_claims,
 )
@@ -34,10 +33,7 @@ from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.weighted import Block
 
 _ADDED_LAST = 2  # the type of sums of squares
-
-
-NOT_TESTED = ResponseEffects(())
-"""No main effect: the terms of the table decide alone."""
+NOT_TESTED = ResponseEffects(())  # no main effect: the terms of the table decide alone
 
 
 @dataclass(frozen=True)
@@ -86,7 +82,11 @@ class AnalysisOfVariance(Answer):
                     "effect",
                     table.response,
                     (term.name,),
-                    _classify_effect(p, table.level),
+                    VerdictState.NOT_TESTED
+                    if p is None
+                    else VerdictState.DIFFERENT
+                    if p < 1 - table.level
+                    else VerdictState.INCONCLUSIVE,
                     estimate=term.explained,
                     p=p,
                     family=family,
@@ -101,80 +101,52 @@ class AnalysisOfVariance(Answer):
         return (*list_effect_claims(table.response, effects), *others)
 
 
-def _classify_effect(adjusted: float | None, level: float) -> VerdictState:
-    if adjusted is None:
-        return VerdictState.NOT_TESTED
-    return VerdictState.DIFFERENT if adjusted < 1 - level else VerdictState.INCONCLUSIVE
-
-
-@dataclass(frozen=True)
-class SumsOfSquares:
-    """Options of an ANOVA. ``block``: a factor whose effect is removed but not tested. ``kind``: 1 sequential, 2, 3.
-    ``contrasts`` are differences of means, as ``fs: nfs - afs``. ``bring_ups``: columns that number the bring-ups
-    shared by trials, outermost first; by default those of a store. ``weighted``: each level of ``block`` is weighted by
-    its own noise."""
-
-    block: str | None = None
-    kind: int = 2
-    contrasts: Sequence[str] = ()
-    bring_ups: Sequence[str] = ()
-    weighted: bool = False
-
-    @property
-    def columns(self) -> list[str]:
-        """Return the columns besides the terms."""
-        return [*([self.block] if self.block else []), *self.bring_ups]
-
-
-def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None) -> AnalysisOfVariance:
+def anova(
+    source: Source,
+    query: ResponseQuery,
+    block: str | None = None,
+    kind: int = _ADDED_LAST,
+    contrasts: Sequence[str] = (),
+    bring_ups: Sequence[str] = (),
+    weighted: bool = False,
+) -> AnalysisOfVariance:
     """Analyse the variance of one response of DATA by the terms ``query.on``; by default by the factors of a store.
+    ``block``: a factor whose effect is removed but not tested. ``kind``: 1 sequential, 2, 3. ``contrasts`` are
+    differences of means, as ``fs: nfs - afs``. ``bring_ups``: columns that number the bring-ups shared by trials,
+    outermost first; by default those of a store. ``weighted``: each level of ``block`` is weighted by its own noise.
     Raises InputError, DataError."""
-    how = how or SumsOfSquares()
-    chosen, terms = choose_response_and_terms(source, query, how.columns)
-    if how.block and not query.on:
-        terms = [name for name in terms if name != chosen.rows.column(how.block).name]
-    _refuse_bring_up_factors(how, chosen.rows, terms)
-    rows = strata.rename_bring_ups(chosen.rows, how.bring_ups)
-    if how.weighted and not how.block:
+    blocks = [block] if block else []
+    extra_columns = [*blocks, *bring_ups]
+    chosen, terms = choose_response_and_terms(source, query, extra_columns)
+    if block and not query.on:
+        terms = [name for name in terms if name != chosen.rows.column(block).name]
+    _refuse_bring_up_factors(bring_ups, chosen.rows, [*list_term_columns(terms, chosen.rows), *blocks])
+    rows = strata.rename_bring_ups(chosen.rows, bring_ups)
+    if weighted and not block:
         raise InputError(
             "missing-option",
             "weights are those of the levels of a block",
             "name it with {spell.block}, as {spell.block:campaign}",
         )
-    block = Block(how.block, how.weighted) if how.block else None
-    fit = partial(allocated, rows, chosen.title, level=query.level, block=block, kind=how.kind, contrasts=how.contrasts)
+    removed = Block(block, weighted) if block else None
+    fit = partial(compute_anova, rows, chosen.title, level=query.level, block=removed, kind=kind, contrasts=contrasts)
     term_columns = list_term_columns(terms, rows) if query.on else chosen.names
     response, terms, table = fit_separable_terms(chosen, terms, fit)
-    effects, other_p_values = _estimate_main_effects(source, query, how, response, term_columns)
+    has_main_effects = kind == _ADDED_LAST and not extra_columns
+    effects, other_p_values = (
+        estimate_main_effects(source, query, response, term_columns) if has_main_effects else (NOT_TESTED, ())
+    )
     columns = list_term_columns(terms, response.rows)
     tested = [name for name in term_columns if name in effects.factors]
     if query.on:
-        also = [*(response.rows.column(name).name for name in how.columns), *tested]
+        also = [*(response.rows.column(name).name for name in extra_columns), *tested]
         more = adjust_for_other_factors(source, response, columns, query.level, also)
     else:
         dropped = [name for name in response.names if name not in (*columns, *tested)]
         more = list_varying_columns(source, response, dropped, columns, query.level)
     table = _use_tested_shares(table, effects)
-    warnings = (*list_caveats(response), *more.warnings, *table.warnings, *warn_unequal_spread(table, effects))
+    warnings = (*list_caveats(response), *more.warnings, *table.warnings, *warn_unequal_effects(table, effects))
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values, effects)
-
-
-def _estimate_main_effects(
-    source: Source, query: ResponseQuery, how: SumsOfSquares, response: Response, factors: Sequence[str]
-) -> tuple[ResponseEffects, tuple[float, ...]]:
-    """Return (the effects of the factors, corrected over those on all headline responses; the p values on the others).
-    There are none if the model has more than these factors."""
-    if how.columns or how.kind != _ADDED_LAST:
-        return NOT_TESTED, ()
-    family = estimate_tested_effects(
-        source,
-        replace(query, response=(response.title,), on=tuple(factors)),
-        [response.on(factors)],
-        lambda headline: (headline, list(factors), []),
-    )
-    own = family.pop(response.title)
-    tests = [test for effects in family.values() for test in effects.tests if not test.is_joint]
-    return NOT_TESTED if own.untested else own, tuple(test.p for test in tests if test.p is not None)
 
 
 def _use_tested_shares(table: Anova, effects: ResponseEffects) -> Anova:
@@ -189,27 +161,18 @@ def _use_tested_shares(table: Anova, effects: ResponseEffects) -> Anova:
     return replace(table, sources=tuple(sources))
 
 
-def warn_unequal_spread(table: Anova, effects: ResponseEffects) -> Iterator[str]:
+def warn_unequal_effects(table: Anova, effects: ResponseEffects) -> Iterator[str]:
     """Warn where the p of the table, which pools all spread, and the verdict disagree."""
-    alpha = 1 - table.level
-    for source in table.sources:
-        effect = effects.effect_of(source.name)
-        if effect is None or effect.is_block or effect.p is None or source.p is None:
-            continue
-        if (source.p < alpha) != (effect.p < alpha):
-            yield Message(
-                "unequal-spread",
-                "{factor}: with the spread of each setting, which decides, p = {p:.2g}; the table has one spread",
-                factor=source.name,
-                p=effect.p,
-            )
+    terms = ((term, effects.effect_of(term.name)) for term in table.sources)
+    p_values = ((term.name, term.p, effect.p) for term, effect in terms if effect is not None and not effect.is_block)
+    return warn_unequal_spread(p_values, table.level)
 
 
-def _refuse_bring_up_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> None:
+def _refuse_bring_up_factors(bring_ups: Sequence[str], rows: Table, factors: Sequence[str]) -> None:
     """Raise InputError if a column numbers bring-ups and is a factor."""
-    factors = {*list_term_columns(terms, rows), *([rows.column(how.block).name] if how.block else [])}
-    for name in how.bring_ups:
-        if rows.column(name).name in factors:
+    taken = {rows.column(name).name for name in factors}
+    for name in bring_ups:
+        if rows.column(name).name in taken:
             raise InputError(
                 "conflicting-roles",
                 "'{column}' numbers bring-ups and is a factor",
@@ -222,8 +185,7 @@ def _describe_explanatory_terms(answer: AnalysisOfVariance) -> str:
     """Name the terms that explain the variation. Do not claim effects that other messages put in doubt."""
     table, tested = answer.anova, answer.effects
     if joint := next((effect for effect in tested.significant if effect.is_joint), None):
-        depends = join_names(list(describe_blocks([joint])))
-        return f"The settings explain {joint.text} of the variation of {table.response}, but {depends}."
+        return f"{describe_joint_effect(table.response, joint)}."
     sources = [source for source in table.sources if not source.block]
     exact = sorted((s for s in sources if s.p is None and s.df_error), key=lambda s: -s.share)
     if exact and len(exact) == len(sources):
@@ -231,18 +193,21 @@ def _describe_explanatory_terms(answer: AnalysisOfVariance) -> str:
         return f"The variation of {table.response} belongs to {shares}: no degrees of freedom are left to test that."
     claims = [claim for claim, _ in answer.claims]
     lost = [s.name for s in sources if s.p is None and not s.df_error]
-    more = f" Inconclusive for {join_names(lost)}: too few bring-ups." if lost else ""
     open_ = {claim.subject for claim in claims if claim.state is VerdictState.INCONCLUSIVE}
     decided = [s for s in sources if ((tested.effect_of(s.name) or s).p or 1.0) < 1 - table.level]
-    if near := [s.name for s in decided if (s.name,) in open_]:
-        tests = max(claim.family for claim in claims)
-        more = f" Not significant after Holm's correction over {tests} tests: {join_names(near)}.{more}"
-    if exact:
-        more = f" No degrees of freedom are left to test {join_names([s.name for s in exact])}.{more}"
+    near = [s.name for s in decided if (s.name,) in open_]
+    tests = max((claim.family for claim in claims), default=0)
+    more = "".join(
+        [
+            f" No degrees of freedom are left to test {join_names([s.name for s in exact])}." if exact else "",
+            f" Not significant after Holm's correction over {tests} tests: {join_names(near)}." if near else "",
+            f" Inconclusive for {join_names(lost)}: too few bring-ups." if lost else "",
+        ]
+    )
     different = [claim for claim in claims if claim.state is VerdictState.DIFFERENT]
     if not different:
-        other = "other " if lost or exact else ""
-        return f"No {other}effect on {table.response} is significant at level {table.level:g}.{more}"
+        which = "No other effect" if lost or exact else "No effect"
+        return f"{which} on {table.response} is significant at level {table.level:g}.{more}"
     rest = f"{100 * table.ss_residual / table.ss_total:.0f} % is residual"
     if table.strata and (between := sum(stratum.error.ss for stratum in table.strata[:-1])):
         rest = f"{100 * between / table.ss_total:.0f} % is the error between bring-ups, {rest}"
@@ -258,11 +223,11 @@ def _list_significant_terms(answer: AnalysisOfVariance, different: Sequence[Unch
     twins = answer.besides.twins
     withdrawn = list_withdrawn_subjects(different, answer.besides.checks) - {name for pair in twins for name in pair}
     names = {column: f"{column} or {twin}" for twin, column in twins}
-    terms = [
+    terms = (
         ("+".join(claim.subject), claim.estimate.value if claim.estimate and claim.estimate.value else 0.0)
         for claim in different
         if not any(set(claim.subject) < set(block.subject) for block in different)
         and not set(claim.subject) & withdrawn
-    ]
-    terms.sort(key=lambda term: -term[1])
-    return [f"{names.get(name, name)} ({100 * share:.0f} %)" for name, share in terms]
+    )
+    ordered = sorted(terms, key=lambda term: -term[1])
+    return [f"{names.get(name, name)} ({100 * share:.0f} %)" for name, share in ordered]

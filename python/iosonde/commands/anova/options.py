@@ -65,13 +65,18 @@ def anova(options: AnovaOptions) -> Result[AnalysisOfVariance]:
     --------
     >>> iosonde.anova("runs.csv", "bandwidth", "fs*size", block="day")
     """
-    from .answer import SumsOfSquares
     from .answer import anova as answer
     from .text import lines
 
     source = options.open_last_experiment()
     announce_analysis("analysis of variance", len(source.table), len(source.table.columns))
-    sums = SumsOfSquares(
-        options.block, options.kind, options.contrasts or (), options.bring_ups or (), options.weighted
+    table = answer(
+        source,
+        options.query,
+        options.block,
+        options.kind,
+        options.contrasts or (),
+        options.bring_ups or (),
+        options.weighted,
     )
-    return Result(answer(source, options.query, sums), lines)
+    return Result(table, lines)

@@ -22,7 +22,6 @@ from iosonde.data.source import Source
 from iosonde.explain.waterfall import Waterfall
 from iosonde.model.bound import roofline, words
 from iosonde.model.bound.bound import Ceiling, compute_ceiling
-from iosonde.model.bound.roofline import CeilingLines
 from iosonde.model.bound.shares import ABOVE, CURE, MeasuredShare, estimate_share_of_bound
 from iosonde.stats.overview.roles import iterate_role_mismatches, list_clients_without_ranks
 
@@ -127,7 +126,7 @@ class Bounds(Answer):
         """Return the share of the bound that was delivered, what limits it, and impossible shares."""
         return describe_shares(self.shares, self.level)
 
-    def rooflines(self, against: str | None) -> list[CeilingLines]:
+    def rooflines(self, against: str | None) -> list[roofline.CeilingLines]:
         """Its panels against ``clients``, ``servers`` or ``request``; None: that on which the cells differ. Raises
         InputError."""
         axis = against or roofline.choose_axis(self.shares)
@@ -196,10 +195,13 @@ def compute_measured_shares(
     warnings: list[str] = []
     if source.knows_factors and "nodes" in source.table.columns and "clients" not in inputs.columns:
         if inputs.origins.get("clients") == BY_HAND:
-            template = (
-                "bounds are those of N = {n_clients:g} clients, as was given, whatever number of nodes a trial had"
+            warnings.append(
+                Message(
+                    "fixed-clients",
+                    "bounds are those of N = {n_clients:g} clients, as was given, whatever number of nodes a trial had",
+                    n_clients=inputs.system.clients,
+                )
             )
-            warnings.append(Message("fixed-clients", template, n_clients=inputs.system.clients))
         else:
             inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
     if inputs.nodes.nodes:
@@ -237,7 +239,7 @@ def compute_measured_shares(
 def _compute_share(
     response: Response, cell: BoundCell, scale: float, inputs: Inputs, level: float, how: How
 ) -> MeasuredShare:
-    values, metric = response.values[cell.rows], _get_metric_name(response)
+    values = response.values[cell.rows]
     is_time = (how.unit or response.unit) in TIMES
     _check_rates(response, cell, values, is_time)
     rates = how.data * scale / values if is_time and how.data else values * scale
@@ -248,7 +250,7 @@ def _compute_share(
     return MeasuredShare(
         cell.by,
         response.operation,
-        metric,
+        _get_metric_name(response),
         nominal,
         measured,
         share,
@@ -280,10 +282,12 @@ def _get_metric_name(response: Response) -> str:
 
 
 def _mark_as_within_run(estimate: Estimate) -> Estimate:
-    template = "within one run: {n_iterations} iterations of one execution do not show the variation between executions"
-    return replace(
-        estimate, n=1, warnings=(Message("within-run", template, n_iterations=estimate.n), *estimate.warnings)
+    within_run = Message(
+        "within-run",
+        "within one run: {n_iterations} iterations of one execution do not show the variation between executions",
+        n_iterations=estimate.n,
     )
+    return replace(estimate, n=1, warnings=(within_run, *estimate.warnings))
 
 
 def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.float64], is_time: bool) -> None:
@@ -310,10 +314,8 @@ def _determine_scale(response_unit: str, how: How) -> tuple[float | None, str]:
     if unit in TIMES and how.data:
         return TIMES[unit], ""
     readings = unit_to_bytes_per_s(unit)
-    if not readings:
-        return None, ""
     if len(readings) < 2 or how.unit:
-        return readings[0], ""
+        return next(iter(readings), None), ""
     return readings[0], Message(
         "ambiguous-unit",
         "{unit} is read as {bytes_per_s:g} bytes/s; with {other_bytes_per_s:g}, shares would be "

@@ -17,10 +17,8 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses
 from iosonde.data.source import Source
 from iosonde.data.subsamples import average_trials
-from iosonde.stats.checks import examine
-from iosonde.stats.checks.examine import Examination
-from iosonde.stats.estimate import noise as passports
-from iosonde.stats.estimate.noise import Passport
+from iosonde.stats.checks.examine import Examination, StoreContent, examine_store, examine_table
+from iosonde.stats.estimate.noise import Passport, compute_store_passport, compute_table_passport
 from iosonde.stats.overview import hardware
 
 # What the hardware carries: bytes/s, or a limit in the response's own unit.
@@ -73,8 +71,9 @@ class Noise(Answer):
         return [metric.flat() for metric in self.passport.metrics]
 
 
-def parse_carried_rate(text: str) -> CarriedRate:
-    """Parse a rate as ``117MB/s``, ``1Gbit/s``, or a plain number in the response's own unit. Raises InputError."""
+def parse_carried_rate(text: str) -> tuple[float | None, float | None]:
+    """Parse a rate as ``117MB/s``, ``1Gbit/s``, or a plain number in the response's own unit; return (bytes/s, the
+    number), one of which is None. Raises InputError."""
     match = re.match(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\S*)\s*$", text)
     readings = unit_to_bytes_per_s(match[2]) if match else ()
     if not match or (match[2] and not readings) or not float(match[1]) > 0:
@@ -84,44 +83,50 @@ def parse_carried_rate(text: str) -> CarriedRate:
             "write it like 117MB/s, 1Gbit/s, or as a plain number in the response's own unit",
             rate=text,
         )
-    rate = float(match[1])
-    return (rate * min(readings), None) if readings else (None, rate)
+    return (float(match[1]) * min(readings), None) if readings else (None, float(match[1]))
 
 
-def check(source: Source, query: ResponseQuery, by: Sequence[str] = (), carried: CarriedRate = (None, None)) -> Check:
-    """Examine DATA for suspicious findings. Raises InputError, DataError."""
+def check(
+    source: Source,
+    query: ResponseQuery,
+    by: Sequence[str] = (),
+    bytes_per_s: float | None = None,
+    limit: float | None = None,
+) -> Check:
+    """Examine DATA for suspicious findings. The hardware carries ``bytes_per_s``, or a ``limit`` in the response's own
+    unit. Raises InputError, DataError."""
     if source.knows_factors:
-        return _check_campaign(source, replace(query, on=tuple(by)), carried)
+        return _check_campaign(source, replace(query, on=tuple(by)), bytes_per_s, limit)
     table, column_roles = _prepare_table(source, query, by)
     trials = average_trials(table, column_roles.responses, column_roles.settings)
-    examination = examine.examine_table(
+    examination = examine_table(
         trials.rows,
         query.level,
         column_roles.responses,
         column_roles.settings,
         column_roles.ignored,
-        *carried,
+        bytes_per_s,
+        limit,
     )
     return Check(examination, (trials.note,) if trials.note else ())
 
 
-def _check_campaign(source: Source, query: ResponseQuery, carried: CarriedRate) -> Check:
+def _check_campaign(source: Source, query: ResponseQuery, bytes_per_s: float | None, limit: float | None) -> Check:
     """Examine the trials, the facts of their runs, and the files. Raises InputError, DataError."""
-    bytes_per_s, limit = carried
     if limit is not None:
         raise InputError(
             "missing-unit", "the bound {limit:g} has no unit", "write it like 117MB/s or 1Gbit/s", limit=limit
         )
     observed = [factor.name for factor in source.varying_factors.factors if factor.role is Role.OBSERVED]
     trials = build_measured_cells(source, query)
-    content = examine.StoreContent(
+    content = StoreContent(
         source.trial_runs,
         source.find_problems(),
         observed,
         hardware.select_complete_probes(source.probes),
         source.run_rows,
     )
-    return Check(examine.examine_store(trials, query.level, content, bytes_per_s), trials.warnings)
+    return Check(examine_store(trials, query.level, content, bytes_per_s), trials.warnings)
 
 
 def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> tuple[Table, Roles]:
@@ -141,9 +146,9 @@ def noise(source: Source, query: ResponseQuery, by: Sequence[str] = ()) -> Noise
     """Measure how often a comparison of this very data gives a false alarm. Raises DataError without repeats."""
     if source.knows_factors:
         return Noise(
-            passports.compute_store_passport(
+            compute_store_passport(
                 build_measured_cells(source, replace(query, on=tuple(by))), source.table, query.level
             )
         )
     table, column_roles = _prepare_table(source, query, by)
-    return Noise(passports.compute_table_passport(table, query.level, column_roles.responses, column_roles.settings))
+    return Noise(compute_table_passport(table, query.level, column_roles.responses, column_roles.settings))

@@ -91,8 +91,8 @@ def _find_suspicious(options: CheckOptions) -> Result[Check]:
     from .answer import parse_carried_rate
     from .text import lines
 
-    limit = (None, None) if options.bound is None else parse_carried_rate(options.bound)
-    return Result(answer(options.open_examined(), options.query, options.by or (), limit), lines)
+    capacity = (None, None) if options.bound is None else parse_carried_rate(options.bound)
+    return Result(answer(options.open_examined(), options.query, options.by or (), *capacity), lines)
 
 
 def _measure_noise(options: NoiseOptions) -> Result[Noise]:

@@ -15,17 +15,15 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.data.source import Source
-from iosonde.explain import readings
 from iosonde.explain.causes import s410_trials
 from iosonde.explain.causes.s413_drift import FastDrift, estimate_fast_class_drift
 from iosonde.explain.classes import DensityClasses, classify_by_density
 from iosonde.explain.cost import Cost, estimate_class_shares, estimate_slow_class_cost
 from iosonde.explain.places import profile_class_by_place, sum_place_counts
-from iosonde.explain.readings import Reading, Times, interpret_suspects, list_explanations
-from iosonde.explain.seen import in_memory
+from iosonde.explain.readings import Reading, Times, interpret_suspects, list_explanations, read_pass
 from iosonde.explain.seen.drawn import DrawnOperations
 from iosonde.explain.seen.group import OperationGroup, OperationTrials, TrialLook, TrialOperations
-from iosonde.explain.seen.in_memory import select_reasons
+from iosonde.explain.seen.in_memory import iter_histograms, iter_trial_looks, select_reasons
 from iosonde.stats.assumptions import AssumptionCheck, fails, holds, judge
 from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merge_histograms
@@ -205,20 +203,22 @@ def _diagnose_groups(
         for group, density in density_by_group.items()
     )
     ordered = sorted(done, key=lambda diagnosed: -(diagnosed.cost.cost_s.value or 0.0))
-    template = (
-        "{most} of {n_kinds} kinds of operations are shown, those that took most time: {spell.metric} chooses others"
+    truncated = Message(
+        "truncated",
+        "{most} of {n_kinds} kinds of operations are shown, those that took most time: {spell.metric} chooses others",
+        most=most,
+        n_kinds=len(longest),
     )
-    truncated = [Message("truncated", template, most=most, n_kinds=len(longest))] if len(longest) > most else []
-    return tuple(ordered), (*trials.notes, *truncated)
+    return tuple(ordered), (*trials.notes, *([truncated] if len(longest) > most else []))
 
 
 def diagnose_trial(group: OperationGroup, trial: TrialOperations, level: float) -> DiagnosedOperations | None:
     """Diagnose one trial alone; None if no operation took any time."""
-    counted = [histogram for _, histogram in in_memory.iter_histograms([(group, trial)])]
+    counted = [histogram for _, histogram in iter_histograms([(group, trial)])]
     if not counted:
         return None
     classes = classify_by_density(counted[0])
-    [(_, look)] = in_memory.iter_trial_looks([(group, trial)], {group: classes})
+    [(_, look)] = iter_trial_looks([(group, trial)], {group: classes})
     return _diagnose_group(group, classes, [look], counted, level)
 
 
@@ -289,7 +289,7 @@ def _iterate_classes(
 
 def _interpret_all_operations(looks: Sequence[TrialLook]) -> Reading | None:
     """Interpret all operations together, if every trial has the same interpretation."""
-    trial_readings = [readings.read_pass(look.all_operations) if look.all_operations else None for look in looks]
+    trial_readings = [read_pass(look.all_operations) if look.all_operations else None for look in looks]
     return (
         trial_readings[0]
         if len({trial_reading.mechanism if trial_reading else None for trial_reading in trial_readings}) == 1
@@ -298,8 +298,7 @@ def _interpret_all_operations(looks: Sequence[TrialLook]) -> Reading | None:
 
 
 def _build_claims(group: DiagnosedOperations) -> Iterator[UncheckedClaim]:
-    setting = f", {group.group.setting_words}" if group.group.setting_words else ""
-    response = f"{group.group.name}{setting}"
+    response = ", ".join(filter(None, (group.group.name, group.group.setting_words)))
     if group.reading:
         yield UncheckedClaim(
             "cause",
@@ -326,5 +325,10 @@ def _check_explanations(claim: UncheckedClaim) -> tuple[AssumptionCheck, ...]:
     """Return whether other causes explain a class as well."""
     if claim.state is not VerdictState.NOT_SEPARABLE:
         return holds("goes-together")
-    why = Message("several-causes", "{causes} explain it equally well", causes=claim.claim)
-    return (fails("goes-together", VerdictState.NOT_SEPARABLE, why),)
+    return (
+        fails(
+            "goes-together",
+            VerdictState.NOT_SEPARABLE,
+            Message("several-causes", "{causes} explain it equally well", causes=claim.claim),
+        ),
+    )

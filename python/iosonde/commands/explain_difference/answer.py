@@ -23,24 +23,15 @@ from iosonde.stats.definitions.difference import REST, STEP, STOPS, UNITS, Diffe
 
 from .sides import REQUIRED_SETTINGS, read_sides
 
+# When the clock stops: alone, and after other words.
 _ENDS = {
-    LAST_DONE: "all work until the last rank is done",
-    FIRST_DONE: "until the first rank is done",
-    SUM_OF_RANKS: "sum of the ranks' own rates",
-    SUM_UNTIL_FIRST: "sum of the ranks' rates until the first is done",
-    PARENT: "work done by the first, time until the last",
-    LONGEST_RANK: "all work over the longest rank's own time",
-    SLOWEST_RANK: "ranks times the slowest rank's rate",
-}
-# The same after other words.
-_SHORT = {
-    LAST_DONE: "until the last is done",
-    FIRST_DONE: "until the first is done",
-    SUM_OF_RANKS: "summed over ranks",
-    SUM_UNTIL_FIRST: "summed until the first is done",
-    PARENT: "time until the last is done",
-    LONGEST_RANK: "longest rank's time",
-    SLOWEST_RANK: "slowest rank's rate",
+    LAST_DONE: ("all work until the last rank is done", "until the last is done"),
+    FIRST_DONE: ("until the first rank is done", "until the first is done"),
+    SUM_OF_RANKS: ("sum of the ranks' own rates", "summed over ranks"),
+    SUM_UNTIL_FIRST: ("sum of the ranks' rates until the first is done", "summed until the first is done"),
+    PARENT: ("work done by the first, time until the last", "time until the last is done"),
+    LONGEST_RANK: ("all work over the longest rank's own time", "longest rank's time"),
+    SLOWEST_RANK: ("ranks times the slowest rank's rate", "slowest rank's rate"),
 }
 _SIZES = ("record size", "bytes of each")
 
@@ -80,10 +71,11 @@ class Difference:
     def what(self, part: DifferencePart) -> str:
         """Describe a part: what changes on the way from A to B."""
         a, b = self.split.a.clock, self.split.b.clock
+        end, short_end = _ENDS.get(part.clock.stops, ("", ""))
         alone = {
             (UNITS,): f"units: {get_printed_unit(self.split.a)} as {get_printed_unit(self.split.b)}",
             (REST,): "the rest (see below)",
-            (STOPS,): f"clock: {_ENDS.get(part.clock.stops)}",
+            (STOPS,): f"clock: {_ENDS.get(part.clock.stops, ('', ''))[0]}",
             (STEP,): "time in whole ms" if b.step_ns else "time not in whole ms",
         }
         if part.names in alone:
@@ -92,7 +84,7 @@ class Difference:
         come = [name for name in part.names if name in PARTS and name not in a.inside]
         moved = (("outside", gone), ("inside", come))
         words = " and ".join(f"{join_names(names)} {where}" for where, names in moved if names)
-        return f"{words}; {_SHORT[part.clock.stops]}" if STOPS in part.names else f"{words} the clock"
+        return f"{words}; {short_end}" if STOPS in part.names else f"{words} the clock"
 
     @property
     def rest(self) -> str:
@@ -100,13 +92,15 @@ class Difference:
         comparison = self.split
         if not any(part.names == (REST,) for part in comparison.parts):
             return ""
-        reasons = [_describe_remainder(name, comparison) for name in comparison.residual_attributes]
-        reasons += [
-            f"{name} ({_format_attribute(name, value_a)}; {_format_attribute(name, other)})"
-            for name, (value_a, other) in comparison.differ.items()
+        is_same_run = comparison.a.work is not None and comparison.a.work == comparison.b.work
+        reasons = [
+            *(_describe_remainder(name, comparison) for name in comparison.residual_attributes),
+            *(
+                f"{name} ({_format_attribute(name, value_a)}; {_format_attribute(name, other)})"
+                for name, (value_a, other) in comparison.differ.items()
+            ),
+            *([] if is_same_run else ["that they are two executions"]),
         ]
-        if comparison.a.work is None or comparison.a.work != comparison.b.work:
-            reasons.append("that they are two executions")
         return f"The rest holds what cannot be separated here (A; B): {', '.join(reasons)}."
 
     @property
@@ -242,7 +236,7 @@ def get_printed_unit(side: Side) -> str:
 
 def describe_clock(side: Side) -> str:
     """Describe a definition: ``until the last rank is done; open, fsync and close inside``."""
-    ends = "it is unknown when the clock stops" if STOPS in side.unknown else _ENDS[side.clock.stops]
+    ends = "it is unknown when the clock stops" if STOPS in side.unknown else _ENDS[side.clock.stops][0]
     inside = [part for part in PARTS if part in side.clock.inside]
     outside = [part for part in PARTS if part not in side.clock.inside and part not in side.unknown]
     phrases = [f"{join_names(names)} {where}" for where, names in (("inside", inside), ("not", outside)) if names]
@@ -256,7 +250,7 @@ def _format_factor(value: float) -> str:
 def _describe_remainder(name: str, comparison: Split) -> str:
     a, b = comparison.rest
     if name == STOPS:
-        return f"when the clock stops ({_ENDS[a.stops]}; {_ENDS[b.stops]})"
+        return f"when the clock stops ({_ENDS[a.stops][0]}; {_ENDS[b.stops][0]})"
     return "the rounding of the time" if name == STEP else f"{name} (inside {'A' if name in a.inside else 'B'}'s only)"
 
 

@@ -19,15 +19,13 @@ from iosonde.data.source import Source
 from iosonde.data.varying import list_other_varying
 from iosonde.model.families import complete_options
 from iosonde.model.families.linear import expand_terms
-from iosonde.model.families.nodes import TreeRule
-from iosonde.model.families.nodes import iter_leaf_rules as rules_of
+from iosonde.model.families.nodes import TreeRule, iter_leaf_rules
 from iosonde.model.fit.choose import Choice
-from iosonde.model.fit.document import to_text
 from iosonde.model.fit.features import Examples
 from iosonde.model.fit.fitted import compute_negative_share, train_model
 from iosonde.model.fit.folds import group_inseparable_rows
 from iosonde.model.fit.unseen import UnseenAgainst, UnseenClasses, find_unseen_classes, select_unseen_by_factor
-from iosonde.model.fit.validate import Judged
+from iosonde.model.fit.validate import Candidate, Judged
 from iosonde.stats.assumptions import judge
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.regress import Regression, regress
@@ -90,7 +88,7 @@ class Fitted(Answer):
     def records(self) -> list[dict[str, Any]]:
         """Return one row per candidate model."""
         return [
-            _flatten_model(tried_model.to_json(), taken=place == self.choice.chosen)
+            tried_model.flat() | {"taken": place == self.choice.chosen}
             for place, tried_model in enumerate(self.choice.tried)
         ]
 
@@ -112,16 +110,12 @@ class Fitted(Answer):
     def rules(self) -> list[TreeRule] | None:
         """Return the model as rules; None if it is not a tree."""
         form = self.choice.model.form
-        return list(rules_of(form["nodes"], form["factors"])) if "nodes" in form else None
+        return list(iter_leaf_rules(form["nodes"], form["factors"])) if "nodes" in form else None
 
     @property
     def unseen(self) -> UnseenRows:
         """Return the rows that the chosen model was judged by."""
         return UnseenRows(self.examples, self.choice.tried[self.choice.chosen])
-
-    def model_text(self) -> str:
-        """Return the model as the text of its file."""
-        return to_text(self.choice.model)
 
 
 def fit(
@@ -150,44 +144,27 @@ def fit(
     choice = choose_best_model(examples, together, how, query.level, progress)
     warnings = (*more.warnings, *choice.model.warnings, *notes)
     choice = replace(choice, model=replace(choice.model, constraints=active_constraints, warnings=warnings))
-    below = _find_negative_predictions(
-        examples, choice, build_constraint_check(active_constraints, examples.features) if active_constraints else None
-    )
-    linear = _regress_linear(training.response.rows, examples, choice, query.level)
-    return Fitted(examples, choice, linear, below, how.together, query.level, more)
+    candidates = (model.candidate for model in choice.tried if not model.refused)
+    linear = next((candidate for candidate in candidates if candidate.family == "linear"), None)
+    broken = build_constraint_check(active_constraints, examples.features) if active_constraints else None
+    below = _find_negative_predictions(examples, choice, linear, broken)
+    regression = None if linear is None else _regress_linear(response.rows, examples, linear, query.level)
+    return Fitted(examples, choice, regression, below, how.together, query.level, more)
 
 
-def _regress_linear(table: Table, examples: Examples, choice: Choice, level: float) -> Regression | None:
-    tried = next(
-        (
-            tried_model
-            for tried_model in choice.tried
-            if tried_model.candidate.family == "linear" and not tried_model.refused
-        ),
-        None,
-    )
-    if tried is None:
-        return None
-    terms = expand_terms(str(tried.candidate.options.get("terms", ""))) or [f.name for f in examples.features]
+def _regress_linear(table: Table, examples: Examples, linear: Candidate, level: float) -> Regression | None:
+    terms = expand_terms(str(linear.options.get("terms", ""))) or [feature.name for feature in examples.features]
     try:
         return regress(table, examples.response, terms, level)
     except IosondeError:
         return None  # no row has some combination of levels: the model omits it, the regression refuses it
 
 
-def _find_negative_predictions(examples: Examples, choice: Choice, broken: Broken | None) -> dict[str, float]:
+def _find_negative_predictions(
+    examples: Examples, choice: Choice, linear: Candidate | None, broken: Broken | None
+) -> dict[str, float]:
     valid = None if broken is None else lambda setting: broken(setting) is None
-    shares = {choice.model.family: compute_negative_share(choice.model, valid)}
-    for tried_model in choice.tried:
-        if tried_model.candidate.family == "linear" and not tried_model.refused and "linear" not in shares:
-            shares["linear"] = compute_negative_share(
-                train_model(
-                    examples, "linear", complete_options("linear", tried_model.candidate.options), choice.model.seed
-                ),
-                valid,
-            )
-    return {name: share for name, share in shares.items() if share > 0}
-
-
-def _flatten_model(judged: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {**{key: value for key, value in judged.items() if key not in ("folds", "options")}, **more}
+    models = [choice.model]
+    if linear is not None and choice.model.family != "linear":
+        models.append(train_model(examples, "linear", complete_options("linear", linear.options), choice.model.seed))
+    return {model.family: share for model in models if (share := compute_negative_share(model, valid)) > 0}

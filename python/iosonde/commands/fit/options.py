@@ -64,7 +64,9 @@ def fit(options: FitOptions) -> Result[Fitted]:
 
 
 def _write_model_and_figure(fitted: Fitted, output: str | None, write_figure: Callable[[], None] | None) -> None:
+    from iosonde.model.fit.document import to_text
+
     if output is not None:
-        write_file(output, lambda: fitted.model_text().encode())
+        write_file(output, lambda: to_text(fitted.choice.model).encode())
     if write_figure is not None:
         write_figure()

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,12 +33,19 @@ from iosonde.stats.assumptions import (
     doubtful,
     fails,
     holds,
+    judge,
     judge_all,
     list_withdrawn_subjects,
     not_applicable,
 )
 from iosonde.stats.assumptions.required import REQUIRED
 from iosonde.stats.estimate.compare import MARGIN
+from iosonde.stats.regression.effect_types import (
+    FactorEffect,
+    ResponseEffects,
+    describe_joint_effect,
+    list_effect_claims,
+)
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.model_plots import build_plot_data
 from iosonde.stats.regression.regress import Regression
@@ -45,12 +53,20 @@ from iosonde.stats.regression.regress import regress as regressed
 from iosonde.stats.regression.sums import regress_sums
 from iosonde.stats.regression.without import Without, select_rows
 
-from .slopes import CorrectedSlope, collect_other_p_values, correct_slopes, warn_unequal_spread
+from .slopes import (
+    CorrectedSlope,
+    collect_other_p_values,
+    correct_slopes,
+    estimate_slopes,
+    find_joint_effect,
+    warn_unequal_spread,
+)
 
 # Findings that put every slope in doubt.
 _DOUBTS = {"S301": "lack-of-fit", "S304": "dependent", "S311": "bring-ups"}
 _SUMS_HINT = 'write {{"n": 44, "sum_x": 157, …}}'
 _ALIASED = "aliased-terms"
+_MOST_PAIRS = 3  # interactions that are named
 FitT = TypeVar("FitT")
 
 
@@ -59,13 +75,14 @@ class LeastSquares(Answer):
     """``regression``: explained share, coefficients, predictions, caveats. ``without``: the same without the named
     rows. ``unit``: of the response, '' if it has none or was transformed. ``besides``: columns that vary and are in no
     term. ``other_p_values``: of the same terms' slopes for the other headline responses, with which these are
-    corrected."""
+    corrected. ``joint``: the significant difference of all settings where no predictor has an effect of its own."""
 
     regression: Regression
     without: Without | None = None
     unit: str = ""
     besides: Besides = Besides()
     other_p_values: tuple[float, ...] = ()
+    joint: FactorEffect | None = None
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde regress --json``."""
@@ -98,8 +115,12 @@ class LeastSquares(Answer):
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Return one verdict per term but the intercept: whether its interval excludes 0, corrected for all tests."""
-        return judge_all(self._claims, (*_check_regression(self.regression), *self.besides.checks))
+        """Return one verdict per term but the intercept: whether its interval excludes 0, corrected for all tests; and
+        one on the interaction of the terms, if there is one that the model lacks."""
+        slopes = judge_all(self._claims, (*_check_regression(self.regression), *self.besides.checks))
+        joint = ResponseEffects((), () if self.joint is None else (self.joint,))
+        claims = list_effect_claims(self.regression.response, joint)
+        return (*slopes, *(judge(claim, (*checks, *self.besides.checks)) for claim, checks in claims))
 
     @property
     def _claims(self) -> tuple[UncheckedClaim, ...]:
@@ -123,38 +144,21 @@ class LeastSquares(Answer):
         return build_plot_data(self.regression.model, self.regression.response)
 
 
-@dataclass(frozen=True)
-class AtPoints:
-    """Prediction points: the mean of ``m`` new observations at each of the points ``at``. ``robust``: standard errors
-    that allow unequal variance (HC3)."""
-
-    at: Sequence[Mapping[str, str]] = ()
-    m: int = 1
-    robust: bool = False
-
-    def __post_init__(self) -> None:
-        """Raise InputError for a mean of no observation."""
-        if self.m < 1:
-            raise InputError(
-                "out-of-range",
-                "{spell.new:{n_observations}} is below 1",
-                "predict the mean of at least 1 observation",
-                n_observations=self.m,
-            )
-
-
 def regress(
-    source: Source, query: ResponseQuery, predicted: AtPoints | None = None, without: Sequence[str] = ()
+    source: Source,
+    query: ResponseQuery,
+    at: Sequence[Mapping[str, str]] = (),
+    m: int = 1,
+    robust: bool = False,
+    without: Sequence[str] = (),
 ) -> LeastSquares:
-    """Regress one response of DATA on the terms ``query.on``; by default on a store's factors. ``without``: rows
-    excluded from a second fit, see :func:`rows_named`. Raises InputError, DataError."""
-    predicted = predicted or AtPoints()
+    """Regress one response of DATA on the terms ``query.on``; by default on a store's factors. Predict the mean of
+    ``m`` new observations at each of the points ``at``. ``robust``: standard errors that allow unequal variance (HC3).
+    ``without``: rows excluded from a second fit, see :func:`select_rows`. Raises InputError, DataError."""
     chosen, terms = choose_response_and_terms(source, query, lines=True)
 
     def fit_rows(rows: Table, terms: Sequence[str]) -> Regression:
-        return regressed(
-            rows, chosen.title, terms, query.level, at=predicted.at, m=predicted.m, robust=predicted.robust
-        )
+        return regressed(rows, chosen.title, terms, query.level, at=at, m=m, robust=robust)
 
     response, terms, regression = fit_separable_terms(chosen, terms, partial(fit_rows, chosen.rows))
     reduced_fit = _fit_without_rows(response.rows, regression, without, terms, fit_rows) if without else None
@@ -163,14 +167,18 @@ def regress(
     dropped = tuple(name for name in response.names if name not in columns)
     rest = list_other_varying(source, response, columns) if is_stated else dropped
     more = adjust_for_columns(source, response, terms, rest, query.level, regression.model)
-    unequal = warn_unequal_spread(regression)
-    return LeastSquares(
+    slopes = zip(regression.fit.coefficients()[1:], estimate_slopes(regression.fit), strict=True)
+    unequal = warn_unequal_spread(((slope.name, plain.p, slope.p) for plain, slope in slopes), query.level)
+    answer = LeastSquares(
         replace(regression, warnings=(*list_caveats(response), *more.warnings, *unequal, *regression.warnings)),
         reduced_fit,
         "" if response.transform else response.unit,
         more,
-        collect_other_p_values(source, query, response, terms, predicted.robust),
+        collect_other_p_values(source, query, response, terms, robust),
     )
+    if regression.fit.f is None or any(slope.is_significant for slope in answer.slopes):
+        return answer
+    return replace(answer, joint=find_joint_effect(source, query, response, terms))
 
 
 def _fit_without_rows(
@@ -188,12 +196,15 @@ def _fit_without_rows(
 
 
 def regress_from_sums(
-    sums: Mapping[str, Any], level: float, predicted: AtPoints | None = None, source: str = "the sums"
+    sums: Mapping[str, Any],
+    level: float,
+    at: Sequence[Mapping[str, str]] = (),
+    m: int = 1,
+    source: str = "the sums",
 ) -> LeastSquares:
     """Regress from the sums that a publication prints. Raises InputError naming the key."""
-    predicted = predicted or AtPoints()
-    sums_regression = regress_sums(sums, level, at=predicted.at, m=predicted.m, source=source)
-    return LeastSquares(sums_regression, besides=Besides(rows=not_applicable(*REQUIRED["slope"])))
+    regression = regress_sums(sums, level, at=at, m=m, source=source)
+    return LeastSquares(regression, besides=Besides(rows=not_applicable(*REQUIRED["slope"])))
 
 
 def read_sums(path: str) -> dict[str, Any]:
@@ -269,8 +280,15 @@ def _leave_out_terms(
     response: Response, terms: Sequence[str], confounded: Mapping[str, str]
 ) -> tuple[Response, list[str]]:
     """Return the response with a warning about each term that is left out, and the other terms."""
-    template = "{factor} is left out: it follows from {other}, and nothing here tells them apart"
-    warnings = [Message("confounded", template, factor=name, other=other) for name, other in confounded.items()]
+    warnings = [
+        Message(
+            "confounded",
+            "{factor} is left out: it follows from {other}, and nothing here tells them apart",
+            factor=name,
+            other=other,
+        )
+        for name, other in confounded.items()
+    ]
     response = replace(response, warnings=(*response.warnings, *warnings))
     return response, [name for name in terms if name not in confounded]
 
@@ -322,6 +340,10 @@ def _describe_regression(answer: LeastSquares, number: Callable[[float], str]) -
     more = f" Not significant after Holm's correction over {tests} tests: {join_names(chance)}." if chance else ""
     if f.k == 1 and "[" not in f.names[1] and not withdrawn:
         return f"{_describe_single_slope(regression, answer.slopes[0], number)}{more}"
+    if answer.joint is not None and answer.verdicts[-1].state is VerdictState.DIFFERENT:
+        pairs = [":".join(pair) for pair in combinations(regression.terms, 2)]
+        missing = f"add {join_names(pairs)}" if len(pairs) <= _MOST_PAIRS else f"add interactions, as {pairs[0]}"
+        return f"{describe_joint_effect(regression.response, answer.joint)}: {missing}.{more}"
     significant = [tested.slope.name for tested in claimable if tested.is_significant]
     none_text = "" if withdrawn else "; no single effect is significant"
     effects_text = f"; significant effects: {', '.join(significant)}" if significant else none_text

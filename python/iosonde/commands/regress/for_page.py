@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iosonde.answers.besides import adjust_rows_for_columns, list_level_terms
-from iosonde.commands.anova.answer import NOT_TESTED, AnalysisOfVariance, warn_unequal_spread
+from iosonde.commands.anova.answer import NOT_TESTED, AnalysisOfVariance, warn_unequal_effects
 from iosonde.commands.report.terms import LEAST_DF, select_default_terms, select_metric
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
@@ -158,7 +158,7 @@ def _analyse_variation(
         return (), describe_missing_part("No allocation by levels", error)
     more = adjust_rows_for_columns(table, response, list_level_terms(table, list(factors)), names, level)
     tested = tests.effects if set(tests.effects.factors) == set(factors) else NOT_TESTED
-    warnings = [*table_of.warnings, *warn_unequal_spread(table_of, tested)]
+    warnings = [*table_of.warnings, *warn_unequal_effects(table_of, tested)]
     answer = AnalysisOfVariance(table_of, besides=more, other_p_values=tests.other_p_values, effects=tested)
     return _list_variation_rows(table_of), " ".join([answer.sentence, *map(warning_to_sentence, warnings)])
 

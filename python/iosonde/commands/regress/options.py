@@ -16,7 +16,7 @@ from iosonde.core.options import Choice, Data, Flag, NameList, Names, Value
 from iosonde.data.options import DataOptions
 
 if TYPE_CHECKING:
-    from .answer import AtPoints, LeastSquares
+    from .answer import LeastSquares
 
 PLOTS = ("fit", "residuals", "order", "qq")
 
@@ -85,28 +85,33 @@ def regress(options: RegressOptions) -> Result[LeastSquares]:
 
 
 def _regress(options: RegressOptions) -> LeastSquares:
-    from .answer import AtPoints
     from .answer import regress as answer
 
     if options.new > 1 and not options.at:
         raise InputError("option-requires-option", "{spell.new} is for {spell.at}", "say where: {spell.at:nodes=8}")
-    predicted = AtPoints(options.at or (), options.new, options.robust)
+    if options.new < 1:
+        raise InputError(
+            "out-of-range",
+            "{spell.new:{n_observations}} is below 1",
+            "predict the mean of at least 1 observation",
+            n_observations=options.new,
+        )
     if isinstance(options.data, Mapping):
-        return _regress_sums(options, options.data, predicted)
+        return _regress_sums(options, options.data)
     if options.sums is not None:
         if options.data is not None:
             raise InputError("conflicting-options", "DATA and {spell.sums} are both given", "leave one out")
-        return _regress_sums(options, options.sums, predicted)
+        return _regress_sums(options, options.sums)
     if options.data is None:
         raise InputError(
             "missing-data", "neither DATA nor {spell.sums} is given", "name a store, a table or a tool's output"
         )
     source = options.open_last_experiment()
     announce_analysis("least squares", len(source.table), len(source.table.columns))
-    return answer(source, options.query, predicted, options.without or ())
+    return answer(source, options.query, options.at or (), options.new, options.robust, options.without or ())
 
 
-def _regress_sums(options: RegressOptions, sums: Any, predicted: AtPoints) -> LeastSquares:
+def _regress_sums(options: RegressOptions, sums: Any) -> LeastSquares:
     from .answer import read_sums, regress_from_sums
 
     if options.without:
@@ -116,5 +121,5 @@ def _regress_sums(options: RegressOptions, sums: Any, predicted: AtPoints) -> Le
             "give DATA instead of {spell.sums}",
         )
     if isinstance(sums, Mapping):
-        return regress_from_sums(sums, options.level, predicted)
-    return regress_from_sums(read_sums(str(sums)), options.level, predicted, str(sums))
+        return regress_from_sums(sums, options.level, options.at or (), options.new)
+    return regress_from_sums(read_sums(str(sums)), options.level, options.at or (), options.new, str(sums))

@@ -1,11 +1,11 @@
 """The tests of slopes: by Welch where a predictor has two values alone, and corrected over the headline responses."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from iosonde.answers.trials import list_other_headlines
+from iosonde.answers.trials import estimate_main_effects, list_other_headlines
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
 from iosonde.core.transforms import TRANSFORMS
@@ -15,7 +15,9 @@ from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.estimate.compare import EQUAL, MARGIN, NEGLIGIBLE, Comparison, build_group, compare_groups
 from iosonde.stats.estimate.multiple import adjust_by_holm
+from iosonde.stats.regression.effect_types import FactorEffect
 from iosonde.stats.regression.formula import list_term_columns
+from iosonde.stats.regression.held import MOST_LEVELS
 from iosonde.stats.regression.ols import Coefficient, Fit
 from iosonde.stats.regression.regress import Regression, fit_table
 
@@ -109,15 +111,26 @@ def _list_p_values(response: Response, terms: Sequence[str], level: float, robus
     yield from (slope.p for slope in estimate_slopes(fit) if fit.f is not None and slope.p is not None)
 
 
-def warn_unequal_spread(regression: Regression) -> Iterator[str]:
-    """Warn where the table, which has one spread, and the interval of the slope disagree."""
-    pooled = regression.fit.coefficients()[1:]
-    for plain, slope in zip(pooled, estimate_slopes(regression.fit), strict=True):
-        alpha = 1 - regression.fit.level
-        if plain.p is not None and slope.p is not None and (plain.p < alpha) != (slope.p < alpha):
+def find_joint_effect(
+    source: Source, query: ResponseQuery, response: Response, terms: Sequence[str]
+) -> FactorEffect | None:
+    """Return the difference of all settings, if it is significant while no predictor has an effect of its own. None if
+    a term is an interaction, or a predictor has too many levels to be taken as a factor."""
+    columns = list_term_columns(terms, response.rows)
+    n_levels = [len(response.rows.columns[name].codes()[1]) for name in columns]
+    if len(columns) != len(terms) or any(":" in term for term in terms) or max(n_levels) > MOST_LEVELS:
+        return None
+    effects, _ = estimate_main_effects(source, query, response, columns)
+    return next((effect for effect in effects.significant if effect.is_joint), None)
+
+
+def warn_unequal_spread(p_values: Iterable[tuple[str, float | None, float | None]], level: float) -> Iterator[str]:
+    """Warn where two p of a factor disagree: that of the table, which has one spread, and that which decides."""
+    for name, pooled, p in p_values:
+        if p is not None and pooled is not None and (pooled < 1 - level) != (p < 1 - level):
             yield Message(
                 "unequal-spread",
                 "{factor}: with the spread of each setting, which decides, p = {p:.2g}; the table has one spread",
-                factor=slope.name,
-                p=slope.p,
+                factor=name,
+                p=p,
             )

@@ -21,9 +21,9 @@ from iosonde.commands.path_study import analyse_path_study, is_path_study_reques
 from iosonde.commands.plot.layout import PlotRoles
 from iosonde.commands.plot.settings import build_settings_plot
 from iosonde.commands.rank.answer import rank
-from iosonde.commands.regress.answer import AtPoints, regress
+from iosonde.commands.regress.answer import regress
 from iosonde.commands.summary.answer import Summary, summary
-from iosonde.commands.time_model.answer import SingleOperation, time_model
+from iosonde.commands.time_model.answer import time_model
 from iosonde.commands.validate.answer import validate
 from iosonde.core import questions, yaml_text
 from iosonde.core.declared_names import collect_declared_names
@@ -34,6 +34,7 @@ from iosonde.core.questions import DeclaredQuestion
 from iosonde.core.types import Experiment
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
+from iosonde.explain.advise import Wish
 
 from .content import AnsweredQuestion
 
@@ -180,7 +181,7 @@ def _answer_comparison(source: Source, query: ResponseQuery, question: DeclaredQ
 
 def _answer_regression(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
     points = [parse_pairs(str(point), "at", "write at: [replicas=9]") for point in question.words.get("at", ())]
-    return regress(source, _select_terms(query, question), AtPoints(points))
+    return regress(source, _select_terms(query, question), points)
 
 
 def _answer_advice(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
@@ -188,7 +189,7 @@ def _answer_advice(source: Source, query: ResponseQuery, question: DeclaredQuest
     how = Advising(
         question.names("choose"),
         question.names("given") or None,
-        current=None if current is None else parse_pairs(str(current), "current"),
+        wish=Wish(current=None if current is None else parse_pairs(str(current), "current")),
     )
     return advise(source, query, how)
 
@@ -201,7 +202,7 @@ def _answer_plot(source: Source, query: ResponseQuery, question: DeclaredQuestio
 def _answer_time_model(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
     if is_path_study_request(source, (), ()):
         return analyse_path_study(source, query.level)
-    return time_model(source, query, SingleOperation(), question.names("by"))
+    return time_model(source, query, by=question.names("by"))
 
 
 def _answer_bound(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:

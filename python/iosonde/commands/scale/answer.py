@@ -1,7 +1,7 @@
 """Growth of a rate with the number of nodes, its limit, and the gain of more nodes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -71,8 +71,11 @@ class ScaledSeries:
             state, direction, claim = VerdictState.DIFFERENT, Direction.DOWN, "change of regime"
         if state is VerdictState.EQUAL:
             claim = TITLES[LINEAR]
-        few = ("few-trials",) if any(size.rate.n < 2 for size in scaling.sizes) else ()
-        misfit = ("lack-of-fit",) if scaling.regimes[-1].lacks_fit else ()
+        doubts = [
+            *self.doubts,
+            *(["few-trials"] if any(size.rate.n < 2 for size in scaling.sizes) else []),
+            *(["lack-of-fit"] if scaling.regimes[-1].lacks_fit else []),
+        ]
         claim_of_limit = UncheckedClaim(
             "limit",
             self.series.response,
@@ -82,7 +85,7 @@ class ScaledSeries:
             claim,
             limit.efficiency,
         )
-        return judge(claim_of_limit, (*map(doubtful, (*self.doubts, *few, *misfit)), *holds(*REQUIRED["limit"])))
+        return judge(claim_of_limit, (*map(doubtful, doubts), *holds(*REQUIRED["limit"])))
 
     @property
     def sentences(self) -> list[str]:
@@ -93,27 +96,28 @@ class ScaledSeries:
 
     def to_json(self) -> dict[str, Any]:
         """The stable form."""
-        demand_fields: dict[str, Any] = {}
-        if isinstance(self.demands, Demands):
-            demand_fields = {"demands": self.demands.to_json(), "why_no_demands": ""}
-        elif self.demands is not None:
-            demand_fields = {"demands": None, "why_no_demands": self.demands}
+        demands, reason = (self.demands.to_json(), "") if isinstance(self.demands, Demands) else (None, self.demands)
+        demand_fields = {} if reason is None else {"demands": demands, "why_no_demands": reason}
         return {**self.series.to_json(), **self.scaling.to_json(), "sentences": self.sentences, **demand_fields}
 
     def curves(self) -> list[LawCurve]:
         """Return the possible laws of each regime; those of the last regime extend to the farthest prediction."""
         scaling = self.scaling
         far = max([size.size for size in scaling.sizes] + [prediction.size for prediction in scaling.predictions])
-        curves = []
-        for regime in scaling.regimes:
-            sizes = np.geomspace(regime.low, far if regime is scaling.regimes[-1] else regime.high, _CURVE_POINTS)
-            for law in regime.possible:
-                if law.fit is not None:
-                    rates = np.exp(law.fit.log_rates(sizes)).tolist()
-                    curves.append(
-                        LawCurve(TITLES[law.law.name], sizes.tolist(), rates, regime.high, SCENARIO * regime.high)
-                    )
-        return curves
+        ends = [*(regime.high for regime in scaling.regimes[:-1]), far]
+        return [
+            LawCurve(
+                TITLES[law.law.name],
+                sizes.tolist(),
+                np.exp(law.fit.log_rates(sizes)).tolist(),
+                regime.high,
+                SCENARIO * regime.high,
+            )
+            for regime, end in zip(scaling.regimes, ends, strict=True)
+            for sizes in [np.geomspace(regime.low, end, _CURVE_POINTS)]
+            for law in regime.possible
+            if law.fit is not None
+        ]
 
 
 @dataclass(frozen=True)
@@ -157,54 +161,56 @@ class ScalingLaws(Answer):
 
 
 @dataclass(frozen=True)
-class Growth:
-    """Options of scaling. ``on``: the column of sizes; '' for the first usual one that varies. ``by``: each combination
-    is a series of its own; of a store by default its other factors. ``is_duration``: the response is the time of a
-    fixed amount of work. ``at``: predict there. ``bootstrap``: number of samples instead of profile likelihood (0:
-    none)."""
+class LawOptions:
+    """How laws are fitted: with predictions ``at`` further sizes, and intervals from ``bootstrap`` samples drawn with
+    ``seed`` (0: from profile likelihood)."""
 
-    on: str = ""
-    by: tuple[str, ...] = ()
-    is_duration: bool = False
     at: Sequence[float] = ()
     bootstrap: int = 0
     seed: int = 1
-    as_stations: str | None = None
 
 
-def scale(source: Source, query: ResponseQuery, how: Growth | None = None) -> ScalingLaws:
-    """Fit laws of scaling to every series of DATA; of a store to every rate. Raises InputError, DataError."""
-    how, note = how or Growth(), ""
-    if not how.on:
-        on, note = _choose_size_column(source, query)
-        how = replace(how, on=on)
-    candidates = _collect_series(source, query, how)
-    candidates.warn([note] if note else [])
-    best = tuple(select_best_settings(candidates.series, query.level))
-    selected, exclusions = _select_series_with_two_sizes(candidates.series, how.on)
-    items = tuple(_scale_series(series, query, how, candidates.doubts[series.response]) for series in selected)
-    return ScalingLaws(items, how.on, query.level, (*candidates.warnings, *exclusions), how.as_stations, best)
+def scale(
+    source: Source,
+    query: ResponseQuery,
+    on: str = "",
+    by: tuple[str, ...] = (),
+    is_duration: bool = False,
+    laws: LawOptions | None = None,
+    as_stations: str | None = None,
+) -> ScalingLaws:
+    """Fit laws of scaling to every series of DATA; of a store to every rate. ``on``: the column of sizes; '' for the
+    first usual one that varies. ``by``: each combination is a series of its own; of a store by default its other
+    factors. ``is_duration``: the response is the time of a fixed amount of work. ``as_stations``: the size of the
+    operation whose demands are requested. Raises InputError, DataError."""
+    laws = laws or LawOptions()
+    on, notes = (on, []) if on else _choose_size_column(source, query)
+    series, warnings, doubts = _collect_series(source, query, on, by, is_duration)
+    selected, exclusions = _select_series_with_two_sizes(series, on)
+    items = []
+    for each in selected:
+        work = None if as_stations is None else compute_work_per_operation(each, as_stations)
+        scaling = analyse_scaling(each.trials, query.level, list(laws.at), laws.bootstrap, laws.seed)
+        demands = None if work is None else compute_service_demands(scaling.regimes[-1], work)
+        items.append(ScaledSeries(each, scaling, demands, doubts[each.response]))
+    warnings = [*dict.fromkeys([*warnings, *notes]), *exclusions]
+    best = tuple(select_best_settings(series, query.level))
+    return ScalingLaws(tuple(items), on, query.level, tuple(warnings), as_stations, best)
 
 
-def _scale_series(series: Series, query: ResponseQuery, how: Growth, doubts: tuple[str, ...]) -> ScaledSeries:
-    work = None if how.as_stations is None else compute_work_per_operation(series, how.as_stations)
-    scaling = analyse_scaling(series.trials, query.level, list(how.at), how.bootstrap, how.seed)
-    demands = None if work is None else compute_service_demands(scaling.regimes[-1], work)
-    return ScaledSeries(series, scaling, demands, doubts)
-
-
-def _choose_size_column(source: Source, query: ResponseQuery) -> tuple[str, str]:
+def _choose_size_column(source: Source, query: ResponseQuery) -> tuple[str, list[str]]:
     """Return the first usual column of sizes that varies and counts something, else the only factor that does, with a
     note. Raises InputError for none or several."""
     columns = source.trial_rows.columns
     usual = [name for name in _SIZES if name in columns] or _SIZES[:1] * source.knows_factors
     if usual:
-        return next((name for name in usual if name in columns and _is_varying_count(columns[name])), usual[0]), ""
+        return next((name for name in usual if name in columns and _is_varying_count(columns[name])), usual[0]), []
     response = build_responses(source, replace(query, on=()))[0]
     names = [name for name in response.names if _is_varying_count(response.rows.column(name))]
     if len(names) == 1:
-        template = "data: {column} counts what grows ({spell.on} names another)"
-        return names[0], Message("assumed-size", template, column=names[0])
+        return names[0], [
+            Message("assumed-size", "data: {column} counts what grows ({spell.on} names another)", column=names[0])
+        ]
     raise InputError(
         "missing-option",
         "{spell.on} is missing: the column that counts nodes, clients, ranks or threads",
@@ -218,33 +224,20 @@ def _is_varying_count(column: Column) -> bool:
     return len(levels) > 1 and all(isinstance(level, int) and level > 0 for level in levels)
 
 
-@dataclass
-class _SeriesCollection:
-    """The series of DATA, with warnings; ``doubts`` maps the response of a series to codes."""
-
-    series: list[Series] = field(default_factory=list)
-    warnings: tuple[str, ...] = ()
-    doubts: dict[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def warn(self, warnings: Sequence[str]) -> None:
-        """Add new warnings."""
-        self.warnings = tuple(dict.fromkeys((*self.warnings, *warnings)))
-
-
-def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _SeriesCollection:
-    every = build_responses(source, replace(query, on=() if source.knows_factors else (how.on, *how.by)))
+def _collect_series(
+    source: Source, query: ResponseQuery, on: str, by: tuple[str, ...], is_duration: bool
+) -> tuple[list[Series], list[str], dict[str, tuple[str, ...]]]:
+    """Return the series of DATA, warnings, and the codes of doubts by the response of a series."""
+    every = build_responses(source, replace(query, on=() if source.knows_factors else (on, *by)))
     # An operation, or DATA as a whole, has metrics of other kinds, too.
-    chosen = (
-        every if len(every) == 1 else [candidate for candidate in every if is_rate(candidate.unit) or how.is_duration]
-    )
+    chosen = every if len(every) == 1 else [candidate for candidate in every if is_rate(candidate.unit) or is_duration]
     if not chosen:
         raise DataError("no-rate", "no rate is left", "the conditions leave no metric that is work per time")
-    settings = (*how.by, *source.apart((how.on, *how.by))[1 + len(how.by) :]) if how.by else ()
+    settings = (*by, *source.apart((on, *by))[1 + len(by) :]) if by else ()
     if source.knows_factors and not settings:
-        settings = tuple(name for name in source.varying_factors.names if name not in (how.on, "ranks"))
-    apart, why = set[str](), tuple[str, ...]()
-    if how.on in ("nodes", "ranks"):
-        apart, why = find_without_efficiency(source.runs, source.experiments)
+        settings = tuple(name for name in source.varying_factors.names if name not in (on, "ranks"))
+    counts_ranks = on in ("nodes", "ranks")
+    apart, why = find_without_efficiency(source.runs, source.experiments) if counts_ranks else (set[str](), ())
     comparable = [candidate for candidate in chosen if candidate.operation not in apart]
     if not comparable:
         raise DataError(
@@ -253,7 +246,11 @@ def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Serie
             "choose another operation, or measure where the caches are verified to be cold",
             reasons="; ".join(why),
         )
-    collection = _SeriesCollection(warnings=(*why,) if len(comparable) < len(chosen) else ())
+    series, warnings, doubts = (
+        list[Series](),
+        [*why] if len(comparable) < len(chosen) else [],
+        dict[str, tuple[str, ...]](),
+    )
     for response in comparable:
         if warn_logarithms(response):
             raise InputError(
@@ -263,23 +260,22 @@ def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Serie
                 title=response.title,
                 column=response.measured,
             )
-        part, more = build_series(response.rows, response.title, how.on, settings, how.is_duration)
-        collection.series += part
+        part, more = build_series(response.rows, response.title, on, settings, is_duration)
+        series += part
         # Ranks grow with nodes anyway.
-        confounded = tuple(pair for pair in response.confounded if how.on in pair and "ranks" not in pair)
+        confounded = tuple(pair for pair in response.confounded if on in pair and "ranks" not in pair)
         twins = list_caveats(replace(response, confounded=confounded))
-        strata, factors = warn_single_trials(response, [how.on]), (how.on, *settings)
+        strata, factors = warn_single_trials(response, [on]), (on, *settings)
         besides = build_besides(response.rows, list_other_varying(source, response, factors), factors)
-        collection.warn([*twins, *strata, *besides.varying_warnings("by"), *more])
-        doubt_flags = {
+        warnings += [*twins, *strata, *besides.varying_warnings("by"), *more]
+        flags = {
             "within-run": response.within_run,
-            "bring-ups": bool(strata),
-            "varies-besides": bool(besides.names),
-            "goes-together": bool(confounded),
+            "bring-ups": strata,
+            "varies-besides": besides.names,
+            "goes-together": confounded,
         }
-        codes = tuple(code for code, holds in doubt_flags.items() if holds)
-        collection.doubts |= {item.response: codes for item in part}
-    return collection
+        doubts |= {item.response: tuple(code for code, is_doubt in flags.items() if is_doubt) for item in part}
+    return series, list(dict.fromkeys(warnings)), doubts
 
 
 def _select_series_with_two_sizes(candidates: Sequence[Series], on: str) -> tuple[list[Series], list[str]]:

@@ -91,23 +91,22 @@ def scale(options: ScaleOptions) -> Result[ScalingLaws] | Result[Network]:
 
 
 def _fit_laws(options: ScaleOptions) -> Result[ScalingLaws]:
-    from .answer import Growth
+    from .answer import LawOptions
     from .answer import scale as answer
     from .figure import figure
     from .text import lines
 
     source = select_last_experiment(options.open_data(), options.grouping_columns if options.by else ())
     announce_analysis("scaling", len(source.table), len(source.table.columns))
-    growth = Growth(
+    scaling = answer(
+        source,
+        options.query,
         (options.on or ("",))[0],
         options.by,
         options.of_time,
-        options.sizes,
-        options.bootstrap or 0,
-        options.seed,
+        LawOptions(options.sizes, options.bootstrap or 0, options.seed),
         options.as_stations,
     )
-    scaling = answer(source, options.query, growth)
     return Result(scaling, lines, figure, build_figure_writer(options.plot, lambda: figure(scaling)))
 
 

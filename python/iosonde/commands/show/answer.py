@@ -50,8 +50,8 @@ class ChosenRuns:
     def describe_roles(self) -> dict[bytes, str]:
         """Return the metadata of a table of these results. Raises InputError, DataError."""
         source = open_campaign(self.store, self.conditions, self.experiment)
-        varying, declared = source.varying_factors, collect_declared(source.runs, source.experiments)
-        roles = assign_roles(source.table, varying, declared).by_column
+        varying = source.varying_factors
+        roles = assign_roles(source.table, varying, collect_declared(source.runs, source.experiments)).by_column
         units = {factor.name: factor.unit for factor in (*varying.factors, *varying.twins)}
         columns = {name: {"role": str(role), "unit": units.get(name, "")} for name, role in roles.items()}
         return {PROFILE_KEY: json.dumps({"columns": columns})}
@@ -169,8 +169,7 @@ def export(chosen: ChosenRuns, form: str, file: BinaryIO, operations: bool = Fal
         write_batches(iter_operations(store, runs), form, file)
         return
     results = store.results(experiment=chosen.experiment, where=chosen.conditions, include_incomplete=incomplete)
-    is_described = form == "parquet"
-    rows = results.replace_schema_metadata(chosen.describe_roles()) if is_described else results
+    rows = results.replace_schema_metadata(chosen.describe_roles()) if form == "parquet" else results
     write_batches(iter([rows]), form, file)
 
 

@@ -69,8 +69,12 @@ class StoreMerge(Answer):
     def content(self) -> dict[str, Any]:
         """As ``iosonde store merge --json``."""
         done = self.merged
-        counts = {"runs": done.runs, "runs_there": done.runs_there, "experiments": done.experiments}
-        return {**counts, "problems": [problem.to_json() for problem in done.problems]}
+        return {
+            "runs": done.runs,
+            "runs_there": done.runs_there,
+            "experiments": done.experiments,
+            "problems": [problem.to_json() for problem in done.problems],
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """Return the single row."""
@@ -86,9 +90,14 @@ class StoreCopy(Answer):
     def content(self) -> dict[str, Any]:
         """As ``iosonde store redact --json``."""
         done = self.redacted
-        problems = [problem.to_json() for problem in done.problems]
-        remains = {"unsure": done.remains.unsure, "paths": done.remains.paths, "names": done.remains.names}
-        return {"runs": done.runs, "replaced": done.replaced, **remains, "problems": problems}
+        return {
+            "runs": done.runs,
+            "replaced": done.replaced,
+            "unsure": done.remains.unsure,
+            "paths": done.remains.paths,
+            "names": done.remains.names,
+            "problems": [problem.to_json() for problem in done.problems],
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per kind of name that was replaced."""
@@ -181,9 +190,13 @@ def build_check_error(store: str, store_check: StoreCheck) -> IncompleteError | 
 def report_omissions(problems: Iterable[Finding]) -> None:
     """Say what was damaged and left out."""
     for problem in problems:
-        sentence, finding = problem.sentence, problem.code
         get_front_end().remark(
-            Message("damage-left-out", "left out: {sentence} [{finding}]", sentence=sentence, finding=finding)
+            Message(
+                "damage-left-out",
+                "left out: {sentence} [{finding}]",
+                sentence=problem.sentence,
+                finding=problem.code,
+            )
         )
 
 
@@ -192,10 +205,9 @@ def write_history(names: Sequence[str], form: str, file: BinaryIO, incomplete: b
     ``form``: csv, json or parquet. Raises InputError, DataError if a name is not a store."""
     history = History([(name, Store.open(name)) for name in names], incomplete)
     export(history.tables(), form, file)
-    messages: list[str] = [
-        Message("excluded", "left out: {problem}", problem=problem) for problem in dict.fromkeys(history.problems)
+    runs = format_count(history.n_incomplete_omitted, "incomplete run")
+    omitted = Message("incomplete-excluded", "left out: {runs}; {spell.incomplete} includes them", runs=runs)
+    return [
+        *(Message("excluded", "left out: {problem}", problem=problem) for problem in dict.fromkeys(history.problems)),
+        *([omitted] if history.n_incomplete_omitted else []),
     ]
-    if count := history.n_incomplete_omitted:
-        template = "left out: {runs}; {spell.incomplete} includes them"
-        messages.append(Message("incomplete-excluded", template, runs=format_count(count, "incomplete run")))
-    return messages

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from iosonde.answers.answer import Answer
-from iosonde.commands.watch.answer import Watching, watch
+from iosonde.commands.watch.answer import watch
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun
 from iosonde.data.query import ResponseQuery
@@ -126,14 +126,13 @@ def _build_experiment(
 
 def _find_change_neighbours(name: str) -> frozenset[str]:
     """Return the experiments next to a change, on either side as many as the minimum segment."""
-    settings = Watching()
     try:
-        watch_answer = watch(open_data(name), ResponseQuery(), settings)
+        watch_answer = watch(open_data(name), ResponseQuery())
     except DataError:  # nothing measured
         return frozenset()
     neighbours = set[str]()
     for change in watch_answer.changes:
         places: Mapping[str, int] = {run.id: place for place, run in enumerate(change.series.runs)}
-        first, width = places[change.first_after.id], settings.search.least
+        first, width = places[change.first_after.id], watch_answer.search.least
         neighbours |= {run.experiment for run in change.series.runs[max(0, first - width) : first + width]}
     return frozenset(neighbours)

@@ -7,9 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
@@ -45,7 +42,6 @@ CODECS = ("lz4", "zstd:3")  # cheap ones, so that reading takes longer than pack
 MOST_DRAWS = 1_000_000
 _DRAWS_IN_TIME = 100_000  # per sample, if only time ends the reading
 WalkAll = Callable[[SurveyedTree, WalkOptions, Callable[[int], object] | None], Walked]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,20 @@ from iosonde.data.responses import Response, choose_response
 from iosonde.data.source import Source
 from iosonde.engine import _native
 from iosonde.explain.waterfall import DATA_KINDS
-from iosonde.model import time_model as times
-from iosonde.model.time_model import Classified, ConditionLine, Diagnosis, Mixture, TimeCondition, TimePart
+from iosonde.model.time_model import (
+    LIMITS,
+    PARTS,
+    Classified,
+    ConditionLine,
+    Diagnosis,
+    Mixture,
+    TimeCondition,
+    classify_by_condition,
+    compute_least_time,
+    find_nearest_condition,
+    fit_line,
+    fit_mixture,
+)
 from iosonde.stats.estimate.distributions import binomial_interval
 from iosonde.stats.estimate.summarise import estimate_mean
 
@@ -72,11 +84,11 @@ class TimeModel(Answer):
         """As ``iosonde time-model --json``."""
         return {
             "level": self.level,
-            "parts": times.PARTS,
+            "parts": PARTS,
             "times": [
                 {
                     "size": size,
-                    "best_s": times.compute_least_time(self.conditions, size),
+                    "best_s": compute_least_time(self.conditions, size),
                     "conditions": [
                         {
                             "condition": condition.name,
@@ -90,7 +102,7 @@ class TimeModel(Answer):
             ],
             "lines": [line.to_json() for line in self.lines],
             "diagnosis": [diagnosis.to_json() for diagnosis in self.diagnoses],
-            "limits": list(times.LIMITS),
+            "limits": list(LIMITS),
             "mixtures": [vars(mixture) if mixture else None for mixture in self.mixtures],
             "groups": [group.to_json() for group in self.groups],
             "warnings": list(self.warnings),
@@ -112,30 +124,22 @@ class TimeModel(Answer):
         ]
 
 
-@dataclass(frozen=True)
-class SingleOperation:
-    """Known facts: its parts, whether the device has to prepare (``state``), the possible conditions (``only``; empty:
-    all), its ``sizes`` (bytes), and observed times at a single size (s)."""
-
-    parts: Sequence[TimePart] = ()
-    state: str = times.PREPARED
-    only: Sequence[str] = ()
-    sizes: Sequence[int] = ()
-    observed_s: Sequence[float] = ()
-
-
 def time_model(
-    source: Source | None, query: ResponseQuery, operation: SingleOperation, by: Sequence[str] = ()
+    source: Source | None,
+    query: ResponseQuery,
+    conditions: Sequence[TimeCondition] = (),
+    sizes: Sequence[int] = (),
+    observed_s: Sequence[float] = (),
+    by: Sequence[str] = (),
 ) -> TimeModel:
-    """Model the parts of the time, which are fitted to DATA if not given. ``query.on`` is the column of sizes; ``by``
-    separates the groups of DATA. Raises InputError, DataError."""
-    parts, sizes, observed = operation.parts, tuple(operation.sizes), tuple(operation.observed_s)
-    conditions = times.build_conditions(parts, operation.state, tuple(operation.only)) if parts else []
+    """Model the time of an operation under its ``conditions``, which are fitted to DATA if none is given.
+    ``observed_s``: times at the only one of ``sizes``. ``query.on`` is the column of sizes; ``by`` separates the groups
+    of DATA. Raises InputError, DataError."""
     lines: list[ConditionLine] = []
     groups: list[ConditionShares] = []
     notes: list[str] = []
     if source is None:
-        if not parts:
+        if not conditions:
             raise InputError(
                 "missing-option",
                 "no part of the time is known",
@@ -143,12 +147,12 @@ def time_model(
             )
         if not sizes:
             raise InputError("missing-option", "{spell.size} is missing", "write it like 256KiB")
-    elif parts and source.knows_factors and not query.response:
+    elif conditions and source.knows_factors and not query.response:
         by = source.apart(by)
         groups, notes = _classify_operations(source, conditions, query.level, by)
-    elif parts:
+    elif conditions:
         groups = [
-            _estimate_row_shares(name, times.classify_by_condition(conditions, sizes_, seconds), query.level)
+            _estimate_row_shares(name, classify_by_condition(conditions, sizes_, seconds), query.level)
             for name, sizes_, seconds in _group_sizes_and_times(source, query, by)
             if sizes_.size
         ]
@@ -158,15 +162,17 @@ def time_model(
             for name, sizes_, seconds in _group_sizes_and_times(source, query, by)
         ]
         conditions = [line.condition() for line in lines]
-    if observed and len(sizes) != 1:
+    if observed_s and len(sizes) != 1:
         raise InputError(
             "missing-option",
             "{spell.observed} needs one {spell.size}",
             "write it like {spell.size:256KiB} {spell.observed:30us,2.5ms}",
         )
-    diagnoses = tuple(times.find_nearest_condition(conditions, sizes[0], time) for time in observed)
-    mixed = tuple(times.fit_mixture(conditions, sizes[0], time) for time in observed)
-    return TimeModel(tuple(conditions), sizes, diagnoses, mixed, tuple(lines), tuple(groups), tuple(notes), query.level)
+    diagnoses = tuple(find_nearest_condition(conditions, sizes[0], time) for time in observed_s)
+    mixed = tuple(fit_mixture(conditions, sizes[0], time) for time in observed_s)
+    return TimeModel(
+        tuple(conditions), tuple(sizes), diagnoses, mixed, tuple(lines), tuple(groups), tuple(notes), query.level
+    )
 
 
 def _classify_operations(
@@ -192,7 +198,7 @@ def _classify_operations(
             if own.size and (chosen is None or phase.operation in chosen):
                 name = ", ".join([phase.operation, *setting])
                 sizes, seconds = own["size"].astype(float), own["duration_ns"].astype(float) / 1e9
-                trials.append((name, times.classify_by_condition(conditions, sizes, seconds)))
+                trials.append((name, classify_by_condition(conditions, sizes, seconds)))
                 notes += [] if phase.recorded_all else [Message("sampled-operations", template, setting=name)]
     if not trials:
         n_incomplete = sum(not run.counts for run in source.runs)
@@ -203,15 +209,15 @@ def _classify_operations(
             + ("; {spell.incomplete} includes its {incomplete_runs}" if n_incomplete else ""),
             incomplete_runs=format_count(n_incomplete, "incomplete run"),
         )
-    taken = describe_included_incomplete([run for run in source.runs if run.n_operations])
+    notes.append(describe_included_incomplete([run for run in source.runs if run.n_operations]))
     groups = [_estimate_group_shares(name, several, level) for name, several in group_by_key(trials).items()]
-    return groups, list(dict.fromkeys([*notes, *([taken] if taken else [])]))
+    return groups, list(dict.fromkeys(filter(None, notes)))
 
 
 def _fit_line(name: str, sizes: Array, seconds: Array, level: float) -> ConditionLine:
     """Fit the line of a group. Raises InputError, naming the group, if that is impossible."""
     try:
-        return times.fit_line(name, sizes, seconds, level)
+        return fit_line(name, sizes, seconds, level)
     except InputError as error:
         raise error.prefixed(name) from error
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from iosonde.commands.path_study import PathStudy
     from iosonde.model.time_model import TimePart
 
-    from .answer import SingleOperation, TimeModel
+    from .answer import TimeModel
 
 Texts = QuantityTexts[NameList]
 
@@ -63,14 +63,7 @@ class TimeModelOptions(DataOptions):
     mixture: Flag[bool] = Flag("Also say of which two conditions an observed time may be a mixture.")
     plot: FigureFile[str | None] = FigureFile("FILE", "Of a path study: time against size, with the lines.")
 
-    @property
-    def operation(self) -> SingleOperation:
-        """What is known of the operation. Raises InputError."""
-        from .answer import SingleOperation
-
-        return SingleOperation(self._read_parts(), self.state, self.only, self.size, self.observed)
-
-    def _read_parts(self) -> list[TimePart]:
+    def read_parts(self) -> list[TimePart]:
         """Return the parts of the file or dict, then those of options. Raises InputError."""
         from .parts import OPTIONS, parts_from_document, parts_from_file, parts_from_options
 
@@ -101,12 +94,13 @@ def time_model(options: TimeModelOptions) -> Result[TimeModel] | Result[PathStud
     """
     from iosonde.commands.files import build_figure_writer
     from iosonde.commands.path_study import analyse_path_study, is_path_study_request
+    from iosonde.model.time_model import build_conditions
 
     from .answer import time_model as answer
 
-    operation = options.operation
+    parts = options.read_parts()
     source = None if options.data is None else options.open_last_experiment()
-    if source is not None and is_path_study_request(source, options.response, operation.parts):
+    if source is not None and is_path_study_request(source, options.response, parts):
         study = analyse_path_study(source, options.level)
         writer = build_figure_writer(options.plot, study.figure)
         return Result(study, lambda study: study.lines(), lambda study: study.figure(), writer)
@@ -116,7 +110,8 @@ def time_model(options: TimeModelOptions) -> Result[TimeModel] | Result[PathStud
             "{spell.plot} draws a study of paths, and this is none",
             "measure one: iosonde run path-study --target DIR",
         )
-    model = answer(source, options.query, operation, options.by)
+    conditions = build_conditions(parts, options.state, options.only) if parts else ()
+    model = answer(source, options.query, conditions, options.size, options.observed, options.by)
     for warning in model.warnings:
         get_front_end().warn(warning)
     return Result(model, _format_lines_with_mixtures if options.mixture else _format_lines)

@@ -11,11 +11,28 @@ from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.metrics import TIMES
 from iosonde.core.types import Estimate
-from iosonde.explain import upgrade as changes
-from iosonde.explain import upgrade_tables as tables
 from iosonde.explain.cluster_file import ClusterFile
-from iosonde.explain.upgrade import Cluster, ClusterTotals, Predict, UpgradeOption
-from iosonde.explain.upgrade_tables import ConfigurationStep, ListedCpu, Score
+from iosonde.explain.upgrade import (
+    Cluster,
+    ClusterTotals,
+    Predict,
+    UpgradeOption,
+    compute_ceiling_after_changes,
+    compute_power_and_space,
+    evaluate_options,
+    order_purchases,
+)
+from iosonde.explain.upgrade_tables import (
+    ConfigurationStep,
+    ListedCpu,
+    Score,
+    estimate_mean_times,
+    find_best_step_from,
+    list_configuration_steps,
+    list_cpus_within_limits,
+    list_steps_by_change,
+    rank_systems_by_marks,
+)
 from iosonde.explain.upgrade_today import Today, compute_bound_today
 from iosonde.model.bound.bound import Ceiling, UnlimitedSystemError
 from iosonde.model.fit.features import encode_setting
@@ -42,9 +59,7 @@ class Upgrade(Answer):
         """Return the bound today; None without a cluster, or if too little is known for a bound."""
         try:
             return (
-                None
-                if self.cluster_file.cluster is None
-                else changes.compute_ceiling_after_changes(self.cluster_file.cluster)
+                None if self.cluster_file.cluster is None else compute_ceiling_after_changes(self.cluster_file.cluster)
             )
         except UnlimitedSystemError:
             return None
@@ -52,7 +67,7 @@ class Upgrade(Answer):
     @cached_property
     def totals(self) -> ClusterTotals | None:
         """Return the needs of the cluster today; None without a cluster."""
-        return None if self.cluster_file.cluster is None else changes.compute_power_and_space(self.cluster_file.cluster)
+        return None if self.cluster_file.cluster is None else compute_power_and_space(self.cluster_file.cluster)
 
     @cached_property
     def today(self) -> Today | None:
@@ -63,7 +78,6 @@ class Upgrade(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde upgrade --json``."""
-        allowed = [cpu for cpu in self.cpus if not cpu.refused]
         return {
             "name": self.cluster_file.name,
             "level": self.level,
@@ -82,8 +96,15 @@ class Upgrade(Answer):
                 }
                 for cpu in self.cpus
             ],
-            "cpu": allowed[0].name if allowed else None,
-            "measured": [self._measured_time_to_json(name, time) for name, time in self.times.items()],
+            "cpu": next((cpu.name for cpu in self.cpus if not cpu.refused), None),
+            "measured": [
+                {
+                    "name": name,
+                    **time.flat("seconds"),
+                    "best_change": step.changed[0] if (step := find_best_step_from(self.steps, name)) else None,
+                }
+                for name, time in self.times.items()
+            ],
             "steps": [
                 {"from": step.before, "to": step.after, "changed": list(step.changed), **step.speedup.flat("speedup")}
                 for step in self.steps
@@ -108,32 +129,30 @@ class Upgrade(Answer):
         ceiling = {"s": None} if self.ceiling is None else self.ceiling.to_json()
         return {**ceiling, **vars(self.totals), **self.cluster_file.compute_derived_quantities()}
 
-    def _measured_time_to_json(self, name: str, time: Estimate) -> dict[str, Any]:
-        best = tables.find_best_step_from(self.steps, name)
-        return {"name": name, **time.flat("seconds"), "best_change": best.changed[0] if best else None}
-
 
 def upgrade(cluster_file: ClusterFile, order: str = "gain", model: str | None = None, level: float = 0.95) -> Upgrade:
     """Rank the changes by ``gain``, ``money`` or ``watt``, with the predictions of a ``model`` file next to the bound.
     Raises InputError, DataError."""
+    steps = list_configuration_steps(cluster_file.measured, level)
     options: list[UpgradeOption] = []
     path: list[tuple[str, float, float]] = []
     if cluster_file.cluster is not None and cluster_file.candidates:
         predict, in_bytes = (
             (None, False) if model is None else _create_predictor(model, cluster_file, cluster_file.cluster, level)
         )
-        options = changes.evaluate_options(
+        options = evaluate_options(
             cluster_file.cluster, cluster_file.candidates, cluster_file.limits, level, predict, order, in_bytes
         )
-        steps = tables.list_configuration_steps(cluster_file.measured, level)
-        like = cluster_file.cluster.measured
         options = [
             replace(
-                option, steps=tables.list_steps_by_change(cluster_file.measured, steps, like, option.candidate.measured)
+                option,
+                steps=list_steps_by_change(
+                    cluster_file.measured, steps, cluster_file.cluster.measured, option.candidate.measured
+                ),
             )
             for option in options
         ]
-        path = changes.order_purchases(cluster_file.cluster, options, cluster_file.limits)
+        path = order_purchases(cluster_file.cluster, options, cluster_file.limits)
     elif model is not None:
         raise InputError(
             "missing-candidates",
@@ -144,12 +163,10 @@ def upgrade(cluster_file: ClusterFile, order: str = "gain", model: str | None = 
         cluster_file,
         tuple(options),
         tuple(path),
-        tuple(
-            tables.list_cpus_within_limits(cluster_file.cpus, cluster_file.min_cpu_points, cluster_file.max_cpu_watts)
-        ),
-        tuple(tables.list_configuration_steps(cluster_file.measured, level)),
-        tables.estimate_mean_times(cluster_file.measured, level),
-        tuple(tables.rank_systems_by_marks(cluster_file.systems, cluster_file.weights)),
+        tuple(list_cpus_within_limits(cluster_file.cpus, cluster_file.min_cpu_points, cluster_file.max_cpu_watts)),
+        tuple(steps),
+        estimate_mean_times(cluster_file.measured, level),
+        tuple(rank_systems_by_marks(cluster_file.systems, cluster_file.weights)),
         level,
     )
 
@@ -194,13 +211,13 @@ def _create_predictor(path: str, cluster_file: ClusterFile, cluster: Cluster, le
 
 def _convert_to_rate(predicted: Estimate, unit: str) -> Estimate:
     """Convert to bytes/s if the unit allows it; invert a time, so that a gain is faster."""
-    value, low, high = predicted.value, predicted.low, predicted.high
+    ends = predicted.value, predicted.low, predicted.high
     if unit in TIMES:
-        values = [None if x is None or x <= 0 else 1 / x for x in (value, high, low)]
+        value, high, low = (None if end is None or end <= 0 else 1 / end for end in ends)
     else:
         scale = (unit_to_bytes_per_s(unit) or (1.0,))[0]
-        values = [None if x is None else x * scale for x in (value, low, high)]
-    return replace(predicted, value=values[0], low=values[1], high=values[2])
+        value, low, high = (None if end is None else end * scale for end in ends)
+    return replace(predicted, value=value, low=low, high=high)
 
 
 def _describe_option(option: UpgradeOption) -> dict[str, Any]:

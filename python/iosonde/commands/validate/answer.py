@@ -16,23 +16,20 @@ from iosonde.core.words import format_number
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.model.fit import choose, folds
-from iosonde.model.fit import validate as validation
 from iosonde.model.fit.errors_of import RepeatNoise, estimate_repeat_noise
 from iosonde.model.fit.features import Examples
-from iosonde.model.fit.folds import Fold, Groups
-from iosonde.model.fit.validate import CurvePoint, Judged
+from iosonde.model.fit.validate import (
+    CurvePoint,
+    Judged,
+    compute_learning_curve,
+    find_rows_where_always_better,
+    group_rows_for_folds,
+    interpolate_curve_crossing,
+    use_custom_classes_of_candidates,
+    validate_candidate,
+)
 
 _GAIN = 0.05  # fall of the error between the last two points of a curve: more measurements pay
-
-
-@dataclass(frozen=True)
-class Folding:
-    """Way to fold: learn from one fold and judge by the others (``inverse``); one split that learns from a ``share`` of
-    the rows; or a fold per level of the factor ``leave_out``. Without any: the usual folds."""
-
-    inverse: bool = False
-    share: float | None = None
-    leave_out: str | None = None
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ class Validation(Answer):
 
     examples: Examples
     judged: tuple[Judged, ...]
-    groups: Groups
+    groups: folds.Groups
     noise: RepeatNoise | None
     curve: tuple[CurvePoint, ...]
     how: str
@@ -71,15 +68,12 @@ class Validation(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per model."""
-        excluded_keys = ("folds", "options")
-        return [
-            {key: value for key, value in model.to_json().items() if key not in excluded_keys} for model in self.judged
-        ]
+        return [model.flat() for model in self.judged]
 
     @property
     def best(self) -> Judged | None:
         """Return the model with the smallest error; None if none could be fitted."""
-        fitted = [model for model in self.judged if model.mae.value is not None]
+        fitted = (model for model in self.judged if model.mae.value is not None)
         return min(fitted, key=lambda model: model.mae.value or 0.0, default=None)
 
     @property
@@ -99,8 +93,8 @@ class Validation(Answer):
         best = self.best
         if best is None:
             return "No model could be fitted."
-        fitted = [model for model in self.judged if model.mae.value is not None]
-        mean = next((model for model in fitted if model.candidate.family == "mean"), None)
+        means = (model for model in self.judged if model.candidate.family == "mean" and model.mae.value is not None)
+        mean = next(means, None)
         divisor, unit = choose_human_scale(abs((mean or best).mae.value or 1.0), self.examples.unit)
         text = f"{best.candidate.short} errs least: by {_format_error(best, divisor, unit)} on average"
         if mean is None or mean is best:
@@ -116,60 +110,69 @@ def validate(
     source: Source,
     query: ResponseQuery,
     how: Learning | None = None,
-    folding: Folding | None = None,
+    inverse: bool = False,
+    share: float | None = None,
+    leave_out: str | None = None,
     curve: bool = False,
 ) -> Validation:
-    """Judge every model on the same folds, with a learning ``curve`` if requested. Raises InputError, DataError."""
-    how, folding = how or Learning(), folding or Folding()
-    if sum((folding.inverse, folding.share is not None, folding.leave_out is not None)) > 1:
+    """Judge every model on the same folds, with a learning ``curve`` if requested. The usual folds, or: learn from one
+    fold and judge by the others (``inverse``); one split that learns from a ``share`` of the rows; a fold per level of
+    the factor ``leave_out``. Raises InputError, DataError."""
+    how = how or Learning()
+    if sum((inverse, share is not None, leave_out is not None)) > 1:
         raise InputError(
             "conflicting-options",
             "{spell.inverse}, {spell.split} and {spell.leave_out} are three ways to fold",
             "take one",
         )
     training = select_examples(source, query)
-    groups = validation.group_rows_for_folds(training.examples, how.together, how.n_folds or 2)
+    groups = group_rows_for_folds(training.examples, how.together, how.n_folds or 2)
     examples = training.add_single_trial_warning(groups)
     chosen = how.candidates(examples)
-    fold_list, description = _build_folds(examples, groups, how, folding)
-    examples = validation.use_custom_classes_of_candidates(examples, chosen)
+    fold_list, description = _build_folds(examples, groups, how, inverse, share, leave_out)
+    examples = use_custom_classes_of_candidates(examples, chosen)
     judged = tuple(
-        validation.validate_candidate(examples, candidate, fold_list, groups, query.level, how.seed)
-        for candidate in chosen
+        validate_candidate(examples, candidate, fold_list, groups, query.level, how.seed) for candidate in chosen
     )
-    points = tuple(validation.compute_learning_curve(examples, chosen, groups, how.seed)) if curve else ()
+    points = tuple(compute_learning_curve(examples, chosen, groups, how.seed)) if curve else ()
     return Validation(examples, judged, groups, estimate_repeat_noise(examples), points, description, how, query.level)
 
 
-def _build_folds(examples: Examples, groups: Groups, how: Learning, folding: Folding) -> tuple[list[Fold], str]:
-    if folding.share is not None:
-        fold_list = [folds.split_once(groups, folding.share, how.seed)]
-        template = "learned from {percent:g} % of the rows, at random"
-        return fold_list, Message("random-split", template, percent=100 * folding.share)
-    if folding.leave_out is not None:
-        fold_list = folds.leave_out(examples, complete_factor_name(examples.features, folding.leave_out))
-        template = "{n_folds} folds: each level of {factor} predicted without having seen it"
-        return fold_list, Message("leave-level-out", template, n_folds=len(fold_list), factor=folding.leave_out)
+def _build_folds(
+    examples: Examples, groups: folds.Groups, how: Learning, inverse: bool, share: float | None, leave_out: str | None
+) -> tuple[list[folds.Fold], str]:
+    if share is not None:
+        learned = Message("random-split", "learned from {percent:g} % of the rows, at random", percent=100 * share)
+        return [folds.split_once(groups, share, how.seed)], learned
+    if leave_out is not None:
+        fold_list = folds.leave_out(examples, complete_factor_name(examples.features, leave_out))
+        return fold_list, Message(
+            "leave-level-out",
+            "{n_folds} folds: each level of {factor} predicted without having seen it",
+            n_folds=len(fold_list),
+            factor=leave_out,
+        )
     fold_list = choose.build_standard_folds(groups, how.n_folds, how.seed)
     if len(fold_list) == 1:
         return fold_list, Message("random-split", "learned from 75 % of the rows, at random", percent=75)
-    if folding.inverse:
-        template = "learned from one of {n_folds} folds, judged by the others"
-        return folds.swap_training_and_test(fold_list), Message("inverse-folds", template, n_folds=len(fold_list))
-    template = "{n_folds} folds, each predicted by a model of the others"
-    return fold_list, Message("cross-validation", template, n_folds=len(fold_list))
+    if inverse:
+        return folds.swap_training_and_test(fold_list), Message(
+            "inverse-folds", "learned from one of {n_folds} folds, judged by the others", n_folds=len(fold_list)
+        )
+    return fold_list, Message(
+        "cross-validation", "{n_folds} folds, each predicted by a model of the others", n_folds=len(fold_list)
+    )
 
 
 def _describe_crossings(judged: Sequence[Judged], points: Sequence[CurvePoint]) -> list[str]:
     families = [entry.candidate.family for entry in judged]
-    others = [place for place, family in enumerate(families) if family != "mean"]
     from_rows: list[tuple[int, str]] = []
     if "linear" in families:
         linear = families.index("linear")
-        for place in others:
-            better = validation.find_rows_where_always_better(points, place, linear)
-            if place != linear and better is not None:
-                cross = validation.interpolate_curve_crossing(points, place, linear)
+        for place, family in enumerate(families):
+            better = find_rows_where_always_better(points, place, linear)
+            if family != "mean" and place != linear and better is not None:
+                cross = interpolate_curve_crossing(points, place, linear)
                 about = "" if cross is None else f" (the errors cross at about {cross:.0f})"
                 from_rows.append((better, f"{judged[place].candidate.short}{about}"))
     by_rows = sorted(group_by_key(from_rows).items())

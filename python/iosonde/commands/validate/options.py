@@ -114,14 +114,13 @@ def validate_or_hold_out(options: ValidateCommandOptions) -> Result[Validation] 
 def _validate(options: ValidateOptions) -> Result[Validation]:
     from iosonde.commands.fit.figure import draw_validation
 
-    from .answer import Folding
     from .answer import validate as answer
     from .text import lines
 
     source = options.open_last_experiment()
     announce_analysis("validate", len(source.table), len(source.table.columns))
-    folding = Folding(options.inverse, options.split, options.leave_out)
-    validation = answer(source, options.query, options.learning, folding, options.curve)
+    folding = options.inverse, options.split, options.leave_out
+    validation = answer(source, options.query, options.learning, *folding, options.curve)
     return Result(validation, lines, draw_validation, options.figure_writer(draw_validation, validation))
 
 

@@ -9,8 +9,7 @@ from iosonde.commands.summary.answer import count_pilot_trials
 from iosonde.core.types import Finding
 from iosonde.data.query import ALL, ResponseQuery
 from iosonde.data.source import Source
-from iosonde.stats.overview import verify as numbers
-from iosonde.stats.overview.verify import Verified
+from iosonde.stats.overview.verify import Verified, verify_store
 
 
 @dataclass(frozen=True)
@@ -24,8 +23,10 @@ class Verification(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde verify --json``."""
-        problems = [problem.to_json() for problem in self.damaged]
-        return self.verified.to_json() | {"problems": problems, "runs_without_digest": self.n_without_digest}
+        return self.verified.to_json() | {
+            "problems": [problem.to_json() for problem in self.damaged],
+            "runs_without_digest": self.n_without_digest,
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row for each different number, decision with a broken seal, and damaged file."""
@@ -49,7 +50,7 @@ def verify(source: Source, level: float = 0.95) -> Verification:
     source.require_campaign(
         "{source} is not a store", "only a store keeps the operations behind its numbers", source=source.name
     )
-    result = numbers.verify_store(
+    result = verify_store(
         source.table,
         build_measured_cells(source, ResponseQuery(clock=ALL, level=level)),
         ((run, source.operations(run.id)) for run in source.runs),

@@ -14,7 +14,7 @@ from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictStat
 from iosonde.core.words import format_count, format_decimals
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
-from iosonde.stats.assumptions import AssumptionCheck, fails, holds, judge_all
+from iosonde.stats.assumptions import fails, holds, judge_all
 from iosonde.stats.changes.facts import FactChange, find_changed_facts
 from iosonde.stats.changes.find import BeforeAfter, Break, Search, compute_least_values, estimate_levels, find_changes
 
@@ -22,15 +22,6 @@ from .series import WatchedSeries, collect_series
 
 WORSE, BETTER = "worse", "better"
 _DAY = 10  # characters of an ISO date
-
-
-@dataclass(frozen=True)
-class Watching:
-    """Criteria of a change: ``search``: options of the statistics. ``since``: changes after this date, run or commit
-    are new; None: those among the newest points."""
-
-    search: Search = Search()
-    since: str | None = None
 
 
 @dataclass(frozen=True)
@@ -64,11 +55,6 @@ class SeriesChange:
         return BETTER if self.is_rise == (self.series.metric.better is Better.HIGHER) else WORSE
 
     @property
-    def regression(self) -> bool:
-        """Return whether it is new, and for the worse."""
-        return self.new and self.verdict == WORSE
-
-    @property
     def claim(self) -> UncheckedClaim:
         """Return the claim that the level changed."""
         return UncheckedClaim(
@@ -95,8 +81,9 @@ class SeriesChange:
         if was and now:
             same = f"commit {_shorten_commit(now)} on both sides"
             parts = [same if was == now else f"commit {_shorten_commit(was)} → {_shorten_commit(now)}", *parts]
-        template = "no recorded fact changed there; the commits are unknown (run {spell.subject_commit})"
-        return "; ".join(parts) or Message("unknown-cause", template)
+        return "; ".join(parts) or Message(
+            "unknown-cause", "no recorded fact changed there; the commits are unknown (run {spell.subject_commit})"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
@@ -143,12 +130,14 @@ class SeriesChange:
 
 @dataclass(frozen=True)
 class Watch(Answer):
-    """Changes of all series of a store, newest first. ``needed``: minimum number of points of a series."""
+    """Changes of all series of a store, newest first. ``needed``: minimum number of points of a series. ``since``:
+    changes after this date, run or commit are new; None: those among the newest points."""
 
     name: str
     series: tuple[WatchedSeries, ...]
     changes: tuple[SeriesChange, ...]
-    watching: Watching
+    search: Search
+    since: str | None
     needed: int
     incomplete: int
     warnings: tuple[str, ...]
@@ -156,14 +145,12 @@ class Watch(Answer):
     @property
     def regressions(self) -> tuple[SeriesChange, ...]:
         """Return the new changes for the worse."""
-        return tuple(change for change in self.changes if change.regression)
+        return tuple(change for change in self.changes if change.new and change.verdict == WORSE)
 
     @property
     def open_regressions(self) -> tuple[SeriesChange, ...]:
         """Return the older regressions whose level is not back; empty if ``since`` defines what is judged."""
-        if self.watching.since is not None:
-            return ()
-        return tuple(change for change in self.changes if change.open and not change.new)
+        return tuple(change for change in self.changes if self.since is None and change.open and not change.new)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -177,15 +164,22 @@ class Watch(Answer):
             if id(series) not in changed
         ]
         claims = [*(change.claim for change in self.changes), *quiet]
-        checks = (*self._check_lengths(), *holds("dependent", "few-trials"))
+        too_short = (
+            fails(
+                "few-trials",
+                VerdictState.INCONCLUSIVE,
+                Message(
+                    "short-series",
+                    "a change takes {needed} points, and there are {n_points}",
+                    needed=self.needed,
+                    n_points=int(series.values.size),
+                ),
+                (series.title,),
+            )
+            for series in self.untold
+        )
+        checks = (*too_short, *holds("dependent", "few-trials"))  # dependent points are part of the test
         return judge_all((replace(claim, family=len(self.series)) for claim in claims), checks)
-
-    def _check_lengths(self) -> Iterator[AssumptionCheck]:
-        """Yield a failure for each series that is too short; dependent points are part of the test."""
-        for series in self.untold:
-            template = "a change takes {needed} points, and there are {n_points}"
-            why = Message("short-series", template, needed=self.needed, n_points=int(series.values.size))
-            yield fails("few-trials", VerdictState.INCONCLUSIVE, why, (series.title,))
 
     @property
     def untold(self) -> tuple[WatchedSeries, ...]:
@@ -200,9 +194,7 @@ class Watch(Answer):
     @property
     def period(self) -> str:
         """Describe the period of new changes."""
-        if self.watching.since is not None:
-            return f"since {self.watching.since}"
-        return f"in the newest {self.watching.search.newest} points"
+        return f"in the newest {self.search.newest} points" if self.since is None else f"since {self.since}"
 
     @property
     def sentence(self) -> str:
@@ -226,7 +218,6 @@ class Watch(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde watch --json``; its schema is docs/schemas/watch.schema.json."""
-        search = self.watching.search
         return {
             "store": self.name,
             "sentence": self.sentence,
@@ -243,12 +234,12 @@ class Watch(Answer):
                 for series in self.series
             ],
             "settings": {
-                "least": search.share,
-                "min_segment": search.least,
-                "newest": search.newest,
-                "since": self.watching.since,
-                "false_alarms": search.rate,
-                "looks": search.looks,
+                "least": self.search.share,
+                "min_segment": self.search.least,
+                "newest": self.search.newest,
+                "since": self.since,
+                "false_alarms": self.search.rate,
+                "looks": self.search.looks,
                 "points_needed": self.needed,
             },
             "incomplete_runs_left_out": self.incomplete,
@@ -260,9 +251,7 @@ class Watch(Answer):
         return [change.flat() for change in self.changes]
 
 
-def build_watching(
-    least: float, min_segment: int, newest: int, since: str | None, false_alarms: float, looks: int
-) -> Watching:
+def build_search(least: float, min_segment: int, newest: int, false_alarms: float, looks: int) -> Search:
     """Convert the options; shares are fractions. Raises InputError for an impossible share."""
     if not 0 < false_alarms < 1:
         raise InputError(
@@ -279,32 +268,33 @@ def build_watching(
             newest_points=newest,
             min_segment_points=min_segment,
         )
-    return Watching(Search(min_segment, least, false_alarms, looks, newest), since)
+    return Search(min_segment, least, false_alarms, looks, newest)
 
 
-def watch(source: Source, query: ResponseQuery, watching: Watching) -> Watch:
+def watch(source: Source, query: ResponseQuery, search: Search | None = None, since: str | None = None) -> Watch:
     """Find the changes of every series of a store. Raises InputError for a table, which has no history of runs, and for
     a ``since`` not in the store; DataError if nothing was measured."""
     source.require_campaign(
         "{source} is a table, whose rows have no history", "give a store: watch STORE", source=source.name
     )
-    series = collect_series(source, query)
-    start = _determine_start(source.runs, watching.since)
-    search = watching.search
+    series, search = collect_series(source, query), search or Search()
+    start = _determine_start(source.runs, since)
     changes = (
         change
         for history, breaks in zip(series, find_changes([item.values for item in series], search), strict=True)
         for change in _iterate_changes(history, breaks, search, start, query.level)
     )
-    undated, template = sum(not run.started_at for run in source.runs), "{runs} without a date, taken for the newest"
+    undated = sum(not run.started_at for run in source.runs)
+    note = Message("undated-runs", "{runs} without a date, taken for the newest", runs=format_count(undated, "run"))
     return Watch(
         source.name,
         series,
         tuple(sorted(changes, key=lambda change: change.first_after.started_at, reverse=True)),
-        watching,
+        search,
+        since,
         compute_least_values(search, max(1, len(series))),
         sum(not run.counts for run in source.runs),
-        (Message("undated-runs", template, runs=format_count(undated, "run")),) if undated else (),
+        (note,) if undated else (),
     )
 
 
@@ -344,8 +334,9 @@ def _determine_start(runs: Sequence[StoredRun], since: str | None) -> str:
     """Return the date from which changes are new; '' if ``since`` is None. Raises InputError."""
     if since is None:
         return ""
-    matches = [run for run in runs if since in (run.id, run.experiment)]
-    matches = matches or [run for run in runs if len(since) >= 4 and run.subject_commit.startswith(since)]
+    matches = [run for run in runs if since in (run.id, run.experiment)] or [
+        run for run in runs if len(since) >= 4 and run.subject_commit.startswith(since)
+    ]
     if matches:
         return min(run.started_at for run in matches)
     if since[:4].isdigit() and since[4:5] in ("", "-"):

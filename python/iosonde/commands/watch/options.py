@@ -13,7 +13,9 @@ from iosonde.core.options import Data, NameList, Names, Text
 from iosonde.data.options import DataOptions
 
 if TYPE_CHECKING:
-    from .answer import Watch, Watching
+    from iosonde.stats.changes.find import Search
+
+    from .answer import Watch
 
 
 @dataclass
@@ -33,11 +35,11 @@ class WatchOptions(DataOptions):
     looks: Integer[int] = Integer("N", "How many looks share the false alarms.", 365, least=1)
 
     @property
-    def watching(self) -> Watching:
-        """What counts as a change, and which are new. Raises InputError."""
-        from .answer import build_watching
+    def search(self) -> Search:
+        """What counts as a change. Raises InputError."""
+        from .answer import build_search
 
-        return build_watching(self.least, self.min_segment, self.newest, self.since, self.false_alarms, self.looks)
+        return build_search(self.least, self.min_segment, self.newest, self.false_alarms, self.looks)
 
 
 @command("watch", WatchOptions, "watch nightly --since 2026-11-01")
@@ -60,7 +62,7 @@ def watch(options: WatchOptions) -> Result[Watch]:
     from .answer import watch as answer
     from .text import lines
 
-    watching = options.watching
+    search = options.search
     source = options.open_data()
     announce_analysis("changes", len(source.table), len(source.table.columns))
-    return Result(answer(source, options.query, watching), lines)
+    return Result(answer(source, options.query, search, options.since), lines)

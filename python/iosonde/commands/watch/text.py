@@ -71,7 +71,7 @@ def _describe_time(change: SeriesChange) -> str:
 
 
 def _describe_search(watch: Watch) -> str:
-    search = watch.watching.search
+    search = watch.search
     kinds = {"night" if series.nightly else "trial" for series in watch.series}
     points = {"night": "a point is the mean of one experiment's trials", "trial": "a point is a trial"}
     share = f"{100 * search.share:.3g} %"

@@ -107,6 +107,10 @@ class Judged:
             "folds": [fold.to_json() for fold in self.folds],
         }
 
+    def flat(self) -> dict[str, Any]:
+        """Return the form in tables."""
+        return {key: value for key, value in self.to_json().items() if key not in ("folds", "options")}
+
 
 def validate_candidate(
     examples: Examples,

@@ -8,7 +8,7 @@ from iosonde.commands.watch import answer as watch_answer
 from iosonde.commands.watch import compare as watch_compare
 from iosonde.commands.watch import figure as watch_figure
 from iosonde.commands.watch import text as watch_text
-from iosonde.commands.watch.answer import SeriesChange, Watch, Watching
+from iosonde.commands.watch.answer import SeriesChange, Watch
 from iosonde.commands.watch.series import WatchedSeries
 from iosonde.core.errors import InputError
 from iosonde.data.query import ResponseQuery as Numbers
@@ -35,7 +35,7 @@ def watch_selected_runs(shelf: Shelf, address: Address, place: str) -> tuple[Wat
     part, total = shelf.part(shelf.at(place), address.where, address.number("last", NEWEST, MOST))
     if not total:
         raise InputError("no-matching-runs", "no run fulfils the conditions", "correct the conditions above")
-    return watch_answer.watch(open_data(part), Numbers(tuple(address.parameters("response"))), Watching()), total
+    return watch_answer.watch(open_data(part), Numbers(tuple(address.parameters("response")))), total
 
 
 def _render_page(shelf: Shelf, address: Address, place: str) -> WebPage:

@@ -81,7 +81,7 @@ def describe_comparison(comparison: Comparison, words: Wording | None = None) ->
         nothing = 0 if comparison.ratio is None else 1
         return (
             f"Inconclusive: {b} may be {either} than {a} (the base): {amount}, which includes {nothing} and extends "
-            f"beyond {margin}; {trials}.{_suggest_trials_needed(comparison)}"
+            f"beyond {margin}; {trials}.{_suggest_trials_needed(comparison, margin)}"
         )
     if comparison.verdict == EQUAL:
         return f"{b} and {a} (the base) are practically equal: {amount}, within {margin}; {trials}."
@@ -162,11 +162,11 @@ def _format_margin(comparison: Comparison, words: Wording) -> str:
     return f"{format_significant(comparison.difference_margin / divisor)} {unit}".rstrip()
 
 
-def _suggest_trials_needed(comparison: Comparison) -> str:
+def _suggest_trials_needed(comparison: Comparison, margin: str) -> str:
     if comparison.n_needed is None:
         return ""
     if comparison.n_more is None:
         return " More trials are needed."
     a, b = comparison.n_more
     more = f"{a} more" if a == b else f"{a} more of A and {b} more of B"
-    return f" About {comparison.n_needed} trials per side are needed: {more}."
+    return f" About {comparison.n_needed} trials per side are needed to know whether it is within {margin}: {more}."

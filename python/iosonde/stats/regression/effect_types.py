@@ -270,6 +270,11 @@ def describe_blocks(effects: Sequence[FactorEffect]) -> Iterator[str]:
             yield f"the effects of {names} cannot be separated"
 
 
+def describe_joint_effect(response: str, joint: FactorEffect) -> str:
+    """Describe the difference of all settings where no single factor has an effect."""
+    return f"The settings explain {joint.text} of the variation of {response}, but {next(describe_blocks([joint]))}"
+
+
 def describe_minor_effects(effects: ResponseEffects) -> list[str]:
     """Describe the effects that hardly matter, if others matter, and the share that belongs to no single one."""
     minor = effects.minor if effects.significant else []
