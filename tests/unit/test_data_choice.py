@@ -275,7 +275,7 @@ BOTH = [*metric_rows(("write", "open_time", 2.0)), *metric_rows(("read", "open_t
     ("rows", "text", "expected"),
     [
         (WRITES[:1], "log2(value)", {"log2(value)": [1.0]}),
-        (BOTH, "log2(value)", {"log2(value) of read open_time": [3.0], "log2(value) of write open_time": [1.0]}),
+        (BOTH, "log2(value)", {"log2(read open_time)": [3.0], "log2(write open_time)": [1.0]}),
         (BOTH, "log2(read)", {"log2(read)": [3.0]}),
         (BOTH, "log2(write open_time)", {"log2(write open_time)": [1.0]}),
         (WRITES, "close_time / nodes", {"close_time / nodes": [2.0]}),

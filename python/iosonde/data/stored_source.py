@@ -12,7 +12,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.schema import ROW_COLUMNS
 from iosonde.core.stored import PLACES, StoredRun
 from iosonde.core.table import Table
-from iosonde.core.types import Experiment, Factor
+from iosonde.core.types import Experiment
 from iosonde.core.where import has_incomplete_condition
 
 from . import experiments, factors, stored, tables
@@ -20,6 +20,7 @@ from .bindings import bind_table, find_bindings
 from .choice import Foreign, classify_rows
 from .profile import profile_campaign
 from .query import EVERY, LAST_DONE, MetricChoice
+from .response import factor_from_column
 from .row_settings import apply_row_settings, select_runs, split_conditions
 from .single_process import name_single_processes
 from .table_source import Conditions, Source
@@ -34,7 +35,6 @@ class StoredSource(Source):
     very many."""
 
     knows_factors: ClassVar[bool] = True
-    has_response_columns: ClassVar[bool] = False
 
     store: Store = field(kw_only=True)
     every: bool = False
@@ -66,13 +66,12 @@ class StoredSource(Source):
         """Factors that vary over the complete runs, and the experiment if several would share a cell."""
         # A run with only rows of single ranks, such as a probe, is not a trial, and its factors do not distinguish any.
         rows = self.trial_rows if len(self.trial_rows) else self.table
-        run_ids = set(rows.columns["run"].values) if "run" in rows.columns else set()
+        run_ids = set(rows.columns["run"].values)
         varying = factors.find_factors(rows, [run for run in self.runs if run.id in run_ids], self.experiments)
         if not experiments.has_mixed_cells(rows, varying.names):
             return varying
-        levels = rows.columns[experiments.EXPERIMENT].levels
-        experiment = Factor(experiments.EXPERIMENT, levels=levels)
-        return replace(varying, factors=(*varying.factors, experiment))
+        experiment = rows.columns[experiments.EXPERIMENT]
+        return replace(varying, factors=(*varying.factors, factor_from_column(experiment)))
 
     @cached_property
     def profile(self) -> Profile:
@@ -125,8 +124,8 @@ class StoredSource(Source):
     @cached_property
     def foreign(self) -> frozenset[str]:
         """Operations that another tool measured."""
-        rows = self.run_rows.take(self._classify_rows("").rows)
-        return frozenset(str(value) for value in rows.columns["operation"].values) if len(rows) else frozenset()
+        operations = self.run_rows.columns["operation"].values
+        return frozenset(map(str, operations[self._classify_rows("").rows]))
 
     def _classify_rows(self, clock: str) -> Foreign:
         key = "" if clock == LAST_DONE or "," in clock else clock
@@ -158,12 +157,10 @@ class StoredSource(Source):
         ids = experiments.list_measured_experiments(self.runs)
         if self.every or self.experiment is not None or len(ids) < 2:
             return self, ""
-        if cells:
-            shared = len(self.apart(cells)) > len(cells)
-        else:
-            shared = experiments.EXPERIMENT in self.varying_factors.names
-        columns = [self.trial_rows.columns.get(name) for name in cells or self.varying_factors.names]
-        other = not shared and alike and any(column.missing.any() for column in columns if column is not None)
+        names = self.apart(cells) or self.varying_factors.names
+        shared = experiments.EXPERIMENT in names and experiments.EXPERIMENT not in cells
+        columns = self.trial_rows.columns
+        other = not shared and alike and any(columns[name].missing.any() for name in names if name in columns)
         if not shared and not other:
             return self, ""
         why = ", as the others have other factors" if other else ""

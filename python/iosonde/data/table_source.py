@@ -42,12 +42,11 @@ class Source:
 
     ``store`` has the runs behind the rows, ``damage`` are the findings about its files, and ``experiment`` is the id of
     the only one; a table has none of them.
-    ``knows_factors``: experiments declare the factors, else they are guessed from columns or named by the user.
-    ``has_response_columns``: any column may be a response, else ``value`` holds those of every operation and metric.
+    ``knows_factors``: experiments declare the factors, and ``value`` holds every operation and metric; else factors are
+    guessed from columns or named by the user, and any column may be a response.
     """
 
     knows_factors: ClassVar[bool] = False
-    has_response_columns: ClassVar[bool] = True
 
     table: Table
     name: str = ""
@@ -194,7 +193,7 @@ class Source:
         """Return the source with stated roles of columns. Raises InputError, DataError."""
         if not roles:
             return self
-        accepted = STATED_ROLES if self.has_response_columns else STATED_ROLES_OF_STORES
+        accepted = STATED_ROLES_OF_STORES if self.knows_factors else STATED_ROLES
         table = state_roles(self.table, roles, accepted)
         return replace(self, table=table, stated_roles=(*self.stated_roles, *roles.items()))
 

@@ -97,7 +97,7 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
     """Compute mean, median and spread of every cell; of a store also percentiles, efficiency and findings. ``by``: the
     columns of the cells; by default a store's known factors, or a table's columns that look set and vary. Raises
     InputError, DataError."""
-    if not source.has_response_columns:
+    if source.knows_factors:
         is_column = any(name in source.table.columns for name in query.response)
         return _summarise_column(source, query, by or ()) if is_column else _summarise_store(source, query, by or ())
     candidates = build_responses(source, replace(query, on=tuple(by or ())))
@@ -231,7 +231,7 @@ def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) 
         background = build_background(source.table, _list_other_columns(source, query.response, by), by)
         return overview.build_overview_from_table(source.table, query.response, by, query.level, (), background)
     table, names = add_computed_columns(source, source.run_rows, query, by)
-    family = select_headline_responses(source, query, by) if source.has_response_columns else []
+    family = select_headline_responses(source, query, by) if not source.knows_factors else []
     trials = TrialRows(table)
     if not source.knows_factors:
         trials = average_trials(table, names, [table.column(name).name for name in by])
