@@ -348,5 +348,3 @@ def test_undeclared_settings_are_those_of_measured_runs_then_of_targets():
     options = {"conditions": {"options": {"cache": "on", "t": "x"}}}
     runs = [run("a", options, {"t": 1, "seed": 2}), run("b", PLACED, {"u": 1}), run("c", {}, {"v": 1})]
     assert factors._list_undeclared_settings(runs) == ["t", "v", "cache"]
-    names = ["ranks", "nodes", "ranks_per_node", "factor_nodes", "x"]
-    assert [factors._find_position(name) for name in names] == [2, 0, 1, 0, 3]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from iosonde.core.column_roles import ColumnRole, Roles
 from iosonde.core.data_profile import ColumnProfile, Profile
 from iosonde.core.errors import InputError
@@ -16,7 +14,7 @@ from iosonde.core.types import Role
 from iosonde.core.units import parse_typed_sizes
 
 from . import roles, together
-from .factors import VaryingFactors, find_first_rows
+from .factors import VaryingFactors
 from .repeats import describe_repeats
 from .response import VALUE
 from .subsamples import average_trials
@@ -74,7 +72,7 @@ def assign_roles(rows: Table, varying: VaryingFactors, declared: Collection[str]
 
 def profile_campaign(rows: Table, trials: Table, varying: VaryingFactors, declared: Collection[str]) -> Profile:
     """Build the profile of the runs of these ``rows``; ``trials`` are the rows of the metrics to analyse."""
-    runs = rows.take(find_first_rows(rows))
+    runs = together.take_first_rows(rows, ["run", *rows.inside])
     runs = replace(runs, columns={name: column for name, column in runs.columns.items() if name not in _OF_ROWS})
     roles = assign_roles(runs, varying, declared)
     profile = build_profile(runs, runs, roles, varying.names, "trial", rows.warnings)
@@ -94,7 +92,7 @@ def build_profile(
     """Build the profile of ``table``, whose rows are parts of ``trials``; the ``factors`` form cells."""
     varying = [name for name in column_roles.select(*_CAN_GO_TOGETHER) if len(table.groups([name])) > 1]
     # What goes together is seen in the distinct settings.
-    distinct = table.take(np.array([at[0] for _, at in table.groups(varying)], dtype=np.intp))
+    distinct = together.take_first_rows(table, varying)
     groups = together.find_groups(distinct, varying)
     nested = together.find_nested(distinct, varying)
     bring_ups = [name for name in BRING_UPS if name in trials.columns]

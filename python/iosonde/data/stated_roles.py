@@ -64,8 +64,7 @@ def restore_roles(table: Table, document: str | bytes) -> Table:
 def _join_columns(table: Table, columns: Sequence[Column]) -> Table:
     """Add a setting whose levels are the combinations of these columns, which become facts."""
     name = _PLUS.join(column.name for column in columns)
-    codes = [(levels, codes) for codes, levels in (column.codes() for column in columns)]
-    texts = ["/".join(format_cell(levels[code[row]]) for levels, code in codes) for row in range(len(table))]
+    texts = ["/".join(map(format_cell, key)) for key in table.row_keys([column.name for column in columns])]
     joined = replace(build_column(name, texts), role=ColumnRole.SETTING)
     facts = {column.name: replace(column, role=ColumnRole.FACT) for column in columns}
     return replace(table, columns={**table.columns, **facts, name: joined})

@@ -42,7 +42,7 @@ def add_place_columns(results: Table, runs: Sequence[StoredRun], always: Sequenc
     maximum = values.pop(MAXIMUM, [])
     levels = {name: {value for value in cells if value is not None} for name, cells in values.items()}
     added = {name: build_column(name, values[name]) for name in levels if name in always or len(levels[name]) > 1}
-    alike = {name: next(iter(levels[name]), "") for name in levels if name not in added}
+    alike = {name: str(next(iter(levels[name]), "")) for name in levels if name not in added}
     if any(maximum):
         added[MAXIMUM] = build_column(MAXIMUM, maximum, unit="bytes/s")
     return replace(results, columns={**results.columns, **added}, alike=alike)
