@@ -73,8 +73,7 @@ def is_measured_text(column: Column, columns: Sequence[Column]) -> bool:
 
 
 def _parse_first(column: Column) -> tuple[float, str] | None:
-    first = next((value for value in column.values if value is not None), None)
-    return None if first is None else parse_quantity(str(first))
+    return next((parse_quantity(str(value)) for value in column.values if value is not None), None)
 
 
 def _parse_cells(column: Column) -> list[tuple[float, str] | None]:

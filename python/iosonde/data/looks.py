@@ -61,9 +61,7 @@ def has_metric_name(column: Column) -> bool:
 def has_values_as_text(column: Column) -> bool:
     """Return whether at least half of the cells of a text column are numbers, alone or with a unit: values that cannot
     be computed with."""
-    if column.numeric:
-        return False
-    present = [str(value) for value in column.values if value is not None]
+    present = [] if column.numeric else [str(value) for value in column.values if value is not None]
     return bool(present) and 2 * sum(bool(_VALUE.fullmatch(value)) for value in present) >= len(present)
 
 
@@ -103,7 +101,7 @@ def find_row_statistics(columns: Sequence[Column]) -> tuple[str, ...]:
     if not means or not any(own & _SPREADS for own in words.values()):
         return ()
     of = set().union(*(words[name] for name in means))
-    others = [column for column in columns if column.numeric and column.name not in means]
+    others = [column for column in columns if column.name in words and column.name not in means]
     return tuple(column.name for column in others if is_statistic(column, of) or _is_trial_count(column))
 
 

@@ -129,8 +129,9 @@ def profile_column(
 
 def _find_scale(levels: Sequence[Cell]) -> str:
     """Return ``log`` for numbers or sizes that span decades, ``linear`` for others, '' for text."""
-    sizes = parse_typed_sizes(levels)
-    numbers: Sequence[float] = sizes or [level for level in levels if isinstance(level, int | float)]
+    numbers: Sequence[float] = parse_typed_sizes(levels) or [
+        level for level in levels if isinstance(level, int | float)
+    ]
     if len(numbers) < max(len(levels), 1):
         return ""
     return "log" if min(numbers) > 0 and max(numbers) >= _MIN_LOGARITHMIC_RANGE * min(numbers) else "linear"
@@ -139,8 +140,6 @@ def _find_scale(levels: Sequence[Cell]) -> str:
 def _find_side(table: Table, name: str, factors: Sequence[str]) -> str:
     """Return the setting at which all missing cells of a column are, such as ``fs=nfs``; '' without one."""
     missing = table.columns[name].missing
-    if not missing.any() or missing.all():
-        return ""
     for factor in factors:
         codes, levels = table.columns[factor].codes()
         sides = set(codes[missing].tolist())

@@ -73,9 +73,8 @@ def _build_group(columns: Sequence[Column]) -> _Group:
 def _is_repeated(group: _Group, table: Table, question: Sequence[str]) -> bool:
     """Return whether numbered columns are repetitions: by their word, or their metric; and alike in magnitude."""
     columns = group.columns
-    if any(column.role or not column.numeric or column.missing.all() for column in columns):
-        return False
-    if any(name in text for text in question for column in columns for name in (column.name, column.label)):
+    is_named = any(name in text for text in question for column in columns for name in (column.name, column.label))
+    if is_named or any(column.role or not column.numeric or column.missing.all() for column in columns):
         return False
     names = {name for column in table.columns.values() for name in split_column_name(column.label)}
     is_metric = METRICS.intersection(split_column_name(group.title)) and names.isdisjoint(TRIALS)
@@ -116,5 +115,5 @@ def _number_repeated_rows(table: Table, counter: str) -> Table:
     numbers = table.columns[counter].values.astype(float)
     n_most = numbers.max()
     for _, at in table.groups(list({*settings, counter})):
-        numbers[np.sort(at)] += n_most * np.arange(at.size)
+        numbers[at] += n_most * np.arange(at.size)
     return replace(table, columns={**table.columns, counter: replace(table.columns[counter], values=numbers)})

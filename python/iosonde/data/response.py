@@ -98,15 +98,13 @@ class Response:
 def response_from_column(table: Table, name: str, varying: factors.VaryingFactors) -> Response:
     """Build a response from a column, whose unit may be in the column ``unit``, with the ``varying`` factors."""
     column = table.column(name)
-    rows = table
-    unit = column.unit
-    if not unit and column.name == VALUE and "unit" in table.columns and len(table):
-        unit = str(table.columns["unit"].values[0])
-        rows = replace(table, columns={**table.columns, VALUE: replace(column, unit=unit)})
+    if not column.unit and column.name == VALUE and "unit" in table.columns and len(table):
+        column = replace(column, unit=str(table.columns["unit"].values[0]))
+        table = replace(table, columns={**table.columns, VALUE: column})
     return Response(
         name,
-        build_metric(column.label or column.name, unit),
-        rows,
+        build_metric(column.label or column.name, column.unit),
+        table,
         tuple(factor for factor in varying.factors if factor.name != column.name),
         confounded=tuple(varying.confounded.items()),
         twins=varying.twins,
@@ -121,9 +119,9 @@ def transform_response(
     table = response.rows
     rest = [table.columns[name].unit for name in expression.names if name in table.columns and name != of]
     # With another column of the same unit the result has none, such as a share of the maximum.
-    unit = response.unit if expression.scales(of) and response.unit not in rest else ""
+    unit = response.unit if derived.is_scaled(expression.expression.tree, of) and response.unit not in rest else ""
     better = response.metric.better
-    if expression.falls(of):
+    if derived.is_decreasing(expression.expression.tree, of):
         better = Better.HIGHER if better is Better.LOWER else Better.LOWER
     rows = replace(table, columns={**table.columns, title: Column(title, values, title, unit)})
     return replace(

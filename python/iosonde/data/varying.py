@@ -11,7 +11,7 @@ from iosonde.core.schema import BRING_UPS, READ_FACTORS
 from iosonde.core.table import Column, Table
 
 from . import derived, roles
-from .looks import MIN_DISTINCT_SHARE, is_rank_number
+from .looks import MIN_DISTINCT_SHARE, compute_distinct_share, is_rank_number
 from .responses import Response
 from .source import Source
 
@@ -61,8 +61,7 @@ def is_covariate(column: Column) -> bool:
     outcome = bool(column.unit) or is_speed(build_metric(column.label or column.name, ""))
     if outcome or not column.numeric or is_rank_number(column):
         return False
-    present = column.values[~column.missing]
-    return present.size > 2 and len(set(present.tolist())) > MIN_DISTINCT_SHARE * present.size
+    return int((~column.missing).sum()) > 2 and compute_distinct_share(column) > MIN_DISTINCT_SHARE
 
 
 def list_measured_columns(response: Response) -> list[str]:
