@@ -79,8 +79,8 @@ def test_numbers_of_ranks(name, values, unit, is_rank):
 
 
 def test_shares_and_whole_numbers():
-    assert looks.compute_distinct_share(column([1, 1, 2, None])) == pytest.approx(2 / 3)
-    assert looks.compute_distinct_share(column([None, None])) == 0.0
+    assert looks.is_mostly_distinct(column([1, 1, 2, None])) and not looks.is_mostly_distinct(column([1, 1, 2, 2]))
+    assert not looks.is_mostly_distinct(column([None, None]))
     assert (looks.has_integers(column([1, 2.0, None])), looks.has_integers(column([1, 2.5]))) == (True, False)
 
 

@@ -73,8 +73,8 @@ def parse_expression(text: str, columns: Sequence[str]) -> Derived | None:
         expression = _GRAMMAR.read(written, aliases.values(), "")
     except InputError as error:
         raise _translate_error(text, error) from None
-    names = {alias: name for name, alias in aliases.items()}
-    expression = replace(expression, tree=expression.replace_names(names))
+    tree = expression.replace_names({alias: name for name, alias in aliases.items()})
+    expression = replace(expression, tree=tree)
     match expression.tree:
         case ast.Call(ast.Name(function), [ast.Name()]):
             return Derived(text, expression, tuple(aliases), function)

@@ -11,7 +11,7 @@ import numpy as np
 from iosonde.core.column_units import TIME_UNITS, is_rate, split_column_name
 from iosonde.core.table import Column
 
-MIN_DISTINCT_SHARE = 0.5
+_MIN_DISTINCT_SHARE = 0.5
 # Names of trials, outer ones first.
 TRIALS = (
     "run",
@@ -42,7 +42,7 @@ _VALUE = re.compile(r"\s*[+-]?\d[\d., ]*\s*[A-Za-zµ/%]*\s*")  # 450,9 and 99.8 
 def is_surely_measured(column: Column) -> bool:
     """Return whether numbers with hardly any duplicates have the name of a metric, the unit of a rate or time, or
     decimals and no unit. Sizes and counts are settings even if each row has another one."""
-    if not column.numeric or column.missing.all() or compute_distinct_share(column) <= MIN_DISTINCT_SHARE:
+    if not column.numeric or column.missing.all() or not is_mostly_distinct(column):
         return False
     return has_metric_name(column) or has_metric_unit(column) or not (column.unit or has_integers(column))
 
@@ -65,10 +65,10 @@ def has_values_as_text(column: Column) -> bool:
     return bool(present) and 2 * sum(bool(_VALUE.fullmatch(value)) for value in present) >= len(present)
 
 
-def compute_distinct_share(column: Column) -> float:
-    """Return the share of distinct values."""
+def is_mostly_distinct(column: Column) -> bool:
+    """Return whether it has hardly any duplicates."""
     present = column.values[~column.missing]
-    return len(set(present.tolist())) / present.size if present.size else 0.0
+    return len(set(present.tolist())) > _MIN_DISTINCT_SHARE * present.size
 
 
 def has_integers(column: Column) -> bool:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from iosonde.core.table import Column, Table
 
-from .looks import MIN_DISTINCT_SHARE, TRIALS, compute_distinct_share
+from .looks import TRIALS, is_mostly_distinct
 
 _MIN_REPEATED_SHARE = 0.9  # share of rows in a setting with another row
 _MIN_UNIQUE_SHARE = 0.9  # share of unique values inside one setting
@@ -62,7 +62,7 @@ def _find_unrepeated(table: Table, columns: Sequence[Column]) -> list[str]:
     candidates = [
         column
         for column in columns
-        if column.numeric and compute_distinct_share(column) > MIN_DISTINCT_SHARE and not _has_chosen_numbers(column)
+        if column.numeric and is_mostly_distinct(column) and not _has_chosen_numbers(column)
     ]
     settings = [column.name for column in columns if column not in candidates]
     cells = [rows for _, rows in table.groups(settings) if rows.size > 1] if candidates and settings else []

@@ -17,6 +17,7 @@ from . import roles, together
 from .factors import VaryingFactors
 from .repeats import describe_repeats
 from .response import VALUE
+from .stored import KIND
 from .subsamples import average_trials
 
 _MIN_LOGARITHMIC_RANGE = 100.0  # two decades
@@ -54,7 +55,7 @@ def profile_table(table: Table) -> Profile:
         warnings = (*warnings, error.message)
     trials = average_trials(table, column_roles.responses)
     unit = "row" if len(trials.rows) == len(table) else "trial"
-    warnings = (*warnings, *([trials.note] if trials.note else ()))
+    warnings = (*warnings, *filter(None, [trials.note]))
     return build_profile(table, trials.rows, column_roles, column_roles.select(ColumnRole.SETTING), unit, warnings)
 
 
@@ -81,7 +82,7 @@ def profile_campaign(rows: Table, trials: Table, varying: VaryingFactors, declar
             Column(" ".join(map(str, key)), trials.numbers(VALUE)[at], unit=str(trials.columns["unit"].values[at[0]])),
             ColumnRole.RESPONSE,
         )
-        for key, at in trials.groups(["operation", "metric"])
+        for key, at in trials.groups(KIND)
     )
     return replace(profile, columns=(*responses, *profile.columns))
 

@@ -89,8 +89,7 @@ class Response:
         apart = [pair for pair in self.confounded if factors.is_separable(self.rows, *pair)]
         if not apart:
             return self
-        names = [name for name, _ in apart]
-        more = tuple(factor for factor in self.twins if factor.name in names)
+        more = tuple(factor for factor in self.twins if factor.name in dict(apart))
         confounded = tuple(pair for pair in self.confounded if pair not in apart)
         return replace(self, factors=(*self.factors, *more), confounded=confounded, twins=())
 

@@ -115,8 +115,8 @@ def _responses_from_table(source: Source, query: ResponseQuery) -> list[Response
     if not query.response:
         columns = list(column_roles.responses)
         expressions = [(name, None) for name in columns]
-    set_columns = [table.columns[name] for name in column_roles.settings]
-    varying = VaryingFactors(tuple(factor_from_column(column) for column in set_columns if column.is_varying))
+    settings = map(table.column, column_roles.settings)
+    varying = VaryingFactors(tuple(factor_from_column(column) for column in settings if column.is_varying))
     trials = average_trials(table, columns, [table.column(name).name for name in query.on])
     candidates = [_build_response(trials.rows, text, expression, varying) for text, expression in expressions]
     warnings: tuple[str, ...] = (trials.note,) if trials.note else ()

@@ -12,22 +12,21 @@ import numpy.typing as npt
 
 from iosonde.core.column_roles import SET_ROLES, ColumnRole, Roles
 from iosonde.core.column_units import split_column_name
-from iosonde.core.errors import InputError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table, is_number
 
 from .cells_with_units import check_unit, is_measured_text
 from .looks import (
     BLOCK,
-    MIN_DISTINCT_SHARE,
     TRIALS,
-    compute_distinct_share,
     find_row_statistics,
     get_last_word,
     has_integers,
     has_metric_name,
     has_metric_unit,
     has_values_as_text,
+    is_mostly_distinct,
     is_rank_number,
     is_surely_measured,
 )
@@ -77,6 +76,15 @@ def guess_roles(
     return Roles(ordered, frozenset(c.name for c in table.columns.values() if c.role))
 
 
+def guess_known_roles(table: Table, responses: Sequence[str]) -> Roles:
+    """Return ``guess_roles``, or no roles if a column that is not used has a cell that is not a number. Raises
+    InputError."""
+    try:
+        return guess_roles(table, responses)
+    except DataError:
+        return Roles({})
+
+
 def _guess_counter(column: Column) -> ColumnRole | None:
     """Return the role of a column that counts, dates or remarks on rows; None for one that was set or measured."""
     if not _is_row_number(column):
@@ -93,7 +101,7 @@ def _guess_measured(table: Table, columns: Sequence[Column]) -> list[str]:
     """Return numbers with hardly any duplicates; else those with the name of a metric, or the unit of a rate or time;
     else the only one with decimals, or with by far the most distinct values."""
     numeric = [column for column in columns if column.numeric and not column.missing.all()]
-    distinct = [column for column in numeric if compute_distinct_share(column) > MIN_DISTINCT_SHARE]
+    distinct = [column for column in numeric if is_mostly_distinct(column)]
     for candidates in (
         [column for column in numeric if is_surely_measured(column)],
         [column for column in numeric if has_metric_name(column)],
@@ -124,7 +132,7 @@ def _is_spoilt(column: Column) -> bool:
     odd = [value for value in present if not is_number(value)]
     no_numbers = all(str(value).lower().lstrip("+-") in ("nan", "inf", "infinity") for value in odd)
     is_mostly_numbers = 0 < 2 * len(odd) <= len(present)
-    return is_mostly_numbers and (no_numbers or compute_distinct_share(column) > MIN_DISTINCT_SHARE)
+    return is_mostly_numbers and (no_numbers or is_mostly_distinct(column))
 
 
 def _is_row_number(column: Column) -> bool:

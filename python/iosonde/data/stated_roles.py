@@ -49,8 +49,9 @@ def state_roles(table: Table, roles: Mapping[str, str], accepted: Sequence[Colum
 def restore_roles(table: Table, document: str | bytes) -> Table:
     """Return the table with the roles and units in a file's metadata, if they are readable."""
     try:
-        entries = json.loads(document)["columns"]
-        roles = {name: (str(entry["role"]), str(entry["unit"])) for name, entry in entries.items()}
+        roles = {
+            name: (str(entry["role"]), str(entry["unit"])) for name, entry in json.loads(document)["columns"].items()
+        }
     except (ValueError, KeyError, TypeError, AttributeError):
         return table
     restored = {

@@ -21,6 +21,8 @@ from iosonde.core.units import parse_typed_sizes
 from .choice import Foreign, Rows, choose_rows, column_to_texts
 from .query import MetricChoice
 
+KIND = ("operation", "metric")  # the columns
+
 
 @dataclass(frozen=True)
 class Trials:
@@ -74,9 +76,12 @@ def map_factor_units(experiments: Sequence[Experiment], runs: Sequence[StoredRun
     units = {name: "bytes" for setting in settings for name in setting if name.endswith("_size")}
     levels = group_by_key(pair for setting in settings for pair in setting.items())
     units |= {name: "bytes" for name, values in levels.items() if parse_typed_sizes(dict.fromkeys(values))}
-    return units | {
-        factor.name: factor.unit for experiment in experiments for factor in experiment.factors if factor.unit
-    }
+    return units | map_declared_units(experiments)
+
+
+def map_declared_units(experiments: Sequence[Experiment]) -> dict[str, str]:
+    """Return factor → unit, as far as the experiments declare units."""
+    return {factor.name: factor.unit for experiment in experiments for factor in experiment.factors if factor.unit}
 
 
 def mask_run_rows(results: Table) -> npt.NDArray[np.bool_]:
@@ -98,8 +103,10 @@ def select_trials(table: Table, choice: MetricChoice, foreign: Foreign) -> Trial
 
 def check_single_kind(table: Table, columns: Sequence[str]) -> None:
     """Check that a store's values are of one operation and metric. Raises InputError with an example of a choice."""
-    kinds = [key for key, _ in table.groups(columns)]
-    kinds.sort(key=lambda key: not any(str(part).endswith("_last_done") for part in key))
+    kinds = sorted(
+        (key for key, _ in table.groups(columns)),
+        key=lambda key: not any(str(part).endswith("_last_done") for part in key),
+    )
     if len(kinds) > 1:
         raise InputError(
             "ambiguous-metric",
@@ -112,7 +119,7 @@ def check_single_kind(table: Table, columns: Sequence[str]) -> None:
 
 def _average_iterations(ordered: Table) -> tuple[Table, Rows]:
     """Return the mean over a tool's own iterations, in place of the first, and these positions."""
-    groups = [rows for _, rows in ordered.groups(["run", "operation", "metric", *ordered.inside])]
+    groups = [rows for _, rows in ordered.groups(["run", *KIND, *ordered.inside])]
     if len(groups) == len(ordered):
         return ordered, np.arange(len(ordered))
     values = ordered.numbers("value")

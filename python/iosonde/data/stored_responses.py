@@ -17,8 +17,6 @@ from .query import MetricChoice, ResponseQuery
 from .response import VALUE, Response, response_from_column, transform_response
 from .source import StoredSource
 
-_KIND = ("operation", "metric")
-
 
 def responses_from_campaign(source: StoredSource, query: ResponseQuery) -> Iterator[Response]:
     """Yield each metric of the clock, or the responses that the query names; with a warning for incomplete trials that
@@ -45,10 +43,10 @@ def _iter_metrics(source: StoredSource, query: ResponseQuery, trials: stored.Tri
     by = source.apart(query.on) or source.varying_factors.names
     runs = trials.rows.columns["run"].values
     is_single = all(run.imported for run in source.runs) and all(
-        len(set(runs[at])) == 1 for _, at in trials.rows.groups([*_KIND, *by])
+        len(set(runs[at])) == 1 for _, at in trials.rows.groups([*stored.KIND, *by])
     )
-    iterations = dict(trials.iterations.groups(_KIND)) if is_single else {}
-    for key, at in trials.rows.groups(_KIND):
+    iterations = dict(trials.iterations.groups(stored.KIND)) if is_single else {}
+    for key, at in trials.rows.groups(stored.KIND):
         within = is_single and len(iterations[key]) > len(at)
         rows = trials.iterations.take(iterations[key]) if within else trials.rows.take(at)
         title, unit = " ".join(map(str, key)), str(rows.column("unit").values[0])
@@ -84,8 +82,8 @@ def _responses_from_metric(
 ) -> Iterator[Response]:
     """Yield the responses of a name as a metric; for an ``operation`` those of the chosen metrics, if it has them."""
     for choice in (*([query.choice] if query.metric and operation else []), MetricChoice(query.clock, (text,))):
-        candidates = _iter_metrics(source, query, source.trials(choice))
-        matches = [candidate for candidate in candidates if not operation or candidate.operation == text]
+        responses = _iter_metrics(source, query, source.trials(choice))
+        matches = [response for response in responses if not operation or response.operation == text]
         yield from matches
         if matches:
             return
@@ -144,7 +142,7 @@ def _parse_response(
     try:
         expression = derived.parse_expression(text, names)
     except InputError as error:
-        titles = [" ".join(map(str, key)) for key, _ in source.table.groups(_KIND)]
+        titles = [" ".join(map(str, key)) for key, _ in source.table.groups(stored.KIND)]
         if near := find_closest_word(text, titles):
             raise InputError(
                 "unknown-response",
@@ -170,7 +168,7 @@ def _parse_response(
 def _build_value_response(source: StoredSource, query: ResponseQuery) -> Response:
     """Return the column ``value`` of trials of one operation and metric: of all, else of those of the clock, unless
     ``on`` distinguishes them. Raises InputError if there are several."""
-    extra_columns = [name for name in _KIND if name not in query.on]
+    extra_columns = [name for name in stored.KIND if name not in query.on]
     rows = source.trials().rows
     warnings: tuple[str, ...] = ()
     if len(rows.groups(extra_columns)) > 1 and len((trials := source.trials(query.choice)).rows):

@@ -86,10 +86,8 @@ class StoredSource(Source):
 
     def units(self) -> dict[str, str]:
         """Return factor → unit of its levels, if any: sizes in bytes, and units that experiments declare."""
-        declared = {
-            factor.name: factor.unit for experiment in self.experiments for factor in experiment.factors if factor.unit
-        }
-        return {name: unit for name, unit in self.table.level_units().items() if unit == "bytes"} | declared
+        sizes = {name: unit for name, unit in self.table.level_units().items() if unit == "bytes"}
+        return sizes | stored.map_declared_units(self.experiments)
 
     # Rows
 
@@ -207,6 +205,6 @@ def _read_runs(store: Store, conditions: Conditions, experiment: str | None) -> 
     on_runs = [condition for condition in conditions if condition[0] not in (*ROW_COLUMNS, *PLACES)]
     every = [StoredRun(document) for document in store.runs(experiment=experiment)]
     of_store, of_rows = split_conditions(on_runs, every)
+    documents = store.runs(experiment=experiment, where=of_store)
     is_requested = has_incomplete_condition(conditions)
-    runs = [StoredRun(document, is_requested) for document in store.runs(experiment=experiment, where=of_store)]
-    return tuple(select_runs(runs, of_rows))
+    return tuple(select_runs([StoredRun(document, is_requested) for document in documents], of_rows))

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.column_roles import ColumnRole, Roles
-from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 
@@ -36,10 +35,7 @@ def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str
     the ``factors``."""
     if not any(column.role or get_last_word(column) in _WORDS for column in table.columns.values()):
         return TrialRows(table)
-    try:
-        column_roles = roles.guess_roles(table, responses)
-    except DataError:  # about a column that is not used: the settings are unknown
-        return TrialRows(table)
+    column_roles = roles.guess_known_roles(table, responses)
     parts = column_roles.select(ColumnRole.PART)
     ranks = [name for name in parts if name not in factors and table.columns[name].is_varying]
     cells = list(dict.fromkeys((*factors, *column_roles.settings, *column_roles.select(ColumnRole.COVARIATE))))

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from iosonde.store import Store
 
 Conditions = Sequence[tuple[str, str, Any]]
-_KIND = ("operation", "metric")
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,8 +148,12 @@ class Source:
         """Return a sentence with the number of these runs that were measured concurrently with others on the same
         machine."""
         n_concurrent = sum(bool(run.concurrent_pids) for run in self.runs if run.id in ids)
-        template = "{n_concurrent} of {n_runs} runs were measured concurrently with another measurement [S132]"
-        message = Message("concurrent-measurements", template, n_concurrent=n_concurrent, n_runs=len(ids))
+        message = Message(
+            "concurrent-measurements",
+            "{n_concurrent} of {n_runs} runs were measured concurrently with another measurement [S132]",
+            n_concurrent=n_concurrent,
+            n_runs=len(ids),
+        )
         return [message] if n_concurrent else []
 
     @property
@@ -185,7 +188,7 @@ class Source:
         """Check that values of a campaign are of one operation and metric, unless columns ``apart`` distinguish them.
         Raises InputError with an example of a choice."""
         if self.store is not None:
-            stored.check_single_kind(self.trials().rows, [name for name in _KIND if name not in apart])
+            stored.check_single_kind(self.trials().rows, [name for name in stored.KIND if name not in apart])
 
     # Choices
 
