@@ -23,7 +23,7 @@ from .repeats import describe_repeats
 from .response import VALUE, Response, factor_from_column, response_from_column, transform_response
 from .source import Source, StoredSource
 from .stored_responses import responses_from_campaign
-from .subsamples import average_trials
+from .subsamples import TrialRows, average_trials
 
 __all__ = [
     "VALUE",
@@ -119,15 +119,10 @@ def _responses_from_table(source: Source, query: ResponseQuery) -> list[Response
     varying = VaryingFactors(tuple(factor_from_column(column) for column in settings if column.is_varying))
     trials = average_trials(table, columns, [table.column(name).name for name in query.on])
     candidates = [_build_response(trials.rows, text, expression, varying) for text, expression in expressions]
-    warnings: tuple[str, ...] = (trials.note,) if trials.note else ()
+    warnings: tuple[str, ...] = (*describe_repeats(table), *filter(None, [trials.note]))
     if varying.factors and not query.on:
-        titles = [candidate.title for candidate in candidates]
-        names = [name for name in candidates[0].names if name not in titles]
-        averaged = "" if trials.are_parts else trials.note
-        assumption = _build_assumption_warning(source, column_roles, titles, names, averaged)
-        warnings = (assumption,) if averaged else (assumption, *warnings)
-    else:
-        warnings = (*describe_repeats(table), *warnings)
+        assumption = _build_assumption_warning(source, column_roles, candidates, trials)
+        warnings = (assumption, trials.note) if trials.are_parts else (assumption,)
     return [
         replace(candidate, warnings=warnings, are_parts=trials.are_parts, trial_note=trials.note)
         for candidate in candidates
@@ -143,24 +138,25 @@ def _build_response(table: Table, text: str, expression: derived.Derived | None,
 
 
 def _build_assumption_warning(
-    source: Source, column_roles: Roles, responses: Sequence[str], factors: Sequence[str], averaged: str
+    source: Source, column_roles: Roles, responses: Sequence[Response], trials: TrialRows
 ) -> Message:
-    """Return the line that says what was assumed of the columns, because the user names no ``factors``; ``averaged`` is
-    the note on what n counts."""
+    """Return the line that says what was assumed of the columns, because the user names no factors; also what n counts,
+    if it is trials."""
+    averaged = "" if trials.are_parts else trials.note
+    titles = [response.title for response in responses]
     table, filtered = source.table, {column for column, _, _ in source.where}
     parts = [name for name in column_roles.select(ColumnRole.PART) if table.column(name).is_varying]
     statistics = [name for name in find_row_statistics(list(table.columns.values())) if name in column_roles.remarks]
-    stated = {*column_roles.stated, *statistics}
     values = {
-        "responses": ", ".join(_format_name(table, name) for name in responses),
-        "factors": ", ".join(factors),
+        "responses": ", ".join(_format_name(table, title) for title in titles),
+        "factors": ", ".join(name for name in responses[0].names if name not in titles),
         "averaged": averaged,
         "repeats": "".join(describe_repeats(table)),
         "statistics": ", ".join(statistics),
         "parts": f"{', '.join(parts)} {'is part' if len(parts) == 1 else 'are parts'}" if parts else "",
         "repetitions": "" if averaged else _join_some(column_roles.select(ColumnRole.REPETITION)),
         "excluded": ", ".join(column_roles.others),
-        "facts": _join_some([name for name in column_roles.remarks if name not in stated]),
+        "facts": _join_some([name for name in column_roles.remarks if name not in (*column_roles.stated, *statistics)]),
         "constants": _join_some([name for name in column_roles.select(ColumnRole.CONSTANT) if name not in filtered]),
     }
     template = "data: {responses} by {factors}"

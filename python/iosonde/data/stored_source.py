@@ -161,8 +161,8 @@ class StoredSource(Source):
         other = not shared and alike and any(columns[name].missing.any() for name in names if name in columns)
         if not shared and not other:
             return self, ""
-        why = ", as the others have other factors" if other else ""
-        return self.narrow((), ids[-1]), experiments.build_choice_note(ids, ids[-1], why)
+        note = experiments.build_choice_note(ids, ids[-1], ", as the others have other factors" if other else "")
+        return self.narrow((), ids[-1]), note
 
 
 def open_campaign(
@@ -174,9 +174,15 @@ def open_campaign(
     every = experiment is None and word == experiments.ALL
     conditions = experiments.replace_titles_by_ids(conditions, experiments.build_titles(store.experiments()))
     table = _read_results(store, conditions, experiment, ranks)
-    damage = tuple(store.problems(contents=False))
     return StoredSource(
-        table, name or str(store.path), experiment, tuple(conditions), damage, store=store, every=every, ranks=ranks
+        table,
+        name or str(store.path),
+        experiment,
+        tuple(conditions),
+        tuple(store.problems(contents=False)),
+        store=store,
+        every=every,
+        ranks=ranks,
     )
 
 
