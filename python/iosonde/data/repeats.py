@@ -9,6 +9,7 @@ import numpy as np
 from iosonde.core.column_roles import ColumnRole
 from iosonde.core.column_units import split_column_name
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 
@@ -36,14 +37,15 @@ class _Group:
 def fold_repeats(table: Table, question: Iterable[str] = ()) -> Table:
     """Return the table with its repetitions in rows, where columns are alike in name and magnitude. Those with a stated
     role, or in the texts of the ``question``, stay."""
-    numbered: dict[tuple[str, ...], dict[int, Column]] = {}
-    for column in table.columns.values():
-        *stem, number = _TOKEN.findall(column.label or column.name) or [""]
-        if stem and number.isdecimal():
-            numbered.setdefault((*map(str.lower, stem), column.unit), {})[int(number)] = column
+    tokens = [(column, _TOKEN.findall(column.label or column.name) or [""]) for column in table.columns.values()]
+    numbered = group_by_key(
+        ((*map(str.lower, stem), column.unit), (int(number), column))
+        for column, (*stem, number) in tokens
+        if stem and number.isdecimal()
+    )
     groups = [
         _build_group([columns[number] for number in sorted(columns)])
-        for columns in numbered.values()
+        for columns in map(dict, numbered.values())
         if min(columns) in (0, 1) and max(columns) - min(columns) == len(columns) - 1
     ]
     return _fold(table, [group for group in groups if _is_repeated(group, table, tuple(question))])

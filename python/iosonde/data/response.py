@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.grouping import group_by_key
 from iosonde.core.metrics import build_metric
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Better, Factor, Metric
@@ -68,11 +69,8 @@ class Response:
     @property
     def together(self) -> dict[str, tuple[str, ...]]:
         """Factor → columns that always change with it, without ranks, which follow from nodes."""
-        columns: dict[str, tuple[str, ...]] = {}
-        for name, twin in self.confounded:
-            if "ranks" not in (name, twin):
-                columns[twin] = (*columns.get(twin, ()), name)
-        return {factor: twins for factor, twins in columns.items() if factor in self.names}
+        columns = group_by_key((twin, name) for name, twin in self.confounded if "ranks" not in (name, twin))
+        return {factor: tuple(twins) for factor, twins in columns.items() if factor in self.names}
 
     def on(self, names: Sequence[str]) -> Response:
         """Return the response with other factors; the columns may or may not vary. Raises DataError."""
