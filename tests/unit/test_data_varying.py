@@ -11,13 +11,13 @@ from iosonde.core.table import build_table
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import choose_response
-from iosonde.data.source import open_data, separate_last_experiment
+from iosonde.data.source import open_data
 from iosonde.data.varying import list_columns_in, list_other_varying
 from iosonde.store import Store
 
 
 def test_of_a_store_the_other_factors_and_those_that_go_with_them(tmp_path):
-    source = separate_last_experiment(open_data(declared_sample.store(tmp_path / "s")), ("nodes",))[0]
+    source = open_data(declared_sample.store(tmp_path / "s")).separate_last(("nodes",))[0]
     response = choose_response(source, ResponseQuery(("write",), ("nodes",)))
     assert list_other_varying(source, response, ["nodes"]) == ("fs", "servers")
     assert list_other_varying(source, response, ["nodes", "fs", "servers"]) == ()

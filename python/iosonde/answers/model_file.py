@@ -67,7 +67,7 @@ def rows_to_settings(model: Model, source: Source, measured: bool = False) -> tu
     response; ``measured``: for a table, too. Raises InputError, DataError for a missing cell."""
     table = source.table
     names = [f.name if f.name in table.names else split_unit(f.name)[0] for f in model.features]
-    if measured or not source.has_response_columns:
+    if measured or source.knows_factors:
         table = choose_response(source, ResponseQuery((model.response,), tuple(names))).rows
     columns = [table.column(name) for name in names]
     for column in columns:

@@ -8,11 +8,13 @@ of the experiment has the setting (elbencho's table prints none), the command al
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from iosonde.core.errors import InputError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Cell, Table, build_column, is_missing
 from iosonde.core.types import Experiment, Factor, FactorValue
@@ -37,27 +39,35 @@ class Binding(NamedTuple):
 
 def find_bindings(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> dict[str, Binding]:
     """Return placeholder → setting. A placeholder is left alone if it is not always the same setting."""
-    options = {experiment.id: _list_own_options(experiment) for experiment in experiments}
-    if not any(options.values()):
-        return {}
-    runs_by_experiment: dict[str, list[StoredRun]] = {}
-    for run in runs:
-        runs_by_experiment.setdefault(run.experiment, []).append(run)
-    candidates: dict[str, set[Binding | None]] = {}
-    for experiment, own in options.items():
-        for name, binding in own:
-            is_bound = _is_always_bound(runs_by_experiment.get(experiment, ()), name, binding)
-            candidates.setdefault(name, set()).add(binding if is_bound else None)
+    options = {experiment.id: _list_own_options(experiment) for experiment in experiments if experiment.factors}
+    runs_by_experiment = group_by_key((run.experiment, run) for run in runs)
+    candidates = group_by_key(
+        (name, binding if _is_always_bound(runs_by_experiment.get(experiment, ()), name, binding) else None)
+        for experiment, own in options.items()
+        for name, binding in own
+    )
     elsewhere = {name for run in runs if run.imported for name in run.factors}
-    single = {name: next(iter(bindings)) for name, bindings in candidates.items() if len(bindings) == 1}
+    single = {name: bindings[0] for name, bindings in candidates.items() if len(set(bindings)) == 1}
     return {name: binding for name, binding in single.items() if binding and name not in elsewhere}
 
 
 def _list_own_options(experiment: Experiment) -> list[tuple[str, Binding]]:
-    """Return (placeholder, binding) for declared placeholders of settings that are not declared themselves."""
+    """Return (placeholder, binding) for each option of a known tool whose value is a declared placeholder, and whose
+    setting is not declared itself."""
     declared = {factor.name for factor in experiment.factors}
-    options = _list_options(_list_commands(experiment), declared) if declared else []
-    return [option for option in options if option[0] in declared and option[1].setting not in declared]
+    name_by_variable = {name.upper(): name for name in declared}
+    steps = [step for key in ("set_up", "steps") for step in experiment.settings.get(key, ())]
+    commands = [str(step.get("command", "")) for step in steps if isinstance(step, Mapping)]
+    options = (
+        (*(pair for call in list_tool_calls(command) for pair in call.list_options()), *list_file_options(command))
+        for command in commands
+    )
+    return [
+        (name, Binding(option.setting, option.unit))
+        for option, value in chain.from_iterable(options)
+        if option.setting and option.setting not in declared and (match := _PLACEHOLDER.fullmatch(value))
+        if (name := match["name"] or name_by_variable.get(match["variable"], "")) in declared
+    ]
 
 
 def _is_always_bound(runs: Sequence[StoredRun], name: str, binding: Binding) -> bool:
@@ -73,14 +83,12 @@ def bind_table(table: Table, bindings: Mapping[str, Binding]) -> Table:
     """Return the results with the settings instead of the placeholders bound to them."""
     columns = dict(table.columns)
     for name, binding in bindings.items():
-        setting = binding.setting
-        placeholder = columns.pop(name, None)
-        if placeholder is None:
-            continue
-        column = columns.get(setting) or replace(build_column(setting, [None] * len(table)), unit=placeholder.unit)
-        pairs = zip(column.values.tolist(), placeholder.values.tolist(), strict=True)
-        values = [binding.parse_level(own) if is_missing(level) else level for level, own in pairs]
-        columns[setting] = replace(build_column(setting, values, column.label, column.unit), order=column.order)
+        if name in columns:
+            setting, placeholder = binding.setting, columns.pop(name)
+            column = columns.get(setting) or build_column(setting, [None] * len(table), unit=placeholder.unit)
+            pairs = zip(column.values.tolist(), placeholder.values.tolist(), strict=True)
+            values = [binding.parse_level(own) if is_missing(level) else level for level, own in pairs]
+            columns[setting] = replace(build_column(setting, values, column.label, column.unit), order=column.order)
     return replace(table, columns=columns, aliases={name: binding.setting for name, binding in bindings.items()})
 
 
@@ -97,33 +105,6 @@ def _bind_factor(factor: Factor, bindings: Mapping[str, Binding]) -> Factor:
     binding = bindings[factor.name]
     levels = tuple(level for level in map(binding.parse_level, factor.levels) if level is not None)
     return replace(factor, name=binding.setting, levels=levels)
-
-
-def _list_commands(experiment: Experiment) -> list[str]:
-    return [
-        str(step.get("command", ""))
-        for key in ("set_up", "steps")
-        for step in experiment.settings.get(key, ())
-        if isinstance(step, Mapping)
-    ]
-
-
-def _list_options(commands: Iterable[str], names: Iterable[str]) -> list[tuple[str, Binding]]:
-    """Return (placeholder, binding) for each option of a known tool whose value is one of these placeholders."""
-    name_by_variable = {name.upper(): name for name in names}
-    options = (
-        pair
-        for command in commands
-        for pair in (
-            *(pair for call in list_tool_calls(command) for pair in call.list_options()),
-            *list_file_options(command),
-        )
-    )
-    return [
-        (match["name"] or name_by_variable.get(match["variable"], ""), Binding(option.setting, option.unit))
-        for option, value in options
-        if option.setting and (match := _PLACEHOLDER.fullmatch(value))
-    ]
 
 
 def _is_bound(run: StoredRun, name: str, binding: Binding) -> bool:

@@ -12,7 +12,7 @@ from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 from iosonde.core.units import parse_rate, parse_seconds
 
-from .looks import MIN_DISTINCT_SHARE, compute_distinct_share, has_metric_name, has_metric_unit, is_surely_measured
+from .looks import has_metric_name, has_metric_unit, is_mostly_distinct, is_surely_measured
 
 _NUMBER = r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _OPERATIONS = re.compile(rf"\s*({_NUMBER})\s*([kKmM]?)\s*(?:(?:ops?|req)/s|iops)\s*", re.IGNORECASE)
@@ -23,10 +23,15 @@ _POWERS = {"": 1.0, "k": 1e3, "m": 1e6}
 def convert_quantity_columns(table: Table) -> Table:
     """Convert such columns to numbers in base units, with a warning."""
     converted = [result for column in table.columns.values() if (result := _convert_column(column, table)) is not None]
-    if not converted:
-        return table
-    template = "column '{column}' has cells with units, which are converted to {unit}"
-    warnings = [Message("cells-with-units", template, column=column.name, unit=column.unit) for column in converted]
+    warnings = [
+        Message(
+            "cells-with-units",
+            "column '{column}' has cells with units, which are converted to {unit}",
+            column=column.name,
+            unit=column.unit,
+        )
+        for column in converted
+    ]
     columns = {**table.columns, **{column.name: column for column in converted}}
     return replace(table, columns=columns, warnings=(*table.warnings, *warnings))
 
@@ -64,7 +69,7 @@ def _convert_column(column: Column, table: Table) -> Column | None:
 def is_measured_text(column: Column, columns: Sequence[Column]) -> bool:
     """Return whether a column of text is measured: by its name, its header's unit, or as a rate with hardly any
     duplicates. With many duplicates it is a setting if another column was measured."""
-    distinct = compute_distinct_share(column) > MIN_DISTINCT_SHARE
+    distinct = is_mostly_distinct(column)
     if not distinct and any(is_surely_measured(other) for other in columns):
         return False
     first = _parse_first(column)
@@ -73,8 +78,7 @@ def is_measured_text(column: Column, columns: Sequence[Column]) -> bool:
 
 
 def _parse_first(column: Column) -> tuple[float, str] | None:
-    first = next((value for value in column.values if value is not None), None)
-    return None if first is None else parse_quantity(str(first))
+    return next((parse_quantity(str(value)) for value in column.values if value is not None), None)
 
 
 def _parse_cells(column: Column) -> list[tuple[float, str] | None]:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import choose_metric_by_clock, is_iteration_summary, list_headline_kinds
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
@@ -25,7 +26,7 @@ Rows = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 Texts = npt.NDArray[Any]
 
-_SUM_OF_RANKS, _MAX_OF_RANKS = "_sum_of_ranks", "_max_of_ranks"
+_SUM_OF_RANKS, _MAX_OF_RANKS, _MEAN_OF_RANKS = "_sum_of_ranks", "_max_of_ranks", "_mean_of_ranks"
 # Parts of a command's time, network traffic, server calls: shown only on request.
 _SECONDARY_METRICS = ("user_seconds", "system_seconds", *NETWORK, CALLS)
 # Common names of metric kinds.
@@ -44,40 +45,33 @@ class Foreign:
 
 def classify_rows(rows: Table, runs: Sequence[StoredRun], clock: str = "") -> Foreign:
     """Classify the rows of whole runs; ``clock`` is the chosen one, '' for the usual one."""
-    masks = [np.zeros(len(rows), dtype=bool) for _ in range(3)]
-    if not {"run", "operation", "metric"} <= set(rows.columns):
-        return Foreign(*masks)
+    foreign = Foreign(*(np.zeros(len(rows), dtype=bool) for _ in range(3)))
+    metrics, operations, inside = (column_to_texts(rows, name) for name in ("metric", "operation", "includes"))
     run_by_id = {run.id: run for run in runs}
-    metrics, operations = rows.columns["metric"].values, rows.columns["operation"].values
-    inside = rows.columns["includes"].values if "includes" in rows.columns else np.full(len(rows), "", dtype=object)
     kinds_by_run = {
-        run: _find_headlines(run_by_id[str(run)], [(str(operations[i]), str(metrics[i])) for i in at])
+        run: _find_headlines(run_by_id[str(run)], list(zip(operations[at], metrics[at], strict=True)))
         for (run,), at in rows.groups(["run"])
         if str(run) in run_by_id
     }
     for (run, operation), at in rows.groups(["run", "operation"]):
         kinds = kinds_by_run.get(run, {}).get(str(operation))
         if kinds is not None:
-            there = {str(metrics[i]): str(inside[i]) for i in at}
-            first = {choose_metric_by_clock(kind, there, clock) for kind in kinds}
-            masks[0][at] = True
-            masks[1][at] = [str(metrics[i]) in first for i in at]
-            masks[2][at] = [is_iteration_summary(str(metrics[i]), there) for i in at]
-    return Foreign(*masks)
+            includes = dict(zip(metrics[at], inside[at], strict=True))
+            first = {choose_metric_by_clock(kind, includes, clock) for kind in kinds}
+            foreign.rows[at] = True
+            foreign.first[at] = [metric in first for metric in metrics[at]]
+            foreign.computed[at] = [is_iteration_summary(metric, includes) for metric in metrics[at]]
+    return foreign
 
 
 def _find_headlines(run: StoredRun, metrics: Sequence[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
     """Return operation → kinds for operations of other tools, not of the engine."""
-    if run.headlines:
+    steps = [phase.name for phase in run.phases if phase.is_command]
+    if run.headlines or not (run.imported or steps):
         return run.headlines
-    native = {phase.operation for phase in run.phases if not phase.is_command}
-    steps = {phase.name: phase for phase in run.phases if phase.is_command}
-    if not run.imported and not steps:
-        return {}
-    rest = [(operation, metric) for operation, metric in metrics if operation not in native]
-    kinds_by_operation = list_headline_kinds([pair for pair in rest if pair[0] not in steps], ())
-    spoken = any(kinds_by_operation.values())
-    return kinds_by_operation | {name: [] if spoken else ["seconds"] for name in steps}
+    excluded = {*steps, *(phase.operation for phase in run.phases if not phase.is_command)}
+    kinds_by_operation = list_headline_kinds([pair for pair in metrics if pair[0] not in excluded], ())
+    return kinds_by_operation | dict.fromkeys(steps, [] if any(kinds_by_operation.values()) else ["seconds"])
 
 
 def choose_rows(table: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, list[str]]:
@@ -92,7 +86,14 @@ def choose_rows(table: Table, choice: MetricChoice, foreign: Foreign) -> tuple[R
     for name in choice.metric:
         mask = match_rows(name, table)
         if not mask.any():
-            raise _build_error(name, table)
+            metrics = sorted(set(column_to_texts(table, "metric")))
+            raise DataError(
+                "unknown-metric",
+                "unknown metric '{metric}'",
+                "known: {suggestions}",
+                metric=name,
+                suggestions=", ".join(difflib.get_close_matches(name, metrics, 3, 0.5) or metrics[:30]),
+            )
         if is_operation(name, table):
             usual, warnings = _select_usual(table, choice.clock, foreign)
             mask, notes = mask & usual if (mask & usual).any() else mask, warnings
@@ -121,75 +122,54 @@ def is_operation(name: str, table: Table) -> bool:
 
 def _match_metric(name: str, table: Table) -> Mask:
     """Select the rows of a metric, or of a kind: for each run and operation the metric that represents the kind."""
-    metrics = column_to_texts(table, "metric")
-    there = set(metrics)
-    if name in there:
-        return np.array(metrics == name, dtype=bool)
-    kind = _ALSO.get(name.lower(), name)
-    mask = np.zeros(len(table), dtype=bool)
-    if any(metric.startswith(kind) for metric in there):
-        keys = list(zip(column_to_texts(table, "run"), column_to_texts(table, "operation"), strict=True))
-        includes_by_key: dict[tuple[str, str], dict[str, str]] = {}
-        for key, metric, inside in zip(keys, metrics, column_to_texts(table, "includes"), strict=True):
-            includes_by_key.setdefault(key, {})[metric] = inside
-        chosen = {key: choose_metric_by_clock(kind, some) for key, some in includes_by_key.items()}
-        mask[:] = [chosen[key] == metric for key, metric in zip(keys, metrics, strict=True)]
-    return mask if mask.any() else _match_endings(metrics, (f"_{kind}",))
-
-
-def _build_error(name: str, table: Table) -> DataError:
-    there = sorted(set(column_to_texts(table, "metric")))
-    near = difflib.get_close_matches(name, there, 3, 0.5) or there[:30]
-    return DataError(
-        "unknown-metric",
-        "unknown metric '{metric}'",
-        "known: {suggestions}",
-        metric=name,
-        suggestions=", ".join(near),
+    run, operations, metrics, inside = (
+        column_to_texts(table, column) for column in ("run", "operation", "metric", "includes")
     )
+    if name in metrics:
+        return np.array(metrics == name, dtype=bool)
+    kind, keys = _ALSO.get(name.lower(), name), list(zip(run, operations, strict=True))
+    includes_by_key = group_by_key(zip(keys, zip(metrics, inside, strict=True), strict=True))
+    chosen = {key: choose_metric_by_clock(kind, dict(pairs)) for key, pairs in includes_by_key.items()}
+    mask = np.array([chosen[key] == metric for key, metric in zip(keys, metrics, strict=True)], dtype=bool)
+    return mask if mask.any() else _match_endings(metrics, (f"_{kind}",))
 
 
 def _select_usual(table: Table, clock: str, foreign: Foreign) -> tuple[Mask, list[str]]:
     """Select the default rows without a metric, with notes about substitutions. Raises DataError."""
+    metrics = column_to_texts(table, "metric")
     if clock == ALL:
-        return ~foreign.computed & ~_match_single_rank_maxima(table, column_to_texts(table, "metric")), []
-    metrics, operations = column_to_texts(table, "metric"), column_to_texts(table, "operation")
+        return ~foreign.computed & ~_match_single_rank_maxima(table, metrics), []
     clocks = [name.strip() for name in clock.split(",")]
-    if len(clocks) == 1 and clocks[0] in set(metrics):  # formerly, metrics were chosen in this way
+    if len(clocks) == 1 and clocks[0] in metrics:  # formerly, metrics were chosen in this way
         return np.array(metrics == clocks[0], dtype=bool), []
-    for name in clocks:
-        if name not in CLOCKS:
-            raise DataError(
-                "unknown-clock",
-                "'{clock}' is not a clock",
-                "known: {allowed}; choose a metric with {spell.metric}",
-                clock=name,
-                allowed=", ".join([*CLOCKS, ALL]),
-            )
-    native, warnings = _match_clocks(metrics, operations, ~foreign.rows, clocks)
+    if unknown := [name for name in clocks if name not in CLOCKS]:
+        raise DataError(
+            "unknown-clock",
+            "'{clock}' is not a clock",
+            "known: {allowed}; choose a metric with {spell.metric}",
+            clock=unknown[0],
+            allowed=", ".join([*CLOCKS, ALL]),
+        )
+    native, warnings = _match_clocks(metrics, column_to_texts(table, "operation"), ~foreign.rows, clocks)
     return native | foreign.first, warnings
 
 
 def _match_clocks(metrics: Texts, operations: Texts, native: Mask, clocks: Sequence[str]) -> tuple[Mask, list[str]]:
     """Select the rows of these clocks, and those without a clock. Operations that lack the clocks use the sum
     of ranks."""
-    others = tuple(f"_{name}" for name in CLOCKS if name not in clocks)
-    keep = native & np.array(
-        [not metric.endswith(others) and metric not in _SECONDARY_METRICS for metric in metrics], dtype=bool
-    )
+    others = _match_endings(metrics, tuple(f"_{name}" for name in CLOCKS if name not in clocks))
     # An operation may also have numbers without a clock, such as its time: these are not rates of this clock.
     matching = native & _match_endings(metrics, tuple(f"_{name}" for name in clocks))
-    without = sorted(set(operations[native & _match_endings(metrics, others)]) - set(operations[matching]))
+    without = sorted(set(operations[native & others]) - set(operations[matching]))
     fallback = native & _match_endings(metrics, (_SUM_OF_RANKS,)) & np.isin(operations, without)
-    if not fallback.any():
-        return keep, []
     warning = Message(
         "no-common-clock",
         "no {clocks} rate for {operations} (the nodes' clocks are not comparable): showing the sum of ranks",
         clocks=" or ".join(clocks),
         operations=", ".join(without),
     )
-    return keep | fallback, [warning]
+    usual = native & ~others & ~np.isin(metrics, _SECONDARY_METRICS)
+    return usual | fallback, [warning] if fallback.any() else []
 
 
 def _match_endings(metrics: Texts, ends: tuple[str, ...]) -> Mask:
@@ -198,18 +178,15 @@ def _match_endings(metrics: Texts, ends: tuple[str, ...]) -> Mask:
 
 def _match_single_rank_maxima(table: Table, metrics: Texts) -> Mask:
     """Select maxima over ranks that equal the mean in every run: they are of a single rank."""
-    mask = np.zeros(len(metrics), dtype=bool)
-    values, keys = (
-        column_to_texts(table, "value"),
-        list(zip(column_to_texts(table, "run"), column_to_texts(table, "operation"), strict=True)),
-    )
-    mean = {(*key, metric): value for key, metric, value in zip(keys, metrics, values, strict=True)}
-    for name in {metric for metric in metrics if metric.endswith(_MAX_OF_RANKS)}:
-        other = f"{name.removesuffix(_MAX_OF_RANKS)}_mean_of_ranks"
-        at = np.flatnonzero(metrics == name)
-        if all(mean.get((*keys[i], other)) == values[i] for i in at):
-            mask[at] = True
-    return mask
+    columns = (column_to_texts(table, name) for name in ("run", "operation", "value"))
+    rows = list(zip(*columns, metrics, strict=True))
+    values = {(run, operation, metric): value for run, operation, value, metric in rows}
+    differing = {
+        metric
+        for run, operation, value, metric in rows
+        if values.get((run, operation, metric.replace(_MAX_OF_RANKS, _MEAN_OF_RANKS))) != value
+    }
+    return _match_endings(metrics, (_MAX_OF_RANKS,)) & ~np.isin(metrics, list(differing))
 
 
 def column_to_texts(table: Table, name: str) -> Texts:

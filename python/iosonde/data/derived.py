@@ -51,15 +51,6 @@ class Derived:
             )
         return values
 
-    def scales(self, name: str) -> bool:
-        """Return whether it only multiplies or divides the column ``name``, so that its unit stays of that kind."""
-        return _is_scaled(self.expression.tree, name)
-
-    def falls(self, name: str) -> bool:
-        """Return whether it decreases as the column ``name`` increases, such as ``1 / seconds``, if all others are
-        above 0."""
-        return _is_decreasing(self.expression.tree, name)
-
 
 def parse_expression(text: str, columns: Sequence[str]) -> Derived | None:
     """Parse an expression over names of ``columns``; None if it has none of them. Raises InputError for a forbidden
@@ -82,8 +73,8 @@ def parse_expression(text: str, columns: Sequence[str]) -> Derived | None:
         expression = _GRAMMAR.read(written, aliases.values(), "")
     except InputError as error:
         raise _translate_error(text, error) from None
-    names = {alias: name for name, alias in aliases.items()}
-    expression = replace(expression, tree=expression.replace_names(names))
+    tree = expression.replace_names({alias: name for name, alias in aliases.items()})
+    expression = replace(expression, tree=tree)
     match expression.tree:
         case ast.Call(ast.Name(function), [ast.Name()]):
             return Derived(text, expression, tuple(aliases), function)
@@ -119,27 +110,28 @@ def _translate_error(text: str, error: InputError) -> InputError:
     return InputError("invalid-expression", "cannot parse '{expression}'", _HINT, expression=text)
 
 
-def _is_scaled(node: ast.expr, name: str) -> bool:
+def is_scaled(node: ast.expr, name: str) -> bool:
+    """Return whether it only multiplies or divides the column ``name``, so that its unit stays of that kind."""
     match node:
         case ast.BinOp(lhs, ast.Mult(), rhs):
-            return _is_scaled(lhs, name) or _is_scaled(rhs, name)
+            return is_scaled(lhs, name) or is_scaled(rhs, name)
         case ast.BinOp(lhs, ast.Div()):
-            return _is_scaled(lhs, name)
+            return is_scaled(lhs, name)
     return isinstance(node, ast.Name) and node.id == name
 
 
-def _is_decreasing(node: ast.expr, name: str) -> bool:
-    """Return whether it decreases: each division by ``name``, subtraction of it, inverse and minus sign reverses the
-    direction."""
+def is_decreasing(node: ast.expr, name: str) -> bool:
+    """Return whether it decreases as the column ``name`` increases, such as ``1 / seconds``, if all others are above 0:
+    each division by it, subtraction of it, inverse and minus sign reverses the direction."""
     match node:
         case ast.UnaryOp(_, operand):
-            return not _is_decreasing(operand, name)
+            return not is_decreasing(operand, name)
         case ast.Call(ast.Name(function), [argument]):
-            return _is_decreasing(argument, name) != (function == "inverse")
+            return is_decreasing(argument, name) != (function == "inverse")
         case ast.BinOp(lhs, op, rhs):
             if any(isinstance(child, ast.Name) and child.id == name for child in ast.walk(lhs)):
-                return _is_decreasing(lhs, name) != (isinstance(op, ast.Pow) and isinstance(rhs, ast.UnaryOp))
-            return _is_decreasing(rhs, name) != isinstance(op, (ast.Div, ast.Sub))
+                return is_decreasing(lhs, name) != (isinstance(op, ast.Pow) and isinstance(rhs, ast.UnaryOp))
+            return is_decreasing(rhs, name) != isinstance(op, (ast.Div, ast.Sub))
     return False
 
 

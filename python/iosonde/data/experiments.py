@@ -44,8 +44,6 @@ def _shorten_name(name: str) -> str:
 
 def replace_ids_by_titles(rows: Table, called: dict[str, str]) -> Table:
     """Replace the ids of experiments by their ``build_titles``, in their order."""
-    if EXPERIMENT not in rows.columns:
-        return rows
     column = rows.columns[EXPERIMENT]
     values = np.array([called.get(value, value) for value in column.values], dtype=object)
     return replace(
@@ -68,8 +66,8 @@ def resolve_experiment(store: Store, word: str | None) -> str | None:
         ids = list_measured_experiments([StoredRun(document) for document in store.runs()]) if word == LAST else []
         return ids[-1] if ids else None
     if word not in called:
-        names = {experiment.name: experiment.id for experiment in store.experiments() if experiment.settings}
-        word = {title: key for key, title in called.items()}.get(word or "") or names.get(word or "", word)
+        ids_by_name = {experiment.name: experiment.id for experiment in store.experiments() if experiment.settings}
+        word = (ids_by_name | {title: key for key, title in called.items()}).get(word or "", word)
     store.check_experiment(word)
     return word
 
@@ -84,8 +82,8 @@ def resolve_single_experiment(store: Store, word: str | None) -> str | None:
 def list_measured_experiments(runs: Sequence[StoredRun]) -> list[str]:
     """Return the ids, the last one started at the end. Probes measure the hardware, and count only without
     other runs."""
-    every = list(dict.fromkeys(run.experiment for run in runs))
-    return list(dict.fromkeys(run.experiment for run in runs if run.source != SOURCE)) or every
+    measured = [run for run in runs if run.source != SOURCE]
+    return list(dict.fromkeys(run.experiment for run in measured or runs))
 
 
 def has_mixed_cells(rows: Table, cells: Sequence[str]) -> bool:
@@ -101,12 +99,11 @@ def has_mixed_cells(rows: Table, cells: Sequence[str]) -> bool:
 
 def build_choice_note(ids: Sequence[str], chosen: str, why: str = "") -> str:
     """Return the note that one of several experiments was chosen."""
-    which = "the last" if chosen == ids[-1] else "this one"
     return Message(
         "one-of-several",
         "of {n_experiments} experiments only {choice}, {experiment}{reason}, is used: {spell.experiment:ID}|all",
         n_experiments=len(ids),
-        choice=which,
+        choice="the last" if chosen == ids[-1] else "this one",
         experiment=chosen,
         reason=why,
     )

@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.grouping import group_by_key
 from iosonde.core.schema import BRING_UPS, CENTRE, HEALTH, OBSERVED_FACTORS, PROBE_FACTORS
 from iosonde.core.stored import FILESYSTEM, PLACES, TARGET, StoredRun, strip_factor_prefix
 from iosonde.core.table import Table
-from iosonde.core.types import Experiment, Factor, FactorValue, Role
+from iosonde.core.types import Experiment, Factor, Role
 
 from .bindings import bind_experiments, find_bindings
 from .experiments import EXPERIMENT
-from .together import is_bijective, is_determined
+from .together import is_bijective, is_determined, take_first_rows
 
 # Factors of the run size come first, in any declaration.
 _SIZES = ("nodes", "ranks_per_node", "ranks")
@@ -73,8 +73,6 @@ class VaryingFactors:
     def with_roles(self, rows: Table) -> VaryingFactors:
         """Return the factors with the roles that the user states of the columns."""
         stated = {column.name: column.role for column in rows.columns.values() if column.role}
-        if not stated:
-            return self
         by_name = {factor.name: factor for factor in (*self.factors, *self.twins)}
         added = [
             replace(by_name.get(name, _build_factor(rows, name, Factor(name))), role=_FACTOR_ROLES[role])
@@ -90,25 +88,25 @@ class VaryingFactors:
 
 def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> VaryingFactors:
     """Find the factors of the stored ``runs``, over ``rows`` that have a column for each."""
-    if "run" not in rows.columns or not len(rows):
+    if not len(rows):
         return VaryingFactors()
     experiments = bind_experiments(experiments, find_bindings(runs, experiments))
     declared = collect_declared(runs, experiments)
-    trials = rows.take(find_first_rows(rows))
+    trials = take_first_rows(rows, ["run", *rows.inside])
     by_name = {strip_factor_prefix(name): name for name in rows.columns}
-    varying = [by_name[name] for name in declared if name in by_name and trials.columns[by_name[name]].is_varying]
+    in_order = [name for name in dict.fromkeys((*_SIZES, *declared)) if name in declared and name in by_name]
+    varying = [by_name[name] for name in in_order if trials.columns[by_name[name]].is_varying]
     others = [by_name[name] for name in _list_undeclared_settings(runs) if name in by_name]
     # If another setting changes with each job, jobs are no crossed settings, and known by name: all follows from them.
     job = by_name.get(JOB, "")
     is_job_first = any(is_bijective(trials, job, name) for name in (*varying, *others) if job and name != job)
     selected: list[str] = []
     confounded: dict[str, str] = {}
-    for name in sorted(varying, key=lambda column: _find_position(column, is_job_first)):
+    for name in sorted(varying, key=lambda column: (column == job) != is_job_first):
         if name == job and is_determined(trials, job, selected):
             continue  # a label of crossed settings
-        twin = next((other for other in selected if is_bijective(trials, other, name)), None)
-        if twin is None and selected[:1] == [job] and is_determined(trials, name, selected[:1]):
-            twin = job
+        is_of_job = selected[:1] == [job] and is_determined(trials, name, [job])
+        twin = job if is_of_job else next((other for other in selected if is_bijective(trials, other, name)), None)
         if twin is None:
             selected.append(name)
         else:
@@ -116,11 +114,11 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
     # Settings in a command's output follow from the experiment's factors, unless they distinguish cells.
     undeclared = [name for name in others if strip_factor_prefix(name) not in declared]
     for name in sorted(undeclared, key=lambda column: (column == job) != is_job_first):
-        if strip_factor_prefix(name) == HEALTH and len(trials.columns[name].levels) < 2:
-            continue  # runs with unknown health count as healthy
-        if not is_determined(trials, name, selected):
+        # Runs with unknown health count as healthy.
+        has_levels = strip_factor_prefix(name) != HEALTH or len(trials.columns[name].levels) > 1
+        if has_levels and not is_determined(trials, name, selected):
             selected.append(name)
-    confounded |= _map_target_to_factors(trials, selected, runs, experiments)
+    confounded |= _map_target_to_factors(trials, selected, by_name, runs, experiments)
     selected_factors, twins = (
         tuple(_build_factor(trials, name, declared.get(strip_factor_prefix(name))) for name in names)
         for names in (selected, confounded)
@@ -128,23 +126,18 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
     return VaryingFactors(selected_factors, confounded, twins).with_roles(trials)
 
 
-def _find_position(column: str, is_job_first: bool = False) -> int:
-    """Return the place of a declared factor: sizes first, but a job before or after all others."""
-    name = strip_factor_prefix(column)
-    if name == JOB:
-        return -1 if is_job_first else len(_SIZES) + 1
-    return _SIZES.index(name) if name in _SIZES else len(_SIZES)
-
-
 def _map_target_to_factors(
-    rows: Table, selected: Sequence[str], runs: Sequence[StoredRun], experiments: Sequence[Experiment]
+    rows: Table,
+    selected: Sequence[str],
+    columns: Mapping[str, str],
+    runs: Sequence[StoredRun],
+    experiments: Sequence[Experiment],
 ) -> dict[str, str]:
     """Return column → the factor that it always changes with, for properties of the target (a lab, a file system) and
     the experiment. Only factors that no experiment declares either are considered, as either of them may matter."""
     set_ = {factor.name for experiment in experiments for factor in experiment.factors}
     properties = dict.fromkeys(name for run in runs if not run.imported for name in run.target_settings)
     target_factors = [name for name in selected if strip_factor_prefix(name) in {*properties, *PLACES} - set_]
-    columns = {strip_factor_prefix(name): name for name in rows.columns}
     others = [columns[name] for name in (*properties, EXPERIMENT) if name in columns and columns[name] not in selected]
     return {name: twin for name in others for twin in target_factors if is_bijective(rows, twin, name)}
 
@@ -152,44 +145,34 @@ def _map_target_to_factors(
 def collect_declared(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> dict[str, Factor]:
     """Return name → factor: for measured runs from their experiments, for imported runs from the tool's output. File
     system and target are added if there are two."""
-    by_id = {entry.id: entry for entry in experiments}
-    factor_by_name: dict[str, Factor] = {}
-    for entry in experiments:  # set factors come before those that follow from them
-        factor_by_name |= {factor.name: factor for factor in entry.factors if factor.name in (TARGET, OF_LAB)}
+    factors_by_id = {entry.id: entry.factors for entry in experiments}
+    # Set factors come before those that follow from them.
+    every = [factor for entry in experiments for factor in entry.factors]
+    declared = {factor.name: factor for factor in every if factor.name in (TARGET, OF_LAB)}
     measured = [run for run in runs if run.target is not None]
-    for name, levels in (
-        (FILESYSTEM, {run.filesystem for run in measured}),
-        (TARGET, {run.target for run in measured}),
-    ):
-        if name == FILESYSTEM and _is_implied_by_lab(measured):
-            continue
-        if len(levels) > 1 and name not in factor_by_name and not all(TARGET in run.factors for run in measured):
-            factor_by_name[name] = Factor(name)
+    if not all(TARGET in run.factors for run in measured):
+        filesystems = set() if _is_implied_by_lab(measured) else {run.filesystem for run in measured}
+        places = {FILESYSTEM: filesystems, TARGET: {run.target for run in measured}}
+        varying = [name for name, levels in places.items() if len(levels) > 1 and name not in declared]
+        declared |= {name: Factor(name) for name in varying}
     for run in runs:
-        experiment = by_id.get(run.experiment)
-        if experiment is not None and experiment.factors:
-            factor_by_name |= {
-                factor.name: factor for factor in experiment.factors if factor.name not in factor_by_name
-            }
-        elif run.imported:
-            factor_by_name |= {name: Factor(name) for name in _list_settings(run) if name not in factor_by_name}
-    return factor_by_name
+        factors = factors_by_id.get(run.experiment) or [Factor(name) for name in _list_settings(run) if run.imported]
+        declared |= {factor.name: factor for factor in factors if factor.name not in declared}
+    return declared
 
 
 def _is_implied_by_lab(measured: Sequence[StoredRun]) -> bool:
     """Return whether the lab's file system determines, in each run, the type seen by the nodes."""
-    types_by_lab: dict[FactorValue, set[str | None]] = {}
-    for run in measured:
-        types_by_lab.setdefault(run.factors.get(OF_LAB), set()).add(run.filesystem)
-    return None not in types_by_lab and all(len(types) == 1 for types in types_by_lab.values())
+    types_by_lab = group_by_key((run.factors.get(OF_LAB), run.filesystem) for run in measured)
+    return None not in types_by_lab and all(len(set(types)) == 1 for types in types_by_lab.values())
 
 
 def _list_undeclared_settings(runs: Sequence[StoredRun]) -> list[str]:
     """Return the settings of measured runs besides the declared factors, then the properties of the target. Only
     varying properties have a column."""
     measured = [run for run in runs if not run.imported]
-    names = [name for run in measured for name in _list_settings(run)]
-    return list(dict.fromkeys([*names, *(name for run in measured for name in run.target_settings)]))
+    settings = [*map(_list_settings, measured), *(run.target_settings for run in measured)]
+    return list(dict.fromkeys(name for names in settings for name in names))
 
 
 def _list_settings(run: StoredRun) -> list[str]:
@@ -198,24 +181,14 @@ def _list_settings(run: StoredRun) -> list[str]:
 
 def _build_factor(rows: Table, column: str, declared: Factor | None) -> Factor:
     """Build a factor with its measured levels. Undeclared factors are observed."""
-    declared = declared or Factor(column, role=Role.OBSERVED)
-    return Factor(column, declared.unit, rows.columns[column].levels, declared.role)
+    return replace(declared or Factor(column, role=Role.OBSERVED), name=column, levels=rows.columns[column].levels)
 
 
 def is_separable(rows: Table, name: str, other: str) -> bool:
     """Return whether a regression can separate two columns whose levels correspond one to one: uncorrelated numbers, as
     in a Latin hypercube."""
     columns = [rows.columns[name], rows.columns[other]]
-    if not all(column.numeric for column in columns):
-        return False
     codes = [column.codes() for column in columns]
-    if min(len(levels) for _, levels in codes) < _LEAST_SCATTERED:
-        return False
-    return abs(float(np.corrcoef([places.astype(float) for places, _ in codes])[0, 1])) < _TOGETHER
-
-
-def find_first_rows(rows: Table) -> npt.NDArray[np.intp]:
-    """Return the first row of each run, and of each of its settings, in order."""
-    if rows.inside:
-        return np.sort([places[0] for _, places in rows.groups(["run", *rows.inside])])
-    return np.sort(np.unique(rows.columns["run"].values.astype(str), return_index=True)[1])
+    has_many_levels = min(len(levels) for _, levels in codes) >= _LEAST_SCATTERED
+    are_numbers = has_many_levels and all(column.numeric for column in columns)
+    return are_numbers and abs(float(np.corrcoef([places for places, _ in codes])[0, 1])) < _TOGETHER

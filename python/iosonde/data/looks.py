@@ -11,7 +11,7 @@ import numpy as np
 from iosonde.core.column_units import TIME_UNITS, is_rate, split_column_name
 from iosonde.core.table import Column
 
-MIN_DISTINCT_SHARE = 0.5
+_MIN_DISTINCT_SHARE = 0.5
 # Names of trials, outer ones first.
 TRIALS = (
     "run",
@@ -42,7 +42,7 @@ _VALUE = re.compile(r"\s*[+-]?\d[\d., ]*\s*[A-Za-zµ/%]*\s*")  # 450,9 and 99.8 
 def is_surely_measured(column: Column) -> bool:
     """Return whether numbers with hardly any duplicates have the name of a metric, the unit of a rate or time, or
     decimals and no unit. Sizes and counts are settings even if each row has another one."""
-    if not column.numeric or column.missing.all() or compute_distinct_share(column) <= MIN_DISTINCT_SHARE:
+    if not column.numeric or column.missing.all() or not is_mostly_distinct(column):
         return False
     return has_metric_name(column) or has_metric_unit(column) or not (column.unit or has_integers(column))
 
@@ -61,16 +61,14 @@ def has_metric_name(column: Column) -> bool:
 def has_values_as_text(column: Column) -> bool:
     """Return whether at least half of the cells of a text column are numbers, alone or with a unit: values that cannot
     be computed with."""
-    if column.numeric:
-        return False
-    present = [str(value) for value in column.values if value is not None]
+    present = [] if column.numeric else [str(value) for value in column.values if value is not None]
     return bool(present) and 2 * sum(bool(_VALUE.fullmatch(value)) for value in present) >= len(present)
 
 
-def compute_distinct_share(column: Column) -> float:
-    """Return the share of distinct values."""
+def is_mostly_distinct(column: Column) -> bool:
+    """Return whether it has hardly any duplicates."""
     present = column.values[~column.missing]
-    return len(set(present.tolist())) / present.size if present.size else 0.0
+    return len(set(present.tolist())) > _MIN_DISTINCT_SHARE * present.size
 
 
 def has_integers(column: Column) -> bool:
@@ -103,7 +101,7 @@ def find_row_statistics(columns: Sequence[Column]) -> tuple[str, ...]:
     if not means or not any(own & _SPREADS for own in words.values()):
         return ()
     of = set().union(*(words[name] for name in means))
-    others = [column for column in columns if column.numeric and column.name not in means]
+    others = [column for column in columns if column.name in words and column.name not in means]
     return tuple(column.name for column in others if is_statistic(column, of) or _is_trial_count(column))
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from iosonde.core.table import Column, Table
 
-from .looks import MIN_DISTINCT_SHARE, TRIALS, compute_distinct_share
+from .looks import TRIALS, is_mostly_distinct
 
 _MIN_REPEATED_SHARE = 0.9  # share of rows in a setting with another row
 _MIN_UNIQUE_SHARE = 0.9  # share of unique values inside one setting
@@ -26,15 +26,12 @@ def find_outcomes(table: Table, columns: Sequence[Column], numbering: Sequence[s
     """Return the names of those ``columns`` that are outcomes; ``numbering`` counts rows. Empty without repeated
     settings."""
     columns = [column for column in columns if column.is_varying]
-    counters = [table.columns[name] for name in numbering if _is_repetition_counter(table.columns[name])]
+    numbers = [column for name in numbering if (column := table.columns[name]).numeric]
+    counters = [column for column in numbers if set(TRIALS) & set(re.split(r"[\W_]+", column.label.lower()))]
     stated = next(
         (names for counter in counters if (names := _find_varying_beyond_design(table, columns, counter))), []
     )
     return [*stated, *_find_unrepeated(table, [column for column in columns if column.name not in stated])]
-
-
-def _is_repetition_counter(column: Column) -> bool:
-    return column.numeric and bool(set(TRIALS) & set(re.split(r"[\W_]+", column.label.lower())))
 
 
 def _find_varying_beyond_design(table: Table, columns: Sequence[Column], counter: Column) -> list[str]:
@@ -65,7 +62,7 @@ def _find_unrepeated(table: Table, columns: Sequence[Column]) -> list[str]:
     candidates = [
         column
         for column in columns
-        if column.numeric and compute_distinct_share(column) > MIN_DISTINCT_SHARE and not _has_chosen_numbers(column)
+        if column.numeric and is_mostly_distinct(column) and not _has_chosen_numbers(column)
     ]
     settings = [column.name for column in columns if column not in candidates]
     cells = [rows for _, rows in table.groups(settings) if rows.size > 1] if candidates and settings else []
@@ -84,13 +81,12 @@ def _has_chosen_numbers(column: Column) -> bool:
 
 
 def _is_outcome(column: Column, cells: Rows) -> bool:
-    values = [column.values[rows].astype(float) for rows in cells]
-    samples = [inside[~np.isnan(inside)] for inside in values]
-    samples = [inside for inside in samples if inside.size > 1]
+    present = ~column.missing
+    values = [column.values[rows[present[rows]]].astype(float) for rows in cells]
+    samples = [inside for inside in values if inside.size > 1]
     n = sum(inside.size for inside in samples)
-    if not n or sum(np.unique(inside).size for inside in samples) < _MIN_UNIQUE_SHARE * n:
-        return False
-    return _has_small_spread(samples) or _is_dependent_on_cells(samples, n)
+    is_unrepeated = n > 0 and sum(np.unique(inside).size for inside in samples) >= _MIN_UNIQUE_SHARE * n
+    return is_unrepeated and (_has_small_spread(samples) or _is_dependent_on_cells(samples, n))
 
 
 def _has_small_spread(samples: Sequence[npt.NDArray[np.float64]]) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from iosonde.core.column_roles import ColumnRole, Roles
 from iosonde.core.data_profile import ColumnProfile, Profile
 from iosonde.core.errors import InputError
@@ -16,9 +14,10 @@ from iosonde.core.types import Role
 from iosonde.core.units import parse_typed_sizes
 
 from . import roles, together
-from .factors import VaryingFactors, find_first_rows
+from .factors import VaryingFactors
 from .repeats import describe_repeats
 from .response import VALUE
+from .stored import KIND
 from .subsamples import average_trials
 
 _MIN_LOGARITHMIC_RANGE = 100.0  # two decades
@@ -56,7 +55,7 @@ def profile_table(table: Table) -> Profile:
         warnings = (*warnings, error.message)
     trials = average_trials(table, column_roles.responses)
     unit = "row" if len(trials.rows) == len(table) else "trial"
-    warnings = (*warnings, *([trials.note] if trials.note else ()))
+    warnings = (*warnings, *filter(None, [trials.note]))
     return build_profile(table, trials.rows, column_roles, column_roles.select(ColumnRole.SETTING), unit, warnings)
 
 
@@ -74,7 +73,7 @@ def assign_roles(rows: Table, varying: VaryingFactors, declared: Collection[str]
 
 def profile_campaign(rows: Table, trials: Table, varying: VaryingFactors, declared: Collection[str]) -> Profile:
     """Build the profile of the runs of these ``rows``; ``trials`` are the rows of the metrics to analyse."""
-    runs = rows.take(find_first_rows(rows))
+    runs = together.take_first_rows(rows, ["run", *rows.inside])
     runs = replace(runs, columns={name: column for name, column in runs.columns.items() if name not in _OF_ROWS})
     roles = assign_roles(runs, varying, declared)
     profile = build_profile(runs, runs, roles, varying.names, "trial", rows.warnings)
@@ -83,7 +82,7 @@ def profile_campaign(rows: Table, trials: Table, varying: VaryingFactors, declar
             Column(" ".join(map(str, key)), trials.numbers(VALUE)[at], unit=str(trials.columns["unit"].values[at[0]])),
             ColumnRole.RESPONSE,
         )
-        for key, at in trials.groups(["operation", "metric"])
+        for key, at in trials.groups(KIND)
     )
     return replace(profile, columns=(*responses, *profile.columns))
 
@@ -94,7 +93,7 @@ def build_profile(
     """Build the profile of ``table``, whose rows are parts of ``trials``; the ``factors`` form cells."""
     varying = [name for name in column_roles.select(*_CAN_GO_TOGETHER) if len(table.groups([name])) > 1]
     # What goes together is seen in the distinct settings.
-    distinct = table.take(np.array([at[0] for _, at in table.groups(varying)], dtype=np.intp))
+    distinct = together.take_first_rows(table, varying)
     groups = together.find_groups(distinct, varying)
     nested = together.find_nested(distinct, varying)
     bring_ups = [name for name in BRING_UPS if name in trials.columns]
@@ -131,8 +130,9 @@ def profile_column(
 
 def _find_scale(levels: Sequence[Cell]) -> str:
     """Return ``log`` for numbers or sizes that span decades, ``linear`` for others, '' for text."""
-    sizes = parse_typed_sizes(levels)
-    numbers: Sequence[float] = sizes or [level for level in levels if isinstance(level, int | float)]
+    numbers: Sequence[float] = parse_typed_sizes(levels) or [
+        level for level in levels if isinstance(level, int | float)
+    ]
     if len(numbers) < max(len(levels), 1):
         return ""
     return "log" if min(numbers) > 0 and max(numbers) >= _MIN_LOGARITHMIC_RANGE * min(numbers) else "linear"
@@ -141,8 +141,6 @@ def _find_scale(levels: Sequence[Cell]) -> str:
 def _find_side(table: Table, name: str, factors: Sequence[str]) -> str:
     """Return the setting at which all missing cells of a column are, such as ``fs=nfs``; '' without one."""
     missing = table.columns[name].missing
-    if not missing.any() or missing.all():
-        return ""
     for factor in factors:
         codes, levels = table.columns[factor].codes()
         sides = set(codes[missing].tolist())

@@ -9,6 +9,7 @@ import numpy as np
 from iosonde.core.column_roles import ColumnRole
 from iosonde.core.column_units import split_column_name
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 
@@ -36,14 +37,15 @@ class _Group:
 def fold_repeats(table: Table, question: Iterable[str] = ()) -> Table:
     """Return the table with its repetitions in rows, where columns are alike in name and magnitude. Those with a stated
     role, or in the texts of the ``question``, stay."""
-    numbered: dict[tuple[str, ...], dict[int, Column]] = {}
-    for column in table.columns.values():
-        *stem, number = _TOKEN.findall(column.label or column.name) or [""]
-        if stem and number.isdecimal():
-            numbered.setdefault((*map(str.lower, stem), column.unit), {})[int(number)] = column
+    tokens = [(column, _TOKEN.findall(column.label or column.name) or [""]) for column in table.columns.values()]
+    numbered = group_by_key(
+        ((*map(str.lower, stem), column.unit), (int(number), column))
+        for column, (*stem, number) in tokens
+        if stem and number.isdecimal()
+    )
     groups = [
         _build_group([columns[number] for number in sorted(columns)])
-        for columns in numbered.values()
+        for columns in map(dict, numbered.values())
         if min(columns) in (0, 1) and max(columns) - min(columns) == len(columns) - 1
     ]
     return _fold(table, [group for group in groups if _is_repeated(group, table, tuple(question))])
@@ -73,9 +75,8 @@ def _build_group(columns: Sequence[Column]) -> _Group:
 def _is_repeated(group: _Group, table: Table, question: Sequence[str]) -> bool:
     """Return whether numbered columns are repetitions: by their word, or their metric; and alike in magnitude."""
     columns = group.columns
-    if any(column.role or not column.numeric or column.missing.all() for column in columns):
-        return False
-    if any(name in text for text in question for column in columns for name in (column.name, column.label)):
+    is_named = any(name in text for text in question for column in columns for name in (column.name, column.label))
+    if is_named or any(column.role or not column.numeric or column.missing.all() for column in columns):
         return False
     names = {name for column in table.columns.values() for name in split_column_name(column.label)}
     is_metric = METRICS.intersection(split_column_name(group.title)) and names.isdisjoint(TRIALS)
@@ -116,5 +117,5 @@ def _number_repeated_rows(table: Table, counter: str) -> Table:
     numbers = table.columns[counter].values.astype(float)
     n_most = numbers.max()
     for _, at in table.groups(list({*settings, counter})):
-        numbers[np.sort(at)] += n_most * np.arange(at.size)
+        numbers[at] += n_most * np.arange(at.size)
     return replace(table, columns={**table.columns, counter: replace(table.columns[counter], values=numbers)})

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.grouping import group_by_key
 from iosonde.core.metrics import build_metric
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Better, Factor, Metric
@@ -68,11 +69,8 @@ class Response:
     @property
     def together(self) -> dict[str, tuple[str, ...]]:
         """Factor → columns that always change with it, without ranks, which follow from nodes."""
-        columns: dict[str, tuple[str, ...]] = {}
-        for name, twin in self.confounded:
-            if "ranks" not in (name, twin):
-                columns[twin] = (*columns.get(twin, ()), name)
-        return {factor: twins for factor, twins in columns.items() if factor in self.names}
+        columns = group_by_key((twin, name) for name, twin in self.confounded if "ranks" not in (name, twin))
+        return {factor: tuple(twins) for factor, twins in columns.items() if factor in self.names}
 
     def on(self, names: Sequence[str]) -> Response:
         """Return the response with other factors; the columns may or may not vary. Raises DataError."""
@@ -89,8 +87,7 @@ class Response:
         apart = [pair for pair in self.confounded if factors.is_separable(self.rows, *pair)]
         if not apart:
             return self
-        names = [name for name, _ in apart]
-        more = tuple(factor for factor in self.twins if factor.name in names)
+        more = tuple(factor for factor in self.twins if factor.name in dict(apart))
         confounded = tuple(pair for pair in self.confounded if pair not in apart)
         return replace(self, factors=(*self.factors, *more), confounded=confounded, twins=())
 
@@ -98,15 +95,13 @@ class Response:
 def response_from_column(table: Table, name: str, varying: factors.VaryingFactors) -> Response:
     """Build a response from a column, whose unit may be in the column ``unit``, with the ``varying`` factors."""
     column = table.column(name)
-    rows = table
-    unit = column.unit
-    if not unit and column.name == VALUE and "unit" in table.columns and len(table):
-        unit = str(table.columns["unit"].values[0])
-        rows = replace(table, columns={**table.columns, VALUE: replace(column, unit=unit)})
+    if not column.unit and column.name == VALUE and "unit" in table.columns and len(table):
+        column = replace(column, unit=str(table.columns["unit"].values[0]))
+        table = replace(table, columns={**table.columns, VALUE: column})
     return Response(
         name,
-        build_metric(column.label or column.name, unit),
-        rows,
+        build_metric(column.label or column.name, column.unit),
+        table,
         tuple(factor for factor in varying.factors if factor.name != column.name),
         confounded=tuple(varying.confounded.items()),
         twins=varying.twins,
@@ -121,9 +116,9 @@ def transform_response(
     table = response.rows
     rest = [table.columns[name].unit for name in expression.names if name in table.columns and name != of]
     # With another column of the same unit the result has none, such as a share of the maximum.
-    unit = response.unit if expression.scales(of) and response.unit not in rest else ""
+    unit = response.unit if derived.is_scaled(expression.expression.tree, of) and response.unit not in rest else ""
     better = response.metric.better
-    if expression.falls(of):
+    if derived.is_decreasing(expression.expression.tree, of):
         better = Better.HIGHER if better is Better.LOWER else Better.LOWER
     rows = replace(table, columns={**table.columns, title: Column(title, values, title, unit)})
     return replace(

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from iosonde.core.column_roles import ColumnRole, Roles
 from iosonde.core.errors import InputError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import SPEEDS
 from iosonde.core.message import Message
 from iosonde.core.table import Table
@@ -22,12 +23,11 @@ from .repeats import describe_repeats
 from .response import VALUE, Response, factor_from_column, response_from_column, transform_response
 from .source import Source, StoredSource
 from .stored_responses import responses_from_campaign
-from .subsamples import average_trials
+from .subsamples import TrialRows, average_trials
 
 __all__ = [
     "VALUE",
     "Response",
-    "build_assumption_warning",
     "build_responses",
     "choose_per_operation",
     "choose_response",
@@ -60,31 +60,25 @@ def choose_response(source: Source, query: ResponseQuery) -> Response:
     """Return the only requested response; of several metrics of one operation the headline. Raises InputError if it is
     ambiguous, with a way to choose."""
     candidates = build_responses(source, query)
-    if len(candidates) == 1:
-        return candidates[0]
-    first = _choose_headline(candidates)
-    if first is not None:
-        return first
-    titles = ", ".join(f"'{candidate.title}'" for candidate in candidates[:6])
-    more = f" and {len(candidates) - 6} more" if len(candidates) > 6 else ""
-    what = f"'{query.response[0]}'" if query.response else "DATA"
+    chosen = candidates[0] if len(candidates) == 1 else _choose_headline(candidates)
+    if chosen is not None:
+        return chosen
     raise InputError(
         "ambiguous-response",
         "{response} has {n_responses} responses: {responses}{remainder}",
         "choose one with {spell.response}",
-        response=what,
+        response=f"'{query.response[0]}'" if query.response else "DATA",
         n_responses=len(candidates),
-        responses=titles,
-        remainder=more,
+        responses=", ".join(f"'{candidate.title}'" for candidate in candidates[:6]),
+        remainder=f" and {len(candidates) - 6} more" if len(candidates) > 6 else "",
     )
 
 
 def choose_per_operation(source: Source, query: ResponseQuery) -> list[Response]:
     """Return one response for each operation of a store: of several metrics its headline, if it has one. For a table
     these are all responses. Raises InputError, DataError."""
-    by_operation: dict[str, list[Response]] = {}
-    for response in build_responses(source, query):
-        by_operation.setdefault(response.operation or response.title, []).append(response)
+    candidates = build_responses(source, query)
+    by_operation = group_by_key((response.operation or response.title, response) for response in candidates)
     chosen = [(several, _choose_headline(several) if len(several) > 1 else None) for several in by_operation.values()]
     return [response for several, first in chosen for response in ([first] if first else several)]
 
@@ -98,13 +92,12 @@ def _choose_headline(candidates: Sequence[Response]) -> Response | None:
             candidate for candidate in candidates if candidate.metric.name in {f"{kind}_{clock}" for clock in CLOCKS}
         ]
         if len(chosen) == 1:
-            others = ", ".join(candidate.metric.name for candidate in candidates if candidate is not chosen[0])
             warning = Message(
                 "headline-metric",
                 "using {metric}, the headline of {operation}; also available: {others}",
                 operation=chosen[0].operation,
                 metric=chosen[0].metric.name,
-                others=others,
+                others=", ".join(candidate.metric.name for candidate in candidates if candidate is not chosen[0]),
             )
             return replace(chosen[0], warnings=(*chosen[0].warnings, warning))
     return None
@@ -117,24 +110,19 @@ def _responses_from_table(source: Source, query: ResponseQuery) -> list[Response
         raise InputError("no-rows", "{source} has no rows", "use a table with measurements", source=source.name)
     expressions = [(text, derived.parse_over_table(text, table)) for text in query.response]
     columns = [table.column(expression.names[0] if expression else text).name for text, expression in expressions]
-    column_roles = None if query.response and query.on else roles.guess_roles(table, columns, query.on or None)
-    if column_roles is not None and not query.response:
+    is_known = query.response and query.on
+    column_roles = Roles({}) if is_known else roles.guess_roles(table, columns, query.on or None)
+    if not query.response:
         columns = list(column_roles.responses)
         expressions = [(name, None) for name in columns]
-    settings = () if column_roles is None else column_roles.settings
-    set_columns = [table.column(name) for name in settings]
-    varying = VaryingFactors(tuple(factor_from_column(column) for column in set_columns if column.is_varying))
+    settings = map(table.column, column_roles.settings)
+    varying = VaryingFactors(tuple(factor_from_column(column) for column in settings if column.is_varying))
     trials = average_trials(table, columns, [table.column(name).name for name in query.on])
     candidates = [_build_response(trials.rows, text, expression, varying) for text, expression in expressions]
-    warnings: tuple[str, ...] = (trials.note,) if trials.note else ()
-    if column_roles is not None and varying.factors and not query.on:
-        titles = [candidate.title for candidate in candidates]
-        names = [name for name in candidates[0].names if name not in titles]
-        averaged = "" if trials.are_parts else trials.note
-        assumption = build_assumption_warning(source, column_roles, titles, names, averaged)
-        warnings = (assumption,) if averaged else (assumption, *warnings)
-    else:
-        warnings = (*describe_repeats(table), *warnings)
+    warnings: tuple[str, ...] = (*describe_repeats(table), *filter(None, [trials.note]))
+    if varying.factors and not query.on:
+        assumption = _build_assumption_warning(source, column_roles, candidates, trials)
+        warnings = (assumption, trials.note) if trials.are_parts else (assumption,)
     return [
         replace(candidate, warnings=warnings, are_parts=trials.are_parts, trial_note=trials.note)
         for candidate in candidates
@@ -149,25 +137,26 @@ def _build_response(table: Table, text: str, expression: derived.Derived | None,
     return transform_response(base, expression, columns, expression.text, expression.names[0])
 
 
-def build_assumption_warning(
-    source: Source, column_roles: Roles, responses: Sequence[str], factors: Sequence[str], averaged: str = ""
+def _build_assumption_warning(
+    source: Source, column_roles: Roles, responses: Sequence[Response], trials: TrialRows
 ) -> Message:
-    """Return the line that says what was assumed of the columns, because the user names no ``factors``; ``averaged`` is
-    the note on what n counts."""
+    """Return the line that says what was assumed of the columns, because the user names no factors; also what n counts,
+    if it is trials."""
+    averaged = "" if trials.are_parts else trials.note
+    titles = [response.title for response in responses]
     table, filtered = source.table, {column for column, _, _ in source.where}
     parts = [name for name in column_roles.select(ColumnRole.PART) if table.column(name).is_varying]
     statistics = [name for name in find_row_statistics(list(table.columns.values())) if name in column_roles.remarks]
-    stated = {*column_roles.stated, *statistics}
     values = {
-        "responses": ", ".join(_format_name(table, name) for name in responses),
-        "factors": ", ".join(factors),
+        "responses": ", ".join(_format_name(table, title) for title in titles),
+        "factors": ", ".join(name for name in responses[0].names if name not in titles),
         "averaged": averaged,
         "repeats": "".join(describe_repeats(table)),
         "statistics": ", ".join(statistics),
         "parts": f"{', '.join(parts)} {'is part' if len(parts) == 1 else 'are parts'}" if parts else "",
         "repetitions": "" if averaged else _join_some(column_roles.select(ColumnRole.REPETITION)),
         "excluded": ", ".join(column_roles.others),
-        "facts": _join_some([name for name in column_roles.remarks if name not in stated]),
+        "facts": _join_some([name for name in column_roles.remarks if name not in (*column_roles.stated, *statistics)]),
         "constants": _join_some([name for name in column_roles.select(ColumnRole.CONSTANT) if name not in filtered]),
     }
     template = "data: {responses} by {factors}"

@@ -12,22 +12,21 @@ import numpy.typing as npt
 
 from iosonde.core.column_roles import SET_ROLES, ColumnRole, Roles
 from iosonde.core.column_units import split_column_name
-from iosonde.core.errors import InputError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table, is_number
 
 from .cells_with_units import check_unit, is_measured_text
 from .looks import (
     BLOCK,
-    MIN_DISTINCT_SHARE,
     TRIALS,
-    compute_distinct_share,
     find_row_statistics,
     get_last_word,
     has_integers,
     has_metric_name,
     has_metric_unit,
     has_values_as_text,
+    is_mostly_distinct,
     is_rank_number,
     is_surely_measured,
 )
@@ -47,7 +46,7 @@ def guess_roles(
     Raises InputError if no column looks measured, DataError if one would except for a cell that is not a number.
     """
     response_names = [table.column(name).name for name in responses]
-    setting_names = [] if by is None else [table.column(name).name for name in by]
+    setting_names = [table.column(name).name for name in by or ()]
     rest = [c for c in table.columns.values() if c.name not in (*response_names, *setting_names)]
     roles = {c.name: ColumnRole(c.role) for c in rest if c.role}
     if response_names:  # the question is more exact than the stated role
@@ -68,15 +67,22 @@ def guess_roles(
     others = [c.name for c in remaining if c.name not in measured and is_surely_measured(c)]
     counters = [name for name, role in roles.items() if role in (ColumnRole.REPETITION, ColumnRole.ORDER)]
     others += find_outcomes(table, [c for c in remaining if c.name not in (*measured, *others)], counters)
+    roles |= {c.name: ColumnRole.SETTING if c.is_varying else ColumnRole.CONSTANT for c in remaining}
     roles |= dict.fromkeys(others, ColumnRole.OUTCOME)
-    for column in remaining:
-        if column.name not in (*measured, *others):
-            roles[column.name] = ColumnRole.SETTING if column.is_varying else ColumnRole.CONSTANT
     if by is not None:  # the question names the factors
         roles |= {name: ColumnRole.COVARIATE for name, role in roles.items() if role in SET_ROLES}
     stated = dict.fromkeys(setting_names, ColumnRole.SETTING) | dict.fromkeys(measured, ColumnRole.RESPONSE)
     ordered = stated | {name: roles[name] for name in table.columns if name not in stated}
     return Roles(ordered, frozenset(c.name for c in table.columns.values() if c.role))
+
+
+def guess_known_roles(table: Table, responses: Sequence[str]) -> Roles:
+    """Return ``guess_roles``, or no roles if a column that is not used has a cell that is not a number. Raises
+    InputError."""
+    try:
+        return guess_roles(table, responses)
+    except DataError:
+        return Roles({})
 
 
 def _guess_counter(column: Column) -> ColumnRole | None:
@@ -95,7 +101,7 @@ def _guess_measured(table: Table, columns: Sequence[Column]) -> list[str]:
     """Return numbers with hardly any duplicates; else those with the name of a metric, or the unit of a rate or time;
     else the only one with decimals, or with by far the most distinct values."""
     numeric = [column for column in columns if column.numeric and not column.missing.all()]
-    distinct = [column for column in numeric if compute_distinct_share(column) > MIN_DISTINCT_SHARE]
+    distinct = [column for column in numeric if is_mostly_distinct(column)]
     for candidates in (
         [column for column in numeric if is_surely_measured(column)],
         [column for column in numeric if has_metric_name(column)],
@@ -122,14 +128,11 @@ def _guess_measured(table: Table, columns: Sequence[Column]) -> list[str]:
 def _is_spoilt(column: Column) -> bool:
     """Return whether a column is text only because of cells such as nan or inf, or a few others among numbers with
     hardly any duplicates."""
-    if column.numeric:
-        return False
-    present = [value for value in column.values if value is not None]
+    present = [] if column.numeric else [value for value in column.values if value is not None]
     odd = [value for value in present if not is_number(value)]
-    if not odd or 2 * len(odd) > len(present):
-        return False
     no_numbers = all(str(value).lower().lstrip("+-") in ("nan", "inf", "infinity") for value in odd)
-    return no_numbers or compute_distinct_share(column) > MIN_DISTINCT_SHARE
+    is_mostly_numbers = 0 < 2 * len(odd) <= len(present)
+    return is_mostly_numbers and (no_numbers or is_mostly_distinct(column))
 
 
 def _is_row_number(column: Column) -> bool:
@@ -140,9 +143,8 @@ def _is_row_number(column: Column) -> bool:
         return False
     if not column.numeric:
         return bool(all(_is_date(value) for value in present[:20]))
-    if column.name in BRING_UPS or is_rank_number(column):
-        return True
-    return has_integers(column) and (_is_counter_name(column) or _is_consecutive(present.astype(float)))
+    counts = has_integers(column) and (_is_counter_name(column) or _is_consecutive(present.astype(float)))
+    return counts or column.name in BRING_UPS or is_rank_number(column)
 
 
 def _is_consecutive(present: npt.NDArray[np.float64]) -> bool:
@@ -174,6 +176,5 @@ def _is_remark(column: Column) -> bool:
     if column.numeric or missing.all():
         return bool(missing.all())
     present = column.values[~missing]
-    if sum(len(str(text).split()) for text in present) >= _SENTENCE * present.size:
-        return True
-    return bool(missing.any()) and 2 * len(set(present)) > present.size
+    has_sentences = sum(len(str(text).split()) for text in present) >= _SENTENCE * present.size
+    return has_sentences or (bool(missing.any()) and 2 * len(set(present)) > present.size)

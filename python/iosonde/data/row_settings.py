@@ -5,7 +5,7 @@ A run stores such rows under a key for each operation and setting, with the mean
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,13 +19,12 @@ _OPERATION = "operation"
 
 
 def split_conditions(
-    conditions: Iterable[Condition], runs: Sequence[StoredRun]
+    conditions: Sequence[Condition], runs: Sequence[StoredRun]
 ) -> tuple[list[Condition], list[Condition]]:
     """Split conditions into those that the store can evaluate, and those on settings of rows."""
     names = {name for run in runs for name in run.row_factors}
     names |= {_OPERATION} if names else set()
-    every = list(conditions)
-    return [item for item in every if item[0] not in names], [item for item in every if item[0] in names]
+    return [item for item in conditions if item[0] not in names], [item for item in conditions if item[0] in names]
 
 
 def select_runs(runs: Sequence[StoredRun], conditions: Sequence[Condition]) -> list[StoredRun]:
@@ -43,7 +42,7 @@ def _has_matching_row(run: StoredRun, conditions: Sequence[Condition]) -> bool:
 def apply_row_settings(table: Table, runs: Sequence[StoredRun]) -> Table:
     """Return the results with the operation and the factors of each row, instead of its key."""
     settings_by_run = {run.id: run.row_settings for run in runs if run.row_settings}
-    if not settings_by_run or "run" not in table.columns or not len(table):
+    if not settings_by_run or not len(table):
         return table
     keys = zip(table.columns["run"].values.tolist(), table.columns[_OPERATION].values.tolist(), strict=True)
     rows = [settings_by_run.get(str(run), {}).get(str(key)) for run, key in keys]

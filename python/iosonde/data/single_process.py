@@ -26,6 +26,7 @@ _OWN = ("_last_done", "", "_mean")  # in order of preference
 _LAST_DONE_TOOLS = {"elbencho", "fio", "io500", "ior", "iozone", "mdtest"}
 
 Key = tuple[str, str]  # operation, metric
+_Facts = tuple[bool, bool, frozenset[str]]  # of a run, as ``_describe_run``
 
 
 @dataclass(frozen=True)
@@ -42,38 +43,36 @@ class _Row:
 
 def name_single_processes(tables: Sequence[Table], runs: Sequence[Sequence[StoredRun]]) -> list[Table]:
     """Return the results with one name for a number of one process, in all tables."""
-    if not any(_has_tool(run) for own in runs for run in own):
+    facts = [
+        {run.id: _describe_run(run) for run in own if run.imported or any(phase.is_command for phase in run.phases)}
+        for own in runs
+    ]
+    if not any(facts):
         return list(tables)
     metrics = {name for table in tables for name in column_to_texts(table, "metric")}
     kinds = {name.removesuffix(end) for name in metrics for end in _COMBINED if name.endswith(end)}
-    if not kinds:
-        return list(tables)
     names = {f"{kind}{end}" for kind in kinds for end in (*_COMBINED, *_OWN)}
-    rows = [_list_rows(table, names, own) for table, own in zip(tables, runs, strict=True)]
+    rows = [_list_rows(table, names, own) for table, own in zip(tables, facts, strict=True)]
     renamed = _choose_names([row for several in rows for row in several])
     return [_rename(table, own, renamed) for table, own in zip(tables, rows, strict=True)]
 
 
-def _list_rows(table: Table, names: Collection[str], runs: Sequence[StoredRun]) -> list[_Row]:
+def _list_rows(table: Table, names: Collection[str], facts: Mapping[str, _Facts]) -> list[_Row]:
     """List the rows of whole runs of tools with these metrics. Numbers that include the start of a command are left
     out, as their clock is another one."""
-    columns = [column_to_texts(table, name) for name in ("run", "operation", "metric", "includes")]
-    chosen = mask_run_rows(table) & np.isin(columns[2].astype(str), list(names)) & (columns[3] != COMMAND)
-    by_id = {run.id: run for run in runs}
-    facts = {name: _describe_run(by_id[name]) for name in set(columns[0][chosen]) if _has_tool(by_id.get(name))}
-    rows = []
-    for at in np.flatnonzero(chosen):
-        run, operation, metric = (str(column[at]) for column in columns[:3])
-        if run in facts and operation not in facts[run][2]:
-            rows.append(_Row(int(at), run, (operation, metric), *facts[run][:2]))
-    return rows
+    run, operation, metric, inside = (
+        column_to_texts(table, name) for name in ("run", "operation", "metric", "includes")
+    )
+    chosen = mask_run_rows(table) & np.isin(metric.astype(str), list(names)) & (inside != COMMAND)
+    candidates = [(int(at), *facts[run[at]]) for at in np.flatnonzero(chosen) if run[at] in facts]
+    return [
+        _Row(at, run[at], (operation[at], metric[at]), is_single, is_summed)
+        for at, is_single, is_summed, native in candidates
+        if operation[at] not in native
+    ]
 
 
-def _has_tool(run: StoredRun | None) -> bool:
-    return run is not None and (run.imported or any(phase.is_command for phase in run.phases))
-
-
-def _describe_run(run: StoredRun) -> tuple[bool, bool, frozenset[str]]:
+def _describe_run(run: StoredRun) -> _Facts:
     """Return whether the run has one process, whether its rates are sums of one, and the operations of our engine."""
     native = frozenset(phase.operation for phase in run.phases if not (run.imported or phase.is_command))
     is_single = run.factors.get("ranks", 1) == 1
@@ -105,14 +104,13 @@ def _choose_names(rows: Sequence[_Row]) -> dict[Key, str]:
 
 def _rename(table: Table, rows: Sequence[_Row], renamed: Mapping[Key, str]) -> Table:
     """Return the table with the common names, without rows that repeat such a number with the command's start."""
-    changed = {row.at: renamed[row.key] for row in rows if row.is_single and row.key in renamed}
+    changed = [row for row in rows if row.is_single and row.key in renamed]
     if not changed:
         return table
     metrics = table.columns["metric"].values.copy()
-    metrics[list(changed)] = list(changed.values())
-    taken = {(row.run, row.key[0], changed[row.at]) for row in rows if row.at in changed}
-    names = (column_to_texts(table, "run"), column_to_texts(table, "operation"), metrics)
-    inside = column_to_texts(table, "includes")
-    repeated = np.array([key in taken for key in zip(*names, strict=True)]) & (inside == COMMAND)
-    table = replace(table, columns={**table.columns, "metric": replace(table.columns["metric"], values=metrics)})
-    return table.take(np.flatnonzero(~repeated)) if repeated.any() else table
+    metrics[[row.at for row in changed]] = [renamed[row.key] for row in changed]
+    taken = {(row.run, row.key[0], renamed[row.key]) for row in changed}
+    run, operation, inside = (column_to_texts(table, name) for name in ("run", "operation", "includes"))
+    repeated = np.array([key in taken for key in zip(run, operation, metrics, strict=True)]) & (inside == COMMAND)
+    columns = {**table.columns, "metric": replace(table.columns["metric"], values=metrics)}
+    return replace(table, columns=columns).take(~repeated)

@@ -23,7 +23,6 @@ __all__ = [
     "find_store",
     "is_table",
     "open_data",
-    "separate_last_experiment",
 ]
 
 _TOOL_HEADERS = (
@@ -76,11 +75,6 @@ def is_table(name: str) -> bool:
     """Return whether a table is at ``name``, neither a store nor a tool's output. Raises InputError, DataError."""
     is_file = is_pipe(name) or (get_suffix(name) in (*TABLE_SUFFIXES, *TEXT_SUFFIXES) and not Path(name).is_dir())
     return is_file and find_store(name) is None
-
-
-def separate_last_experiment(source: Source, cells: Sequence[str] = (), alike: bool = False) -> tuple[Source, str]:
-    """Return only the last experiment, with a note, if several would share a cell (``Source.separate_last``)."""
-    return source.separate_last(cells, alike)
 
 
 def _may_be_tool_output(name: str) -> bool:

@@ -49,8 +49,9 @@ def state_roles(table: Table, roles: Mapping[str, str], accepted: Sequence[Colum
 def restore_roles(table: Table, document: str | bytes) -> Table:
     """Return the table with the roles and units in a file's metadata, if they are readable."""
     try:
-        entries = json.loads(document)["columns"]
-        roles = {name: (str(entry["role"]), str(entry["unit"])) for name, entry in entries.items()}
+        roles = {
+            name: (str(entry["role"]), str(entry["unit"])) for name, entry in json.loads(document)["columns"].items()
+        }
     except (ValueError, KeyError, TypeError, AttributeError):
         return table
     restored = {
@@ -64,8 +65,7 @@ def restore_roles(table: Table, document: str | bytes) -> Table:
 def _join_columns(table: Table, columns: Sequence[Column]) -> Table:
     """Add a setting whose levels are the combinations of these columns, which become facts."""
     name = _PLUS.join(column.name for column in columns)
-    codes = [(levels, codes) for codes, levels in (column.codes() for column in columns)]
-    texts = ["/".join(format_cell(levels[code[row]]) for levels, code in codes) for row in range(len(table))]
+    texts = ["/".join(map(format_cell, key)) for key in table.row_keys([column.name for column in columns])]
     joined = replace(build_column(name, texts), role=ColumnRole.SETTING)
     facts = {column.name: replace(column, role=ColumnRole.FACT) for column in columns}
     return replace(table, columns={**table.columns, **facts, name: joined})

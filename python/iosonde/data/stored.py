@@ -11,14 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import InputError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.message import spell
 from iosonde.core.stored import MAXIMUM, PLACES, StoredRun, strip_factor_prefix
-from iosonde.core.table import Column, Table, build_column
-from iosonde.core.types import Experiment, FactorValue, level_text
+from iosonde.core.table import Table, build_column
+from iosonde.core.types import Experiment, level_text
 from iosonde.core.units import parse_typed_sizes
 
 from .choice import Foreign, Rows, choose_rows, column_to_texts
 from .query import MetricChoice
+
+KIND = ("operation", "metric")  # the columns
 
 
 @dataclass(frozen=True)
@@ -35,41 +38,31 @@ class Trials:
 def add_place_columns(results: Table, runs: Sequence[StoredRun], always: Sequence[str] = ()) -> Table:
     """Add the columns ``filesystem``, ``target`` and ``structure`` of each run, if there are two values or it is in
     ``always``, and ``maximum``, if a run has one. Factors of the same name take precedence."""
-    if "run" not in results.columns:
-        return results
-    by_id = {run.id: run for run in runs}
-    run_by_row = [by_id.get(str(run)) for run in results.columns["run"].values]
-    places = {run.id: run.places for run in runs}
-    added: dict[str, Column] = {}
-    alike: dict[str, str] = {}
-    for name in PLACES:
-        values = [None if run is None else places[run.id][name] for run in run_by_row]
-        levels = {value for value in values if value is not None}
-        if name in results.columns:
-            continue
-        if name in always or len(levels) > 1:
-            added[name] = build_column(name, values)
-        else:
-            alike[name] = next(iter(levels), "")
-    most = [None if run is None else run.maximum for run in run_by_row]
-    if MAXIMUM not in results.columns and any(most):
-        added[MAXIMUM] = build_column(MAXIMUM, most, unit="bytes/s")
+    facts = {run.id: {**run.places, MAXIMUM: run.maximum} for run in runs}
+    rows = [facts.get(str(run), {}) for run in results.columns["run"].values]
+    values = {name: [row.get(name) for row in rows] for name in (*PLACES, MAXIMUM) if name not in results.columns}
+    maximum = values.pop(MAXIMUM, [])
+    levels = {name: {value for value in cells if value is not None} for name, cells in values.items()}
+    added = {name: build_column(name, values[name]) for name in levels if name in always or len(levels[name]) > 1}
+    alike = {name: str(next(iter(levels[name]), "")) for name in levels if name not in added}
+    if any(maximum):
+        added[MAXIMUM] = build_column(MAXIMUM, maximum, unit="bytes/s")
     return replace(results, columns={**results.columns, **added}, alike=alike)
 
 
 def apply_declarations(results: Table, experiments: Sequence[Experiment], runs: Sequence[StoredRun]) -> Table:
     """Add the units of factors, and the order of their levels, as declared by their experiments; importers store
     columns named as sizes in bytes."""
-    declared: dict[str, dict[FactorValue, None]] = {}
-    for experiment in experiments:
-        for factor in experiment.factors:
-            declared.setdefault(factor.name, {}).update(dict.fromkeys(factor.levels))
+    factors = [factor for experiment in experiments for factor in experiment.factors]
+    declared = group_by_key((factor.name, level) for factor in factors for level in factor.levels)
     units = {name: unit for name, unit in map_factor_units(experiments, runs).items() if unit == "bytes"}
     columns = {
         name: replace(
             column,
             unit=column.unit or units.get(strip_factor_prefix(name), ""),
-            order=tuple(map(level_text, declared.get(strip_factor_prefix(name), ()))) if not column.numeric else (),
+            order=tuple(map(level_text, dict.fromkeys(declared.get(strip_factor_prefix(name), ()))))
+            if not column.numeric
+            else (),
         )
         for name, column in results.columns.items()
     }
@@ -81,14 +74,14 @@ def map_factor_units(experiments: Sequence[Experiment], runs: Sequence[StoredRun
     store factors named as sizes in bytes."""
     settings = [setting for run in runs for setting in run.settings]
     units = {name: "bytes" for setting in settings for name in setting if name.endswith("_size")}
-    levels: dict[str, dict[FactorValue, None]] = {}
-    for setting in settings:
-        for name, level in setting.items():
-            levels.setdefault(name, {})[level] = None
-    units |= {name: "bytes" for name, values in levels.items() if parse_typed_sizes(values)}
-    return units | {
-        factor.name: factor.unit for experiment in experiments for factor in experiment.factors if factor.unit
-    }
+    levels = group_by_key(pair for setting in settings for pair in setting.items())
+    units |= {name: "bytes" for name, values in levels.items() if parse_typed_sizes(dict.fromkeys(values))}
+    return units | map_declared_units(experiments)
+
+
+def map_declared_units(experiments: Sequence[Experiment]) -> dict[str, str]:
+    """Return factor → unit, as far as the experiments declare units."""
+    return {factor.name: factor.unit for experiment in experiments for factor in experiment.factors if factor.unit}
 
 
 def mask_run_rows(results: Table) -> npt.NDArray[np.bool_]:
@@ -110,8 +103,10 @@ def select_trials(table: Table, choice: MetricChoice, foreign: Foreign) -> Trial
 
 def check_single_kind(table: Table, columns: Sequence[str]) -> None:
     """Check that a store's values are of one operation and metric. Raises InputError with an example of a choice."""
-    kinds = [key for key, _ in table.groups(columns)]
-    kinds.sort(key=lambda key: not any(str(part).endswith("_last_done") for part in key))
+    kinds = sorted(
+        (key for key, _ in table.groups(columns)),
+        key=lambda key: not any(str(part).endswith("_last_done") for part in key),
+    )
     if len(kinds) > 1:
         raise InputError(
             "ambiguous-metric",
@@ -124,18 +119,13 @@ def check_single_kind(table: Table, columns: Sequence[str]) -> None:
 
 def _average_iterations(ordered: Table) -> tuple[Table, Rows]:
     """Return the mean over a tool's own iterations, in place of the first, and these positions."""
-    every = np.arange(len(ordered))
-    if not len(ordered) or "run" not in ordered.columns:
-        return ordered, every
-    groups = ordered.groups(["run", "operation", "metric", *ordered.inside])
+    groups = [rows for _, rows in ordered.groups(["run", *KIND, *ordered.inside])]
     if len(groups) == len(ordered):
-        return ordered, every
-    values = ordered.numbers("value").copy()
-    first = np.empty(len(groups), dtype=np.intp)
-    for place, (_, rows) in enumerate(groups):
-        first[place] = rows.min()
+        return ordered, np.arange(len(ordered))
+    values = ordered.numbers("value")
+    for rows in groups:
         if rows.size > 1:
-            values[first[place]] = values[rows].mean()
+            values[rows[0]] = values[rows].mean()
     table = replace(ordered, columns={**ordered.columns, "value": replace(ordered.columns["value"], values=values)})
-    places = np.sort(first)
+    places = np.sort([rows[0] for rows in groups])
     return table.take(places), places

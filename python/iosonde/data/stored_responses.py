@@ -4,13 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.metrics import build_metric
 from iosonde.core.problems import find_closest_word
 from iosonde.core.stored import describe_included_incomplete
-from iosonde.core.table import Column, Table
+from iosonde.core.table import Column
 from iosonde.core.transforms import TRANSFORMS
 
 from . import derived, stored
@@ -18,8 +16,6 @@ from .choice import column_to_texts, match_rows
 from .query import MetricChoice, ResponseQuery
 from .response import VALUE, Response, response_from_column, transform_response
 from .source import StoredSource
-
-_KIND = ("operation", "metric")
 
 
 def responses_from_campaign(source: StoredSource, query: ResponseQuery) -> Iterator[Response]:
@@ -42,27 +38,27 @@ def _iter_responses(source: StoredSource, query: ResponseQuery) -> Iterator[Resp
 
 
 def _iter_metrics(source: StoredSource, query: ResponseQuery, trials: stored.Trials) -> Iterator[Response]:
-    """Yield a response for each operation and metric of these trials."""
+    """Yield a response for each operation and metric of these trials. Of imports that executed every setting once, a
+    tool's own iterations are the only repetitions."""
     by = source.apart(query.on) or source.varying_factors.names
-    is_single = all(run.imported for run in source.runs) and _has_single_runs(trials.rows, by)
-    iterations = dict(trials.iterations.groups(_KIND)) if is_single else {}
-    for key, places in trials.rows.groups(_KIND):
-        places = np.sort(places)
-        within = is_single and len(iterations[key]) > len(places)
-        rows = trials.iterations.take(np.sort(iterations[key])) if within else trials.rows.take(places)
+    runs = trials.rows.columns["run"].values
+    is_single = all(run.imported for run in source.runs) and all(
+        len(set(runs[at])) == 1 for _, at in trials.rows.groups([*stored.KIND, *by])
+    )
+    iterations = dict(trials.iterations.groups(stored.KIND)) if is_single else {}
+    for key, at in trials.rows.groups(stored.KIND):
+        within = is_single and len(iterations[key]) > len(at)
+        rows = trials.iterations.take(iterations[key]) if within else trials.rows.take(at)
+        title, unit = " ".join(map(str, key)), str(rows.column("unit").values[0])
+        table = replace(rows, columns={**rows.columns, title: Column(title, rows.numbers(VALUE), title, unit)})
         yield replace(
-            _build_metric_response(source, rows, *map(str, key)),
-            at=None if within else trials.at[places],
+            response_from_column(table, title, source.varying_factors),
+            metric=build_metric(str(key[1]), unit),
+            operation=str(key[0]),
+            at=None if within else trials.at[at],
             within_run=within,
             warnings=trials.warnings,
         )
-
-
-def _build_metric_response(source: StoredSource, rows: Table, operation: str, metric: str) -> Response:
-    title, unit = f"{operation} {metric}", str(rows.column("unit").values[0])
-    table = replace(rows, columns={**rows.columns, title: Column(title, rows.numbers(VALUE), title, unit)})
-    response = response_from_column(table, title, source.varying_factors)
-    return replace(response, metric=build_metric(metric, unit), operation=operation)
 
 
 def _responses_from_name(source: StoredSource, text: str, query: ResponseQuery) -> Iterator[Response]:
@@ -86,8 +82,8 @@ def _responses_from_metric(
 ) -> Iterator[Response]:
     """Yield the responses of a name as a metric; for an ``operation`` those of the chosen metrics, if it has them."""
     for choice in (*([query.choice] if query.metric and operation else []), MetricChoice(query.clock, (text,))):
-        candidates = _iter_metrics(source, query, source.trials(choice))
-        matches = [candidate for candidate in candidates if not operation or candidate.operation == text]
+        responses = _iter_metrics(source, query, source.trials(choice))
+        matches = [response for response in responses if not operation or response.operation == text]
         yield from matches
         if matches:
             return
@@ -98,11 +94,10 @@ def _compute_responses(
 ) -> Iterator[Response]:
     """Evaluate an expression over one response and the columns of its trials. Raises InputError if it names none, or
     two."""
-    titles = [f"{operation} {metric}" for operation in operations for metric in metrics]
     words = set(re.findall(r"[A-Za-z_]\w*", text)) - {*operations, *metrics}
     kinds = [word for word in words if word not in TRANSFORMS and match_rows(word, source.run_rows).any()]
-    of_operations = [f"{operation} {kind}" for operation in operations for kind in kinds]
-    responses = [*titles, *of_operations, *operations, *metrics, *kinds]
+    titles = [f"{operation} {name}" for operation in operations for name in (*metrics, *kinds)]
+    responses = [*titles, *operations, *metrics, *kinds]
     expression = _parse_response(source, text, [*responses, *source.table.names], sorted(operations))
     response_names = [name for name in expression.names if name in {VALUE, *responses}]
     if len(response_names) > 1:
@@ -147,36 +142,36 @@ def _parse_response(
     try:
         expression = derived.parse_expression(text, names)
     except InputError as error:
-        titles = [" ".join(map(str, key)) for key, _ in source.table.groups(_KIND)]
+        titles = [" ".join(map(str, key)) for key, _ in source.table.groups(stored.KIND)]
         if near := find_closest_word(text, titles):
-            hint = "did you mean {nearest}?"
             raise InputError(
-                "unknown-response", template, hint, source=source.name, response=text, nearest=near
+                "unknown-response",
+                template,
+                "did you mean {nearest}?",
+                source=source.name,
+                response=text,
+                nearest=near,
             ) from error
         raise
     if expression is None:
-        suggestions = ", ".join((operations or source.table.names)[:20])
-        hint = "known: {suggestions}"
-        raise InputError("unknown-response", template, hint, source=source.name, response=text, suggestions=suggestions)
+        raise InputError(
+            "unknown-response",
+            template,
+            "known: {suggestions}",
+            source=source.name,
+            response=text,
+            suggestions=", ".join((operations or source.table.names)[:20]),
+        )
     return expression
 
 
 def _build_value_response(source: StoredSource, query: ResponseQuery) -> Response:
     """Return the column ``value`` of trials of one operation and metric: of all, else of those of the clock, unless
     ``on`` distinguishes them. Raises InputError if there are several."""
-    extra_columns = [name for name in _KIND if name not in query.on]
+    extra_columns = [name for name in stored.KIND if name not in query.on]
     rows = source.trials().rows
     warnings: tuple[str, ...] = ()
-    if len(rows.groups(extra_columns)) > 1:
-        clock_trials = source.trials(query.choice)
-        rows, warnings = (clock_trials.rows, clock_trials.warnings) if len(clock_trials.rows) else (rows, ())
-        stored.check_single_kind(rows, extra_columns)
+    if len(rows.groups(extra_columns)) > 1 and len((trials := source.trials(query.choice)).rows):
+        rows, warnings = trials.rows, trials.warnings
+    stored.check_single_kind(rows, extra_columns)
     return replace(response_from_column(rows, VALUE, source.varying_factors), warnings=warnings)
-
-
-def _has_single_runs(rows: Table, by: Sequence[str]) -> bool:
-    """Return whether every setting was executed once, so that a tool's own iterations are the only repetitions."""
-    if "run" not in rows.columns:
-        return False
-    keys = rows.groups(["operation", "metric", *by])
-    return all(len(set(rows.columns["run"].values[at])) == 1 for _, at in keys)

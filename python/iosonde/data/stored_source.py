@@ -12,7 +12,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.schema import ROW_COLUMNS
 from iosonde.core.stored import PLACES, StoredRun
 from iosonde.core.table import Table
-from iosonde.core.types import Experiment, Factor
+from iosonde.core.types import Experiment
 from iosonde.core.where import has_incomplete_condition
 
 from . import experiments, factors, stored, tables
@@ -20,6 +20,7 @@ from .bindings import bind_table, find_bindings
 from .choice import Foreign, classify_rows
 from .profile import profile_campaign
 from .query import EVERY, LAST_DONE, MetricChoice
+from .response import factor_from_column
 from .row_settings import apply_row_settings, select_runs, split_conditions
 from .single_process import name_single_processes
 from .table_source import Conditions, Source
@@ -34,7 +35,6 @@ class StoredSource(Source):
     very many."""
 
     knows_factors: ClassVar[bool] = True
-    has_response_columns: ClassVar[bool] = False
 
     store: Store = field(kw_only=True)
     every: bool = False
@@ -66,13 +66,12 @@ class StoredSource(Source):
         """Factors that vary over the complete runs, and the experiment if several would share a cell."""
         # A run with only rows of single ranks, such as a probe, is not a trial, and its factors do not distinguish any.
         rows = self.trial_rows if len(self.trial_rows) else self.table
-        run_ids = set(rows.columns["run"].values) if "run" in rows.columns else set()
+        run_ids = set(rows.columns["run"].values)
         varying = factors.find_factors(rows, [run for run in self.runs if run.id in run_ids], self.experiments)
         if not experiments.has_mixed_cells(rows, varying.names):
             return varying
-        levels = rows.columns[experiments.EXPERIMENT].levels
-        experiment = Factor(experiments.EXPERIMENT, levels=levels)
-        return replace(varying, factors=(*varying.factors, experiment))
+        experiment = rows.columns[experiments.EXPERIMENT]
+        return replace(varying, factors=(*varying.factors, factor_from_column(experiment)))
 
     @cached_property
     def profile(self) -> Profile:
@@ -87,10 +86,8 @@ class StoredSource(Source):
 
     def units(self) -> dict[str, str]:
         """Return factor → unit of its levels, if any: sizes in bytes, and units that experiments declare."""
-        declared = {
-            factor.name: factor.unit for experiment in self.experiments for factor in experiment.factors if factor.unit
-        }
-        return {name: unit for name, unit in self.table.level_units().items() if unit == "bytes"} | declared
+        sizes = {name: unit for name, unit in self.table.level_units().items() if unit == "bytes"}
+        return sizes | stored.map_declared_units(self.experiments)
 
     # Rows
 
@@ -125,8 +122,8 @@ class StoredSource(Source):
     @cached_property
     def foreign(self) -> frozenset[str]:
         """Operations that another tool measured."""
-        rows = self.run_rows.take(self._classify_rows("").rows)
-        return frozenset(str(value) for value in rows.columns["operation"].values) if len(rows) else frozenset()
+        operations = self.run_rows.columns["operation"].values
+        return frozenset(map(str, operations[self._classify_rows("").rows]))
 
     def _classify_rows(self, clock: str) -> Foreign:
         key = "" if clock == LAST_DONE or "," in clock else clock
@@ -158,16 +155,14 @@ class StoredSource(Source):
         ids = experiments.list_measured_experiments(self.runs)
         if self.every or self.experiment is not None or len(ids) < 2:
             return self, ""
-        if cells:
-            shared = len(self.apart(cells)) > len(cells)
-        else:
-            shared = experiments.EXPERIMENT in self.varying_factors.names
-        columns = [self.trial_rows.columns.get(name) for name in cells or self.varying_factors.names]
-        other = not shared and alike and any(column.missing.any() for column in columns if column is not None)
+        names = self.apart(cells) or self.varying_factors.names
+        shared = experiments.EXPERIMENT in names and experiments.EXPERIMENT not in cells
+        columns = self.trial_rows.columns
+        other = not shared and alike and any(columns[name].missing.any() for name in names if name in columns)
         if not shared and not other:
             return self, ""
-        why = ", as the others have other factors" if other else ""
-        return self.narrow((), ids[-1]), experiments.build_choice_note(ids, ids[-1], why)
+        note = experiments.build_choice_note(ids, ids[-1], ", as the others have other factors" if other else "")
+        return self.narrow((), ids[-1]), note
 
 
 def open_campaign(
@@ -179,9 +174,15 @@ def open_campaign(
     every = experiment is None and word == experiments.ALL
     conditions = experiments.replace_titles_by_ids(conditions, experiments.build_titles(store.experiments()))
     table = _read_results(store, conditions, experiment, ranks)
-    damage = tuple(store.problems(contents=False))
     return StoredSource(
-        table, name or str(store.path), experiment, tuple(conditions), damage, store=store, every=every, ranks=ranks
+        table,
+        name or str(store.path),
+        experiment,
+        tuple(conditions),
+        tuple(store.problems(contents=False)),
+        store=store,
+        every=every,
+        ranks=ranks,
     )
 
 
@@ -210,6 +211,6 @@ def _read_runs(store: Store, conditions: Conditions, experiment: str | None) -> 
     on_runs = [condition for condition in conditions if condition[0] not in (*ROW_COLUMNS, *PLACES)]
     every = [StoredRun(document) for document in store.runs(experiment=experiment)]
     of_store, of_rows = split_conditions(on_runs, every)
+    documents = store.runs(experiment=experiment, where=of_store)
     is_requested = has_incomplete_condition(conditions)
-    runs = [StoredRun(document, is_requested) for document in store.runs(experiment=experiment, where=of_store)]
-    return tuple(select_runs(runs, of_rows))
+    return tuple(select_runs([StoredRun(document, is_requested) for document in documents], of_rows))

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.column_roles import ColumnRole, Roles
-from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 
@@ -36,12 +35,9 @@ def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str
     the ``factors``."""
     if not any(column.role or get_last_word(column) in _WORDS for column in table.columns.values()):
         return TrialRows(table)
-    try:
-        column_roles = roles.guess_roles(table, responses)
-    except DataError:  # about a column that is not used: the settings are unknown
-        return TrialRows(table)
-    parts = [name for name in column_roles.select(ColumnRole.PART) if name not in factors]
-    ranks = [name for name in parts if table.column(name).is_varying]
+    column_roles = roles.guess_known_roles(table, responses)
+    parts = column_roles.select(ColumnRole.PART)
+    ranks = [name for name in parts if name not in factors and table.columns[name].is_varying]
     cells = list(dict.fromkeys((*factors, *column_roles.settings, *column_roles.select(ColumnRole.COVARIATE))))
     counters = [name for name in column_roles.select(ColumnRole.REPETITION) if name not in cells]
     trials = sorted(counters, key=lambda name: _find_depth(table.column(name)))
@@ -88,7 +84,7 @@ def _group_trials(
     blocks = [name for name in column_roles.select(ColumnRole.BLOCK) if ranks and name not in cells]
     dated = column_roles.select(ColumnRole.ORDER, ColumnRole.BLOCK)
     for name in trials:
-        groups = [np.sort(at) for _, at in table.groups([*cells, *blocks, name])]
+        groups = [at for _, at in table.groups([*cells, *blocks, name])]
         if len(groups) <= len(table.groups(cells)):
             continue  # it does not distinguish trials of a cell
         if len(groups) < len(table) and (ranks or not _has_distinguishing_column(table, groups, dated)):
@@ -110,7 +106,6 @@ def _group_by_turns(table: Table, cells: Sequence[str], rank: str) -> list[npt.N
     """Group trials by the order of the rows: each turn of a cell has every rank once."""
     numbers, groups = table.column(rank).values, list[npt.NDArray[np.intp]]()
     for _, rows in table.groups(cells):
-        rows = np.sort(rows)
         n = len(set(numbers[rows].tolist()))
         turns = [rows[start : start + n] for start in range(0, rows.size, n)]
         if any(len(set(numbers[turn].tolist())) < n for turn in turns):

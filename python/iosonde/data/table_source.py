@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from iosonde.store import Store
 
 Conditions = Sequence[tuple[str, str, Any]]
-_KIND = ("operation", "metric")
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,12 +41,11 @@ class Source:
 
     ``store`` has the runs behind the rows, ``damage`` are the findings about its files, and ``experiment`` is the id of
     the only one; a table has none of them.
-    ``knows_factors``: experiments declare the factors, else they are guessed from columns or named by the user.
-    ``has_response_columns``: any column may be a response, else ``value`` holds those of every operation and metric.
+    ``knows_factors``: experiments declare the factors, and ``value`` holds every operation and metric; else factors are
+    guessed from columns or named by the user, and any column may be a response.
     """
 
     knows_factors: ClassVar[bool] = False
-    has_response_columns: ClassVar[bool] = True
 
     table: Table
     name: str = ""
@@ -150,8 +148,12 @@ class Source:
         """Return a sentence with the number of these runs that were measured concurrently with others on the same
         machine."""
         n_concurrent = sum(bool(run.concurrent_pids) for run in self.runs if run.id in ids)
-        template = "{n_concurrent} of {n_runs} runs were measured concurrently with another measurement [S132]"
-        message = Message("concurrent-measurements", template, n_concurrent=n_concurrent, n_runs=len(ids))
+        message = Message(
+            "concurrent-measurements",
+            "{n_concurrent} of {n_runs} runs were measured concurrently with another measurement [S132]",
+            n_concurrent=n_concurrent,
+            n_runs=len(ids),
+        )
         return [message] if n_concurrent else []
 
     @property
@@ -186,7 +188,7 @@ class Source:
         """Check that values of a campaign are of one operation and metric, unless columns ``apart`` distinguish them.
         Raises InputError with an example of a choice."""
         if self.store is not None:
-            stored.check_single_kind(self.trials().rows, [name for name in _KIND if name not in apart])
+            stored.check_single_kind(self.trials().rows, [name for name in stored.KIND if name not in apart])
 
     # Choices
 
@@ -194,7 +196,7 @@ class Source:
         """Return the source with stated roles of columns. Raises InputError, DataError."""
         if not roles:
             return self
-        accepted = STATED_ROLES if self.has_response_columns else STATED_ROLES_OF_STORES
+        accepted = STATED_ROLES_OF_STORES if self.knows_factors else STATED_ROLES
         table = state_roles(self.table, roles, accepted)
         return replace(self, table=table, stated_roles=(*self.stated_roles, *roles.items()))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import Column, Table, build_column, tidy_number
+from iosonde.core.table import Column, Table, build_column
 from iosonde.core.where import find_matching_rows
 from iosonde.tables.content import get_suffix
 from iosonde.tables.read import read_table
@@ -92,7 +92,7 @@ def filter_rows(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Tab
     if not conditions:
         return table
     resolved = [(table.column(column).name, op, value) for column, op, value in conditions]
-    cells = {name: _list_cells(table, name) for name in {column for column, _, _ in resolved}}
+    cells = {name: [cell for (cell,) in table.row_keys([name])] for name, _, _ in resolved}
     selected = table.take(np.array(find_matching_rows(cells, resolved), dtype=np.intp))
     if len(selected) == 0:
         raise DataError(
@@ -103,10 +103,3 @@ def filter_rows(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Tab
             conditions=" and ".join(f"{column}{op}{value}" for column, op, value in conditions),
         )
     return selected
-
-
-def _list_cells(table: Table, name: str) -> list[Any]:
-    column = table.column(name)
-    if not column.numeric:
-        return list(column.values)
-    return [None if value != value else tidy_number(value) for value in column.values]

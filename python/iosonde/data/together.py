@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from iosonde.core.table import Table
+
+
+def take_first_rows(rows: Table, by: Sequence[str]) -> Table:
+    """Return the first row of each combination of levels of the columns ``by``, in order."""
+    return rows.take(np.sort(np.array([at[0] for _, at in rows.groups(by)], dtype=np.intp)))
 
 
 def is_determined(rows: Table, name: str, by: Sequence[str]) -> bool:
@@ -19,14 +26,11 @@ def is_bijective(rows: Table, name: str, other: str) -> bool:
 
 def find_groups(rows: Table, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Return the groups of two or more columns that always change together."""
-    groups: list[list[str]] = []
+    groups: dict[str, list[str]] = {}
     for name in names:
-        group = next((group for group in groups if is_bijective(rows, group[0], name)), None)
-        if group is None:
-            groups.append([name])
-        else:
-            group.append(name)
-    return tuple(tuple(group) for group in groups if len(group) > 1)
+        first = next((other for other in groups if is_bijective(rows, other, name)), name)
+        groups.setdefault(first, []).append(name)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
 def find_confounded(rows: Table, names: Sequence[str]) -> dict[str, str]:

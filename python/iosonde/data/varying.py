@@ -5,13 +5,13 @@ For a table they are columns that look set, for a store its factors. All command
 
 from collections.abc import Sequence
 
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import InputError
 from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.schema import BRING_UPS, READ_FACTORS
 from iosonde.core.table import Column, Table
 
 from . import derived, roles
-from .looks import MIN_DISTINCT_SHARE, is_rank_number
+from .looks import is_mostly_distinct, is_rank_number
 from .responses import Response
 from .source import Source
 
@@ -36,21 +36,15 @@ def list_other_varying(source: Source, response: Response, factors: Sequence[str
 
 def list_other_settings(rows: Table, measured: Sequence[str], factors: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the columns of a table that look set and vary, besides the ``measured`` ones and the ``factors``."""
-    try:
-        column_roles = roles.guess_roles(rows, measured)
-    except DataError:  # about a column that is not used
-        return ()
     excluded = (*NAMES, *factors, *measured)
-    return tuple(name for name in column_roles.adjustable if name not in excluded and rows.columns[name].is_varying)
+    names = [name for name in roles.guess_known_roles(rows, measured).adjustable if name not in excluded]
+    return tuple(name for name in names if rows.columns[name].is_varying)
 
 
 def find_covariates(rows: Table, measured: Sequence[str], fixed_columns: Sequence[str]) -> tuple[str, ...]:
     """Return the numbers that hardly repeat, without those that have an outcome's unit or name, or number the rows.
     ``fixed_columns``: the factors, or the sides and the columns of cells."""
-    try:
-        column_roles = roles.guess_roles(rows, measured)
-    except DataError:  # of a column outside the query
-        return ()
+    column_roles = roles.guess_known_roles(rows, measured)
     taken = (*NAMES, *fixed_columns, *measured)
     candidates = [name for name in (*column_roles.others, *column_roles.settings) if name not in taken]
     return tuple(name for name in candidates if is_covariate(rows.column(name)))
@@ -61,8 +55,7 @@ def is_covariate(column: Column) -> bool:
     outcome = bool(column.unit) or is_speed(build_metric(column.label or column.name, ""))
     if outcome or not column.numeric or is_rank_number(column):
         return False
-    present = column.values[~column.missing]
-    return present.size > 2 and len(set(present.tolist())) > MIN_DISTINCT_SHARE * present.size
+    return int((~column.missing).sum()) > 2 and is_mostly_distinct(column)
 
 
 def list_measured_columns(response: Response) -> list[str]:

@@ -156,7 +156,7 @@ def _collect_bounds(
             measured_shares += mine
             inputs[operation] = read
             notes |= dict.fromkeys((*read.notes, *doubts))
-    if not source.has_response_columns:
+    if source.knows_factors:
         measured_shares = [share for share in measured_shares if not is_part_of_another(share.operation)]
     if not measured_shares:
         raise DataError("no-rate-column", "nothing in DATA is a rate of bytes", "name the column with {spell.response}")

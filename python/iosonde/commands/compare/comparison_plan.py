@@ -10,7 +10,7 @@ from iosonde.core.table import Cell, Table
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses
-from iosonde.data.source import Source, separate_last_experiment
+from iosonde.data.source import Source
 from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import list_columns_in
 
@@ -50,8 +50,8 @@ def plan_comparison(source: Source | None, query: ResponseQuery, sides: Sides) -
         return plan_two_sources(source, sides.other, query, sides)
     if sides.group == EXPERIMENT:
         return _plan_group_levels(source, query, sides)
-    source, note = separate_last_experiment(source, (*sides.by, *([sides.group] if sides.by and sides.group else [])))
-    has_columns_as_sides = source.has_response_columns and sides.group is None
+    source, note = source.separate_last((*sides.by, *([sides.group] if sides.by and sides.group else [])))
+    has_columns_as_sides = not source.knows_factors and sides.group is None
     plan = (_plan_columns if has_columns_as_sides else _plan_group_levels)(source, query, sides)
     notes = [*sides.notes, *([note] if note else []), *source.table.warnings]
     return replace(plan, caveats=(*map(Caveat, notes), *plan.caveats))

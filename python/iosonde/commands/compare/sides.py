@@ -93,9 +93,7 @@ def find_second_data(source: Source, levels: Sequence[str], group: str | None) -
             "compare takes two: the base and the other",
             n_sources=1 + len(paths),
         )
-    is_path = not source.has_response_columns or any(
-        "/" in text or text.endswith((".csv", ".parquet")) for text in levels
-    )
+    is_path = source.knows_factors or any("/" in text or text.endswith((".csv", ".parquet")) for text in levels)
     if group is None and len(levels) == 1 and is_path:
         raise InputError(
             "no-such-file", "{path} does not exist", "name a store, a table or a tool's output", path=levels[0]

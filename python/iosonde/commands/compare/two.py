@@ -14,7 +14,7 @@ from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.single_process import name_single_processes
-from iosonde.data.source import Source, separate_last_experiment
+from iosonde.data.source import Source
 from iosonde.data.subsamples import average_groups
 from iosonde.stats.assumptions import doubtful
 
@@ -43,7 +43,7 @@ def plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -
             "two DATA are A and B themselves",
             "leave {spell.group}, its levels and published sides out",
         )
-    (a, note_a), (b, note_b) = (separate_last_experiment(source, sides.by) for source in (a, b))
+    (a, note_a), (b, note_b) = (source.separate_last(sides.by) for source in (a, b))
     read = dict.fromkeys((*a.table.warnings, *b.table.warnings))
     names = choose_names(a, b)
     tables = name_single_processes([a.table, b.table], [a.runs, b.runs])
@@ -117,7 +117,7 @@ def plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -
 def _collect_responses(source: Source, query: ResponseQuery) -> dict[str, Response]:
     """Collect the responses by title; each row of a user's table is a trial."""
     by_title = {response.title: response for response in build_responses(source, query)}
-    if not source.has_response_columns:
+    if source.knows_factors:
         return by_title
     return {
         title: replace(response, rows=add_row_numbers(response.rows), warnings=())

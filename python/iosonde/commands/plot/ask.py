@@ -13,7 +13,7 @@ from iosonde.core.many_task import IOZONE_NAMES, KB_PER_S
 from iosonde.core.message import Message, spell
 from iosonde.core.plugins import load_plugin
 from iosonde.data.query import LAST_DONE, ResponseQuery
-from iosonde.data.source import Source, separate_last_experiment
+from iosonde.data.source import Source
 from iosonde.page.tables import Section
 from iosonde.stats.estimate.summarise import estimate_mean
 
@@ -136,7 +136,7 @@ def _plot_over_time(source: Source, options: PlotQuery) -> Drawn:
 def _plot_factors(source: Source, on: tuple[str, ...], options: PlotQuery) -> Drawn:
     from .factors import build_factor_panels
 
-    source, note = separate_last_experiment(source, on, alike=True)
+    source, note = source.separate_last(on, alike=True)
     factor_panels = build_factor_panels(
         source, ResponseQuery((*options.response, *options.metric), on, options.clock, options.level), options.together
     )

@@ -13,7 +13,7 @@ from iosonde.data.choice import column_to_texts
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ALL, CLOCKS, ResponseQuery
 from iosonde.data.responses import Response, build_responses
-from iosonde.data.source import Source, separate_last_experiment
+from iosonde.data.source import Source
 
 from .layout import PlotRoles
 
@@ -21,8 +21,8 @@ _HEADLINES = [tuple(f"{kind}_{clock}" for clock in CLOCKS) for kind in SPEEDS]
 
 
 def select_experiment(source: Source, roles: PlotRoles) -> tuple[Source, str]:
-    """Select an experiment as ``separate_last_experiment``, unless the experiment has a role."""
-    return (source, "") if EXPERIMENT in roles.factors else separate_last_experiment(source, alike=True)
+    """Select an experiment as ``Source.separate_last``, unless the experiment has a role."""
+    return (source, "") if EXPERIMENT in roles.factors else source.separate_last(alike=True)
 
 
 def select_responses(source: Source, query: ResponseQuery, roles: PlotRoles) -> list[Response]:

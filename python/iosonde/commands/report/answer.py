@@ -107,7 +107,7 @@ def _select_rows_and_columns(
     if not {name for column in rows.columns.values() for name in (column.name, column.label)}.issuperset(
         options.response
     ):
-        if source.has_response_columns:
+        if not source.knows_factors:
             table, names = add_computed_columns(source, rows, query, by or ())
             return table, names, by
         response = choose_response(source, query)

@@ -98,7 +98,7 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
     """Compute mean, median and spread of every cell; of a store also percentiles, efficiency and findings. ``by``: the
     columns of the cells; by default a store's known factors, or a table's columns that look set and vary. Raises
     InputError, DataError."""
-    if not source.has_response_columns:
+    if source.knows_factors:
         if not any(name in source.table.columns for name in query.response):
             return _summarise_store(source, query, by or ())
         source.require_single_kind(by or ())  # columns of the runs of a store, of which n counts one row each
@@ -218,7 +218,7 @@ def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) 
     others = _list_other_columns(source, names, by)
     measured = () if source.knows_factors else list_columns_in(table, names)
     background = build_background(table, others, by, trials.are_parts, measured)
-    family = select_headline_responses(source, query, by) if source.has_response_columns else []
+    family = select_headline_responses(source, query, by) if not source.knows_factors else []
     headlines = [response.title for response in family]
     return overview.build_overview_from_table(table, names, by, query.level, headlines, background)
 

@@ -10,7 +10,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.where import parse_where
 from iosonde.data.query import ResponseQuery as Numbers
-from iosonde.data.source import Source, open_data, separate_last_experiment
+from iosonde.data.source import Source, open_data
 from iosonde.serve.shelf import Shelf
 
 from .web_page import Address, WebPage, build_figure_scripts, render_page
@@ -73,5 +73,5 @@ def _open_side(shelf: Shelf, address: Address, side: str) -> tuple[Source, bool]
             limit=MOST,
         )
     only = conditions[0].removeprefix("experiment=") if len(conditions) == 1 else ", ".join(conditions)
-    source, note = separate_last_experiment(replace(open_data(part), name=only or shelved.name), alike=True)
+    source, note = replace(open_data(part), name=only or shelved.name).separate_last(alike=True)
     return source, bool(note)
