@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.contradiction import group_doubtful_metrics
 from iosonde.core.errors import DataError
 from iosonde.core.headlines import choose_metric_by_clock, is_iteration_summary, list_headline_kinds
 from iosonde.core.message import Message
@@ -55,10 +56,12 @@ def classify_rows(rows: Table, runs: Sequence[StoredRun], clock: str = "") -> Fo
         for (run,), at in rows.groups(["run"])
         if str(run) in run_by_id
     }
+    doubtful_by_run = {run.id: group_doubtful_metrics(run.contradictions) for run in runs if run.contradictions}
     for (run, operation), at in rows.groups(["run", "operation"]):
         kinds = kinds_by_run.get(run, {}).get(str(operation))
         if kinds is not None:
-            there = {str(metrics[i]): str(inside[i]) for i in at}
+            doubtful = doubtful_by_run.get(str(run), {}).get(str(operation), ())
+            there = {str(metrics[i]): str(inside[i]) for i in at if str(metrics[i]) not in doubtful}
             first = {choose_metric_by_clock(kind, there, clock) for kind in kinds}
             masks[0][at] = True
             masks[1][at] = [str(metrics[i]) in first for i in at]
