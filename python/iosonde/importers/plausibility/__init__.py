@@ -7,7 +7,7 @@ are absent, and allows for the digits that tools round away.
 
 from ..parsed import Parsed
 from .caches import find_cached_reads
-from .latencies import find_impossible_latencies
+from .latencies import find_impossible_latencies, note_bin_edge
 from .littles_law import find_excess_in_flight
 from .numbers import group_numbers
 from .totals import find_excess_totals
@@ -32,6 +32,7 @@ def note_contradictions(run: Parsed) -> None:
             if key not in noted:
                 noted.add(key)
                 run.contradict(contradiction)
+    note_bin_edge(run, groups)
 
 
 __all__ = ["note_contradictions"]

@@ -11,14 +11,18 @@ from iosonde.core.contradiction import Contradiction
 from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 from iosonde.core.units import format_size
+from iosonde.core.vocabulary import TOOLS
 
 from ..parsed import Parsed
+from ..reading import split_command
 from .numbers import Numbers
 
 CODE = "S104"
 _SPEEDS = ("bandwidth_last_done", "bandwidth", "bandwidth_sum_of_ranks")
 # Storage reads up to about this many times as fast as it writes.
 _FASTER = 4.0
+# IOR's word without ``-C``: each task reads what it wrote.
+_IN_PLACE = "no tasks offsets"
 # More than the memory of a large node cannot be in it.
 _LARGEST_MEMORY = 2.0**39
 _READS = {"read": "write"}
@@ -33,12 +37,13 @@ def find_cached_reads(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contra
         return
     totals = [group for group in groups if group.rank is None]
     writes = {_build_key(group): group for group in totals if group.operation in _READS.values()}
+    opens_directly = _has_direct_flag(run)
     reasons: dict[str, Contradiction] = {}
     for group in totals:
         if group.operation not in _READS:
             continue
         settings = group.get_settings(run)
-        if _bypasses_cache(settings):
+        if _bypasses_cache(settings) or opens_directly:
             continue
         write = writes.get((_READS[group.operation], *_build_key(group)[1:]))
         sentence = (write and _compare_with_write(group, write, settings)) or _find_second_reading(group, settings)
@@ -60,28 +65,36 @@ def _build_key(group: Numbers) -> tuple[str, int | None, str]:
     return group.operation, group.iteration, repr(sorted((group.factors or {}).items()))
 
 
+def _has_direct_flag(run: Parsed) -> bool:
+    """Return whether the printed command opens the files with O_DIRECT."""
+    tool = TOOLS.get(run.tool)
+    words = split_command(str(run.facts.get("command", "")))
+    return tool is not None and any(word.option and word.option.setting == "direct" for word in tool.split(words))
+
+
 def _bypasses_cache(settings: Mapping[str, FactorValue]) -> bool:
     """Return whether the page cache is bypassed, or whether the read data were written on another node."""
     if str(settings.get("direct", 0)).lower() not in ("0", "false", "none", ""):
         return True
-    nodes = settings.get("nodes", settings.get("hosts"))
-    return isinstance(nodes, int) and nodes > 1
+    return settings.get("nodes", settings.get("hosts", 1)) != 1 and settings.get("ordering_between_files") != _IN_PLACE
 
 
 def _compare_with_write(group: Numbers, write: Numbers, settings: Mapping[str, FactorValue]) -> Message | None:
     read_speed, write_speed, size = group.get(*_SPEEDS), write.get(*_SPEEDS), _get_size(settings)
     if not read_speed or not write_speed or read_speed < _FASTER * write_speed:
         return None
-    if settings.get("nodes", settings.get("hosts")) != 1 or (size is not None and size > _LARGEST_MEMORY):
+    nodes = settings.get("nodes", settings.get("hosts"))
+    if not isinstance(nodes, int) or nodes < 1 or (size is not None and size / nodes > _LARGEST_MEMORY):
         return None
     return Message(
         "read-after-write",
-        "{operation} is {times:.3g} times as fast as {write}, and one node read {size} that it had just written, "
-        "without O_DIRECT",
+        "{operation} is {times:.3g} times as fast as {write}, and {nodes} read {size} just written there, without "
+        "O_DIRECT",
+        nodes=f"each of {nodes} nodes" if nodes > 1 else "one node",
         operation=group.operation,
         times=read_speed / write_speed,
         write=write.operation,
-        size="the data" if size is None else format_size(size),
+        size="the data" if size is None else format_size(size / nodes),
     )
 
 

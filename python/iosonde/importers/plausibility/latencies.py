@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from iosonde.core.contradiction import Contradiction
 from iosonde.core.message import Message
-from iosonde.core.units import format_rate
+from iosonde.core.units import choose_human_scale, format_rate, format_significant
 
 from ..parsed import Parsed, Row
 from .numbers import Numbers, estimate_step
@@ -48,6 +48,31 @@ def find_impossible_latencies(run: Parsed, groups: Sequence[Numbers]) -> Iterato
                 of_ranks.add(key)
         if group.rank is None:
             yield from _check_parts(group)
+
+
+def note_bin_edge(run: Parsed, groups: Sequence[Numbers]) -> None:
+    """Note the first percentile that is above the maximum by less than a bin: it is the bin, not an operation."""
+    share = _BIN_SHARES.get(run.tool, _WIDEST_BIN_SHARE)
+    for group in groups:
+        for statistics in group.latencies.values():
+            highest, percentiles = statistics.get("max"), _list_percentiles(statistics)
+            if highest is None or not percentiles:
+                continue
+            last = percentiles[-1][1]
+            if _is_above(last, highest, 0.0) and not _is_above(last, highest, share):
+                run.warn(
+                    last.line,
+                    Message(
+                        "bin-edge",
+                        "{operation} {metric}, {value}, is above the maximum, {limit}, as percentiles are bins of the "
+                        "tool's histogram: the maximum is believed",
+                        operation=group.operation,
+                        metric=_get_words(last.metric),
+                        value=_format_exactly(last.value),
+                        limit=_format_exactly(highest.value),
+                    ),
+                )
+                return
 
 
 def _check_family(run: Parsed, group: Numbers, family: str, statistics: Mapping[str, Row]) -> Iterator[Contradiction]:
@@ -207,11 +232,11 @@ def _check_parts(group: Numbers) -> Iterator[Contradiction]:
                 (row.metric,) if has_time else (row.metric, total.metric),
                 Message(
                     "part-above-whole",
-                    "{operation} {part}, {value}, is above {whole}, {limit}, of which it is a part: {believed}",
+                    "{operation} {part}, {value}, is above {total}, {limit}, of which it is a part: {believed}",
                     operation=group.operation,
                     part=_get_words(row.metric),
                     value=format_rate(row.value, "s"),
-                    whole=_get_words(total.metric),
+                    total=_get_words(total.metric),
                     limit=format_rate(total.value, "s"),
                     believed=f"{_get_words(total.metric)} is believed, as the run was long enough for it"
                     if has_time
@@ -224,3 +249,8 @@ def _check_parts(group: Numbers) -> Iterator[Contradiction]:
 
 def _get_words(metric: str) -> str:
     return metric.replace("_", " ")
+
+
+def _format_exactly(seconds: float) -> str:
+    scale, unit = choose_human_scale(seconds, "s")
+    return f"{format_significant(seconds / scale, 5)} {unit}"

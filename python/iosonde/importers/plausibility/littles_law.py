@@ -5,7 +5,7 @@ Little: A proof for the queuing formula L = λW, Operations Research 9(3), 1961.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from iosonde.core.contradiction import Contradiction
+from iosonde.core.contradiction import Contradiction, group_doubtful_metrics
 from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 from iosonde.core.units import format_rate, format_significant
@@ -30,10 +30,13 @@ def find_excess_in_flight(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Co
         return  # group_reporting may have merged several jobs
     if any(getattr(note.sentence, "code", "") == _MERGED for note in run.warnings):
         return
+    doubtful = group_doubtful_metrics(run.contradictions)
     has_threads = {group.operation for group in groups if group.rank is not None}
     for group in groups:
         settings = group.get_settings(run)
-        rate, latency = group.get(*_RATES), group.get(*_LATENCIES)
+        not_believed = doubtful.get(group.operation, set())
+        rate = group.get(*(name for name in _RATES if name not in not_believed))
+        latency = group.get(*(name for name in _LATENCIES if name not in not_believed))
         if group.rank is not None or not rate or not latency or not any(name in settings for name in printed):
             continue
         jobs, depth = _get_count(settings, "ranks"), _get_count(settings, "io_depth")
