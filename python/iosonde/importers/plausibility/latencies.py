@@ -12,7 +12,7 @@ from iosonde.core.message import Message
 from iosonde.core.units import choose_human_scale, format_rate, format_significant
 
 from ..parsed import Parsed, Row
-from .numbers import Numbers, estimate_step
+from .numbers import Numbers
 
 CODE = "S134"
 # The last bins of fio's histograms, in s: the middle of the last of 29 × 64 bins in ns, of 19 × 64 in µs.
@@ -59,7 +59,7 @@ def note_bin_edge(run: Parsed, groups: Sequence[Numbers]) -> None:
             if highest is None or not percentiles:
                 continue
             last = percentiles[-1][1]
-            if _is_above(last, highest, 0.0) and not _is_above(last, highest, share):
+            if _is_above(group, last, highest, 0.0) and not _is_above(group, last, highest, share):
                 run.warn(
                     last.line,
                     Message(
@@ -136,7 +136,7 @@ def _find_longer_than_run(group: Numbers, family: str, statistics: Mapping[str, 
     time = group.get("time")
     if not time:
         return
-    longer = [row for name, row in statistics.items() if name != "sd" and _is_longer(row, time)]
+    longer = [row for name, row in statistics.items() if name != "sd" and _is_longer(group, row, time)]
     if not longer:
         return
     worst = next((row for row in longer if row.metric.endswith("_mean")), longer[0])
@@ -157,8 +157,8 @@ def _find_longer_than_run(group: Numbers, family: str, statistics: Mapping[str, 
     )
 
 
-def _is_longer(row: Row, time: float) -> bool:
-    return row.value > time * (1 + _LATE_SHARE) + _LATE_S + estimate_step(row.value)
+def _is_longer(group: Numbers, row: Row, time: float) -> bool:
+    return row.value > time * (1 + _LATE_SHARE) + _LATE_S + group.estimate_step(row.value)
 
 
 def _agrees_with_bandwidth(group: Numbers, time: float) -> bool:
@@ -171,19 +171,19 @@ def _find_disorder(run: Parsed, group: Numbers, family: str, statistics: Mapping
     percentiles = [row for _, row in _list_percentiles(statistics)]
     share = _BIN_SHARES.get(run.tool, _WIDEST_BIN_SHARE)
     if highest is not None:
-        if mean is not None and _is_above(mean, highest, _ROUNDED_SHARE):
+        if mean is not None and _is_above(group, mean, highest, _ROUNDED_SHARE):
             yield [mean.metric], _describe_order(group, mean, "above", highest)
-        above = [row for row in percentiles if _is_above(row, highest, share) and not _is_last_bin(row.value)]
+        above = [row for row in percentiles if _is_above(group, row, highest, share) and not _is_last_bin(row.value)]
         if above:
             yield [row.metric for row in above], _describe_order(group, above[-1], "above", highest)
     if lowest is not None:
-        if mean is not None and _is_above(lowest, mean, _ROUNDED_SHARE):
+        if mean is not None and _is_above(group, lowest, mean, _ROUNDED_SHARE):
             yield [mean.metric], _describe_order(group, mean, "below", lowest)
-        below = [row for row in percentiles if row.value > 0 and _is_above(lowest, row, share)]
+        below = [row for row in percentiles if row.value > 0 and _is_above(group, lowest, row, share)]
         if below:
             yield [row.metric for row in below], _describe_order(group, below[0], "below", lowest)
     for lower, higher in zip(percentiles, percentiles[1:], strict=False):
-        if _is_above(lower, higher, share):
+        if _is_above(group, lower, higher, share):
             yield (
                 [lower.metric, higher.metric],
                 Message(
@@ -213,8 +213,9 @@ def _describe_order(group: Numbers, row: Row, side: str, extreme: Row) -> Messag
     )
 
 
-def _is_above(row: Row, other: Row, share: float) -> bool:
-    return row.value > other.value * (1 + share) + estimate_step(row.value) + estimate_step(other.value)
+def _is_above(group: Numbers, row: Row, other: Row, share: float) -> bool:
+    steps = group.estimate_step(row.value) + group.estimate_step(other.value)
+    return row.value > other.value * (1 + share) + steps
 
 
 def _check_parts(group: Numbers) -> Iterator[Contradiction]:
@@ -222,10 +223,10 @@ def _check_parts(group: Numbers) -> Iterator[Contradiction]:
         for statistic in _EACH_COMPARED:
             row = group.latencies.get(part, {}).get(statistic)
             total = group.latencies.get(total_family, {}).get(statistic)
-            if row is None or total is None or not _is_above(row, total, _ROUNDED_SHARE):
+            if row is None or total is None or not _is_above(group, row, total, _ROUNDED_SHARE):
                 continue
             time = group.get("time")
-            has_time = time is not None and _is_longer(row, time) and not _is_longer(total, time)
+            has_time = time is not None and _is_longer(group, row, time) and not _is_longer(group, total, time)
             yield Contradiction(
                 CODE,
                 group.operation,

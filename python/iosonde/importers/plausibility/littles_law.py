@@ -45,7 +45,7 @@ def find_excess_in_flight(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Co
         jobs = max(jobs, run.most_threads)
         time = group.get("time") or 1.0
         in_flight, limit = rate * latency, jobs * depth
-        if in_flight <= limit * (1 + _ROUNDED_SHARE + _ROUNDED_S / time) + rate * _ROUNDED_S / 1e3:
+        if in_flight <= limit * (1 + _ROUNDED_SHARE + _ROUNDED_S / time) + rate * group.estimate_step(latency):
             continue
         believed, metrics = _choose(group)
         yield Contradiction(

@@ -25,18 +25,30 @@ class LatencyName(NamedTuple):
 
 @dataclass
 class Numbers:
-    """Rows by metric, those of latencies also by family and statistic. ``rank`` is None for the whole."""
+    """Rows by metric, those of latencies also by family and statistic. ``rank`` is None for the whole.
+
+    ``is_exact``: the numbers have all digits that the tool has, as in JSON.
+    """
 
     operation: str
     rank: int | None
     factors: dict[str, FactorValue] | None
     iteration: int | None
+    is_exact: bool = False
     rows: dict[str, Row] = field(default_factory=dict)
     latencies: dict[str, dict[str, Row]] = field(default_factory=dict)
 
     def get(self, *metrics: str) -> float | None:
         """Return the value of the first of these metrics that is present."""
         return next((self.rows[metric].value for metric in metrics if metric in self.rows), None)
+
+    def estimate_step(self, seconds: float) -> float:
+        """Return the step in which a time was printed: whole ms (in text) or µs if it is a multiple of these, else
+        ns."""
+        for step in _STEPS[self.is_exact :]:
+            if abs(round(seconds / step) * step - seconds) <= 1e-9 * abs(seconds):
+                return step
+        return 1e-9
 
     def find_line(self, *metrics: str) -> int:
         """Return the line of the first of these metrics that is present, 0 if none is."""
@@ -63,7 +75,7 @@ def group_numbers(run: Parsed) -> list[Numbers]:
         key = row.operation, row.rank, row.iteration, settings
         group = groups.get(key)
         if group is None:
-            group = groups[key] = Numbers(row.operation, row.rank, row.factors, row.iteration)
+            group = groups[key] = Numbers(row.operation, row.rank, row.factors, row.iteration, run.form == "json")
         if metric in group.rows:
             ambiguous.append((group, metric))
         group.rows[metric] = row
@@ -87,11 +99,3 @@ def split_latency(metric: str) -> LatencyName | None:
     """Return the parts of the name of a latency, None for another metric."""
     match = _LATENCY.match(metric)
     return LatencyName(match[1], match[2]) if match else None
-
-
-def estimate_step(seconds: float) -> float:
-    """Return the step in which a time was printed: whole ms or µs if it is a multiple of these, else ns."""
-    for step in _STEPS:
-        if abs(round(seconds / step) * step - seconds) <= 1e-9 * abs(seconds):
-            return step
-    return 1e-9
