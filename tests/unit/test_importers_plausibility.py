@@ -10,6 +10,7 @@ from iosonde.core.contradiction import group_doubtful_metrics
 from iosonde.importers import Text, understand
 from iosonde.importers.parsed import Parsed, Row
 from iosonde.importers.plausibility import note_contradictions
+from iosonde.importers.runs import build_runs
 from messages import assert_problem, codes
 
 FIO_TEXT = """slow: (g=0): rw=write, bs=(R) 16.0KiB-16.0KiB, (W) 16.0KiB-16.0KiB, ioengine=libaio, iodepth=32
@@ -227,3 +228,24 @@ def test_two_nodes_that_read_what_they_wrote_may_read_their_memory():
 def test_files_that_fio_read_again_may_come_from_memory(direct, engine, is_cached):
     run = read_fio(build_job(build_side(1000, 1e6), direct=direct, ioengine=engine, size="64m"))
     assert [entry.code for entry in run.contradictions] == ["S104"] * is_cached
+
+
+def test_a_run_keeps_the_numbers_and_says_which_are_not_believed():
+    text = Text(FIO_TEXT.format(longest=62000, last=17113).encode(), "out.txt")
+    [run] = build_runs(understand(text), text, "e")
+    values = {row.metric: row.value for row in run.observations}
+    assert values["completion_latency_p99"] == 17.113 and values["completion_latency_max"] == 62
+    assert run.headlines == {"write": ["bandwidth", "rate"]}
+    entries = run.facts["contradictions"]
+    assert {entry["code"] for entry in entries} == {"S134"} and all(entry["sentence"] for entry in entries)
+    assert "completion_latency_p99" in {metric for entry in entries for metric in entry["metrics"]}
+
+
+def test_a_job_is_not_doubted_for_another_of_its_output():
+    good, bad = build_side(1000, 1_000_137), build_side(1000, 1_000_137)
+    bad["clat_ns"]["mean"] = 5.62e13
+    text = json.dumps({"fio version": "fio-3.35", "jobs": [build_job(good, "a"), build_job(bad, "b", bs="8k")]})
+    document = Text(text.encode(), "out.json")
+    first, second = build_runs(understand(document), document, "e")
+    assert "contradictions" not in first.facts and "completion_latency_p99" in first.headlines["read"]
+    assert second.facts["contradictions"] and "completion_latency_p99" not in second.headlines["read"]
