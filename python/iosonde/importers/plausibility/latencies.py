@@ -6,18 +6,21 @@ minimum and maximum. What is part of a latency is not longer than it. fio's hist
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from operator import itemgetter
 
 from iosonde.core.contradiction import Contradiction
 from iosonde.core.message import Message
 from iosonde.core.units import choose_human_scale, format_rate, format_significant
 
 from ..parsed import Parsed, Row
-from .numbers import Numbers
+from .numbers import Numbers, parse_level
 
 CODE = "S134"
 # The last bins of fio's histograms, in s: the middle of the last of 29 × 64 bins in ns, of 19 × 64 in µs.
 _LAST_BINS = (17.11276032, 16.71168)
 _PRINTED_SHARE = 3e-4
+_LOWEST_BIN = 0.99 * min(_LAST_BINS)
 # A run time may be rounded, and a last operation may complete just after it.
 _LATE_SHARE, _LATE_S = 0.05, 0.01
 _ROUNDED_SHARE = 0.01
@@ -76,6 +79,8 @@ def note_bin_edge(run: Parsed, groups: Sequence[Numbers]) -> None:
 
 
 def _check_family(run: Parsed, group: Numbers, family: str, statistics: Mapping[str, Row]) -> Iterator[Contradiction]:
+    if _is_in_order(group, statistics):
+        return
     doubtful: set[str] = set()
     rules = (
         _find_longer_than_run(group, family, statistics),
@@ -90,13 +95,27 @@ def _check_family(run: Parsed, group: Numbers, family: str, statistics: Mapping[
                 yield Contradiction(CODE, group.operation, new, sentence, group.find_line(new[0]), group.factors)
 
 
+def _is_in_order(group: Numbers, statistics: Mapping[str, Row]) -> bool:
+    """Return whether all is in order without any tolerance, as nearly everywhere: this is quick."""
+    extremes = [statistics.get(name) for name in ("min", "mean", "max")]
+    if None in extremes:
+        return False
+    lowest, mean, highest = (row.value for row in extremes if row)
+    values = [lowest, *(row.value for _, row in _list_percentiles(statistics)), highest]
+    return (
+        lowest <= mean <= highest <= group.get_time()
+        and highest < _LOWEST_BIN
+        and all(lower <= higher for lower, higher in pairwise(values))
+    )
+
+
 Breach = tuple[Sequence[str], Message]
 
 
 def _list_percentiles(statistics: Mapping[str, Row]) -> list[tuple[float, Row]]:
-    return sorted(
-        ((float(name[1:]), row) for name, row in statistics.items() if name[0] == "p"), key=lambda item: item[0]
-    )
+    levels = [(parse_level(name), row) for name, row in statistics.items() if name[0] == "p"]
+    levels.sort(key=itemgetter(0))
+    return levels
 
 
 def _find_last_bin(run: Parsed, group: Numbers, family: str, statistics: Mapping[str, Row]) -> Iterator[Breach]:
@@ -129,7 +148,7 @@ def _find_last_bin(run: Parsed, group: Numbers, family: str, statistics: Mapping
 
 
 def _is_last_bin(seconds: float) -> bool:
-    return any(abs(seconds / last - 1) <= _PRINTED_SHARE for last in _LAST_BINS)
+    return seconds > _LOWEST_BIN and any(abs(seconds / last - 1) <= _PRINTED_SHARE for last in _LAST_BINS)
 
 
 def _find_longer_than_run(group: Numbers, family: str, statistics: Mapping[str, Row]) -> Iterator[Breach]:
@@ -158,7 +177,8 @@ def _find_longer_than_run(group: Numbers, family: str, statistics: Mapping[str, 
 
 
 def _is_longer(group: Numbers, row: Row, time: float) -> bool:
-    return row.value > time * (1 + _LATE_SHARE) + _LATE_S + group.estimate_step(row.value)
+    limit = time * (1 + _LATE_SHARE) + _LATE_S
+    return row.value > limit and row.value > limit + group.estimate_step(row.value)
 
 
 def _agrees_with_bandwidth(group: Numbers, time: float) -> bool:
@@ -214,8 +234,10 @@ def _describe_order(group: Numbers, row: Row, side: str, extreme: Row) -> Messag
 
 
 def _is_above(group: Numbers, row: Row, other: Row, share: float) -> bool:
-    steps = group.estimate_step(row.value) + group.estimate_step(other.value)
-    return row.value > other.value * (1 + share) + steps
+    limit = other.value * (1 + share)
+    if row.value <= limit:  # nearly all rows
+        return False
+    return row.value > limit + group.estimate_step(row.value) + group.estimate_step(other.value)
 
 
 def _check_parts(group: Numbers) -> Iterator[Contradiction]:

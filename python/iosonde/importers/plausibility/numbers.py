@@ -1,5 +1,6 @@
 """The numbers of one operation that belong together: of the whole or of one rank, at one setting, of one iteration."""
 
+import math
 import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
@@ -50,6 +51,10 @@ class Numbers:
                 return step
         return 1e-9
 
+    def get_time(self) -> float:
+        """Return the time of the run, infinite if it is unknown."""
+        return self.rows["time"].value or math.inf if "time" in self.rows else math.inf
+
     def find_line(self, *metrics: str) -> int:
         """Return the line of the first of these metrics that is present, 0 if none is."""
         return next((self.rows[metric].line for metric in metrics if metric in self.rows), 0)
@@ -92,6 +97,12 @@ def group_numbers(run: Parsed) -> list[Numbers]:
 def _has_rule(metric: str) -> bool:
     """Return whether a rule may apply to this metric."""
     return metric in _AMOUNTS or bool(_SPEED.match(metric)) or split_latency(metric) is not None
+
+
+@lru_cache(maxsize=4096)
+def parse_level(statistic: str) -> float:
+    """Return the level of ``p99.9``."""
+    return float(statistic[1:])
 
 
 @lru_cache(maxsize=4096)
