@@ -230,6 +230,14 @@ def test_files_that_fio_read_again_may_come_from_memory(direct, engine, is_cache
     assert [entry.code for entry in run.contradictions] == ["S104"] * is_cached
 
 
+@pytest.mark.parametrize(
+    ("rw", "mean_ns", "is_cached"), [("randread", 1500, True), ("read", 1500, False), ("randread", 9000, False)]
+)
+def test_random_reads_faster_than_any_device_come_from_memory(rw, mean_ns, is_cached):
+    run = read_fio(build_job(build_side(1000, mean_ns), rw=rw, direct="0"))
+    assert [entry.sentence.code for entry in run.contradictions] == ["faster-than-devices"] * is_cached
+
+
 def test_a_run_keeps_the_numbers_and_says_which_are_not_believed():
     text = Text(FIO_TEXT.format(longest=62000, last=17113).encode(), "out.txt")
     [run] = build_runs(understand(text), text, "e")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from iosonde.core.contradiction import Contradiction
 from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
-from iosonde.core.units import format_size
+from iosonde.core.units import format_rate, format_size
 from iosonde.core.vocabulary import TOOLS
 
 from ..parsed import Parsed
@@ -19,6 +19,8 @@ from .numbers import Numbers
 
 CODE = "S104"
 _SPEEDS = ("bandwidth_last_done", "bandwidth", "bandwidth_sum_of_ranks")
+# The fastest devices need about 8 µs for a random read.
+_FASTEST_DEVICE_S = 3e-6
 # Storage reads up to about this many times as fast as it writes.
 _FASTER = 4.0
 # IOR's word without ``-C``: each task reads what it wrote.
@@ -46,7 +48,11 @@ def find_cached_reads(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contra
         if _bypasses_cache(settings) or opens_directly:
             continue
         write = writes.get((_READS[group.operation], *_build_key(group)[1:]))
-        sentence = (write and _compare_with_write(group, write, settings)) or _find_second_reading(group, settings)
+        sentence = (
+            (write and _compare_with_write(group, write, settings))
+            or _find_second_reading(group, settings)
+            or _find_fast_random_reads(group, settings)
+        )
         if sentence:
             note = Message(
                 "cached-reads",
@@ -113,6 +119,20 @@ def _find_second_reading(group: Numbers, settings: Mapping[str, FactorValue]) ->
         "its {size} were read {times:.3g} times, without O_DIRECT (direct=1)",
         size=format_size(size * jobs),
         times=times,
+    )
+
+
+def _find_fast_random_reads(group: Numbers, settings: Mapping[str, FactorValue]) -> Message | None:
+    """Return a message if fio's random reads took less time than any device needs; sequential ones are read ahead."""
+    latency = group.get("latency_mean")
+    if not latency or latency >= _FASTEST_DEVICE_S or not str(settings.get("rw", "")).startswith("rand"):
+        return None
+    if settings.get("engine", "") not in _ENGINES:
+        return None
+    return Message(
+        "faster-than-devices",
+        "its random reads took {latency} on average, less than any device needs",
+        latency=format_rate(latency, "s"),
     )
 
 
