@@ -76,6 +76,17 @@ def test_the_tools_own_number_comes_first(ior):
     assert titles(ior) == ["write bandwidth_last_done"]
 
 
+def test_a_number_that_is_not_believed_is_no_headline(tmp_path):
+    rows = [("read", metric, value, "") for metric, value in (("rate_last_done", 9e4), ("rate_sum_of_ranks", 9e3))]
+    doubt = {"code": "S135", "operation": "read", "metrics": ["rate_last_done"], "sentence": "above its parts"}
+    runs = [run(number, {"t": "4k"}, rows, headlines={"read": ["rate"]}) for number in range(2)]
+    runs[0].facts["contradictions"] = [doubt]
+    first, second = [stored(tmp_path / name, [one]) for name, one in zip("ab", runs, strict=True)]
+    assert titles(first) == ["read rate_sum_of_ranks"]
+    assert titles(second) == ["read rate_last_done"]
+    assert titles(first, response=("read rate_last_done",)) == ["read rate_last_done"]
+
+
 def test_also_of_a_store_that_does_not_say_it(tmp_path):
     phases = [{"index": 0, "name": "step-01", "command": "ior", "tools": ["ior"]}]
     store = stored(tmp_path / "s", [run(0, {"t": "4k"}, ior_rows(), phases=phases)])

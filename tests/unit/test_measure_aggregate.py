@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iosonde.core.contradiction import Contradiction
 from iosonde.importers import Parsed, Row, registry
 from iosonde.importers.text import Text
 from iosonde.measure.collect import aggregate
-from iosonde.measure.collect.commands import _read_tail, aggregate_results
+from iosonde.measure.collect.commands import _read_tail, aggregate_results, list_contradictions
 from iosonde.measure.collect.rates import PhaseTimes
 from iosonde.measure.spec import ALL, EACH, SINGLE
 
@@ -369,3 +370,10 @@ def test_only_complete_single_commands_have_results():
     for times, names in ((clocks, {"bytes", "bandwidth_last_done"}), (unsure, {"bytes"})):
         found = aggregate_results(item | {"on": ALL}, moved, "", times, True).observations
         assert {each.metric for each in found} == names
+
+
+def test_contradictions_in_the_outputs_of_several_ranks_are_kept_once_with_the_steps_prefix():
+    parsed = {rank: [Parsed(contradictions=[Contradiction("S134", "read", ("a",), f"{rank}")])] for rank in (0, 1)}
+    assert list_contradictions(parsed, "step.") == [
+        {"code": "S134", "operation": "step.read", "metrics": ["a"], "sentence": "0"}
+    ]

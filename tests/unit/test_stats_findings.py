@@ -506,7 +506,7 @@ def test_findings_are_sorted_by_severity_and_names_are_cut():
 def test_the_checks_of_a_summary_and_of_data_and_those_that_read_runs():
     codes = list(checks.list_check_modules())
     assert codes == sorted(codes) and set(checks.CHECK) == {code for code in codes if code[1] == "1"}
-    assert set(checks.SUMMARY) == {f"S{n}" for n in (*range(101, 121), 127, 130, 131)}
+    assert set(checks.SUMMARY) == {f"S{n}" for n in (*range(101, 121), 127, 130, 131, *range(134, 137))}
     assert [code for code in ("S101", "S102", "S103", "S104", "S123", "S132") if checks.needs_runs(code)] == [
         "S102",
         "S104",
@@ -751,3 +751,33 @@ def test_ten_of_many_holes_copies_and_metrics_are_listed():
     mixed = [cell([*values[0], 5.5], x=1), cell([*values[0], 7.5], x=2)]
     (finding,) = find("S121", *mixed)
     assert (finding.evidence["n_trials"], len(finding.evidence["places"])) == (12, 10)
+
+
+def contradiction(code: str, operation: str, *metrics: str, sentence: str = "it cannot be") -> dict:
+    return {"code": code, "operation": operation, "metrics": list(metrics), "sentence": sentence}
+
+
+@pytest.mark.parametrize("code", ["S134", "S135", "S136"])
+def test_contradictory_numbers_of_an_operation_are_one_finding_about_all_its_runs(code):
+    few, many = contradiction(code, "write", "latency_max"), contradiction(code, "write", "a", "b", sentence="both")
+    runs = [
+        {"id": "r0", "facts": {"contradictions": [few, many]}},
+        {"id": "r1", "phases": [{"contradictions": [few, contradiction(code, "x.read")]}]},
+        {"id": "r2", "facts": {}},
+    ]
+    write, read = find(code, runs=runs)
+    assert (write.severity, write.evidence["operation"], write.evidence["n_runs"]) == (Severity.WARNING, "write", 2)
+    assert write.evidence["metrics"] == ["latency_max", "a", "b"]
+    assert write.evidence["runs"] == {"r0": ["it cannot be", "both"], "r1": ["it cannot be"]}
+    assert_problem(write.sentence, "contradiction", sentence="both", more=" (2 of 3 runs)")
+    assert read.evidence["operation"] == "x.read"
+    assert not find(code, runs=runs[2:])
+
+
+def test_reads_that_an_import_shows_to_be_cached_are_one_reason():
+    runs = [
+        {"id": f"r{i}", "facts": {"contradictions": [contradiction("S104", "read", sentence=f"{i} times")]}}
+        for i in range(2)
+    ]
+    (finding,) = find("S104", runs=runs)
+    assert finding.evidence == {"reason": "printed_settings", "operations": {"read": "0 times"}}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
+from .contradiction import CONTRADICTIONS, Contradiction
 from .faults import FaultDone
 from .filesystems import classify_structure
 from .message import Message
@@ -299,6 +300,14 @@ class StoredRun:
 
     # Questions that another tool's trace cannot answer
     cannot_tell = _Field[Sequence[str]](_read_tuple, "facts", CANNOT_TELL)
+
+    @cached_property
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        """Return the numbers of other tools that contradict each other, of an import or of the run's commands."""
+        entries = [*(self.facts.get(CONTRADICTIONS) or ())]
+        for phase in self.phases:
+            entries += phase.document.get(CONTRADICTIONS) or ()
+        return tuple(map(Contradiction.from_json, entries))
 
     def file_name(self, number: int) -> str:
         """Return the name of a file in another tool's trace, '' if unknown."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.contradiction import group_doubtful_metrics
 from iosonde.core.errors import DataError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import choose_metric_by_clock, is_iteration_summary, list_headline_kinds
@@ -53,11 +54,14 @@ def classify_rows(rows: Table, runs: Sequence[StoredRun], clock: str = "") -> Fo
         for (run,), at in rows.groups(["run"])
         if str(run) in run_by_id
     }
+    doubtful_by_run = {run.id: group_doubtful_metrics(run.contradictions) for run in runs if run.contradictions}
     for (run, operation), at in rows.groups(["run", "operation"]):
         kinds = kinds_by_run.get(run, {}).get(str(operation))
         if kinds is not None:
+            doubtful = doubtful_by_run.get(str(run), {}).get(str(operation), ())
             includes = dict(zip(metrics[at], inside[at], strict=True))
-            first = {choose_metric_by_clock(kind, includes, clock) for kind in kinds}
+            credible = {metric: inside for metric, inside in includes.items() if metric not in doubtful}
+            first = {choose_metric_by_clock(kind, credible, clock) for kind in kinds}
             foreign.rows[at] = True
             foreign.first[at] = [metric in first for metric in metrics[at]]
             foreign.computed[at] = [is_iteration_summary(metric, includes) for metric in metrics[at]]

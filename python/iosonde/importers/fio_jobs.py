@@ -5,11 +5,13 @@ are never summed. Settings that all jobs share are the run's; the others, with t
 rows. A job that lacks an option which others have has fio's default.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from iosonde.core.headlines import find_kind
 from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 
@@ -25,6 +27,7 @@ _SIZE_RANGES = {"bsrange", "blocksize_range", "bssplit", "bs_unaligned", "verify
 
 
 LAST_DONE = "last_done"
+_MOST_OF_SUM = 1.01
 
 
 @dataclass
@@ -125,6 +128,14 @@ def sum_rates(rows: Sequence[Row], factors: Settings | None) -> list[Row]:
         )
         for (operation, metric), parts in sums.items()
     ]
+
+
+def exceeds_parts(totals: Sequence[Row], sums: Sequence[Row]) -> bool:
+    """Return whether a rate of fio's total is above the sum of its servers' own."""
+    expected = {(row.operation, find_kind(row.metric)): row.value for row in sums}
+    return any(
+        row.value > _MOST_OF_SUM * expected.get((row.operation, find_kind(row.metric)), math.inf) for row in totals
+    )
 
 
 def is_merged(options: Mapping[str, Any], settings: Settings, moved: Mapping[str, tuple[float, float]]) -> bool:

@@ -1,19 +1,22 @@
 """fio's JSON documents → Parsed. For the meaning of the rows see fio.py."""
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from iosonde.core.contradiction import Contradiction
 from iosonde.core.message import Message
 from iosonde.core.vocabulary import FIO
 from iosonde.core.vocabulary.tool import ValueKind
 
 from .fio_bins import list_latencies, merge_percentiles, read_levels
-from .fio_jobs import LAST_DONE, FioJob, assign_settings, group_parts, is_merged, sum_rates
+from .fio_jobs import LAST_DONE, FioJob, assign_settings, exceeds_parts, group_parts, is_merged, sum_rates
 from .fio_logs import list_written
 from .fio_text import NOT_STEADY
 from .parsed import Parsed, Row, WrittenPart
+from .plausibility.totals import CODE as TOTALS
 from .reading import (
     Lines,
     build_broken_run,
@@ -151,6 +154,7 @@ def _list_moved(entry: dict[str, Any]) -> dict[str, tuple[float, float]]:
 def _add_job(run: Parsed, job: FioJob, clients: bool, line: int) -> None:
     """Add a job: its only part as the whole, else each part as a rank, and the sums of their rates."""
     first = len(run.rows)
+    run.most_threads = max(run.most_threads, sum(_count_threads(part.entry) for part in job.parts))
     for rank, part in enumerate(job.parts):
         _add_entry(run, job, part, rank if job.has_ranks else None)
     if job.has_ranks:
@@ -160,6 +164,14 @@ def _add_job(run: Parsed, job: FioJob, clients: bool, line: int) -> None:
     if job.iteration is not None:
         for row in run.rows[first:]:
             row.iteration = job.iteration
+
+
+def _count_threads(entry: dict[str, Any]) -> int:
+    """Return the number of threads that an entry covers, by the sum of their times: group_reporting merges jobs, and
+    prints ``numjobs`` of one. 0 for versions that lack the sum."""
+    longest = max(number_from_json(get_json_object(entry, name).get("runtime")) or 0.0 for name in DIRECTIONS)
+    total = number_from_json(entry.get("job_runtime"))
+    return math.ceil(total / longest) if total and longest else 0
 
 
 def _add_client_totals(run: Parsed, jobs: Sequence[FioJob], totals: Sequence[_Part]) -> None:
@@ -183,11 +195,20 @@ def _add_client_totals(run: Parsed, jobs: Sequence[FioJob], totals: Sequence[_Pa
                         expected=expected,
                     ),
                 )
+                run.contradictions.append(_describe_excess(part, direction, run.warnings[-1].sentence))
                 return
-    run.rows = [row for row in run.rows if not row.metric.endswith("_sum_of_ranks")]
+    sums = [row for row in run.rows if row.metric.endswith("_sum_of_ranks")]
+    n_rows = len(run.rows)
     jobs[0].clock = LAST_DONE
     for part in totals:
         _add_entry(run, jobs[0], part, None)
+    if not exceeds_parts(run.rows[n_rows:], sums):
+        run.rows = [row for row in run.rows if not row.metric.endswith("_sum_of_ranks")]
+
+
+def _describe_excess(part: _Part, direction: str, sentence: str) -> Contradiction:
+    """Return the contradiction of a total that was left out: no metric is in doubt any more."""
+    return Contradiction(TOTALS, direction, (), sentence, part.line)
 
 
 def _count_operations(part: _Part, direction: str) -> float:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from iosonde.core.message import Message
 
 from .damage import note_reported_failure
-from .fio_jobs import LAST_DONE, FioJob, Settings, assign_settings, group_parts, sum_rates
+from .fio_jobs import LAST_DONE, FioJob, Settings, assign_settings, exceeds_parts, group_parts, sum_rates
 from .parsed import GLUED, Parsed, Row
 from .reading import BINARY, DECIMAL, PER_SECOND, date_to_iso, parse_number
 from .text import Text
@@ -236,10 +236,12 @@ class _Reader:
             job.settings["ranks"] = sum(part.threads for part in job.parts)
         assign_settings(run, jobs, parts[0].line)
         totals = [part for part in self._parts if _is_client_total(part)] if len(jobs) == 1 else []
+        total_rows = [row for part in totals for row in part.rows]
         for job in jobs:
             rows = _list_job_rows(job)
-            run.rows += rows + (sum_rates(rows, job.factors) if job.has_ranks and not totals else [])
-        run.rows += [row for part in totals for row in part.rows]
+            sums = sum_rates(rows, job.factors) if job.has_ranks else []
+            run.rows += rows + (sums if not totals or exceeds_parts(total_rows, sums) else [])
+        run.rows += total_rows
 
     def _describe_part(self, part: _Part) -> tuple[str, int, Settings]:
         """Return (name, group, settings). group_reporting merges the jobs of a group: what differs is not theirs."""

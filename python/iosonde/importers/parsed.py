@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from iosonde.core.contradiction import Contradiction
 from iosonde.core.message import Message, prepend_place
 from iosonde.core.stored import CANNOT_TELL
 from iosonde.core.types import FactorValue
@@ -77,10 +78,11 @@ class Parsed:
     ``core.schema.OPERATION`` for logs of single operations, ``operation_names`` are the names of its phases.
     ``phase_facts`` are further facts of all phases (``hosts`` of ranks, ``comparable`` clocks), ``unplaced`` the phases
     with unknown offsets. ``invalid`` are the entries of ``missing`` in which the tool itself rejects the execution.
-    ``form`` names the form of the text if the tool has several; ``written`` are names of files that the execution wrote
-    in addition, each with the part of it that they describe; ``last_entry_s`` is the time of a log's last line after
-    its begin. ``tool`` is the importer's name, ``headline`` the kinds of
-    metric that it shows first; ``registry`` sets both.
+    ``contradictions`` are numbers that break a rule (``plausibility``); ``most_threads`` is the number of threads that
+    a tool's times show, 0 if they show none. ``form`` names the form of the text if the tool has several; ``written``
+    are names of files that the execution wrote in addition, each with the part of it that they describe;
+    ``last_entry_s`` is the time of a log's last line after its begin. ``tool`` is the importer's name, ``headline``
+    the kinds of metric that it shows first; ``registry`` sets both.
     """
 
     version: str = ""
@@ -92,6 +94,8 @@ class Parsed:
     warnings: list[Note] = field(default_factory=list)
     missing: list[Note] = field(default_factory=list)
     invalid: list[Note] = field(default_factory=list)
+    contradictions: list[Contradiction] = field(default_factory=list)
+    most_threads: int = 0
     operations: np.ndarray | None = None
     operation_names: tuple[str, ...] = ()
     phase_facts: dict[str, Any] = field(default_factory=dict)
@@ -124,6 +128,11 @@ class Parsed:
         self.lacks(line, sentence)
         if len(self.invalid) < MAX_NOTES:
             self.invalid.append(Note(line, sentence))
+
+    def contradict(self, contradiction: Contradiction) -> None:
+        """Note a number that breaks a rule, and a warning for readers of the numbers."""
+        self.contradictions.append(contradiction)
+        self.warn(contradiction.line, contradiction.note or contradiction.sentence)
 
     def adopt_invalid(self, account: str, other: Parsed) -> None:
         """Take over the invalid marks of ``other``, this execution in another file (``account``)."""

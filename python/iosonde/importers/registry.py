@@ -19,6 +19,7 @@ from iosonde.core.plugins import find_entry_points, load_plugin
 from .damage import drop_implausible_rows
 from .parsed import LIKELY, Claim, Importer, Parsed
 from .parts import split_by_tool
+from .plausibility import note_contradictions
 from .text import Note, Text
 
 _T = TypeVar("_T")
@@ -156,7 +157,10 @@ def _parse_runs(importer_name: str, text: Text) -> list[Parsed]:
         runs = _call_importer(importer_name, text, lambda: importers()[importer_name].parse(text))
     for run in runs:
         run.tool, run.headline = importer_name, tuple(getattr(importers()[importer_name], "HEADLINE", ()))
-    return [drop_implausible_rows(run, text) for run in runs]
+    runs = [drop_implausible_rows(run, text) for run in runs]
+    for run in runs:
+        note_contradictions(run)
+    return runs
 
 
 def _collect_claims(text: Text) -> dict[str, Claim]:

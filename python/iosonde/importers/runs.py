@@ -6,10 +6,11 @@ own. Iterations of one setting stay together; ``Observation.repetition`` disting
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from iosonde.core.contradiction import CONTRADICTIONS, Contradiction, group_doubtful_metrics
 from iosonde.core.headlines import list_headline_kinds
 from iosonde.core.message import prepend_place
 from iosonde.core.types import FactorValue, Observation, Run
@@ -97,6 +98,8 @@ def _build_run(
     extra_factors: dict[str, FactorValue],
 ) -> Run:
     counted = {name: value for name, value in parsed.factors.items() if name in _COUNTED}
+    contradictions = _select_contradictions(parsed, rows)
+    doubtful = group_doubtful_metrics(contradictions)
     settings = {name: value for name, value in parsed.factors.items() if name not in _COUNTED}
     run = Run(
         id=identity,
@@ -106,10 +109,20 @@ def _build_run(
         seconds=parsed.seconds,
         factors={"tool": parsed.tool or understood.format, **settings, **cell, **extra_factors},
         observations=[_build_observation(row) for row in rows],
-        facts={**parsed.facts, **counted, "import": _build_facts(understood, parsed, rows)},
+        facts={
+            **parsed.facts,
+            **counted,
+            **({CONTRADICTIONS: [entry.to_json() for entry in contradictions]} if contradictions else {}),
+            "import": _build_facts(understood, parsed, rows),
+        },
         missing=[format_note(note) for note in parsed.missing],
         headlines=list_headline_kinds(
-            ((row.operation, row.metric) for row in rows if row.rank is None), parsed.headline
+            (
+                (row.operation, row.metric)
+                for row in rows
+                if row.rank is None and row.metric not in doubtful.get(row.operation, ())
+            ),
+            parsed.headline,
         ),
     )
     if parsed.operations is not None and len(parsed.operations):
@@ -126,6 +139,16 @@ def _build_run(
             for index, name in enumerate(parsed.operation_names)
         ]
     return run
+
+
+def _select_contradictions(parsed: Parsed, rows: Sequence[Row]) -> list[Contradiction]:
+    """Return the contradictions of these rows, each once: iterations may break the same rule."""
+    settings, operations = {repr(row.factors) for row in rows}, {row.operation for row in rows}
+    unique: dict[tuple[str, str, tuple[str, ...]], Contradiction] = {}
+    for entry in parsed.contradictions:
+        if entry.operation in operations and (entry.factors is None or repr(entry.factors) in settings):
+            unique.setdefault((entry.code, entry.operation, entry.metrics), entry)
+    return list(unique.values())
 
 
 def _build_observation(row: Row) -> Observation:

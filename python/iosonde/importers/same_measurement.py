@@ -18,6 +18,7 @@ from typing import Any
 
 from .fio_logs import join_logs, read_log_name
 from .parsed import Parsed, Row
+from .plausibility import note_contradictions
 
 # Words with which a file begins that a second file of its directory may repeat, by family.
 _BEGINS = {
@@ -241,4 +242,5 @@ def join_directory_accounts(parts: Sequence[tuple[str, Parsed]]) -> tuple[list[t
     for file, parsed in measurements:
         if names := sorted({PurePath(other).name for other, base in into.items() if base == file != other}):
             parsed.facts["joined_with"] = names
+            note_contradictions(parsed)
     return measurements, into

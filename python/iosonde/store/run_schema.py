@@ -113,9 +113,11 @@ _FAULT = {
     "why": TEXT,
     "cpu_s": {"*": NUMBER},
 }
+_CONTRADICTION = {"code!": TEXT, "operation!": TEXT, "metrics!": _TEXTS, "sentence!": TEXT}
 _FACTS = {
     "allocation": SCALAR,
     "clocks": {"at_ns": [INTEGER], "drift_ns": [NUMBER], "error_ns": NUMBER, "offset_ns": {"*": NUMBER}},
+    "contradictions": [_CONTRADICTION],
     "conditions": {"options": {"*": SCALAR}},
     "cannot_tell": _TEXTS,
     "envelope": {"*": SCALAR},
@@ -156,6 +158,7 @@ _PHASE = {
     "cache": {"state": TEXT, "resident_bytes": NUMBER, "bytes": NUMBER, "remounts": [_OBJECT]},
     "clock_error_ns": NUMBER,
     "command": TEXT,
+    "contradictions": [_CONTRADICTION],
     "counted_kind": TEXT,
     "distinct_bytes": NUMBER,
     "duration_ns": NUMBER,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core import truth
+from iosonde.core.contradiction import CONTRADICTIONS
 from iosonde.core.headlines import merge_headlines
 from iosonde.core.message import Message
 from iosonde.core.shared_reads import WRITER_NODE
@@ -198,6 +199,8 @@ def _collect_command(
             {execution.tool for several in executions.values() for execution in several if execution.tool}
         )
         entry["settings"] = totals.factors
+        if contradictions := commands.list_contradictions(executions, prefix):
+            entry[CONTRADICTIONS] = contradictions
         if totals.rank_only_keys:
             entry["of_ranks_alone"] = totals.rank_only_keys
         entry["versions"] = sorted(

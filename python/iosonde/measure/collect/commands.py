@@ -250,6 +250,17 @@ def sum_bytes_moved(executions_by_rank: dict[int, list[Any]]) -> tool_bytes.Move
     return reduce(tool_bytes.Moved.plus, amounts) if amounts and len(amounts) == len(several) else None
 
 
+def list_contradictions(executions_by_rank: dict[int, list[Any]], prefix: str) -> list[dict[str, Any]]:
+    """Return the numbers in the outputs of all ranks that break a rule, each once."""
+    entries = [
+        entry.to_json(prefix)
+        for executions in executions_by_rank.values()
+        for execution in executions
+        for entry in getattr(execution, "contradictions", ())
+    ]
+    return list({(entry["code"], entry["operation"], *entry["metrics"]): entry for entry in reversed(entries)}.values())
+
+
 def aggregate_results(
     item: Item, executions_by_rank: dict[int, list[Any]], prefix: str, times: rates.PhaseTimes, complete: bool
 ) -> aggregate.Totals:

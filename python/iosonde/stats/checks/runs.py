@@ -1,10 +1,17 @@
-"""Data of stored runs for checks: phases by setting, and facts about the cache during reads."""
+"""Data of stored runs for checks: phases by setting, facts about the cache during reads, contradictory numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from iosonde.core.contradiction import Contradiction
 from iosonde.core.filesystems import MEMORY_TYPES, is_network
+from iosonde.core.grouping import group_by_key
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase, StoredRun
+from iosonde.core.types import Finding, Severity
+from iosonde.core.words import format_count
+
+from . import MAX_LISTED, Subject
 
 _HERE = ("localhost", "127.", "::1", "[::1")
 
@@ -66,3 +73,34 @@ def _collect_network_facts(
             "limit": "node's network",
         }
     )
+
+
+def report_contradictions(subject: Subject, code: str, severity: Severity, action: str) -> Iterator[Finding]:
+    """Yield one finding for each operation with contradictions of this code: that of most metrics in words, all runs in
+    the evidence."""
+    pairs = [(run.id, entry) for run in subject.runs for entry in run.contradictions if entry.code == code]
+    by_operation: dict[str, list[tuple[str, Contradiction]]] = group_by_key((pair[1].operation, pair) for pair in pairs)
+    for operation, some in by_operation.items():
+        runs = list(dict.fromkeys(run for run, _ in some))
+        metrics = list(dict.fromkeys(metric for _, entry in some for metric in entry.metrics))
+        first = max((entry for run, entry in some if run == runs[0]), key=lambda entry: len(entry.metrics))
+        n_others = sum(run == runs[0] for run, _ in some) - 1
+        yield Finding(
+            code,
+            severity,
+            Message(
+                "contradiction",
+                "{sentence}{others}{fate}{more}",
+                sentence=first.sentence,
+                others=f"; {format_count(n_others, 'other contradiction')}" if n_others else "",
+                fate="; what is not believed is no headline" if metrics else "",
+                more=f" ({len(runs)} of {len(subject.runs)} runs)" if len(subject.runs) > 1 else "",
+            ),
+            {
+                "operation": operation,
+                "metrics": metrics,
+                "n_runs": len(runs),
+                "runs": {run: [entry.sentence for other, entry in some if other == run] for run in runs[:MAX_LISTED]},
+            },
+            action,
+        )

@@ -10,6 +10,10 @@ How we know
     node's memory. Or the rate is above the limit of the network or the device.
     Or the target lies in memory itself (tmpfs).
 
+    Of another tool's output: one node read what it had just written, without
+    O_DIRECT, at least 4 times as fast as it wrote; or fio read its files more
+    than twice without direct=1, or at random in less than 3 µs on average.
+
 When it is wrong
     When the cache is what you want to measure (a warm read): then this
     confirms it. Files smaller than memory may still have come from the
@@ -41,6 +45,9 @@ def check(subject: Subject) -> Iterator[Finding]:
         for operation, facts in iterate_read_facts(run):
             for reason, words in list_cache_suspicions(facts).items():
                 by_reason.setdefault(reason, {}).setdefault(operation, words)
+        for entry in run.contradictions:
+            if entry.code == "S104":
+                by_reason.setdefault("printed_settings", {}).setdefault(entry.operation, entry.sentence)
     for reason, operations in by_reason.items():
         names = list(operations)
         yield Finding(

@@ -1,0 +1,51 @@
+"""A number of a tool that contradicts another of the same execution, or what is possible at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .types import FactorValue
+
+CONTRADICTIONS = "contradictions"  # in the facts of a run, and in the entry of a phase
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """A broken rule. ``code`` has a page; ``metrics`` of the operation are not believed, possibly none of them.
+
+    ``note`` is the sentence outside the finding, if it is another. ``line`` is that of the number, ``factors`` are the
+    settings of its row that differ from those of other rows.
+    """
+
+    code: str
+    operation: str
+    metrics: tuple[str, ...]
+    sentence: str
+    line: int = 0
+    factors: Mapping[str, FactorValue] | None = field(default=None, compare=False)
+    note: str = ""
+
+    def to_json(self, prefix: str = "") -> dict[str, Any]:
+        """Return the form in run.json; ``prefix`` is put before the operation."""
+        return {
+            "code": self.code,
+            "operation": prefix + self.operation,
+            "metrics": list(self.metrics),
+            "sentence": str(self.sentence),
+        }
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> Contradiction:
+        """Return the contradiction of an entry of run.json."""
+        return cls(entry["code"], entry["operation"], tuple(entry["metrics"]), entry["sentence"])
+
+
+def group_doubtful_metrics(contradictions: Iterable[Contradiction]) -> dict[str, set[str]]:
+    """Return operation → metrics that are not believed."""
+    metrics: dict[str, set[str]] = {}
+    for contradiction in contradictions:
+        if contradiction.metrics:
+            metrics.setdefault(contradiction.operation, set()).update(contradiction.metrics)
+    return metrics

@@ -1,0 +1,38 @@
+"""Rules that the numbers of one execution must obey, for all importers: one module for each family of rules.
+
+A number that breaks a rule is kept as the tool printed it, noted with its line, and left out of the headlines
+(``Parsed.contradictions``). The sentence says which of the two numbers is believed. A rule is silent about numbers that
+are absent, and allows for the digits that tools round away.
+"""
+
+from ..parsed import Parsed
+from .caches import find_cached_reads
+from .latencies import find_impossible_latencies, note_bin_edge
+from .littles_law import find_excess_in_flight
+from .numbers import group_numbers
+from .totals import find_excess_totals
+from .unit_factors import find_unit_factors
+
+
+def note_contradictions(run: Parsed) -> None:
+    """Note the numbers of ``run`` that break a rule. A second call notes only what is new."""
+    groups = group_numbers(run)
+    if not groups:
+        return
+    noted = {(entry.code, entry.operation, entry.metrics, entry.line) for entry in run.contradictions}
+    for find in (
+        find_impossible_latencies,
+        find_excess_totals,
+        find_unit_factors,
+        find_excess_in_flight,
+        find_cached_reads,
+    ):
+        for contradiction in find(run, groups):
+            key = contradiction.code, contradiction.operation, contradiction.metrics, contradiction.line
+            if key not in noted:
+                noted.add(key)
+                run.contradict(contradiction)
+    note_bin_edge(run, groups)
+
+
+__all__ = ["note_contradictions"]

@@ -1,0 +1,112 @@
+"""The numbers of one operation that belong together: of the whole or of one rank, at one setting, of one iteration."""
+
+import math
+import re
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+from iosonde.core.types import FactorValue
+
+from ..parsed import Parsed, Row
+
+_LATENCY = re.compile(r"((?:\w+_)?latency(?:_sample)?)_(mean|min|max|sd|p\d[\d.]*)$")
+_SPEED = re.compile(r"(?:bandwidth|rate)(?:_last_done|_sum_of_ranks|_own)?$")
+_AMOUNTS = {"time", "bytes", "operations"}
+_STEPS = (1e-3, 1e-6)
+
+
+class LatencyName(NamedTuple):
+    """Parts of the metric ``completion_latency_p99``: which latency, and which statistic of it."""
+
+    family: str
+    statistic: str
+
+
+@dataclass
+class Numbers:
+    """Rows by metric, those of latencies also by family and statistic. ``rank`` is None for the whole.
+
+    ``is_exact``: the numbers have all digits that the tool has, as in JSON.
+    """
+
+    operation: str
+    rank: int | None
+    factors: dict[str, FactorValue] | None
+    iteration: int | None
+    is_exact: bool = False
+    rows: dict[str, Row] = field(default_factory=dict)
+    latencies: dict[str, dict[str, Row]] = field(default_factory=dict)
+
+    def get(self, *metrics: str) -> float | None:
+        """Return the value of the first of these metrics that is present."""
+        return next((self.rows[metric].value for metric in metrics if metric in self.rows), None)
+
+    def estimate_step(self, seconds: float) -> float:
+        """Return the step in which a time was printed: whole ms (in text) or µs if it is a multiple of these, else
+        ns."""
+        for step in _STEPS[self.is_exact :]:
+            if abs(round(seconds / step) * step - seconds) <= 1e-9 * abs(seconds):
+                return step
+        return 1e-9
+
+    def get_time(self) -> float:
+        """Return the time of the run, infinite if it is unknown."""
+        return self.rows["time"].value or math.inf if "time" in self.rows else math.inf
+
+    def find_line(self, *metrics: str) -> int:
+        """Return the line of the first of these metrics that is present, 0 if none is."""
+        return next((self.rows[metric].line for metric in metrics if metric in self.rows), 0)
+
+    def get_settings(self, run: Parsed) -> Mapping[str, FactorValue]:
+        """Return the settings at which the numbers were measured."""
+        return {**run.factors, **(self.factors or {})}
+
+
+def group_numbers(run: Parsed) -> list[Numbers]:
+    """Return the groups of numbers of an execution to which a rule may apply. Metrics that no rule knows, and those
+    that occur twice in a group, are left out."""
+    groups: dict[Hashable, Numbers] = {}
+    keys: dict[int, Hashable] = {}
+    ambiguous: list[tuple[Numbers, str]] = []
+    for row in run.rows:
+        metric = row.metric
+        if not _has_rule(metric):
+            continue
+        settings = keys.get(id(row.factors))
+        if settings is None:
+            settings = keys[id(row.factors)] = tuple(sorted((row.factors or {}).items()))
+        key = row.operation, row.rank, row.iteration, settings
+        group = groups.get(key)
+        if group is None:
+            group = groups[key] = Numbers(row.operation, row.rank, row.factors, row.iteration, run.form == "json")
+        if metric in group.rows:
+            ambiguous.append((group, metric))
+        group.rows[metric] = row
+    for group, metric in ambiguous:
+        group.rows.pop(metric, None)
+    for group in groups.values():
+        for metric, row in group.rows.items():
+            if name := split_latency(metric):
+                group.latencies.setdefault(name.family, {})[name.statistic] = row
+    return list(groups.values())
+
+
+@lru_cache(maxsize=4096)
+def _has_rule(metric: str) -> bool:
+    """Return whether a rule may apply to this metric."""
+    return metric in _AMOUNTS or bool(_SPEED.match(metric)) or split_latency(metric) is not None
+
+
+@lru_cache(maxsize=4096)
+def parse_level(statistic: str) -> float:
+    """Return the level of ``p99.9``."""
+    return float(statistic[1:])
+
+
+@lru_cache(maxsize=4096)
+def split_latency(metric: str) -> LatencyName | None:
+    """Return the parts of the name of a latency, None for another metric."""
+    match = _LATENCY.match(metric)
+    return LatencyName(match[1], match[2]) if match else None

@@ -1,0 +1,259 @@
+"""Numbers of one output that contradict each other: which rule is broken, and what is still a headline."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from iosonde.core.contradiction import group_doubtful_metrics
+from iosonde.importers import Text, understand
+from iosonde.importers.parsed import Parsed, Row
+from iosonde.importers.plausibility import note_contradictions
+from iosonde.importers.runs import build_runs
+from messages import assert_problem, codes
+
+FIO_TEXT = """slow: (g=0): rw=write, bs=(R) 16.0KiB-16.0KiB, (W) 16.0KiB-16.0KiB, ioengine=libaio, iodepth=32
+fio-3.35
+Starting 4 threads
+
+slow: (groupid=0, jobs=4): err= 0: pid=78: Thu Jan 11 05:08:31 2024
+  write: IOPS=10, BW=165KiB/s (169kB/s)(8.06MiB/50000msec); 0 zone resets
+    slat (usec): min=301, max=714211, avg=51917.70, stdev=38694.50
+    clat (msec): min=5, max={longest}, avg=11163.00, stdev=9078.80
+     lat (msec): min=61, max={longest}, avg=11222.00, stdev=9078.40
+    clat percentiles (msec):
+     |  1.00th=[  850],  5.00th=[ 8356], 10.00th=[10671], 50.00th=[{last}],
+     | 99.00th=[{last}], 99.99th=[{last}]
+  cpu          : usr=0.01%, sys=0.02%, ctx=4878, majf=0, minf=1
+
+Run status group 0 (all jobs):
+  WRITE: bw=165KiB/s (169kB/s), 165KiB/s-165KiB/s (169kB/s-169kB/s), io=8.06MiB (8.45MB), run=50000-50000msec
+"""
+
+IOR = """IOR-4.0.0: MPI Coordinated Test of Parallel I/O
+Began               : Sat Feb  3 10:42:04 2024
+Command line        : ./ior -a POSIX -t 1m -b 8m -s 16 {flags} -o /mnt/y/f
+Machine             : Linux n2
+TestID              : 0
+StartTime           : Sat Feb  3 10:42:04 2024
+
+Options:
+api                 : POSIX
+test filename       : /mnt/y/f
+access              : file-per-process
+type                : independent
+segments            : 16
+ordering in a file  : sequential
+ordering inter file : {order}
+nodes               : {nodes}
+tasks               : 4
+clients per node    : 4
+repetitions         : 1
+xfersize            : 1 MiB
+blocksize           : 8 MiB
+aggregate filesize  : 512 MiB
+
+Results:
+
+access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter
+------    ---------  ----       ----------  ---------- ---------  --------   --------   --------   --------   ----
+write     256.00     256.50     0.015610    8192       1024.00    0.001853   2.00       0.004621   2.00       0
+read      {read}   10250.00   0.000390    8192       1024.00    0.001210   0.050000   0.003011   0.050000   0
+Max Write: 256.00 MiB/sec (268.44 MB/sec)
+Max Read:  {read} MiB/sec (10737.42 MB/sec)
+Finished            : Sat Feb  3 10:42:09 2024
+"""
+
+
+def read_text(text: str) -> Parsed:
+    [run] = understand(Text(text.encode(), "out.txt")).runs
+    return run
+
+
+def build_side(iops: float, mean_ns: float, seconds: int = 50, **changes) -> dict:
+    n_operations = int(iops * seconds)
+    latency = {"min": mean_ns / 5, "max": mean_ns * 9, "mean": mean_ns, "stddev": mean_ns / 3, "N": n_operations}
+    side = {
+        "io_bytes": n_operations * 4096,
+        "io_kbytes": n_operations * 4,
+        "bw_bytes": int(iops * 4096),
+        "iops": iops,
+        "runtime": seconds * 1000,
+        "total_ios": n_operations,
+        "clat_ns": {**latency, "percentile": {"50.000000": mean_ns, "99.000000": mean_ns * 4}},
+        "lat_ns": {**latency, "mean": mean_ns * 1.01, "max": mean_ns * 9.1},
+    }
+    return side | changes
+
+
+def build_job(side: dict, name: str = "j", **options) -> dict:
+    return {
+        "jobname": name,
+        "groupid": 0,
+        "error": 0,
+        "job options": {"rw": "randread", "bs": "4k", "iodepth": "16", "direct": "1", "ioengine": "libaio", **options},
+        "read": side,
+        "job_runtime": side["runtime"],
+    }
+
+
+def read_fio(*jobs: dict, key: str = "jobs") -> Parsed:
+    document = {"fio version": "fio-3.35", "timestamp": 1712000001, "time": "x", key: list(jobs)}
+    return read_text(json.dumps(document, indent=1))
+
+
+def list_codes(run: Parsed) -> list[tuple[str, str]]:
+    return [(entry.code, entry.sentence.code) for entry in run.contradictions]
+
+
+def test_percentiles_in_the_last_bin_and_a_maximum_beyond_the_run_are_no_values():
+    run = read_text(FIO_TEXT.format(longest=62000, last=17113))
+    assert set(list_codes(run)) == {("S134", "last-bin"), ("S134", "longer-than-run")}
+    doubtful = group_doubtful_metrics(run.contradictions)["write"]
+    assert {"completion_latency_p50", "completion_latency_p99", "completion_latency_max"} <= doubtful
+    assert not {"completion_latency_p10", "completion_latency_mean"} & doubtful
+    assert all(note.sentence in [warning.sentence for warning in run.warnings] for note in run.contradictions)
+    [bin_entry] = [entry for entry in run.contradictions if entry.sentence.code == "last-bin"]
+    assert_problem(bin_entry.sentence, "last-bin", first="p50", bin="17.1 s", statistic="maximum")
+
+
+def test_latencies_within_the_run_and_the_histogram_are_believed():
+    assert not read_text(FIO_TEXT.format(longest=16200, last=15101)).contradictions
+
+
+def test_a_mean_beyond_the_run_makes_all_latencies_doubtful_and_no_rate():
+    side = build_side(1000, 1e6)
+    run = read_fio(build_job(side | {"clat_ns": side["clat_ns"] | {"mean": 5.62e13}}))
+    assert ("S134", "longer-than-run") in list_codes(run)
+    doubtful = group_doubtful_metrics(run.contradictions)["read"]
+    assert "completion_latency_p99" in doubtful and "latency_mean" not in doubtful
+    assert not {metric for metric in doubtful if metric.startswith(("rate", "bandwidth"))}
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"percentile": {"50.000000": 1e6, "99.000000": 2e7}}, "beyond-extreme"),
+        ({"percentile": {"50.000000": 5e6, "99.000000": 1e6}}, "falling-percentiles"),
+        ({"percentile": {"1.000000": 1e3, "99.000000": 4e6}}, "beyond-extreme"),
+        ({"max": 5e5}, "beyond-extreme"),
+        ({"mean": 3e6}, "part-above-whole"),
+    ],
+)
+def test_statistics_of_a_latency_are_in_order(changes, code):
+    side = build_side(1000, 1e6)
+    run = read_fio(build_job(side | {"clat_ns": side["clat_ns"] | changes}))
+    assert ("S134", code) in list_codes(run)
+
+
+def test_a_percentile_above_the_maximum_by_a_bin_is_a_note_that_believes_the_maximum():
+    side = build_side(1000, 1_000_137)
+    side["clat_ns"]["percentile"]["99.999900"] = side["clat_ns"]["max"] * 1.005
+    run = read_fio(build_job(side))
+    assert not run.contradictions and "bin-edge" in codes(note.sentence for note in run.warnings)
+
+
+def test_more_operations_in_flight_than_jobs_times_depth_are_impossible():
+    run = read_fio(build_job(build_side(80_000, 1e6)))
+    assert list_codes(run) == [("S136", "more-in-flight")]
+    assert not {"rate_last_done", "bandwidth_last_done"} & group_doubtful_metrics(run.contradictions)["read"]
+    assert not read_fio(build_job(build_side(15_000, 1e6))).contradictions
+    assert not read_fio(build_job(build_side(80_000, 1e6), numjobs="8")).contradictions
+
+
+def test_jobs_that_group_reporting_merged_count_by_their_times():
+    job = build_job(build_side(45_000, 1e6))
+    assert list_codes(read_fio(job)) == [("S136", "more-in-flight")]
+    assert not read_fio(job | {"job_runtime": 3 * job["read"]["runtime"]}).contradictions
+    assert not read_fio({name: value for name, value in job.items() if name != "job_runtime"}).contradictions
+
+
+def test_a_total_above_its_servers_is_left_out_or_no_headline():
+    servers = [build_job(build_side(iops, 1e6)) for iops in (4000, 6000)]
+    run = read_fio(*servers, build_job(build_side(100_000, 1e6), "All clients"), key="client_stats")
+    assert list_codes(run) == [("S135", "total-mismatch")]
+    assert [row.value for row in run.rows if row.rank is None and row.metric.startswith("rate")] == [10_000]
+    total = build_side(10_000, 1e6) | {"iops": 100_000.0, "bw_bytes": 409_600_000}
+    run = read_fio(*servers, build_job(total, "All clients"), key="client_stats")
+    assert {code for code, _ in list_codes(run)} >= {"S135"}
+    doubtful = group_doubtful_metrics(run.contradictions)["read"]
+    assert {"rate_last_done", "bandwidth_last_done"} <= doubtful and "rate_sum_of_ranks" not in doubtful
+    assert [row.value for row in run.rows if row.metric == "rate_sum_of_ranks"] == [10_000]
+    assert not read_fio(*servers, build_job(build_side(10_000, 1e6), "All clients"), key="client_stats").contradictions
+
+
+def test_a_bandwidth_in_another_unit_than_bytes_and_time_is_not_believed():
+    side = build_side(1000, 1e6)
+    run = read_fio(build_job(side | {"bw_bytes": side["bw_bytes"] * 1000}))
+    assert list_codes(run) == [("S135", "unit-factor")]
+    assert group_doubtful_metrics(run.contradictions) == {"read": {"bandwidth_last_done"}}
+
+
+def test_samples_of_a_log_in_another_unit_than_the_output_are_not_believed():
+    run = Parsed(tool="fio")
+    run.rows = [
+        Row("write", "completion_latency_mean", 7.13, "s", 3),
+        Row("write", "completion_latency_sample_mean", 0.00702, "s", 9),
+    ]
+    note_contradictions(run)
+    note_contradictions(run)
+    assert list_codes(run) == [("S135", "samples-in-other-unit")]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "order", "flags", "read_speed", "is_cached"),
+    [
+        (1, "no tasks offsets", "-F", "10240.00", True),
+        (1, "constant task offset", "-F -C", "10240.00", True),
+        (2, "constant task offset", "-F -C", "10240.00", False),
+        (1, "no tasks offsets", "-F", "512.00", False),
+        (1, "no tasks offsets", "-F --posix.odirect", "10240.00", False),
+    ],
+)
+def test_reads_far_above_writes_on_one_node_may_come_from_its_memory(nodes, order, flags, read_speed, is_cached):
+    run = read_text(IOR.format(nodes=nodes, order=order, flags=flags, read=read_speed))
+    assert [entry.code for entry in run.contradictions] == ["S104"] * is_cached
+    assert not group_doubtful_metrics(run.contradictions)
+
+
+def test_two_nodes_that_read_what_they_wrote_may_read_their_memory():
+    run = read_text(IOR.format(nodes=2, order="no tasks offsets", flags="-F", read="10240.00"))
+    assert [entry.code for entry in run.contradictions] == ["S104"]
+
+
+@pytest.mark.parametrize(
+    ("direct", "engine", "is_cached"), [("0", "psync", True), ("1", "psync", False), ("0", "mmap", False)]
+)
+def test_files_that_fio_read_again_may_come_from_memory(direct, engine, is_cached):
+    run = read_fio(build_job(build_side(1000, 1e6), direct=direct, ioengine=engine, size="64m"))
+    assert [entry.code for entry in run.contradictions] == ["S104"] * is_cached
+
+
+@pytest.mark.parametrize(
+    ("rw", "mean_ns", "is_cached"), [("randread", 1500, True), ("read", 1500, False), ("randread", 9000, False)]
+)
+def test_random_reads_faster_than_any_device_come_from_memory(rw, mean_ns, is_cached):
+    run = read_fio(build_job(build_side(1000, mean_ns), rw=rw, direct="0"))
+    assert [entry.sentence.code for entry in run.contradictions] == ["faster-than-devices"] * is_cached
+
+
+def test_a_run_keeps_the_numbers_and_says_which_are_not_believed():
+    text = Text(FIO_TEXT.format(longest=62000, last=17113).encode(), "out.txt")
+    [run] = build_runs(understand(text), text, "e")
+    values = {row.metric: row.value for row in run.observations}
+    assert values["completion_latency_p99"] == 17.113 and values["completion_latency_max"] == 62
+    assert run.headlines == {"write": ["bandwidth", "rate"]}
+    entries = run.facts["contradictions"]
+    assert {entry["code"] for entry in entries} == {"S134"} and all(entry["sentence"] for entry in entries)
+    assert "completion_latency_p99" in {metric for entry in entries for metric in entry["metrics"]}
+
+
+def test_a_job_is_not_doubted_for_another_of_its_output():
+    good, bad = build_side(1000, 1_000_137), build_side(1000, 1_000_137)
+    bad["clat_ns"]["mean"] = 5.62e13
+    text = json.dumps({"fio version": "fio-3.35", "jobs": [build_job(good, "a"), build_job(bad, "b", bs="8k")]})
+    document = Text(text.encode(), "out.json")
+    first, second = build_runs(understand(document), document, "e")
+    assert "contradictions" not in first.facts and "completion_latency_p99" in first.headlines["read"]
+    assert second.facts["contradictions"] and "completion_latency_p99" not in second.headlines["read"]
