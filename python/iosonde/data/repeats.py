@@ -75,8 +75,8 @@ def _build_group(columns: Sequence[Column]) -> _Group:
 def _is_repeated(group: _Group, table: Table, question: Sequence[str]) -> bool:
     """Return whether numbered columns are repetitions: by their word, or their metric; and alike in magnitude."""
     columns = group.columns
-    is_named = any(name in text for text in question for column in columns for name in (column.name, column.label))
-    if is_named or any(column.role or not column.numeric or column.missing.all() for column in columns):
+    is_queried = any(name in text for text in question for column in columns for name in (column.name, column.label))
+    if is_queried or any(column.role or not column.numeric or column.missing.all() for column in columns):
         return False
     names = {name for column in table.columns.values() for name in split_column_name(column.label)}
     is_metric = METRICS.intersection(split_column_name(group.title)) and names.isdisjoint(TRIALS)

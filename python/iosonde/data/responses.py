@@ -110,8 +110,8 @@ def _responses_from_table(source: Source, query: ResponseQuery) -> list[Response
         raise InputError("no-rows", "{source} has no rows", "use a table with measurements", source=source.name)
     expressions = [(text, derived.parse_over_table(text, table)) for text in query.response]
     columns = [table.column(expression.names[0] if expression else text).name for text, expression in expressions]
-    is_known = query.response and query.on
-    column_roles = Roles({}) if is_known else roles.guess_roles(table, columns, query.on or None)
+    is_complete = query.response and query.on
+    column_roles = Roles({}) if is_complete else roles.guess_roles(table, columns, query.on or None)
     if not query.response:
         columns = list(column_roles.responses)
         expressions = [(name, None) for name in columns]

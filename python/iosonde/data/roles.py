@@ -76,7 +76,7 @@ def guess_roles(
     return Roles(ordered, frozenset(c.name for c in table.columns.values() if c.role))
 
 
-def guess_known_roles(table: Table, responses: Sequence[str]) -> Roles:
+def guess_roles_of_rows(table: Table, responses: Sequence[str]) -> Roles:
     """Return ``guess_roles``, or no roles if a column that is not used has a cell that is not a number. Raises
     InputError."""
     try:

@@ -35,7 +35,7 @@ def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str
     the ``factors``."""
     if not any(column.role or get_last_word(column) in _WORDS for column in table.columns.values()):
         return TrialRows(table)
-    column_roles = roles.guess_known_roles(table, responses)
+    column_roles = roles.guess_roles_of_rows(table, responses)
     parts = column_roles.select(ColumnRole.PART)
     ranks = [name for name in parts if name not in factors and table.columns[name].is_varying]
     cells = list(dict.fromkeys((*factors, *column_roles.settings, *column_roles.select(ColumnRole.COVARIATE))))

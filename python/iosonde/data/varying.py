@@ -37,14 +37,14 @@ def list_other_varying(source: Source, response: Response, factors: Sequence[str
 def list_other_settings(rows: Table, measured: Sequence[str], factors: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the columns of a table that look set and vary, besides the ``measured`` ones and the ``factors``."""
     excluded = (*NAMES, *factors, *measured)
-    names = [name for name in roles.guess_known_roles(rows, measured).adjustable if name not in excluded]
+    names = [name for name in roles.guess_roles_of_rows(rows, measured).adjustable if name not in excluded]
     return tuple(name for name in names if rows.columns[name].is_varying)
 
 
 def find_covariates(rows: Table, measured: Sequence[str], fixed_columns: Sequence[str]) -> tuple[str, ...]:
     """Return the numbers that hardly repeat, without those that have an outcome's unit or name, or number the rows.
     ``fixed_columns``: the factors, or the sides and the columns of cells."""
-    column_roles = roles.guess_known_roles(rows, measured)
+    column_roles = roles.guess_roles_of_rows(rows, measured)
     taken = (*NAMES, *fixed_columns, *measured)
     candidates = [name for name in (*column_roles.others, *column_roles.settings) if name not in taken]
     return tuple(name for name in candidates if is_covariate(rows.column(name)))

@@ -88,8 +88,8 @@ def _judge_item(item: Efficiency) -> str:
 def _name_item(item: Efficiency, among: Sequence[Efficiency], units: Mapping[str, str]) -> str:
     """Return the operation, with its metric and its setting if others differ in these alone."""
     alike = [other for other in among if other.operation == item.operation]
-    is_named = len({other.metric for other in alike}) > 1 or not item.operation
-    metric = split_unit(item.metric)[0].replace("_", " ") if is_named else ""
+    has_metric = len({other.metric for other in alike}) > 1 or not item.operation
+    metric = split_unit(item.metric)[0].replace("_", " ") if has_metric else ""
     varying = {name: level for name, level in item.by.items() if any(other.by.get(name) != level for other in alike)}
     what = f"{item.operation} {metric}".strip()
     return f"{what} at {format_setting(varying, units)}" if varying else what
