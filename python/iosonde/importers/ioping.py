@@ -12,6 +12,7 @@ only. mdev is the standard deviation of the population. Numbers have three digit
 """
 
 import re
+from collections.abc import Mapping, Sequence
 
 from iosonde.core.message import Message
 
@@ -89,7 +90,7 @@ class _Reader:
         if number == "1" and self._run is not None and ("target" in self._run.factors or self._is_ended):
             self.end_execution(at)
         run = self._begin()
-        if value := _scale(size, unit, BINARY):
+        if value := _scale((size, unit), BINARY):
             run.factors["block_size"] = int(value)
         operation = "write" if arrow in (">>>", "to") else "read"
         self._operation = operation if number == "1" or operation == self._operation else "readwrite"
@@ -103,9 +104,9 @@ class _Reader:
             self._add_generated(run, at, match)
         elif match := _SPREAD.match(line):
             words = match.groups()
-            self._add_spread(run, at, [_scale(*words[place : place + 2], _SECONDS) for place in range(0, 8, 2)])
+            self._add_spread(run, at, [_scale(words[place : place + 2], _SECONDS) for place in range(0, 8, 2)])
         elif match := _OLD_SPREAD.match(line):
-            self._add_spread(run, at, [_scale(word, match.group(5), _SECONDS) for word in match.groups()[:4]])
+            self._add_spread(run, at, [_scale((word, match.group(5)), _SECONDS) for word in match.groups()[:4]])
 
     def _add_completed(self, run: Parsed, at: int, match: re.Match[str]) -> None:
         words = match.groups()
@@ -113,20 +114,20 @@ class _Reader:
             self._operation = "read" if words[6] == "read" else "write"
         elif words[4]:
             self._operation = "readwrite"  # a size, and no word for its direction
-        count = _scale(*words[0:2], DECIMAL)
+        count = _scale(words[0:2], DECIMAL)
         self._add(run, at, "operations", count, "operations")
-        self._add(run, at, "rate_while_busy", _scale(*words[7:9], DECIMAL), "operations/s")
-        self._add(run, at, "bandwidth_while_busy", _scale(*words[9:11], BINARY), "bytes/s")
+        self._add(run, at, "rate_while_busy", _scale(words[7:9], DECIMAL), "operations/s")
+        self._add(run, at, "bandwidth_while_busy", _scale(words[9:11], BINARY), "bytes/s")
         if not count:
             run.lacks(at, Message("no-results", "no request was completed"))
 
     def _add_generated(self, run: Parsed, at: int, match: re.Match[str]) -> None:
         words = match.groups()
-        self._add(run, at, "time", _scale(*words[2:4], _SECONDS), "s")
-        self._add(run, at, "rate", _scale(*words[6:8], DECIMAL), "operations/s")
-        self._add(run, at, "bandwidth", _scale(*words[8:10], BINARY), "bytes/s")
+        self._add(run, at, "time", _scale(words[2:4], _SECONDS), "s")
+        self._add(run, at, "rate", _scale(words[6:8], DECIMAL), "operations/s")
+        self._add(run, at, "bandwidth", _scale(words[8:10], BINARY), "bytes/s")
         if (left_out := _TOO.match(line := match.group(0))) and "too " in line:
-            counts = [_scale(*left_out.groups()[place : place + 2], DECIMAL) for place in (0, 2)]
+            counts = [_scale(left_out.groups()[place : place + 2], DECIMAL) for place in (0, 2)]
             run.warn(
                 at,
                 Message(
@@ -165,9 +166,8 @@ def _set_target(run: Parsed, target: str, file_system: str, device: str) -> None
         run.facts["device"] = device.partition(" ")[0][:200]
 
 
-def _scale(word: str | None, unit: str | None, units: dict[str, float] | dict[str, int]) -> float | None:
-    """Return a number times its unit; None if it is none."""
+def _scale(cell: Sequence[str | None], units: Mapping[str, float]) -> float | None:
+    """Return a number and its unit in base units; None if it is none."""
+    word, unit = cell[0], cell[1] or ""
     value = parse_number(word or "")
-    if value is None:
-        return None
-    return value * units[unit or ""] if unit is None or unit in units else value * units[unit.lower()]
+    return None if value is None else value * units[unit if unit in units else unit.lower()]

@@ -64,8 +64,8 @@ def claims(text: Text) -> Claim | None:
     """Recognise the line with which a write begins, the head of the samples, the counts, or the keys of the JSON."""
     if hit := text.search(_BEGIN, "Maintaining ") or text.search(_HEADER, "Cur ops"):
         return Claim.from_match(CERTAIN, hit)
-    if "Bandwidth (MB/sec):" in text.content and (hit := text.find("Total writes made:", "Total reads made:")):
-        return Claim(CERTAIN, *hit)
+    if "Bandwidth (MB/sec):" in text.content and (count := text.find("Total writes made:", "Total reads made:")):
+        return Claim(CERTAIN, *count)
     if '"total_time_run"' in text.content and "average_iops" in text.content:
         return Claim.from_match(CERTAIN, text.find('"total_writes_made"', '"total_reads_made"'))
     return None

@@ -50,6 +50,7 @@ OURS = {
     "md-workbench": "md_workbench",
     "mdtest": "mdtest",
     "netperf": "netperf",
+    "phoronix": "phoronix",
     "rados-bench": "rados_bench",
     "rbd-bench": "rbd_bench",
     "recorder": "recorder",
