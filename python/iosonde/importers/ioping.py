@@ -31,7 +31,7 @@ _COMPLETED = re.compile(
     rf"\s*{_NUMBER} requests completed in {_TIME}, (?:{_SIZE}(?: (read|written))?, )?{_NUMBER} iops, {_SIZE}/s"
 )
 _GENERATED = re.compile(
-    rf"\s*(?:.* too \w+, )?generated {_NUMBER} requests in {_TIME}, {_SIZE}, {_NUMBER} iops, {_SIZE}/s"
+    rf"\s*+(?:.* too \w+, )?generated {_NUMBER} requests in {_TIME}, {_SIZE}, {_NUMBER} iops, {_SIZE}/s"
 )
 _SPREAD = re.compile(rf"\s*min/avg/max/mdev = {_TIME} / {_TIME} / {_TIME} / {_TIME}")
 _OLD_SPREAD = re.compile(r"\s*min/avg/max/mdev = ([\d.]+)/([\d.]+)/([\d.]+)/([\d.]+) (us|ms|s)")
@@ -100,7 +100,7 @@ class _Reader:
         run = self._begin()
         if match := _COMPLETED.match(line):
             self._add_completed(run, at, match)
-        elif match := _GENERATED.match(line):
+        elif "generated " in line and (match := _GENERATED.match(line)):
             self._add_generated(run, at, match)
         elif match := _SPREAD.match(line):
             words = match.groups()

@@ -75,6 +75,7 @@ class _Entry:
     value_line: int = 0
     raw: str = ""
     raw_line: int = 0
+    is_whole: bool = False
 
 
 @dataclass
@@ -152,6 +153,8 @@ class _Reader:
     def _set_text(self, result: _Result, path: list[str], words: str) -> None:
         if len(path) == 1:
             result.texts[path[0]] = words
+        elif path == ["Data", "Entry"] and result.entries:
+            result.entries[-1].is_whole = True
         elif path[:2] == ["Data", "Entry"] and len(path) == 3 and result.entries:
             entry = result.entries[-1]
             if path[2] == "Identifier":
@@ -163,6 +166,8 @@ class _Reader:
 
     def _add_result(self, result: _Result) -> None:
         for entry in result.entries:
+            if not entry.is_whole:
+                continue
             run = self._runs.setdefault(entry.system, Parsed())
             _add_entry(run, result, entry)
 

@@ -24,11 +24,11 @@ _BEGIN = re.compile(
     r"\s*bench(?:-write)? +(?:type (\w+) +)?(?:read:write=(\d+):\d+ +)?io_size (\d+) io_threads (\d+) bytes (\d+)"
     r" pattern (full sequential|\w+)"
 )
+# Older versions print bytes with two decimals, newer ones a unit: else digits may be lost.
 _RESULT = re.compile(
-    r"(read_|write_)?ops: +(\d+),? +(?:read_|write_)?ops/sec: +(\S+?),? +(?:read_|write_)?bytes/sec: +([\d.e+]+)"
-    r"(?: ([KMGTPE]?)i?B(?:/s)?)?(?=\s|$)"
+    r"\s*+(?:elapsed: +(\d+),? +)?(read_|write_)?ops: +(\d+),? +(?:read_|write_)?ops/sec: +([\d.e+]+),? +"
+    r"(?:read_|write_)?bytes/sec: +(?:(\d+\.\d\d)|([\d.e+]+) ([KMGTPE]?)i?B(?:/s)?)\s*$"
 )
-_ELAPSED = re.compile(r"\s*elapsed: +(\d+)")
 _FAILED = re.compile(r"\s*(?:rbd: |bench failed: |write error: |read error: )")
 
 
@@ -46,8 +46,11 @@ def parse(text: Text) -> list[Parsed]:
             runs.append(_begin_benchmark(match))
         elif not runs or not line.strip():
             continue
-        elif match := _RESULT.search(line):
-            _add_result(runs[-1], at, line, match)
+        elif "ops/sec:" in line:
+            if match := _RESULT.match(line):
+                _add_result(runs[-1], at, match)
+            else:
+                runs[-1].lacks(at, Message("damaged-lines", "the row is cut or damaged: left out"))
         elif _FAILED.match(line):
             runs[-1].lacks(at, Message("tool-failed", "it failed: {quote}", quote=line.strip()[:160]))
         else:
@@ -73,10 +76,10 @@ def _begin_benchmark(match: re.Match[str]) -> Parsed:
     return run
 
 
-def _add_result(run: Parsed, at: int, line: str, match: re.Match[str]) -> None:
-    part, count, rate_word, speed_word, unit = match.groups()
+def _add_result(run: Parsed, at: int, match: re.Match[str]) -> None:
+    elapsed, part, count, rate_word, exact, speed_word, unit = match.groups()
     operation = part.rstrip("_") if part else str(run.factors["rw"])
-    rate, speed = parse_number(rate_word), parse_number(speed_word)
+    rate, speed = parse_number(rate_word), parse_number(exact or speed_word)
     if rate is None or speed is None:
         run.lacks(at, Message("damaged-lines", "the row is cut or damaged: left out"))
         return
@@ -90,7 +93,7 @@ def _add_result(run: Parsed, at: int, line: str, match: re.Match[str]) -> None:
     run.rows.append(Row(operation, "operations", operations, "operations", at))
     if unit is not None:
         run.warn(at, Message("low-resolution", "the bandwidth has two digits or three: the rate is more exact"))
-    if (match_elapsed := _ELAPSED.match(line)) and (seconds := int(match_elapsed.group(1)[:9])):
+    if elapsed and (seconds := int(elapsed[:9])):
         run.rows.append(Row(operation, "time", seconds, "s", at))
         run.warn(at, Message("low-resolution", "the time is cut to whole seconds"))
 

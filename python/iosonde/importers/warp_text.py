@@ -18,7 +18,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 from iosonde.core.vocabulary import WARP
 
-from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
+from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
 from .reading import BINARY, PER_SECOND, parse_number, split_command
 from .text import Text
 
@@ -99,6 +99,7 @@ class _Operation:
     rows: list[Row] = field(default_factory=list)
     is_complete: bool = False
     is_ignored: bool = False  # lines of single hosts, clients or sizes
+    is_glued: bool = False  # the heading of the next operation was lost in another line
 
 
 class _Reader:
@@ -142,10 +143,13 @@ class _Reader:
 
     def _read_result(self, at: int, line: str, stripped: str) -> None:
         operation = self._operations[-1]
-        if stripped.startswith(_BY_PART):
+        if "Operation: " in stripped or "Report: " in stripped:
+            self._run.lacks(at, GLUED)
+            operation.is_ignored = operation.is_glued = True
+        elif stripped.startswith(_BY_PART):
             operation.is_ignored = True
         elif stripped.startswith("Throughput"):
-            operation.is_ignored = False
+            operation.is_ignored = operation.is_glued
         elif stripped.startswith("Request size "):
             operation.is_ignored = True
             self._run.warn(
@@ -158,6 +162,8 @@ class _Reader:
             _read_settings(operation, stripped)
         elif operation.is_ignored:
             return
+        elif stripped.find("* ", 2) > 0:
+            self._run.lacks(at, GLUED)
         elif match := _ERRORS.match(line):
             self._add_errors(at, int(match.group(1)))
         elif match := _SPEED.match(line):
