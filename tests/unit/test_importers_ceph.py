@@ -132,7 +132,8 @@ def test_the_command_says_whether_a_read_is_random():
 
 def test_reads_without_their_command_are_no_repetitions():
     reading = read_text(WRITE + READ + READ)
-    assert [run.factors.get("part") for run in reading.runs] == [None, "read 1 of the file", "read 2 of the file"]
+    parts = [None, "read 1 of the file", "read 2 of the file"]
+    assert [run.factors.get("part") for run in reading.runs] == parts
     assert warns(reading, "unknown-order") and warns(reading, "low-resolution")
 
 
@@ -148,9 +149,10 @@ def test_older_totals_and_the_time_before_each_line():
 
 
 def test_a_rados_bench_that_failed_or_is_cut_is_incomplete():
-    assert lacks(read_text(WRITE[: WRITE.index("Total time")]), "ended-early", operation="write")
+    samples, error = WRITE[: WRITE.index("Total time")], "error during benchmark: (108) Cannot send"
+    assert lacks(read_text(samples), "ended-early", operation="write")
     assert lacks(read_text(WRITE[: WRITE.index("Average Latency")]), "ended-early")
-    assert lacks(read_text(f"{WRITE[:300]}\nerror during benchmark: (108) Cannot send\n"), "tool-failed")
+    assert lacks(read_text(f"{WRITE[:300]}\n{error}\n"), "tool-failed")
     assert lacks(read_text(WRITE.replace("73.625", "-nan")), "invalid-number")
     nothing = read_text(READ.replace("275", "0").replace("106.5", "0"))
     assert lacks(nothing, "no-results") and len(nothing.runs[0].rows) == 2
@@ -256,8 +258,9 @@ def test_older_and_mixed_rbd_benches():
 
 
 def test_an_rbd_bench_that_failed_or_is_cut_is_incomplete():
-    assert lacks(read_text(RBD[: RBD.index("elapsed")]), "ended-early")
-    assert lacks(read_text(f"{RBD[: RBD.index('elapsed')]}write error: (28) No space left on device\n"), "tool-failed")
+    samples, error = RBD[: RBD.index("elapsed")], "write error: (28) No space left on device"
+    assert lacks(read_text(samples), "ended-early")
+    assert lacks(read_text(f"{samples}{error}\n"), "tool-failed")
 
 
 # The bench of a daemon
@@ -302,7 +305,8 @@ def test_a_daemon_that_failed_or_a_cut_answer_is_incomplete():
     log = f"osd.0: {json.dumps(OSD, indent=4)}\nosd.1: {json.dumps(OSD, indent=4)}\n"
     cut = read_text(log[: log.rindex('"bytes_per_sec"')])
     assert lacks(cut, "damaged-lines") and len(cut.runs[0].rows) == 4
-    assert lacks(read_text(f"{log}osd.2: Error ENXIO: problem getting command descriptions\n"), "tool-failed")
+    error = "osd.2: Error ENXIO: problem getting command descriptions"
+    assert lacks(read_text(f"{log}{error}\n"), "tool-failed")
     assert lacks(read_text(json.dumps({**OSD, "bytes_per_sec": "fast"})), "invalid-number")
 
 

@@ -42,7 +42,8 @@ def test_the_time_of_a_copy_is_kept_with_its_rate():
 def test_copies_of_one_file_are_cells_of_their_own():
     text = write_copy(2**30, "2.0") + write_copy(2**30, "25.0")
     reading = read_text(text)
-    assert [run.factors for run in reading.runs] == [{"part": "copy 1 of the file"}, {"part": "copy 2 of the file"}]
+    parts = ["copy 1 of the file", "copy 2 of the file"]
+    assert [run.factors for run in reading.runs] == [{"part": part} for part in parts]
     runs = build_runs(reading, Text(text.encode(), "x"), "e")
     assert len({str(run.factors) for run in runs}) == 2
 

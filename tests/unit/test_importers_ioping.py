@@ -97,11 +97,9 @@ def test_each_execution_is_a_run_and_one_that_is_cut_is_incomplete():
     assert lacks(read_text(READ[: READ.index("--- /data")]), "ended-early")
     failed = read_text(READ[: READ.index("\n---")] + "\nioping: request failed: Input/output error\n")
     assert lacks(failed, "tool-failed")
-    nothing = "0 requests completed in 0 ns, 0 B read, 0 iops, 0 B/s"
-    assert lacks(
-        read_text(READ.replace("9 requests completed in 3.01 ms, 36 KiB read, 2.99 k iops, 11.5 MiB/s", nothing)),
-        "no-results",
-    )
+    line = READ.splitlines()[6]
+    nothing = READ.replace(line, "0 requests completed in 0 ns, 0 B read, 0 iops, 0 B/s")
+    assert lacks(read_text(nothing), "no-results")
 
 
 def test_a_ping_of_a_network_is_not_claimed():

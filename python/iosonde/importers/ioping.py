@@ -126,8 +126,8 @@ class _Reader:
         self._add(run, at, "time", _scale(words[2:4], _SECONDS), "s")
         self._add(run, at, "rate", _scale(words[6:8], DECIMAL), "operations/s")
         self._add(run, at, "bandwidth", _scale(words[8:10], BINARY), "bytes/s")
-        if (left_out := _TOO.match(line := match.group(0))) and "too " in line:
-            counts = [_scale(left_out.groups()[place : place + 2], DECIMAL) for place in (0, 2)]
+        if (skipped := _TOO.match(line := match.group(0))) and "too " in line:
+            counts = [_scale(skipped.groups()[place : place + 2], DECIMAL) for place in (0, 2)]
             run.warn(
                 at,
                 Message(

@@ -55,12 +55,12 @@ def parse(text: Text) -> list[Parsed]:
     """Return one Parsed for each pass over the daemons."""
     benches = sorted([*_read_documents(text), *_read_lines(text)], key=lambda bench: bench.line)
     runs: list[Parsed] = []
-    seen: set[str] = set()
+    daemons: set[str] = set()
     for bench in benches:
-        if not runs or not bench.osd or bench.osd in seen:
+        if not runs or not bench.osd or bench.osd in daemons:
             runs.append(Parsed())
-            seen.clear()
-        seen.add(bench.osd)
+            daemons.clear()
+        daemons.add(bench.osd)
         _add_bench(runs[-1], bench)
     for run in runs:
         _share_settings(run)

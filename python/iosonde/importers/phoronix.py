@@ -75,7 +75,7 @@ class _Entry:
     value_line: int = 0
     raw: str = ""
     raw_line: int = 0
-    is_whole: bool = False
+    is_complete: bool = False
 
 
 @dataclass
@@ -154,7 +154,7 @@ class _Reader:
         if len(path) == 1:
             result.texts[path[0]] = words
         elif path == ["Data", "Entry"] and result.entries:
-            result.entries[-1].is_whole = True
+            result.entries[-1].is_complete = True
         elif path[:2] == ["Data", "Entry"] and len(path) == 3 and result.entries:
             entry = result.entries[-1]
             if path[2] == "Identifier":
@@ -166,7 +166,7 @@ class _Reader:
 
     def _add_result(self, result: _Result) -> None:
         for entry in result.entries:
-            if not entry.is_whole:
+            if not entry.is_complete:
                 continue
             run = self._runs.setdefault(entry.system, Parsed())
             _add_entry(run, result, entry)
@@ -217,8 +217,8 @@ def _add_entry(run: Parsed, result: _Result, entry: _Entry) -> None:
 def _parse_scale(run: Parsed, result: _Result, entry: _Entry) -> tuple[str, str, float]:
     """Return metric, unit and factor of a scale; an unknown one is kept as it is printed."""
     scale = result.texts.get("Scale", "")
-    if known := _SCALES.get(scale.lower()):
-        return known
+    if definition := _SCALES.get(scale.lower()):
+        return definition
     if match := _BYTES.fullmatch(scale.lower()):
         prefix, binary = match.groups()
         if scale.endswith(("b/s", "bps", "bit/s")):

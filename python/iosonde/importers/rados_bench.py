@@ -91,7 +91,7 @@ class _Reader:
         self._mode = ""
         self._command = ""
         self._operation = ""
-        self._seen: set[str] = set()
+        self._names: set[str] = set()
         self._begun = False  # it printed more than its command
 
     def read_line(self, at: int, line: str) -> None:
@@ -101,7 +101,7 @@ class _Reader:
         elif match := _BEGIN.match(line):
             self._begin_write(at, match)
         elif _HEADER.match(line):
-            if self._seen:
+            if self._names:
                 self.end_benchmark(at)
             self._begin()
         elif "rados: " in line[:40] or _FAILED.search(line):
@@ -119,15 +119,15 @@ class _Reader:
         self._begun = True
         return self._run
 
-    def _set_command(self, whole: str, words: str) -> None:
+    def _set_command(self, command_line: str, words: str) -> None:
         run = self._begin()
         self._begun = False
-        run.facts["command"] = whole[whole.rindex("rados ") if "rados " in whole else 0 :][:4000]
+        run.facts["command"] = command_line[max(0, command_line.rfind("rados ")) :][:4000]
         arguments = split_command(words)
         self._mode = next((word for word in arguments if word in ("write", "seq", "rand")), "")
         if self._mode in ("seq", "rand"):
             run.factors["random"] = int(self._mode == "rand")
-        command = split_command(whole)
+        command = split_command(command_line)
         for short, long, factor in (("-t", "--concurrent-ios", "io_depth"), ("-b", "--block-size", "block_size")):
             word = _find_option(command, short, long)
             value = parse_size(word) if word else None
@@ -148,10 +148,10 @@ class _Reader:
     def _read_result(self, at: int, name: str, word: str) -> None:
         if name not in _METRICS and name not in _COUNTS and name not in _SIZES:
             return
-        if name in self._seen or (name == "total time run" and self._seen):
+        if name in self._names or (name == "total time run" and self._names):
             self.end_benchmark(at)
         run, value = self._begin(), parse_number(word)
-        self._seen.add(name)
+        self._names.add(name)
         if name in _COUNTS:
             self._operation = _COUNTS[name]
         if value is None:
@@ -167,13 +167,13 @@ class _Reader:
         if run is not None and self._begun:
             operation = self._operation or ("write" if self._mode == "write" else "read")
             _finish_benchmark(run, operation)
-            if _LAST not in self._seen and not run.missing:
+            if _LAST not in self._names and not run.missing:
                 run.lacks(
                     at, Message("ended-early", "the output ends before the totals of {operation}", operation=operation)
                 )
             self.runs.append(run)
         self._run, self._mode, self._operation, self._begun = None, "", "", False
-        self._seen = set()
+        self._names = set()
 
 
 def _add_value(run: Parsed, at: int, operation: str, name: str, value: float) -> None:
