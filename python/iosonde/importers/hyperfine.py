@@ -3,8 +3,9 @@
     {"results": [{"command": "cp a b", "mean": 1.05, "stddev": 0.05, "times": [1.0, 1.1], "exit_codes": [0, 0], …}]}
 
 becomes ``command real`` of each execution (``iteration``), ``real_mean``, ``_sd``, ``_p50``, ``_min``, ``_max``, and
-``user_mean`` and ``sys_mean``. Each result is one run; its command and parameters are factors. Executions for the
-warm-up are not in the file. A command that ended with a status makes its run incomplete.
+``user_mean`` and ``sys_mean``. Each execution is one run, as with ``time``; the first has hyperfine's own statistics
+over all. The command (``program``) and its parameters are factors. Executions for the warm-up are not in the file. One
+that ended with a status is incomplete.
 """
 
 import re
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from iosonde.core.message import Message
+from iosonde.core.types import FactorValue
 
 from .parsed import LIKELY, Claim, Parsed, Row
 from .reading import JsonDocument, Lines, build_broken_run, iter_json_documents, list_objects, number_from_json
@@ -41,7 +43,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """Return one Parsed for each command."""
+    """Return one Parsed for each execution of each command."""
     runs: list[Parsed] = []
     lines = Lines(text)
     for document in iter_json_documents(text.content):
@@ -51,40 +53,64 @@ def parse(text: Text) -> list[Parsed]:
         begin = document.begin
         for result in list_objects(document.value, "results"):
             line, begin = lines.locate_needle('"command"', begin + 1, document.end)
-            runs.append(_read_result(text, lines, document, result, (line, begin)))
+            runs += _read_result(text, lines, document, result, (line, begin))
     return runs
 
 
 def _read_result(
     text: Text, lines: Lines, document: JsonDocument, result: dict[str, Any], place: tuple[int, int]
-) -> Parsed:
-    run, (line, begin) = Parsed(), place
-    run.factors["command"] = str(result.get("command", ""))[:200]
-    run.facts["command"] = str(result.get("command", ""))[:4000]
-    parameters = result.get("parameters")
-    for name, value in parameters.items() if isinstance(parameters, dict) else ():
-        run.factors[str(name)[:40]] = _read_parameter(value)
-    times = result.get("times")
-    for iteration, (at, value) in enumerate(_locate_times(text, lines, begin, times)):
+) -> list[Parsed]:
+    line, begin = place
+    settings = _read_settings(result)
+    codes = result.get("exit_codes")
+    runs: list[Parsed] = []
+    for iteration, (at, value) in enumerate(_locate_times(text, lines, begin, result.get("times"))):
+        run = _build_run(result, settings)
+        runs.append(run)
         if (seconds := number_from_json(value)) is None:
             run.lacks(at, Message("invalid-number", "{metric} is not a time", metric="real"))
         else:
             run.rows.append(Row("command", "real", seconds, "s", at, None, iteration))
-    count = len(run.rows) or None
+        code = codes[iteration] if isinstance(codes, list) and iteration < len(codes) else 0
+        if code != 0:
+            status = str(code)[:20]
+            run.lacks(at, Message("tool-failed", "the command ended with status {status}", status=status))
+    count = len(runs) or None
+    runs = runs or [_build_run(result, settings)]
+    _add_statistics(runs[0], lines, (begin, document.end), result, count)
+    if not runs[0].rows:
+        runs[0].lacks(line, Message("no-results", "no times"))
+    return runs
+
+
+def _read_settings(result: dict[str, Any]) -> dict[str, FactorValue]:
+    settings: dict[str, FactorValue] = {"program": str(result.get("command", ""))[:200]}
+    parameters = result.get("parameters")
+    for name, value in parameters.items() if isinstance(parameters, dict) else ():
+        settings[str(name)[:40]] = _read_parameter(value)
+    return settings
+
+
+def _build_run(result: dict[str, Any], settings: dict[str, FactorValue]) -> Parsed:
+    run = Parsed(factors=dict(settings))
+    run.facts["command"] = str(result.get("command", ""))[:4000]
+    return run
+
+
+def _add_statistics(
+    run: Parsed, lines: Lines, span: tuple[int, int], result: dict[str, Any], count: int | None
+) -> None:
+    """Add hyperfine's statistics over all executions."""
     for key, metric in _METRICS.items():
         value = result.get(key)
         if value is None:  # the deviation of a single execution
             continue
-        at = lines.find_line(f'"{key}"', begin, document.end)
+        at = lines.find_line(f'"{key}"', *span)
         if (seconds := number_from_json(value)) is None:
             run.lacks(at, Message("invalid-number", "{metric} is not a time", metric=metric))
         else:
             run.rows.append(Row("command", metric, seconds, "s", at, count=count))
     run.facts["standard_deviation"] = "sample"
-    _check_status(run, lines.find_line('"exit_codes"', begin, document.end), result.get("exit_codes"))
-    if not run.rows:
-        run.lacks(line, Message("no-results", "no times"))
-    return run
 
 
 def _read_parameter(value: Any) -> str | int | float:
@@ -102,18 +128,3 @@ def _locate_times(text: Text, lines: Lines, begin: int, times: Any) -> Iterator[
     at = text.content.find("[", text.content.find('"times"', begin))
     for value, match in zip(times, _NUMBER.finditer(text.content, at), strict=False):
         yield lines.at(match.start()), value
-
-
-def _check_status(run: Parsed, at: int, codes: Any) -> None:
-    failed = [code for code in codes if code != 0] if isinstance(codes, list) else []
-    if failed:
-        run.lacks(
-            at,
-            Message(
-                "tool-failed",
-                "{n_failed} of {n_executions} executions ended with a status other than 0, such as {status}",
-                n_failed=len(failed),
-                n_executions=len(codes),
-                status=str(failed[0])[:20],
-            ),
-        )

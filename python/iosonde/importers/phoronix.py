@@ -179,7 +179,7 @@ class _Reader:
             run.started_at = f"{stamp.group(1)}T{stamp.group(2)}"
         for key in ("Hardware", "Software"):
             if system.get(key):
-                run.facts[key.lower()] = system[key][:4000]
+                run.facts[f"system_{key.lower()}"] = system[key][:4000]
 
 
 def _find_end(content: str, begin: int) -> int:
