@@ -17,6 +17,7 @@ _FORMS = {
     ".csv": "CSV",
     ".log": "log",
     ".xls": "Excel 2",
+    ".xml": "XML",
     ".ini": "ini",
     ".txt": "text",
 }

@@ -88,8 +88,8 @@ def test_the_surest_reads_and_the_choice_is_shown():
         b"1+0 records in\n1+0 records out\n64 bytes copied, 0.5 s, 1 B/s\n\nreal\t0m0.5s\nuser\t0m0.1s\nsys\t0m0.1s\n"
     )
     found = understand(Text(both, "x"))
-    assert (found.format, list(found.others)) == ("time", ["dd"])
-    assert understand(Text(both, "x"), "dd").format == "dd"
+    assert (found.format, list(found.others)) == ("dd", ["time"])
+    assert understand(Text(both, "x"), "time").format == "time"
     equal = MDTEST.read_bytes() + (OURS / "ior" / "gen-ior400-fpp-3reps.txt").read_bytes()
     found = understand(Text(equal, "x"))
     assert found.format == "mdtest" and {run.tool for run in found.runs} == {"mdtest", "ior"}

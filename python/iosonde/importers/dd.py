@@ -3,14 +3,17 @@
     67108864 bytes (67 MB, 64 MiB) copied, 0.0275971 s, 2.4 GB/s
 
 becomes ``copy bytes``, ``time`` and ``bandwidth_last_done``: bytes over seconds, because dd prints its rate with two
-digits. The output does not show whether an fsync is inside (``conv=fsync``). Each copy is one run.
+digits. The output does not show whether an fsync is inside (``conv=fsync``). Each copy is one run. Copies of one file
+are no repetitions of each other, as the first may create what the second overwrites: ``part`` is their place. What
+``time dd`` prints after a copy is ``command real``, ``user`` and ``sys`` of that copy.
 """
 
 import re
 
 from iosonde.core.message import Message
 
-from .parsed import LIKELY, WEAK, Claim, Parsed, Row
+from . import time
+from .parsed import LIKELY, PART, WEAK, Claim, Parsed, Row
 from .reading import parse_number
 from .text import Note, Text
 
@@ -29,12 +32,51 @@ _ERROR = re.compile(r"\s*dd: (.*)$")
 def claims(text: Text) -> Claim | None:
     """Recognise the line of a copy; with the records above it, for certain."""
     if hit := text.search(_COPIED, " copied,", " transferred in ", "B/s"):
-        return Claim.from_match(LIKELY if hit[0] > 1 and _RECORDS.match(text.lines[hit[0] - 2]) else WEAK, hit)
+        is_certain = hit[0] > 1 and _RECORDS.match(text.lines[hit[0] - 2])
+        score = LIKELY if is_certain else WEAK
+        # In the output of `time dd` both are of one command: this importer reads both.
+        timed = time.claims(text)
+        return Claim.from_match(timed.score + 1 if is_certain and timed and timed.line > hit[0] else score, hit)
     return Claim.from_match(WEAK, text.search(_ERROR, "\ndd: "))
 
 
 def parse(text: Text) -> list[Parsed]:
-    """Return one Parsed for each copy."""
+    """Return one Parsed for each copy, and for each time that follows no copy."""
+    runs = _add_times(_parse_copies(text), time.parse(text) if time.claims(text) else [])
+    copies = [run for run in runs if run.rows]
+    for place, run in enumerate(copies, 1):
+        if len(copies) > 1:
+            run.factors[PART] = f"copy {place} of the file"
+    return runs
+
+
+def _add_times(copies: list[Parsed], samples: list[Parsed]) -> list[Parsed]:
+    """Add each time to the copy before it that has none yet."""
+    runs = [*copies, *samples]
+    for sample in samples:
+        if not sample.rows:
+            continue
+        before = [run for run in runs if run is not sample and run.rows and run.rows[0].line < sample.rows[0].line]
+        run = max(before, key=lambda run: run.rows[-1].line, default=None)
+        for row in sample.rows:
+            row.iteration = None
+        if run is None or any(row.operation == "command" for row in run.rows):
+            continue
+        run.rows += sample.rows
+        run.facts |= sample.facts
+        for at, message in sample.warnings:
+            run.warn(at, message)
+        for at, message in sample.missing:
+            run.lacks(at, message)
+        runs = [other for other in runs if other is not sample]
+    return sorted(runs, key=_get_line)
+
+
+def _get_line(run: Parsed) -> int:
+    return min([row.line for row in run.rows] or [note.line for note in run.missing] or [0])
+
+
+def _parse_copies(text: Text) -> list[Parsed]:
     runs: list[Parsed] = []
     errors: list[Note] = []
     records, progress = -1, (0.0, 0.0)

@@ -7,10 +7,11 @@ Made by ``elbencho -w -r -t 2 -s 16m -b 1m DIR --csvfile r.csv --jsonfile r.json
                 Files/s          :       27862       28302
                 Throughput MiB/s :         108         110
 
-becomes ``write bandwidth_first_done`` and ``bandwidth_last_done`` in bytes/s, ``rate_…`` (entries: files, directories),
-``access_rate_…`` (IOPS: single reads and writes), ``time_…``, ``bytes_…`` and ``operations_…`` (entries). Text and CSV
-round to whole MiB/s; the JSON has bytes/s. Several blocks are several runs. After an interrupt or at a time limit
-elbencho prints blocks that look normal: its own message marks them incomplete.
+becomes ``write bandwidth_first_done`` and ``bandwidth_last_done`` in bytes/s, ``rate_…`` (entries: files,
+directories), ``access_rate_…`` (IOPS: single reads and writes), ``time_…``, ``bytes_…`` and ``operations_…``
+(entries). Text and CSV round to whole MiB/s; the JSON has bytes/s. ``--livecsv stdout`` prints its samples inside the
+table: both are read. Several blocks are several runs. After an interrupt or at a time limit elbencho prints blocks
+that look normal: its own message marks them incomplete.
 """
 
 from .parsed import CERTAIN, LIKELY, WEAK, Claim, Parsed
@@ -39,6 +40,10 @@ def claims(text: Text) -> Claim | None:
 
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed for each execution, or each row of the side files that belongs to another one."""
+    if _has_live_table(text):
+        from .elbencho_live import parse_live_table
+
+        return parse_live_table(text)
     if occurrence := text.find(_CSV, _LIVE):
         from .elbencho_csv import parse_csv, parse_live
 
@@ -54,3 +59,8 @@ def parse(text: Text) -> list[Parsed]:
     from .elbencho_text import parse_text
 
     return parse_text(text)
+
+
+def _has_live_table(text: Text) -> bool:
+    """Return whether samples of ``--livecsv stdout`` stand inside the result table."""
+    return _LIVE in text.content and "RESULT TYPE" in text.content and "LAST DONE" in text.content

@@ -9,7 +9,8 @@ Made by ``mpirun -np 2 mdtest -n 500 -i 3 -d DIR``:
 becomes ``file_creation rate_max``, ``rate_min``, ``rate_mean`` and ``rate_sd`` in operations/s over the iterations. A
 single iteration also gives ``rate_last_done``, as it is one measurement: all items over the time until the last rank
 was done. Rows of zeros were not requested and are left out. The table of times is in seconds for the whole phase,
-whatever 4.1 writes above it (``ms/op``).
+whatever 4.1 writes above it (``ms/op``). ``--showRankStatistics`` adds three columns before these: ``rate_own_max``,
+``rate_own_min`` and ``rate_own_mean``, over the ranks of all iterations, each until its own end.
 """
 
 import re
@@ -29,6 +30,7 @@ HEADLINE = ("rate",)
 _LAUNCHED = re.compile(r"\s*mdtest-(\S+) was launched with (\d+) total task\(s\) on (\d+) node")
 _SUMMARY = re.compile(r"\s*SUMMARY(?: (rate|time))?(?: \(in ([^)]*)\))?:? *(?:\(of (\d+) iterations\))?")
 _ROW = re.compile(r"\s*([A-Z][a-z]+ [a-z]+)\s*:?\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*$")
+_RANKS_ROW = re.compile(r"\s*([A-Z][a-z]+ [a-z]+)\s*:?\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*$")
 _NAME = re.compile(r"(?:Directory|File|Tree) [a-z]+$")
 _TASKS = re.compile(r"\s*(\d+) tasks, (\d+) (?:files|directories)")
 _STAMP = re.compile(r"\s*-- (started|finished) at (\d\d/\d\d/\d{4} \d\d:\d\d:\d\d) --")
@@ -81,6 +83,7 @@ def _is_operations(text: Text) -> bool:
 class _State:
     def __init__(self) -> None:
         self.table, self.iterations, self.rates, self.summaries = "", 0, 0, 0
+        self.row = _ROW
         self.started, self.finished, self.last = "", False, 0
 
 
@@ -91,13 +94,18 @@ def _read_line(runs: list[Parsed], state: _State, at: int, line: str) -> None:
     run = runs[-1] if runs else None
     if run is not None:
         state.last = at
-    if state.table and (match := _ROW.match(line)) and _NAME.match(match.group(1)):
+    if state.table and (match := state.row.match(line)) and _is_name(match):
         if run is not None:
             _add_row(run, state, at, match)
+    elif (
+        run is not None and state.table and state.row is _RANKS_ROW and (match := _ROW.match(line)) and _is_name(match)
+    ):
+        run.lacks(at, Message("damaged-lines", "{operation}: not seven numbers: left out", operation=match.group(1)))
     elif stripped.startswith("SUMMARY") and (match := _SUMMARY.match(line)):
         run = run or _begin_run(runs, state, at)
         state.table = match.group(1) or "rate"
         state.summaries += 1
+        state.row = _ROW
         state.iterations = int((match.group(3) or "0")[:9])
         run.factors["iterations"] = state.iterations or None
         if state.table == "time" and match.group(2):
@@ -109,6 +117,8 @@ def _read_line(runs: list[Parsed], state: _State, at: int, line: str) -> None:
                     heading=match.group(2),
                 ),
             )
+    elif state.table and stripped.startswith("Operation ") and "per Rank:" in stripped:
+        state.row = _RANKS_ROW
     elif stripped.startswith("-- ") and (match := _STAMP.match(line)):
         _add_stamp(runs, state, *match.groups())
     elif stripped.startswith("mdtest-") and (match := _LAUNCHED.match(line)):
@@ -117,6 +127,10 @@ def _read_line(runs: list[Parsed], state: _State, at: int, line: str) -> None:
         run.factors |= {"nodes": int(match.group(3)[:9]), "ranks": int(match.group(2)[:9])}
     elif run is not None:
         _read_setting(run, at, stripped)
+
+
+def _is_name(match: re.Match[str]) -> bool:
+    return _NAME.match(match.group(1)) is not None
 
 
 def _begin_run(runs: list[Parsed], state: _State, at: int) -> Parsed:
@@ -158,7 +172,7 @@ def _add_row(run: Parsed, state: _State, at: int, match: re.Match[str]) -> None:
     if any(value is None or value < 0 for value in values):
         run.warn(at, Message("damaged-lines", "{operation}: not four numbers: left out", operation=match.group(1)))
         return
-    high, low, mean, spread = (float(value or 0) for value in values)
+    own, (high, low, mean, spread) = values[:-4], (float(value or 0) for value in values[-4:])
     if high == low == mean == spread == 0:
         return
     if not low <= mean <= high:
@@ -175,6 +189,8 @@ def _add_row(run: Parsed, state: _State, at: int, match: re.Match[str]) -> None:
     name, unit = ("rate", "operations/s") if state.table == "rate" else ("time", "s")
     state.rates += name == "rate"
     is_single = state.iterations == 1
+    for statistic, own_value in zip(_STATISTICS, own, strict=False):
+        run.rows.append(Row(operation, f"{name}_own_{statistic}", own_value or 0.0, unit, at, includes=includes))
     for statistic, value in zip(_STATISTICS, (high, low, mean, spread), strict=True):
         if statistic != "sd" or not is_single or spread:
             run.rows.append(Row(operation, f"{name}_{statistic}", value, unit, at, includes=includes))

@@ -1,5 +1,5 @@
 """warp, MinIO's benchmark of S3 stores: ``warp analyze --json``, of the old form and of version 2, and the table of
-``warp analyze --analyze.out``.
+``warp analyze --analyze.out``. Its report for people: warp_text.py.
 
     "by_op_type": {"GET": {"throughput": {"measure_duration_millis": 5000, "bytes": 104857600, "objects": 100, …}}}
 
@@ -30,6 +30,7 @@ from .reading import (
     split_command,
 )
 from .text import Text
+from .warp_text import claim_report, parse_report
 
 NAME = "warp"
 HEADLINE = ("bandwidth", "rate", "latency_p99")
@@ -60,19 +61,22 @@ _MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\
 
 
 def claims(text: Text) -> Claim | None:
-    """Recognise the window, by its unique key in warp's JSON, or the header of its table."""
+    """Recognise the window, by its unique key in warp's JSON, the header of its table, or a heading of its report."""
     if text.find('"by_op_type"', '"operations"', '"mixed_server_stats"', '"total_requests"') and (
         occurrence := text.find('"measure_duration_millis"')
     ):
         return Claim(CERTAIN, *occurrence)
-    is_table = text.first_line.startswith(_TABLE) and "\tops_ended" in text.first_line
-    return Claim(CERTAIN, 1, text.first_line[:60]) if is_table else None
+    if text.first_line.startswith(_TABLE) and "\tops_ended" in text.first_line:
+        return Claim(CERTAIN, 1, text.first_line[:60])
+    return claim_report(text)
 
 
 def parse(text: Text) -> list[Parsed]:
-    """Return one Parsed for each document, or for the table."""
+    """Return one Parsed for each document, for the table, or for each benchmark of a report."""
     if text.first_line.startswith(_TABLE):
         return [_parse_table(text)]
+    if '"throughput"' not in text.content and claim_report(text):
+        return parse_report(text)
     return read_json_runs(text, _read_document)
 
 
