@@ -16,6 +16,7 @@ from iosonde.core.errors import DataError, InputError, UnknownFormatError
 from iosonde.core.message import Message
 from iosonde.core.plugins import find_entry_points, load_plugin
 
+from .bare_text import Rating, extract_outputs
 from .damage import drop_implausible_rows
 from .parsed import LIKELY, Claim, Importer, Parsed
 from .parts import split_by_tool
@@ -96,9 +97,29 @@ def understand(text: Text, importer_name: str | None = None) -> Understood:
 
     Raises UnknownFormatError if no importer knows the format, InputError if no importer is called ``importer_name``.
     """
-    claims = _collect_claims(text)
     if importer_name is not None:
         check_importer(importer_name)
+    parts = extract_outputs(text, lambda part: _rate_text(part, importer_name))
+    readings = [(part, _understand_bare(part.text, importer_name)) for part in parts]
+    runs = [part.restore_lines(run) for part, reading in readings for run in reading.runs]
+    notes = [note for part, reading in readings for note in part.restore_notes(reading.notes)]
+    part, first = readings[0]
+    others = {name: part.restore_claim(claim) for name, claim in first.others.items()}
+    return Understood(first.format, part.restore_claim(first.claim), others, runs, list(dict.fromkeys(notes)))
+
+
+def _rate_text(text: Text, importer_name: str | None) -> Rating:
+    """Rate how well ``text`` is understood."""
+    try:
+        reading = _understand_bare(text, importer_name)
+    except DataError:
+        return Rating()
+    return Rating.from_runs(reading.claim.score, reading.runs)
+
+
+def _understand_bare(text: Text, importer_name: str | None) -> Understood:
+    claims = _collect_claims(text)
+    if importer_name is not None:
         name, claim = importer_name, claims.get(importer_name) or Claim(0, 0, "asked for")
     elif not claims:
         code, problem = _describe_unknown_format(text)

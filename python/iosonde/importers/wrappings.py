@@ -1,0 +1,123 @@
+"""Documents around a tool's output: strings of JSON (ansible, container logs), HTML. They become the lines that the tool
+printed, each with the line of the document that it stands in."""
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+
+class Unwrapped(NamedTuple):
+    """Lines inside a document, ``places``: the document's line of each."""
+
+    content: str
+    places: list[int]
+
+
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*+"')
+_MESSAGE_KEYS = ("log", "message", "msg", "MESSAGE", "line", "text", "@message", "content", "output")
+_OBJECT_LINE = re.compile(r'^[ \t]*\{"[^\n]*\}[ \t]*$', re.MULTILINE)
+_LIST_LINE = re.compile(r'^[ \t]*"(?:[^"\\\n]|\\.)*",?[ \t]*$', re.MULTILINE)
+_TAG = re.compile(
+    r"</?(?:a|abbr|b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|font|h[1-6]|head|hr|html|i|li|link|meta|ol|p|pre"
+    r"|samp|small|span|strong|style|sub|sup|table|tbody|td|th|thead|title|tr|tt|u|ul|var)(?:\s[^<>\n]*)?/?>"
+    r"|<!--[^\n]*?-->|<!doctype[^<>\n]*>",
+    re.IGNORECASE,
+)
+_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,6}|#x[0-9a-fA-F]{1,6});")
+_NEW_LINE = re.compile(r"<br(?:\s[^<>\n]*)?/?>(?!\s*\n)|</(?:p|div|tr|li|h[1-6])>(?!\s*\n)", re.IGNORECASE)
+_BREAK = "\ue000"  # a line end that the document's text has not
+
+
+def find_wrappings(sample: str) -> Iterator[tuple[str, Callable[[str], Unwrapped]]]:
+    """Yield the name of each document that a text may be, with its reader."""
+    if len(_OBJECT_LINE.findall(sample)) >= 2 and any(f'"{key}"' in sample for key in _MESSAGE_KEYS):
+        yield "objects of JSON", unwrap_json_lines
+    if '\\n' in sample or len(_LIST_LINE.findall(sample)) >= 3 or '", "' in sample:
+        yield "strings of JSON", unwrap_json_strings
+    if _TAG.search(sample) or _ENTITY.search(sample):
+        yield "HTML", unwrap_html
+
+
+def unwrap_json_lines(text: str) -> Unwrapped:
+    """Return the message of each line that is an object; docker and journald write these."""
+    lines, places = list[str](), list[int]()
+    for at, line in enumerate(text.split("\n"), 1):
+        for part in _read_message(line).removesuffix("\n").split("\n"):
+            lines.append(part)
+            places.append(at)
+    return _build(lines, places)
+
+
+def _read_message(line: str) -> str:
+    if not line.lstrip().startswith("{"):
+        return line
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return line
+    if not isinstance(value, dict):
+        return line
+    return next((value[key] for key in _MESSAGE_KEYS if isinstance(value.get(key), str)), line)
+
+
+def unwrap_json_strings(text: str) -> Unwrapped:
+    """Return the lines of strings that hold several, and of lists of strings; the same text only once."""
+    lines, places = list[str](), list[int]()
+    known = set[str]()
+    for block, block_places in _iterate_blocks(text):
+        content = "\n".join(block).rstrip()
+        if len(block) < 2 or content in known:
+            continue
+        known.add(content)
+        lines += block
+        places += block_places
+    return _build(lines, places)
+
+
+def _iterate_blocks(text: str) -> Iterator[tuple[list[str], list[int]]]:
+    """Yield each list of strings, and each string with line ends, with the lines of the text."""
+    block, places, end, line, at = list[str](), list[int](), 0, 1, 0
+    for match in _STRING.finditer(text):
+        value = _decode(match.group())
+        line += text.count("\n", at, match.start())
+        at = match.start()
+        between = text[end : match.start()].strip() if block else ""
+        end = match.end()
+        if "\n" in value:
+            parts = value.removesuffix("\n").replace("\r\n", "\n").split("\n")
+            yield parts, [line] * len(parts)
+            block, places = [], []
+            continue
+        if between != "," and block:
+            yield block, places
+            block, places = [], []
+        block.append(value)
+        places.append(line)
+    yield block, places
+
+
+def _decode(literal: str) -> str:
+    if "\\" not in literal:
+        return literal[1:-1]
+    try:
+        return str(json.loads(literal))
+    except ValueError:
+        return literal[1:-1]
+
+
+def unwrap_html(text: str) -> Unwrapped:
+    """Return the text without tags and entities."""
+    text = _NEW_LINE.sub(_BREAK, text)
+    text = html.unescape(_TAG.sub("", re.sub(r"</t[dh]>", " ", text))).replace("\xa0", " ")
+    lines, places = list[str](), list[int]()
+    for at, line in enumerate(text.split("\n"), 1):
+        parts = line.split(_BREAK)
+        lines += parts
+        places += [at] * len(parts)
+    return _build(lines, places)
+
+
+def _build(lines: list[str], places: list[int]) -> Unwrapped:
+    return Unwrapped("".join(f"{line}\n" for line in lines), places)
