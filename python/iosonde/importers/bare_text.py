@@ -1,10 +1,10 @@
 """Choice of what to remove around a tool's output: documents and labels of lines, by what importers read without them.
 
 A candidate is removed if the importers then are at least as sure, and read more. Where they read as much, a label is
-removed unless it is a time only, or the output was complete as it is.
+removed if it is before nearly all lines. It must be before the lines that they read.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,29 +13,38 @@ from iosonde.core.message import Message
 from .labels import Label, find_labels
 from .parsed import Claim, Parsed
 from .text import Note, Text
-from .wrappings import Unwrapped, find_wrappings
+from .wrappings import HTML, Unwrapped, find_wrappings, has_html_in_most
 
 # Characters from the begin and the end of a text on which candidates are tried.
 _BEGIN_CHARACTERS, _END_CHARACTERS = 1 << 17, 1 << 16
-_MAX_LAYERS = 4
+_MAX_LAYERS = 6
+_ALL_LINES = 0.95
+_MOST_EVIDENCE = 0.8
 
 
 class Rating(NamedTuple):
-    """How well importers read a text; the larger the better."""
+    """How much importers read in a text; the larger the better.
+
+    What is missing does not count: without the label of an error, it may not be recognised any more."""
 
     has_rows: bool = False
     score: int = 0
     rows: int = 0
-    complete: int = 0  # minus the number of missing parts
     settings: int = 0
 
+
+class Trial(NamedTuple):
+    """What importers read in a text: its rating, and the lines of the evidence and of the rows."""
+
+    rating: Rating = Rating()
+    lines: tuple[int, ...] = ()
+
     @classmethod
-    def from_runs(cls, score: int, runs: list[Parsed]) -> "Rating":
-        """Rate the executions that an importer with this score of its claim read."""
-        rows = sum(len(run.rows) for run in runs)
-        missing = sum(len(run.missing) for run in runs)
+    def from_runs(cls, claim: Claim, runs: list[Parsed]) -> "Trial":
+        """Rate the executions of an importer with this claim."""
+        lines = [row.line for run in runs for row in run.rows]
         settings = sum(len(run.factors) + len(run.facts) for run in runs)
-        return cls(rows > 0, score, rows, -missing, settings)
+        return cls(Rating(bool(lines), claim.score, len(lines), settings), (claim.line, *lines))
 
 
 @dataclass
@@ -74,18 +83,19 @@ class BareText:
         return self.places[min(line, len(self.places)) - 1]
 
 
-_Rate = Callable[[Text], Rating]
+_Layer = Label | tuple[str, Callable[[str], Unwrapped]]
+_Read = Callable[[Text], Trial]
 
 
-def extract_outputs(text: Text, rate: _Rate) -> list[BareText]:
-    """Return the outputs in ``text``: usually one, the text itself. ``rate``: how well importers read a text."""
+def extract_outputs(text: Text, read: _Read) -> list[BareText]:
+    """Return the outputs in ``text``: usually one, the text itself. ``read``: what importers read in a text."""
     bare = BareText(text)
     for _ in range(_MAX_LAYERS):
-        layer = _choose_layer(bare.text, rate)
+        layer = _choose_layer(bare.text, read)
         if layer is None:
             break
         if isinstance(layer, Label):
-            if len(parts := _split(bare, layer, rate)) > 1:
+            if len(parts := _split(bare, layer, read)) > 1:
                 return parts
             bare = BareText(_rewrite(bare.text, layer.strip(bare.text.decoded), _note_label(layer)), bare.places)
         else:
@@ -97,32 +107,45 @@ def extract_outputs(text: Text, rate: _Rate) -> list[BareText]:
     return [bare]
 
 
-def _join_places(bare: BareText, unwrapped: Unwrapped) -> list[int]:
-    if bare.places is None:
-        return unwrapped.places
+def _join_places(bare: BareText, unwrapped: Unwrapped) -> list[int] | None:
+    if bare.places is None or unwrapped.places is None:
+        return unwrapped.places or bare.places
     return [bare.places[min(place, len(bare.places)) - 1] for place in unwrapped.places]
 
 
-def _choose_layer(text: Text, rate: _Rate) -> Label | tuple[str, Callable[[str], Unwrapped]] | None:
+def _choose_layer(text: Text, read: _Read) -> _Layer | None:
     sample = _cut_sample(text.decoded)
     layers = [*find_wrappings(sample), *find_labels(sample)]
     if not layers:
         return None
-    native = _rate_sample(text, sample, rate)
-    best, choice = native, None
+    lines = sample.split("\n")
+    native = best = _read_sample(text, sample, read).rating
+    choice = None
     for layer in layers:
         content = layer.strip(sample) if isinstance(layer, Label) else layer[1](sample).content
-        rating = _rate_sample(text, content, rate)
-        if rating.score and rating.score >= native.score and (rating > best or (rating == best and _wins(layer, native))):
-            best, choice = rating, layer
+        trial = _read_sample(text, content, read)
+        if trial.rating.score < native.score or not trial.rating.score:
+            continue
+        if isinstance(layer, Label) and not _is_before(layer, lines, trial.lines):
+            continue
+        if trial.rating > best or (trial.rating == best and best.has_rows and _is_mixed_in(layer, lines, trial.lines)):
+            best, choice = trial.rating, layer
     return choice
 
 
-def _wins(layer: Label | tuple[str, Callable[[str], Unwrapped]], native: Rating) -> bool:
-    """Return whether a layer is removed if importers read as much without it."""
+def _is_before(label: Label, lines: Sequence[str], evidence: Sequence[int]) -> bool:
+    """Return whether the label is before most lines that importers read."""
+    having = sum(label.pattern.match(lines[line - 1]) is not None for line in evidence if 0 < line <= len(lines))
+    return having >= _MOST_EVIDENCE * len(evidence)
+
+
+def _is_mixed_in(layer: _Layer, lines: Sequence[str], evidence: Sequence[int]) -> bool:
+    """Return whether a layer is removed although importers read as much with it: its marks may be in their words."""
     if isinstance(layer, Label):
-        return not layer.is_time and not (native.has_rows and not native.complete)
-    return layer[0] == "HTML"
+        return layer.share >= _ALL_LINES
+    if layer[0] != HTML:
+        return False
+    return has_html_in_most(lines) or has_html_in_most([lines[line - 1] for line in evidence[:1] if line <= len(lines)])
 
 
 def _cut_sample(content: str) -> str:
@@ -133,8 +156,8 @@ def _cut_sample(content: str) -> str:
     return content[:begin] + content[end:]
 
 
-def _rate_sample(text: Text, content: str, rate: _Rate) -> Rating:
-    return rate(Text(content.encode("utf-8", "replace"), text.name))
+def _read_sample(text: Text, content: str, read: _Read) -> Trial:
+    return read(Text(content.encode("utf-8", "replace"), text.name))
 
 
 def _rewrite(text: Text, content: str, note: Note) -> Text:
@@ -156,12 +179,12 @@ def _note_wrapping(name: str) -> Note:
     return Note(1, Message("wrapping-removed", "the output was taken out of {wrapping}", wrapping=name))
 
 
-def _split(bare: BareText, label: Label, rate: _Rate) -> list[BareText]:
+def _split(bare: BareText, label: Label, read: _Read) -> list[BareText]:
     """Return the output of each node, rank or pod if more than one has results of its own; else nothing."""
     sample = _cut_sample(bare.text.decoded)
-    together = _rate_sample(bare.text, label.strip(sample), rate)
+    together = _read_sample(bare.text, label.strip(sample), read).rating
     ratings = {
-        identity: _rate_sample(bare.text, content, rate) for identity, content in label.split(sample).items()
+        identity: _read_sample(bare.text, content, read).rating for identity, content in label.split(sample).items()
     }
     having = {identity for identity, rating in ratings.items() if rating.has_rows}
     apart = sum(rating.rows for rating in ratings.values())

@@ -14,12 +14,14 @@ from itertools import islice
 # Lines that are cut into elements, from the begin and the end of a sample.
 _LINES_EXAMINED = 400
 _MAX_ELEMENTS = 10
+_MAX_NAMES = 3  # a host, a pod, a container
 _MAX_SPELLINGS = 64  # hosts of one label
 _MIN_SHARE = 0.3  # of the lines, for a label
 _MIN_SHARE_OF_PARENT = 0.6  # of the lines with its other elements
 _MIN_SHARE_OF_WORD = 0.9  # the same, for a word without any mark: a pod, a container
 _MIN_SHARE_OF_SPELLING = 0.01
 _MAX_SPLIT = 512
+_LEAST_LINES = 3  # of each node, on average
 
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?"
@@ -29,6 +31,11 @@ _STAMP = (
     rf"|{_CLOCK}|\d{{10}}\.\d{{3,9}})"
 )
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL|FATAL|LOG|[Dd]ebug|[Ii]nfo|[Ww]arning|[Ee]rror)"
+# At the begin of a line only: docker compose's service, GitHub's job and step.
+_FIRST_ELEMENTS = (
+    ("pipe", r"[A-Za-z_][\w./-]* *\|(?= |$)"),
+    ("job", r"[^\t\n:\"{]{1,60}\t[^\t\n]{1,60}\t(?=\d{4}-\d\d-\d\dT)"),
+)
 # Each kind of element and how its spellings are generalised; the first that fits is taken.
 _ELEMENTS = (
     ("quote", r"(?:> ?)+"),
@@ -37,16 +44,17 @@ _ELEMENTS = (
     ("stream", r"<std(?:out|err|diag)>:?|\d\d[OE][+ ]?(?=.)|\[?(?:stdout|stderr)\]?[:|]?(?= )"),
     ("count", r" *\d+\t"),
     ("rank", r" *\d+:"),
-    ("bracket", r"\[[^\[\]\n]{1,100}\]:?"),
-    ("job", r"[^\t\n:\"{]{1,60}\t(?=[^\t\n]{1,60}\t)"),
-    ("job", r"[^\t\n:\"{]{1,60}\t(?=\d{4}-\d\d-\d\dT)"),
-    ("word", r"[A-Za-z_][^\s:\[\]\"{}<>=,;|]{0,100}(?:\[\d+\])?:(?:\d+[:-])?|[\w./-]+/[\w./-]+:(?:\d+:)?"),
-    ("pipe", r"[A-Za-z_][\w./-]* *\|"),
+    ("bracket", r"\[(?!pid )[^\[\]\n]{1,100}\]:?"),
+    ("word", r"[A-Za-z_][^\s:\[\]\"{}<>=,;|]{0,100}(?:\[\d+\])?:|[\w./-]+/[\w./-]+:"),
     ("mark", r"::|--?(?= )|\|(?= )"),
     ("name", r"[A-Za-z_][\w./@-]*(?:\[\d+\])?:?(?=[ \t]|$)"),
 )
-_ELEMENT = re.compile("|".join(f"(?P<k{at}>{pattern})" for at, (_, pattern) in enumerate(_ELEMENTS)))
-_GAP = re.compile(r"[ ]*")
+_KINDS = [kind for kind, _ in (*_FIRST_ELEMENTS, *_ELEMENTS)]
+_PATTERNS = [f"(?P<k{at}>{pattern})" for at, (_, pattern) in enumerate((*_FIRST_ELEMENTS, *_ELEMENTS))]
+_FIRST_ELEMENT = re.compile("|".join(_PATTERNS))
+_ELEMENT = re.compile("|".join(_PATTERNS[len(_FIRST_ELEMENTS) :]))
+_POD = re.compile(r"[-\d]")
+_NUMBER = re.compile(r"[\d:]+")
 _DIGITS_OR_BLANKS = re.compile(r"\d+| +")
 # Elements that tell when or how a line was printed, and not by whom.
 _NOT_AN_IDENTITY = ("stamp", "level", "stream", "count", "quote", "mark")
@@ -59,11 +67,7 @@ class Label:
     kinds: tuple[str, ...]
     example: str
     pattern: re.Pattern[str]
-
-    @property
-    def is_time(self) -> bool:
-        """Whether it holds times only, which tools print themselves."""
-        return set(self.kinds) <= {"stamp"}
+    share: float = 1.0  # of the lines
 
     def strip(self, text: str) -> str:
         """Return the text without this label."""
@@ -76,25 +80,30 @@ class Label:
         """
         if not any(kind not in _NOT_AN_IDENTITY for kind in self.kinds):
             return {}
-        lines, owners, match = text.split("\n"), list[str](), self.pattern.match
-        identities = dict[str, int]()
+        lines, owners, match = text.split("\n"), list[tuple[str, ...]](), self.pattern.match
         for at, line in enumerate(lines):
             if found := match(line):
-                owner = " ".join(group for group in found.groups() if group)
                 lines[at] = line[found.end() :]
-                identities[owner] = identities.get(owner, 0) + 1
-                if len(identities) > _MAX_SPLIT:
-                    return {}
+                owners.append(tuple(group.strip() for group in found.groups() if group))
             else:
-                owner = ""
-            owners.append(owner)
-        if len(identities) < 2:
-            return {}
-        parts = {identity: [""] * len(lines) for identity in identities}
-        for at, (line, owner) in enumerate(zip(lines, owners, strict=True)):
-            for part in [parts[owner]] if owner else parts.values():
-                part[at] = line
-        return {identity: "\n".join(part) for identity, part in parts.items()}
+                owners.append(())
+        # Numbers may be those of ranks, or of lines.
+        unnumbered = [tuple(word for word in owner if not _NUMBER.fullmatch(word)) for owner in owners]
+        owners = next((some for some in (owners, unnumbered) if _can_be_identities(some)), [])
+        return _separate(lines, [" ".join(owner) for owner in owners]) if owners else {}
+
+
+def _can_be_identities(owners: Sequence[tuple[str, ...]]) -> bool:
+    having = Counter(owner for owner in owners if owner)
+    return 2 <= len(having) <= _MAX_SPLIT and _LEAST_LINES * len(having) <= having.total()
+
+
+def _separate(lines: Sequence[str], owners: Sequence[str]) -> dict[str, str]:
+    parts = {owner: [""] * len(lines) for owner in dict.fromkeys(owners) if owner}
+    for at, (line, owner) in enumerate(zip(lines, owners, strict=True)):
+        for part in [parts[owner]] if owner else parts.values():
+            part[at] = line
+    return {owner: "\n".join(part) for owner, part in parts.items()}
 
 
 def find_labels(sample: str) -> list[Label]:
@@ -117,7 +126,7 @@ def find_labels(sample: str) -> list[Label]:
         share = sum(spellings[kinds][sources] for sources in common) / max(parent, 1)
         least = _MIN_SHARE_OF_WORD if kinds[-1] == "name" else _MIN_SHARE_OF_PARENT if len(kinds) > 1 else _MIN_SHARE
         if common and share >= least and count >= _MIN_SHARE * len(lines):
-            labels.append(_build_label(kinds, common, examples[kinds]))
+            labels.append(_build_label(kinds, common, examples[kinds], count / len(lines)))
     return sorted(labels, key=lambda label: len(label.kinds))
 
 
@@ -136,18 +145,24 @@ def _select_spellings(spellings: Counter[tuple[str, ...]], n_lines: int) -> list
 
 def _cut_into_elements(line: str) -> Iterator[tuple[str, str, int]]:
     """Yield kind, pattern of the spelling and end of each element of a line's head."""
-    at = 0
+    at, names = 0, 0
     for _ in range(_MAX_ELEMENTS):
-        gap = _GAP.match(line, at)
-        begin = gap.end() if gap else at
         # Indentation is the tool's; right-aligned numbers have theirs in them.
-        match = _ELEMENT.match(line, at) or (_ELEMENT.match(line, begin) if at else None)
+        match = _ELEMENT.match(line, at) or _ELEMENT.match(line, _skip_blanks(line, at)) if at else None
+        match = match if at else _FIRST_ELEMENT.match(line)
         if not match or not match.group():
             return
-        kind = _ELEMENTS[int(str(match.lastgroup)[1:])][0]
-        blanks = " " * (match.start() - at)
-        yield kind, _generalize(kind, blanks, match.group()), match.end()
+        kind = _KINDS[int(str(match.lastgroup)[1:])]
+        names += kind == "name"
+        # A pod and its container; a first word without a mark is a pod if it has a number or a hyphen.
+        if names > _MAX_NAMES or (kind == "name" and not at and not _POD.search(match.group())):
+            return
+        yield kind, _generalize(kind, " " * (match.start() - at), match.group()), match.end()
         at = match.end()
+
+
+def _skip_blanks(line: str, at: int) -> int:
+    return len(line) - len(line[at:].lstrip(" "))
 
 
 def _generalize(kind: str, blanks: str, spelling: str) -> str:
@@ -171,7 +186,7 @@ def _escape(spelling: str) -> str:
 
 
 def _build_label(
-    kinds: tuple[str, ...], spellings: Sequence[tuple[str, ...]], examples: Sequence[tuple[str, str]]
+    kinds: tuple[str, ...], spellings: Sequence[tuple[str, ...]], examples: Sequence[tuple[str, str]], share: float
 ) -> Label:
     rests = [rest for _, rest in examples if rest.strip()]
     blanks = min((len(rest) - len(rest.lstrip(" ")) for rest in rests), default=0)
@@ -179,4 +194,4 @@ def _build_label(
     blanks = min(blanks, most)
     core = "|".join("".join(sources) for sources in spellings)
     end = rf"(?: {{{blanks}}}|[ \t]*$)" if blanks else ""
-    return Label(kinds, examples[0][0].strip(), re.compile(f"^(?:{core}){end}", re.MULTILINE))
+    return Label(kinds, examples[0][0].strip(), re.compile(f"^(?:{core}){end}", re.MULTILINE), share)

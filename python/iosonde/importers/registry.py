@@ -16,7 +16,7 @@ from iosonde.core.errors import DataError, InputError, UnknownFormatError
 from iosonde.core.message import Message
 from iosonde.core.plugins import find_entry_points, load_plugin
 
-from .bare_text import Rating, extract_outputs
+from .bare_text import Trial, extract_outputs
 from .damage import drop_implausible_rows
 from .parsed import LIKELY, Claim, Importer, Parsed
 from .parts import split_by_tool
@@ -99,7 +99,7 @@ def understand(text: Text, importer_name: str | None = None) -> Understood:
     """
     if importer_name is not None:
         check_importer(importer_name)
-    parts = extract_outputs(text, lambda part: _rate_text(part, importer_name))
+    parts = extract_outputs(text, lambda part: _try_to_understand(part, importer_name))
     readings = [(part, _understand_bare(part.text, importer_name)) for part in parts]
     runs = [part.restore_lines(run) for part, reading in readings for run in reading.runs]
     notes = [note for part, reading in readings for note in part.restore_notes(reading.notes)]
@@ -108,13 +108,12 @@ def understand(text: Text, importer_name: str | None = None) -> Understood:
     return Understood(first.format, part.restore_claim(first.claim), others, runs, list(dict.fromkeys(notes)))
 
 
-def _rate_text(text: Text, importer_name: str | None) -> Rating:
-    """Rate how well ``text`` is understood."""
+def _try_to_understand(text: Text, importer_name: str | None) -> Trial:
     try:
         reading = _understand_bare(text, importer_name)
     except DataError:
-        return Rating()
-    return Rating.from_runs(reading.claim.score, reading.runs)
+        return Trial()
+    return Trial.from_runs(reading.claim, reading.runs)
 
 
 def _understand_bare(text: Text, importer_name: str | None) -> Understood:

@@ -4,17 +4,19 @@ printed, each with the line of the document that it stands in."""
 import html
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 
 class Unwrapped(NamedTuple):
-    """Lines inside a document, ``places``: the document's line of each."""
+    """Lines inside a document, ``places``: the document's line of each; None if they have the same numbers."""
 
     content: str
-    places: list[int]
+    places: list[int] | None = None
 
 
+HTML = "HTML"
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*+"')
 _MESSAGE_KEYS = ("log", "message", "msg", "MESSAGE", "line", "text", "@message", "content", "output")
 _OBJECT_LINE = re.compile(r'^[ \t]*\{"[^\n]*\}[ \t]*$', re.MULTILINE)
@@ -27,17 +29,59 @@ _TAG = re.compile(
 )
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,6}|#x[0-9a-fA-F]{1,6});")
 _NEW_LINE = re.compile(r"<br(?:\s[^<>\n]*)?/?>(?!\s*\n)|</(?:p|div|tr|li|h[1-6])>(?!\s*\n)", re.IGNORECASE)
+_TRAILING = re.compile(r"[ \t]$", re.MULTILINE)
+_TRAILING_BLANKS = re.compile(r"[ \t]+$", re.MULTILINE)
+_INDENTS = ("\t", "    ", "        ", "  ", " ")
+_MOST = 0.7  # of the lines
+_MIN_SHARE_OF_HTML = 0.3  # of the lines
+_LONE_CHARACTERS = 60  # of a string that is an output by itself
 _BREAK = "\ue000"  # a line end that the document's text has not
 
 
 def find_wrappings(sample: str) -> Iterator[tuple[str, Callable[[str], Unwrapped]]]:
     """Yield the name of each document that a text may be, with its reader."""
-    if len(_OBJECT_LINE.findall(sample)) >= 2 and any(f'"{key}"' in sample for key in _MESSAGE_KEYS):
+    if len(_OBJECT_LINE.findall(sample)) >= 1 and any(f'"{key}"' in sample for key in _MESSAGE_KEYS):
         yield "objects of JSON", unwrap_json_lines
-    if '\\n' in sample or len(_LIST_LINE.findall(sample)) >= 3 or '", "' in sample:
+    if '\\n' in sample or len(_LIST_LINE.findall(sample)) >= 1 or '", "' in sample:
         yield "strings of JSON", unwrap_json_strings
     if _TAG.search(sample) or _ENTITY.search(sample):
-        yield "HTML", unwrap_html
+        yield HTML, unwrap_html
+    if sample.startswith("```") or "\n```" in sample or "\n~~~" in sample:
+        yield "a fence of Markdown", unwrap_fences
+    n_lines = sum(1 for line in sample.split("\n") if line.strip())
+    if len(_TRAILING.findall(sample)) >= _MOST * n_lines > 0:
+        yield "blanks at the ends of lines", strip_line_ends
+    for indent in _INDENTS:
+        if sample.count("\n" + indent) + sample.startswith(indent) >= _MOST * n_lines > 0:
+            yield "an indented block", partial(strip_indent, indent=indent)
+
+
+def strip_line_ends(text: str) -> Unwrapped:
+    """Return the text without blanks at the ends of lines."""
+    return Unwrapped(_TRAILING_BLANKS.sub("", text))
+
+
+def strip_indent(text: str, indent: str) -> Unwrapped:
+    """Return the text without the indentation that most lines have."""
+    return Unwrapped(re.sub(f"^{indent}", "", text, flags=re.MULTILINE))
+
+
+def unwrap_fences(text: str) -> Unwrapped:
+    """Return what is between the fences of a Markdown document."""
+    lines, places, inside = list[str](), list[int](), False
+    for at, line in enumerate(text.split("\n"), 1):
+        is_fence = line.lstrip().startswith(("```", "~~~"))
+        inside ^= is_fence
+        if inside and not is_fence:
+            lines.append(line)
+            places.append(at)
+    return _build(lines, places)
+
+
+def has_html_in_most(lines: Sequence[str]) -> bool:
+    """Return whether a large part of the lines has a tag or an entity; a few may be the tool's own."""
+    having = sum(bool(_TAG.search(line) or _ENTITY.search(line)) for line in lines)
+    return having >= _MIN_SHARE_OF_HTML * sum(bool(line.strip()) for line in lines)
 
 
 def unwrap_json_lines(text: str) -> Unwrapped:
@@ -68,7 +112,7 @@ def unwrap_json_strings(text: str) -> Unwrapped:
     known = set[str]()
     for block, block_places in _iterate_blocks(text):
         content = "\n".join(block).rstrip()
-        if len(block) < 2 or content in known:
+        if content in known or (len(block) < 2 and len(content) < _LONE_CHARACTERS):
             continue
         known.add(content)
         lines += block
@@ -111,6 +155,8 @@ def unwrap_html(text: str) -> Unwrapped:
     """Return the text without tags and entities."""
     text = _NEW_LINE.sub(_BREAK, text)
     text = html.unescape(_TAG.sub("", re.sub(r"</t[dh]>", " ", text))).replace("\xa0", " ")
+    if _BREAK not in text:
+        return Unwrapped(text if text.endswith("\n") else f"{text}\n")
     lines, places = list[str](), list[int]()
     for at, line in enumerate(text.split("\n"), 1):
         parts = line.split(_BREAK)
