@@ -33,14 +33,14 @@ class Rating(NamedTuple):
     settings: int = 0
 
 
-class Trial(NamedTuple):
+class Attempt(NamedTuple):
     """What importers read in a text: its rating, and the lines of the evidence and of the rows."""
 
     rating: Rating = Rating()
     lines: tuple[int, ...] = ()
 
     @classmethod
-    def from_runs(cls, claim: Claim, runs: list[Parsed]) -> "Trial":
+    def from_runs(cls, claim: Claim, runs: list[Parsed]) -> "Attempt":
         """Rate the executions of an importer with this claim."""
         lines = [row.line for run in runs for row in run.rows]
         settings = sum(len(run.factors) + len(run.facts) for run in runs)
@@ -84,7 +84,7 @@ class BareText:
 
 
 _Layer = Label | tuple[str, Callable[[str], Unwrapped]]
-_Read = Callable[[Text], Trial]
+_Read = Callable[[Text], Attempt]
 
 
 def extract_outputs(text: Text, read: _Read) -> list[BareText]:
@@ -101,9 +101,7 @@ def extract_outputs(text: Text, read: _Read) -> list[BareText]:
         else:
             name, unwrap = layer
             unwrapped = unwrap(bare.text.decoded)
-            bare = BareText(
-                _rewrite(bare.text, unwrapped.content, _note_wrapping(name)), _join_places(bare, unwrapped)
-            )
+            bare = BareText(_rewrite(bare.text, unwrapped.content, _note_wrapping(name)), _join_places(bare, unwrapped))
     return [bare]
 
 
@@ -115,22 +113,43 @@ def _join_places(bare: BareText, unwrapped: Unwrapped) -> list[int] | None:
 
 def _choose_layer(text: Text, read: _Read) -> _Layer | None:
     sample = _cut_sample(text.decoded)
-    layers = [*find_wrappings(sample), *find_labels(sample)]
+    layers = _find_layers(sample)
     if not layers:
         return None
     lines = sample.split("\n")
-    native = best = _read_sample(text, sample, read).rating
-    choice = None
+    native, evidence = _read_sample(text, sample, read)
+    best, choice = native, None
     for layer in layers:
-        content = layer.strip(sample) if isinstance(layer, Label) else layer[1](sample).content
-        trial = _read_sample(text, content, read)
-        if trial.rating.score < native.score or not trial.rating.score:
+        attempt = _read_sample(text, _remove(layer, sample), read)
+        if attempt.rating.score < native.score or not attempt.rating.score:
             continue
-        if isinstance(layer, Label) and not _is_before(layer, lines, trial.lines):
+        if isinstance(layer, Label) and not _is_before(layer, lines, attempt.lines):
             continue
-        if trial.rating > best or (trial.rating == best and best.has_rows and _is_mixed_in(layer, lines, trial.lines)):
-            best, choice = trial.rating, layer
+        is_as_good = attempt.rating == best and best.has_rows and _is_mixed_in(layer, lines)
+        # A tag before the evidence hides settings, and so may give more rows.
+        if attempt.rating > best or is_as_good or (attempt.rating.has_rows and _is_tagged(layer, lines, evidence)):
+            best, choice = attempt.rating, layer
+    if not best.has_rows and best.score:
+        return _look_ahead(text, sample, read) or choice
     return choice
+
+
+def _look_ahead(text: Text, sample: str, read: _Read) -> _Layer | None:
+    """Return the layer behind which another one hides the results: a label inside a document, or the reverse."""
+    for outer in _find_layers(sample):
+        content = _remove(outer, sample)
+        for inner in _find_layers(content):
+            if _read_sample(text, _remove(inner, content), read).rating.has_rows:
+                return outer
+    return None
+
+
+def _find_layers(sample: str) -> list[_Layer]:
+    return [*find_wrappings(sample), *find_labels(sample)]
+
+
+def _remove(layer: _Layer, content: str) -> str:
+    return layer.strip(content) if isinstance(layer, Label) else layer[1](content).content
 
 
 def _is_before(label: Label, lines: Sequence[str], evidence: Sequence[int]) -> bool:
@@ -139,13 +158,18 @@ def _is_before(label: Label, lines: Sequence[str], evidence: Sequence[int]) -> b
     return having >= _MOST_EVIDENCE * len(evidence)
 
 
-def _is_mixed_in(layer: _Layer, lines: Sequence[str], evidence: Sequence[int]) -> bool:
+def _is_mixed_in(layer: _Layer, lines: Sequence[str]) -> bool:
     """Return whether a layer is removed although importers read as much with it: its marks may be in their words."""
     if isinstance(layer, Label):
         return layer.share >= _ALL_LINES
-    if layer[0] != HTML:
+    return layer[0] == HTML and has_html_in_most(lines)
+
+
+def _is_tagged(layer: _Layer, lines: Sequence[str], evidence: Sequence[int]) -> bool:
+    """Return whether HTML is in the line of the evidence."""
+    if isinstance(layer, Label) or layer[0] != HTML or not evidence:
         return False
-    return has_html_in_most(lines) or has_html_in_most([lines[line - 1] for line in evidence[:1] if line <= len(lines)])
+    return has_html_in_most(lines[evidence[0] - 1 : evidence[0]])
 
 
 def _cut_sample(content: str) -> str:
@@ -156,7 +180,7 @@ def _cut_sample(content: str) -> str:
     return content[:begin] + content[end:]
 
 
-def _read_sample(text: Text, content: str, read: _Read) -> Trial:
+def _read_sample(text: Text, content: str, read: _Read) -> Attempt:
     return read(Text(content.encode("utf-8", "replace"), text.name))
 
 

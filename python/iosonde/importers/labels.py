@@ -43,7 +43,8 @@ _ELEMENTS = (
     ("level", rf"\[? *{_LEVEL} *\]?(?:[:|,](?!\d))?(?=[ \t:])"),
     ("stream", r"<std(?:out|err|diag)>:?|\d\d[OE][+ ]?(?=.)|\[?(?:stdout|stderr)\]?[:|]?(?= )"),
     ("count", r" *\d+\t"),
-    ("rank", r" *\d+:"),
+    # Not md-workbench's --process-reports.
+    ("rank", r" *\d+:(?! ?(?:precreate|benchmark|cleanup) (?:process max:|\d))"),
     ("bracket", r"\[(?!pid )[^\[\]\n]{1,100}\]:?"),
     ("word", r"[A-Za-z_][^\s:\[\]\"{}<>=,;|]{0,100}(?:\[\d+\])?:|[\w./-]+/[\w./-]+:"),
     ("mark", r"::|--?(?= )|\|(?= )"),
@@ -54,6 +55,7 @@ _PATTERNS = [f"(?P<k{at}>{pattern})" for at, (_, pattern) in enumerate((*_FIRST_
 _FIRST_ELEMENT = re.compile("|".join(_PATTERNS))
 _ELEMENT = re.compile("|".join(_PATTERNS[len(_FIRST_ELEMENTS) :]))
 _POD = re.compile(r"[-\d]")
+_MARKS = " \t:|[]"
 _NUMBER = re.compile(r"[\d:]+")
 _DIGITS_OR_BLANKS = re.compile(r"\d+| +")
 # Elements that tell when or how a line was printed, and not by whom.
@@ -82,9 +84,9 @@ class Label:
             return {}
         lines, owners, match = text.split("\n"), list[tuple[str, ...]](), self.pattern.match
         for at, line in enumerate(lines):
-            if found := match(line):
-                lines[at] = line[found.end() :]
-                owners.append(tuple(group.strip() for group in found.groups() if group))
+            if head := match(line):
+                lines[at] = line[head.end() :]
+                owners.append(tuple(group.strip(_MARKS) for group in head.groups() if group))
             else:
                 owners.append(())
         # Numbers may be those of ranks, or of lines.

@@ -1,5 +1,5 @@
-"""Documents around a tool's output: strings of JSON (ansible, container logs), HTML. They become the lines that the tool
-printed, each with the line of the document that it stands in."""
+"""Documents around a tool's output: strings of JSON (ansible, container logs), HTML, Markdown. They become the lines
+that the tool printed, each with the line of the document that it stands in."""
 
 import html
 import json
@@ -42,7 +42,7 @@ def find_wrappings(sample: str) -> Iterator[tuple[str, Callable[[str], Unwrapped
     """Yield the name of each document that a text may be, with its reader."""
     if len(_OBJECT_LINE.findall(sample)) >= 1 and any(f'"{key}"' in sample for key in _MESSAGE_KEYS):
         yield "objects of JSON", unwrap_json_lines
-    if '\\n' in sample or len(_LIST_LINE.findall(sample)) >= 1 or '", "' in sample:
+    if "\\n" in sample or len(_LIST_LINE.findall(sample)) >= 1 or '", "' in sample:
         yield "strings of JSON", unwrap_json_strings
     if _TAG.search(sample) or _ENTITY.search(sample):
         yield HTML, unwrap_html
@@ -109,12 +109,12 @@ def _read_message(line: str) -> str:
 def unwrap_json_strings(text: str) -> Unwrapped:
     """Return the lines of strings that hold several, and of lists of strings; the same text only once."""
     lines, places = list[str](), list[int]()
-    known = set[str]()
+    earlier = set[str]()
     for block, block_places in _iterate_blocks(text):
         content = "\n".join(block).rstrip()
-        if content in known or (len(block) < 2 and len(content) < _LONE_CHARACTERS):
+        if content in earlier or (len(block) < 2 and len(content) < _LONE_CHARACTERS):
             continue
-        known.add(content)
+        earlier.add(content)
         lines += block
         places += block_places
     return _build(lines, places)
