@@ -12,6 +12,7 @@ from iosonde.core.message import Message
 
 from .labels import Label, find_labels
 from .parsed import Claim, Parsed
+from .quoting import is_source
 from .text import Note, Text
 from .wrappings import HTML, Unwrapped, find_wrappings, has_html_in_most
 
@@ -118,6 +119,8 @@ def _choose_layer(text: Text, read: _Read) -> _Layer | None:
         return None
     lines = sample.split("\n")
     native, evidence = _read_sample(text, sample, read)
+    if not native.score and is_source(text.name):
+        return None
     best, choice = native, None
     for layer in layers:
         attempt = _read_sample(text, _remove(layer, sample), read)

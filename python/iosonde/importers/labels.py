@@ -115,7 +115,7 @@ def find_labels(sample: str) -> list[Label]:
     spellings: dict[tuple[str, ...], Counter[tuple[str, ...]]] = {}
     examples: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for line in lines:
-        kinds, sources = (), ()
+        kinds, sources = tuple[str, ...](), tuple[str, ...]()
         for kind, source, end in _cut_into_elements(line):
             kinds, sources = (*kinds, kind), (*sources, source)
             heads[kinds] += 1

@@ -113,6 +113,8 @@ def understand(text: Text, importer_name: str | None = None) -> Understood:
 
 def _try_to_understand(text: Text, importer_name: str | None) -> Attempt:
     try:
+        if importer_name is None and not _collect_claims(text):
+            return Attempt()
         reading = _understand_bare(text, importer_name)
     except DataError:
         return Attempt()
@@ -231,20 +233,23 @@ def _describe_unknown_format(text: Text) -> tuple[str, str, str, int]:
         return "binary-file", "not the output of a known tool: it is binary", "", 0
     if not text.content.strip():
         return "empty-file", "the file is empty", "", 0
-    if named := _find_named_tool(text):
+    if nearest := _find_nearest_tool(text):
         return (
             "unknown-format",
             "not the output of a known tool; {nearest} is named in line {line}, without a result",
-            *named,
+            *nearest,
         )
     return "unknown-format", "not the output of a known tool", "", 0
 
 
-def _find_named_tool(text: Text) -> tuple[str, int] | None:
+def _find_nearest_tool(text: Text) -> tuple[str, int] | None:
     """Return the first tool whose name is in the text, and its line."""
-    names = "|".join(re.escape(name) for name in sorted(OURS, key=len, reverse=True) if name not in _COMMON_WORDS)
-    match = re.search(rf"(?<![\w.-])(?:{names})(?![\w-])", text.head().content, re.IGNORECASE)
-    return (match.group().lower(), text.line_of(match.start())) if match else None
+    content = text.head().content.lower()
+    places = [(place, name) for name in OURS if name not in _COMMON_WORDS and (place := content.find(name)) >= 0]
+    for place, name in sorted(places):
+        if re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])").match(content, place):
+            return name, text.line_of(place)
+    return None
 
 
 def build_no_result_error(name: str, reading: Understood) -> DataError | None:

@@ -32,7 +32,7 @@ _NEW_LINE = re.compile(r"<br(?:\s[^<>\n]*)?/?>(?!\s*\n)|</(?:p|div|tr|li|h[1-6])
 _TRAILING = re.compile(r"[ \t]$", re.MULTILINE)
 _TRAILING_BLANKS = re.compile(r"[ \t]+$", re.MULTILINE)
 _INDENTS = ("\t", "    ", "        ", "  ", " ")
-_MOST = 0.7  # of the lines
+_MOST, _NEARLY_ALL = 0.7, 0.9  # of the lines
 _MIN_SHARE_OF_HTML = 0.3  # of the lines
 _LONE_CHARACTERS = 60  # of a string that is an output by itself
 _BREAK = "\ue000"  # a line end that the document's text has not
@@ -52,7 +52,7 @@ def find_wrappings(sample: str) -> Iterator[tuple[str, Callable[[str], Unwrapped
     if len(_TRAILING.findall(sample)) >= _MOST * n_lines > 0:
         yield "blanks at the ends of lines", strip_line_ends
     for indent in _INDENTS:
-        if sample.count("\n" + indent) + sample.startswith(indent) >= _MOST * n_lines > 0:
+        if sample.count("\n" + indent) + sample.startswith(indent) >= _NEARLY_ALL * n_lines > 0:
             yield "an indented block", partial(strip_indent, indent=indent)
 
 
