@@ -118,7 +118,7 @@ def _choose_layer(text: Text, read: _Read) -> _Layer | None:
     if not layers:
         return None
     lines = sample.split("\n")
-    native, evidence = _read_sample(text, sample, read)
+    native, evidence = read(text) if sample is text.decoded else _read_sample(text, sample, read)
     if not native.score and is_source(text.name):
         return None
     best, choice = native, None
