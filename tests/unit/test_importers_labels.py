@@ -173,6 +173,14 @@ def test_nodes_whose_lines_are_mixed_are_told_apart(labels):
     assert [run.facts["label"] for run in reading.runs] == [label.strip(" :[]") for label in labels]
 
 
+def test_documents_of_json_whose_lines_are_mixed_are_told_apart():
+    text = load("fio/gen-fio333-json-seqwrite-2jobs.json")
+    mixed = "".join(f"n{node}: {line}" for line in text.splitlines(True) for node in (1, 2))
+    reading = of(mixed)
+    assert numbers(reading) == 2 * numbers(of(text))
+    assert [run.facts["label"] for run in reading.runs] == ["n1", "n2"]
+
+
 def test_a_number_has_the_line_of_the_file():
     text = load("ior/gen-ior400-fpp-3reps.txt")
     lines = [row.line for run in of(text).runs for row in run.rows]

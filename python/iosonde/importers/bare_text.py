@@ -138,8 +138,12 @@ def _choose_layer(text: Text, read: _Read) -> _Layer | None:
 
 
 def _look_ahead(text: Text, sample: str, read: _Read) -> _Layer | None:
-    """Return the layer behind which another one hides the results: a label inside a document, or the reverse."""
+    """Return the layer behind which another one hides the results: a label inside a document, the reverse, or a label
+    of nodes whose lines are mixed."""
     for outer in _find_layers(sample):
+        parts = outer.split(sample).values() if isinstance(outer, Label) else ()
+        if any(_read_sample(text, part, read).rating.has_rows for part in parts):
+            return outer
         content = _remove(outer, sample)
         for inner in _find_layers(content):
             if _read_sample(text, _remove(inner, content), read).rating.has_rows:

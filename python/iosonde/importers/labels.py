@@ -40,7 +40,7 @@ _FIRST_ELEMENTS = (
 _ELEMENTS = (
     ("quote", r"(?:> ?)+"),
     ("stamp", rf"\[ ?{_STAMP} ?\]:?|{_STAMP}(?=[ \t|:\]])(?:[:|](?=[ \t]))?"),
-    ("level", rf"\[? *{_LEVEL} *\]?(?:[:|,](?!\d))?(?=[ \t:])"),
+    ("level", rf"(?:\[ *{_LEVEL} *\]|{_LEVEL})(?:[:|,](?!\d))?(?=[ \t:]|$)"),
     ("stream", r"<std(?:out|err|diag)>:?|\d\d[OE][+ ]?(?=.)|\[?(?:stdout|stderr)\]?[:|]?(?= )"),
     ("count", r" *\d+\t"),
     # Not md-workbench's --process-reports.
@@ -172,7 +172,7 @@ def _generalize(kind: str, blanks: str, spelling: str) -> str:
     if kind == "stamp":
         return gap + (r"\[ ?" + _STAMP + r" ?\]:?" if spelling[0] == "[" else _STAMP + "[:|]?")
     if kind == "level":
-        return gap + r"\[? *" + _LEVEL + r" *\]?[:|,]?"
+        return gap + (rf"\[ *{_LEVEL} *\]" if spelling[0] == "[" else _LEVEL) + "[:|,]?"
     if kind == "quote":
         return gap + r"(?:> ?){" + str(spelling.count(">")) + "}"
     if kind == "stream":
