@@ -161,7 +161,8 @@ def test_members_of_an_archive_have_its_place_and_a_number_after_the_first_of_a_
     ],
 )
 def test_an_outcome_counts_runs_or_says_why_there_is_none(runs, warnings, outcome):
-    understood = SimpleNamespace(format="ior", warnings=[(1, text) for text in warnings])
+    claim = SimpleNamespace(line=1, evidence="IOR")
+    understood = SimpleNamespace(format="ior", claim=claim, notes=[], warnings=[(1, text) for text in warnings])
     made = import_files._build_outcome("n", understood, [SimpleNamespace(missing=missing) for missing in runs])
     reason = getattr(made.reason, "code", made.reason)
     assert (made.file, made.format, made.runs, made.incomplete, made.warnings, reason) == outcome

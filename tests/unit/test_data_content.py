@@ -227,6 +227,12 @@ def test_a_tools_file_without_a_result_is_refused_with_the_cure(tmp_path):
         open_data(write(tmp_path, "job.darshan", log))
 
 
+def test_a_tools_text_without_a_result_is_refused_with_what_was_tried(tmp_path):
+    banner = b"x\nsome words: MPI Coordinated Test of Parallel I/O, in a sentence\n"
+    with raises("no-result", InputError, format="ior", line=2):
+        open_data(write(tmp_path, "ior.txt", banner))
+
+
 def test_a_text_of_no_tool_is_a_table_if_its_name_says_so(tmp_path):
     assert columns(open_data(write(tmp_path, "t.txt", PLAIN)).table)["MBps"] == [1.5, 2]
     with raises("unknown-format", InputError):

@@ -243,27 +243,6 @@ def test_output_in_a_document_is_quoted(name, content, line, form, quoted):
     assert is_quoted(name, Text(content.encode(), name), line, form) is quoted
 
 
-@pytest.mark.parametrize(
-    ("raw", "label", "lines"),
-    [
-        (b"[1,0]<stdout>: a\n[1,1][host]<stderr>: b\n", "[1,0]<stdout>:", ["a", "b", ""]),
-        (b"2026-11-20T10:00:00.5Z a\n2026-11-20T10:00:01Z b\n", "2026-11-20T10:00:00.5Z", ["a", "b", ""]),
-        (b"> a\n> b\n", ">", ["a", "b", ""]),
-        (b"> a\n", None, ["> a", ""]),
-        (b"0: a\n1: b\n2: c\n", "0:", ["a", "b", "c", ""]),
-        (b"0: a\n1: b\n", None, ["0: a", "1: b", ""]),
-        (b"[0] a\n[1] b\n[0] c\nd\n[1] e\n", "[0]", ["a", "b", "c", "d", "e", ""]),
-        (b"[0] a\n[1] b\n[0] c\nd\ne\n", None, ["[0] a", "[1] b", "[0] c", "d", "e", ""]),
-    ],
-)
-def test_labels_of_most_lines_are_left_out_and_noted(raw, label, lines):
-    text = Text(raw, "x")
-    assert text.lines == lines
-    assert [(note.line, note.sentence.code, note.sentence.values) for note in text.notes] == (
-        [(1, "labels-left-out", {"label": label})] if label else []
-    )
-
-
 def test_a_text_finds_words_and_lines():
     text = Text(b"one\ntwo 2\n two\ntwo 3\n\n", "x")
     assert [text.line_of(position) for position in (0, 3, 4, 20)] == [1, 1, 2, 4]

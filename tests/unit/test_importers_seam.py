@@ -21,7 +21,6 @@ from iosonde.core.plugins import read_groups
 from iosonde.importers import Text, read, registry, understand
 from iosonde.importers import text as text_module
 from iosonde.importers.damage import drop_implausible_rows
-from iosonde.importers.labels import strip_labels
 from iosonde.importers.parsed import Parsed, Row
 from iosonde.importers.paths import factors_from_manifest, factors_from_pattern
 from iosonde.importers.runs import build_runs
@@ -272,24 +271,6 @@ def test_what_is_there_already_is_not_parsed_again(tmp_path, monkeypatch):
     (there / "notes.txt").unlink()
     monkeypatch.setattr("iosonde.importers.understand", None)
     assert imported("-r", str(there), "--store", store)["already_there"] == 4
-
-
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("0: a\n0: b\n1: c\n", "0:"),
-        ("[1,0]<stdout>: a\n", "[1,0]<stdout>:"),
-        ("[job,1]<stdout>: a\n", ""),
-        ("2026-11-23T08:00:00.5Z a\n2026-11-23T08:00:01Z b\n", "2026-11-23T08:00:00.5Z"),
-        ("> a\n> b\n", ">"),
-        ("10: a\n", ""),
-        ("> a\nb\nc\n", ""),
-    ],
-)
-def test_labels_before_every_line_are_taken_off_where_most_lines_have_one(text, label):
-    found, first = strip_labels(text)
-    assert first == label
-    assert (found == text) is not bool(label) and (not label or found.split("\n")[0] == "a")
 
 
 def test_damaged_text_never_becomes_another_number():

@@ -490,7 +490,15 @@ def _read_file(
 
 def _build_outcome(name: str, understood: Understood, runs: Sequence[Run]) -> FileOutcome:
     if not runs:
-        reason = understood.warnings[0][1] if understood.warnings else Message("no-result", "it contains no result")
+        warnings = [note for note in understood.warnings if note not in understood.notes]
+        nothing = Message(
+            "no-result",
+            "{format} is recognised in line {line} ({evidence}), but no result of it is read",
+            format=understood.format,
+            line=understood.claim.line,
+            evidence=understood.claim.evidence,
+        )
+        reason = warnings[0][1] if warnings else nothing
         return FileOutcome(name, understood.format, reason=reason)
     incomplete = sum(bool(run.missing) for run in runs)
     return FileOutcome(name, understood.format, len(runs), incomplete, len(understood.warnings))

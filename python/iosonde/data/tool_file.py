@@ -12,10 +12,11 @@ from iosonde.core.types import Experiment
 from iosonde.foreign.guarded import begin_of, open_checked
 from iosonde.foreign.mounts import find_waiting_mount
 from iosonde.foreign.removal import locked_scratch_directory
-from iosonde.importers import Text, fio_version, read, understand
+from iosonde.importers import CERTAIN, Text, fio_version, read, understand
+from iosonde.importers.registry import build_no_result_error
 from iosonde.importers.runs import build_runs
 from iosonde.store import Store
-from iosonde.tables.content import STANDARD_INPUT, TEXT_SUFFIXES, get_suffix, is_pipe, read_content
+from iosonde.tables.content import STANDARD_INPUT, TABLE_SUFFIXES, TEXT_SUFFIXES, get_suffix, is_pipe, read_content
 
 _EXPERIMENT = "imported"
 _stores: dict[bytes, Store] = {}  # by the content of the file
@@ -53,7 +54,12 @@ def store_tool_output(name: str) -> Store | None:
     except UnknownFormatError:
         return None
     runs = build_runs(understood, text, _EXPERIMENT)
-    if not runs and understood.warnings and get_suffix(name) not in TEXT_SUFFIXES:  # it may be a table of that name
+    suffix = get_suffix(name)
+    if not runs and understood.claim.score >= CERTAIN and suffix not in TABLE_SUFFIXES:
+        error = build_no_result_error(name, understood)
+        if error is not None:
+            raise error
+    if not runs and understood.warnings and suffix not in TEXT_SUFFIXES:  # it may be a table of that name
         raise InputError(
             "no-result",
             "{name}: {reason}",

@@ -14,6 +14,7 @@ _SOURCES = (
     "pm patch ps1 py pyi r rb rs scala sed sh sql swift tcl ts tsx vue yaml yml zsh"
 )
 _SUFFIXES = frozenset(f".{suffix}" for suffix in (_DOCUMENTS + _SOURCES).split())
+_SOURCE_SUFFIXES = frozenset(_SOURCES.split())
 _NAMES = frozenset(
     (
         "AUTHORS",
@@ -39,6 +40,11 @@ _QUOTATION = re.compile(
 
 
 _IN_HTML = frozenset(("vdbench",))  # their own output
+
+
+def is_source(name: str) -> bool:
+    """Return whether a file of this name is a program's source."""
+    return PurePath(name).suffix.lower()[1:] in _SOURCE_SUFFIXES
 
 
 def is_quoted(name: str, text: Text, line: int, form: str = "") -> bool:

@@ -48,6 +48,8 @@ _MONTHS = {
 }
 # `[1] local …` and `[host:123] …` begin no list.
 _LINE_START = re.compile(r"^(?:\{|\[(?=\s*[{\]]))", re.MULTILINE)
+# The first object where none begins a line: a prompt or a quote is before it.
+_ANYWHERE = re.compile(r'\{[ \t]*\n\s*"')
 _BEHIND = re.compile(r"[ \t]*[{\[]")
 _BROKEN_DOCUMENTS = 100
 
@@ -123,8 +125,8 @@ class JsonDocument(NamedTuple):
 
 
 def iter_json_documents(text: str) -> Iterator[JsonDocument]:
-    """Yield every object or list that begins a line at the left edge. A broken one has no value; text between is
-    skipped."""
+    """Yield every object or list that begins a line at the left edge; the first wherever it is, if none does. A broken
+    one has no value; text between is skipped."""
     decoder, at, broken, after_document = json.JSONDecoder(), 0, 0, True
     while (begin := _find_next_begin(text, at, after_document)) >= 0:
         try:
@@ -139,8 +141,12 @@ def iter_json_documents(text: str) -> Iterator[JsonDocument]:
 
 
 def _find_next_begin(text: str, at: int, after_document: bool) -> int:
-    """Return the next ``{`` (or list of objects) at the left edge, or right after the previous document; -1 if none."""
+    """Return the next ``{`` (or list of objects) at the left edge, or right after the previous document; -1 if none.
+
+    Where no line begins with one, the first is wherever it is."""
     match = (_BEHIND.match(text, at) if after_document else None) or _LINE_START.search(text, at)
+    if at == 0 and not match and (match := _ANYWHERE.search(text)):
+        return match.start()
     return match.end() - 1 if match else -1
 
 

@@ -6,6 +6,7 @@ sure, the one whose evidence is first in the file reads it. So a log that wraps 
 
 import gc
 import importlib
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from iosonde.core.errors import DataError, InputError, UnknownFormatError
 from iosonde.core.message import Message
 from iosonde.core.plugins import find_entry_points, load_plugin
 
+from .bare_text import Attempt, extract_outputs
 from .damage import drop_implausible_rows
 from .parsed import LIKELY, Claim, Importer, Parsed
 from .parts import split_by_tool
@@ -63,6 +65,8 @@ OURS = {
     "warp": "warp",
 }
 GROUP = "iosonde.importers"
+# Names of tools that are words of other texts.
+_COMMON_WORDS = ("dd", "recorder", "time", "warp")
 
 
 @dataclass(frozen=True)
@@ -103,14 +107,42 @@ def understand(text: Text, importer_name: str | None = None) -> Understood:
 
     Raises UnknownFormatError if no importer knows the format, InputError if no importer is called ``importer_name``.
     """
-    claims = _collect_claims(text)
     if importer_name is not None:
         check_importer(importer_name)
+    parts = extract_outputs(text, lambda part: _try_to_understand(part, importer_name))
+    readings = [(part, _understand_bare(part.text, importer_name)) for part in parts]
+    runs = [part.restore_lines(run) for part, reading in readings for run in reading.runs]
+    notes = [note for part, reading in readings for note in part.restore_notes(reading.notes)]
+    part, first = readings[0]
+    others = {name: part.restore_claim(claim) for name, claim in first.others.items()}
+    return Understood(first.format, part.restore_claim(first.claim), others, runs, list(dict.fromkeys(notes)))
+
+
+def _try_to_understand(text: Text, importer_name: str | None) -> Attempt:
+    try:
+        if importer_name is None and not _collect_claims(text):
+            return Attempt()
+        reading = _understand_bare(text, importer_name)
+    except DataError:
+        return Attempt()
+    return Attempt.from_runs(reading.claim, reading.runs)
+
+
+def _understand_bare(text: Text, importer_name: str | None) -> Understood:
+    claims = _collect_claims(text)
+    if importer_name is not None:
         name, claim = importer_name, claims.get(importer_name) or Claim(0, 0, "asked for")
     elif not claims:
-        code, problem = _describe_unknown_format(text)
-        hint = "known: {importers}"
-        raise UnknownFormatError(code, "{path}: " + problem, hint, path=text.name, importers=", ".join(importers()))
+        code, problem, nearest, line = _describe_unknown_format(text)
+        raise UnknownFormatError(
+            code,
+            "{path}: " + problem,
+            "known: {importers}",
+            path=text.name,
+            importers=", ".join(importers()),
+            nearest=nearest,
+            line=line,
+        )
     else:
         name, claim = min(claims.items(), key=lambda item: (-item[1].score, item[1].line))
     others = {other: claims[other] for other in claims if other != name}
@@ -205,13 +237,46 @@ def _call_importer(name: str, text: Text, function: Callable[[], _T]) -> _T:
         ) from error
 
 
-def _describe_unknown_format(text: Text) -> tuple[str, str]:
-    """Return a code and a message about a file that no importer claims."""
+def _describe_unknown_format(text: Text) -> tuple[str, str, str, int]:
+    """Return a code and a message about a file that no importer claims, with the nearest tool and its line."""
     if "\0" in text.raw[:4096].decode("latin-1"):
-        return "binary-file", "not the output of a known tool: it is binary"
+        return "binary-file", "not the output of a known tool: it is binary", "", 0
     if not text.content.strip():
-        return "empty-file", "the file is empty"
-    return "unknown-format", "not the output of a known tool"
+        return "empty-file", "the file is empty", "", 0
+    if nearest := _find_nearest_tool(text):
+        return (
+            "unknown-format",
+            "not the output of a known tool; {nearest} is named in line {line}, without a result",
+            *nearest,
+        )
+    return "unknown-format", "not the output of a known tool", "", 0
+
+
+def _find_nearest_tool(text: Text) -> tuple[str, int] | None:
+    """Return the first tool whose name is in the text, and its line."""
+    content = text.head().content.lower()
+    places = [(place, name) for name in OURS if name not in _COMMON_WORDS and (place := content.find(name)) >= 0]
+    for place, name in sorted(places):
+        if re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])").match(content, place):
+            return name, text.line_of(place)
+    return None
+
+
+def build_no_result_error(name: str, reading: Understood) -> DataError | None:
+    """Return the error of a file in which an importer recognised its tool, but read nothing; None if it read
+    something."""
+    if any(run.rows or run.missing or run.operations is not None for run in reading.runs):
+        return None
+    return DataError(
+        "no-result",
+        "{path}: {format} is recognised in line {line} ({evidence}), but its importer reads no result",
+        "was the output cut, or changed? Importers that were tried: {importers}",
+        path=name,
+        format=reading.format,
+        line=reading.claim.line,
+        evidence=reading.claim.evidence,
+        importers=", ".join(importers()),
+    )
 
 
 @contextmanager

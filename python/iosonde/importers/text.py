@@ -1,8 +1,8 @@
 """Conversion of a file's bytes to clean lines: the only place for encodings, colours, commas and oversized lines.
 
 It handles UTF-8 (or UTF-16 with a byte order mark), invalid bytes, NUL bytes, ANSI colours, CRLF, and progress lines
-rewritten with a carriage return. It also handles labels of ranks and times before each line, decimal commas, and
-endless lines. Tools' parsers see none of these. All changes are noted.
+rewritten with a carriage return. It also handles decimal commas and endless lines. Tools' parsers see none of these.
+All changes are noted. Labels before the lines and documents around them are for ``bare_text``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 
 from .fio_version import AdjacentVersion
-from .labels import strip_labels
 
 # Length of a line for parsers. Longer ones are lists of files or data; no number that we read is that far right.
 LINE_CHARACTERS = 1 << 16
@@ -57,7 +56,8 @@ class Text:
     """A file as parsers see it: ``lines`` (the first is line 1), ``content``, ``raw``; ``name`` is the file's own.
 
     ``damage``: lost parts, which make every result in it incomplete. ``decimal_commas``: convert them.
-    ``adjacent_version``: the tool's version from another file, if this one lacks it.
+    ``adjacent_version``: the tool's version from another file, if this one lacks it. ``decoded``: the content before
+    decimal commas were converted.
     """
 
     def __init__(self, raw: bytes, name: str, notes: list[Note] | None = None, decimal_commas: bool = True) -> None:
@@ -66,6 +66,7 @@ class Text:
         self.notes = list(notes or ())
         self.damage: list[Note] = []
         self.adjacent_version: AdjacentVersion | None = None
+        self.decoded = ""
         self.content = "" if is_darshan_log(raw) else self._clean_text(raw, decimal_commas)
         if raw[:4] == _SHEET:
             self.notes = [note for note in self.notes if note.line == 0]  # a sheet is binary, and read as such
@@ -164,11 +165,7 @@ class Text:
             text = _ANSI.sub("", text)
         if "\r" in text:
             text = _normalize_line_ends(text)
-        text, label = strip_labels(text)
-        if label:
-            self.notes.append(
-                Note(1, Message("labels-left-out", "labels before the lines, as '{label}', were left out", label=label))
-            )
+        self.decoded = text
         return self._convert_commas(text) if decimal_commas else text
 
     def _without_holes(self, text: str) -> str:

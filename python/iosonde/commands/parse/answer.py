@@ -11,6 +11,7 @@ from iosonde.data.tool_file import read_text
 from iosonde.importers import Text, Understood, understand
 from iosonde.importers.columns import understand_columns
 from iosonde.importers.columns_map import ColumnsMap, read_map
+from iosonde.importers.registry import build_no_result_error
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,11 @@ class Parse(Answer):
 
     text: Text
     understood: Understood
+
+    @property
+    def error(self) -> DataError | None:
+        """Return the error of a file without any result; None if it has one."""
+        return build_no_result_error(self.text.name, self.understood)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde parse FILE --json``."""
@@ -121,8 +127,8 @@ class Parses(Answer):
 
     @property
     def errors(self) -> list[DataError]:
-        """Return the errors of files that were not understood."""
-        return [file.error for file in self.files if isinstance(file, NotUnderstood)]
+        """Return the errors of files that were not understood, or hold no result."""
+        return [error for file in self.files if (error := file.error)]
 
 
 def parse(

@@ -99,12 +99,10 @@ def _format_lines(parses: Parses) -> Iterator[str]:
 
 
 def _build_error(parses: Parses) -> DataError | None:
-    from .answer import NotUnderstood
-
     errors = parses.errors
     if len(errors) < 2:
         return errors[0] if errors else None
-    names = ", ".join(file.name for file in parses.files if isinstance(file, NotUnderstood))
+    names = ", ".join(str(error.message.values.get("path", "")) for error in errors)
     return errors[0].with_words(
         restore_message("several-files-not-understood", "; ".join(error.message for error in errors), {"files": names})
     )
