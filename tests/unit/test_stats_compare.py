@@ -235,7 +235,7 @@ def test_sentences_can_be_quoted():
     assert describe_comparison(made, words) == (
         "Inconclusive: replicas=3 may be slower or faster than replicas=1 (the base): 1.061 (0.959 to 1.174) times "
         "the time, which includes 1 and extends beyond ± 2.0 %; 199 → 211 s, n = 8 and 8. About 701 trials per side "
-        "are needed: 693 more."
+        "are needed to know whether it is within ± 2.0 %: 693 more."
     )
 
 
