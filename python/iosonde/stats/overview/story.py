@@ -36,7 +36,7 @@ from ..regression.effect_types import (
     describe_minor_effects,
     describe_unclaimed_effects,
 )
-from ..regression.effects import SINGLE_RUN, estimate_effects
+from ..regression.effects import estimate_effects
 from .cells import TrialCell
 from .comparable import choose_comparable_factors, number_levels
 from .types import OverviewRow, ResponseStory, drop_constant_levels, name_kind
@@ -154,6 +154,7 @@ def _estimate_family_effects(cells: Sequence[TrialCell], level: float, backgroun
 
 def select_complete_cells(cells: Sequence[TrialCell]) -> list[TrialCell]:
     """Return the trials at each setting of the comparable factors, without trials that lack one of these."""
+    cells = [cell.average_iterations() for cell in cells]
     names = list(cells[0].by)
     levels = {name: number_levels([cell.by[name] for cell in cells]) for name in names}
     chosen = choose_comparable_factors(levels, np.array([cell.values.size for cell in cells], dtype=float)).names
@@ -197,9 +198,7 @@ def estimate_cell_effects(
     if not cells:
         return ResponseEffects(())
     names = tuple(cells[0].by)
-    trials = [cell for cell in cells if cell.values.size and not cell.within_run]
-    if not trials and any(cell.values.size for cell in cells):
-        return ResponseEffects(names, untested=SINGLE_RUN)
+    trials = [cell.average_iterations() for cell in cells if cell.values.size]
     shared = [cell.bring_ups for cell in trials if cell.bring_ups is not None]
     bring_ups = np.concatenate(shared) if shared and len(shared) == len(trials) else None
     settings: dict[str, list[object]] = {}
