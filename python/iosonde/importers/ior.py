@@ -15,6 +15,7 @@ close; an fsync is inside with ``-e``), ``rate_last_done`` (accesses over their 
 
 import math
 import re
+from typing import Any
 
 from iosonde.core.message import Message
 from iosonde.core.vocabulary import IOR
@@ -42,7 +43,8 @@ _OP_CSV = "time,runtime,tp"
 _SUMMARY_WORDS = "access,bw(MiB/s),"
 _SUMMARY_CSV = re.compile(r"access,bw\(MiB/s\),[^,]")
 SUMMARY_OF_IOR_2 = "Operation Max(MiB) Min(MiB) Mean(MiB) StdDev Max(OPs) Min(OPs) Mean(OPs) StdDev Mean(s)"
-_SIZES = {"xfersize": "transfer_size", "blocksize": "block_size", "aggregate filesize": "aggregate_size"}
+_SIZES = {"xfersize": "transfer_size", "blocksize": "block_size"}
+_TOTAL_SIZE = "aggregate filesize"  # a fact: it follows from the block size, the segments and the ranks
 _COUNTS = {
     "tasks": "ranks",
     "nodes": "nodes",
@@ -61,9 +63,10 @@ _WORDS = {
     "ordering in a file": "ordering",
     "ordering inter file": "ordering_between_files",
 }
+_LONG_WORDS = {"sequential offsets": "sequential", "random offsets": "random"}  # of IOR 3.0
 _ROUNDED = 0.006  # of a size: three digits are printed
 # After another setting in one line: `constant task offsets = 1` is a value of its own.
-_GLUED = re.compile(rf"(?:{'|'.join([*_SIZES, *_COUNTS, *_WORDS])})\s*[:=]\s")
+_GLUED = re.compile(rf"(?:{'|'.join([*_SIZES, _TOTAL_SIZE, *_COUNTS, *_WORDS])})\s*[:=]\s")
 
 
 def claims(text: Text) -> Claim | None:
@@ -234,7 +237,9 @@ def set_factor(run: Parsed, key: str, value: str) -> None:
     elif key in _COUNTS and value.isdigit():
         run.factors[_COUNTS[key]] = int(value[:18])
     elif key in _WORDS:
-        run.factors[_WORDS[key]] = value[:200]
+        run.factors[_WORDS[key]] = _LONG_WORDS.get(value, value)[:200]
+    elif key == _TOTAL_SIZE:
+        run.facts["aggregate_size"] = parse_size(value)
 
 
 def _read_trouble(run: Parsed, at: int, line: str) -> None:
@@ -263,7 +268,7 @@ def _read_trouble(run: Parsed, at: int, line: str) -> None:
 def _close_run(run: Parsed, finished: bool, last: int) -> None:
     """Check that everything requested is present. IO500 prints IOR's table without summary and end."""
     words = split_command(str(run.facts.get("command", "")))
-    _correct_rounded_sizes(run, words)
+    correct_rounded_sizes(run, words)
     iterations_word = IOR.find_value(words, "iterations") or ""
     n_iterations = run.factors.get("iterations") or (int(iterations_word) if iterations_word.isdigit() else 1)
     requested = {name for name, flag in (("write", "-w"), ("read", "-r")) if flag in words}
@@ -286,17 +291,17 @@ def _close_run(run: Parsed, finished: bool, last: int) -> None:
         )
 
 
-def _correct_rounded_sizes(run: Parsed, words: list[str]) -> None:
+def correct_rounded_sizes(run: Parsed, words: list[str]) -> None:
     """Correct IOR's sizes, printed with three digits (9.46 TiB), from the command, if both agree. They give the bytes
     of all ranks."""
 
-    def correct_size(name: str, exact: int | None) -> None:
-        printed = run.factors.get(name)
+    def correct_size(settings: dict[str, Any], name: str, exact: int | None) -> None:
+        printed = settings.get(name)
         if exact and isinstance(printed, int) and abs(printed - exact) <= _ROUNDED * exact:
-            run.factors[name] = exact
+            settings[name] = exact
 
     for name in ("transfer_size", "block_size"):
-        correct_size(name, parse_option_size(IOR.find_value(words, name) or ""))
+        correct_size(run.factors, name, parse_option_size(IOR.find_value(words, name) or ""))
     each = [run.factors.get(name) for name in ("block_size", "segments", "ranks")]
     if all(isinstance(value, int) for value in each):
-        correct_size("aggregate_size", math.prod(value for value in each if isinstance(value, int)))
+        correct_size(run.facts, "aggregate_size", math.prod(value for value in each if isinstance(value, int)))
