@@ -10,7 +10,7 @@ from typing import Any
 from iosonde.core.message import Message
 
 from .damage import note_reported_failure
-from .ior import correct_rounded_sizes, set_factor
+from .ior_settings import correct_rounded_sizes, set_factor
 from .ior_table import MIB, check_iterations, count_iterations, list_included_calls
 from .parsed import Parsed, Row
 from .reading import (
@@ -125,7 +125,7 @@ def _read_settings(run: Parsed, parameters: dict[str, Any], options: dict[str, A
         if isinstance(value := parameters.get(key), (int, str)):
             run.factors[name] = value
     for key, (name, words) in _WORDS.items():
-        if (value := parameters.get(key)) in (0, 1):
+        if isinstance(value := parameters.get(key), int) and value in (0, 1):
             run.factors[name] = words[value]
     if isinstance(seconds := parameters.get("deadlineForStonewall"), int) and seconds > 0:
         run.factors["stonewall_seconds"] = seconds
