@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import declared_sample
 import pytest
 
@@ -124,3 +126,10 @@ def test_slopes_have_the_direction_and_the_interval_of_their_term():
     assert (x.question, x.subject, x.state, x.direction) == ("slope", ("x",), "different", "down")
     assert x.estimate.value == pytest.approx(-2, abs=0.05) and x.estimate.low < x.estimate.value < x.estimate.high
     assert z.state == "inconclusive" and made.to_dict()["verdicts"][0]["subject"] == ["x"]
+
+
+def test_a_page_claims_no_slope_whose_effect_its_verdicts_leave_open():
+    table = build_table({"n": [1, 2, 3, 4] * 2, "m": [1, 2] * 4, "y": [1.0, 2.1, 2.9, 4.0, 1.1, 2.0, 3.0, 4.1]})
+    answer = regress(open_data(table), ResponseQuery(response=("y",), on=("n", "m")))
+    assert "significant effects: n" in answer.sentence
+    assert "n" not in replace(answer, unclaimed=frozenset({"n"})).sentence.partition(";")[2].split()
