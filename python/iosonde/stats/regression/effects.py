@@ -29,6 +29,7 @@ from .effect_noise import EffectNoise, measure_cell_noise
 from .effect_types import FactorEffect, ResponseEffects
 
 SINGLE_TRIAL = Message("single-trial", "one trial per setting")
+SINGLE_RUN = Message("single-run", "one run per setting")
 FEW_REPEATS = Message("identical-repeats", "the few repeats are exactly equal")
 NO_DEGREES_OF_FREEDOM = Message("no-degrees-of-freedom", "no degrees of freedom are left")
 _MOST_CELLS = 100  # for a model of all settings in strata
