@@ -363,6 +363,8 @@ def test_terms_are_settings_that_vary_and_do_not_name_rows() -> None:
     for settings, code in ((["same"], "nothing-varies"), (["name"], "near-unique-levels"), (["n"], "too-few-levels")):
         with raises(code, DataError):
             select_default_terms(rows, "y", settings)
+    total = build_table({"a": [1, 1, 2, 2, 3, 3], "b": [1, 10] * 3, "a_times_b": [1, 10, 2, 20, 3, 30]})
+    assert select_varying_terms(total, ["a_times_b", "a", "b"]) == ["a", "b"]
     few = rows.take(np.arange(6))
     assert select_default_terms(few, "y", ["n", "m"]) == ["n", "m"]  # 3 parameters leave 3 degrees of freedom
     with raises("too-few-trials", DataError, n_trials=5, needed_trials=6):

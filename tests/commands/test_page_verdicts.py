@@ -92,6 +92,12 @@ def test_what_is_not_significant_says_how_much_it_may_be():
         assert "90 %" in line.text
 
 
+def test_a_large_share_without_an_upper_limit_lacks_trials_and_not_an_effect():
+    verdict = replace(effect(VerdictState.INCONCLUSIVE), estimate=Estimate(0.99, None, None, 0.95, 6))
+    (line,) = build_verdict_lines(page_of(verdict))
+    assert line.text.startswith("fs: 99 % of the variation") and "n = 6" in line.text
+
+
 def test_what_is_the_same_of_many_metrics_is_one_line():
     many = [replace(effect(VerdictState.INCONCLUSIVE), response=f"m{n}") for n in range(5)]
     different = [replace(effect(VerdictState.DIFFERENT), response=f"m{n}") for n in range(5)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import declared_sample
@@ -151,3 +152,10 @@ def test_many_missing_interactions_are_not_listed():
     assert made.sentence.endswith("depends on the others: add interactions, as a:b.")
     plain = build_table({"a": [0, 1] * 6, "b": [0, 0, 1, 1] * 3, "mbs": 100 + rng.normal(0, 1, 12)})
     assert regress(open_data(plain), ResponseQuery(("mbs",), ("a", "b"))).joint is None
+
+
+def test_a_page_claims_no_slope_whose_effect_its_verdicts_leave_open():
+    table = build_table({"n": [1, 2, 3, 4] * 2, "m": [1, 2] * 4, "y": [1.0, 2.1, 2.9, 4.0, 1.1, 2.0, 3.0, 4.1]})
+    answer = regress(open_data(table), ResponseQuery(response=("y",), on=("n", "m")))
+    assert "significant effects: n" in answer.sentence
+    assert "n" not in replace(answer, unclaimed=frozenset({"n"})).sentence.partition(";")[2].split()

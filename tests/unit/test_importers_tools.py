@@ -389,9 +389,10 @@ write     900.00     1024.00    1024.00    0.001      0.001      0.001      0.00
 
 
 def test_the_sizes_of_iors_command_are_exact_where_its_text_is_rounded():
-    factors = of(SIZES.format(block="9.46 TiB")).runs[0].factors
+    run = of(SIZES.format(block="9.46 TiB")).runs[0]
+    factors = run.factors
     assert factors["block_size"] == 9920000 << 20 and factors["transfer_size"] == 2 << 20
-    assert factors["aggregate_size"] == 30 * (9920000 << 20)
+    assert run.facts["aggregate_size"] == 30 * (9920000 << 20)
     other = of(SIZES.format(block="1 MiB")).runs[0].factors  # of another test of a script: the text is right
     assert other["block_size"] == 1 << 20
 

@@ -63,6 +63,9 @@ def parse_csv(text: Text, head: int) -> list[Parsed]:
     return runs
 
 
+_SWITCHES = ("direct", "random")  # the JSON has them as booleans
+
+
 def begin_run(runs: list[Parsed]) -> Parsed:
     """Append an execution and return it."""
     runs.append(Parsed())
@@ -77,7 +80,7 @@ def _read_settings(run: Parsed, row: dict[str, str]) -> None:
         run.facts["label"] = row["label"][:200]
     for name, factor in _FACTORS.items():
         if (value := parse_integer(row.get(name, ""))) is not None:
-            run.factors[factor] = value
+            run.factors[factor] = bool(value) if factor in _SWITCHES else value
 
 
 def _add_row(run: Parsed, at: int, operation: str, row: dict[str, str]) -> None:

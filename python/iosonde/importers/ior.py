@@ -13,16 +13,16 @@ close; an fsync is inside with ``-e``), ``rate_last_done`` (accesses over their 
 ``-vv`` only, and a summary after each test.
 """
 
-import math
 import re
 
 from iosonde.core.message import Message
 from iosonde.core.vocabulary import IOR
 
 from .damage import note_reported_failure
+from .ior_settings import COUNTS, SETTINGS, correct_rounded_sizes, set_factor
 from .ior_table import IorSummary, IorTable, check_iterations, count_iterations
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed
-from .reading import date_to_iso, parse_option_size, parse_size, split_command
+from .reading import date_to_iso, split_command
 from .text import Text
 
 NAME = "ior"
@@ -42,28 +42,8 @@ _OP_CSV = "time,runtime,tp"
 _SUMMARY_WORDS = "access,bw(MiB/s),"
 _SUMMARY_CSV = re.compile(r"access,bw\(MiB/s\),[^,]")
 SUMMARY_OF_IOR_2 = "Operation Max(MiB) Min(MiB) Mean(MiB) StdDev Max(OPs) Min(OPs) Mean(OPs) StdDev Mean(s)"
-_SIZES = {"xfersize": "transfer_size", "blocksize": "block_size", "aggregate filesize": "aggregate_size"}
-_COUNTS = {
-    "tasks": "ranks",
-    "nodes": "nodes",
-    "segments": "segments",
-    "clients per node": "ranks_per_node",
-    "repetitions": "iterations",
-    "stonewallingTime": "stonewall_seconds",
-    "task offset": "task_offset",
-}
-# A number with words behind it: 3.0 prints `2 (2 per node)`, 2.10 `30 second(s)`.
-_LEADING_COUNTS = {"clients": "ranks", "Using stonewalling": "stonewall_seconds"}
-_WORDS = {
-    "api": "api",
-    "access": "access",
-    "type": "type",
-    "ordering in a file": "ordering",
-    "ordering inter file": "ordering_between_files",
-}
-_ROUNDED = 0.006  # of a size: three digits are printed
 # After another setting in one line: `constant task offsets = 1` is a value of its own.
-_GLUED = re.compile(rf"(?:{'|'.join([*_SIZES, *_COUNTS, *_WORDS])})\s*[:=]\s")
+_GLUED = re.compile(rf"(?:{'|'.join(SETTINGS)})\s*[:=]\s")
 
 
 def claims(text: Text) -> Claim | None:
@@ -211,7 +191,7 @@ class _Reader:
         elif key == "TestID" and value.isdigit():
             self._begin_test(int(value[:9]))
         else:
-            no_count = key in _COUNTS and not value.isdigit()
+            no_count = key in COUNTS and not value.isdigit()
             if no_count or (_GLUED.search(value) and key not in ("Path", "FS", "test filename")):
                 run.lacks(at, GLUED)  # and the setting of the second is lost, on which the table's reading may depend
             set_factor(run, key, value)
@@ -222,19 +202,6 @@ class _Reader:
 def _split_cells(line: str) -> list[str]:
     words = line.split()
     return words[:-1] if words[-1] in ("EXCEL", "XXCEL") else words  # IOR 2 marks its rows for grep
-
-
-def set_factor(run: Parsed, key: str, value: str) -> None:
-    """Store a line of IOR's options as a factor of the run."""
-    if key in _SIZES:
-        run.factors[_SIZES[key]] = parse_size(value)
-    elif key in _LEADING_COUNTS:
-        if match := re.match(r"\d{1,9}", value):
-            run.factors[_LEADING_COUNTS[key]] = int(match.group())
-    elif key in _COUNTS and value.isdigit():
-        run.factors[_COUNTS[key]] = int(value[:18])
-    elif key in _WORDS:
-        run.factors[_WORDS[key]] = value[:200]
 
 
 def _read_trouble(run: Parsed, at: int, line: str) -> None:
@@ -263,7 +230,7 @@ def _read_trouble(run: Parsed, at: int, line: str) -> None:
 def _close_run(run: Parsed, finished: bool, last: int) -> None:
     """Check that everything requested is present. IO500 prints IOR's table without summary and end."""
     words = split_command(str(run.facts.get("command", "")))
-    _correct_rounded_sizes(run, words)
+    correct_rounded_sizes(run, words)
     iterations_word = IOR.find_value(words, "iterations") or ""
     n_iterations = run.factors.get("iterations") or (int(iterations_word) if iterations_word.isdigit() else 1)
     requested = {name for name, flag in (("write", "-w"), ("read", "-r")) if flag in words}
@@ -284,19 +251,3 @@ def _close_run(run: Parsed, finished: bool, last: int) -> None:
                 "ended-early", "the output ends without 'Finished', as IO500's do: all requested iterations are present"
             ),
         )
-
-
-def _correct_rounded_sizes(run: Parsed, words: list[str]) -> None:
-    """Correct IOR's sizes, printed with three digits (9.46 TiB), from the command, if both agree. They give the bytes
-    of all ranks."""
-
-    def correct_size(name: str, exact: int | None) -> None:
-        printed = run.factors.get(name)
-        if exact and isinstance(printed, int) and abs(printed - exact) <= _ROUNDED * exact:
-            run.factors[name] = exact
-
-    for name in ("transfer_size", "block_size"):
-        correct_size(name, parse_option_size(IOR.find_value(words, name) or ""))
-    each = [run.factors.get(name) for name in ("block_size", "segments", "ranks")]
-    if all(isinstance(value, int) for value in each):
-        correct_size("aggregate_size", math.prod(value for value in each if isinstance(value, int)))

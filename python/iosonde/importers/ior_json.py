@@ -10,6 +10,7 @@ from typing import Any
 from iosonde.core.message import Message
 
 from .damage import note_reported_failure
+from .ior_settings import correct_rounded_sizes, set_factor
 from .ior_table import MIB, check_iterations, count_iterations, list_included_calls
 from .parsed import Parsed, Row
 from .reading import (
@@ -20,6 +21,7 @@ from .reading import (
     iter_json_documents,
     list_objects,
     number_from_json,
+    split_command,
 )
 from .text import Text
 
@@ -51,9 +53,12 @@ _PARAMETERS = {
     "tasksPerNode": "ranks_per_node",
     "nodes": "nodes",
     "api": "api",
-    "filePerProc": "file_per_process",
-    "randomOffset": "random",
-    "deadlineForStonewall": "stonewall_seconds",
+}
+# Parameter → setting, and the words of the text form for 0 and 1.
+_WORDS = {
+    "filePerProc": ("access", ("single-shared-file", "file-per-process")),
+    "collective": ("type", ("independent", "collective")),
+    "randomOffset": ("ordering", ("sequential", "random")),
 }
 
 
@@ -99,13 +104,7 @@ def _parse_test(
     run = Parsed(version=str(document.get("Version", ""))[:60])
     run.started_at = date_to_iso(str(test.get("StartTime") or document.get("Began", "")))
     run.facts = {"command": str(document.get("Command line", "")), "system": str(document.get("Machine", ""))}
-    if isinstance(parameters := test.get("Parameters"), dict):
-        run.facts["fsync"] = bool(parameters.get("fsync"))
-        for key, name in _PARAMETERS.items():
-            if isinstance(value := parameters.get(key), (int, str)):
-                run.factors[name] = value
-    if isinstance(ranks := get_json_object(test, "Options").get("tasks"), int):
-        run.factors["ranks"] = ranks
+    _read_settings(run, get_json_object(test, "Parameters"), get_json_object(test, "Options"))
     if isinstance(identity := test.get("TestID"), int):
         run.factors["test_id"] = identity
     iteration_by_operation: dict[str, int] = {}
@@ -115,6 +114,24 @@ def _parse_test(
             iteration = iteration_by_operation[operation] = iteration_by_operation.get(operation, -1) + 1
             _add_result(run, operation, result, iteration, line)
     return run
+
+
+def _read_settings(run: Parsed, parameters: dict[str, Any], options: dict[str, Any]) -> None:
+    """Read the settings, under the names and with the words of the text form, which prints the ``options``. The
+    ``parameters`` are exact."""
+    for key, value in options.items():
+        set_factor(run, key, str(value))
+    for key, name in _PARAMETERS.items():
+        if isinstance(value := parameters.get(key), (int, str)):
+            run.factors[name] = value
+    for key, (name, words) in _WORDS.items():
+        if isinstance(value := parameters.get(key), int) and value in (0, 1):
+            run.factors[name] = words[value]
+    if isinstance(seconds := parameters.get("deadlineForStonewall"), int) and seconds > 0:
+        run.factors["stonewall_seconds"] = seconds
+    if parameters:
+        run.facts["fsync"] = bool(parameters.get("fsync"))
+    correct_rounded_sizes(run, split_command(run.facts["command"]))
 
 
 def _flatten_results(results: Any) -> Iterator[Any]:

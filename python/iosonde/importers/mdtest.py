@@ -153,7 +153,7 @@ def _read_setting(run: Parsed, at: int, line: str) -> None:
         run.facts["command"] = line.removeprefix("Command line used:").strip()
         run.factors |= MDTEST.read_settings(split_command(run.facts["command"]))
     elif match := _TASKS.match(line):
-        run.factors["items"] = int(match.group(2)[:18])
+        run.facts["items"] = int(match.group(2)[:18])  # of all ranks: it follows from these and items_per_rank
     elif line.startswith("FS"):
         run.facts["file_system"] = line.partition(":")[2].strip()[:200]
     elif line.startswith("Path"):

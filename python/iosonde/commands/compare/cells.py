@@ -72,6 +72,7 @@ def split_pair_into_cells(pair: SidePair) -> InCells:
     excluded = describe_exclusive_cells(
         {side: [dict(zip(names, cell, strict=True)) for cell in cells] for side, cells in alone.items()},
         pair.part.units,
+        [dict(zip(names, cell, strict=True)) for cell in both],
     )
     pair = replace(pair, a=_select_cells(pair.a, both), b=_select_cells(pair.b, both))
     a, b = pair.a.by_cell(), pair.b.by_cell()
@@ -79,10 +80,12 @@ def split_pair_into_cells(pair: SidePair) -> InCells:
 
 
 def describe_exclusive_cells(
-    cells_by_side: Mapping[str, Sequence[Mapping[str, Cell]]], units: Mapping[str, str]
+    cells_by_side: Mapping[str, Sequence[Mapping[str, Cell]]],
+    units: Mapping[str, str],
+    common: Sequence[Mapping[str, Cell]] = (),
 ) -> tuple[Message, ...]:
-    """Return what is excluded since one side alone has it."""
-    sides = {side: format_cells(cells, units) for side, cells in cells_by_side.items() if cells}
+    """Return what is excluded since one side alone has it; ``common`` are the cells that both have."""
+    sides = {side: format_cells(cells, units, common) for side, cells in cells_by_side.items() if cells}
     return tuple(describe_exclusive(side, text) for side, text in sides.items())
 
 
@@ -91,9 +94,14 @@ def describe_exclusive(side: str, text: str) -> Message:
     return Message("one-sided", "{side} alone has {cells}", side=side, cells=text)
 
 
-def format_cells(cells: Sequence[Mapping[str, Cell]], units: Mapping[str, str]) -> str:
-    """List a few cells by the settings in which they differ, as many as one or two lines hold, and count the others."""
-    names = [name for name in cells[0] if len({cell[name] for cell in cells}) > 1] or list(cells[0])
+def format_cells(
+    cells: Sequence[Mapping[str, Cell]], units: Mapping[str, str], others: Sequence[Mapping[str, Cell]] = ()
+) -> str:
+    """List a few cells by the settings in which they differ, also from all ``others``, as many as one or two lines
+    hold, and count the rest."""
+    varying = [name for name in cells[0] if len({cell[name] for cell in cells}) > 1] or list(cells[0])
+    own = [name for name in cells[0] if others and cells[0][name] not in {cell.get(name) for cell in others}]
+    names = [name for name in cells[0] if name in varying or name in own]
     texts = [
         "/".join(format_assignments({name: cell[name] for name in names if not is_missing(cell[name])}, units))
         or "(missing)"

@@ -1,6 +1,6 @@
 """Settings that two DATA have in common, what varies in one of them only, and the nearest settings if none is equal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -30,13 +30,16 @@ _MOST_CELLS = 200  # of each DATA, among which the nearest settings are looked f
 
 
 def find_cell_columns(
-    a: Source, b: Source, names: tuple[str, str], query: ResponseQuery
+    a: Source, b: Source, names: tuple[str, str], query: ResponseQuery, compared_runs: Sequence[Collection[str]]
 ) -> tuple[list[str], tuple[Caveat, ...]]:
     """Find the columns of cells, and their caveats: factors that vary in one of the two. What one of them lacks cannot
-    be matched: there it is a fact where it is constant, as the name of the tool."""
-    table = stack_tables([a.trial_rows, b.trial_rows], names)
+    be matched: there it is a fact where it is constant, as the name of the tool. In stores only the settings of the
+    ``compared_runs`` count: those of another tool match nothing."""
+    every = list(zip((a, b), compared_runs, strict=True))
+    table = stack_tables([_select_rows(source, ids) for source, ids in every], names)
     if a.knows_factors and b.knows_factors:
-        run_factors = factors.find_factors(table, [*a.runs, *b.runs], [*a.experiments, *b.experiments])
+        runs = [run for source, ids in every for run in source.runs if run.id in ids]
+        run_factors = factors.find_factors(table, runs, [*a.experiments, *b.experiments])
         candidates = [*run_factors.names, *run_factors.confounded]
         twins = set(run_factors.confounded)
     else:
@@ -72,6 +75,14 @@ def find_cell_columns(
     ]
     alone_by_side = group_by_key((side, name) for name, side in alone.items())
     return settings, (*caveats, *(_build_lone_caveat(*each) for each in alone_by_side.items()))
+
+
+def _select_rows(source: Source, run_ids: Collection[str]) -> Table:
+    """Return the rows of these runs of a store; all rows of a table."""
+    rows = source.trial_rows
+    if not source.knows_factors or "run" not in rows.columns:
+        return rows
+    return rows.take(np.array([str(run) in run_ids for run in rows.columns["run"].values], dtype=bool))
 
 
 def _build_lone_error(names: tuple[str, str], alone: Mapping[str, str]) -> DataError:

@@ -5,11 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from iosonde.answers.caveats import format_some_texts
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.table import Cell
-from iosonde.core.words import format_count
+from iosonde.core.words import format_count, join_names
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
@@ -34,6 +36,8 @@ from .parts import (
 from .samples import BASE_IS_FIRST, ComparisonPlan, pair_levels
 from .sides import Sides
 
+_MIN_SINGLE_SETTINGS = 3  # with one run each, whose ratios show a spread
+
 
 def plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> ComparisonPlan:
     """Match the cells of two DATA, and pair the two in each. Raises InputError, DataError."""
@@ -57,8 +61,6 @@ def plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -
             "{spell.experiment} last",
             name=several,
         )
-    matched_columns, caveats = find_cell_columns(a, b, names, query)
-    settings = [name for name in matched_columns if name not in sides.pair]
     responses_a, responses_b = (_collect_responses(source, query) for source in (a, b))
     gone = {
         names[0]: [title for title in responses_a if title not in responses_b],
@@ -75,19 +77,20 @@ def plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -
             name_b=names[1],
             excluded="; ".join(excluded),
         )
-    parts: list[ComparedPart] = []
-    alone: dict[str, list[dict[str, Cell]]] = {name: [] for name in names}
-    for title in common:
-        both = (responses_a[title], responses_b[title])
-        for part in _match_response(both, names, settings, sides, len(common) > 1):
-            there = set(part.rows.columns[DATA].values)
-            setting = {name: level for name, level in part.cell.items() if name not in RESPONSE_LABELS}
-            if len(there) == 2:
-                parts.append(average_runs(part, [DATA]))
-            elif setting not in (only := alone[there.pop()]):
-                only.append(setting)
+    compared_runs = [_collect_runs([responses[title] for title in common]) for responses in (responses_a, responses_b)]
+    matched_columns, caveats = find_cell_columns(a, b, names, query, compared_runs)
+    settings = [name for name in matched_columns if name not in sides.pair]
+    both = [(responses_a[title], responses_b[title]) for title in common]
+    parts, alone = _match_cells(both, names, settings, sides)
+    if single := _list_single_runs(parts, names, sides):
+        several, alone = len(both) > 1, {}  # the joint part says what one side alone has
+        parts = [part for pair in both for part in _match_response(pair, names, settings, sides, several, True)]
+        template = "{data} one run per setting: all settings are compared together, by the ratio within each"
+        verb = "have" if len(single) > 1 else "has"
+        caveats = (*caveats, Caveat(Message("single-runs", template, data=f"{join_names(single)} {verb}")))
     units = {name: unit for part in parts for name, unit in part.units.items()}
-    excluded += describe_exclusive_cells(alone, units)
+    cells = [{name: level for name, level in part.cell.items() if name not in RESPONSE_LABELS} for part in parts]
+    excluded += describe_exclusive_cells(alone, units, cells)
     if not parts:
         first = common[0]
         raise build_nearest_error([responses_a[first].rows, responses_b[first].rows], names, sides.by or settings)
@@ -125,6 +128,12 @@ def _collect_responses(source: Source, query: ResponseQuery) -> dict[str, Respon
     }
 
 
+def _collect_runs(responses: Sequence[Response]) -> frozenset[str]:
+    """Return the runs that have any of these responses."""
+    columns = [response.rows.columns["run"] for response in responses if "run" in response.rows.columns]
+    return frozenset(str(run) for column in columns for run in column.values)
+
+
 def choose_names(a: Source, b: Source) -> tuple[str, str]:
     """Return two different names: the last parts of the paths, else the paths, else A and B."""
     for of in (lambda source: Path(source.name).name, lambda source: source.name):
@@ -134,10 +143,45 @@ def choose_names(a: Source, b: Source) -> tuple[str, str]:
     return f"{a.name} (A)", f"{b.name} (B)"
 
 
+def _match_cells(
+    responses: Sequence[tuple[Response, Response]], names: tuple[str, str], columns: Sequence[str], sides: Sides
+) -> tuple[list[ComparedPart], dict[str, list[dict[str, Cell]]]]:
+    """Return the cells that both DATA have, and DATA → the settings that it alone has."""
+    parts: list[ComparedPart] = []
+    alone: dict[str, list[dict[str, Cell]]] = {name: [] for name in names}
+    for both in responses:
+        for part in _match_response(both, names, columns, sides, len(responses) > 1):
+            there = set(part.rows.columns[DATA].values)
+            setting = {name: level for name, level in part.cell.items() if name not in RESPONSE_LABELS}
+            if len(there) == 2:
+                parts.append(average_runs(part, [DATA]))
+            elif setting not in (only := alone[there.pop()]):
+                only.append(setting)
+    return parts, alone
+
+
+def _list_single_runs(parts: Sequence[ComparedPart], names: tuple[str, str], sides: Sides) -> list[str]:
+    """Return the DATA with one run per setting, if no setting can be compared alone for that; none if the query says
+    what to match."""
+    settings = {tuple(level for name, level in part.cell.items() if name not in RESPONSE_LABELS) for part in parts}
+    if sides.by or sides.pair or sides.adjust is not None or len(settings) < _MIN_SINGLE_SETTINGS:
+        return []
+    counts = [[int(np.count_nonzero(part.rows.columns[DATA].values == name)) for name in names] for part in parts]
+    if any(min(n) > 1 for n in counts):
+        return []
+    return [name for place, name in enumerate(names) if all(n[place] < 2 for n in counts)]
+
+
 def _match_response(
-    both: tuple[Response, Response], names: tuple[str, str], columns: Sequence[str], sides: Sides, several: bool
+    both: tuple[Response, Response],
+    names: tuple[str, str],
+    columns: Sequence[str],
+    sides: Sides,
+    several: bool,
+    is_joint: bool = False,
 ) -> Iterator[ComparedPart]:
-    """Return the cells of one response, of both sides or of one."""
+    """Return the cells of one response, of both sides or of one; with ``is_joint`` one part, compared within its
+    settings."""
     first = both[0]
     if both[0].unit != both[1].unit:
         raise DataError(
@@ -154,7 +198,7 @@ def _match_response(
         both = (_average_iterations(both[0]), _average_iterations(both[1]))
     table = stack_tables([response.rows for response in both], names)
     present = [name for name in columns if name in table.columns and name != first.title]
-    settings = [table.column(name).name for name in sides.by] or present
+    settings = [] if is_joint else [table.column(name).name for name in sides.by] or present
     adjust = (
         sides.adjust
         if sides.adjust is not None

@@ -75,7 +75,8 @@ class LeastSquares(Answer):
     """``regression``: explained share, coefficients, predictions, caveats. ``without``: the same without the named
     rows. ``unit``: of the response, '' if it has none or was transformed. ``besides``: columns that vary and are in no
     term. ``other_p_values``: of the same terms' slopes for the other headline responses, with which these are
-    corrected. ``joint``: the significant difference of all settings where no predictor has an effect of its own."""
+    corrected. ``joint``: the significant difference of all settings where no predictor has an effect of its own.
+    ``unclaimed``: factors whose effect the page that shows it does not claim."""
 
     regression: Regression
     without: Without | None = None
@@ -83,6 +84,7 @@ class LeastSquares(Answer):
     besides: Besides = Besides()
     other_p_values: tuple[float, ...] = ()
     joint: FactorEffect | None = None
+    unclaimed: frozenset[str] = frozenset()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde regress --json``."""
@@ -334,6 +336,7 @@ def _describe_regression(answer: LeastSquares, number: Callable[[float], str]) -
             "a single effect."
         )
     withdrawn = list_withdrawn_subjects(answer._claims, answer.besides.checks)
+    withdrawn |= {name for name in f.names if name.partition("[")[0] in answer.unclaimed}
     claimable = [tested for tested in answer.slopes if tested.slope.name not in withdrawn]
     chance = [tested.slope.name for tested in claimable if tested.is_chance and not tested.row]
     tests = answer.slopes[0].family

@@ -13,6 +13,7 @@ from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale, format_significant
+from iosonde.core.verdict import VerdictState
 from iosonde.page.tables import Section
 from iosonde.page.words import describe_missing_part, warning_to_sentence
 from iosonde.stats.overview.types import Overview
@@ -44,15 +45,26 @@ class PageTerms:
 
 @dataclass(frozen=True)
 class _PageTests:
-    """The tested effects of a response on the page, and the p values of the effects on all others."""
+    """The tested effects of a response on the page, the p values of the effects on all others, and the factors whose
+    effect the page does not claim."""
 
     effects: ResponseEffects
     other_p_values: tuple[float, ...]
+    unclaimed: frozenset[str] = frozenset()
 
     @classmethod
     def from_overview(cls, overview: Overview, key: tuple[str, str]) -> _PageTests:
         effects = overview.effects.get(key, NOT_TESTED)
-        return cls(NOT_TESTED if effects.untested else effects, overview.other_p_values(key))
+        response = " ".join(key).strip()
+        verdicts = [
+            verdict for verdict in overview.verdicts if (verdict.question, verdict.response) == ("effect", response)
+        ]
+        claimed = {name for each in verdicts if each.state is VerdictState.DIFFERENT for name in each.subject}
+        return cls(
+            NOT_TESTED if effects.untested else effects,
+            overview.other_p_values(key),
+            frozenset(name for each in verdicts for name in each.subject if name not in claimed),
+        )
 
 
 def build_table_models(
@@ -111,7 +123,9 @@ def _fit_model(
         for c in regression.fit.coefficients()
     )
     answer = LeastSquares(
-        regression, besides=adjust_rows_for_columns(table, response, on.terms, names, level, regression.model)
+        regression,
+        besides=adjust_rows_for_columns(table, response, on.terms, names, level, regression.model),
+        unclaimed=tests.unclaimed,
     )
     text = answer.format_sentence(lambda value: f"{format_significant(value / divisor)} {name}".rstrip())
     findings = regression.findings

@@ -18,6 +18,7 @@ MOST_LINES = 10  # that are not folded
 _EFFECT, _BEST, _TOGETHER = "effect", "best", "goes-together"
 _MOST_FACTORS = 4  # named
 _MOST_ALIKE = 3  # lines that differ only in their response and share
+_LARGE_SHARE = 0.5  # of the variation
 _ORDER = tuple(VerdictState)
 _OPEN = (VerdictState.INCONCLUSIVE, VerdictState.EQUAL)  # of a factor that matters only with another
 
@@ -135,6 +136,15 @@ def _describe_limit(verdict: Verdict) -> str:
     return f": at most {format_percent(verdict.estimate.high)} of the variation, n = {verdict.estimate.n}"
 
 
+def _describe_open_effect(verdict: Verdict, names: str) -> str:
+    """Describe an effect without significance; a large share without an upper limit lacks trials, not an effect."""
+    estimate = verdict.estimate
+    if estimate is None or estimate.high is not None or (estimate.value or 0.0) < _LARGE_SHARE:
+        return f"no significant effect of {names}{_describe_limit(verdict)}"
+    share = format_percent_estimate(estimate)
+    return f"{names}: {share} of the variation, but n = {estimate.n} does not suffice for a significant effect"
+
+
 def _describe_interaction(verdict: Verdict) -> str:
     first, *others = verdict.subject
     depends = (
@@ -150,7 +160,7 @@ _WORDS: dict[VerdictState, Callable[[Verdict, str], str]] = {
         f"{names} matter{'' if len(verdict.subject) > 1 else 's'}{_describe_share(verdict)}"
     ),
     VerdictState.EQUAL: lambda verdict, names: f"negligible effect of {names}{_describe_limit(verdict)}",
-    VerdictState.INCONCLUSIVE: lambda verdict, names: f"no significant effect of {names}{_describe_limit(verdict)}",
+    VerdictState.INCONCLUSIVE: lambda verdict, names: _describe_open_effect(verdict, names),
     VerdictState.NOT_TESTED: lambda verdict, names: f"effect of {names}{_describe_share(verdict)}",
     VerdictState.NOT_SEPARABLE: lambda verdict, names: f"effect of {names}{_describe_share(verdict)}",
 }

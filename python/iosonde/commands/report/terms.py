@@ -5,9 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.arrays import Indices
 from iosonde.core.errors import DataError
 from iosonde.core.table import Column, Table
 from iosonde.data.factors import is_separable
+from iosonde.stats.overview.comparable import choose_comparable_factors
 
 LEAST_DF = 3
 
@@ -52,7 +54,8 @@ def select_default_terms(table: Table, response: str, settings: Sequence[str]) -
 
 def select_varying_terms(rows: Table, settings: Sequence[str]) -> list[str]:
     """Return the varying settings, without names that are unique to nearly every row. Settings that follow from others
-    are dropped unless by design: the generated factor of a fraction, the numbers of a Latin hypercube."""
+    are dropped unless by design: the generated factor of a fraction, the numbers of a Latin hypercube. Labels of
+    combinations are dropped, as in the tests of the effects."""
     n = len(rows)
     terms: list[str] = []
     for name in settings:
@@ -65,7 +68,13 @@ def select_varying_terms(rows: Table, settings: Sequence[str]) -> list[str]:
             if not crossed and not all(is_separable(rows, name, term) for term in terms):
                 continue
         terms.append(name)
-    return terms
+    labels = choose_comparable_factors({name: _number_levels(rows, name) for name in terms}, np.ones(n)).labels
+    return [name for name in terms if name not in labels]
+
+
+def _number_levels(table: Table, name: str) -> Indices:
+    column = table.column(name)
+    return np.where(column.missing, -1, column.codes()[0])
 
 
 def _count_levels(table: Table, name: str) -> int:

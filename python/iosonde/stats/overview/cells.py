@@ -111,6 +111,23 @@ class TrialCell:
             for at in (np.flatnonzero(self.others == number) for number in np.unique(self.others))
         ]
 
+    def average_iterations(self) -> "TrialCell":
+        """Return one value per execution, the mean of its iterations; the same cell if its values are trials."""
+        if not self.within_run or not self.values.size:
+            return self
+        runs = self.places if len(self.places) == self.values.size else [""] * self.values.size
+        first = list({run: place for place, run in reversed(list(enumerate(runs)))}.values())[::-1]
+        return replace(
+            self,
+            values=compute_group_means(self.values, np.unique(runs, return_inverse=True)[1].reshape(-1)),
+            rows=None,
+            places=[runs[place] for place in first],
+            within_run=False,
+            bring_ups=None,
+            times=None if self.times is None else self.times[first],
+            others=None if self.others is None else self.others[first],
+        )
+
     @property
     def n(self) -> int:
         """Return the number of independent trials: iterations inside one run count once, and so do trials of one

@@ -36,7 +36,7 @@ from ..regression.effect_types import (
     describe_minor_effects,
     describe_unclaimed_effects,
 )
-from ..regression.effects import SINGLE_RUN, estimate_effects
+from ..regression.effects import SINGLE_RUN, SINGLE_TRIAL, estimate_effects
 from .cells import TrialCell
 from .comparable import choose_comparable_factors, number_levels
 from .types import OverviewRow, ResponseStory, drop_constant_levels, name_kind, span_decades
@@ -167,7 +167,8 @@ def select_complete_cells(cells: Sequence[TrialCell]) -> list[TrialCell]:
     chosen = choose_comparable_factors(levels, np.array([cell.values.size for cell in cells], dtype=float)).names
     if not chosen or not (chosen != tuple(names) or any((levels[name] < 0).any() for name in chosen)):
         return list(cells)
-    settings = group_by_key((tuple(cell.by[name] for name in chosen), cell) for cell in cells)
+    every = (cell.average_iterations() for cell in cells)
+    settings = group_by_key((tuple(cell.by[name] for name in chosen), cell) for cell in every)
     return [
         replace(
             several[0],
@@ -197,9 +198,7 @@ def estimate_cell_effects(
     if not cells:
         return ResponseEffects(())
     names = tuple(cells[0].by)
-    trials = [cell for cell in cells if cell.values.size and not cell.within_run]
-    if not trials and any(cell.values.size for cell in cells):
-        return ResponseEffects(names, untested=SINGLE_RUN)
+    trials = [cell.average_iterations() for cell in cells if cell.values.size]
     bring_ups = _join_arrays([cell.bring_ups for cell in trials])
     settings = {
         column: [cell.by[name] for cell in trials]
@@ -207,6 +206,8 @@ def estimate_cell_effects(
         for column in (name, *(together or {}).get(name, ()))
     }
     effects = estimate_effects(settings, [cell.values for cell in trials], bring_ups, level, cells[0].log_base)
+    if effects.untested == SINGLE_TRIAL and any(cell.within_run for cell in cells):
+        return replace(effects, untested=SINGLE_RUN)
     return effects if bring_ups is not None else _add_worth(_add_drifts(effects, trials, level), trials, level)
 
 
