@@ -29,8 +29,7 @@ from iosonde.core.types import Estimate
 from ..estimate.cell_spread import CellSpread, compute_spread_df, has_few_trials
 from ..estimate.distributions import f_quantile, f_upper_p
 from ..estimate.variance_share import LEAST_DF, ApproximateSum, Variation
-
-_MOST_UNCERTAIN = 2.0  # Johansen's A of equal variances: above, his F claims too often
+from .wald import MOST_UNCERTAIN, compute_wald_test
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,7 @@ def measure_cell_noise(
     uncertain = sum(
         float(leverage[cells] @ leverage[cells]) / side.df for side, cells in zip(sides, groups, strict=True)
     )
-    if basis.shape[1] == 1 or uncertain > _MOST_UNCERTAIN:
+    if basis.shape[1] == 1 or uncertain > MOST_UNCERTAIN:
         return average
     return replace(average, weighted=_weigh_levels(basis, np.sqrt(n) * means, groups, sides, average))
 
@@ -140,33 +139,23 @@ def _weigh_levels(
 ) -> WeightedNoise | None:
     """Return the noise in the direction of the effect, by Johansen's F; ``roots``: √n·mean of each cell. None of an
     effect that is exactly 0."""
-    covariances, dfs = zip(
-        *(part for side, cells in zip(sides, groups, strict=True) for part in _split(basis, cells, side)), strict=True
-    )
-    covariance = np.sum(covariances, axis=0)
-    inverse = np.linalg.inv(covariance)
-    along = basis.T @ roots
-    statistic, df = float(along @ inverse @ along), float(basis.shape[1])
-    if statistic <= 0:
-        return None
-    uncertain = 0.0
-    for part, part_df in zip(covariances, dfs, strict=True):
-        share = inverse @ part
-        uncertain += (float(np.sum(share * share.T)) + float(np.trace(share)) ** 2) / (2 * part_df)
+    parts = [part for side, cells in zip(sides, groups, strict=True) for part in _split(basis, cells, side)]
     few, many = (pick(sides, key=lambda side: side.df) for pick in (min, max))
-    most = few.df if has_few_trials(few, many) and few.df < 2 else 2 * few.df
-    error_df = min(df * (df + 2) / (3 * uncertain), most)
-    scale = df + 2 * uncertain - 6 * uncertain / (df + 2)
-    variances, axes = np.linalg.eigh(covariance)
+    most_df = few.df if has_few_trials(few, many) and few.df < 2 else 2 * few.df
+    along = basis.T @ roots
+    test = compute_wald_test(along, parts, most_df)
+    if test.statistic <= 0:
+        return None
+    variances, axes = np.linalg.eigh(test.covariance)
     return WeightedNoise(
-        float(along @ along) * scale / statistic,
-        df,
-        error_df,
+        float(along @ along) * test.scale / test.statistic,
+        test.df,
+        test.error_df,
         average.of_others,
         average.of_total,
         parts=(axes.T @ along) ** 2,
         variances=variances,
-        scale=scale,
+        scale=test.scale,
     )
 
 
