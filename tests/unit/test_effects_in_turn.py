@@ -233,3 +233,21 @@ def test_a_drift_is_the_same_for_all_commands(command):
         (verdict["state"], "drift" in verdict["doubts"]) for verdict in COMMANDS[command](y).to_dict()["verdicts"]
     }
     assert all(has_drift and state == VerdictState.INCONCLUSIVE for state, has_drift in states) and states
+
+
+@pytest.mark.parametrize("command", ["summary", "rank", "compare"])
+def test_the_order_of_hosts_inside_a_factor_is_no_drift(command):
+    """Hosts differ, and were measured one after the other in each file system; nothing drifts."""
+    effects = [0, 28, 10, -6, 35, 12]
+    rng = np.random.default_rng(9)
+    data = pd.DataFrame({"fs": np.repeat(["a", "b"], 30), "host": np.repeat([f"n{place}" for place in range(6)], 10)})
+    data["y"] = 380 + np.repeat(effects, 10) + 3 * rng.standard_normal(60)
+    ask = {
+        "summary": lambda: iosonde.summary(data, "y", by=["fs", "host"]),
+        "rank": lambda: iosonde.rank(data, response="y", on=["fs", "host"]),
+        "compare": lambda: iosonde.compare(data, response="y", group="fs"),
+    }[command]
+    verdicts = ask().to_dict()["verdicts"]
+    assert not any("drift" in verdict["doubts"] for verdict in verdicts)
+    if command != "compare":
+        assert any(verdict["state"] == VerdictState.DIFFERENT for verdict in verdicts)

@@ -237,9 +237,9 @@ def _add_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: flo
         numbers: dict[tuple[object, ...], int] = {}
         return np.repeat([numbers.setdefault(key, len(numbers)) for key in keys], sizes).astype(np.intp)
 
-    def detect(names: Sequence[str], block: Sequence[str]) -> DriftInTurn | None:
+    def detect(names: Sequence[str]) -> DriftInTurn | None:
         own = number([tuple(cell.by[name] for name in names if name in cell.by) for cell in cells])
-        fixed = [name for name in cells[0].by if name not in block]
+        fixed = [name for name in cells[0].by if name not in names]
         others = [0 if cell.others is None else int(cell.others[0]) for cell in cells]
         settings = number(
             [(place, *(cell.by[name] for name in fixed)) for place, cell in zip(others, cells, strict=True)]
@@ -249,7 +249,7 @@ def _add_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: flo
     def add_drift(effect: FactorEffect) -> FactorEffect:
         if effect not in tested:
             return effect
-        candidates = (detect(names, effect.factors) for names in (effect.factors, *([name] for name in effect.factors)))
+        candidates = (detect(names) for names in (effect.factors, *([name] for name in effect.factors)))
         drift = next(filter(None, candidates), None)
         return replace(effect, drift=drift, own=tuple(replace(member, drift=drift) for member in effect.own))
 
