@@ -40,6 +40,7 @@ from ..regression.effects import SINGLE_RUN, estimate_effects
 from .cells import TrialCell
 from .comparable import choose_comparable_factors, number_levels
 from .types import OverviewRow, ResponseStory, drop_constant_levels, name_kind
+from .uneven_missing import check_uneven_missing
 
 _SIZES = ("nodes", "ranks")
 _MOST = 3  # responses in the sentence
@@ -83,7 +84,10 @@ def build_stories(
     rows_by_response = {key: list(some) for key, some in groupby(rows, key=lambda row: (row.operation, row.metric))}
     displayed, others = _group_by_response(cells), _group_by_response(background.headline_cells)
     family = {key: _estimate_family_effects(some, level, background) for key, some in (others | displayed).items()}
-    effects = dict(zip(family, correct_effects(list(family.values())), strict=True))
+    effects = {
+        key: own.withdraw(_list_lacking_factors((background.missing or {}).get(key[1], "")))
+        for key, own in zip(family, correct_effects(list(family.values())), strict=True)
+    }
     beyond = {(cell.operation, cell.metric, *cell.by.items()) for cell in background.impossible or ()}
     response_stories = []
     for key, its in rows_by_response.items():
@@ -108,6 +112,11 @@ def build_stories(
                 )
             )
     return tuple(response_stories)
+
+
+def _list_lacking_factors(missing: str) -> tuple[str, ...]:
+    """Return the factor whose claims the missing values take away; nothing if they take away all, or none."""
+    return next((check.subject for check in check_uneven_missing(missing) if check.instead is not None), ())
 
 
 def _find_extremes(rows: Sequence[OverviewRow], effects: ResponseEffects) -> tuple[OverviewRow, OverviewRow]:

@@ -190,17 +190,22 @@ class ResponseStory:
 
     @property
     def is_biased(self) -> bool:
-        """Return whether the missing values of a setting may explain the effects."""
-        return any(check.instead is not None for check in check_uneven_missing(self.missing))
+        """Return whether the missing values of a setting, or of a level of the only factor, may explain the effects."""
+        is_single = len(self.effects.factors) < 2
+        return any(
+            check.instead is not None and (is_single or not check.subject)
+            for check in check_uneven_missing(self.missing)
+        )
 
     def claims(self, units: Mapping[str, str]) -> tuple[CheckedClaim, ...]:
         """Return the claims on each effect and on the best setting, each with its checks."""
         missing = check_uneven_missing(self.missing)
         trials = (*missing, *self.checks)
+        best_missing = [replace(check.soften(), subject=()) if check.subject else check for check in missing]
         effects = list_effect_claims(self.response, self.effects)
         return (
             *((claim, (*own, *trials)) for claim, own in effects),
-            (self._best_claim(units), (*self._best_checks, *missing, *map(self._limit_to_best, self.checks))),
+            (self._best_claim(units), (*self._best_checks, *best_missing, *map(self._limit_to_best, self.checks))),
         )
 
     def _best_claim(self, units: Mapping[str, str]) -> UncheckedClaim:
