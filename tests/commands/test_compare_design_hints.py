@@ -16,11 +16,10 @@ def test_the_ratio_of_drifting_sides_in_turn_is_that_without_the_drift():
     """b is 20 % slower; values rise by 9 % while each side is measured, which hides half of it."""
     rng, fs = np.random.default_rng(2), np.repeat(["a", "b"], 20)
     speed = np.where(fs == "b", 0.8, 1.0) * (1 + 0.0047 * np.arange(40))
-    verdict, text = compare(pd.DataFrame({"fs": fs, "mbs": 200 * speed * np.exp(0.005 * rng.standard_normal(40))}))
+    verdict, _ = compare(pd.DataFrame({"fs": fs, "mbs": 200 * speed * np.exp(0.005 * rng.standard_normal(40))}))
     estimate = verdict["estimate"]
     assert verdict["state"] == VerdictState.DIFFERENT
     assert estimate["low"] < 0.8 < estimate["high"] < 0.84
-    assert "by the step between the sides, without the drift" in text
 
 
 def test_sides_in_turns_that_drift_together_are_said_to_differ_without_the_drift():
@@ -28,7 +27,7 @@ def test_sides_in_turns_that_drift_together_are_said_to_differ_without_the_drift
     speed = np.where(fs == "b", 1.05, 1.0) * (1 - 0.01 * np.arange(40))
     verdict, text = compare(pd.DataFrame({"fs": fs, "mbs": 200 * speed * np.exp(0.01 * rng.standard_normal(40))}))
     assert verdict["state"] == VerdictState.INCONCLUSIVE
-    assert "number the neighbours in a column" in text
+    assert "pair=" in text
 
 
 def build_days(days: float) -> pd.DataFrame:
@@ -42,9 +41,9 @@ def build_days(days: float) -> pd.DataFrame:
 def test_days_that_explain_the_spread_are_offered_as_pairs():
     verdict, text = compare(build_days(0.15))
     assert verdict["state"] == VerdictState.INCONCLUSIVE
-    assert "each date has a trial of either side" in text
+    assert "pair='date'" in text
     assert compare(build_days(0.15), pair="date")[0]["state"] == VerdictState.DIFFERENT
 
 
 def test_days_without_effect_are_no_hint():
-    assert "each date" not in compare(build_days(0.0))[1]
+    assert "pair=" not in compare(build_days(0.0))[1]

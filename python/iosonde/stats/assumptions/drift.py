@@ -97,8 +97,8 @@ def examine_order(levels: Indices, values: Array, settings: Indices, times: Arra
     for first, second in zip(turns, turns[1:], strict=False):
         pair = (levels == first) | (levels == second)
         trials = sort_trials(values[pair], levels[pair] == second, settings[pair], times[pair])
-        held = _hold_shared_settings(trials)
-        effects.append((estimate_order_effect(trials, level, held.cells), _is_second_higher(held)))
+        step_trials = _hold_shared_settings(trials)
+        effects.append((estimate_order_effect(trials, level, step_trials.cells), _is_second_higher(step_trials)))
     worth = min(effect.worth for effect, _ in effects)
     return LevelsInTurn(tuple(turns), _select_drift(effects), worth)
 

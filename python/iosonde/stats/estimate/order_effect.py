@@ -41,14 +41,14 @@ class OrderedTrials:
         return bool(np.count_nonzero(np.diff(self.is_b)) == 1)
 
 
-def estimate_order_effect(trials: OrderedTrials, level: float, held: Indices | None = None) -> OrderEffect:
+def estimate_order_effect(trials: OrderedTrials, level: float, step_cells: Indices | None = None) -> OrderEffect:
     """Estimate the effect of the order of trials whose sides were measured one after the other.
 
     A drift is a common trend of both sides, or one of a side alone (Kendall's tests, at 1 and twice 0.5 in 100). The
-    step is the difference of two straight lines at the border, by least squares, inside the ``held`` cells (by default
+    step is the difference of two straight lines at the border, by least squares, inside the ``step_cells`` (by default
     all).
     """
-    steps = trials if held is None else replace(trials, cells=held)
+    steps = trials if step_cells is None else replace(trials, cells=step_cells)
     y = np.log(trials.values) if np.all(trials.values > 0) else trials.values
     places = np.arange(y.size)
     keys = [(side, cell) for side in (False, True) for cell in np.unique(trials.cells)]
