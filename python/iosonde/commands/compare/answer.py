@@ -27,6 +27,7 @@ from .cells import InCells, average_within_bring_ups, split_pair_into_cells
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
 from .comparison_plan import plan_comparison
 from .confounding import remove_drift, select_differing_caveats
+from .design_hints import is_design_hint
 from .examined import Limits, build_limits, check_limits, list_examined
 from .gated import gate_cells
 from .overall import Overall, compute_overall_ratios
@@ -204,7 +205,8 @@ def _build_cell(
     own = (*list_own_caveats(matched, comparison, sides, in_turn), *beyond)
     comparison = remove_drift(comparison, in_turn)
     iterations = [doubtful("within-run", WITHIN_RUN)] if part.within_run else []
-    if any(check.assumption in ("drift", "dependent") or check.instead for check in list_checks(own)):
+    is_hinted = any(is_design_hint(caveat) for caveat in own)
+    if is_hinted or any(check.assumption in ("drift", "dependent") or check.instead for check in list_checks(own)):
         comparison = replace(comparison, n_needed=None)  # more of the same would not help
     return ComparedCell(
         comparison,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from iosonde.core.arrays import Array, Flags
+from iosonde.core.arrays import Array, Flags, Indices
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
@@ -46,7 +46,7 @@ def list_design_hints(matched: InCells, comparison: Comparison, group: str, by_r
     order = find_measured_order(rows, (part.column, group))
     if order is None and not by_rows:
         return
-    ratio = _remove_trend(np.arange(values.size) if order is None else order, values, is_b, comparison)
+    ratio = _remove_trend(np.arange(float(values.size)) if order is None else order, values, is_b, comparison)
     if ratio is not None:
         template = (
             "values change with the order in which they were measured; without that change {ratio}: number the "
@@ -55,7 +55,12 @@ def list_design_hints(matched: InCells, comparison: Comparison, group: str, by_r
         yield Caveat(Message("order-explains", template, ratio=_format_ratio(ratio)))
 
 
-def _compare_pairs(codes: Array, values: Array, is_b: Flags, comparison: Comparison) -> Estimate | None:
+def is_design_hint(caveat: Caveat) -> bool:
+    """Return whether a caveat is such a hint, which sharpens the comparison more than further trials."""
+    return isinstance(caveat.text, Message) and caveat.text.code in ("pairs-possible", "order-explains")
+
+
+def _compare_pairs(codes: Indices, values: Array, is_b: Flags, comparison: Comparison) -> Estimate | None:
     """Return the ratio of the pairs that these codes make; None if they make none, or explain little."""
     first, second = np.argsort(codes[~is_b], kind="stable"), np.argsort(codes[is_b], kind="stable")
     a, b = codes[~is_b][first], codes[is_b][second]
@@ -85,8 +90,8 @@ def _remove_trend(order: Array, values: Array, is_b: Flags, comparison: Comparis
     if trend.p is None or trend.p >= _ALPHA:
         return None
     half = t_critical(level, fit.df) * side.std_error
-    ends = (math.exp(side.estimate + sign * half) for sign in (0, -1, 1))
-    ratio = Estimate(*ends, level, int(values.size))
+    value, low, high = (math.exp(side.estimate + sign * half) for sign in (0, -1, 1))
+    ratio = Estimate(value, low, high, level, int(values.size))
     return ratio if _is_sharper(ratio, comparison) else None
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from iosonde.core.arrays import Array
+from iosonde.core.arrays import Array, Indices
 
 from ..estimate.cell_spread import compute_satterthwaite_df
 from ..estimate.distributions import f_upper_p, t_critical, t_two_sided_p
@@ -45,7 +45,7 @@ class CellErrors:
         half, p = t_critical(level, df) * error, t_two_sided_p(slope.estimate / error, df)
         return replace(slope, low=slope.estimate - half, high=slope.estimate + half, p=p)
 
-    def _compute_df(self, parts: Array, cells: Array) -> float:
+    def _compute_df(self, parts: Array, cells: Indices) -> float:
         if len(cells) == 2 and np.allclose(self.df[cells], self.n[cells] - 1):
             (a, b), sizes = parts * self.n[cells], self.n[cells].astype(int).tolist()
             return compute_welch_df(float(a), sizes[0], float(b), sizes[1])
@@ -75,10 +75,10 @@ def measure_cell_errors(fit: Fit) -> CellErrors | None:
         return None
     settings, cell = np.unique(fit.x, axis=0, return_inverse=True)
     cell = cell.reshape(-1)
-    n = np.bincount(cell).astype(float)
+    n: Array = np.bincount(cell).astype(float)
     if n.min() < _MIN_TRIALS or n.size > _MOST_CELLS:
         return None
-    df = n - np.bincount(cell, fit.leverage)
+    df: Array = n - np.bincount(cell, fit.leverage)
     squares = np.bincount(cell, fit.residuals**2)
     if df.min() < 1 - 1e-9 or squares.min() <= _ZERO * squares.max():
         return None
