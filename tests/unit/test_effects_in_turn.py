@@ -104,6 +104,30 @@ def test_a_setting_that_lacks_more_values_is_named(a, b, uneven):
     assert ("missing-values" in best["doubts"]) is uneven
 
 
+@pytest.mark.parametrize("command", ["summary", "rank", "anova", "regress", "compare"])
+@pytest.mark.parametrize("is_fast", [True, False])
+def test_a_level_of_one_of_several_factors_that_lacks_more_values_is_open_everywhere(command, is_fast):
+    """b lacks 6 of 24 values at the largest size; where it is the slower side, they only confirm that."""
+    rng, ratio = np.random.default_rng(4), 1.2 if is_fast else 0.8
+    data = pd.DataFrame({"fs": np.repeat(["a", "b"], 24), "size": np.tile(np.repeat(["1", "4", "16"], 8), 2)})
+    speed = data["size"].astype(float) * np.where(data["fs"] == "b", ratio, 1.0)
+    data["mbs"] = 100 * speed * np.exp(0.01 * rng.standard_normal(48))
+    data.loc[42:, "mbs"] = np.nan
+    data["size"] = "s" + data["size"]
+    ask = {
+        "summary": lambda: iosonde.summary(data, "mbs", by=["fs", "size"]),
+        "rank": lambda: iosonde.rank(data, response="mbs", on=["fs", "size"]),
+        "anova": lambda: iosonde.anova(data, response="mbs", on=["fs", "size"]),
+        "regress": lambda: iosonde.regress(data, response="mbs", on=["fs", "size"]),
+        "compare": lambda: iosonde.compare(data, response="mbs", group="fs"),
+    }[command]
+    names = {"compare": ["a", "b"], "regress": ["fs[b]"]}.get(command, ["fs"])
+    (verdict,) = [each for each in ask().to_dict()["verdicts"] if list(each["subject"]) == names]
+    assert "missing-values" in verdict["doubts"]
+    if is_fast:
+        assert verdict["state"] == VerdictState.INCONCLUSIVE
+
+
 def test_many_settings_are_corrected_for():
     names = [f"s{place}" for place in range(20)]
     data = pd.DataFrame({"v": np.repeat(names, 4), "y": np.where(np.isin(np.arange(80), [0, 1, 40]), np.nan, 1.0)})
@@ -233,3 +257,21 @@ def test_a_drift_is_the_same_for_all_commands(command):
         (verdict["state"], "drift" in verdict["doubts"]) for verdict in COMMANDS[command](y).to_dict()["verdicts"]
     }
     assert all(has_drift and state == VerdictState.INCONCLUSIVE for state, has_drift in states) and states
+
+
+@pytest.mark.parametrize("command", ["summary", "rank", "compare"])
+def test_the_order_of_hosts_inside_a_factor_is_no_drift(command):
+    """Hosts differ, and were measured one after the other in each file system; nothing drifts."""
+    effects = [0, 28, 10, -6, 35, 12]
+    rng = np.random.default_rng(9)
+    data = pd.DataFrame({"fs": np.repeat(["a", "b"], 30), "host": np.repeat([f"n{place}" for place in range(6)], 10)})
+    data["y"] = 380 + np.repeat(effects, 10) + 3 * rng.standard_normal(60)
+    ask = {
+        "summary": lambda: iosonde.summary(data, "y", by=["fs", "host"]),
+        "rank": lambda: iosonde.rank(data, response="y", on=["fs", "host"]),
+        "compare": lambda: iosonde.compare(data, response="y", group="fs"),
+    }[command]
+    verdicts = ask().to_dict()["verdicts"]
+    assert not any("drift" in verdict["doubts"] for verdict in verdicts)
+    if command != "compare":
+        assert any(verdict["state"] == VerdictState.DIFFERENT for verdict in verdicts)

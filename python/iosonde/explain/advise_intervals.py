@@ -1,8 +1,9 @@
 """Intervals of gains and shares: for few instances from the noise of their repeats.
 
 If no instance can be held out, a gain holds for these instances alone. Its interval then follows from the variance of
-trials within cells: of two settings that of each (Welch's, as ``compare`` has it), of more pooled over all cells. Four
-repeats of four settings give it twelve degrees of freedom, their four rounds three. Picking the best of several
+trials within cells: that of each setting (Welch's, as ``compare`` has it), or pooled over all cells if more than two
+settings have few trials each. Four repeats of four settings give it twelve degrees of freedom, their four rounds
+three. Picking the best of several
 settings needs several intervals (Bonferroni), which pays for the choice. Shares of the best possible are from 0 to 1:
 an interval computed without these limits covers the truth too rarely if most shares are near 1.
 """
@@ -19,6 +20,8 @@ from iosonde.stats.estimate.cell_spread import CellSpread, compute_spread_df
 
 from .advise_defaults import compute_shares_of_best, get_best_values
 from .instances import Array, Instances, Rows
+
+_MIN_TRIALS = 4  # of each cell, for the spread of each of several settings
 
 
 def has_repeats(instances: Instances) -> bool:
@@ -45,13 +48,14 @@ def estimate_mean_from_noise(
 
 
 def _compute_variance(instances: Instances, slopes: Array) -> tuple[float, float]:
-    """Return the variance of a linear form of log means, and its degrees of freedom: of two settings with the spread
-    of each, as ``compare``; of more with that of all, as few trials of each have next to no degrees of freedom."""
+    """Return the variance of a linear form of log means, and its degrees of freedom: with the spread of each setting,
+    as ``compare``; of more than two with that of all if few trials of each have next to no degrees of freedom."""
     n = instances.trials.astype(float)
-    weights = slopes**2 / n
-    if n.shape[1] > 2 or not (n > 1).any(axis=0).all():
+    weights, settings = slopes**2 / n, n.shape[1]
+    has_own_spread = (n > 1).any(axis=0).all() if settings <= 2 else n.min() >= _MIN_TRIALS
+    if not has_own_spread:
         return float((instances.noise() ** 2 * weights.sum(axis=1)).sum()), float(instances.log_df.sum())
-    spreads = [CellSpread(n[:, at], instances.log_ss[:, at]) for at in (0, 1)]
+    spreads = [CellSpread(n[:, at], instances.log_ss[:, at]) for at in range(settings)]
     parts = [spread.parts(weights[:, at]) for at, spread in enumerate(spreads)]
     return float(sum(part.sum() for part, _ in parts)), compute_spread_df(parts, spreads)[0]
 

@@ -9,6 +9,7 @@ from iosonde.core.words import (
     format_share,
     format_share_difference,
     format_share_interval,
+    join_names,
 )
 
 from .advise import DEFAULT, NOTHING, RULES, Advice, Gain
@@ -102,10 +103,10 @@ def _describe_nothing(advice: Advice, gain: Gain) -> str:
         return f"No advice{' for everything' if sure else ''}: {pair}, not significant.{alone}"
     random = "" if advice.over_random is None else f" {format_share_difference(advice.over_random)}"
     rules = f"; {_describe_rules(gain, over)}" if len(advice.depths) > 1 else ""
-    return (
-        f"No advice: {over} gains{random} over a random setting, not significant{rules}."
-        f"{_describe_clear_effect(advice)}"
-    )
+    is_clear = advice.over_random is not None and (advice.over_random.low or 0.0) > 0
+    rivals = join_names(list(advice.equal_defaults)) if is_clear else ""
+    but = f"but is not significantly better than {rivals}" if rivals else "not significant"
+    return f"No advice: {over} gains{random} over a random setting, {but}{rules}.{_describe_clear_effect(advice)}"
 
 
 def _warn_about_large_gain(gain: Estimate | None) -> str:

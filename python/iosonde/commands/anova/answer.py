@@ -8,6 +8,7 @@ from typing import Any
 from iosonde.answers.answer import Answer
 from iosonde.answers.besides import Besides, adjust_for_other_factors, list_varying_columns
 from iosonde.answers.caveats import list_caveats
+from iosonde.answers.logarithms import advise_logarithms
 from iosonde.answers.trials import estimate_main_effects
 from iosonde.commands.regress.answer import choose_response_and_terms, fit_separable_terms
 from iosonde.commands.regress.slopes import warn_unequal_spread
@@ -145,7 +146,8 @@ def anova(
         dropped = [name for name in response.names if name not in (*columns, *tested)]
         more = list_varying_columns(source, response, dropped, columns, query.level)
     table = _use_tested_shares(table, effects)
-    warnings = (*list_caveats(response), *more.warnings, *table.warnings, *warn_unequal_effects(table, effects))
+    own = (*table.warnings, *warn_unequal_effects(table, effects), *advise_logarithms(response, tested or columns))
+    warnings = (*list_caveats(response), *more.warnings, *own)
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values, effects)
 
 

@@ -26,11 +26,12 @@ from .caveat import Caveat, list_checks
 from .cells import InCells, average_within_bring_ups, split_pair_into_cells
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
 from .comparison_plan import plan_comparison
-from .confounding import select_differing_caveats
+from .confounding import remove_drift, select_differing_caveats
+from .design_hints import is_design_hint
 from .examined import Limits, build_limits, check_limits, list_examined
 from .gated import gate_cells
 from .overall import Overall, compute_overall_ratios
-from .own_caveats import list_own_caveats
+from .own_caveats import find_sides_in_turn, list_own_caveats
 from .parts import ComparedPart
 from .samples import ComparisonPlan
 from .sides import Sides
@@ -196,11 +197,14 @@ def _build_cell(
     shared = (*select_differing_caveats(matched.pair, group, plan.caveats), *part.caveats, *matched.shared)
     hardware = check_limits(matched, limits)
     beyond = [Caveat(check.why, check) for check in hardware if check.is_doubt]
-    own = (*list_own_caveats(matched, comparison, sides), *beyond)
+    in_turn = find_sides_in_turn(matched, comparison, sides)
+    own = (*list_own_caveats(matched, comparison, sides, in_turn), *beyond)
+    comparison = remove_drift(comparison, in_turn)
     iterations = [doubtful("within-run", WITHIN_RUN)] if part.within_run else []
+    is_hinted = any(is_design_hint(caveat) for caveat in own)
     explained = any(check.assumption in ("drift", "dependent") or check.instead for check in list_checks(own))
-    # Neither the spread of iterations nor an explained difference shows how many trials are needed.
-    comparison = replace(comparison, n_needed=None) if part.within_run or explained else comparison
+    if part.within_run or explained or is_hinted:
+        comparison = replace(comparison, n_needed=None)  # more of the same would not help
     return ComparedCell(
         comparison,
         part.cell,

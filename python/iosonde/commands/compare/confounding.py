@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 
@@ -12,6 +13,7 @@ from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.stored import strip_factor_prefix
 from iosonde.core.table import Cell
+from iosonde.core.types import Estimate
 from iosonde.core.units import format_percent, format_ratio
 from iosonde.core.verdict import VerdictState
 from iosonde.data.choice import column_to_texts
@@ -20,13 +22,15 @@ from iosonde.data.source import Source
 from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails
 from iosonde.stats.assumptions.dependence import describe_dependence
 from iosonde.stats.assumptions.drift import DriftInTurn, LevelsInTurn, examine_order
-from iosonde.stats.estimate.compare import DIFFERENT, Comparison
+from iosonde.stats.estimate.compare import DIFFERENT, Comparison, judge_ratio
 from iosonde.stats.overview.measured_order import find_measured_order
 
 from .caveat import Caveat
 from .cells import InCells
 from .parts import list_factors_following_group
 from .samples import SidePair
+
+_WITHOUT_DRIFT = "the step between the sides, without the drift"
 
 
 def list_confounding_caveats(source: Source, group: str | None, levels: Sequence[Cell]) -> tuple[Caveat, ...]:
@@ -82,30 +86,62 @@ def _list_in_turn_caveats(source: Source, own: str, chosen_levels: Sequence[Cell
         yield Caveat(describe_measured_in_turn(turn), doubtful("order"))
 
 
-def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows: bool) -> list[Caveat]:
-    """Return the caveats of sides that were measured in turn. ``by_rows``: use the order of a table's rows if no column
-    tells the order."""
+@dataclass(frozen=True)
+class SidesInTurn:
+    """Sides that were measured one after the other: ``order`` describes which was first; ``by_rows``: no column tells
+    the order."""
+
+    in_turn: LevelsInTurn
+    order: str
+    by_rows: bool
+
+
+def examine_sides(matched: InCells, comparison: Comparison, group: str, by_rows: bool) -> SidesInTurn | None:
+    """Examine the order of the sides; None if they were not measured in turn. ``by_rows``: use the order of a table's
+    rows if no column tells the order."""
     a, b, part = matched.pair.a, matched.pair.b, matched.pair.part
     if a.published or b.published or a.bring_ups or b.bring_ups or part.within_run or comparison.paired:
-        return []
+        return None
     names = part.name_sides(group)
     places = np.flatnonzero(np.isin(names, [a.name, b.name]) & ~np.isnan(part.values))
     rows, names = part.rows.take(places), names[places]
     order = find_measured_order(rows, (part.column, group, *matched.names))
     if order is None and not by_rows:
-        return []
+        return None
     times, settings = np.arange(float(len(rows))) if order is None else order, rows.number_groups(part.settings)
     is_b = (names == b.name).astype(np.intp)
     in_turn = examine_order(is_b, rows.numbers(part.column), settings, times, comparison.decided.level)
     if in_turn is None:
-        return []
+        return None
     sides = [format_level((a.name, b.name)[level], part.units.get(group, "")) for level in in_turn.levels]
-    order_text = ", then ".join(sides) + ("" if order is not None else ", by the rows")
+    return SidesInTurn(in_turn, ", then ".join(sides), order is None)
+
+
+def order_caveats(sides: SidesInTurn | None, comparison: Comparison, group: str, by_rows: bool) -> list[Caveat]:
+    """Return the caveats of sides that were measured in turn."""
+    if sides is None:
+        return []
+    order_text = sides.order + (", by the rows" if sides.by_rows else "")
     turn = f"{strip_factor_prefix(group)} was measured one after the other ({order_text})"
-    caveats = list(_build_order_caveats(in_turn, comparison, turn))
-    if caveats or order is None or not by_rows:  # a store's campaign has one caveat for all
+    caveats = list(_build_order_caveats(sides.in_turn, comparison, turn))
+    if caveats or sides.by_rows or not by_rows:  # a store's campaign has one caveat for all
         return caveats
     return [Caveat(describe_measured_in_turn(turn), doubtful("order"))]
+
+
+def remove_drift(comparison: Comparison, sides: SidesInTurn | None) -> Comparison:
+    """Return the comparison whose ratio is the step between the sides, if a drift inside them biases that of their
+    means."""
+    drift, ratio = None if sides is None else sides.in_turn.drift, comparison.ratio
+    if sides is None or drift is None or drift.explains_effect or comparison.verdict != DIFFERENT:
+        return comparison
+    step = _estimate_step_ratio(drift, sides.in_turn.levels)
+    if ratio is None or ratio.value is None or step is None or step.low is None or step.high is None:
+        return comparison
+    if step.low <= ratio.value <= step.high:
+        return comparison
+    verdict = judge_ratio(step, comparison.margin)
+    return replace(comparison, ratio=step, method=_WITHOUT_DRIFT, verdict=verdict, by_level=(), at=None)
 
 
 def describe_measured_in_turn(turn: str) -> Message:
@@ -138,9 +174,18 @@ def _build_order_caveats(in_turn: LevelsInTurn, comparison: Comparison, turn: st
 
 def _describe_step(drift: DriftInTurn, levels: Sequence[int], comparison: Comparison) -> str:
     """Describe the difference of the sides without the drift: the step at the border between them."""
-    if drift.step is None or comparison.ratio is None:
+    step = None if comparison.ratio is None else _estimate_step_ratio(drift, levels)
+    if step is None:
         return ""
+    value, low, high = map(format_ratio, (step.value or 0.0, step.low or 0.0, step.high or 0.0))
+    return f"without the drift {value} ({low} to {high})"
+
+
+def _estimate_step_ratio(drift: DriftInTurn, levels: Sequence[int]) -> Estimate | None:
+    """Return the step at the border between the sides as a ratio B ÷ A; None without one."""
+    step = drift.step
+    if step is None or step.value is None or step.low is None or step.high is None:
+        return None
     sign = 1 if levels[0] == 0 else -1  # of the second side that was measured against the first
-    ends = [math.exp(sign * end) for end in (drift.step.value, drift.step.low, drift.step.high) if end is not None]
-    value, (low, high) = format_ratio(ends[0]), sorted(ends[1:])
-    return f"without the drift {value} ({format_ratio(low)} to {format_ratio(high)})"
+    low, high = sorted(math.exp(sign * end) for end in (step.low, step.high))
+    return Estimate(math.exp(sign * step.value), low, high, step.level, step.n)

@@ -20,7 +20,8 @@ from iosonde.stats.estimate.shared_bring_ups import Key
 
 from .caveat import Caveat
 from .cells import InCells
-from .confounding import check_explanation, order_caveats
+from .confounding import SidesInTurn, check_explanation, examine_sides, order_caveats
+from .design_hints import list_design_hints
 from .parts import DATA, ROW
 from .samples import SideTrials, map_values_by_key
 from .sides import Sides
@@ -29,18 +30,31 @@ _COVARIATE_ALPHA = 0.01
 _MISSING_ALPHA = 0.05
 
 
-def list_own_caveats(matched: InCells, comparison: Comparison, sides: Sides) -> tuple[Caveat, ...]:
+def find_sides_in_turn(matched: InCells, comparison: Comparison, sides: Sides) -> SidesInTurn | None:
+    """Return the order of two levels of a column, or of two DATA, that were measured one after the other."""
+    column = DATA if sides.other is not None else sides.group
+    return None if column is None else examine_sides(matched, comparison, column, _uses_rows(matched, sides))
+
+
+def _uses_rows(matched: InCells, sides: Sides) -> bool:
+    return sides.other is None and ROW in matched.pair.part.rows.columns
+
+
+def list_own_caveats(
+    matched: InCells, comparison: Comparison, sides: Sides, in_turn: SidesInTurn | None
+) -> tuple[Caveat, ...]:
     """Return the caveats of a comparison of two levels of a column, or of two DATA."""
     column = DATA if sides.other is not None else sides.group
     if column is None:
         return ()
-    order = order_caveats(matched, comparison, column, sides.other is None and ROW in matched.pair.part.rows.columns)
+    order = order_caveats(in_turn, comparison, column, _uses_rows(matched, sides))
     selection = list_selection_caveats(matched, comparison, column, sides.pair) if sides.pair else ()
     return (
         *order,
         *selection,
         *list_missing_value_caveats(matched, comparison, column),
         *_list_covariate_caveats(matched, column),
+        *(() if in_turn else list_design_hints(matched, comparison, column, _uses_rows(matched, sides))),
     )
 
 

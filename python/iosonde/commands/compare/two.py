@@ -83,8 +83,8 @@ def plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -
     both = [(responses_a[title], responses_b[title]) for title in common]
     parts, alone = _match_cells(both, names, settings, sides)
     if single := _list_single_runs(parts, names, sides):
-        several, alone = len(both) > 1, {}  # the joint part says what one side alone has
-        parts = [part for pair in both for part in _match_response(pair, names, settings, sides, several, True)]
+        alone = {}  # the joint part says what one side alone has
+        parts = [part for pair in both for part in _match_response(pair, names, settings, sides, len(both) > 1, True)]
         template = "{data} one run per setting: all settings are compared together, by the ratio within each"
         verb = "have" if len(single) > 1 else "has"
         caveats = (*caveats, Caveat(Message("single-runs", template, data=f"{join_names(single)} {verb}")))

@@ -10,6 +10,7 @@ import numpy as np
 from iosonde.answers.answer import Answer, join_sentences
 from iosonde.answers.besides import Besides, adjust_for_other_factors, list_varying_columns
 from iosonde.answers.caveats import list_caveats, warn_single_trials
+from iosonde.answers.logarithms import advise_logarithms
 from iosonde.answers.trials import build_complete_cells, estimate_tested_effects
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
@@ -210,7 +211,7 @@ def _describe_logarithms(response: Response, names: Sequence[str], level: float)
     cells = build_complete_cells(response, names)
     is_positive = all(np.all(cell.values > 0) for cell in cells)
     if response.transform or not is_positive or not span_decades([float(cell.values.mean()) for cell in cells]):
-        return []
+        return advise_logarithms(response, names)
     logarithms = [replace(cell, values=np.log(cell.values), log_base=math.e) for cell in cells]
     effects = correct_effects([estimate_cell_effects(logarithms, level)])[0].significant
     template = "means span decades: of the variation of logarithms {shares} ({spell.response:'log({name})'})"

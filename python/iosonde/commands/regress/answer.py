@@ -350,10 +350,27 @@ def _describe_regression(answer: LeastSquares, number: Callable[[float], str]) -
     significant = [tested.slope.name for tested in claimable if tested.is_significant]
     none_text = "" if withdrawn else "; no single effect is significant"
     effects_text = f"; significant effects: {', '.join(significant)}" if significant else none_text
+    more += _describe_joint_tests(claimable, 1 - f.level)
     single = [f"{tested.slope.name} (on {tested.row})" for tested in answer.slopes if tested.row]
     alone = f" On a single row alone rest {join_names(single)}." if single else ""
     share = f"The predictors explain {100 * f.r2:.0f} % of the variation of {regression.response}"
     return f"{share}{effects_text}.{more}{alone}"
+
+
+def _describe_joint_tests(slopes: Sequence[CorrectedSlope], alpha: float) -> str:
+    """Describe each factor whose levels together say something else than each level against the first."""
+    text = ""
+    for factor, own in group_by_key((tested.slope.name.partition("[")[0], tested) for tested in slopes).items():
+        p = own[0].joint_p
+        if p is None:
+            continue
+        if p >= alpha and (denied := [tested.slope.name for tested in own if tested.excludes_zero]):
+            text += (
+                f" Not claimed: {join_names(denied)}; all levels of {factor} together are not significant, p = {p:.2g}."
+            )
+        elif p < alpha and not any(tested.is_significant for tested in own):
+            text += f" All levels of {factor} together are significant (p = {p:.2g}): others than the first differ."
+    return text
 
 
 def _describe_single_slope(regression: Regression, tested: CorrectedSlope, number: Callable[[float], str]) -> str:

@@ -1,4 +1,4 @@
-"""The tests of slopes: by Welch where a predictor has two values alone, and corrected over the headline responses."""
+"""The tests of slopes: with the noise of each setting where a predictor has levels, corrected over the responses."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +15,7 @@ from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.estimate.compare import EQUAL, MARGIN, NEGLIGIBLE, Comparison, build_group, compare_groups
 from iosonde.stats.estimate.multiple import adjust_by_holm
+from iosonde.stats.regression.cell_errors import compute_joint_p_values, measure_cell_errors
 from iosonde.stats.regression.effect_types import FactorEffect
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.held import MOST_LEVELS
@@ -25,7 +26,8 @@ from iosonde.stats.regression.regress import Regression, fit_table
 @dataclass(frozen=True)
 class CorrectedSlope:
     """A slope with the interval that decides; ``adjusted``: its p, corrected over a ``family`` of tests. ``row``: the
-    one that alone decides it. ``is_equal``: it is a difference of two means within the margin of practical equality."""
+    one that alone decides it. ``is_equal``: it is a difference of two means within the margin of practical equality.
+    ``joint_p``: of all levels of its factor at once, if it is one of several."""
 
     slope: Coefficient
     adjusted: float | None
@@ -33,6 +35,7 @@ class CorrectedSlope:
     row: str = ""
     level: float = 0.95
     is_equal: bool = False
+    joint_p: float | None = None
 
     @property
     def excludes_zero(self) -> bool:
@@ -47,7 +50,12 @@ class CorrectedSlope:
     @property
     def is_significant(self) -> bool:
         """Return whether it is significant after the correction, without resting on a single row."""
-        return self.excludes_zero and not (self.is_chance or self.is_equal or self.row)
+        return self.excludes_zero and not (self.is_chance or self.is_equal or self.row or self.is_denied)
+
+    @property
+    def is_denied(self) -> bool:
+        """Return whether all levels of its factor at once are not significant."""
+        return self.joint_p is not None and self.joint_p >= 1 - self.level
 
     @property
     def state(self) -> VerdictState:
@@ -64,17 +72,24 @@ def correct_slopes(regression: Regression, other_p_values: Sequence[float] = ())
     family = sum(p is not None for p in p_values)
     is_plain = not any(regression.response.startswith(f"{name}(") for name in TRANSFORMS)
     is_equal = comparison is not None and is_plain and comparison.verdict in (EQUAL, NEGLIGIBLE)
+    joint, level = compute_joint_p_values(regression.fit), regression.fit.level
     return [
-        CorrectedSlope(slope, p, family, regression.find_deciding_row(slope.name), regression.fit.level, is_equal)
+        CorrectedSlope(
+            slope, p, family, regression.find_deciding_row(slope.name), level, is_equal, joint.get(slope.name)
+        )
         for slope, p in zip(slopes, adjust_by_holm(p_values), strict=False)
     ]
 
 
 def estimate_slopes(fit: Fit) -> list[Coefficient]:
-    """Return the slopes of a fit. That of a single predictor with two values has the interval of ``compare``."""
+    """Return the slopes of a fit. That of a single predictor with two values has the interval of ``compare``, that of
+    levels the noise of each setting."""
     slopes, comparison = fit.coefficients()[1:], compare_two_values(fit)
     if comparison is None or fit.x is None:
-        return slopes
+        errors = measure_cell_errors(fit)
+        if errors is None:
+            return slopes
+        return [errors.estimate_slope(slope, place, fit.level) for place, slope in enumerate(slopes, 1)]
     step, difference = float(np.ptp(fit.x[:, 1])), comparison.difference
     if difference.low is None or difference.high is None:
         return slopes

@@ -96,14 +96,16 @@ def examine_order(levels: Indices, values: Array, settings: Indices, times: Arra
     effects: list[tuple[OrderEffect, bool]] = []
     for first, second in zip(turns, turns[1:], strict=False):
         pair = (levels == first) | (levels == second)
-        trials = _hold_shared_settings(sort_trials(values[pair], levels[pair] == second, settings[pair], times[pair]))
-        effects.append((estimate_order_effect(trials, level), _is_second_higher(trials)))
+        trials = sort_trials(values[pair], levels[pair] == second, settings[pair], times[pair])
+        step_trials = _hold_shared_settings(trials)
+        effects.append((estimate_order_effect(trials, level, step_trials.cells), _is_second_higher(step_trials)))
     worth = min(effect.worth for effect, _ in effects)
     return LevelsInTurn(tuple(turns), _select_drift(effects), worth)
 
 
 def _hold_shared_settings(trials: OrderedTrials) -> OrderedTrials:
-    """If all other settings change with the level, none is held: the step includes both."""
+    """If all other settings change with the level, the step holds none: it includes both. A drift is a trend inside
+    them all the same."""
     if np.intersect1d(trials.cells[trials.is_b], trials.cells[~trials.is_b]).size:
         return trials
     return OrderedTrials(trials.values, trials.is_b, np.zeros_like(trials.cells))

@@ -1,7 +1,7 @@
 """Effect of the order of two sides measured one after the other: drift within them, and a step between them."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,12 +41,14 @@ class OrderedTrials:
         return bool(np.count_nonzero(np.diff(self.is_b)) == 1)
 
 
-def estimate_order_effect(trials: OrderedTrials, level: float) -> OrderEffect:
+def estimate_order_effect(trials: OrderedTrials, level: float, step_cells: Indices | None = None) -> OrderEffect:
     """Estimate the effect of the order of trials whose sides were measured one after the other.
 
     A drift is a common trend of both sides, or one of a side alone (Kendall's tests, at 1 and twice 0.5 in 100). The
-    step is the difference of two straight lines at the border, by least squares.
+    step is the difference of two straight lines at the border, by least squares, inside the ``step_cells`` (by default
+    all).
     """
+    steps = trials if step_cells is None else replace(trials, cells=step_cells)
     y = np.log(trials.values) if np.all(trials.values > 0) else trials.values
     places = np.arange(y.size)
     keys = [(side, cell) for side in (False, True) for cell in np.unique(trials.cells)]
@@ -66,7 +68,7 @@ def estimate_order_effect(trials: OrderedTrials, level: float) -> OrderEffect:
     return (
         OrderEffect(None, 1.0 if best is None else min(1.0, best[0]), None, worth)
         if best is None or best[0] >= ALPHA
-        else OrderEffect(best[1].relative_change, best[0], _estimate_step(y, trials, level), worth)
+        else OrderEffect(best[1].relative_change, best[0], _estimate_step(y, steps, level), worth)
     )
 
 

@@ -40,6 +40,7 @@ from ..regression.effects import SINGLE_RUN, SINGLE_TRIAL, estimate_effects
 from .cells import TrialCell
 from .comparable import choose_comparable_factors, number_levels
 from .types import OverviewRow, ResponseStory, drop_constant_levels, name_kind, span_decades
+from .uneven_missing import check_uneven_missing
 
 SIZES = ("nodes", "ranks")
 _MOST = 3  # responses in the sentence
@@ -87,7 +88,10 @@ def build_stories(
         else estimate_cell_effects(select_complete_cells(some), level, background.together)
         for key, some in (others | displayed).items()
     }
-    effects = dict(zip(family, correct_effects(list(family.values())), strict=True))
+    effects = {
+        key: own.withdraw(_list_lacking_factors((background.missing or {}).get(key[1], "")))
+        for key, own in zip(family, correct_effects(list(family.values())), strict=True)
+    }
     beyond = {(cell.operation, cell.metric, *cell.by.items()) for cell in background.impossible or ()}
     response_stories = []
     for key, its in rows_by_response.items():
@@ -122,6 +126,11 @@ def build_stories(
                 )
             )
     return tuple(response_stories)
+
+
+def _list_lacking_factors(missing: str) -> tuple[str, ...]:
+    """Return the factor whose claims the missing values take away; nothing if they take away all, or none."""
+    return next((check.subject for check in check_uneven_missing(missing) if check.instead is not None), ())
 
 
 def _find_extremes(rows: Sequence[OverviewRow], effects: ResponseEffects) -> tuple[OverviewRow, OverviewRow]:
@@ -236,9 +245,9 @@ def _add_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: flo
     def number(keys: Sequence[tuple[object, ...]]) -> npt.NDArray[np.intp]:
         return np.repeat(number_levels(keys) - 1, sizes)
 
-    def detect(names: Sequence[str], block: Sequence[str]) -> DriftInTurn | None:
+    def detect(names: Sequence[str]) -> DriftInTurn | None:
         own = number([tuple(cell.by[name] for name in names if name in cell.by) for cell in cells])
-        fixed = [name for name in cells[0].by if name not in block]
+        fixed = [name for name in cells[0].by if name not in names]
         others = [0 if cell.others is None else int(cell.others[0]) for cell in cells]
         settings = number(
             [(place, *(cell.by[name] for name in fixed)) for place, cell in zip(others, cells, strict=True)]
@@ -248,7 +257,7 @@ def _add_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: flo
     def add_drift(effect: FactorEffect) -> FactorEffect:
         if effect not in tested:
             return effect
-        candidates = (detect(names, effect.factors) for names in (effect.factors, *([name] for name in effect.factors)))
+        candidates = (detect(names) for names in (effect.factors, *([name] for name in effect.factors)))
         drift = next(filter(None, candidates), None)
         return replace(effect, drift=drift, own=tuple(replace(member, drift=drift) for member in effect.own))
 

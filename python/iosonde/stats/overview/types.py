@@ -186,12 +186,17 @@ class ResponseStory:
 
     @property
     def is_biased(self) -> bool:
-        """Return whether the missing values of a setting may explain the effects."""
-        return any(check.instead is not None for check in check_uneven_missing(self.missing))
+        """Return whether the missing values of a setting, or of a level of the only factor, may explain the effects."""
+        is_single = len(self.effects.factors) < 2
+        return any(
+            check.instead is not None and (is_single or not check.subject)
+            for check in check_uneven_missing(self.missing)
+        )
 
     def claims(self, units: Mapping[str, str]) -> tuple[CheckedClaim, ...]:
         """Return the claims on each effect and on the best setting, each with its checks."""
         missing, claims = check_uneven_missing(self.missing), list_effect_claims(self.response, self.effects)
+        best_missing = [replace(check.soften(), subject=()) if check.subject else check for check in missing]
         state = VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
         state = VerdictState.NOT_TESTED if self.effects.untested else state
         # Levels of a factor without a significant effect are not claimed; the mean at them is not that of others.
@@ -205,7 +210,7 @@ class ResponseStory:
         own = (*impossible, *chain(*drifts), *holds("order", "drift", "goes-together"))
         return (
             *((claim, (*checks, *missing, *self.checks)) for claim, checks in claims),
-            (best, (*own, *missing, *map(self._limit_to_best, self.checks))),
+            (best, (*own, *best_missing, *map(self._limit_to_best, self.checks))),
         )
 
     def _limit_to_best(self, check: AssumptionCheck) -> AssumptionCheck:

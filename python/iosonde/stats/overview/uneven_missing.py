@@ -20,20 +20,46 @@ _MOST_SETTINGS = 200  # more are not tested
 
 
 def check_uneven_missing(missing: str) -> tuple[AssumptionCheck, ...]:
-    """Return the check of a sentence of ``describe_uneven_missing``: it takes away every claim, unless the setting that
-    lacks more values is the worse one anyway."""
+    """Return the check of a sentence of ``describe_uneven_missing``: it takes away every claim, or those of the factor
+    whose level lacks more values, unless what lacks more values is the worse one anyway."""
     if not missing:
         return ()
+    subject = get_lacking_factor(missing)
     if isinstance(missing, Message) and missing.values.get("confirms") is False:
-        return (fails("missing-values", VerdictState.INCONCLUSIVE, missing),)
-    return (doubtful("missing-values", missing),)
+        return (fails("missing-values", VerdictState.INCONCLUSIVE, missing, subject),)
+    return (doubtful("missing-values", missing, subject),)
+
+
+def get_lacking_factor(missing: str) -> tuple[str, ...]:
+    """Return the factor whose level lacks more values; nothing if a setting of several factors does."""
+    factor = missing.values.get("factor") if isinstance(missing, Message) else None
+    return (str(factor),) if factor else ()
 
 
 def describe_uneven_missing(
     table: Table, values: npt.NDArray[np.float64], by: Sequence[str], metric: Metric | None = None
 ) -> str:
     """Return a sentence on the setting that lacks more ``values`` than the others, by Fisher's test of each against the
-    rest (Bonferroni); '' if none is significant. ``metric``: of the values."""
+    rest (Bonferroni), else on a level of one factor, tested as in a comparison of its levels; '' if none is
+    significant. ``metric``: of the values."""
+    missing = _describe_lacking_group(table, values, by, metric)
+    factors = by if len(by) > 1 and not missing else ()
+    levels = (
+        _describe_lacking_group(table, values, [factor], metric, [name for name in by if name != factor])
+        for factor in factors
+    )
+    return next((text for text in levels if text), missing)
+
+
+def _describe_lacking_group(
+    table: Table,
+    values: npt.NDArray[np.float64],
+    by: Sequence[str],
+    metric: Metric | None,
+    others: Sequence[str] = (),
+) -> str:
+    """Return the sentence on the group ``by`` that lacks more values, '' if none does; its values are compared with
+    those of the other groups at the same levels of the ``others``."""
     gone = np.isnan(values)
     total = int(gone.sum())
     groups = list(table.groups(by)) if total and by else []
@@ -57,8 +83,20 @@ def describe_uneven_missing(
         n_values=rows.size,
         setting=", ".join(format_assignments(dict(zip(by, key, strict=True)), table.level_units(by))),
         p=min(1.0, p * tests),
-        confirms=metric is not None and is_speed(metric) and _is_worse(values, rows, metric),
+        confirms=metric is not None
+        and is_speed(metric)
+        and _is_worse(_center_values(table, values, others), rows, metric),
+        factor=by[0] if len(by) == 1 else "",
     )
+
+
+def _center_values(table: Table, values: npt.NDArray[np.float64], others: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Return the values less the mean of each setting of the ``others``."""
+    centered = values.copy()
+    for _, rows in table.groups(others) if others else ():
+        present = rows[~np.isnan(values[rows])]
+        centered[present] -= values[present].mean() if present.size else 0.0
+    return centered
 
 
 def _is_worse(values: npt.NDArray[np.float64], rows: npt.NDArray[np.intp], metric: Metric) -> bool:

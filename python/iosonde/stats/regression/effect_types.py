@@ -35,7 +35,7 @@ class FactorEffect:
     ``adjusted``: p corrected over the ``family`` of tests, None before ``correct_effects``. ``difference``: upper limit
     of the relative difference between any two levels, None if unknown. ``is_joint``: the difference of all settings, if
     no single factor has an effect. ``drift``: of values inside its levels, if these were measured one after the
-    other. ``worth``: how many independent trials a trial is worth."""
+    other. ``worth``: how many independent trials a trial is worth. ``is_withdrawn``: missing values may explain it."""
 
     factors: tuple[str, ...]
     explained: Estimate
@@ -47,6 +47,7 @@ class FactorEffect:
     is_joint: bool = False
     drift: DriftInTurn | None = None
     worth: float = 1.0
+    is_withdrawn: bool = False
 
     @property
     def name(self) -> str:
@@ -68,7 +69,8 @@ class FactorEffect:
         """Return whether the corrected test is significant, by more than the margin, and time does not explain the
         effect as well."""
         explained_by_time = self.drift is not None and self.drift.explains_effect
-        return self.passes_test and not self.is_negligible and not explained_by_time and not self.is_undone
+        is_explained = self.is_negligible or explained_by_time or self.is_undone or self.is_withdrawn
+        return self.passes_test and not is_explained
 
     @property
     def is_undone(self) -> bool:
@@ -154,6 +156,11 @@ class ResponseEffects:
     def has_factors_in_same_block(self, names: Sequence[str]) -> bool:
         """Return whether any two of these factors are in one block."""
         return any(len(set(effect.factors) & set(names)) > 1 for effect in self.effects)
+
+    def withdraw(self, factors: Sequence[str]) -> ResponseEffects:
+        """Return the effects without the claims on these factors."""
+        effects = (replace(effect, is_withdrawn=bool(set(factors) & set(effect.factors))) for effect in self.effects)
+        return replace(self, effects=tuple(effects)) if factors else self
 
     def effect_of(self, factor: str) -> FactorEffect | None:
         """Return the effect of the factor, or of its block."""

@@ -161,7 +161,7 @@ def _test_effect(data: _Data, names: tuple[str, ...], basis: Array, noise: SumOf
     """Test the effect that the ``basis`` explains, with the variance of each cell if the settings are repeated."""
     ss, df, n = data.sum_squares(basis), basis.shape[1], data.y.size
     least = _NOTHING * data.total / n
-    own = measure_cell_noise(basis, data.counts, data.squares, data.number_levels(names), least)
+    own = measure_cell_noise(basis, data.counts, data.means, data.squares, data.number_levels(names), least)
     own = own or EffectNoise.pooled(df, max(0.0, n - 1 - noise.df - df), noise, n)
     share = own.estimate_share(ss, data.total, noise, n, data.level)
     return FactorEffect(names, share, own.compute_p(ss), difference=_bound_difference(data, names, basis, own))
