@@ -251,7 +251,7 @@ def test_a_factor_inside_another_is_tested_with_it_and_beyond_it():
 def test_factors_that_nearly_always_change_together_are_one_block_too():
     """One of 20 settings is told apart: not enough to credit one of the two alone."""
     b = {(a, c): f"b{a}" for a in (1, 2) for c in range(10)} | {(1, 0): "b2"}
-    (block, _) = judged(factors_that_go_together(b, repeats=2)).effects
+    (block, _) = judged(factors_that_go_together(b, repeats=4)).effects
     assert block.factors == ("a", "b") and block.is_significant
 
 
