@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iosonde.core.deciding import choose_deciding_name, is_name_in_query
+from iosonde.core.deciding import choose_deciding_name, select_names_in_query
 from iosonde.core.errors import DataError
 from iosonde.core.gate import GateItem, parse_gate
 from iosonde.core.metrics import build_metric
@@ -149,7 +149,7 @@ NAMES = [
 )
 def test_several_names_are_a_list_of_which_the_first_that_is_there_decides(asked, first, among):
     assert choose_deciding_name(NAMES, asked) == (None if first is None else NAMES[first])
-    assert [place for place, name in enumerate(NAMES) if is_name_in_query(name, asked)] == among
+    assert select_names_in_query(NAMES, asked) == [NAMES[place] for place in among]
 
 
 def pairs_at_the_limit(rng, others: int, correlation: float, cv: float = 0.03):

@@ -319,7 +319,7 @@ def parse_gate(texts: Sequence[str], strict: bool) -> Gate | None:
             raise InputError(
                 "invalid-gate-condition",
                 "'{condition}' is not a condition: WORD>SHARE, with WORD one of {allowed}",
-                "{example}",
+                "{example}; {spell.metric} selects the metrics that it judges",
                 condition=text,
                 allowed=", ".join(WORDS),
                 example=_EXAMPLE,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from iosonde.core.deciding import Name, is_name_in_query
+from iosonde.core.deciding import Name, select_names_in_query
 from iosonde.core.gate import Gate, GateItem, GateVerdict
 from iosonde.core.metrics import build_metric
 from iosonde.core.pair_rule import PairRule
@@ -41,7 +41,8 @@ def select_gated_pairs(
     """Return the pairs to gate: those of ``--metric``, else of the sealed metrics, else all."""
     if query.metric:
         return [pair for pair in pairs if pair.name in chosen] or list(pairs)
-    return [pair for pair in pairs if is_name_in_query(pair.name, rule.metric)] or list(pairs)
+    named = select_names_in_query((pair.name for pair in pairs), rule.metric)
+    return [pair for pair in pairs if pair.name in named] or list(pairs)
 
 
 def gate_cells(gate: Gate, cells: Sequence[ComparedCell], level: float) -> GateVerdict:
