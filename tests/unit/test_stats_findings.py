@@ -774,6 +774,15 @@ def test_contradictory_numbers_of_an_operation_are_one_finding_about_all_its_run
     assert not find(code, runs=runs[2:])
 
 
+def test_a_depth_has_no_effect_with_a_synchronous_engine():
+    settings = [("psync", 8), ("sync", 4), ("libaio", 8), ("psync", 1), ("psync", None), ("psync", "1, 8"), (None, 8)]
+    runs = [{"id": f"r{i}", "factors": {"engine": e, "io_depth": depth}} for i, (e, depth) in enumerate(settings)]
+    (finding,) = find("S137", runs=runs)
+    assert finding.evidence == {"runs": ["r0", "r1"], "n_runs": 2}
+    assert_problem(finding.sentence, "depth-without-effect", depths="4, 8", engines="psync, sync", n=2, n_runs=7)
+    assert not find("S137", runs=runs[2:])
+
+
 def test_reads_that_an_import_shows_to_be_cached_are_one_reason():
     runs = [
         {"id": f"r{i}", "facts": {"contradictions": [contradiction("S104", "read", sentence=f"{i} times")]}}
