@@ -15,7 +15,7 @@ from .over_time import compute_start_ns
 @dataclass(frozen=True)
 class SlowOperation:
     """A single operation. ``operation`` is its phase; ``file`` the number of its file within that phase, ``path`` its
-    name, if a trace has it. ``offset``: None if a trace lacks it. ``start_s`` is after the phase's first start, or after
+    name, if a trace has it. ``offset``: None if it lacks it. ``start_s`` is after the phase's first start, or after
     its rank's own if clocks cannot be compared. ``status``: 0 or an errno."""
 
     run: str
