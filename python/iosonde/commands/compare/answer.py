@@ -150,7 +150,7 @@ def _build_comparisons(
             _copy_checks_to_mean(mean, items)
             for mean in compute_overall_ratios(pairs, query.level, sides.margin, sides.group or "")
         ),
-        None if sides.gate is None else gate_cells(sides.gate, items, query.level),
+        None if sides.gate is None else gate_cells(sides.gate, items, query.level, repeated),
         tuple(_build_untested_verdict(matched, query.level) for matched in single),
         len(others),
         len(repeated),

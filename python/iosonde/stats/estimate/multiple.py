@@ -44,11 +44,11 @@ def correct_distinct(
     items: Sequence[ItemT], repeated: Mapping[int, int], correct: Callable[[list[ItemT]], Sequence[ResultT]]
 ) -> list[ResultT]:
     """Correct a family in which some items are the same evidence as another (place → place of the other): each is
-    corrected in the place of that one, and does not count besides it."""
+    corrected in the place of that one, and does not count again."""
     distinct = [place for place in range(len(items)) if place not in repeated]
     results = dict(zip(distinct, correct([items[place] for place in distinct]), strict=True))
     for place, other in repeated.items():
-        substituted = [items[place if kept == other else kept] for kept in distinct]
+        substituted = [items[place if unique == other else unique] for unique in distinct]
         results[place] = correct(substituted)[distinct.index(other)]
     return [results[place] for place in range(len(items))]
 
