@@ -135,6 +135,9 @@ def test_a_query_has_the_words_of_a_summary(query, places):
     metrics = ["bandwidth", "rate", "submission_latency_p99", "completion_latency_p99", "latency_mean"]
     names = [("read", metric, "s") for metric in [*metrics, "completion_latency_mean"]]
     assert deciding.select_names_in_query(names, query) == [names[place] for place in places]
+    files = [("read", metric, "1/s") for metric in ("rate_last_done", "access_rate_last_done")]
+    assert deciding.select_names_in_query([*files, OPS], "iops") == [files[1], OPS]
+    assert deciding.select_names_in_query(files, "rate") == files[:1]
     readable = ["read IOPS", "read submission latency p99"]
     assert deciding.list_readable_names(names[1:3]) == readable
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from .column_units import is_rate
-from .headlines import COMMAND, format_metric, parse_kind
+from .headlines import COMMAND, format_metric, list_kinds
 
 Name = tuple[str, str, str]  # operation, metric, unit
 WORDS = "the first bandwidth in the output, else its first rate, else the duration of the last step"
@@ -65,16 +65,21 @@ def select_clocked_values(rows: Iterable[tuple[str, str, str, float, str]]) -> l
 def _match_names(names: Sequence[Name], term: str) -> list[Name]:
     """Return the names of an operation, a metric or its kind, or both; else those whose metric ends with the kind, as
     ``completion_latency_p99`` with ``p99``."""
-    return [name for name in names if _is_match(name, term)] or [name for name in names if _has_ending(name, term)]
+    ranks = {name: rank for name in names if (rank := _rank_match(name, term)) is not None}
+    best = {name[0]: min(rank for other, rank in ranks.items() if other[0] == name[0]) for name in ranks}
+    return [name for name in ranks if ranks[name] == best[name[0]]] or [n for n in names if _has_ending(n, term)]
 
 
-def _is_match(name: Name, term: str) -> bool:
+def _rank_match(name: Name, term: str) -> int | None:
+    """Return the place of a name's kind among those of a term, 0 for its operation or its metric; None if neither."""
     operation, metric, _ = name
     words = term.removeprefix(f"{operation} ")
     metrics = {metric, *(metric.removesuffix(clock) for clock in _CLOCKS)}
-    return term == operation or not metrics.isdisjoint((words, parse_kind(words)))
+    if term == operation or words in metrics:
+        return 0
+    return next((rank for rank, kind in enumerate(list_kinds(words)) if kind in metrics), None)
 
 
 def _has_ending(name: Name, term: str) -> bool:
     operation, metric, _ = name
-    return metric.endswith(f"_{parse_kind(term.removeprefix(f'{operation} '))}")
+    return metric.endswith(f"_{list_kinds(term.removeprefix(f'{operation} '))[-1]}")
