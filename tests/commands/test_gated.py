@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from iosonde.core.deciding import choose_deciding_name, is_name_in_query
+from iosonde.commands.compare.gated import gate_pairs
+from iosonde.core.deciding import choose_deciding_name, select_names_in_query
 from iosonde.core.errors import DataError
 from iosonde.core.gate import GateItem, parse_gate
 from iosonde.core.metrics import build_metric
@@ -123,6 +126,36 @@ def test_what_is_not_gated_is_named():
         judged([item("files", 3.0, rng, metric=FILES)])
 
 
+def test_the_same_evidence_counts_once_in_its_family():
+    rng = np.random.default_rng(8)
+    rate = item("read IOPS", 1.13, rng, 0.05)
+    same = replace(rate, name="read bandwidth", same_as="read IOPS")
+    other, chained = item("write", 1.0, rng), replace(rate, name="read files", same_as="read bandwidth")
+    alone, twice = judged([rate, other]), judged([rate, same, other])
+    assert {row.family for row in twice.rows} == {2} == {row.family for row in alone.rows}
+    assert [row.holds for row in twice.rows[:2]] == [alone.rows[0].holds] * 2
+    assert {row.family for row in judged([replace(same, family="others"), rate, other]).rows} == {1, 2}
+    assert {row.family for row in judged([rate, same, chained]).rows} == {2}
+
+
+def test_a_bandwidth_and_its_rate_in_pairs_are_the_same_evidence():
+    rng = np.random.default_rng(3)
+    values = {side: 1e6 * np.exp(0.1 * rng.normal(size=6)) for side in ("old", "new")}
+    rule = PairRule("variant", "old", "new", "seconds", 0.05, 0.95, 30)
+    names = [("read", "bandwidth", "bytes/s"), ("read", "rate", "operations/s"), ("step", "seconds", "s")]
+    runs = [
+        PairedRun((), block, side, dict(zip(names, (rate, rate / 4096, 1.0), strict=True)))
+        for side, rates in values.items()
+        for block, rate in enumerate(rates.tolist())
+    ]
+    gate = parse_gate(["slower>5%"], False)
+    assert gate is not None
+    verdict = gate_pairs(gate, judge_pairs(runs, rule, names), rule, True, [])
+    expected = {"step time": "", "read bandwidth": "", "read IOPS": "read bandwidth"}
+    assert {row.item.name: row.item.same_as for row in verdict.rows} == expected
+    assert {row.family for row in verdict.rows} == {1}
+
+
 def test_an_assumption_that_fails_is_told_by_no_interval():
     rng = np.random.default_rng(8)
     assert judged([item("write", 2.0, rng, 0.01, doubtful=True)]).untold == (("slower>5%", "write"),)
@@ -149,7 +182,7 @@ NAMES = [
 )
 def test_several_names_are_a_list_of_which_the_first_that_is_there_decides(asked, first, among):
     assert choose_deciding_name(NAMES, asked) == (None if first is None else NAMES[first])
-    assert [place for place, name in enumerate(NAMES) if is_name_in_query(name, asked)] == among
+    assert select_names_in_query(NAMES, asked) == [NAMES[place] for place in among]
 
 
 def pairs_at_the_limit(rng, others: int, correlation: float, cv: float = 0.03):

@@ -15,6 +15,7 @@ from iosonde.campaign.resume import Pairs, resume_or_begin
 from iosonde.commands.compare.answer import Sides, compare
 from iosonde.commands.compare.text import lines
 from iosonde.core import decision
+from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.pair_rule import build_pair_rule
 from iosonde.core.problems import SpecError
@@ -361,11 +362,35 @@ def test_a_verdict_that_was_reached_is_not_reopened_by_its_incomplete_pair(tmp_p
     assert len(Store.open(bench.path).experiments()) == 2
 
 
-def test_no_number_on_both_sides_ends_it(tmp_path):
-    bench = Bench(tmp_path, metric="bandwidth")
-    ended = bench.run()
-    assert ended.measured == 12
-    assert bench.answer().items == () and "'bandwidth'" in bench.answer().sentences[0]
+@pytest.mark.parametrize("options", [{"metric": "bandwidth"}, {"metric": "seconds,p99", "fail_if": ("slower>5%",)}])
+def test_a_metric_that_the_first_trial_lacks_is_refused(tmp_path, options):
+    bench = Bench(tmp_path, **options)
+    for _ in range(2):  # the second run resumes, and measures nothing
+        with raises("unknown-metric", InputError, suggestions="step-01 seconds, write files"):
+            bench.run()
+        assert len(list((bench.path / "runs").iterdir())) == 1
+    assert bench.answer().items == ()
+
+
+def test_the_first_metric_that_exists_decides_without_a_gate(tmp_path):
+    bench = Bench(tmp_path, ratio=1.2, metric="p99,seconds")
+    bench.run()
+    assert bench.answer().items[0].name[1] == "seconds"
+
+
+def test_a_metric_may_be_named_in_the_words_of_a_summary(tmp_path):
+    bench = Bench(tmp_path, ratio=1.2, metric="IOPS,p99", fail_if=("slower>5%",))
+    bench.rows = lambda trial, level, rows=bench.rows: [
+        *rows(trial, level),
+        Observation("read", "rate", 1 / rows(trial, level)[0].value, "operations/s"),
+        Observation("read", "completion_latency_p99", rows(trial, level)[0].value, "s"),
+    ]
+    bench.run()
+    answer = bench.answer()
+    assert answer.items[0].name[1] == "rate"
+    gated, others = {"read IOPS", "read completion latency p99"}, {"step-01 time", "write files"}
+    assert {name for _, name in answer.judged.failed} == gated
+    assert {name for name, _ in answer.judged.not_gated} == others
 
 
 def test_other_numbers_share_alpha_and_do_not_decide(tmp_path):

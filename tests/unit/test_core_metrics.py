@@ -96,16 +96,50 @@ COUNT = ("files", "count", "")
 def test_the_metric_that_decides(names, query, best):
     assert deciding.choose_deciding_name(names, query) == best
     if query and best:
-        assert deciding.is_name_in_query(best, query)
+        assert best in deciding.select_names_in_query(names, query)
 
 
-def test_a_name_is_in_a_query_by_operation_metric_or_both():
-    assert [deciding.is_name_in_query(LAST, query) for query in ("", "write", "bandwidth", "x, write bandwidth")] == [
-        True
-    ] * 4
-    assert [deciding.is_name_in_query(LAST, query) for query in ("read", "write rate", "bandwidth write", "x,y")] == [
-        False
-    ] * 4
+@pytest.mark.parametrize(
+    ("query", "matches", "missing"),
+    [
+        ("", True, []),
+        ("write", True, []),
+        ("bandwidth", True, []),
+        ("bw", True, []),
+        ("x, write bandwidth", True, ["x"]),
+        ("read", False, ["read"]),
+        ("write rate", False, ["write rate"]),
+        ("bandwidth write", False, ["bandwidth write"]),
+        ("x,y", False, ["x", "y"]),
+    ],
+)
+def test_a_name_is_in_a_query_by_operation_metric_or_both(query, matches, missing):
+    assert deciding.select_names_in_query([LAST], query) == [LAST] * matches
+    assert deciding.list_missing_terms([LAST], query) == missing
+
+
+@pytest.mark.parametrize(
+    ("query", "places"),
+    [
+        ("iops", [1]),
+        ("read IOPS", [1]),
+        ("p99", [2, 3]),
+        ("completion latency p99", [3]),
+        ("read latency mean", [4]),
+        ("latency_mean", [4]),
+        ("IOPS,p99", [1, 2, 3]),
+        ("p999", []),
+    ],
+)
+def test_a_query_has_the_words_of_a_summary(query, places):
+    metrics = ["bandwidth", "rate", "submission_latency_p99", "completion_latency_p99", "latency_mean"]
+    names = [("read", metric, "s") for metric in [*metrics, "completion_latency_mean"]]
+    assert deciding.select_names_in_query(names, query) == [names[place] for place in places]
+    files = [("read", metric, "1/s") for metric in ("rate_last_done", "access_rate_last_done")]
+    assert deciding.select_names_in_query([*files, OPS], "iops") == [files[1], OPS]
+    assert deciding.select_names_in_query(files, "rate") == files[:1]
+    readable = ["read IOPS", "read submission latency p99"]
+    assert deciding.list_readable_names(names[1:3]) == readable
 
 
 def test_a_number_with_the_start_of_the_command_yields_to_the_tools_own_clock():

@@ -506,7 +506,7 @@ def test_findings_are_sorted_by_severity_and_names_are_cut():
 def test_the_checks_of_a_summary_and_of_data_and_those_that_read_runs():
     codes = list(checks.list_check_modules())
     assert codes == sorted(codes) and set(checks.CHECK) == {code for code in codes if code[1] == "1"}
-    assert set(checks.SUMMARY) == {f"S{n}" for n in (*range(101, 121), 127, 130, 131, *range(134, 137))}
+    assert set(checks.SUMMARY) == {f"S{n}" for n in (*range(101, 121), 127, 130, 131, *range(134, 138))}
     assert [code for code in ("S101", "S102", "S103", "S104", "S123", "S132") if checks.needs_runs(code)] == [
         "S102",
         "S104",
@@ -772,6 +772,15 @@ def test_contradictory_numbers_of_an_operation_are_one_finding_about_all_its_run
     assert_problem(write.sentence, "contradiction", sentence="both", more=" (2 of 3 runs)")
     assert read.evidence["operation"] == "x.read"
     assert not find(code, runs=runs[2:])
+
+
+def test_a_depth_has_no_effect_with_a_synchronous_engine():
+    settings = [("psync", 8), ("sync", 4), ("libaio", 8), ("psync", 1), ("psync", None), ("psync", "1, 8"), (None, 8)]
+    runs = [{"id": f"r{i}", "factors": {"engine": e, "io_depth": depth}} for i, (e, depth) in enumerate(settings)]
+    (finding,) = find("S137", runs=runs)
+    assert finding.evidence == {"runs": ["r0", "r1"], "n_runs": 2}
+    assert_problem(finding.sentence, "depth-without-effect", depths="4, 8", engines="psync, sync", n=2, n_runs=7)
+    assert not find("S137", runs=runs[2:])
 
 
 def test_reads_that_an_import_shows_to_be_cached_are_one_reason():

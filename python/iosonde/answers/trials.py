@@ -19,7 +19,7 @@ from iosonde.stats.overview.cells import MeasuredCells, TrialCell, number_shared
 from iosonde.stats.overview.hardware import select_complete_probes
 from iosonde.stats.overview.measured_order import find_measured_order
 from iosonde.stats.overview.probed_limits import ProbedLimits
-from iosonde.stats.overview.story import estimate_cell_effects
+from iosonde.stats.overview.story import estimate_cell_effects, find_repeated_evidence
 from iosonde.stats.regression.effect_types import ResponseEffects, correct_effects
 
 from .caveats import warn_confounded_cells
@@ -128,12 +128,15 @@ def estimate_tested_effects(
     factors = query.on or tuple(dict.fromkeys(name for response in selected for name in response.names))
     family = [*selected, *list_other_headlines(source, query, selected, factors)]
     prepared = {response.title: prepare(response) for response in family}
-    effects = {
-        title: _estimate_effects(source, response, names, query.level)
-        for title, (response, names, _) in prepared.items()
-        if names
+    cells = {
+        title: _build_tested_cells(source, response, names) for title, (response, names, _) in prepared.items() if names
     }
-    return dict(zip(effects, correct_effects(list(effects.values())), strict=True))
+    effects = [
+        estimate_cell_effects(tested, query.level, prepared[title][0].on(prepared[title][1]).together)
+        for title, tested in cells.items()
+    ]
+    repeated = find_repeated_evidence(list(cells.values()))
+    return dict(zip(cells, correct_effects(effects, repeated), strict=True))
 
 
 def estimate_main_effects(
@@ -155,11 +158,15 @@ def estimate_main_effects(
 def list_other_headlines(
     source: Source, query: ResponseQuery, selected: Sequence[Response], factors: Sequence[str]
 ) -> list[Response]:
-    """Return the headline responses besides the ``selected``: all of them are one family of tests."""
+    """Return the headline responses besides the ``selected``: all of them are one family of tests. The bandwidth and
+    the rate of an operation at one size are the same evidence, and one of them."""
     keys = {_get_key(response) for response in selected}
-    return [
+    others = [
         response for response in select_headline_responses(source, query, factors) if _get_key(response) not in keys
     ]
+    every = [*selected, *others]
+    repeated = find_repeated_evidence([build_response_cells(source, response.on(factors)) for response in every])
+    return [response for place, response in enumerate(every) if place >= len(selected) and place not in repeated]
 
 
 def _get_key(response: Response) -> tuple[str, ...]:
@@ -167,10 +174,9 @@ def _get_key(response: Response) -> tuple[str, ...]:
     return response.operation, response.metric.name, response.unit, response.transform
 
 
-def _estimate_effects(source: Source, response: Response, names: Sequence[str], level: float) -> ResponseEffects:
-    """Compute the effects from trials with values of all these factors."""
-    cells = build_complete_cells(response, names, list_other_varying(source, response, names))
-    return estimate_cell_effects(cells, level, response.on(names).together)
+def _build_tested_cells(source: Source, response: Response, names: Sequence[str]) -> list[TrialCell]:
+    """Build the cells of the trials with values of all these factors."""
+    return build_complete_cells(response, names, list_other_varying(source, response, names))
 
 
 def build_complete_cells(response: Response, names: Sequence[str], others: Sequence[str] = ()) -> list[TrialCell]:
@@ -194,12 +200,18 @@ def build_probed_limits(source: Source, level: float) -> ProbedLimits:
 
 
 def select_headline_responses(source: Source, query: ResponseQuery, factors: Sequence[str]) -> list[Response]:
-    """Return the responses that an analysis takes by default, by these ``factors``. Empty if ``query`` names none
-    either, since they are then shown anyway, or if DATA has none."""
-    if not (query.response or query.metric) or not factors:
+    """Return the responses that an analysis takes by default or by the metrics of ``query``, by these ``factors``.
+    Empty if ``query`` names no response, since they are then shown anyway, or if DATA has none."""
+    return list_family(source, query, factors) if query.response else []
+
+
+def list_family(source: Source, query: ResponseQuery, factors: Sequence[str]) -> list[Response]:
+    """Return the responses of the family of tests by these ``factors``, shown or not: the metrics of ``query`` narrow
+    it, its responses do not."""
+    if not factors:
         return []
     try:
-        candidates = build_responses(source, ResponseQuery(clock=query.clock, level=query.level))
+        candidates = build_responses(source, replace(query, response=(), on=()))
         return [response.on(source.apart(factors)) for response in candidates if response.title not in factors]
     except IosondeError:
         return []

@@ -1,10 +1,12 @@
 """State of a campaign in a store, and its remaining trials: identity, resume, ids of runs, stopping rule, pairs."""
 
+import difflib
 from collections.abc import Callable
 from pathlib import Path
 
 from iosonde.core import decision
-from iosonde.core.deciding import select_clocked_values
+from iosonde.core.deciding import Name, list_missing_terms, list_readable_names, select_clocked_values
+from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.pair_rule import PairRule, build_pair_rule
 from iosonde.core.types import Experiment, Run
@@ -54,8 +56,11 @@ def _find_unfinished(store: Store, campaign: Campaign, level: float) -> tuple[Ex
         return None
     experiment = max(experiments, key=lambda candidate: candidate.created_at)
     done = find_finished_trials(store, campaign, experiment)
-    if (rule := build_pair_rule(experiment)) and Pairs(rule, experiment, store).finished():
-        return None
+    if rule := build_pair_rule(experiment):
+        pairs = Pairs(rule, experiment, store)
+        pairs.check_metric()
+        if pairs.finished():
+            return None
     has_all = len(done) == len(experiment.trials) and not needs_more_trials(store, campaign, experiment, level)
     return None if has_all else (experiment, done)
 
@@ -156,6 +161,31 @@ class Pairs:
         """Return the total number of pairs per cell: one more than now, until the verdict is clear."""
         have = 1 + max(trial.repetition for trial in experiment.trials)
         return have if self.finished() else min(have + 1, self._rule.most)
+
+    def check_metric(self) -> None:
+        """Raise InputError as soon as the runs lack a metric that the rule names: every one of them, or one that a gate
+        would have to judge."""
+        names, query = self._list_common_names(), self._rule.metric
+        missing = list_missing_terms(names, query)
+        if missing and names and (self._rule.fail_if or len(missing) == len(query.split(","))):
+            known = list_readable_names(names)
+            raise InputError(
+                "unknown-metric",
+                "unknown metric '{metric}'",
+                "known: {suggestions}",
+                metric=missing[0],
+                suggestions=", ".join(difflib.get_close_matches(missing[0], known, 3, 0.5) or known[:30]),
+            )
+
+    def _list_common_names(self) -> list[Name]:
+        """Return the names that the runs of each side have; none before each cell has a run."""
+        if len({run.cell for run in self._runs}) < self._rule.cells:
+            return []
+        names = [
+            {name: None for run in self._runs if run.side == side for name in run.values}
+            for side in {run.side for run in self._runs}
+        ]
+        return [name for name in names[0] if all(name in other for other in names)]
 
     def finished(self) -> bool:
         """Return whether every cell has its verdict, or never will."""

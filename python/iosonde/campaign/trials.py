@@ -31,6 +31,9 @@ class Looks(Protocol):
     def needed(self, experiment: Experiment) -> int:
         """Return the total repetitions of every cell, as far as known now."""
 
+    def check_metric(self) -> None:
+        """Raise InputError if the runs lack a metric that the rule names."""
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -157,6 +160,7 @@ class _Tally:
         """Add a stored run; its trial started at ``started_s`` (time.monotonic())."""
         if self._rules.looks is not None:
             self._rules.looks.add(run)
+            self._rules.looks.check_metric()
         self.longest_s = max(self.longest_s, time.monotonic() - started_s)
         if self._rules.breaks:
             self._rules.breaks.done(started_s)

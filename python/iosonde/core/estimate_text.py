@@ -49,14 +49,24 @@ def format_estimate_parts(estimate: Estimate, divisor: float = 1.0) -> tuple[str
     return _format_fixed(value, decimals), _format_range(_format_fixed(low, decimals), _format_fixed(high, decimals))
 
 
-def format_short_estimate(estimate: Estimate, divisor: float = 1.0) -> str:
-    """Format for narrow columns: ``212 ± 7`` if symmetric, ``212, 198–241`` if asymmetric, ``212 ~`` if unknown."""
+def is_symmetric(estimate: Estimate) -> bool:
+    """Return whether ``212 ± 7`` describes an interval; also if there is none."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return True
+    half = (estimate.high - estimate.low) / 2
+    is_even = abs(estimate.high + estimate.low - 2 * estimate.value) <= _EVEN * half
+    return is_even and half <= _HOPELESS * abs(estimate.value)
+
+
+def format_short_estimate(estimate: Estimate, divisor: float = 1.0, symmetric: bool = True) -> str:
+    """Format for narrow columns: ``212 ± 7`` if symmetric, ``212, 198–241`` if asymmetric, ``212 ~`` if unknown.
+    ``symmetric``: False if a neighbour's interval is not."""
     value, interval = format_estimate_parts(estimate, divisor)
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return CANNOT_TELL if estimate.value is None else f"{value} {CANNOT_TELL}"
-    half = (estimate.high - estimate.low) / 2
-    if abs(estimate.high + estimate.low - 2 * estimate.value) > _EVEN * half or half > _HOPELESS * abs(estimate.value):
+    if not symmetric or not is_symmetric(estimate):
         return f"{value}, {interval}"
+    half = (estimate.high - estimate.low) / 2
     decimals = _count_decimals(estimate.value / divisor, half / divisor)
     return f"{value} ± {_format_fixed(half / divisor, decimals)}"
 
@@ -91,7 +101,9 @@ def _count_decimals(value: float, half_width: float) -> int:
     decimals = 2 - magnitude
     if half_width > 0 and math.isfinite(half_width):
         decimals = max(decimals, -math.floor(math.log10(half_width)))
-    return min(decimals, _MOST_DIGITS - 1 - magnitude)
+    most = _MOST_DIGITS - 1 - magnitude
+    # No number of decimals shows a half-width that would need more: 64.0, not 64.0000.
+    return decimals if decimals <= most else 2 - magnitude
 
 
 def _format_fixed(value: float, decimals: int) -> str:

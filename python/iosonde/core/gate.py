@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -36,7 +36,8 @@ class GatedComparison(Protocol):
 @dataclass(frozen=True)
 class GateItem:
     """A comparison to be gated, with its name and sides. Comparisons of one ``family`` share the error of ``level``.
-    ``doubtful``: its interval is unreliable because an assumption fails."""
+    ``doubtful``: its interval is unreliable because an assumption fails. ``same_as`` names another comparison of the
+    same evidence, such as the bandwidth of a rate: the two count once in their family."""
 
     name: str
     comparison: GatedComparison
@@ -45,6 +46,7 @@ class GateItem:
     sides: tuple[str, str]
     family: str = ""
     doubtful: bool = False
+    same_as: str = ""
 
 
 @dataclass(frozen=True)
@@ -175,11 +177,31 @@ def _build_rows(tests: Sequence[Test]) -> list[GateRow]:
     families: dict[str, list[int]] = {}
     for place, (_, item) in enumerate(tests):
         families.setdefault(item.family, []).append(place)
-    met_places = {place for family in families.values() for place in _iter_significant_by_holm(tests, family)}
+    repeated = {family: _find_repeated_tests(tests, places) for family, places in families.items()}
+    met_places = {place for family, places in families.items() for place in _iter_met(tests, places, repeated[family])}
+    counts = {family: len(places) - len(repeated[family]) for family, places in families.items()}
     return [
-        GateRow(*test, True if place in met_places else _fails_to_hold(test), len(families[test[1].family]))
+        GateRow(*test, True if place in met_places else _fails_to_hold(test), counts[test[1].family])
         for place, test in enumerate(tests)
     ]
+
+
+def _find_repeated_tests(tests: Sequence[Test], family: Sequence[int]) -> dict[int, int]:
+    """Return place → place of a test of the family with the same evidence."""
+    places = {(str(tests[place][0]), tests[place][1].name): place for place in family}
+    keys = {place: (str(tests[place][0]), tests[place][1].same_as) for place in family}
+    repeated = {place: places[key] for place, key in keys.items() if key in places}
+    return {place: other for place, other in repeated.items() if other not in repeated}
+
+
+def _iter_met(tests: Sequence[Test], family: Sequence[int], repeated: Mapping[int, int]) -> Iterator[int]:
+    """Yield the tests of a family that hold. A repeated one is tested in the place of the other."""
+    distinct = [place for place in family if place not in repeated]
+    yield from _iter_significant_by_holm(tests, distinct)
+    for place, other in repeated.items():
+        substituted = [place if unique == other else unique for unique in distinct]
+        if place in _iter_significant_by_holm(tests, substituted):
+            yield place
 
 
 def _fails_to_hold(test: Test) -> bool | None:
@@ -319,7 +341,7 @@ def parse_gate(texts: Sequence[str], strict: bool) -> Gate | None:
             raise InputError(
                 "invalid-gate-condition",
                 "'{condition}' is not a condition: WORD>SHARE, with WORD one of {allowed}",
-                "{example}",
+                "{example}; {spell.metric} selects the metrics that it judges",
                 condition=text,
                 allowed=", ".join(WORDS),
                 example=_EXAMPLE,

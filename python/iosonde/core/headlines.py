@@ -28,6 +28,8 @@ _ACCESS_RATE = "access_rate"
 COMMAND = "command"
 # Kind of a score that covers all operations.
 SCORE_TOTAL = "total"
+# Common names of kinds.
+_COMMON_NAMES = {"bw": ("bandwidth",), "throughput": ("bandwidth",), "iops": (_ACCESS_RATE, "rate")}
 # Summaries of a tool's own iterations, and their metric if it has another name.
 _SUMMARIES = ("_max", "_min", "_mean", "_sd")
 _ITERATED = {"transfers": "rate"}
@@ -107,6 +109,12 @@ def _drop_derived_kinds(kinds_by_operation: Mapping[str, Sequence[str]]) -> dict
         operation: [kind for kind in kinds if (operation, kind) not in derived]
         for operation, kinds in kinds_by_operation.items()
     }
+
+
+def list_kinds(text: str) -> tuple[str, ...]:
+    """Return the kinds that a user's words name, the preferred one first: ``IOPS`` are the rate of accesses, or the
+    ``rate`` where a tool has no other; ``latency p99`` is ``latency_p99``."""
+    return _COMMON_NAMES.get(text.lower(), (text.replace(" ", "_"),))
 
 
 def find_kind(metric: str) -> str:

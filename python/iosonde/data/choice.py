@@ -14,7 +14,7 @@ import numpy.typing as npt
 from iosonde.core.contradiction import group_doubtful_metrics
 from iosonde.core.errors import DataError
 from iosonde.core.grouping import group_by_key
-from iosonde.core.headlines import choose_metric_by_clock, is_iteration_summary, list_headline_kinds
+from iosonde.core.headlines import choose_metric_by_clock, is_iteration_summary, list_headline_kinds, list_kinds
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
@@ -30,8 +30,6 @@ Texts = npt.NDArray[Any]
 _SUM_OF_RANKS, _MAX_OF_RANKS, _MEAN_OF_RANKS = "_sum_of_ranks", "_max_of_ranks", "_mean_of_ranks"
 # Parts of a command's time, network traffic, server calls: shown only on request.
 _SECONDARY_METRICS = ("user_seconds", "system_seconds", *NETWORK, CALLS)
-# Common names of metric kinds.
-_ALSO = {"iops": "rate", "bw": "bandwidth", "throughput": "bandwidth"}
 
 
 @dataclass(frozen=True)
@@ -131,11 +129,14 @@ def _match_metric(name: str, table: Table) -> Mask:
     )
     if name in metrics:
         return np.array(metrics == name, dtype=bool)
-    kind, keys = _ALSO.get(name.lower(), name), list(zip(run, operations, strict=True))
+    kinds, keys = list_kinds(name), list(zip(run, operations, strict=True))
     includes_by_key = group_by_key(zip(keys, zip(metrics, inside, strict=True), strict=True))
-    chosen = {key: choose_metric_by_clock(kind, dict(pairs)) for key, pairs in includes_by_key.items()}
+    chosen = {
+        key: next((metric for kind in kinds if (metric := choose_metric_by_clock(kind, dict(pairs)))), None)
+        for key, pairs in includes_by_key.items()
+    }
     mask = np.array([chosen[key] == metric for key, metric in zip(keys, metrics, strict=True)], dtype=bool)
-    return mask if mask.any() else _match_endings(metrics, (f"_{kind}",))
+    return mask if mask.any() else _match_endings(metrics, (f"_{kinds[-1]}",))
 
 
 def _select_usual(table: Table, clock: str, foreign: Foreign) -> tuple[Mask, list[str]]:

@@ -18,6 +18,7 @@ from iosonde.data.source import Source
 from iosonde.stats.assumptions import doubtful, judge
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Comparison
+from iosonde.stats.estimate.multiple import correct_distinct, is_same_evidence
 from iosonde.stats.estimate.within_cells import compare_within_cells
 
 from .against import PairVerdicts, find_sealed_experiments, judge_sealed_pairs
@@ -33,7 +34,7 @@ from .gated import gate_cells
 from .overall import Overall, compute_overall_ratios
 from .own_caveats import find_sides_in_turn, list_own_caveats
 from .parts import ComparedPart
-from .samples import ComparisonPlan
+from .samples import ComparisonPlan, SidePair
 from .sides import Sides
 
 __all__ = ["WITHIN_RUN", "ComparedCell", "Comparisons", "Sides", "compare"]
@@ -86,7 +87,7 @@ def _compare_other_headlines(
         return ()
     displayed = {_get_response_key(pair.part) for pair in plan.pairs}
     try:
-        every = plan_comparison(source, ResponseQuery(clock=query.clock, level=query.level), sides)
+        every = plan_comparison(source, replace(query, response=(), on=()), sides)
         pairs = [pair for pair in every.pairs if _get_response_key(pair.part) not in displayed]
         matched = [average_within_bring_ups(split_pair_into_cells(pair)) for pair in pairs]
         comparisons = [_compare_cell(each, query, sides) for each in matched if not _describe_single_trial(each)]
@@ -112,7 +113,12 @@ def _build_comparisons(
             "more repetitions: each brings everything up anew",
             cell=_describe_single_trial(ready[0]),
         )
-    comparisons = estimates.apply_holm_correction([_compare_cell(matched, query, sides) for matched in ready], others)
+    repeated = _find_repeated_evidence([matched.pair for matched in ready])
+    comparisons = correct_distinct(
+        [_compare_cell(matched, query, sides) for matched in ready],
+        repeated,
+        lambda family: estimates.apply_holm_correction(family, others),
+    )
     items = _name_metrics(
         _build_cell(matched, comparison, sides, plan, limits)
         for matched, comparison in zip(ready, comparisons, strict=True)
@@ -145,10 +151,34 @@ def _build_comparisons(
             _copy_checks_to_mean(mean, items)
             for mean in compute_overall_ratios(pairs, query.level, sides.margin, sides.group or "")
         ),
-        None if sides.gate is None else gate_cells(sides.gate, items, query.level),
+        None if sides.gate is None else gate_cells(sides.gate, items, query.level, repeated),
         tuple(_build_untested_verdict(matched, query.level) for matched in single),
         len(others),
+        len(repeated),
     )
+
+
+def _find_repeated_evidence(pairs: Sequence[SidePair]) -> dict[int, int]:
+    """Return place → place of an earlier pair whose numbers are the same evidence, at the same setting."""
+    repeated: dict[int, int] = {}
+    earlier: dict[str, list[int]] = {}
+    for place, pair in enumerate(pairs):
+        setting = {key: level for key, level in pair.part.setting.items() if key != "response"}
+        places = earlier.setdefault(repr((setting, pair.a.name, pair.b.name)), [])
+        other = next((other for other in places if _is_same_evidence(pair, pairs[other])), None)
+        if other is None:
+            places.append(place)
+        else:
+            repeated[place] = other
+    return repeated
+
+
+def _is_same_evidence(pair: SidePair, other: SidePair) -> bool:
+    if "operation" not in pair.part.cell or pair.a.published or pair.b.published:
+        return False
+    values = [np.concatenate([side.values for side in (each.a, each.b)]) for each in (pair, other)]
+    sizes = [each.a.values.size for each in (pair, other)]
+    return sizes[0] == sizes[1] and is_same_evidence((pair.part.unit, other.part.unit), values[0], values[1])
 
 
 def _name_metrics(items: Iterable[ComparedCell]) -> tuple[ComparedCell, ...]:

@@ -148,11 +148,12 @@ class Comparisons(Answer):
     judged: GateVerdict | None = None
     untested: tuple[Verdict, ...] = ()  # of excluded cells, in which a side has one trial
     others: int = 0  # comparisons of the headline responses that are not shown
+    repeated: int = 0  # comparisons that are the same evidence as another: of a bandwidth and a rate at one size
 
     @property
     def family(self) -> int:
         """Return over how many comparisons p is corrected."""
-        return len(self.items) + self.others
+        return len(self.items) - self.repeated + self.others
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from iosonde.core.grouping import group_by_key
+from iosonde.core.headlines import format_metric
 from iosonde.core.units import choose_human_scale, format_percent, format_ratio, format_significant
 from iosonde.layout.text import escape, format_fitting_table, paragraphs, wrapped
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE
@@ -36,7 +38,8 @@ def lines(pair_verdicts: PairVerdicts) -> Iterator[str]:
 def build_grid(pair_verdicts: PairVerdicts) -> tuple[list[str], list[list[object]], str]:
     """Return (headings, a row per metric, alignment)."""
     columns = list(dict.fromkeys(name for item in pair_verdicts.items for name in item.cell))
-    rows = [_format_row(item, columns) for item in pair_verdicts.items]
+    metrics = group_by_key(item.name[:2] for item in pair_verdicts.items)
+    rows = [_format_row(item, columns, metrics[item.name[0]]) for item in pair_verdicts.items]
     return ["", "", *columns, "pairs", "A → B", "B ÷ A", "interval", ""], rows, "ll" + "l" * len(columns) + "rLrrL"
 
 
@@ -53,12 +56,12 @@ def explain_marks() -> str:
     return "  ".join(f"{mark} {verdict}" for verdict, mark in _MARKS.items())
 
 
-def _format_row(verdict: PairVerdict, columns: list[str]) -> list[object]:
+def _format_row(verdict: PairVerdict, columns: list[str], metrics: list[str]) -> list[object]:
     operation, metric, _ = verdict.name
     ratio, estimate = verdict.ratio, verdict.typical()
     return [
         ">" if verdict.primary else "",
-        f"{operation} {metric}",
+        f"{operation} {metric if metric == 'seconds' else format_metric(metric, operation, metrics)}",
         *(verdict.cell.get(name) for name in columns),
         verdict.n,
         "~" if estimate is None else _format_values(*estimate, verdict.name[2]),

@@ -9,7 +9,7 @@ from itertools import islice
 
 from iosonde.answers.besides import build_background
 from iosonde.answers.caveats import list_caveats
-from iosonde.answers.trials import build_response_cells, find_impossible_cells, select_headline_responses
+from iosonde.answers.trials import build_response_cells, find_impossible_cells, list_family
 from iosonde.commands.report.axis import title as operation_title
 from iosonde.commands.summary.answer import count_pilot_trials
 from iosonde.core.factor_levels import NAMES, PERCENTILE, FactorLevels, collect_factor_levels
@@ -19,7 +19,7 @@ from iosonde.core.message import Message
 from iosonde.core.stored import describe_incomplete_treatment
 from iosonde.core.table import Cell
 from iosonde.core.words import format_count, join_names
-from iosonde.data.query import ALL, ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.data.varying import list_measured_columns, list_other_varying
@@ -66,7 +66,7 @@ def build_settings_plot(
     DataError."""
     source, newest = select_experiment(source, roles or PlotRoles())
     responses = select_responses(source, query, roles or PlotRoles())
-    family = select_headline_responses(source, replace(query, metric=(ALL,)), responses[0].names)
+    family = list_family(source, query, responses[0].names)
     plot = plot_responses(
         source, responses, query, resolve_role_names(responses, roles or PlotRoles()), fits or Fits(), family=family
     )

@@ -39,14 +39,14 @@ def lines(slowest: Slowest) -> Iterator[str]:
         "rank": [str(operation.rank) for operation in every],
         "node": [operation.host for operation in every],
         "file": [_format_file(operation) for operation in every],
-        "offset": [_format_bytes(operation.offset) if operation.size else "" for operation in every],
+        "offset": [_format_offset(operation) for operation in every],
         "size": [_format_bytes(operation.size) if operation.size else "" for operation in every],
         "ended": [_format_status(operation.status) for operation in every],
         "run": [operation.run.removeprefix(common) for operation in every],
     }
     if columns["kind"] == columns["phase"]:
         del columns["kind"]
-    for name in ("node", "ended"):
+    for name in ("node", "offset", "ended"):
         if not any(columns[name]):
             del columns[name]
     if slowest.runs == 1 or len(runs) == 1:
@@ -67,6 +67,10 @@ def _format_file(operation: SlowOperation) -> str:
     """Return the file's number, or the end of its path."""
     path = operation.path
     return str(operation.file) if not path else path if len(path) <= _PATH else f"…{path[1 - _PATH :]}"
+
+
+def _format_offset(operation: SlowOperation) -> str:
+    return "" if operation.offset is None or not operation.size else _format_bytes(operation.offset)
 
 
 def _format_bytes(amount: int) -> str:

@@ -36,6 +36,7 @@ from .text_settings import (
 
 _SHARE = 0.2
 _SAME_MEAN = 0.01  # relative distance from the mean below which a harmonic mean is not shown
+_MAX_HARMONIC_RANGE = 100.0  # upper ÷ lower end of its interval, above which a harmonic mean says nothing
 _MOST_HARMONIC = 4
 _MOST_EFFICIENCIES = 12
 _SCREEN = 45  # lines of the table, beyond which --all is needed
@@ -169,6 +170,7 @@ def _format_harmonic(overview: Overview) -> Iterator[str]:
         and row.harmonic_mean.value
         and row.mean.value
         and row.harmonic_mean.value < (1 - _SAME_MEAN) * row.mean.value
+        and (row.harmonic_mean.high or 0.0) <= _MAX_HARMONIC_RANGE * (row.harmonic_mean.low or 0.0)
     ]
     if not rows:
         return

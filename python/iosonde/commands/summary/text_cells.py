@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, groupby
+from itertools import combinations, groupby, islice
 
 from iosonde.core.column_units import format_column_title, unit_to_bytes_per_s
 from iosonde.core.errors import InputError
@@ -131,19 +131,22 @@ class _TextRow:
 def _build_text_rows(answer: Summary, rows: Sequence[OverviewRow], unit_option: str | None) -> list[_TextRow]:
     overview, text_rows = answer.overview, []
     same_n = len({row.n for row in rows}) == 1
+    has_intervals = any(row.median.low is not None for row in rows)
     for (operation, metric), its in _group_rows_by_response(rows):
         divisor, unit = choose_scale(its, unit_option)
         title = format_response_title(operation, metric, unit, answer)
         for row in its:
             levels = dict(zip(overview.by, format_levels(overview.by, row.by, overview.units), strict=True))
             n = () if same_n else (("n", str(row.n)),)
-            text_rows.append(_TextRow(row, title, levels, (*n, *_format_numbers(row, divisor))))
+            text_rows.append(_TextRow(row, title, levels, (*n, *_format_numbers(row, divisor, has_intervals))))
     return text_rows
 
 
-def _format_numbers(row: OverviewRow, divisor: float) -> Iterator[tuple[str, str]]:
+def _format_numbers(row: OverviewRow, divisor: float, has_intervals: bool) -> Iterator[tuple[str, str]]:
+    """Yield (heading, text) of a row's numbers; ``has_intervals``: those of the medians are a column."""
     yield from zip(("mean", "interval"), format_estimate_parts(row.mean, divisor), strict=True)
-    yield from zip(("median", "interval"), format_estimate_parts(row.median, divisor), strict=True)
+    median = zip(("median", "interval"), format_estimate_parts(row.median, divisor), strict=True)
+    yield from islice(median, 2 if has_intervals else 1)
     yield "cv", "~" if row.cv is None else format_percent(row.cv)
 
 

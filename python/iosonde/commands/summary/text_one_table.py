@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from iosonde.core.estimate_text import format_estimate_parts, format_short_estimate
+from iosonde.core.estimate_text import format_estimate_parts, format_short_estimate, is_symmetric
 from iosonde.core.level_text import format_level, format_levels
 from iosonde.core.table import Cell
 from iosonde.layout.text import escape, get_columns, table, width
@@ -21,7 +21,7 @@ from .text_layout import SEVERAL, Key, choose_column_factor, format_spread, is_c
 _MOST_LEVELS = 12  # of a factor that varies alone
 _UNIT, _NUMBER, _SHORT = 5, 9, 13  # typical columns of a unit, a number or an interval, and both in one cell
 _GAP = 2  # between columns
-_Format = Callable[[OverviewRow | None, float], tuple[str, ...]]
+_Format = Callable[[OverviewRow | None, float, bool], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def _format_in_parts(grid: _Grid) -> list[str]:
     before = sum(_measure_heads(grid)) + _UNIT + _GAP
     typical = [_GAP + max(len(head), _SHORT) for head in grid.columns]
     widths = [
-        max(usual, _GAP + max(width(_format_short(line.cells[at], line.divisor)[0]) for line in grid.lines))
+        max(usual, _GAP + max(width(_format_cells(line, _format_short, [at])[0]) for line in grid.lines))
         for at, usual in enumerate(typical)
     ]
     for parts in (_split_evenly(typical, get_columns() - before), _split_evenly(widths, get_columns() - before)):
@@ -227,12 +227,13 @@ def _list_headers(grid: _Grid, form: _Format, places: Sequence[int]) -> list[str
 
 
 def _format_cells(line: _Line, form: _Format, places: Sequence[int]) -> list[str]:
-    return [text for at in places for text in form(line.cells[at], line.divisor)]
+    symmetric = all(row is None or is_symmetric(row.mean) for row in line.cells)
+    return [text for at in places for text in form(line.cells[at], line.divisor, symmetric)]
 
 
-def _format_parts(row: OverviewRow | None, divisor: float) -> tuple[str, ...]:
+def _format_parts(row: OverviewRow | None, divisor: float, _symmetric: bool) -> tuple[str, ...]:
     return ("", "") if row is None else format_estimate_parts(row.mean, divisor)
 
 
-def _format_short(row: OverviewRow | None, divisor: float) -> tuple[str, ...]:
-    return ("" if row is None else format_short_estimate(row.mean, divisor),)
+def _format_short(row: OverviewRow | None, divisor: float, symmetric: bool) -> tuple[str, ...]:
+    return ("" if row is None else format_short_estimate(row.mean, divisor, symmetric),)

@@ -10,6 +10,7 @@ from iosonde.core.message import Message
 from iosonde.core.metrics import describe_change
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Better
+from iosonde.core.units import format_ratio
 from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import format_count, format_decimals
 from iosonde.data.query import ResponseQuery
@@ -17,6 +18,7 @@ from iosonde.data.source import Source
 from iosonde.stats.assumptions import fails, holds, judge_all
 from iosonde.stats.changes.facts import FactChange, find_changed_facts
 from iosonde.stats.changes.find import BeforeAfter, Break, Search, compute_least_values, estimate_levels, find_changes
+from iosonde.stats.changes.step import find_step, measure_step
 
 from .series import WatchedSeries, collect_series
 
@@ -201,10 +203,12 @@ class Watch(Answer):
         """Describe the result."""
         n_judged = len(self.series) - len(self.untold)
         if not n_judged:
-            most = max((series.values.size for series in self.series), default=0)
+            longest = max(self.series, key=lambda series: series.values.size, default=None)
+            most = 0 if longest is None else longest.values.size
+            unit = "more night" if longest is not None and longest.nightly else "more trial"
             return (
                 f"Inconclusive: detecting a change takes {format_count(self.needed, 'point')} per series, and the "
-                f"longest has {most}: {format_count(self.needed - most, 'more look')}."
+                f"longest has {most}: {format_count(self.needed - most, unit)}.{_describe_suspicion(self.untold)}"
             )
         looked, older = f"in {n_judged} series", self.open_regressions
         if self.regressions:
@@ -378,6 +382,19 @@ def _describe_open(older: Sequence[SeriesChange], noun: str) -> str:
     verb = "is" if len(older) == 1 else "are"
     first = min(change.first_after.started_at for change in older)
     return f"{format_count(len(older), noun)} {verb} open since {first[:_DAY]}"
+
+
+def _describe_suspicion(several: Sequence[WatchedSeries]) -> str:
+    """Name the largest step of series that are too short for a test; '' if there is none."""
+    steps = ((series, at) for series in several if (at := find_step(series.values)) is not None)
+    series, at = max(steps, key=lambda step: measure_step(step[0].values, step[1]), default=(None, 0))
+    if series is None:
+        return ""
+    before, after = float(series.values[:at].mean()), float(series.values[at:].mean())
+    return (
+        f" A suspicion, not a test: {series.title} is {format_ratio(after / before)} times the level before in all "
+        f"{series.values.size - at} points since {series.runs[at].started_at[:_DAY]} ({series.runs[at].id})."
+    )
 
 
 def _describe_largest(regressions: Sequence[SeriesChange]) -> str:

@@ -1,6 +1,19 @@
 """Multiple tests: p-values adjusted for a family of tests."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from iosonde.core.arrays import Array
+from iosonde.core.column_units import is_rate
+
+_BYTES = "bytes/s"
+# Tools round their rates; a bandwidth ÷ its rate is then constant within these limits, and to a tenth of its spread.
+_MAX_RANGE, _MAX_SD = 0.02, 0.002
+
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
 
 
 def adjust_by_holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -13,6 +26,31 @@ def adjust_by_holm(p_values: Sequence[float | None]) -> list[float | None]:
         running = max(running, min(1.0, (len(ranked) - done) * p))
         adjusted[place] = running
     return adjusted
+
+
+def is_same_evidence(units: tuple[str, str], a: Array, b: Array) -> bool:
+    """Return whether two responses of one operation, trial by trial, are a bandwidth and a rate at one size: one is the
+    other times a constant, so that a test of both is one test."""
+    rates = all(map(is_rate, units)) and (units[0] == _BYTES) != (units[1] == _BYTES)
+    if not rates or a.shape != b.shape or a.size < 2 or not (min(a.min(), b.min()) > 0):
+        return False
+    logs = np.log(a), np.log(b)
+    constant = logs[0] - logs[1]
+    sd = min(float(np.std(values)) for values in logs)
+    return bool(np.ptp(constant) <= _MAX_RANGE and np.std(constant) <= max(_MAX_SD, sd / 10))
+
+
+def correct_distinct(
+    items: Sequence[ItemT], repeated: Mapping[int, int], correct: Callable[[list[ItemT]], Sequence[ResultT]]
+) -> list[ResultT]:
+    """Correct a family in which some items are the same evidence as another (place → place of the other): each is
+    corrected in the place of that one, and does not count again."""
+    distinct = [place for place in range(len(items)) if place not in repeated]
+    results = dict(zip(distinct, correct([items[place] for place in distinct]), strict=True))
+    for place, other in repeated.items():
+        substituted = [items[place if unique == other else unique] for unique in distinct]
+        results[place] = correct(substituted)[distinct.index(other)]
+    return [results[place] for place in range(len(items))]
 
 
 def find_discovery_p_limit(p_values: Sequence[float], rate: float) -> float:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from iosonde.core.column_units import is_rate
 from iosonde.core.deciding import Name
+from iosonde.core.headlines import format_metric
 from iosonde.core.types import FactorValue
 from iosonde.core.units import choose_human_scale, format_percent, format_ratio, format_significant
 
@@ -63,15 +64,13 @@ def format_side_names(pair_verdict: PairVerdict) -> tuple[str, str]:
 def format_metric_name(pair_verdict: PairVerdict) -> str:
     """Return ``write bandwidth``; for a step with a duration only, ``time``."""
     operation, metric, _ = pair_verdict.name
-    plain = metric.removesuffix("_last_done").removesuffix("_sum_of_ranks")
-    return "time" if plain == "seconds" else f"{operation} {plain}"
+    return "time" if metric == "seconds" else f"{operation} {format_metric(metric, operation)}"
 
 
 def format_gate_name(name: Name, cell: Mapping[str, FactorValue] | None = None) -> str:
     """Return the metric and cell that a gate judges: ``write bandwidth, nodes=2``."""
     operation, metric, _ = name
-    plain = metric.removesuffix("_last_done").removesuffix("_sum_of_ranks")
-    text = f"{operation} {'time' if plain == 'seconds' else plain}"
+    text = f"{operation} {'time' if metric == 'seconds' else format_metric(metric, operation)}"
     return ", ".join([text, *(f"{factor}={level}" for factor, level in (cell or {}).items())])
 
 

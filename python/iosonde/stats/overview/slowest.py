@@ -15,8 +15,8 @@ from .over_time import compute_start_ns
 @dataclass(frozen=True)
 class SlowOperation:
     """A single operation. ``operation`` is its phase; ``file`` the number of its file within that phase, ``path`` its
-    name, if a trace has it. ``start_s`` is after the phase's first start, or after its rank's own if clocks cannot be
-    compared. ``status``: 0 or an errno."""
+    name, if a trace has it. ``offset``: None if it lacks it. ``start_s`` is after the phase's first start, or after
+    its rank's own if clocks cannot be compared. ``status``: 0 or an errno."""
 
     run: str
     operation: str
@@ -24,7 +24,7 @@ class SlowOperation:
     rank: int
     host: str
     file: int
-    offset: int
+    offset: int | None
     size: int
     start_s: float
     duration_s: float
@@ -62,7 +62,7 @@ def _build_operation(
         rank,
         hosts.get(rank, ""),
         int(row["file"]),
-        int(row["offset"]),
+        int(row["offset"]) if phase is None or phase.placed else None,
         int(row["size"]),
         start_s,
         float(row["duration_ns"]) / 1e9,

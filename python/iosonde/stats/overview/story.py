@@ -1,7 +1,7 @@
 """Summary of a table of settings in a sentence: the best and the worst setting, and the factors that matter.
 
 The effects, their tests and blocks are those of ``regression.effects``. All tests of a store's or a table's headline
-responses are one family, whichever of them are shown.
+responses are one family, whichever of them are shown; the metrics that a user names narrow it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +26,7 @@ from iosonde.core.words import join_names
 from ..assumptions import AssumptionCheck, fails, holds
 from ..assumptions.cells import check_cells, measure_worth
 from ..assumptions.drift import DriftInTurn, detect_drift_in_turn
+from ..estimate.multiple import is_same_evidence
 from ..estimate.percentiles import TrialPercentiles
 from ..estimate.summarise import estimate_mean
 from ..regression.effect_types import (
@@ -88,9 +89,10 @@ def build_stories(
         else estimate_cell_effects(select_complete_cells(some), level, background.together)
         for key, some in (others | displayed).items()
     }
+    repeated = find_repeated_evidence([(others | displayed)[key] for key in family])
     effects = {
         key: own.withdraw(_list_lacking_factors((background.missing or {}).get(key[1], "")))
-        for key, own in zip(family, correct_effects(list(family.values())), strict=True)
+        for key, own in zip(family, correct_effects(list(family.values()), repeated), strict=True)
     }
     beyond = {(cell.operation, cell.metric, *cell.by.items()) for cell in background.impossible or ()}
     response_stories = []
@@ -194,6 +196,28 @@ def select_complete_cells(cells: Sequence[TrialCell]) -> list[TrialCell]:
 def _join_arrays(arrays: Sequence[npt.NDArray[Any] | None]) -> npt.NDArray[Any] | None:
     present = [array for array in arrays if array is not None]
     return np.concatenate(present) if present and len(present) == len(arrays) else None
+
+
+def find_repeated_evidence(responses: Sequence[Sequence[TrialCell]]) -> dict[int, int]:
+    """Return place → place of an earlier response of these cells that is the same evidence: the bandwidth and the rate
+    of an operation at one size."""
+    repeated: dict[int, int] = {}
+    for place, cells in enumerate(responses):
+        earlier = (other for other in range(place) if other not in repeated)
+        other = next((other for other in earlier if _is_same_evidence(cells, responses[other])), None)
+        if other is not None:
+            repeated[place] = other
+    return repeated
+
+
+def _is_same_evidence(cells: Sequence[TrialCell], others: Sequence[TrialCell]) -> bool:
+    if not cells or not others or not cells[0].operation or cells[0].operation != others[0].operation:
+        return False
+    values = [{tuple(cell.by.items()): cell.values for cell in some} for some in (cells, others)]
+    if values[0].keys() != values[1].keys() or any(values[0][by].size != values[1][by].size for by in values[0]):
+        return False
+    a, b = (np.concatenate([some[by] for by in values[0]]) for some in values)
+    return is_same_evidence((cells[0].unit, others[0].unit), a, b)
 
 
 def _group_by_response(cells: Sequence[TrialCell]) -> dict[tuple[str, str], list[TrialCell]]:

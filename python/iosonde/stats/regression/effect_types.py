@@ -8,8 +8,9 @@ levels: EQUAL if the whole interval of every difference between levels is within
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from iosonde.core.estimate_text import format_percent_estimate
 from iosonde.core.message import Message
@@ -22,7 +23,7 @@ from ..assumptions import AssumptionCheck, doubtful, fails, holds
 from ..assumptions.dependence import describe_dependence, discount_p
 from ..assumptions.drift import DriftInTurn, check_drift
 from ..estimate.compare import MARGIN
-from ..estimate.multiple import adjust_by_holm
+from ..estimate.multiple import adjust_by_holm, correct_distinct
 
 MINOR_SHARE = 0.05  # of the variation
 
@@ -167,8 +168,15 @@ class ResponseEffects:
         return next((effect for effect in self.effects if factor in effect.factors), None)
 
 
-def correct_effects(family: Sequence[ResponseEffects]) -> list[ResponseEffects]:
-    """Return the effects with family-wise corrected p-values."""
+def correct_effects(
+    family: Sequence[ResponseEffects], repeated: Mapping[int, int] = MappingProxyType({})
+) -> list[ResponseEffects]:
+    """Return the effects with family-wise corrected p-values. ``repeated``: the places of responses that are the same
+    evidence as another, whose place is given."""
+    return correct_distinct(family, repeated, _correct_effects)
+
+
+def _correct_effects(family: Sequence[ResponseEffects]) -> list[ResponseEffects]:
     tests = [test.p for response in family for test in response.tests]
     adjusted, count = iter(adjust_by_holm(tests)), sum(p is not None for p in tests)
 
