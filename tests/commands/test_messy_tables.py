@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import zipfile
 from pathlib import Path
 
 import openpyxl
@@ -13,7 +14,7 @@ import zstandard
 from click.testing import CliRunner
 
 from iosonde.cli.group import cli
-from iosonde.core.errors import DataError
+from iosonde.core.errors import DataError, InputError
 from iosonde.data.source import open_data
 from iosonde.tables import content as data_content
 from messages import raises
@@ -103,6 +104,50 @@ MESSY["mean below"] = ("t.csv", f"{PLAIN},,\nAverage,,408\n".encode(), "bandwidt
 MESSY["unit in words"] = ("t.csv", GERMAN.replace(" [MB/s]", " in MB/s").encode(), "Bandbreite in MB/s", "MB/s", 1)
 
 
+RECORDS = [{"fs": fs, "size": size, "MB/s": value} for (fs, size), value in zip(SETTINGS, VALUES, strict=True)]
+FRAME = {name: [record[name] for record in RECORDS] for name in RECORDS[0]}
+FRAMED = {name: dict(enumerate(cells)) for name, cells in FRAME.items()}
+
+
+def zipped(name: str, text: str) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("results/", "")
+        archive.writestr(f"results/{name}", text)
+    return content.getvalue()
+
+
+def pivot(form: str) -> bytes:
+    """The sizes in columns, each trial of a file system a row."""
+    rows = [
+        (fs, VALUES[at], VALUES[at + 6]) for fs, first in (("nfs", 0), ("ceph", 3)) for at in range(first, first + 3)
+    ]
+    header = ",".join(["fs", *(form.format(size) for size in SIZES)])
+    return "\n".join([header, *(",".join(map(str, row)) for row in rows)]).encode()
+
+
+SPREADS = [f"{value} ± 2.9" if row % 2 else f"{value} +/- 3" for row, value in enumerate(VALUES)]
+THOUSANDS = [f'"{value:,.2f}"' for value in VALUES]
+SIZE_FIRST = [",".join((line.split(",")[at]) for at in (1, 0, 2)) for line in PLAIN.splitlines()]
+SIZE_FIRST = [SIZE_FIRST[0]] + [
+    ",".join((cells[0] if at % 6 == 0 else "", cells[1] if at % 3 == 0 else "", cells[2]))
+    for at, cells in enumerate(line.split(",") for line in SIZE_FIRST[1:])
+]
+MESSY |= {
+    "records": ("t.json", json.dumps(RECORDS).encode(), "MB/s", "MB/s", 1),
+    "columns": ("t.json", json.dumps(FRAME).encode(), "MB/s", "MB/s", 1),
+    "pandas": ("t.json", json.dumps(FRAMED).encode(), "MB/s", "MB/s", 1),
+    "records in lines": ("t.jsonl", "\n".join(map(json.dumps, RECORDS)).encode(), "MB/s", "MB/s", 1),
+    "piped records": ("-", json.dumps(RECORDS).encode(), "MB/s", "MB/s", 1),
+    "zip": ("t.zip", zipped("t.csv", PLAIN), "bandwidth [MB/s]", "MB/s", 1),
+    "spreads": ("t.csv", lines_of("fs,size,MB/s", SPREADS).encode(), "MB/s", "MB/s", 1),
+    "grouped": ("t.csv", lines_of("fs,size,MB/s", THOUSANDS).encode(), "MB/s", "MB/s", 1),
+    "prefixes": ("t.csv", lines_of("fs,size,iops", [f"{value}k" for value in VALUES]).encode(), "iops", "iops", 1000),
+    "times": ("t.csv", lines_of("fs,size,p99", [f"{value} ms" for value in VALUES]).encode(), "p99", "s", 1e-3),
+    "merged downwards": ("t.csv", "\n".join(SIZE_FIRST).encode(), "bandwidth [MB/s]", "MB/s", 1),
+}
+
+
 def workbook() -> bytes:
     """An .xlsx with a title, and its table on the second sheet."""
     book, content = openpyxl.Workbook(), io.BytesIO()
@@ -148,6 +193,93 @@ def test_it_is_read_in_one_command(messy, tmp_path: Path):
     summary = CliRunner().invoke(cli, ["summary", path, "--json"], input=given)
     cells = {tuple(group["by"].values()): group["mean"] for group in json.loads(summary.stdout)["groups"]}
     assert len(cells) == 4 and cells["nfs", "4k"] == pytest.approx(factor * sum(VALUES[:3]) / 3)
+
+
+def profile(tmp_path: Path, text: str, *options: str, name: str = "t.csv") -> dict:
+    (tmp_path / name).write_text(text)
+    result = CliRunner().invoke(cli, ["show", str(tmp_path / name), "--json", *options])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)["profile"]
+
+
+def roles_of(profile: dict) -> dict[str, str]:
+    return {column["name"]: column["role"] for column in profile["columns"]}
+
+
+@pytest.mark.parametrize(
+    ("form", "factor", "unit"), [("x={}", "x", "bytes"), ("{}", "level", "bytes"), ("size={}", "size", "bytes")]
+)
+def test_levels_in_columns_are_rows_unless_a_role_keeps_the_columns(tmp_path, form, factor, unit):
+    text = pivot(form).decode()
+    columns = {column["name"]: column for column in profile(tmp_path, text)["columns"]}
+    assert {name: column["role"] for name, column in columns.items()} == {
+        "value": "response",
+        "fs": "setting",
+        factor: "setting",
+    }
+    assert (columns[factor]["unit"], columns["value"]["n"]) == (unit, 12)
+    kept = roles_of(profile(tmp_path, text, "--roles", f"{form.format('4k')}=response"))
+    assert kept == {form.format("4k"): "response", "fs": "setting", form.format("1M"): "outcome"}
+
+
+def test_counted_levels_are_named_by_their_word(tmp_path):
+    text = "fs,1 client,4 clients\n" + "".join(f"{'ab'[i % 2]},{100 + i}.5,{200 + i}.25\n" for i in range(8))
+    assert roles_of(profile(tmp_path, text)) == {"value": "response", "fs": "setting", "clients": "setting"}
+    percentiles = text.replace("1 client,", "50 percentile,").replace("4 clients", "99 percentile")
+    assert set(roles_of(profile(tmp_path, percentiles))) == {"fs", "50 percentile", "99 percentile"}
+
+
+def test_rows_without_a_header_lose_no_trial(tmp_path):
+    text = PLAIN.partition("\n")[2]
+    assert roles_of(profile(tmp_path, text)) == {"column3": "response", "column1": "setting", "column2": "setting"}
+    table = open_data(str(tmp_path / "t.csv")).table
+    assert len(table) == 12 and "no-header" in [warning.code for warning in table.warnings]
+    assert table.lines is not None and table.lines[0] == 1
+
+
+def test_failed_trials_are_counted_and_have_no_value(tmp_path):
+    cells = ["timeout" if row == 2 else "failed" if row == 7 else str(value) for row, value in enumerate(VALUES)]
+    columns = profile(tmp_path, lines_of("fs,size,MB/s", cells))["columns"]
+    assert [(column["n"], column["missing"]) for column in columns if column["name"] == "MB/s"] == [(10, 2)]
+    (warning, *_) = open_data(str(tmp_path / "t.csv")).table.warnings
+    assert warning.code == "failed-trials" and str(warning).startswith("2 of 12 trials have no MB/s (timeout, failed)")
+
+
+@pytest.mark.parametrize("form", ["{day:02d}.03.2026 10:0{row}", "3/{day}/2026 1:0{row} PM", "2026/03/{day:02d}"])
+def test_dates_are_an_order_in_time(tmp_path, form):
+    rows = [f"{form.format(day=1 + row, row=row % 6)};{'ab'[row % 2]};{100 + row}.5\n" for row in range(12)]
+    assert roles_of(profile(tmp_path, "when;fs;MB/s\n" + "".join(rows)))["when"] == "order"
+
+
+def test_hosts_in_every_setting_are_facts_and_a_utilization_is_measured(tmp_path):
+    rows = [f"n{row % 3},{'ab'[row // 9]},{100 + row}.5,{(37 * row) % 89}.3\n" for row in range(18)]
+    table = "host,fs,bandwidth,cpu_percent\n"
+    expected = {"bandwidth": "response", "host": "fact", "fs": "setting", "cpu_percent": "outcome"}
+    assert roles_of(profile(tmp_path, table + "".join(rows))) == expected
+    nested = [f"n{row // 9}{row % 3}" + line[2:] for row, line in enumerate(rows)]
+    assert roles_of(profile(tmp_path, table + "".join(nested)))["host"] == "setting"
+
+
+def test_blanks_of_flags_are_not_filled(tmp_path):
+    text = "cache,fs,bw\n" + "".join(f"{'on' if row % 3 == 0 else ''},a,{row}.5\n" for row in range(9))
+    profile(tmp_path, text)
+    assert open_data(str(tmp_path / "t.csv")).table.columns["cache"].missing.sum() == 6
+
+
+def test_a_zip_of_several_tables_and_a_json_without_one_are_refused(tmp_path):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("a.csv", PLAIN)
+        archive.writestr("b.csv", PLAIN)
+    (tmp_path / "t.zip").write_bytes(content.getvalue())
+    with raises("not-one-table", InputError, names="a.csv, b.csv"):
+        open_data(str(tmp_path / "t.zip"))
+    (tmp_path / "t.json").write_text('{"a": [1, 2], "b": [1]}')
+    with raises("unknown-format", InputError):
+        open_data(str(tmp_path / "t.json"))
+    (tmp_path / "t.json").write_text('[{"a": 1')
+    with raises("unreadable-file", DataError):
+        open_data(str(tmp_path / "t.json"))
 
 
 def test_a_row_that_is_too_short_between_blanks_is_refused_with_its_line(tmp_path):

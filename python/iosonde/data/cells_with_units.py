@@ -68,13 +68,21 @@ def _convert_column(column: Column, table: Table) -> Column | None:
 
 def is_measured_text(column: Column, columns: Sequence[Column]) -> bool:
     """Return whether a column of text is measured: by its name, its header's unit, or as a rate with hardly any
-    duplicates. With many duplicates it is a setting if another column was measured."""
-    distinct = is_mostly_distinct(column)
-    if not distinct and any(is_surely_measured(other) for other in columns):
+    duplicates, or a time where no other column is measured. With many duplicates it is a setting if another column was
+    measured."""
+    distinct, is_rival = is_mostly_distinct(column), any(is_surely_measured(other) for other in columns)
+    if not distinct and is_rival:
         return False
     first = _parse_first(column)
-    has_rates = first is not None and is_rate(first[1])
-    return has_metric_name(column) or has_metric_unit(column) or (distinct and has_rates)
+    is_quantity = first is not None and distinct
+    has_rates = is_quantity and _has_rates(column)
+    is_time = is_quantity and not is_rival and not any(map(_has_rates, columns))
+    return has_metric_name(column) or has_metric_unit(column) or has_rates or is_time
+
+
+def _has_rates(column: Column) -> bool:
+    first = None if column.numeric else _parse_first(column)
+    return first is not None and is_rate(first[1])
 
 
 def _parse_first(column: Column) -> tuple[float, str] | None:

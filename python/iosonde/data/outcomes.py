@@ -18,6 +18,7 @@ _MIN_REPEATED_SHARE = 0.9  # share of rows in a setting with another row
 _MIN_UNIQUE_SHARE = 0.9  # share of unique values inside one setting
 _MAX_UNEXPLAINED_SHARE = 0.5  # of the variation within settings, relative to numbers drawn at random
 _MAX_RELATIVE_SPREAD = 0.1  # inside a setting: no design varies a size or a count by less
+_PERCENT = ("percent", "%")  # decimals that no one sets, such as cpu_percent
 
 Rows = Sequence[npt.NDArray[np.intp]]
 
@@ -68,7 +69,7 @@ def _find_unrepeated(table: Table, columns: Sequence[Column]) -> list[str]:
     cells = [rows for _, rows in table.groups(settings) if rows.size > 1] if candidates and settings else []
     if sum(rows.size for rows in cells) < _MIN_REPEATED_SHARE * len(table) or len(cells) < 2:
         return []
-    return [column.name for column in candidates if _is_outcome(column, cells)]
+    return [column.name for column in candidates if column.unit in _PERCENT or _is_outcome(column, cells)]
 
 
 def _has_chosen_numbers(column: Column) -> bool:

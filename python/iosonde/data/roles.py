@@ -5,7 +5,6 @@ field's vocabulary count: a unit (``time (s)``), or a word that numbers trials (
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ from iosonde.core.column_units import split_column_name
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table, is_number
+from iosonde.tables.dates import is_date
 
 from .cells_with_units import check_unit, is_measured_text
 from .looks import (
@@ -34,6 +34,7 @@ from .outcomes import find_outcomes
 
 _NUMBERING = {*TRIALS, BLOCK, "sample", "index", "idx", "id", "seq", "order", "seed", "number"}
 _QUANTITIES = frozenset(("size", "length", "width", "time", "rate", "count", "bytes", "bandwidth", "throughput"))
+_HOSTS = ("host", "hostname")
 _SENTENCE = 5  # words
 
 
@@ -69,6 +70,9 @@ def guess_roles(
     others += find_outcomes(table, [c for c in remaining if c.name not in (*measured, *others)], counters)
     roles |= {c.name: ColumnRole.SETTING if c.is_varying else ColumnRole.CONSTANT for c in remaining}
     roles |= dict.fromkeys(others, ColumnRole.OUTCOME)
+    settings = [c for c in remaining if c.name not in measured and roles[c.name] is ColumnRole.SETTING]
+    if ColumnRole.REPETITION not in roles.values():  # else the hosts may be parts of a trial
+        roles |= dict.fromkeys(_find_crossed_hosts(table, settings), ColumnRole.FACT)
     if by is not None:  # the question names the factors
         roles |= {name: ColumnRole.COVARIATE for name, role in roles.items() if role in SET_ROLES}
     stated = dict.fromkeys(setting_names, ColumnRole.SETTING) | dict.fromkeys(measured, ColumnRole.RESPONSE)
@@ -83,6 +87,15 @@ def guess_roles_of_rows(table: Table, responses: Sequence[str]) -> Roles:
         return guess_roles(table, responses)
     except DataError:
         return Roles({})
+
+
+def _find_crossed_hosts(table: Table, settings: Sequence[Column]) -> list[str]:
+    """Return columns of host names, all of which occur in each setting of the other columns."""
+    hosts = [column for column in settings if get_last_word(column) in _HOSTS and not column.numeric]
+    others = [column.name for column in settings if column not in hosts]
+    n_cells = len(table.groups(others))
+    crossed = [host for host in hosts if len(table.groups([*others, host.name])) == n_cells * len(host.levels)]
+    return [host.name for host in crossed if others]
 
 
 def _guess_counter(column: Column) -> ColumnRole | None:
@@ -142,7 +155,7 @@ def _is_row_number(column: Column) -> bool:
     if present.size < 2:
         return False
     if not column.numeric:
-        return bool(all(_is_date(value) for value in present[:20]))
+        return bool(all(is_date(str(value)) for value in present[:20]))
     counts = has_integers(column) and (_is_counter_name(column) or _is_consecutive(present.astype(float)))
     return counts or column.name in BRING_UPS or is_rank_number(column)
 
@@ -160,14 +173,6 @@ def _is_counter_name(column: Column) -> bool:
     if not words or column.unit or _QUANTITIES & set(words):
         return False
     return words[-1] in _NUMBERING or (words[0] in _NUMBERING - {"number"} and "of" not in words)
-
-
-def _is_date(value: object) -> bool:
-    try:
-        datetime.fromisoformat(str(value))
-    except ValueError:
-        return False
-    return True
 
 
 def _is_remark(column: Column) -> bool:

@@ -23,7 +23,8 @@ STATED_ROLES_OF_STORES = (ColumnRole.SETTING, ColumnRole.BLOCK, ColumnRole.COVAR
 def state_roles(table: Table, roles: Mapping[str, str], accepted: Sequence[ColumnRole] = STATED_ROLES) -> Table:
     """Return the table with stated roles: ``bw`` → ``response``, ``a+b`` → ``one``. ``accepted``: the roles that these
     data can have. Raises InputError, DataError."""
-    for names, word in roles.items():
+    for text in map("=".join, roles.items()):
+        names, _, word = text.rpartition("=")  # a name may hold one: c=1
         joined = [names] if table.has_column(names) else names.split(_PLUS)
         columns = [table.column(name.strip()) for name in joined]  # raises, with the known columns
         role = ColumnRole.FACT if word == _IGNORE else word

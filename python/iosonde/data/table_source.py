@@ -19,6 +19,7 @@ from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Finding
 from iosonde.core.where import COMPLETE, has_incomplete_condition
 from iosonde.core.words import format_count
+from iosonde.tables.levels_in_columns import fold_levels
 
 from . import stored, tables
 from .factors import VaryingFactors
@@ -202,7 +203,11 @@ class Source:
 
     def fold_repeats(self, question: Sequence[str]) -> Source:
         """Return the source with repetitions in columns as rows, except those that the question's texts name."""
-        return self if self.knows_factors else replace(self, table=fold_repeats(self.table, question))
+        return (
+            self
+            if self.knows_factors
+            else replace(self, table=fold_levels(fold_repeats(self.table, question), question))
+        )
 
     def narrow(self, conditions: Conditions, experiment: str | None) -> Source:
         """Return the source with further conditions. Raises InputError, DataError."""

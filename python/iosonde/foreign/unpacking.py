@@ -204,6 +204,18 @@ def count_unpacked_bytes(content: bytes) -> int:
         return 0
 
 
+def list_zip_names(content: bytes, archive: Path) -> list[str]:
+    """Return the names of the files in a zip archive in memory. Raises DataError."""
+    with _translate_errors(archive, ""), zipfile.ZipFile(io.BytesIO(content)) as file:
+        return [info.filename for info in file.infolist() if not info.is_dir()]
+
+
+def read_zip_file(content: bytes, archive: Path, name: str) -> bytes:
+    """Return the content of one file of a zip archive in memory. Raises DataError."""
+    with _translate_errors(archive, name), zipfile.ZipFile(io.BytesIO(content)) as file:
+        return file.read(name)
+
+
 def count_free_bytes(directory: Path) -> int:
     """Return the number of bytes that can still be written below ``directory``."""
     return shutil.disk_usage(directory).free

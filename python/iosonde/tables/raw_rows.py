@@ -16,6 +16,8 @@ from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table, is_number
 
+from .merged_cells import count_merged_columns, fill_merged_cells
+
 MISSING = frozenset(("", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "none", "-", "."))
 # Words for a missing number that are levels like others in a column of words: none, bfq; none, zstd.
 _LEVELS = frozenset(("null", "NULL", "None", "none"))
@@ -44,6 +46,12 @@ def build_table_from_rows(raw: RawRows) -> Table:
     if n_titles:
         title = " ".join(filter(None, map(str.strip, raw.rows[0])))
         warnings.append(Message("title-skipped", "the title '{title}' above the header is left out", title=title[:40]))
+    if not n_titles and is_headerless(raw.rows):
+        names = [f"column{place}" for place in range(1, len(raw.rows[0]) + 1)]
+        raw = replace(raw, rows=[names, *raw.rows], lines=[0, *raw.lines])
+        warnings.append(
+            Message("no-header", "the first line is no header: the columns are column1 to {last}", last=names[-1])
+        )
     names = check_header(raw.name, [cell.strip() for cell in raw.rows[n_titles]], raw.lines[n_titles])
     below = zip(raw.rows[n_titles + 1 :], raw.lines[n_titles + 1 :], strict=True)
     rows = [(_fit_row(raw, row, line, names), line) for row, line in below if any(map(str.strip, row))]
@@ -62,7 +70,12 @@ def build_table_from_rows(raw: RawRows) -> Table:
         raise DataError(
             "no-rows", "{path} has a header but no rows", "use a table with at least one row", path=raw.name
         )
-    cells = zip(*(row for row, _ in own), strict=True)
+    texts = [row for row, _ in own]
+    if n_merged := count_merged_columns(texts):
+        texts = fill_merged_cells(texts, n_merged)
+        template = "the blank cells of {columns} are filled from above, as merged cells"
+        warnings.append(Message("merged-cells", template, columns=", ".join(names[:n_merged])))
+    cells = zip(*texts, strict=True)
     columns = {
         name: Column(name, parse_values(column), *_get_unit(name, units))
         for name, column in zip(names, cells, strict=True)
@@ -72,7 +85,22 @@ def build_table_from_rows(raw: RawRows) -> Table:
 
 def has_plain_ends(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the header is the first row, no units are below it, and the last row does not sum up others."""
-    return not (count_titles(rows) or _read_units(rows[0], rows[1:])) and _count_measured_rows(rows) == len(rows)
+    decorations = count_titles(rows) or is_headerless(rows) or _read_units(rows[0], rows[1:])
+    return not decorations and _count_measured_rows(rows) == len(rows) and not count_merged_columns(rows[1:])
+
+
+def is_headerless(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first row is like the others: a number in each column of numbers, a value of the column in
+    each column of text. Rows of numbers only have no proof."""
+    if len(rows) < 3 or len({len(row) for row in rows}) != 1:
+        return False
+    firsts, columns = rows[0], list(zip(*rows[1:], strict=True))
+    are_numbers = [all(map(is_number, column)) for column in columns]
+    is_alike = all(
+        is_number(first) if numbers else first.strip() in {cell.strip() for cell in column}
+        for first, column, numbers in zip(firsts, columns, are_numbers, strict=True)
+    )
+    return is_alike and any(are_numbers) and not all(map(is_number, firsts)) and all(cell.strip() for cell in firsts)
 
 
 def count_titles(rows: Sequence[Sequence[str]]) -> int:

@@ -11,7 +11,8 @@ from iosonde.core.table import Table
 from iosonde.foreign.unpacking import count_unpacked_bytes
 
 from .content import check_size
-from .raw_rows import RawRows, build_table_from_rows, convert_decimal_commas
+from .number_texts import convert_number_texts
+from .raw_rows import RawRows, build_table_from_rows
 
 
 def read_spreadsheet(content: bytes, name: str, title: str = "") -> Table:
@@ -74,7 +75,7 @@ def _find_table(rows: dict[int, list[str]], name: str) -> Table | None:
         table = _build_table(rows, name)
     except DataError:
         return None
-    return table if any(column.numeric for column in convert_decimal_commas(table).columns.values()) else None
+    return table if any(column.numeric for column in convert_number_texts(table).columns.values()) else None
 
 
 def _number_rows(sheet: list[list[Any]]) -> dict[int, list[str]]:
