@@ -79,8 +79,8 @@ def _fold(table: Table, group: Sequence[_Place]) -> Table:
     order = np.argsort(np.tile(np.arange(len(table)), len(group)), kind="stable")  # levels of one row together
     rows = table.take(np.repeat(np.arange(len(table)), len(group)))
     columns = {name: column for name, column in rows.columns.items() if name not in names}
-    levels = parse_values([place.level for place in group])
-    columns[factor] = Column(factor, np.tile(levels, len(table)), factor)
+    levels = parse_values([place.level for place in group] * len(table))
+    columns[factor] = Column(factor, levels, factor)
     values = np.concatenate([column.values for column in map(attrgetter("column"), group)])[order]
     units = {place.column.unit for place in group if place.form}
     columns[response] = Column(response, values, response, units.pop() if len(units) == 1 else "")
