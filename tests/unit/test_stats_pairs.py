@@ -156,7 +156,7 @@ LATENCY = ("write", "p99", "s")
     [
         (TIME, {}, "time", "s time"),
         (BANDWIDTH, {"nodes": 2}, "write bandwidth", "write bandwidth, nodes=2"),
-        (("read", "rate_sum_of_ranks", ""), {"a": 1, "b": "x"}, "read rate", "read rate, a=1, b=x"),
+        (("read", "rate_sum_of_ranks", ""), {"a": 1, "b": "x"}, "read IOPS", "read IOPS, a=1, b=x"),
     ],
 )
 def test_a_metric_is_named_without_its_clock(name, cell, plain, gate):

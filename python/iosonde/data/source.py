@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.core.where import parse_where
 from iosonde.foreign.reach import check_reachable
-from iosonde.tables.content import TABLE_SUFFIXES, TEXT_SUFFIXES, get_suffix, is_pipe
+from iosonde.tables.content import JSON_SUFFIXES, TABLE_SUFFIXES, TEXT_SUFFIXES, get_suffix, is_pipe
 
 from . import tables
 from .stored_source import StoredSource, open_campaign
@@ -73,7 +73,8 @@ def find_store(name: str) -> Store | None:
 
 def is_table(name: str) -> bool:
     """Return whether a table is at ``name``, neither a store nor a tool's output. Raises InputError, DataError."""
-    is_file = is_pipe(name) or (get_suffix(name) in (*TABLE_SUFFIXES, *TEXT_SUFFIXES) and not Path(name).is_dir())
+    suffixes = (*TABLE_SUFFIXES, *TEXT_SUFFIXES, *JSON_SUFFIXES, ".zip")
+    is_file = is_pipe(name) or (get_suffix(name) in suffixes and not Path(name).is_dir())
     return is_file and find_store(name) is None
 
 

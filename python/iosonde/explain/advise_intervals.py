@@ -21,7 +21,7 @@ from iosonde.stats.estimate.cell_spread import CellSpread, compute_spread_df
 from .advise_defaults import compute_shares_of_best, get_best_values
 from .instances import Array, Instances, Rows
 
-_MIN_TRIALS = 4  # of each cell, for the spread of each of several settings
+_MIN_TRIALS = 5  # of each cell, for the spread of each of several settings
 
 
 def has_repeats(instances: Instances) -> bool:

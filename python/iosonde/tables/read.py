@@ -3,11 +3,10 @@
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 
-from .content import TEXT_SUFFIXES, get_suffix, is_pipe, read_content, split_sheet
+from .content import JSON_SUFFIXES, TEXT_SUFFIXES, get_suffix, is_pipe, read_content, split_sheet
 from .number_texts import convert_number_texts
 
 _SPREADSHEETS = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # .xlsx, .ods; .xls
-_JSON = (".json", ".jsonl", ".ndjson")
 
 
 def read_table(name: str) -> Table:
@@ -27,7 +26,7 @@ def _parse(content: bytes, path: str, sheet: str) -> Table:
         from .spreadsheet import read_spreadsheet
 
         return read_spreadsheet(content, path, sheet)
-    if suffix in _JSON or (is_pipe(path) and content.lstrip()[:2] in (b"[{", b'{"')):
+    if suffix in JSON_SUFFIXES or (is_pipe(path) and content.lstrip()[:2] in (b"[{", b'{"')):
         from .json_text import parse_json
 
         table = parse_json(content, path)

@@ -5,9 +5,9 @@ from pathlib import Path
 from iosonde.core.errors import InputError
 from iosonde.foreign.unpacking import count_unpacked_bytes, list_zip_names, read_zip_file
 
-from .content import TABLE_SUFFIXES, TEXT_SUFFIXES, check_size, get_suffix
+from .content import JSON_SUFFIXES, TABLE_SUFFIXES, TEXT_SUFFIXES, check_size, get_suffix
 
-_SUFFIXES = (*TABLE_SUFFIXES, *TEXT_SUFFIXES, ".json", ".jsonl")
+_SUFFIXES = (*TABLE_SUFFIXES, *TEXT_SUFFIXES, *JSON_SUFFIXES)
 _MOST_NAMES = 5
 
 

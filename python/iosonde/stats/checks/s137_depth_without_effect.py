@@ -2,8 +2,8 @@
 
 What it says
     fio ran with a synchronous engine and an I/O depth above 1. Such an engine
-    waits for each operation: one is in flight for each job, whatever the depth.
-    Rows of different depths are repetitions of one setting.
+    waits for each operation: one is in flight for each job, whatever the
+    depth. Rows of different depths are repetitions of one setting.
 
 How we know
     fio's engines sync, psync, vsync, pvsync, pvsync2 and mmap are synchronous;
@@ -13,8 +13,8 @@ When it is wrong
     When the engine was stated wrongly.
 
 What to do
-    Use an asynchronous engine, as --ioengine=libaio or io_uring, with
-    --direct=1, as libaio waits for buffered files; or more jobs (--numjobs).
+    Use an asynchronous engine (ioengine libaio or io_uring) with direct=1, as
+    libaio waits for buffered files; or more jobs (numjobs).
 """
 
 from iosonde.core.message import Message
