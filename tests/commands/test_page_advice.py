@@ -59,6 +59,7 @@ def test_the_advice_is_that_of_the_command():
     assert made["compared"][0]["lowest"] == said["gain"]["lowest"]
 
 
+@pytest.mark.long
 def test_settings_and_conditions_are_there_in_base_units_beside_their_words():
     """2M of a table is 2097152 bytes for a program; what is no single setting has none."""
     (made,) = page(DATA, "--response", "mib_s", *CHOOSE, *IN_USE)["items"]
@@ -78,6 +79,7 @@ def test_a_condition_on_sizes_that_were_typed_is_in_bytes():
     assert str(asked) == "t is 4KiB or 1MiB" and asked.to_base_units() == {"factor": "t", "levels": [4096, 1 << 20]}
 
 
+@pytest.mark.long
 def test_what_is_given_is_every_other_setting_and_may_be_named(tmp_path):
     table = small(tmp_path / "t.csv")
     (made,) = page(table, "--choose", "hint")["items"]
@@ -97,6 +99,7 @@ def test_the_page_has_the_section_and_the_answer_on_its_first_screen(tmp_path):
     assert 'id="advice"' not in (tmp_path / "p.html").read_text()
 
 
+@pytest.mark.long
 def test_a_gain_that_may_be_nothing_is_no_ratio(tmp_path):
     (made,) = page(small(tmp_path / "t.csv", gain=0.0), "--choose", "hint")["items"]
     assert made["ratio"] is None and "1.0" not in made["sentence"]
@@ -143,12 +146,14 @@ def store(path, role=Role.SET):
     return path
 
 
+@pytest.mark.long
 def test_of_a_store_each_metric_has_advice_and_blocks_are_no_workload(tmp_path):
     found = page(store(tmp_path / "s", Role.BLOCKED), "--choose", "hint")["items"]
     assert [one["title"].split()[0] for one in found] == ["Write,", "Read"]
     assert all("(size)" in one["head"] and one["sentence"].startswith("Advice: b") for one in found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -192,6 +192,7 @@ def test_a_text_without_a_sign_is_a_probe():
         parse_system_option("net=1GB/s,x")
 
 
+@pytest.mark.long
 def test_settings_of_one_hardware_share_a_roofline_and_others_do_not(tmp_path):
     rows = "".join(f"{fs},{n},{n * 50 + r}\n" for fs in "ab" for n in (1, 2, 4) for r in range(3))
     (tmp_path / "t.csv").write_text("fs,nodes,speed_MB/s\n" + rows)

@@ -92,12 +92,14 @@ def test_a_constraint_that_was_measured_broken_is_refused():
     assert not section.items and "size <= 3" in section.missing[0]
 
 
+@pytest.mark.long
 def test_of_times_less_is_better():
     one = influences.build_table_influences(table(unit="s"), ["speed"], ["fs", "size"], OPTIONS).items[0]
     rows = {row.factor: row for row in one.what_if.rows}
     assert rows["size"].other == ("1" if rows["size"].now != "1" else "2")
 
 
+@pytest.mark.long
 def test_responses_of_which_no_setting_varies_are_not_said_to_be_left_out(monkeypatch):
     monkeypatch.setattr(influences, "MOST_RESPONSES", 1)
     several = table()
@@ -116,6 +118,7 @@ def test_too_many_rows_are_left_to_the_commands(monkeypatch):
     assert " 96 " in missing and "rank" in missing
 
 
+@pytest.mark.long
 def test_where_the_mean_is_as_good_no_tree_is_drawn():
     random = np.random.default_rng(3)
     noise = table()

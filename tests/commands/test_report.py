@@ -212,6 +212,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(whole, tmp_path, monke
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("page.html", "old")]
 
 
+@pytest.mark.long
 def test_a_page_goes_through_a_link_and_into_a_pipe_and_replaces_neither(whole, tmp_path):
     (tmp_path / "page.html").write_text("old")
     (tmp_path / "link").symlink_to("page.html")

@@ -83,6 +83,7 @@ def test_on_response_and_by_are_obeyed(table):
     assert by["summary"][0]["by"] == ["Server Type"]
 
 
+@pytest.mark.long
 def test_a_parquet_gives_the_same_page(table, tmp_path):
     pd.read_csv(table, sep=";", comment="#", encoding="utf-8-sig").to_parquet(tmp_path / "runs.parquet")
     one, other = shown(table), shown(tmp_path / "runs.parquet")

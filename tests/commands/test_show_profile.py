@@ -123,6 +123,7 @@ def test_what_was_assumed_is_one_line_and_is_what_was_stated(table):
     check_line("fs, disk+setup", "--roles", "disk+setup=one,size=fact", **{"disk+setup": "one", "size": "fact"})
 
 
+@pytest.mark.long
 def test_a_page_is_of_the_stated_roles(table, tmp_path):
     result = invoke("report", table, "-o", tmp_path / "page.html", "--roles", "disk+setup=one,size=fact")
     assert result.exit_code == 0

@@ -175,6 +175,7 @@ def test_sums_that_no_file_system_holds_are_said_to_be_wrong(tmp_path):
     assert "sums and shares of capacity are wrong" in summary.notes[0]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_survey_of_equal_small_files_ends(tmp_path):
     for directory in range(100):

@@ -53,6 +53,7 @@ def test_a_survey_is_a_run_without_a_name_of_a_file(tree, tmp_path):
     assert "project" not in text.replace(str(tree), "") and "restart" not in text
 
 
+@pytest.mark.long
 def test_surveys_of_a_tree_are_repetitions_and_other_trees_other_levels(tree, tmp_path):
     place = SurveyStore(tmp_path / "store")
     kept(tree, place)
@@ -72,6 +73,7 @@ def test_surveys_of_a_tree_are_repetitions_and_other_trees_other_levels(tree, tm
     assert json.dumps([one.name for one in Store.open(place.path).experiments()]) == '["surveys"]'
 
 
+@pytest.mark.long
 def test_a_store_is_never_in_the_tree(tree, tmp_path):
     (tmp_path / "link").symlink_to(tree)
     for place in (tree / "store", tree, tmp_path / "link" / "store"):

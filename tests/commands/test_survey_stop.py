@@ -56,6 +56,7 @@ class Clock:
         return self.now
 
 
+@pytest.mark.long
 def test_time_ends_a_survey_after_a_whole_step(tree, monkeypatch):
     monkeypatch.setattr(survey_reading, "time", Clock(10.0))
     made = survey(SurveyQuery(str(tree), seconds=25.0, codecs=()))

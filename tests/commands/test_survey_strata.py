@@ -47,6 +47,7 @@ def test_parts_of_which_every_file_is_read_are_known(tree):
         assert share_of(one.estimates, "text", "capacity") == pytest.approx((size,) * 3)
 
 
+@pytest.mark.long
 def test_draws_go_to_the_parts_in_proportion_and_no_part_is_without(tree):
     made = survey(SurveyQuery(str(tree), files=140, codecs=(), by="directory:2"))
     assert len(made.strata) > 100

@@ -127,6 +127,7 @@ def test_a_change_that_is_none(text):
         parse_change(text)
 
 
+@pytest.mark.long
 def test_what_cannot_be_told_is_said_and_no_survey_is_lost_for_it(tree, tmp_path):
     (never,) = ask(tree, "compress=zstd,type=TIFF").what_if
     assert (never.touches.value, never.left, never.cpu) == (0.0, None, None)

@@ -35,7 +35,11 @@ def describe_hard(kind: str, seed: int, question: str) -> list[str]:
     return [one.describe() for one in find_disagreements(kind, seed, question) if not one.is_soft]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+# Kinds that take seconds a draw, which the test of all draws has as well.
+SLOW = {kind for kind in KINDS if kind.startswith("store,")} | {"three factors", "one trial a setting", "bring-ups"}
+
+
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=pytest.mark.long if kind in SLOW else ()) for kind in KINDS])
 def test_few_draws_have_the_same_verdict_in_all_commands(kind):
     cases = [(seed, question) for seed, several in ((0, QUESTIONS), (1, BRIEF)) for question in several]
     cases = [(seed, question) for seed, question in cases if (kind, question) not in PENDING_AGREEMENT]

@@ -166,6 +166,7 @@ def test_two_targets_are_compared_pair_by_pair_until_it_is_clear(here):
     assert json.loads(CliRunner().invoke(cli, ["compare", "s", "--json"]).stdout)["group"] == "target"
 
 
+@pytest.mark.long
 def test_the_envelope_is_compared_over_the_factor(here):
     run_campaign(asked("gluster=g", "nfs=n", what=None, repetitions=2, small_files=5, large_size=2**20)).check()
     done = CliRunner().invoke(cli, ["compare", "store", "--group", "target"])

@@ -53,6 +53,7 @@ def test_it_goes_on_until_it_is_stopped(place):
     assert processes.is_gone(state(place)["identity"])
 
 
+@pytest.mark.long
 def test_a_command_in_the_middle_of_a_pass_is_ended_with_its_children(place):
     load_program.start(place, load_program.IN_TRIAL, "sleep 600 & echo $! >../child; wait", 60)
     until((place / "child").exists)

@@ -158,6 +158,7 @@ def test_compare_beside_a_change_is_of_the_points_before_and_after_it(tmp_path):
     assert gone.status == 400
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_page_of_a_run_has_its_own_policy(shelf):
     said = asked(shelf, "/report?store=1&run=envelope-7f3a-0001")

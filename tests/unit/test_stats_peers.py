@@ -148,6 +148,7 @@ def test_the_shift_of_large_samples_is_that_of_all_pairs(seed):
         assert (other.value, other.low, other.high) == pytest.approx((one.value, one.low, one.high), abs=1e-9)
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_holm(p):
