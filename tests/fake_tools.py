@@ -153,7 +153,8 @@ def _print_fio(words: Sequence[str], speed: float) -> str:
     options = dict(word.removeprefix("--").split("=", 1) for word in words if "=" in word)
     size, depth = _parse(options["bs"]), int(options.get("iodepth", "1"))
     bandwidth = 100 * MIB * speed * (size / MIB) ** 0.5 * depth**0.5
-    latency = {"min": 1000, "max": 1e7, "mean": 1e9 * size * depth / bandwidth, "stddev": 10.0, "N": 1000}
+    mean = 1e9 * size * depth / bandwidth
+    latency = {"min": 1000, "max": 3 * mean, "mean": mean, "stddev": 10.0, "N": 1000}
     percentiles = {f"{level:.6f}": int(latency["mean"] * level / 50) for level in (50.0, 99.0)}
     section = {
         "io_bytes": int(10 * bandwidth),
