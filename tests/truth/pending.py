@@ -18,6 +18,3 @@ PENDING: dict[tuple[str, str], str] = {
 
 # (command, trap) whose sentence claims what no verdict holds.
 PENDING_WORDS: dict[tuple[str, str], str] = {}
-
-# (kind of DATA, question) on which commands disagree → the cause.
-PENDING_AGREEMENT: dict[tuple[str, str], str] = {}

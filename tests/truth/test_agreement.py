@@ -8,7 +8,6 @@ import pytest
 
 from .agreement import DRAWS, QUESTIONS, Disagreement, Reply, find_disagreements, is_same_but_family
 from .drawn_data import KINDS, draw_data
-from .pending import PENDING_AGREEMENT
 from .scores import DIFFERENT, EQUAL, INCONCLUSIVE
 
 BRIEF = ("default", "sides", "cells", "gate", "best")  # of the second draw: without the questions that ask most pages
@@ -18,16 +17,7 @@ pytestmark = pytest.mark.slow
 
 def list_cases() -> list[object]:
     """Each kind with each question; a mark where commands disagree today, to be removed with its mend."""
-    return [
-        pytest.param(kind, question, id=f"{kind}: {question}", marks=_mark_pending(kind, question))
-        for kind in KINDS
-        for question in QUESTIONS
-    ]
-
-
-def _mark_pending(kind: str, question: str) -> list[pytest.MarkDecorator]:
-    why = PENDING_AGREEMENT.get((kind, question))
-    return [pytest.mark.xfail(strict=True, reason=why)] if why else []
+    return [pytest.param(kind, question, id=f"{kind}: {question}") for kind in KINDS for question in QUESTIONS]
 
 
 def describe_hard(kind: str, seed: int, question: str) -> list[str]:
@@ -42,7 +32,6 @@ SLOW = {kind for kind in KINDS if kind.startswith("store,")} | {"three factors",
 @pytest.mark.parametrize("kind", [pytest.param(kind, marks=pytest.mark.long if kind in SLOW else ()) for kind in KINDS])
 def test_few_draws_have_the_same_verdict_in_all_commands(kind):
     cases = [(seed, question) for seed, several in ((0, QUESTIONS), (1, BRIEF)) for question in several]
-    cases = [(seed, question) for seed, question in cases if (kind, question) not in PENDING_AGREEMENT]
     assert [text for seed, question in cases for text in describe_hard(kind, seed, question)] == []
 
 

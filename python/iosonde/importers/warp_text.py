@@ -209,10 +209,13 @@ class _Reader:
         self._run.lacks(
             at,
             Message(
-                "operations-failed", "{n_errors:.0f} of {operation} failed{reason}", n_errors=count, operation=name,
+                "operations-failed",
+                "{n_errors:.0f} of {operation} failed{reason}",
+                n_errors=count,
+                operation=name,
                 reason="",
             ),
-        )  # fmt: skip
+        )
 
     def _add_speed(self, at: int, which: str | None, size: str | None, unit: str | None, rate: str, rest: str) -> None:
         operation = self._operations[-1]
