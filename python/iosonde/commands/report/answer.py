@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from iosonde.answers.operations import visit_runs
-from iosonde.answers.trials import add_computed_columns
+from iosonde.answers.trials import add_computed_columns, build_response_cells, list_other_headlines
 from iosonde.commands.advise.for_page import build_store_advice, build_table_advice
 from iosonde.commands.bound.for_page import start_bound
 from iosonde.commands.corpus.answer import corpus
@@ -21,9 +22,10 @@ from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import choose_response
+from iosonde.data.responses import Response, choose_response
 from iosonde.data.source import Source, find_store, open_data
 from iosonde.foreign.reach import check_reachable
+from iosonde.stats.overview.cells import TrialCell
 from iosonde.store import Store
 
 from .content import Page
@@ -85,8 +87,10 @@ def _build_store_page(options: ReportQuery, store: Store, opened: Opener) -> Pag
 
 def _build_table_page(options: ReportQuery, opened: Opener) -> Page:
     source = opened(options.data, options.where, options.experiment)
-    table, responses, by = _select_rows_and_columns(source, options)
-    page = build_table_page(table, replace(options, response=tuple(responses), by=by))
+    table, responses, by, chosen = _select_rows_and_columns(source, options)
+
+    list_others = partial(_list_other_cells, source, options.cells, chosen) if chosen else None
+    page = build_table_page(table, replace(options, response=tuple(responses), by=by), list_others)
     advice = (
         build_table_advice(table, responses, by, options.choosing, options.level) if options.choosing else page.advice
     )
@@ -98,9 +102,9 @@ def _build_table_page(options: ReportQuery, opened: Opener) -> Page:
 
 def _select_rows_and_columns(
     source: Source, options: ReportQuery
-) -> tuple[Table, Sequence[str], tuple[str, ...] | None]:
-    """Return (the rows that are trials, the columns that are responses, the columns of the cells). A store's ``value``
-    must be of one operation and metric, unless terms or cells separate them."""
+) -> tuple[Table, Sequence[str], tuple[str, ...] | None, Response | None]:
+    """Return (the rows that are trials, the columns that are responses, the columns of the cells, the response chosen
+    of a store). A store's ``value`` must be of one operation and metric, unless terms or cells separate them."""
     rows = source.trials().rows
     by = None if options.by is None else tuple(source.apart(options.by))
     query = replace(options.cells, on=by or ())
@@ -109,12 +113,21 @@ def _select_rows_and_columns(
     ):
         if not source.knows_factors:
             table, names = add_computed_columns(source, rows, query, by or ())
-            return table, names, by
+            return table, names, by, None
         response = choose_response(source, query)
-        return response.rows, (response.title,), by if by is not None or options.on else tuple(response.names)
+        cells = by if by is not None or options.on else tuple(response.names)
+        return response.rows, (response.title,), cells, response
     if options.response[:1] == ("value",) and len(rows):
         source.require_single_kind((*options.on, *(by or ())))
-    return rows, options.response, by
+    return rows, options.response, by, None
+
+
+def _list_other_cells(
+    source: Source, query: ResponseQuery, response: Response, factors: Sequence[str]
+) -> list[TrialCell]:
+    """List the cells of a store's other headline responses: all of them are one family of tests."""
+    others = list_other_headlines(source, query, [response], factors)
+    return [cell for other in others for cell in build_response_cells(source, other)]
 
 
 def _plot_settings(source: Source, query: ResponseQuery) -> SettingsPlot | None:

@@ -2,7 +2,7 @@
 
 import hashlib
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from iosonde.page.tables import FirstScreen, Reproduce, Section
 from iosonde.stats.checks import examine, sort_by_severity
 from iosonde.stats.checks.examine import Examination
 from iosonde.stats.overview import overview
+from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.types import Overview, drop_constant_levels
 from iosonde.stats.regression.formula import list_term_columns
 
@@ -40,9 +41,14 @@ from .query import ReportQuery
 _MAX_FACTORS = 2
 
 
-def build_table_page(table: Table, options: ReportQuery) -> Page:
+def build_table_page(
+    table: Table,
+    options: ReportQuery,
+    list_other_cells: Callable[[Sequence[str]], Sequence[TrialCell]] | None = None,
+) -> Page:
     """Build the page of the responses and cells of ``options``; roles that are not given are guessed as ``check`` does.
-    Raises InputError, DataError."""
+    ``list_other_cells`` returns those of the other responses of the family of tests, by default the headlines of the
+    table. Raises InputError, DataError."""
     path, responses, by, on, level = options.data, options.response, options.by, options.on, options.level
     grouped = by if by is not None else list_term_columns(on, table) if on else None
     roles = guess_roles(table, responses, grouped)
@@ -52,10 +58,11 @@ def build_table_page(table: Table, options: ReportQuery) -> Page:
     rows = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
     cells = list(roles.settings) if grouped is not None else _coarsen_settings(table, roles.settings)
     besides = list_other_settings(rows, roles.responses, cells) if grouped is not None else ()
-    headlines = _list_headlines(table, roles.responses, roles.settings)
+    headlines = [] if list_other_cells else _list_headlines(table, roles.responses, roles.settings)
 
     def build_overview(by: Sequence[str]) -> Overview:
         background = build_background(rows, besides, by, trials.are_parts, roles.responses)
+        background = replace(background, headline_cells=list_other_cells(by) if list_other_cells else ())
         return overview.build_overview_from_table(rows, roles.responses, by, level, headlines, background)
 
     survey = build_overview(cells)

@@ -77,7 +77,8 @@ def build_overview_from_table(
     background: Background | None = None,
 ) -> Overview:
     """Build the overview of a plain table: every response in every group of the columns ``by``. ``headlines``:
-    responses of the family of tests, shown or not. ``background``: what else is known. Raises DataError."""
+    responses of the family of tests, shown or not, besides the headline cells of ``background``: what else is known.
+    Raises DataError."""
     background = background or Background()
     every = group_into_cells(table, responses, by)
     cells = note_other_settings([cell for cell in every if cell.values.size], table, background.others)
@@ -108,6 +109,7 @@ def build_overview_from_table(
         for name in responses
     }
     headline_cells = note_other_settings(group_into_cells(table, headlines, by), table, background.others)
+    headline_cells = [*background.headline_cells, *headline_cells]
     background = replace(background, headline_cells=headline_cells, missing=missing)
     response_stories = build_stories(overview.rows, cells, level, background)
     in_stories = {story.metric for story in response_stories}

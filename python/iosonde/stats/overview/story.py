@@ -114,6 +114,7 @@ def build_stories(
                     effects[key],
                     best,
                     worst,
+                    _list_steady_factors(possible or ordered, best),
                     tuple(wrong),
                     (background.missing or {}).get(key[1], ""),
                     (
@@ -144,6 +145,11 @@ def _find_extremes(rows: Sequence[OverviewRow], effects: ResponseEffects) -> tup
         return rows[0], rows[-1]
     groups = _group_by_mean(rows, names)
     return _pool_rows(groups[0], names), _pool_rows(groups[-1], names)
+
+
+def _list_steady_factors(rows: Sequence[OverviewRow], best: OverviewRow) -> tuple[str, ...]:
+    """Return the factors whose level in ``best`` has the best mean over the settings of the others, too."""
+    return tuple(name for name in best.by if _group_by_mean(rows, [name])[0][0].by[name] == best.by[name])
 
 
 def _group_by_mean(rows: Sequence[OverviewRow], names: Sequence[str]) -> list[list[OverviewRow]]:

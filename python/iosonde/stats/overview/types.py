@@ -149,6 +149,7 @@ class Efficiency:
 class ResponseStory:
     """A response whose settings differ: its ``effects``, and the ``best`` and ``worst`` possible setting, over all
     levels of the factors that hardly matter.
+    ``steady``: the factors whose level in ``best`` is also the best on average over the others.
     ``impossible``: settings with values beyond the hardware limit (S127). ``missing``: the setting that lacks more
     values than the others. ``checks``: of the assumptions about its trials. ``means``: of the first and last setting.
     ``spans_decades``: the settings differ by decades, and logarithms can be taken."""
@@ -158,6 +159,7 @@ class ResponseStory:
     effects: ResponseEffects
     best: OverviewRow
     worst: OverviewRow
+    steady: tuple[str, ...] = ()
     impossible: tuple[OverviewRow, ...] = ()
     missing: str = ""
     checks: tuple[AssumptionCheck, ...] = ()
@@ -197,11 +199,13 @@ class ResponseStory:
         """Return the claims on each effect and on the best setting, each with its checks."""
         missing, claims = check_uneven_missing(self.missing), list_effect_claims(self.response, self.effects)
         best_missing = [replace(check.soften(), subject=()) if check.subject else check for check in missing]
-        state = VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
-        state = VerdictState.NOT_TESTED if self.effects.untested else state
-        # Levels of a factor without a significant effect are not claimed; the mean at them is not that of others.
+        # Levels of a factor without a significant effect are not claimed, nor those that other levels of the others may
+        # turn round: the mean at them is not that of others.
         significant = {name for effect in self.effects.significant for name in effect.factors}
-        names = [name for name in self.best.by if name in significant] or list(self.best.by)
+        claimed = [name for name in self.steady if name in significant]
+        state = VerdictState.DIFFERENT if self.is_significant and claimed else VerdictState.INCONCLUSIVE
+        state = VerdictState.NOT_TESTED if self.effects.untested else state
+        names = claimed or list(self.best.by)
         estimate = self.best.mean if len(names) == len(self.best.by) else None
         setting = self.best.setting(units, names)
         best = UncheckedClaim("best", self.response, (), state, claim=setting, estimate=estimate)
