@@ -591,7 +591,7 @@ def test_each_kind_of_page_is_rendered_by_its_own_section(monkeypatch: Any) -> N
 
 def test_rows_of_one_page_are_trials_or_a_chosen_response() -> None:
     source = open_data(build_table({"n": [1, 1, 2, 2], "fs": list("abab"), "y": [1.0, 2.0, 3.0, 4.0]}))
-    rows, responses, by = _select_rows_and_columns(source, ReportQuery("d", ("y",), by=("fs",)))
+    rows, responses, by, _ = _select_rows_and_columns(source, ReportQuery("d", ("y",), by=("fs",)))
     assert (rows.names, responses, by) == (["n", "fs", "y"], ("y",), ("fs",))
-    computed, names, none = _select_rows_and_columns(source, ReportQuery("d", ("y/n",)))
+    computed, names, none, _ = _select_rows_and_columns(source, ReportQuery("d", ("y/n",)))
     assert (computed.numbers(names[0]).tolist(), none) == ([1.0, 2.0, 1.5, 2.0], None)

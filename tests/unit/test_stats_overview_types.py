@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -107,12 +108,24 @@ SURE, OPEN = ResponseEffects(("a",), (effect("a", 0.01, 0.02),)), ResponseEffect
     ],
 )
 def test_the_best_setting_is_as_sure_as_the_effects(effects, state):
-    best, worst = row({"size": 65536}), row({"size": 1}, B)
-    story = ResponseStory("read", "rate_last_done", effects, best, worst)
-    *_, (claim, _) = story.claims({"size": "bytes"})
-    assert claim == UncheckedClaim("best", "read rate_last_done", (), state, claim="size=64 KiB", estimate=A)
+    best, worst = row({"a": 65536}), row({"a": 1}, B)
+    story = ResponseStory("read", "rate_last_done", effects, best, worst, steady=("a",))
+    *_, (claim, _) = story.claims({"a": "bytes"})
+    assert claim == UncheckedClaim("best", "read rate_last_done", (), state, claim="a=64 KiB", estimate=A)
     assert story.is_significant is (state is VerdictState.DIFFERENT)
     assert (story.response, ResponseStory("", "y", effects, best, worst).response) == ("read rate_last_done", "y")
+
+
+def test_no_level_is_claimed_that_other_levels_turn_round():
+    """The best of all settings by noise, where another level is better on average, is no claim."""
+    effects = ResponseEffects(("a", "b"), (effect("a", 0.01, 0.02), effect("b", 0.01, 0.02)))
+    story = ResponseStory("read", "y", effects, row({"a": 1, "b": 2}), row({"a": 2, "b": 1}))
+    claims = [replace(story, steady=steady).claims({})[-1][0] for steady in ((), ("b",), ("a", "b"))]
+    assert [(one.state, one.claim) for one in claims] == [
+        (VerdictState.INCONCLUSIVE, "a=1, b=2"),
+        (VerdictState.DIFFERENT, "b=2"),
+        (VerdictState.DIFFERENT, "a=1, b=2"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ NO_NOISE = Message(
 )
 _LARGE = 2_000.0  # of χ'²: above, √χ'² is normal to all relevant digits
 _LARGE_F = 500.0
+_NO_EFFECT = 1e-12  # in units of the variance: an effect of exactly 0 has the limits of one that is nearly 0
+_NO_DF = 1e-9  # a difference of degrees of freedom that is rounding
 _HALVINGS = 48  # of an interval, down to floating-point precision
 
 
@@ -144,9 +146,9 @@ class _FixedNoise:
 
     def limits(self, effect: ApproximateSum, within: _Limits | None = None) -> _Limits:
         """Return the limits, cut at those of ``within``."""
-        if effect.df <= 0:
+        if effect.df < _NO_DF:
             return _Limits(0.0, 0.0, 0.0)
-        x = max(effect.ss, 0.0) / self.variance
+        x = max(effect.ss / self.variance, _NO_EFFECT)
         value = max(0.0, x - effect.df)
         lowest, highest = (_solve_noncentrality(x, effect.df, tail) for tail in (self.tails.below, self.tails.above))
         low = max(0.0, value - self.wider * max(0.0, value - lowest))
@@ -158,7 +160,7 @@ class _FixedNoise:
 
 def _compute_exact(effect: ApproximateSum, noise: ApproximateSum, level: float) -> _Limits:
     """Return λ with the limits of the noncentral F for an unknown σ²."""
-    x, tail = max(effect.ss, 0.0) / (noise.ss / noise.df), (1 - level) / 2
+    x, tail = max(effect.ss * noise.df / noise.ss, _NO_EFFECT), (1 - level) / 2
     value, tails = max(0.0, x - effect.df), _Tails(tail)
     if x > _LARGE_F:  # both sums of squares then have separable errors
         near, df = _FixedNoise(noise.ss / noise.df, tails, 1.0).limits(effect), effect.df

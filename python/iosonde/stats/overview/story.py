@@ -114,7 +114,6 @@ def build_stories(
                     effects[key],
                     best,
                     worst,
-                    _list_steady_factors(possible or ordered, best),
                     tuple(wrong),
                     (background.missing or {}).get(key[1], ""),
                     (
@@ -126,6 +125,7 @@ def build_stories(
                     tuple(metric for operation, metric in rows_by_response if operation == key[0]),
                     means,
                     has_logarithms and span_decades(means),
+                    _list_steady_factors(possible or ordered, best),
                 )
             )
     return tuple(response_stories)

@@ -149,23 +149,23 @@ class Efficiency:
 class ResponseStory:
     """A response whose settings differ: its ``effects``, and the ``best`` and ``worst`` possible setting, over all
     levels of the factors that hardly matter.
-    ``steady``: the factors whose level in ``best`` is also the best on average over the others.
     ``impossible``: settings with values beyond the hardware limit (S127). ``missing``: the setting that lacks more
     values than the others. ``checks``: of the assumptions about its trials. ``means``: of the first and last setting.
-    ``spans_decades``: the settings differ by decades, and logarithms can be taken."""
+    ``spans_decades``: the settings differ by decades, and logarithms can be taken. ``steady``: the factors whose level
+    in ``best`` is also the best on average over the others."""
 
     operation: str
     metric: str
     effects: ResponseEffects
     best: OverviewRow
     worst: OverviewRow
-    steady: tuple[str, ...] = ()
     impossible: tuple[OverviewRow, ...] = ()
     missing: str = ""
     checks: tuple[AssumptionCheck, ...] = ()
     metrics: tuple[str, ...] = ()  # of its operation
     means: tuple[float, ...] = ()
     spans_decades: bool = False
+    steady: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
