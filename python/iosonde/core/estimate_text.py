@@ -13,6 +13,7 @@ CANNOT_TELL = "~"
 _MOST_DIGITS = 6
 _MOST_DECIMALS, _LARGEST = 9, 1e10  # beyond, numbers have an exponent
 _EVEN = 0.02  # largest difference of the two halves of a symmetric interval, as a fraction of one
+_MEANINGLESS = 100.0  # the upper limit of a positive quantity beyond this multiple of it says nothing
 _HOPELESS = 200.0  # beyond this ratio of interval to value, two digits suffice
 
 
@@ -41,6 +42,8 @@ def format_estimate_parts(estimate: Estimate, divisor: float = 1.0) -> tuple[str
     if estimate.low is None or estimate.high is None:
         return _format_fixed(value, _count_decimals(value, 0.0)), CANNOT_TELL
     low, high = estimate.low / divisor, estimate.high / divisor
+    if low >= 0 and high > _MEANINGLESS * value > 0:
+        return _format_fixed(value, _count_decimals(value, 0.0)), CANNOT_TELL
     if value and high - low > _HOPELESS * abs(value):
         return _format_fixed(value, _count_decimals(value, 0.0)), _format_range(
             format_significant(low, 2), format_significant(high, 2)
@@ -62,7 +65,7 @@ def format_short_estimate(estimate: Estimate, divisor: float = 1.0, symmetric: b
     """Format for narrow columns: ``212 ± 7`` if symmetric, ``212, 198–241`` if asymmetric, ``212 ~`` if unknown.
     ``symmetric``: False if a neighbour's interval is not."""
     value, interval = format_estimate_parts(estimate, divisor)
-    if estimate.value is None or estimate.low is None or estimate.high is None:
+    if estimate.value is None or estimate.low is None or estimate.high is None or interval == CANNOT_TELL:
         return CANNOT_TELL if estimate.value is None else f"{value} {CANNOT_TELL}"
     if not symmetric or not is_symmetric(estimate):
         return f"{value}, {interval}"
