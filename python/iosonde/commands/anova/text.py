@@ -45,7 +45,7 @@ def _format_block_weights(anova: Anova) -> Iterator[str]:
         for weight in anova.weights
     ]
     yield from table([escape(block), "n", "df", "noise", "weight"], rows, "lrrrr").splitlines()
-    caption = "sums of squares are weighted by 1 / noise², which is estimated: with few trials F is slightly too large"
+    caption = "sums of squares are weighted by 1 / noise²; F allows for weights that are estimated (Meier)"
     yield from wrapped(caption, "  ")
 
 

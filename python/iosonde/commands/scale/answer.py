@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.answers.answer import Answer, build_level_columns
-from iosonde.answers.besides import build_besides
+from iosonde.answers.besides import Besides, build_besides
 from iosonde.answers.caveats import list_caveats, warn_logarithms, warn_single_trials
 from iosonde.core.column_units import is_rate
 from iosonde.core.errors import DataError, InputError
@@ -15,7 +15,7 @@ from iosonde.core.estimate_text import format_estimate_or_end
 from iosonde.core.level_text import format_setting
 from iosonde.core.message import Message
 from iosonde.core.no_scaling import find_without_efficiency
-from iosonde.core.table import Column
+from iosonde.core.table import Column, Table
 from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses
@@ -266,7 +266,7 @@ def _collect_series(
         confounded = tuple(pair for pair in response.confounded if on in pair and "ranks" not in pair)
         twins = list_caveats(replace(response, confounded=confounded))
         strata, factors = warn_single_trials(response, [on]), (on, *settings)
-        besides = build_besides(response.rows, list_other_varying(source, response, factors), factors)
+        besides = _build_besides(response.rows, list_other_varying(source, response, factors), factors)
         warnings += [*twins, *strata, *besides.varying_warnings("by"), *more]
         flags = {
             "within-run": response.within_run,
@@ -276,6 +276,14 @@ def _collect_series(
         }
         doubts |= {item.response: tuple(code for code, is_doubt in flags.items() if is_doubt) for item in part}
     return series, list(dict.fromkeys(warnings)), doubts
+
+
+def _build_besides(rows: Table, names: Sequence[str], factors: Sequence[str]) -> Besides:
+    """Separate the columns ``names`` that vary besides the sizes, or change between some of them, from those that
+    always change with one of the ``factors``."""
+    besides = build_besides(rows, names, factors)
+    twins = {name for name, _ in besides.twins}
+    return replace(besides, names=tuple(name for name in names if name not in twins))
 
 
 def _select_series_with_two_sizes(candidates: Sequence[Series], on: str) -> tuple[list[Series], list[str]]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
@@ -40,6 +40,11 @@ class ApproximateSum:
 
     ss: float
     df: float
+
+    @property
+    def mean_square(self) -> float:
+        """Return the sum over its degrees of freedom."""
+        return self.ss / self.df
 
 
 @dataclass(frozen=True)
@@ -67,16 +72,19 @@ class Variation:
     n: int
     weight: float | None = None
 
-    def estimate_explained_share(self, effect: ApproximateSum, level: float) -> Estimate:
+    def estimate_explained_share(
+        self, effect: ApproximateSum, level: float, tested: ApproximateSum | None = None
+    ) -> Estimate:
         """Return the effect's share of the total, which in a balanced design is its S1. The interval is that of the
-        share in the population; there is none below ``LEAST_DF`` of noise."""
+        share in the population; there is none below ``LEAST_DF`` of noise. ``tested``: the noise of the effect, if it
+        is another one."""
         if self.noise.df < LEAST_DF:
             value = min(1.0, max(0.0, effect.ss) / self.total)
             return Estimate(value, None, None, level, self.n, (NO_NOISE,))
         others = ApproximateSum(
             max(0.0, self.total - self.noise.ss - effect.ss), max(0, self.n - 1 - self.noise.df - effect.df)
         )
-        return self.estimate_share_besides(effect, others, level)
+        return replace(self, noise=tested or self.noise).estimate_share_besides(effect, others, level)
 
     def estimate_share_besides(self, effect: ApproximateSum, others: ApproximateSum, level: float) -> Estimate:
         """Return the same, with the sum of squares of all ``others``."""

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from iosonde.core.types import Estimate, Finding
 from .. import checks
 from ..checks import s119_one_bring_up as s119
 from ..estimate.distributions import f_quantile, f_upper_p
-from ..estimate.variance_share import NO_NOISE, SumOfSquares, Variation
+from ..estimate.variance_share import NO_NOISE, ApproximateSum, SumOfSquares, Variation
 from . import ols, strata
 from .assumptions import Assumptions, check_assumptions
 from .contrasts import CellMeans, Contrast, build_independent_judge, estimate_contrast
@@ -38,7 +38,7 @@ from .rounding import NO_ERROR, describe_equal_rows, zero_if_rounding
 from .shared_errors import SharedErrors, build_shared_errors, list_levels_by_row, list_unequal_warnings
 from .strata import Stratum
 from .types import FitSubject
-from .weighted import Block, GroupWeight, weight_by_noise
+from .weighted import Block, GroupWeight, measure_weighted_noise, weight_by_noise
 
 
 @dataclass(frozen=True)
@@ -166,6 +166,9 @@ def compute_anova(
     if query.weighted:
         data, weights = weight_by_noise(data, pure, query.terms, query.block)
     residual = _compute_residual(data, query.terms, query.y)
+    if weights:
+        levels = data.values[query.block].tolist()
+        residual = replace(residual, measure=lambda information: measure_weighted_noise(information, levels, weights))
     shared = build_shared_errors(query.taken, query.y, query.terms, level)
     if weights and shared is not None:
         raise InputError(
@@ -303,11 +306,15 @@ def _compute_residual(data: CellMeans, terms: Sequence[Term], y: Array) -> _Resi
 def _test_by_trials(query: _Query, data: CellMeans, residual: _Residual, contrasts: Sequence[str]) -> _Judged:
     sources = tuple(
         _build_source(
-            term, _compute_added_ss(data, query.terms, place, query.kind), residual, query.level, query.blocks
+            term,
+            _compute_added_ss(data, query.terms, place, query.kind),
+            residual,
+            residual.measure_noise(_compute_information(data, query.terms, place, query.kind)),
+            query,
         )
         for place, term in enumerate(query.terms)
     )
-    judge = build_independent_judge(data, query.terms, residual.mean_square, residual.df)
+    judge = build_independent_judge(data, query.terms, residual.measure_noise)
     return _Judged(
         sources,
         SumOfSquares(residual.ss, residual.df),
@@ -349,17 +356,22 @@ def _test_by_strata(
 
 @dataclass(frozen=True)
 class _Residual:
-    """The residual of the terms: sum of squares and degrees of freedom; ``total`` is that of the response."""
+    """The residual of the terms: sum of squares and degrees of freedom; ``total`` is that of the response. ``measure``:
+    the information of each cell on an effect → what estimated weights add to its noise."""
 
     ss: float
     df: int
     total: float
     n: int
+    measure: Callable[[Array], tuple[float, float]] | None = None
 
-    @property
-    def mean_square(self) -> float:
-        """Return the variance of the noise."""
-        return self.ss / self.df
+    def measure_noise(self, information: Array) -> ApproximateSum:
+        """Return the noise of an effect: its mean square is the variance."""
+        if self.measure is None:
+            return SumOfSquares(self.ss, self.df)
+        factor, df = self.measure(information)
+        df = min(df, float(self.df))
+        return ApproximateSum(factor * df * self.ss / self.df, df)
 
 
 def _split_columns(shared: SharedErrors, terms: Sequence[Term], place: int, kind: int) -> tuple[Array, Array]:
@@ -428,6 +440,13 @@ def _compute_added_ss(data: CellMeans, terms: Sequence[Term], place: int, kind: 
     return max(0.0, without - with_it), rank_with - rank_without
 
 
+def _compute_information(data: CellMeans, terms: Sequence[Term], place: int, kind: int) -> Array:
+    """Return what each cell tells of a term: the leverage that the term adds."""
+    base = _select_base_terms(terms, place, kind)
+    without, with_it = (data.compute_leverage(some, kind == 3) for some in (base, [*base, terms[place]]))
+    return np.maximum(0.0, with_it - without)
+
+
 def _check_balance(data: CellMeans, factors: Mapping[str, TermFactor], kind: int) -> tuple[bool, list[str]]:
     """Return whether every cell has the same number of trials, and warnings if not."""
     cells = math.prod(len(factor.levels or ()) for factor in factors.values())
@@ -453,22 +472,23 @@ def _check_balance(data: CellMeans, factors: Mapping[str, TermFactor], kind: int
 
 
 def _build_source(
-    term: Term, added: tuple[float, int], residual: _Residual, level: float, blocks: set[str]
+    term: Term, added: tuple[float, int], residual: _Residual, noise: ApproximateSum, query: _Query
 ) -> VariationSource:
+    """Build the source of a term that is tested against ``noise``."""
     ss, df = added
-    f = ss / df / residual.mean_square if residual.mean_square > 0 else None
+    f = ss / df / noise.mean_square if noise.ss > 0 else None
     return VariationSource(
         term.name,
         ss,
         df,
         Variation(residual.total, SumOfSquares(residual.ss, residual.df), residual.n).estimate_explained_share(
-            SumOfSquares(ss, df), level
+            SumOfSquares(ss, df), query.level, noise
         ),
         f,
-        f_quantile(level, df, residual.df),
-        None if f is None else f_upper_p(f, df, residual.df),
-        {factor.column for factor in term.factors} <= blocks,
-        residual.df,
+        f_quantile(query.level, df, noise.df),
+        None if f is None else f_upper_p(f, df, noise.df),
+        {factor.column for factor in term.factors} <= query.blocks,
+        noise.df,
     )
 
 

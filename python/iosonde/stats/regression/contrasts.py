@@ -15,6 +15,7 @@ from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 
 from ..estimate.distributions import t_critical, t_two_sided_p
+from ..estimate.variance_share import ApproximateSum
 from .formula import Term, TermFactor
 
 Array = npt.NDArray[np.float64]
@@ -44,6 +45,13 @@ class CellMeans:
         residual = y - x @ beta
         residual -= x @ np.linalg.lstsq(x, residual, rcond=1e-10)[0]  # removes rounding if all counts are equal
         return float(np.sum(residual**2)) + self.pure, int(rank)
+
+    def compute_leverage(self, terms: Sequence[Term], effects: bool = False) -> Array:
+        """Return the leverage of each cell in the model with these terms; ``effects`` as in ``explained``."""
+        x = (self.compute_deviations(terms) if effects else self.matrix(terms)) * np.sqrt(self.counts)[:, None]
+        vectors, values, _ = np.linalg.svd(x, full_matrices=False)
+        leverage: Array = (vectors[:, values > 1e-10 * values[0]] ** 2).sum(axis=1)
+        return leverage
 
     def matrix(self, terms: Sequence[Term]) -> Array:
         """Return the design matrix, a row for each cell."""
@@ -98,12 +106,22 @@ class ContrastSum:
 Judge = Callable[[Array, TermFactor], ContrastSum | None]
 
 
-def build_independent_judge(data: CellMeans, terms: Sequence[Term], mse: float, df: int) -> Judge:
-    """Return the judge for independent errors of variance ``mse`` with ``df`` degrees of freedom."""
+# The information of each cell on a contrast → its noise.
+MeasureNoise = Callable[[Array], ApproximateSum]
+
+
+def build_independent_judge(data: CellMeans, terms: Sequence[Term], measure_noise: MeasureNoise) -> Judge:
+    """Return the judge for independent errors."""
     x = data.matrix(terms) * np.sqrt(data.counts)[:, None]
     inverse = np.linalg.pinv(x.T @ x, rcond=1e-10)
     beta = inverse @ (x.T @ (data.means * np.sqrt(data.counts)))
-    return lambda row, _: ContrastSum(float(row @ beta), math.sqrt(max(0.0, mse * float(row @ inverse @ row))), df)
+
+    def judge(row: Array, _: TermFactor) -> ContrastSum:
+        noise = measure_noise((x @ inverse @ row) ** 2)
+        variance = noise.mean_square * float(row @ inverse @ row)
+        return ContrastSum(float(row @ beta), math.sqrt(max(0.0, variance)), noise.df)
+
+    return judge
 
 
 def estimate_contrast(

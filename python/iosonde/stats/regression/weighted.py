@@ -7,6 +7,10 @@ would be lost, and chance effects of the noisy one would look significant. Least
 The variances are those of the residuals of the same model without weights, by campaign, each over its own degrees of
 freedom: n minus its share of the leverage. So campaigns without common factors have the variance of separate fits. A
 single step: Carroll and Ruppert, Transformation and Weighting in Regression, 1988, 2.4.
+
+Of campaigns that inform on an effect with shares p, whose variances have ν degrees of freedom, estimated weights make
+the variance of the effect 1 + 4·Σ p(1 - p)/ν times that of known ones, with 1/Σ(p²/ν) degrees of freedom (Meier,
+Biometrics 9, 1953, 59-73).
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,6 +52,19 @@ class GroupWeight:
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form."""
         return asdict(self)
+
+
+def measure_weighted_noise(
+    information: npt.NDArray[np.float64], levels: Sequence[Any], weights: Sequence[GroupWeight]
+) -> tuple[float, float]:
+    """Return (by what estimated weights multiply the variance of an effect, its degrees of freedom). ``information`` of
+    each cell on the effect, in any unit; ``levels``: the level of the block of each cell."""
+    by_level = {weight.group: 0.0 for weight in weights}
+    for level, own in zip(levels, information, strict=True):
+        by_level[str(level)] += float(own)
+    shares = np.array([by_level[weight.group] for weight in weights]) / float(information.sum())
+    df = np.array([weight.df for weight in weights])
+    return 1 + 4 * float(np.sum(shares * (1 - shares) / df)), 1 / float(np.sum(shares**2 / df))
 
 
 def weight_by_noise(
