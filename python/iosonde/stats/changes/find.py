@@ -25,6 +25,7 @@ SHARE = 0.03
 RATE = 0.05
 LOOKS = 365
 NEWEST = 14
+_SHRINK = math.sqrt(2)  # of a range to the next shorter ones (Kovács et al.)
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def _find_break(values: Array, begin: int, end: int, search: Search) -> Break | 
     part = values[begin:end]
     # A short stretch of a series that wanders looks like two levels and is too short to estimate its correlation.
     split = find_best_split(
-        part, search.least, 0.0 if part.size == values.size else _compute_correlation(values.tobytes())
+        part, search.least, 0.0 if 2 * part.size > values.size else _compute_correlation(values.tobytes())
     )
     if split is None:
         return None
@@ -174,14 +175,14 @@ def _is_detectable(n: int, search: Search, series: int) -> bool:
 
 @lru_cache(4096)
 def list_seeded_ranges(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
-    """Return the whole range, and halves, quarters … that overlap by half, the last of each ending at ``n``."""
-    intervals, length = [(0, n)], n / 2
+    """Return the whole range, and ranges of n/√2, n/2, … that overlap by half, the last of each ending at ``n``."""
+    intervals, length = [(0, n)], n / _SHRINK
     while length >= shortest:
         count = max(1, int(np.ceil((n - length) / (length / 2))))
         intervals += [
             (round(i * (n - length) / count), round(i * (n - length) / count + length)) for i in range(count + 1)
         ]
-        length /= 2
+        length /= _SHRINK
     return tuple(intervals)
 
 
