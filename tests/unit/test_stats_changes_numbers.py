@@ -53,14 +53,14 @@ def test_a_split_of_two_levels_without_noise_is_certain_and_exact():
     assert evidence.find_best_split(np.arange(10.0), 5).at == 5
 
 
-def test_seeded_ranges_are_the_whole_then_halves_that_overlap_by_half():
-    assert list_seeded_ranges(16, 4) == (
-        (0, 16),
-        *((start, start + 8) for start in (0, 4, 8)),
-        *((start, start + 4) for start in range(0, 13, 2)),
-    )
-    assert list_seeded_ranges(16, 9) == ((0, 16),)
-    assert list_seeded_ranges(16, 8) == ((0, 16), (0, 8), (4, 12), (8, 16))
+def test_seeded_ranges_are_the_whole_then_shorter_ones_that_overlap_by_half():
+    assert list_seeded_ranges(16, 12) == ((0, 16),)
+    assert list_seeded_ranges(16, 8) == ((0, 16), (0, 11), (5, 16), (0, 8), (4, 12), (8, 16))
+    ranges = list_seeded_ranges(200, 20)
+    assert all(0 <= low < high <= 200 for low, high in ranges)
+    for begin, end in ((30, 60), (101, 140), (0, 25), (150, 200)):
+        inside = [min(high, end) - max(low, begin) for low, high in ranges if low >= begin - 20 and high <= end + 20]
+        assert max(inside) >= 0.5 * (end - begin), "a dip has a range that is mostly inside it"
 
 
 def test_levels_are_wider_by_the_root_of_what_the_correlation_adds():

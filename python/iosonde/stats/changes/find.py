@@ -177,7 +177,7 @@ def _is_detectable(n: int, search: Search, series: int) -> bool:
 def list_seeded_ranges(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
     """Return the whole range, and ranges of n/√2, n/2, … that overlap by half, the last of each ending at ``n``."""
     intervals, length = [(0, n)], n / _SHRINK
-    while length >= shortest:
+    while length >= shortest * (1 - 1e-9):
         count = max(1, int(np.ceil((n - length) / (length / 2))))
         intervals += [
             (round(i * (n - length) / count), round(i * (n - length) / count + length)) for i in range(count + 1)
