@@ -25,7 +25,6 @@ SHARE = 0.03
 RATE = 0.05
 LOOKS = 365
 NEWEST = 14
-_SHRINK = math.sqrt(2)  # of a range to the next shorter ones (Kovács et al.)
 
 
 @dataclass(frozen=True)
@@ -176,13 +175,13 @@ def _is_detectable(n: int, search: Search, series: int) -> bool:
 @lru_cache(4096)
 def list_seeded_ranges(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
     """Return the whole range, and ranges of n/√2, n/2, … that overlap by half, the last of each ending at ``n``."""
-    intervals, length = [(0, n)], n / _SHRINK
-    while length >= shortest * (1 - 1e-9):
+    intervals, halvings = [(0, n)], 0.5  # each is shorter by √2 (Kovács et al.)
+    while (length := n * 0.5**halvings) >= shortest:
         count = max(1, int(np.ceil((n - length) / (length / 2))))
         intervals += [
             (round(i * (n - length) / count), round(i * (n - length) / count + length)) for i in range(count + 1)
         ]
-        length /= _SHRINK
+        halvings += 0.5
     return tuple(intervals)
 
 
