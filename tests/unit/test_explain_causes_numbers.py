@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from iosonde.core.stored import StoredPhase
 from iosonde.core.types import Estimate, Severity
 from iosonde.core.units import format_rate, format_size
 from iosonde.core.words import format_share
 from iosonde.explain import causes, folding
+from iosonde.explain import operations as operations_of_phase
 from iosonde.explain.causes import (
     s401_period,
     s405_first_touch,
@@ -437,6 +439,39 @@ def test_a_clock_is_found_with_its_period():
     assert suspect.evidence["period_s"] == pytest.approx(970e-6, rel=0.01) and suspect.agreement.kappa > 0.8
     apart = build_operations([4000, 4000], comparable=False, **times)
     assert importlib.import_module("iosonde.explain.causes.s402_clock").find(Target(apart, slow, 1)) == []
+
+
+def build_logged_in_whole_ms(durations: np.ndarray) -> tuple[Operations, np.ndarray]:
+    """Operations of one rank as fio logs them, by the whole millisecond in which they ended; and their order."""
+    starts = np.cumsum(durations) // 1_000_000 * 1_000_000 - durations
+    order = np.argsort(starts, kind="stable")
+    ordered = {"start_ns": starts[order] - starts.min(), "duration_ns": durations[order]}
+    return build_operations([durations.size], **ordered), order
+
+
+def test_the_steps_of_the_clock_of_a_log_are_no_cause():
+    durations = np.where(np.random.default_rng(5).random(8000) < 0.3, 400_000, 20_000)
+    operations, order = build_logged_in_whole_ms(durations)
+    assert operations.clock_step_ns == 1_000_000 and operations.is_coarser_than_operations
+    target = Target(operations, durations[order] > 100_000, 1)
+    assert importlib.import_module("iosonde.explain.causes.s402_clock").find(target) == []
+    assert build_operations([100, 100], start_ns=np.arange(200) * 10_007).clock_step_ns == 0
+
+
+def test_a_period_of_many_steps_of_a_coarse_clock_is_found():
+    """The operation at every 100 ms takes 20 ms, others 0.1 ms."""
+    durations = np.tile(np.concatenate([[20_000_000], np.full(800, 100_000)]), 40)
+    operations, order = build_logged_in_whole_ms(durations)
+    suspect = run_finder("s402_clock", operations, durations[order] > 1_000_000)
+    assert suspect.evidence["period_s"] == pytest.approx(0.1, rel=0.01)
+
+
+def test_the_order_of_operations_in_one_step_of_the_clock_is_unknown():
+    columns = {name: np.zeros(4000, int) for name in ("rank", "file", "offset")}
+    phase = StoredPhase({"index": 0, "name": "read", "recorded_all": True, "ranks": []})
+    for step_ns, is_known in ((1_000_000, False), (100_000, True)):
+        times = {"start_ns": np.arange(4000) * 200_000 // step_ns * step_ns, "duration_ns": np.full(4000, 1000)}
+        assert operations_of_phase.build_operations({**columns, **times}, phase, SIZE).in_order is is_known
 
 
 def test_chance_has_the_relation_with_the_operation_before():

@@ -1,7 +1,7 @@
 """Operations that are diagnosed together, as columns: one kind and one size, in one phase of one trial."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,10 @@ from iosonde.core.stored import StoredPhase
 LEAST = 50  # operations: fewer show no hills
 MOST_SIZES = 16
 _SAMPLE = 200_000
+_CLOCK_STEPS_NS = tuple(
+    10**power for power in range(9, 4, -1)
+)  # of clocks, the coarsest first; finer ones hide nothing
+_ON_STEPS = 0.99  # share of the times
 Columns = Mapping[str, npt.NDArray[Any]]
 
 
@@ -56,6 +60,29 @@ class Operations:
     def elapsed_ns(self) -> float:
         """The time from first start to last end."""
         return float((self.start_ns + self.duration_ns.astype(np.int64)).max()) if len(self) else 0.0
+
+    @cached_property
+    def clock_step_ns(self) -> int:
+        """The step of the clock by which operations start, or end; 0 if none is seen. Logs in whole milliseconds have
+        one, and the starts that follow from their ends and durations have its period."""
+        ends = self.start_ns + self.duration_ns.astype(np.int64)
+        return next(
+            (
+                step
+                for step in _CLOCK_STEPS_NS
+                if any(self._is_multiple(times, step) for times in (self.start_ns, ends))
+            ),
+            0,
+        )
+
+    def _is_multiple(self, times: npt.NDArray[np.int64], step: int) -> bool:
+        parts = [times[begin:end] for _, begin, end in self.ranks]
+        return bool(np.mean(np.concatenate([(part - part[part.size // 2]) % step == 0 for part in parts])) >= _ON_STEPS)
+
+    @property
+    def is_coarser_than_operations(self) -> bool:
+        """Whether more than one operation of a rank falls into a step of the clock, so that their order is unknown."""
+        return len(self) * self.clock_step_ns > self.elapsed_ns * len(self.ranks)
 
     @cached_property
     def sequential(self) -> bool:
@@ -104,7 +131,7 @@ def build_operations(columns: Columns, phase: StoredPhase, size: int, **more: An
     """Build the operations of a phase; ``start_ns`` is already relative to the first start."""
     hosts = {int(entry["rank"]): str(entry.get("host") or "") for entry in phase.ranks}
     options = {"in_order": phase.recorded_all, "placed": bool(size) and phase.placed, **more}
-    return Operations(
+    made = Operations(
         columns["rank"],
         columns["file"],
         columns["offset"],
@@ -116,6 +143,7 @@ def build_operations(columns: Columns, phase: StoredPhase, size: int, **more: An
         hosts=hosts,
         **options,
     )
+    return replace(made, in_order=False) if made.in_order and made.is_coarser_than_operations else made
 
 
 def _compute_ns_after_first_start(picked: Columns, phase: StoredPhase) -> npt.NDArray[np.int64]:

@@ -7,6 +7,7 @@ from iosonde.core.level_text import format_setting
 from iosonde.core.message import Message
 from iosonde.core.schema import OPERATION
 from iosonde.core.stored import StoredPhase, StoredRun, describe_included_incomplete, strip_factor_prefix
+from iosonde.core.units import format_rate
 from iosonde.core.words import format_count, join_names
 from iosonde.data.source import Source
 from iosonde.engine import _native
@@ -160,7 +161,10 @@ def _build_exact_histogram(phase: StoredPhase, kind: str, size: int) -> LogHisto
 
 
 def _describe_sample_limits(operations: Operations, exact: LogHistogram | None) -> Iterator[str]:
-    if not operations.in_order:
+    if operations.is_coarser_than_operations:
+        template = "several operations fall into each step of the clock, {step}: their order is unknown"
+        yield Message("coarse-clock", template, step=format_rate(operations.clock_step_ns / 1e9, "s"))
+    elif not operations.in_order:
         template = "a sample of {n_operations:,} operations was recorded: their order is unknown"
         if exact is not None:
             template += (

@@ -14,7 +14,8 @@ How we know
 
 When it is wrong
     When the operations themselves have a period and all take equally long:
-    then S401 describes it better.
+    then S401 describes it better. Periods below 8 steps of the clock of the
+    record (fio logs whole milliseconds) are not looked for.
 
 What to do
     Look for what has this period: the write-back of dirty pages (5 s, 30
@@ -37,6 +38,7 @@ _BINS, _SLOTS = 4096, 32
 _SOON = 8  # part of a period, at most
 _LONGEST_USUAL, _USUAL_ONES = 0.99, 1.5
 _OPERATIONS = 4  # in a period, at least: with fewer a period in time and one in operations look alike
+_CLOCK_STEPS = 8  # of the clock of the record in a period, at least: below, its own steps look like a cause
 _EDGE = 0.01  # share of the phases that lie before a moment
 
 
@@ -71,7 +73,7 @@ def _iter_periods(target: Target) -> Iterator[tuple[Agreement, float]]:
     starts, elapsed = target.operations.start_ns[target.some_slow], target.operations.elapsed_ns
     apart = elapsed * len(target.operations.ranks) / target.operations.start_ns.size
     for length in list_candidate_periods(starts, elapsed):
-        if length < _OPERATIONS * apart:
+        if length < max(_OPERATIONS * apart, _CLOCK_STEPS * target.operations.clock_step_ns):
             continue
         for agreement in (_fold_starts(target, length), *_judge_operations_after_moments(target, length)):
             yield agreement, length
