@@ -131,7 +131,7 @@ def build_operations(columns: Columns, phase: StoredPhase, size: int, **more: An
     """Build the operations of a phase; ``start_ns`` is already relative to the first start."""
     hosts = {int(entry["rank"]): str(entry.get("host") or "") for entry in phase.ranks}
     options = {"in_order": phase.recorded_all, "placed": bool(size) and phase.placed, **more}
-    made = Operations(
+    operations = Operations(
         columns["rank"],
         columns["file"],
         columns["offset"],
@@ -143,7 +143,8 @@ def build_operations(columns: Columns, phase: StoredPhase, size: int, **more: An
         hosts=hosts,
         **options,
     )
-    return replace(made, in_order=False) if made.in_order and made.is_coarser_than_operations else made
+    is_unordered = operations.in_order and operations.is_coarser_than_operations
+    return replace(operations, in_order=False) if is_unordered else operations
 
 
 def _compute_ns_after_first_start(picked: Columns, phase: StoredPhase) -> npt.NDArray[np.int64]:
