@@ -207,3 +207,20 @@ def test_the_headline_of_many_metrics_counts_on_how_many_each_factor_has_an_effe
     assert "w" in none.split() and "5" in none.split()
     assert count_effects([effect(0, tuple("abcde"), different)]).split()[0] == "5"
     assert count_effects([]) == ""
+
+
+def test_effects_that_were_not_tested_are_not_counted():
+    def effect(number, state, why=""):
+        return Verdict("effect", f"m{number}", ("w",), state, why=why)
+
+    untested = [effect(number, VerdictState.NOT_TESTED, "one trial per setting") for number in range(3)]
+    said = count_effects(untested)
+    assert "not tested" in said and "one trial per setting" in said and "significant" not in said
+    some = count_effects([*untested, effect(3, VerdictState.INCONCLUSIVE)]).split()
+    assert "significant" in some and "1" in some and "4" not in some
+
+
+def test_no_number_of_nodes_is_stated_that_an_import_does_not_know():
+    rows = [row("write", "bandwidth_last_done", 20 * MIB)]
+    assert "node" not in format_headline("t", "ior", [imported()], overview(*rows), AXIS)
+    assert format_headline("t", "ior", [imported(factors={"nodes": 1})], overview(*rows), AXIS).endswith("1 node")

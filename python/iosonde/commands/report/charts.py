@@ -114,7 +114,9 @@ def build_bars_section(bars: Sequence[Bars], runs: Sequence[StoredRun]) -> Secti
         template = "None of the {n_trials} trials is complete.{reason}"
         return Section(missing=(Message("only-incomplete", template, n_trials=len(runs), reason=why),))
     if len({(cell.nodes, bar.title) for bar in bars for cell in bar.cells}) == len({bar.operation for bar in bars}):
-        template = "Only one setting was measured: scaling is unknown. Try {spell.nodes:1,2,4}."
+        is_import = any(run.facts.get("import") is not None for run in runs)
+        template = "Only one setting was measured: scaling is unknown."
+        template += "" if is_import else " Try {spell.nodes:1,2,4}."
         return Section(tuple(bars), (Message("nothing-varies", template),))
     return Section(tuple(bars))
 

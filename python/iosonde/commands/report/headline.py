@@ -32,7 +32,9 @@ def format_headline(target: str, tools: str, runs: Sequence[StoredRun], overview
     if set(overview.by) <= {axis.factor}:
         size = max(axis.size(row.by) for row in rows)
         rows = [row for row in rows if axis.size(row.by) == size]
-        over = f" {'from' if axis.factor == 'nodes' else 'with'} {format_count(size, axis.noun)}"
+        # Another tool's output need not say on how many nodes it ran.
+        is_stated = axis.factor in overview.by or any(axis.factor in run.factors for run in runs)
+        over = f" {'from' if axis.factor == 'nodes' else 'with'} {format_count(size, axis.noun)}" if is_stated else ""
     else:
         names = overview.by
         over = f" over {' × '.join(names) if len(names) <= _MAX_FACTORS else format_count(len(names), 'factor')}"
@@ -53,6 +55,11 @@ def format_headline(target: str, tools: str, runs: Sequence[StoredRun], overview
 def count_effects(verdicts: Sequence[Verdict]) -> str:
     """Count the metrics on which each factor has an effect: ``n matters for 7 of 10 metrics, w for 2``."""
     effects = [verdict for verdict in verdicts if verdict.question == "effect"]
+    tested = [verdict for verdict in effects if verdict.state is not VerdictState.NOT_TESTED]
+    if effects and not tested:
+        reasons = dict.fromkeys(verdict.why for verdict in effects if verdict.why)
+        return f"effects are not tested{f': {next(iter(reasons))}' if len(reasons) == 1 else ''}"
+    effects = tested
     n_metrics = len({verdict.response for verdict in effects})
     counts = Counter(verdict.subject for verdict in effects if verdict.state is VerdictState.DIFFERENT)
     if not counts:
