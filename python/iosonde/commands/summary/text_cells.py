@@ -63,7 +63,8 @@ def format_response_title(operation: str, metric: str, unit: str, answer: Summar
     if not operation:
         return format_column_title(metric, unit)
     metrics = {row.metric for row in answer.overview.rows if row.operation == operation}
-    name = f"{operation} {format_metric(metric, operation, metrics)}" if len(metrics) > 1 else operation
+    is_plain = len(metrics) == 1 and "latency" not in metric  # its unit says what it is
+    name = operation if is_plain else f"{operation} {format_metric(metric, operation, metrics)}"
     return f"{name}, {unit}" if unit else name
 
 
