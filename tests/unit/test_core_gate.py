@@ -189,6 +189,12 @@ def test_a_pass_names_the_side_that_is_judged_and_the_baseline():
     assert several.values["conclusion"] == SLOWER.passed(False)
 
 
+def test_a_pass_names_what_was_gated_if_something_was_not():
+    judged = Gate((SLOWER,)).judge([FAMILY[3]], not_gated=[("G", "why")])
+    conclusion = with_code(judged.sentences, "gate-passed").values["conclusion"]
+    assert conclusion == SLOWER.passed_by("a", "b", FAMILY[3].name) != SLOWER.passed_by("a", "b")
+
+
 @pytest.mark.parametrize("condition", [SLOWER, MORE, DIFFERENT])
 def test_a_pass_beside_a_failure_is_that_of_the_others(condition):
     alone = with_code(Gate((condition,)).judge([FAMILY[3]]).sentences, "gate-passed")

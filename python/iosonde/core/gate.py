@@ -84,10 +84,10 @@ class Threshold:
             return True
         return None if any(high > 1 + self.share for _, high in ends) else False
 
-    def passed_by(self, a: str, b: str) -> str:
-        """Describe a condition that holds for no metric of B, compared with those of A."""
+    def passed_by(self, a: str, b: str, metrics: str = "any metric") -> str:
+        """Describe a condition that holds for none of the ``metrics`` of B, compared with those of A."""
         change = f"does not differ from {a}" if self.word == DIFFERENT else f"is not {self.word} than {a}"
-        return f"{b} {change} by over {100 * self.share:.10g} % in any metric"
+        return f"{b} {change} by over {100 * self.share:.10g} % in {metrics}"
 
     def passed(self, others: bool) -> str:
         """Describe a condition that holds for no metric, or for no other one."""
@@ -300,10 +300,12 @@ class GateVerdict:
         most = f"; at most {format_percent(row.at_most)} {condition.word}{which}" if row.at_most > 0 else ""
         sides = {row.item.sides for row in passing}
         is_of_two = len(sides) == 1 and not others
+        metrics = "any gated metric" if len(passing) > 1 else row.item.name
+        where = (metrics,) if self.not_gated else ()
         return Message(
             "gate-passed",
             "{conclusion}{limit}" if others else "passed: {conclusion}{limit}",
-            conclusion=condition.passed_by(*sides.pop()) if is_of_two else condition.passed(others),
+            conclusion=condition.passed_by(*sides.pop(), *where) if is_of_two else condition.passed(others),
             limit=most,
             condition=condition,
             at_most=row.at_most,
