@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import sample_store
 from iosonde.commands.compare.answer import Comparisons, Sides, compare
 from iosonde.core.errors import DataError
 from iosonde.core.table import build_table
@@ -71,3 +73,11 @@ def test_the_nearest_settings_are_named_where_none_is_equal() -> None:
 def test_written_sizes_meet_bytes(sizes: list[str]) -> None:
     answer = compare_sides(build_side(size=[64 << 10, 1 << 20]), build_side(2.0, size=sizes))
     assert list_cells(answer) == [{"size": 64 << 10}, {"size": 1 << 20}]
+
+
+def test_two_stores_say_which_runs_do_not_count(tmp_path: Path) -> None:
+    sample_store.main(str(tmp_path / "a"))
+    sample_store.main(str(tmp_path / "b"))
+    answer = compare(open_data(tmp_path / "a"), ResponseQuery(), Sides(other=open_data(tmp_path / "b")))
+    assert isinstance(answer, Comparisons)
+    assert len([text for text in answer.exclusions if text.startswith(("a: 1 of ", "b: 1 of "))]) == 2

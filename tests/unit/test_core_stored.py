@@ -12,6 +12,7 @@ from iosonde.core.shared_reads import Counted, find_counted_ranks, find_without_
 from iosonde.core.stored import (
     StoredPhase,
     StoredRun,
+    describe_excluded_incomplete,
     describe_included_incomplete,
     describe_incomplete_treatment,
     list_lab_properties,
@@ -234,6 +235,9 @@ def test_incomplete_runs_are_left_out_or_included_on_request():
     one, two = describe_included_incomplete([whole, taken]), describe_included_incomplete([taken, taken, lacking])
     assert_problem(one, "incomplete-runs", n_incomplete=1, trials="2 trials", verb="is")
     assert_problem(two, "incomplete-runs", n_incomplete=2, trials="3 trials", verb="are")
+    assert describe_excluded_incomplete([whole, taken]) == ""
+    excluded = describe_excluded_incomplete([whole, lacking, taken])
+    assert_problem(excluded, "incomplete-runs", n_incomplete=1, trials="3 trials", verb="is")
 
 
 NODES = {"nodes": [0, 0, 1, 2]}

@@ -425,13 +425,22 @@ def describe_incomplete_treatment(runs: Iterable[StoredRun]) -> str:
 def describe_included_incomplete(runs: Sequence[StoredRun]) -> str:
     """Describe the number of incomplete runs that are included; empty if there are none, or they are left out."""
     taken = [run for run in runs if not run.complete and run.counts]
-    if not taken:
+    return _describe_incomplete(taken, len(runs), f" and {describe_incomplete_treatment(taken)}")
+
+
+def describe_excluded_incomplete(runs: Sequence[StoredRun]) -> str:
+    """Describe the number of incomplete runs that do not count; empty if there are none."""
+    return _describe_incomplete([run for run in runs if not run.counts], len(runs))
+
+
+def _describe_incomplete(concerned: Sequence[StoredRun], n_runs: int, fate: str = "") -> str:
+    if not concerned:
         return ""
     return Message(
         "incomplete-runs",
-        "{n_incomplete} of {trials} {verb} incomplete and {fate}",
-        n_incomplete=len(taken),
-        trials=format_count(len(runs), "trial"),
-        verb="is" if len(taken) == 1 else "are",
-        fate=describe_incomplete_treatment(taken),
+        "{n_incomplete} of {trials} {verb} incomplete{fate}",
+        n_incomplete=len(concerned),
+        trials=format_count(n_runs, "trial"),
+        verb="is" if len(concerned) == 1 else "are",
+        fate=fate,
     )

@@ -9,7 +9,8 @@ import numpy as np
 
 from iosonde.answers.caveats import format_some_texts
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.message import Message
+from iosonde.core.message import Message, prepend_place
+from iosonde.core.stored import describe_excluded_incomplete
 from iosonde.core.table import Cell
 from iosonde.core.words import format_count, join_names
 from iosonde.data.experiments import EXPERIMENT
@@ -66,7 +67,11 @@ def plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -
         names[0]: [title for title in responses_a if title not in responses_b],
         names[1]: [title for title in responses_b if title not in responses_a],
     }
-    excluded = [describe_exclusive(side, format_some_texts(titles)) for side, titles in gone.items() if titles]
+    excluded: list[str] = [
+        describe_exclusive(side, format_some_texts(titles)) for side, titles in gone.items() if titles
+    ]
+    lost = {name: describe_excluded_incomplete(source.runs) for name, source in zip(names, (a, b), strict=True)}
+    excluded += [prepend_place(text, name) for name, text in lost.items() if text]
     common = [title for title in responses_a if title in responses_b]
     if not common:
         raise DataError(
