@@ -190,6 +190,24 @@ def test_a_bandwidth_in_another_unit_than_bytes_and_time_is_not_believed():
     assert group_doubtful_metrics(run.contradictions) == {"read": {"bandwidth_last_done"}}
 
 
+@pytest.mark.parametrize(
+    ("tool", "values", "doubtful"),
+    [
+        ("ior", {"min": 90e6, "mean": 100e6, "max": 110e6}, set()),
+        ("ior", {"min": 90e6, "mean": 120e6, "max": 110e6}, {"bandwidth_mean"}),
+        ("ior", {"min": 105e6, "mean": 100e6, "max": 110e6}, {"bandwidth_mean"}),
+        ("ior", {"min": 0.0, "mean": 100.4e6, "max": 100e6}, set()),
+        ("iozone", {"min": 105e6, "mean": 50e6, "max": 110e6}, set()),
+    ],
+)
+def test_statistics_of_a_rate_are_in_order(tool, values, doubtful):
+    run = Parsed(tool=tool)
+    run.rows = [Row("write", f"bandwidth_{name}", value, "bytes/s", 3) for name, value in values.items()]
+    note_contradictions(run)
+    assert list_codes(run) == [("S135", "beyond-extreme")] * len(doubtful)
+    assert group_doubtful_metrics(run.contradictions).get("write", set()) == doubtful
+
+
 def test_samples_of_a_log_in_another_unit_than_the_output_are_not_believed():
     run = Parsed(tool="fio")
     run.rows = [

@@ -7,9 +7,10 @@ are absent, and allows for the digits that tools round away.
 
 from ..parsed import Parsed
 from .caches import find_cached_reads
-from .latencies import find_impossible_latencies, note_bin_edge
+from .latencies import find_impossible_latencies
 from .littles_law import find_excess_in_flight
 from .numbers import group_numbers
+from .order import find_disordered_statistics, note_bin_edge
 from .totals import find_excess_totals
 from .unit_factors import find_unit_factors
 
@@ -22,6 +23,7 @@ def note_contradictions(run: Parsed) -> None:
     noted = {(entry.code, entry.operation, entry.metrics, entry.line) for entry in run.contradictions}
     for find in (
         find_impossible_latencies,
+        find_disordered_statistics,
         find_excess_totals,
         find_unit_factors,
         find_excess_in_flight,
