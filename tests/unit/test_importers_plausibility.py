@@ -169,6 +169,207 @@ def test_jobs_that_group_reporting_merged_count_by_their_times():
     assert not read_fio({name: value for name, value in job.items() if name != "job_runtime"}).contradictions
 
 
+# 15,000 operations/s of 1 ms fill 16; here their latencies are 1 µs.
+SHORT = build_side(15_000, 1e3)
+
+
+@pytest.mark.parametrize(
+    ("options", "is_wrong"),
+    [
+        ({}, True),
+        ({"numjobs": "1", "runtime": "50", "time_based": "", "norandommap": "1"}, True),
+        ({"ioengine": "io_uring"}, True),
+        # Such a job pauses, waits for other calls, or reads what it wrote.
+        ({"rate_iops": "15000"}, False),
+        ({"thinktime": "1000"}, False),
+        ({"fsync": "1"}, False),
+        ({"end_fsync": "1"}, False),
+        ({"verify": "crc32c"}, False),
+        ({"an_option_of_a_later_version": "1"}, False),
+        # One operation is in flight, whatever the depth.
+        ({"ioengine": "psync"}, False),
+    ],
+)
+def test_too_few_operations_in_flight_of_a_loop_that_never_pauses_are_a_wrong_unit(options, is_wrong):
+    run = read_fio(build_job(SHORT, **options))
+    assert list_codes(run) == [("S136", "short-latency")] * is_wrong
+    assert ("latency_p99" in group_doubtful_metrics(run.contradictions).get("read", ())) is False
+    assert ("latency_mean" in group_doubtful_metrics(run.contradictions).get("read", ())) is is_wrong
+    assert not {"rate_last_done", "bandwidth_last_done"} & group_doubtful_metrics(run.contradictions).get("read", set())
+
+
+def test_a_loop_that_is_short_or_partly_busy_is_no_wrong_unit():
+    assert not read_fio(build_job(build_side(15_000, 1e3, seconds=1) | {"runtime": 950})).contradictions
+    assert not read_fio(build_job(build_side(15_000, 5e4))).contradictions
+    # Few operations for the depth never fill it.
+    assert not read_fio(build_job(build_side(1000, 1e6, seconds=2), iodepth="4096")).contradictions
+
+
+def test_reads_and_writes_of_one_job_fill_its_depth_together():
+    job = build_job(build_side(15_000, 1e3), rw="randrw")
+    assert not read_fio(job | {"write": build_side(15_000, 1e6), "job_runtime": 50_000}).contradictions
+    run = read_fio(job | {"write": build_side(1_000, 1e3), "job_runtime": 50_000})
+    assert [entry.operation for entry in run.contradictions] == ["read", "write"]
+
+
+@pytest.mark.parametrize(
+    ("engine", "mean_ns", "codes"),
+    [("libaio", 30, ["short-latency"]), ("libaio", 80, []), ("null", 30, []), ("mmap", 30, [])],
+)
+def test_no_operation_is_shorter_than_a_system_call(engine, mean_ns, codes):
+    """Whatever limits the rate: nanoseconds are microseconds here."""
+    job = build_job(build_side(80_000, mean_ns), iodepth="64", ioengine=engine, rate_iops="80000")
+    assert [entry.sentence.code for entry in read_fio(job).contradictions] == codes
+
+
+def test_each_thread_has_its_own_depth():
+    good, bad = build_side(15_000, 1e6), build_side(45_000, 1e6)
+    assert not read_fio(build_job(good), build_job(good)).contradictions
+    run = read_fio(build_job(good), build_job(bad), build_job(bad))
+    assert list_codes(run) == [("S136", "more-in-flight")]
+    assert "latency_mean" in group_doubtful_metrics(run.contradictions)["read"]
+
+
+SYSBENCH = """sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)
+
+Running the test with following options:
+Number of threads: 16
+{requested}Initializing random number generator from current time
+
+
+Extra file open flags: (none)
+128 files, 16MiB each
+2GiB total file size
+Block size 16KiB
+Number of IO requests: 0
+{fsync}Using synchronous I/O mode
+Doing random read test
+Initializing worker threads...
+
+Threads started!
+
+
+File operations:
+    reads/s:                      16000.00
+    writes/s:                     0.00
+    fsyncs/s:                     0.00
+
+Throughput:
+    read, MiB/s:                  250.00
+    written, MiB/s:               0.00
+
+General statistics:
+    total time:                          10.0000s
+    total number of events:              160000
+
+Latency (ms):
+         min:                                    {min}
+         avg:                                    {mean}
+         max:                                    {max}
+         95th percentile:                        {p95}
+         sum:                               159000.00
+"""
+SLOW = {"min": "0.20", "mean": "0.99", "max": "9.00", "p95": "2.00"}
+
+
+@pytest.mark.parametrize(
+    ("latencies", "requested", "fsync", "codes"),
+    [
+        (SLOW, "", "", []),
+        ({"min": "1.00", "mean": "3.00", "max": "9.00", "p95": "5.00"}, "", "", ["more-in-flight"]),
+        # 4 of 16 threads are busy: unusual, not impossible.
+        ({"min": "0.20", "mean": "0.25", "max": "9.00", "p95": "2.00"}, "", "", []),
+        ({"min": "0.20", "mean": "0.99", "max": "0.90", "p95": "0.80"}, "", "", ["beyond-extreme"]),
+        ({"min": "0.20", "mean": "0.99", "max": "12000.00", "p95": "2.00"}, "", "", ["longer-than-run"]),
+    ],
+)
+def test_the_events_of_sysbench_fill_its_threads(latencies, requested, fsync, codes):
+    run = read_text(SYSBENCH.format(requested=requested, fsync=fsync, **latencies))
+    assert [entry.sentence.code for entry in run.contradictions] == codes
+
+
+RADOS = """# rados bench -p pool1 10 write -t 16
+Maintaining 16 concurrent writes of 4194304 bytes to objects of size 4194304 for up to 10 seconds or 0 objects
+  sec Cur ops   started  finished  avg MB/s  cur MB/s last lat(s)  avg lat(s)
+    0       0         0         0         0         0           -           0
+Total time run:         10.0
+Total writes made:      320
+Write size:             4194304
+Object size:            4194304
+Bandwidth (MB/sec):     128
+Average IOPS:           32
+Average Latency(s):     {mean}
+Max latency(s):         {max}
+Min latency(s):         {min}
+"""
+
+
+@pytest.mark.parametrize(
+    ("values", "codes"),
+    [
+        ({"min": 0.1, "mean": 0.495, "max": 1.4}, []),
+        ({"min": 0.1, "mean": 1.3, "max": 2.4}, ["more-in-flight"]),
+        ({"min": 0.0001, "mean": 0.000495, "max": 0.0014}, ["short-latency"]),
+        ({"min": 0.02, "mean": 0.05, "max": 1.4}, []),
+        ({"min": 0.1, "mean": 0.495, "max": 14.4}, ["longer-than-run"]),
+    ],
+)
+def test_rados_bench_keeps_its_operations_in_flight(values, codes):
+    run = read_text(RADOS.format(**values))
+    assert [entry.sentence.code for entry in run.contradictions] == codes
+
+
+def build_run(tool: str, operation: str, values: dict[str, float], **factors) -> Parsed:
+    units = {"latency": "s", "time": "s", "rate": "operations/s", "bandwidth": "bytes/s", "bytes": "bytes"}
+    run = Parsed(tool=tool, factors=factors)
+    for metric, value in values.items():
+        unit = next((unit for word, unit in units.items() if word in metric), "operations")
+        run.rows.append(Row(operation, metric, value, unit, 5))
+    note_contradictions(run)
+    return run
+
+
+@pytest.mark.parametrize(
+    ("tool", "operation", "values", "factors", "codes"),
+    [
+        ("elbencho", "read", {"access_rate_last_done": 8000, "access_latency_mean": 1e-3}, {"threads": 8}, []),
+        ("elbencho", "read", {"access_rate_last_done": 16000, "access_latency_mean": 1.001e-3}, {"threads": 8}, [1]),
+        (
+            "elbencho",
+            "read",
+            {"access_rate_last_done": 16000, "access_latency_mean": 1.001e-3},
+            {"threads": 8, "nodes": 2},
+            [],
+        ),
+        (
+            "elbencho",
+            "read",
+            {"access_rate_last_done": 32000, "access_latency_mean": 1.1e-3},
+            {"threads": 8, "io_depth": 4},
+            [],
+        ),
+        ("elbencho", "stat", {"rate_last_done": 9000, "latency_mean": 2.0031e-3}, {"threads": 8}, [1]),
+        ("elbencho", "stat", {"rate_last_done": 9000, "latency_mean": 2.0031e-3}, {}, []),
+        ("warp", "get", {"rate": 1000, "latency_mean": 0.0203}, {"concurrency": 8}, [1]),
+        ("warp", "get", {"rate": 1000, "latency_mean": 0.0203}, {"concurrency": 8, "nodes": 4}, []),
+        ("warp", "delete", {"rate": 1000, "latency_mean": 0.0203}, {"concurrency": 8}, []),
+        ("ioping", "read", {"rate_while_busy": 1000, "latency_mean": 1.001e-3}, {}, []),
+        ("ioping", "read", {"rate_while_busy": 1000, "latency_mean": 8.001e-3}, {}, [1]),
+        ("sysbench-fileio", "event", {"rate_last_done": 190_000, "latency_mean": 1e-5}, {"threads": 1}, []),
+    ],
+)
+def test_other_tools_have_limits_of_their_own(tool, operation, values, factors, codes):
+    run = build_run(tool, operation, values, **factors)
+    assert list_codes(run) == [("S136", "more-in-flight")] * len(codes)
+
+
+def test_clients_of_unknown_number_have_no_limit():
+    run = Parsed(tool="warp", factors={"concurrency": 8}, facts={"command": "warp get --warp-client=c{1...4}"})
+    run.rows = [Row("get", "rate", 1000, "operations/s", 1), Row("get", "latency_mean", 0.0203, "s", 2)]
+    note_contradictions(run)
+    assert not run.contradictions
+
+
 def test_a_total_above_its_servers_is_left_out_or_no_headline():
     servers = [build_job(build_side(iops, 1e6)) for iops in (4000, 6000)]
     run = read_fio(*servers, build_job(build_side(100_000, 1e6), "All clients"), key="client_stats")
@@ -252,7 +453,7 @@ def test_files_that_fio_read_again_may_come_from_memory(direct, engine, is_cache
     ("rw", "mean_ns", "is_cached"), [("randread", 1500, True), ("read", 1500, False), ("randread", 9000, False)]
 )
 def test_random_reads_faster_than_any_device_come_from_memory(rw, mean_ns, is_cached):
-    run = read_fio(build_job(build_side(1000, mean_ns), rw=rw, direct="0"))
+    run = read_fio(build_job(build_side(16e9 / mean_ns, mean_ns), rw=rw, direct="0"))
     assert [entry.sentence.code for entry in run.contradictions] == ["faster-than-devices"] * is_cached
 
 

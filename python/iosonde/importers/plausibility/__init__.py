@@ -8,7 +8,7 @@ are absent, and allows for the digits that tools round away.
 from ..parsed import Parsed
 from .caches import find_cached_reads
 from .latencies import find_impossible_latencies
-from .littles_law import find_excess_in_flight
+from .littles_law import find_wrong_in_flight
 from .numbers import group_numbers
 from .order import find_disordered_statistics, note_bin_edge
 from .totals import find_excess_totals
@@ -26,7 +26,7 @@ def note_contradictions(run: Parsed) -> None:
         find_disordered_statistics,
         find_excess_totals,
         find_unit_factors,
-        find_excess_in_flight,
+        find_wrong_in_flight,
         find_cached_reads,
     ):
         for contradiction in find(run, groups):

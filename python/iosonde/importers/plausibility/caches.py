@@ -12,6 +12,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 from iosonde.core.units import format_rate, format_size
 from iosonde.core.vocabulary import TOOLS
+from iosonde.core.vocabulary.fio import CALLING_ENGINES
 
 from ..parsed import Parsed
 from ..reading import split_command
@@ -29,8 +30,6 @@ _IN_PLACE = "no tasks offsets"
 _LARGEST_MEMORY = 2.0**39
 _READS = {"read": "write"}
 _TOOLS = ("ior", "elbencho", "fio")
-# fio's engines that read through the page cache; mmap may map memory that is the device itself.
-_ENGINES = ("sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring")
 
 
 def find_cached_reads(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contradiction]:
@@ -107,7 +106,7 @@ def _compare_with_write(group: Numbers, write: Numbers, settings: Mapping[str, F
 def _find_second_reading(group: Numbers, settings: Mapping[str, FactorValue]) -> Message | None:
     """Return a message if fio read its files several times: all but the first reading may be from memory."""
     n_bytes, size, jobs = group.get("bytes"), settings.get("size"), settings.get("ranks", 1)
-    if not n_bytes or settings.get("engine", "psync") not in _ENGINES or not isinstance(size, int):
+    if not n_bytes or settings.get("engine", "psync") not in CALLING_ENGINES or not isinstance(size, int):
         return None
     if not isinstance(jobs, int) or size <= 0 or jobs <= 0:
         return None
@@ -127,7 +126,7 @@ def _find_fast_random_reads(group: Numbers, settings: Mapping[str, FactorValue])
     latency = group.get("latency_mean")
     if not latency or latency >= _FASTEST_DEVICE_S or not str(settings.get("rw", "")).startswith("rand"):
         return None
-    if settings.get("engine", "") not in _ENGINES:
+    if settings.get("engine", "") not in CALLING_ENGINES:
         return None
     return Message(
         "faster-than-devices",

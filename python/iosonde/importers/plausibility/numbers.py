@@ -13,8 +13,10 @@ from ..parsed import Parsed, Row
 
 _STATISTIC = re.compile(r"(\w+?)_(mean|min|max|sd|p\d[\d.]*)$")
 _LATENCY_ENDS = ("latency", "latency_sample")
-_SPEED = re.compile(r"(?:bandwidth|rate)(?:_last_done|_sum_of_ranks|_own)?$")
-_AMOUNTS = {"time", "bytes", "operations"}
+_SPEED = re.compile(r"(?:bandwidth|(?:access_)?rate)(?:_last_done|_sum_of_ranks|_own|_while_busy)?$")
+_AMOUNTS = ("time", "bytes", "operations")
+# Of tools that print when the first and when the last thread was done.
+_AMOUNTS_LAST_DONE = {f"{amount}_last_done": amount for amount in _AMOUNTS}
 _STEPS = (1e-3, 1e-6)
 
 
@@ -84,6 +86,7 @@ def group_numbers(run: Parsed) -> list[Numbers]:
         group = groups.get(key)
         if group is None:
             group = groups[key] = Numbers(row.operation, row.rank, row.factors, row.iteration, run.form == "json")
+        metric = _AMOUNTS_LAST_DONE.get(metric, metric)
         if metric in group.rows:
             ambiguous.append((group, metric))
         group.rows[metric] = row
@@ -100,7 +103,12 @@ def group_numbers(run: Parsed) -> list[Numbers]:
 @lru_cache(maxsize=4096)
 def _has_rule(metric: str) -> bool:
     """Return whether a rule may apply to this metric."""
-    return metric in _AMOUNTS or bool(_SPEED.match(metric)) or split_statistic(metric) is not None
+    return (
+        metric in _AMOUNTS
+        or metric in _AMOUNTS_LAST_DONE
+        or bool(_SPEED.match(metric))
+        or split_statistic(metric) is not None
+    )
 
 
 @lru_cache(maxsize=4096)
