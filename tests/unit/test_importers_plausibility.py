@@ -384,6 +384,81 @@ def test_a_total_above_its_servers_is_left_out_or_no_headline():
     assert not read_fio(*servers, build_job(build_side(10_000, 1e6), "All clients"), key="client_stats").contradictions
 
 
+@pytest.mark.parametrize(("total", "code"), [(2e9, None), (1.97e9, None), (1e9, "below"), (4e9, "above")])
+@pytest.mark.parametrize("metric", ["bytes", "bandwidth_sum_of_ranks"])
+def test_what_a_tool_adds_up_is_the_sum_of_its_parts(metric, total, code):
+    run = Parsed(tool="iperf2")
+    own = metric.replace("sum_of_ranks", "own")
+    run.rows = [Row("tcp", own, 1e9, "bytes", 2, 3), Row("tcp", own, 1e9, "bytes", 3, 4)]
+    run.rows.append(Row("tcp", metric, total, "bytes", 4))
+    note_contradictions(run)
+    assert list_codes(run) == [("S135", f"total-{code}-parts")] * bool(code)
+    assert group_doubtful_metrics(run.contradictions) == ({"tcp": {metric}} if code else {})
+    incomplete = Parsed(tool="iperf2", rows=run.rows)
+    incomplete.lacks(3, "a stream")
+    note_contradictions(incomplete)
+    assert not incomplete.contradictions
+
+
+@pytest.mark.parametrize(("mean", "codes"), [(50e6, []), (40e6, ["total-above-parts"]), (60e6, ["total-below-parts"])])
+def test_a_sum_over_processes_is_that_of_their_printed_mean(mean, codes):
+    run = Parsed(tool="iozone", factors={"ranks": 4})
+    run.rows = [
+        Row("write", "bandwidth_sum_of_ranks", 200e6, "bytes/s", 2),
+        Row("write", "bandwidth_last_done", 150e6, "bytes/s", 3),
+        Row("write", "bandwidth_rank_mean", mean, "bytes/s", 4),
+    ]
+    note_contradictions(run)
+    assert [entry.sentence.code for entry in run.contradictions] == codes
+
+
+@pytest.mark.parametrize(("total", "codes"), [(300e6, []), (600e6, ["total-above-parts"])])
+def test_a_total_over_directions_is_their_sum(total, codes):
+    run = Parsed(tool="elbencho")
+    for side, value in (("read", 200e6), ("write", 100e6), ("total", total)):
+        run.rows.append(Row(f"rwmix70_{side}", "bandwidth_last_done", value, "bytes/s", 2))
+    note_contradictions(run)
+    assert [entry.sentence.code for entry in run.contradictions] == codes
+
+
+@pytest.mark.parametrize(
+    ("tool", "values", "factors"),
+    [
+        ("elbencho", {"bytes_last_done": 1e9, "time_last_done": 10.0, "bandwidth_last_done": 1e8}, {}),
+        ("elbencho", {"access_rate_last_done": 1e3, "bandwidth_last_done": 4096e3}, {"block_size": 4096}),
+        ("rados-bench", {"rate_last_done": 32.0, "bandwidth_last_done": 2.0**27}, {"block_size": 2**22}),
+        ("sysbench-fileio", {"rate_last_done": 16000.0, "bandwidth_last_done": 250 * 2.0**20}, {"block_size": 2**14}),
+        ("ioping", {"rate": 1e3, "bandwidth": 4096e3}, {"block_size": 4096}),
+        ("vdbench", {"rate": 1e3, "bandwidth": 4.096e6}, {"transfer_size": 4096}),
+    ],
+)
+@pytest.mark.parametrize("factor", [1, 1000, 2**20])
+def test_a_bandwidth_of_any_tool_is_in_the_unit_of_its_rate(tool, values, factors, factor):
+    values = {metric: value * (factor if "bandwidth" in metric else 1) for metric, value in values.items()}
+    run = build_run(tool, "read", values, **factors)
+    assert list_codes(run) == [("S135", "unit-factor")] * (factor > 1)
+
+
+@pytest.mark.parametrize(
+    ("tool", "time", "latency"),
+    [
+        ("elbencho", "time_last_done", "access_latency"),
+        ("md-workbench", "time", "latency"),
+        ("netperf", "time", "latency"),
+        ("rbd-bench", "time", "latency"),
+    ],
+)
+@pytest.mark.parametrize(("longest", "codes"), [(9.87654, []), (12.34567, ["longer-than-run"])])
+def test_no_operation_of_any_tool_is_longer_than_the_run(tool, time, latency, longest, codes):
+    run = build_run(tool, "read", {time: 10.0, f"{latency}_mean": 0.1, f"{latency}_max": longest})
+    assert [entry.sentence.code for entry in run.contradictions] == codes
+
+
+def test_a_rate_of_files_is_no_rate_of_transfers():
+    values = {"rate_last_done": 100.0, "bandwidth_last_done": 100 * 2.0**20}
+    assert not build_run("elbencho", "write", values, block_size=1024).contradictions
+
+
 def test_a_bandwidth_in_another_unit_than_bytes_and_time_is_not_believed():
     side = build_side(1000, 1e6)
     run = read_fio(build_job(side | {"bw_bytes": side["bw_bytes"] * 1000}))

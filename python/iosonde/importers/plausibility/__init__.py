@@ -11,7 +11,7 @@ from .latencies import find_impossible_latencies
 from .littles_law import find_wrong_in_flight
 from .numbers import group_numbers
 from .order import find_disordered_statistics, note_bin_edge
-from .totals import find_excess_totals
+from .totals import find_wrong_totals
 from .unit_factors import find_unit_factors
 
 
@@ -24,7 +24,7 @@ def note_contradictions(run: Parsed) -> None:
     for find in (
         find_impossible_latencies,
         find_disordered_statistics,
-        find_excess_totals,
+        find_wrong_totals,
         find_unit_factors,
         find_wrong_in_flight,
         find_cached_reads,

@@ -10,8 +10,10 @@ What it says
 
 How we know
     The whole ends when its last part ends, so its rate is at most the sum of
-    the parts' own rates (1 % is allowed for rounding). A unit is suspected
-    only if the ratio is within 5 % of such a factor (25 % for samples).
+    the parts' own rates (1 % is allowed for rounding). Bytes and operations,
+    and rates that the tool adds up, are equal to the sum (2 %). A unit is
+    suspected only if the ratio is within 5 % of such a factor (25 % for
+    samples).
 
     The parts are believed rather than the total: fio's total over servers once
     counted each server several times (axboe/fio#752). The bandwidth is not
