@@ -532,6 +532,76 @@ def test_random_reads_faster_than_any_device_come_from_memory(rw, mean_ns, is_ca
     assert [entry.sentence.code for entry in run.contradictions] == ["faster-than-devices"] * is_cached
 
 
+def build_reads(tool: str, speeds: dict[str, float], facts: dict | None = None, **factors) -> Parsed:
+    run = Parsed(tool=tool, facts=facts or {}, factors=factors)
+    for line, (operation, speed) in enumerate(speeds.items(), 1):
+        run.rows.append(Row(operation, "bandwidth_last_done", speed, "bytes/s", line))
+        run.rows.append(Row(operation, "time", 100.0, "s", line))
+    note_contradictions(run)
+    return run
+
+
+IOZONE = {"command": "iozone -s 8m -r 64k -i 0 -i 1 -f /mnt/f"}
+SIZES = {"file_size": 2**23, "record_size": 2**16}
+
+
+@pytest.mark.parametrize(
+    ("facts", "factors", "speeds", "is_cached"),
+    [
+        (IOZONE, SIZES, {"write": 100e6, "read": 5e9, "reread": 6e9}, True),
+        (IOZONE, SIZES, {"write": 100e6, "read": 300e6, "reread": 390e6}, False),
+        (IOZONE, SIZES | {"direct": True}, {"write": 100e6, "read": 5e9, "reread": 6e9}, False),
+        (IOZONE, SIZES | {"mode": "cluster"}, {"write": 100e6, "read": 5e9, "reread": 6e9}, False),
+        ({"command": "iozone -I -s 8m"}, SIZES, {"write": 100e6, "read": 5e9, "reread": 6e9}, False),
+        ({"command": "iozone -U /mnt"}, SIZES, {"write": 100e6, "read": 5e9, "reread": 6e9}, False),
+        # The table alone shows neither the nodes nor O_DIRECT; the files exceed any memory.
+        ({}, SIZES, {"write": 100e6, "read": 5e9, "reread": 6e9}, False),
+        (IOZONE, SIZES | {"file_size": 2**40}, {"write": 100e6, "read": 5e9, "reread": 6e9}, False),
+    ],
+)
+def test_iozone_may_read_the_memory_of_its_node(facts, factors, speeds, is_cached):
+    run = build_reads("iozone", speeds, facts, **factors)
+    assert [(entry.code, entry.operation) for entry in run.contradictions] == [
+        ("S104", "read"),
+        ("S104", "reread"),
+    ] * is_cached
+    assert not group_doubtful_metrics(run.contradictions)
+
+
+@pytest.mark.parametrize(("ranks", "is_cached"), [(1, True), (8, False)])
+def test_random_reads_of_iozone_faster_than_any_device_come_from_memory(ranks, is_cached):
+    run = build_reads("iozone", {"random_read": 4e9}, IOZONE, file_size=2**23, record_size=4096, ranks=ranks)
+    assert [entry.sentence.code for entry in run.contradictions] == ["faster-than-devices"] * is_cached
+
+
+def test_a_table_of_cached_reads_is_one_note_for_each_operation():
+    run = Parsed(tool="iozone", facts=IOZONE)
+    for line, size in enumerate((2**20, 2**21, 2**22), 1):
+        factors = {"file_size": size, "record_size": 2**16}
+        for operation, speed in (("write", 1e8), ("read", 1e9 + size)):
+            run.rows.append(Row(operation, "bandwidth_last_done", speed, "bytes/s", line, factors=factors))
+    note_contradictions(run)
+    assert len(run.contradictions) == 3 and len(run.warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("factors", "read_speed", "is_cached"),
+    [
+        ({"nodes": 1, "ranks": 16}, 20e9, True),
+        ({"ranks": 1}, 20e9, True),
+        ({"nodes": 1, "ranks": 16}, 3e9, False),
+        ({"nodes": 10, "ranks": 160}, 20e9, False),
+        ({"ranks": 160}, 20e9, False),
+        ({"nodes": 1, "direct": 1}, 20e9, False),
+    ],
+)
+def test_io500_on_one_node_may_read_its_memory(factors, read_speed, is_cached):
+    run = build_reads("io500", {"ior_easy_write": 1e9, "ior_easy_read": read_speed}, **factors)
+    assert [(entry.code, entry.operation) for entry in run.contradictions] == [("S104", "ior_easy_read")] * is_cached
+    # 10 TB were written: no memory holds them.
+    assert not build_reads("io500", {"ior_easy_write": 1e11, "ior_easy_read": 5e11}, **factors).contradictions
+
+
 def test_a_run_keeps_the_numbers_and_says_which_are_not_believed():
     text = Text(FIO_TEXT.format(longest=62000, last=17113).encode(), "out.txt")
     [run] = build_runs(understand(text), text, "e")
