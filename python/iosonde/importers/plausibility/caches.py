@@ -5,6 +5,7 @@ A node that reads what it has just written finds it in its memory, unless the to
 are several times as fast as the writes of the same data.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from iosonde.core.contradiction import Contradiction
@@ -40,6 +41,7 @@ _READS = {
         "pread": "pwrite",
     },
 }
+_RANDOM = ("random_read",)
 # IOzone's option to unmount the file system between tests.
 _UNMOUNTS = "-U"
 
@@ -49,17 +51,22 @@ def find_cached_reads(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contra
     operation and setting, with one note for each operation."""
     reads = _READS.get(run.tool, {})
     totals = [group for group in groups if group.rank is None and reads]
-    writes = {_build_key(group): group for group in totals if group.operation in reads.values()}
+    writes = {(group.operation, group.place): group for group in totals if group.operation in reads.values()}
     opens_directly = _has_direct_flag(run)
     contradictions: dict[str, Contradiction] = {}
     notes: dict[str, Message] = {}
     for group in totals:
-        settings = group.get_settings(run)
-        if group.operation not in reads or opens_directly or _bypasses_cache(settings):
+        if group.operation not in reads or opens_directly:
             continue
-        write = writes.get((reads[group.operation], *_build_key(group)[1:]))
+        write = writes.get((reads[group.operation], group.place))
+        times = _compare_speeds(group, write) if write else 0.0
+        if times < _FASTER and run.tool != "fio" and group.operation not in _RANDOM:
+            continue  # nearly all cells of a table
+        settings = group.get_settings(run)
+        if _bypasses_cache(settings):
+            continue
         sentence = (
-            (write and _compare_with_write(run, group, write, settings))
+            (write and times >= _FASTER and _describe_times(run, group, write, settings))
             or _find_second_reading(group, settings)
             or _find_fast_random_reads(run, group, settings)
         )
@@ -80,10 +87,6 @@ def find_cached_reads(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contra
     yield from contradictions.values()
 
 
-def _build_key(group: Numbers) -> tuple[str, int | None, str]:
-    return group.operation, group.iteration, repr(sorted((group.factors or {}).items()))
-
-
 def _has_direct_flag(run: Parsed) -> bool:
     """Return whether the printed command opens the files with O_DIRECT, or unmounts them between operations."""
     tool = TOOLS.get(run.tool)
@@ -100,12 +103,13 @@ def _bypasses_cache(settings: Mapping[str, FactorValue]) -> bool:
     return settings.get("nodes", settings.get("hosts", 1)) != 1 and settings.get("ordering_between_files") != _IN_PLACE
 
 
-def _compare_with_write(
-    run: Parsed, group: Numbers, write: Numbers, settings: Mapping[str, FactorValue]
-) -> Message | None:
-    read_speed, write_speed = group.get(*_SPEEDS), write.get(*_SPEEDS)
-    if not read_speed or not write_speed or read_speed < _FASTER * write_speed:
-        return None
+def _compare_speeds(group: Numbers, write: Numbers) -> float:
+    """Return how many times as fast as the write a read is, 0 if it is not known."""
+    return (group.get(*_SPEEDS) or 0.0) / (write.get(*_SPEEDS) or math.inf)
+
+
+def _describe_times(run: Parsed, group: Numbers, write: Numbers, settings: Mapping[str, FactorValue]) -> Message | None:
+    """Return a message about a read that is so many times as fast as its write, if one node's memory may hold it."""
     nodes, size = _count_nodes(run, settings), _get_size(settings) or write.get("bytes") or _count_bytes(write)
     if not isinstance(nodes, int) or nodes < 1 or (size is not None and size / nodes > _LARGEST_MEMORY):
         return None
@@ -115,7 +119,7 @@ def _compare_with_write(
         "O_DIRECT",
         nodes=f"each of {nodes} nodes" if nodes > 1 else "one node",
         operation=group.operation,
-        times=read_speed / write_speed,
+        times=_compare_speeds(group, write),
         write=write.operation,
         size="the data" if size is None else format_size(size / nodes),
     )

@@ -4,9 +4,10 @@ them in flight: each that completes is followed by the next.
 Little: A proof for the queuing formula L = λW, Operations Research 9(3), 1961.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 
 from iosonde.core.contradiction import Contradiction, group_doubtful_metrics
 from iosonde.core.message import Message
@@ -53,6 +54,10 @@ class _Loop:
     only: tuple[str, ...] = ()
     are_mixed: bool = False
 
+    def get_place(self, group: Numbers) -> tuple[object, ...]:
+        """Return what the operations that share a limit have in common."""
+        return "" if self.are_mixed else group.operation, group.rank, group.place
+
 
 _TOTALS = ("rate_last_done", "rate_sum_of_ranks", "rate")
 _BANDWIDTHS = ("bandwidth_last_done", "bandwidth_sum_of_ranks", "bandwidth", "bandwidth_own")
@@ -83,7 +88,7 @@ _LOOPS = {
 @dataclass(frozen=True)
 class _Flight:
     """Operations of a group in flight: their rate, their mean latency (of metric ``name``), and the settings whose
-    product limits them, which other groups of the same ``place`` share if they are mixed."""
+    product limits them."""
 
     group: Numbers
     loop: _Loop
@@ -100,11 +105,6 @@ class _Flight:
     def limit(self) -> int:
         return prod(self.counts.values())
 
-    @property
-    def place(self) -> tuple[object, ...]:
-        group, is_mixed = self.group, self.loop.are_mixed
-        return "" if is_mixed else group.operation, group.rank, group.iteration, repr(group.factors)
-
 
 def find_wrong_in_flight(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contradiction]:
     """Yield the operations with more in flight than their settings allow, and those with too few in a closed loop; of
@@ -114,11 +114,12 @@ def find_wrong_in_flight(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Con
     of_ranks: set[str] = set()
     for loop in _LOOPS.get(run.tool, ()):
         flights = list(_list_flights(run, groups, loop))
+        sums = _sum_in_flight(groups, loop, flights)
         for flight in flights:
             group = flight.group
             if group.operation in of_ranks:
                 continue
-            contradiction = _find_excess(run, flight) or _find_short_latency(run, flight, flights)
+            contradiction = _find_excess(run, flight) or _find_short_latency(run, flight, sums[loop.get_place(group)])
             if contradiction is None:
                 continue
             if group.rank is not None:
@@ -128,25 +129,34 @@ def find_wrong_in_flight(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Con
 
 def _list_flights(run: Parsed, groups: Sequence[Numbers], loop: _Loop) -> Iterator[_Flight]:
     doubtful = group_doubtful_metrics(run.contradictions)
+    n_ranks = Counter((group.operation, group.place) for group in groups if group.rank is not None)
     for group in groups:
         names = group.rows.keys() - doubtful.get(group.operation, set())
         rate = group.get(*(name for name in loop.rates if name in names)) or _count_rate(group)
         name = next((name for name in loop.latencies if name in names), "")
         latency = group.get(name)
         if rate and latency and (not loop.only or group.operation in loop.only):
-            n_ranks = sum(other.rank is not None and _is_same_place(group, other) for other in groups)
-            counts = _get_counts(run, group, loop, n_ranks)
+            counts = _get_counts(run, group, loop, n_ranks[group.operation, group.place])
             if counts is not None:
                 yield _Flight(group, loop, rate, latency, name, counts)
+
+
+def _sum_in_flight(groups: Sequence[Numbers], loop: _Loop, flights: Sequence[_Flight]) -> dict[Hashable, float]:
+    """Return the operations in flight by place, infinitely many where those of an operation are not known."""
+    sums: dict[Hashable, float] = {}
+    for flight in flights:
+        place = loop.get_place(flight.group)
+        sums[place] = sums.get(place, 0.0) + flight.mean
+    included = {id(flight.group) for flight in flights}
+    for group in groups:
+        if id(group) not in included and any(name in group.rows for name in loop.rates):
+            sums[loop.get_place(group)] = inf
+    return sums
 
 
 def _count_rate(group: Numbers) -> float | None:
     n_operations, time = group.get("operations"), group.get("time")
     return n_operations / time if n_operations and time else None
-
-
-def _is_same_place(group: Numbers, other: Numbers) -> bool:
-    return (group.operation, group.iteration, group.factors) == (other.operation, other.iteration, other.factors)
 
 
 def _get_counts(run: Parsed, group: Numbers, loop: _Loop, n_ranks: int) -> dict[str, int] | None:
@@ -192,15 +202,16 @@ def _find_excess(run: Parsed, flight: _Flight) -> Contradiction | None:
     return _build("more-in-flight", flight, "neither is believed", True)
 
 
-def _find_short_latency(run: Parsed, flight: _Flight, flights: Sequence[_Flight]) -> Contradiction | None:
-    """Return the contradiction of latencies that are most probably in a wrong unit."""
+def _find_short_latency(run: Parsed, flight: _Flight, in_flight: float) -> Contradiction | None:
+    """Return the contradiction of latencies that are most probably in a wrong unit. ``in_flight``: of all operations
+    that share the limit."""
     settings = flight.group.get_settings(run)
     engine = settings.get("engine", "psync")
     is_synchronous = run.tool == "fio" and engine in SYNCHRONOUS_ENGINES
     if flight.name.startswith("completion") and not is_synchronous:
         return None  # of a buffered operation, all of the time may be that of its submission
     limit = flight.limit // flight.counts["io_depth"] if is_synchronous else flight.limit
-    share = sum(other.mean for other in flights if other.place == flight.place) / limit
+    share = in_flight / limit
     if share >= _LOWEST_SHARE:
         return None
     if run.tool == "fio" and "engine" in settings and engine in CALLING_ENGINES and flight.latency < _SHORTEST_CALL_S:

@@ -32,7 +32,8 @@ class Numbers:
     """Rows by metric; those of latencies, and those of other ``statistics``, also by family and statistic. ``rank`` is
     None for the whole.
 
-    ``is_exact``: the numbers have all digits that the tool has, as in JSON.
+    ``is_exact``: the numbers have all digits that the tool has, as in JSON. ``place``: iteration and settings, equal
+    for numbers that belong together.
     """
 
     operation: str
@@ -40,6 +41,7 @@ class Numbers:
     factors: dict[str, FactorValue] | None
     iteration: int | None
     is_exact: bool = False
+    place: Hashable = None
     rows: dict[str, Row] = field(default_factory=dict)
     latencies: dict[str, dict[str, Row]] = field(default_factory=dict)
     statistics: dict[str, dict[str, Row]] = field(default_factory=dict)
@@ -85,7 +87,9 @@ def group_numbers(run: Parsed) -> list[Numbers]:
         key = row.operation, row.rank, row.iteration, settings
         group = groups.get(key)
         if group is None:
-            group = groups[key] = Numbers(row.operation, row.rank, row.factors, row.iteration, run.form == "json")
+            group = groups[key] = Numbers(
+                row.operation, row.rank, row.factors, row.iteration, run.form == "json", (row.iteration, settings)
+            )
         metric = _AMOUNTS_LAST_DONE.get(metric, metric)
         if metric in group.rows:
             ambiguous.append((group, metric))

@@ -5,7 +5,7 @@ once counted each of them several times (axboe/fio#752). Amounts, and rates that
 the sum.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 from iosonde.core.contradiction import Contradiction
@@ -40,16 +40,15 @@ class _Sum(NamedTuple):
 
 def find_wrong_totals(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contradiction]:
     """Yield the totals that are above the sum of their parts, and those that should be this sum and are not."""
-    parts: dict[tuple[str, int | None, str], list[Numbers]] = {}
+    parts: dict[tuple[str, Hashable], list[Numbers]] = {}
     for group in groups:
-        key = _build_key(group)
         if group.rank is not None:
-            parts.setdefault(key, []).append(group)
+            parts.setdefault((group.operation, group.place), []).append(group)
         elif group.operation.endswith(_DIRECTIONS):
-            parts.setdefault((group.operation.rpartition("_")[0] + _BOTH, *key[1:]), []).append(group)
+            parts.setdefault((group.operation.rpartition("_")[0] + _BOTH, group.place), []).append(group)
     for group in groups:
-        if group.rank is None:
-            own = parts.get(_build_key(group), [])
+        own = parts.get((group.operation, group.place), []) if parts else []
+        if group.rank is None and (own or group.statistics):
             for total in (*_list_sums(run, group, own), *_list_means(run, group)):
                 if _is_wrong(total):
                     yield _build_contradiction(group, total)
@@ -106,7 +105,3 @@ def _build_contradiction(group: Numbers, total: _Sum) -> Contradiction:
         row.line,
         group.factors,
     )
-
-
-def _build_key(group: Numbers) -> tuple[str, int | None, str]:
-    return group.operation, group.iteration, repr(sorted((group.factors or {}).items()))

@@ -37,8 +37,9 @@ _TRANSFER = {
 
 def find_unit_factors(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contradiction]:
     """Yield the bandwidths and means of samples that are in another unit than the numbers beside them."""
+    transfer = _TRANSFER.get(run.tool)
     for group in groups:
-        if group.rank is None:
+        if group.rank is None and (transfer or "bytes" in group.rows):
             yield from _check_bandwidth(run, group)
         yield from _check_samples(group)
 
