@@ -201,6 +201,8 @@ def test_too_few_operations_in_flight_of_a_loop_that_never_pauses_are_a_wrong_un
 def test_a_loop_that_is_short_or_partly_busy_is_no_wrong_unit():
     assert not read_fio(build_job(build_side(15_000, 1e3, seconds=1) | {"runtime": 950})).contradictions
     assert not read_fio(build_job(build_side(15_000, 5e4))).contradictions
+    # Old versions print no options.
+    assert not read_fio(build_job(build_side(1_000, 1e3)) | {"job options": {}}).contradictions
     # Few operations for the depth never fill it.
     assert not read_fio(build_job(build_side(1000, 1e6, seconds=2), iodepth="4096")).contradictions
 

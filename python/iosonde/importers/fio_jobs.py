@@ -34,6 +34,7 @@ _NEVER_PAUSE = (
     " fixedbufs registerfiles write_bw_log write_lat_log write_iops_log log_avg_msec per_job_logs exitall"
     " kb_base unit_base"
 )
+_DIRECTIONS = {"rw", "readwrite"}
 _SIZE_RANGES = {"bsrange", "blocksize_range", "bssplit", "bs_unaligned", "verify", "zonemode", "read_iolog"}
 
 
@@ -122,9 +123,9 @@ def _note_concurrent_jobs(run: Parsed, jobs: Sequence[FioJob], line: int) -> Non
 
 
 def is_closed_loop(options: Mapping[str, Any]) -> bool:
-    """Return whether a job keeps its operations in flight: it has no rate limit, no pause, no synchronisation, no
-    verification, and no option that is not known for this."""
-    return options.keys() <= set(_NEVER_PAUSE.split())
+    """Return whether a job keeps its operations in flight: its options are printed, and none limits the rate, pauses,
+    synchronises, verifies, or is unknown for this."""
+    return bool(_DIRECTIONS & options.keys()) and options.keys() <= set(_NEVER_PAUSE.split())
 
 
 def sum_rates(rows: Sequence[Row], factors: Settings | None) -> list[Row]:
