@@ -186,6 +186,7 @@ SHORT = build_side(15_000, 1e3)
         ({"end_fsync": "1"}, False),
         ({"verify": "crc32c"}, False),
         ({"an_option_of_a_later_version": "1"}, False),
+        ({"ioengine": "filecreate"}, False),
         # One operation is in flight, whatever the depth.
         ({"ioengine": "psync"}, False),
     ],

@@ -30,13 +30,7 @@ _UNIT_FACTORS, _FULL_SHARES = (1000.0, 1024.0), (0.2, 1.1)
 _SHORTEST_CALL_S = 50e-9
 # Words of a command with several clients.
 _CLIENTS = ("--hosts", "--warp-client")
-_COUNTED = {
-    "ranks": "{} jobs",
-    "io_depth": "depth {}",
-    "threads": "{} threads",
-    "nodes": "{} nodes",
-    "concurrency": "concurrency {}",
-}
+_WORDS = {"ranks": "jobs", "io_depth": "depth"}
 
 
 @dataclass(frozen=True)
@@ -223,7 +217,7 @@ def _find_short_latency(run: Parsed, flight: _Flight, in_flight: float) -> Contr
     lowest, highest = _FULL_SHARES
     if not any(lowest <= factor * share <= highest for factor in _UNIT_FACTORS):
         return None
-    why = "as one 1000 times as long keeps them busy, and nothing pauses them"
+    why = "as nothing pauses them, and latencies 1000 times as long would keep them busy"
     if _is_rate_confirmed(flight.group):
         return _build("short-latency", flight, f"the unit of the latency is most probably wrong, {why}", False)
     return _build("short-latency", flight, f"the unit of one of them is most probably wrong, {why}", True)
@@ -232,7 +226,7 @@ def _find_short_latency(run: Parsed, flight: _Flight, in_flight: float) -> Contr
 def _is_closed_loop(run: Parsed, settings: Mapping[str, FactorValue]) -> bool:
     """Return whether each operation is followed by the next, without a pause or a limit of the rate."""
     if run.tool == "fio":
-        return run.is_closed_loop
+        return run.is_closed_loop and settings.get("engine", "psync") in (*SYNCHRONOUS_ENGINES, *CALLING_ENGINES)
     if run.tool == "sysbench-fileio":
         return settings.get("io_mode") != "async" and not {"requested_rate", "fsync_at_end"} & settings.keys()
     return run.tool in ("ioping", "rados-bench")
@@ -258,20 +252,20 @@ def _build(code: str, flight: _Flight, believed: str, doubts_rate: bool) -> Cont
         for row in statistics.values()
     ]
     rates = [metric for metric in group.rows if metric.startswith(("rate", "bandwidth", "access_rate")) and doubts_rate]
-    settings = " × ".join(_COUNTED[name].format(count) for name, count in flight.counts.items())
+    settings = ", ".join(f"{_WORDS.get(name, name)} {count}" for name, count in flight.counts.items())
     return Contradiction(
         CODE,
         group.operation,
         (*rates, *latencies),
         Message(
             code,
-            "{operation}: {rate} × {latency} are {in_flight} operations in flight (Little's law), but {settings} are "
-            "{limit}: {believed}",
+            "{operation}: {rate} × {latency} = {in_flight} operations in flight (Little's law); the limit is {limit} "
+            "({settings}): {believed}",
             operation=group.operation,
             rate=format_rate(flight.rate, "operations/s"),
             latency=format_rate(flight.latency, "s"),
             in_flight=format_significant(flight.mean),
-            settings=settings or "those of one loop",
+            settings=settings or "one at a time",
             limit=flight.limit,
             believed=believed,
         ),
