@@ -18,8 +18,9 @@ How we know
 When it is wrong
     When the cache is what you want to measure (a warm read): then this
     confirms it. When something that the tool does not print dropped the caches
-    in between (drop-caches of IO500, a script). Files smaller than memory may still have come from the
-    storage. A cold client cache does not mean a cold server cache.
+    in between (drop-caches of IO500, a script). Files smaller than memory may
+    still have come from the storage. A cold client cache does not mean a cold
+    server cache.
 
 What to do
     Let iosonde drop caches ({spell.cache:cold}), give a hook that drops the servers'

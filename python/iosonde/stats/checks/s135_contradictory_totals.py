@@ -3,10 +3,10 @@
 What it says
     Numbers of one output do not fit together: the total of all threads or
     servers is above the sum of their own rates, a mean is outside its minimum
-    and maximum, or the bandwidth differs by a factor between units (1000, 1024,
-    8) from bytes ÷ time or from rate × transfer size, or the samples of a log
-    from the tool's own mean. The number that is not believed is kept, but is no
-    headline.
+    and maximum, or the bandwidth differs by a factor between units (1000,
+    1024, 8) from bytes ÷ time or from rate × transfer size, or the samples of
+    a log from the tool's own mean. The number that is not believed is kept,
+    but is no headline.
 
 How we know
     The whole ends when its last part ends, so its rate is at most the sum of

@@ -23,6 +23,9 @@ How we know
     The rate is believed if an amount ÷ time agrees with it. fio, elbencho,
     warp, rados bench, sysbench and ioping print the settings for this.
 
+When it is wrong
+    If jobs of other settings were merged and no time shows it.
+
 What to do
     Do not use the number that is not believed. Look at its unit, and at jobs
     and depth in the output.
