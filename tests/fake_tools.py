@@ -80,7 +80,7 @@ WRITE       Elapsed time     :       779ms       787ms
             IOPS             : {iops:>11} {iops:>11}
             Throughput MiB/s : {mib:>11} {mib:>11}
             Total MiB        :          63          64
-            IO latency       : [ min=1.82ms avg=24.4ms max=218ms ]
+            IO latency       : [ min={low:.3f}ms avg={latency:.3f}ms max=218ms ]
 ---
 """
 _IO500_PHASES = {
@@ -184,7 +184,9 @@ def _print_fio(words: Sequence[str], speed: float) -> str:
 def _print_elbencho(words: Sequence[str], speed: float) -> str:
     size = _parse(_get(words, "-b", "--block"))
     mib = 1000 * speed * (size / MIB) ** 0.5
-    return _ELBENCHO.format(iops=round(mib * MIB / size), mib=round(mib))
+    n_threads, rate = int(_get(words, "-t", "--threads") or 1), mib * MIB / size
+    latency = 1000 * n_threads / rate  # all threads are busy
+    return _ELBENCHO.format(iops=round(rate), mib=round(mib), latency=latency, low=latency / 3)
 
 
 def _print_io500(words: Sequence[str], speed: float) -> str:

@@ -52,6 +52,7 @@ class Drawn:
     def read(self, side: dict) -> Parsed:
         """Return what is read of a document with this section."""
         options = {"rw": "randread", "bs": str(self.size), "iodepth": str(self.depth), "numjobs": str(self.jobs)}
+        options["ioengine"] = "libaio"
         job = {
             "jobname": "j",
             "groupid": 0,
@@ -120,6 +121,18 @@ def test_more_in_flight_than_jobs_and_depth_allow_is_doubtful(results, times):
     side["bw_bytes"] = int(side["bw_bytes"] * times)
     run = results.read(side)
     assert "S136" in list_codes(run) or side["lat_ns"]["mean"] % 1000 == 0
+
+
+@given(drawn, st.sampled_from([1000, 1024]))
+def test_latencies_in_a_shorter_unit_are_doubtful(results, factor):
+    side = results.build_side()
+    for latency in (side["clat_ns"], side["lat_ns"]):
+        latency |= {name: value / factor for name, value in latency.items() if name in ("min", "max", "mean", "stddev")}
+    side["clat_ns"]["percentile"] = {level: v / factor for level, v in side["clat_ns"]["percentile"].items()}
+    run = results.read(side)
+    is_long = side["total_ios"] >= 10 * results.jobs * results.depth
+    assert list_codes(run) == ({"S136"} if is_long or side["lat_ns"]["mean"] < 50 else set())
+    assert not {"rate_last_done", "bandwidth_last_done"} & group_doubtful_metrics(run.contradictions).get("read", set())
 
 
 @given(drawn, st.sampled_from([1000, 1024, 1000**2, 1024**2]))

@@ -151,6 +151,26 @@ def test_each_job_of_a_text_has_its_own_settings():
     assert by_job(runs)["b"]["write", "rate_last_done"] == 7
 
 
+@pytest.mark.parametrize(
+    ("printed", "size"),
+    [
+        ("(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B", 4 * KIB),
+        ("4K-4K/4K-4K/4K-4K", 4 * KIB),
+        ("(R) 1024KiB-1024KiB, (W) 1024KiB-1024KiB, (T) 1024KiB-1024KiB", 1024 * KIB),
+        # As in fio's JSON: bs=4k,64k, bs=512,1m,4k, bsrange=4k-64k, and bs=10000, which is rounded here.
+        ("(R) 4096B-4096B, (W) 64.0KiB-64.0KiB, (T) 64.0KiB-64.0KiB", "4k,64k"),
+        ("(R) 512B-512B, (W) 1024KiB-1024KiB, (T) 4096B-4096B", "512,1m,4k"),
+        ("(R) 4096B-64.0KiB, (W) 4096B-64.0KiB, (T) 4096B-64.0KiB", None),
+        ("(R) 9.77KiB-9.77KiB, (W) 9.77KiB-9.77KiB, (T) 9.77KiB-9.77KiB", None),
+    ],
+)
+def test_the_block_size_of_a_text_is_that_of_the_json(printed, size):
+    line = f"a: (g=0): rw=randrw, bs={printed}, ioengine=psync, iodepth=1\nfio-3.33\n"
+    report = REPORT.format(name="a", jobs=1, direction="read", rate=5)
+    [run] = understand(Text(f"{line}{report}{END}".encode(), "x.txt")).runs
+    assert run.factors.get("block_size") == size and run.factors["engine"] == "psync"
+
+
 def test_a_whole_group_of_a_text_has_the_settings_that_its_jobs_share():
     (run,) = read_text({"name": "a", "jobs": 2, "direction": "read", "rate": 5})
     assert run.factors["engine"] == "psync"

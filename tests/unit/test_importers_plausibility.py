@@ -169,6 +169,213 @@ def test_jobs_that_group_reporting_merged_count_by_their_times():
     assert not read_fio({name: value for name, value in job.items() if name != "job_runtime"}).contradictions
 
 
+# 15,000 operations/s of 1 ms fill 16; here their latencies are 1 µs.
+SHORT = build_side(15_000, 1e3)
+
+
+@pytest.mark.parametrize(
+    ("options", "is_wrong"),
+    [
+        ({}, True),
+        ({"numjobs": "1", "runtime": "50", "time_based": "", "norandommap": "1"}, True),
+        ({"ioengine": "io_uring"}, True),
+        # Such a job pauses, waits for other calls, or reads what it wrote.
+        ({"rate_iops": "15000"}, False),
+        ({"thinktime": "1000"}, False),
+        ({"fsync": "1"}, False),
+        ({"end_fsync": "1"}, False),
+        ({"verify": "crc32c"}, False),
+        ({"an_option_of_a_later_version": "1"}, False),
+        ({"ioengine": "filecreate"}, False),
+        # One operation is in flight, whatever the depth.
+        ({"ioengine": "psync"}, False),
+    ],
+)
+def test_too_few_operations_in_flight_of_a_loop_that_never_pauses_are_a_wrong_unit(options, is_wrong):
+    run = read_fio(build_job(SHORT, **options))
+    assert list_codes(run) == [("S136", "short-latency")] * is_wrong
+    assert ("latency_p99" in group_doubtful_metrics(run.contradictions).get("read", ())) is False
+    assert ("latency_mean" in group_doubtful_metrics(run.contradictions).get("read", ())) is is_wrong
+    assert not {"rate_last_done", "bandwidth_last_done"} & group_doubtful_metrics(run.contradictions).get("read", set())
+
+
+def test_a_loop_that_is_short_or_partly_busy_is_no_wrong_unit():
+    assert not read_fio(build_job(build_side(15_000, 1e3, seconds=1) | {"runtime": 950})).contradictions
+    assert not read_fio(build_job(build_side(15_000, 5e4))).contradictions
+    # Old versions print no options.
+    assert not read_fio(build_job(build_side(1_000, 1e3)) | {"job options": {}}).contradictions
+    # Few operations for the depth never fill it.
+    assert not read_fio(build_job(build_side(1000, 1e6, seconds=2), iodepth="4096")).contradictions
+
+
+def test_reads_and_writes_of_one_job_fill_its_depth_together():
+    job = build_job(build_side(15_000, 1e3), rw="randrw")
+    assert not read_fio(job | {"write": build_side(15_000, 1e6), "job_runtime": 50_000}).contradictions
+    writes = build_side(15_000, 1e6)
+    writes["lat_ns"] |= {"mean": 9e13}  # not believed: how many writes were in flight is not known
+    assert {code for code, _ in list_codes(read_fio(job | {"write": writes, "job_runtime": 50_000}))} == {"S134"}
+    run = read_fio(job | {"write": build_side(1_000, 1e3), "job_runtime": 50_000})
+    assert [entry.operation for entry in run.contradictions] == ["read", "write"]
+
+
+@pytest.mark.parametrize(
+    ("engine", "mean_ns", "codes"),
+    [("libaio", 30, ["short-latency"]), ("libaio", 80, []), ("null", 30, []), ("mmap", 30, [])],
+)
+def test_no_operation_is_shorter_than_a_system_call(engine, mean_ns, codes):
+    """Whatever limits the rate: nanoseconds are microseconds here."""
+    job = build_job(build_side(80_000, mean_ns), iodepth="64", ioengine=engine, rate_iops="80000")
+    assert [entry.sentence.code for entry in read_fio(job).contradictions] == codes
+
+
+def test_each_thread_has_its_own_depth():
+    good, bad = build_side(15_000, 1e6), build_side(45_000, 1e6)
+    assert not read_fio(build_job(good), build_job(good)).contradictions
+    run = read_fio(build_job(good), build_job(bad), build_job(bad))
+    assert list_codes(run) == [("S136", "more-in-flight")]
+    assert "latency_mean" in group_doubtful_metrics(run.contradictions)["read"]
+
+
+SYSBENCH = """sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)
+
+Running the test with following options:
+Number of threads: 16
+{requested}Initializing random number generator from current time
+
+
+Extra file open flags: (none)
+128 files, 16MiB each
+2GiB total file size
+Block size 16KiB
+Number of IO requests: 0
+{fsync}Using synchronous I/O mode
+Doing random read test
+Initializing worker threads...
+
+Threads started!
+
+
+File operations:
+    reads/s:                      16000.00
+    writes/s:                     0.00
+    fsyncs/s:                     0.00
+
+Throughput:
+    read, MiB/s:                  250.00
+    written, MiB/s:               0.00
+
+General statistics:
+    total time:                          10.0000s
+    total number of events:              160000
+
+Latency (ms):
+         min:                                    {min}
+         avg:                                    {mean}
+         max:                                    {max}
+         95th percentile:                        {p95}
+         sum:                               159000.00
+"""
+SLOW = {"min": "0.20", "mean": "0.99", "max": "9.00", "p95": "2.00"}
+
+
+@pytest.mark.parametrize(
+    ("latencies", "requested", "fsync", "codes"),
+    [
+        (SLOW, "", "", []),
+        ({"min": "1.00", "mean": "3.00", "max": "9.00", "p95": "5.00"}, "", "", ["more-in-flight"]),
+        # 4 of 16 threads are busy: unusual, not impossible.
+        ({"min": "0.20", "mean": "0.25", "max": "9.00", "p95": "2.00"}, "", "", []),
+        ({"min": "0.20", "mean": "0.99", "max": "0.90", "p95": "0.80"}, "", "", ["beyond-extreme"]),
+        ({"min": "0.20", "mean": "0.99", "max": "12000.00", "p95": "2.00"}, "", "", ["longer-than-run"]),
+    ],
+)
+def test_the_events_of_sysbench_fill_its_threads(latencies, requested, fsync, codes):
+    run = read_text(SYSBENCH.format(requested=requested, fsync=fsync, **latencies))
+    assert [entry.sentence.code for entry in run.contradictions] == codes
+
+
+RADOS = """# rados bench -p pool1 10 write -t 16
+Maintaining 16 concurrent writes of 4194304 bytes to objects of size 4194304 for up to 10 seconds or 0 objects
+  sec Cur ops   started  finished  avg MB/s  cur MB/s last lat(s)  avg lat(s)
+    0       0         0         0         0         0           -           0
+Total time run:         10.0
+Total writes made:      320
+Write size:             4194304
+Object size:            4194304
+Bandwidth (MB/sec):     128
+Average IOPS:           32
+Average Latency(s):     {mean}
+Max latency(s):         {max}
+Min latency(s):         {min}
+"""
+
+
+@pytest.mark.parametrize(
+    ("values", "codes"),
+    [
+        ({"min": 0.1, "mean": 0.495, "max": 1.4}, []),
+        ({"min": 0.1, "mean": 1.3, "max": 2.4}, ["more-in-flight"]),
+        ({"min": 0.0001, "mean": 0.000495, "max": 0.0014}, ["short-latency"]),
+        ({"min": 0.02, "mean": 0.05, "max": 1.4}, []),
+        ({"min": 0.1, "mean": 0.495, "max": 14.4}, ["longer-than-run"]),
+    ],
+)
+def test_rados_bench_keeps_its_operations_in_flight(values, codes):
+    run = read_text(RADOS.format(**values))
+    assert [entry.sentence.code for entry in run.contradictions] == codes
+
+
+def build_run(tool: str, operation: str, values: dict[str, float], **factors) -> Parsed:
+    units = {"latency": "s", "time": "s", "rate": "operations/s", "bandwidth": "bytes/s", "bytes": "bytes"}
+    run = Parsed(tool=tool, factors=factors)
+    for metric, value in values.items():
+        unit = next((unit for word, unit in units.items() if word in metric), "operations")
+        run.rows.append(Row(operation, metric, value, unit, 5))
+    note_contradictions(run)
+    return run
+
+
+@pytest.mark.parametrize(
+    ("tool", "operation", "values", "factors", "codes"),
+    [
+        ("elbencho", "read", {"access_rate_last_done": 8000, "access_latency_mean": 1e-3}, {"threads": 8}, []),
+        ("elbencho", "read", {"access_rate_last_done": 16000, "access_latency_mean": 1.001e-3}, {"threads": 8}, [1]),
+        (
+            "elbencho",
+            "read",
+            {"access_rate_last_done": 16000, "access_latency_mean": 1.001e-3},
+            {"threads": 8, "nodes": 2},
+            [],
+        ),
+        (
+            "elbencho",
+            "read",
+            {"access_rate_last_done": 32000, "access_latency_mean": 1.1e-3},
+            {"threads": 8, "io_depth": 4},
+            [],
+        ),
+        ("elbencho", "stat", {"rate_last_done": 9000, "latency_mean": 2.0031e-3}, {"threads": 8}, [1]),
+        ("elbencho", "stat", {"rate_last_done": 9000, "latency_mean": 2.0031e-3}, {}, []),
+        ("warp", "get", {"rate": 1000, "latency_mean": 0.0203}, {"concurrency": 8}, [1]),
+        ("warp", "get", {"rate": 1000, "latency_mean": 0.0203}, {"concurrency": 8, "nodes": 4}, []),
+        ("warp", "delete", {"rate": 1000, "latency_mean": 0.0203}, {"concurrency": 8}, []),
+        ("ioping", "read", {"rate_while_busy": 1000, "latency_mean": 1.001e-3}, {}, []),
+        ("ioping", "read", {"rate_while_busy": 1000, "latency_mean": 8.001e-3}, {}, [1]),
+        ("sysbench-fileio", "event", {"rate_last_done": 190_000, "latency_mean": 1e-5}, {"threads": 1}, []),
+    ],
+)
+def test_other_tools_have_limits_of_their_own(tool, operation, values, factors, codes):
+    run = build_run(tool, operation, values, **factors)
+    assert list_codes(run) == [("S136", "more-in-flight")] * len(codes)
+
+
+def test_clients_of_unknown_number_have_no_limit():
+    run = Parsed(tool="warp", factors={"concurrency": 8}, facts={"command": "warp get --warp-client=c{1...4}"})
+    run.rows = [Row("get", "rate", 1000, "operations/s", 1), Row("get", "latency_mean", 0.0203, "s", 2)]
+    note_contradictions(run)
+    assert not run.contradictions
+
+
 def test_a_total_above_its_servers_is_left_out_or_no_headline():
     servers = [build_job(build_side(iops, 1e6)) for iops in (4000, 6000)]
     run = read_fio(*servers, build_job(build_side(100_000, 1e6), "All clients"), key="client_stats")
@@ -183,11 +390,104 @@ def test_a_total_above_its_servers_is_left_out_or_no_headline():
     assert not read_fio(*servers, build_job(build_side(10_000, 1e6), "All clients"), key="client_stats").contradictions
 
 
+@pytest.mark.parametrize(("total", "code"), [(2e9, None), (1.97e9, None), (1e9, "below"), (4e9, "above")])
+@pytest.mark.parametrize("metric", ["bytes", "bandwidth_sum_of_ranks"])
+def test_what_a_tool_adds_up_is_the_sum_of_its_parts(metric, total, code):
+    run = Parsed(tool="iperf2")
+    own = metric.replace("sum_of_ranks", "own")
+    run.rows = [Row("tcp", own, 1e9, "bytes", 2, 3), Row("tcp", own, 1e9, "bytes", 3, 4)]
+    run.rows.append(Row("tcp", metric, total, "bytes", 4))
+    note_contradictions(run)
+    assert list_codes(run) == [("S135", f"total-{code}-parts")] * bool(code)
+    assert group_doubtful_metrics(run.contradictions) == ({"tcp": {metric}} if code else {})
+    incomplete = Parsed(tool="iperf2", rows=run.rows)
+    incomplete.lacks(3, "a stream")
+    note_contradictions(incomplete)
+    assert not incomplete.contradictions
+
+
+@pytest.mark.parametrize(("mean", "codes"), [(50e6, []), (40e6, ["total-above-parts"]), (60e6, ["total-below-parts"])])
+def test_a_sum_over_processes_is_that_of_their_printed_mean(mean, codes):
+    run = Parsed(tool="iozone", factors={"ranks": 4})
+    run.rows = [
+        Row("write", "bandwidth_sum_of_ranks", 200e6, "bytes/s", 2),
+        Row("write", "bandwidth_last_done", 150e6, "bytes/s", 3),
+        Row("write", "bandwidth_rank_mean", mean, "bytes/s", 4),
+    ]
+    note_contradictions(run)
+    assert [entry.sentence.code for entry in run.contradictions] == codes
+
+
+@pytest.mark.parametrize(("total", "codes"), [(300e6, []), (600e6, ["total-above-parts"])])
+def test_a_total_over_directions_is_their_sum(total, codes):
+    run = Parsed(tool="elbencho")
+    for side, value in (("read", 200e6), ("write", 100e6), ("total", total)):
+        run.rows.append(Row(f"rwmix70_{side}", "bandwidth_last_done", value, "bytes/s", 2))
+    note_contradictions(run)
+    assert [entry.sentence.code for entry in run.contradictions] == codes
+
+
+@pytest.mark.parametrize(
+    ("tool", "values", "factors"),
+    [
+        ("elbencho", {"bytes_last_done": 1e9, "time_last_done": 10.0, "bandwidth_last_done": 1e8}, {}),
+        ("elbencho", {"access_rate_last_done": 1e3, "bandwidth_last_done": 4096e3}, {"block_size": 4096}),
+        ("rados-bench", {"rate_last_done": 32.0, "bandwidth_last_done": 2.0**27}, {"block_size": 2**22}),
+        ("sysbench-fileio", {"rate_last_done": 16000.0, "bandwidth_last_done": 250 * 2.0**20}, {"block_size": 2**14}),
+        ("ioping", {"rate": 1e3, "bandwidth": 4096e3}, {"block_size": 4096}),
+        ("vdbench", {"rate": 1e3, "bandwidth": 4.096e6}, {"transfer_size": 4096}),
+    ],
+)
+@pytest.mark.parametrize("factor", [1, 1000, 2**20])
+def test_a_bandwidth_of_any_tool_is_in_the_unit_of_its_rate(tool, values, factors, factor):
+    values = {metric: value * (factor if "bandwidth" in metric else 1) for metric, value in values.items()}
+    run = build_run(tool, "read", values, **factors)
+    assert list_codes(run) == [("S135", "unit-factor")] * (factor > 1)
+
+
+@pytest.mark.parametrize(
+    ("tool", "time", "latency"),
+    [
+        ("elbencho", "time_last_done", "access_latency"),
+        ("md-workbench", "time", "latency"),
+        ("netperf", "time", "latency"),
+        ("rbd-bench", "time", "latency"),
+    ],
+)
+@pytest.mark.parametrize(("longest", "codes"), [(9.87654, []), (12.34567, ["longer-than-run"])])
+def test_no_operation_of_any_tool_is_longer_than_the_run(tool, time, latency, longest, codes):
+    run = build_run(tool, "read", {time: 10.0, f"{latency}_mean": 0.1, f"{latency}_max": longest})
+    assert [entry.sentence.code for entry in run.contradictions] == codes
+
+
+def test_a_rate_of_files_is_no_rate_of_transfers():
+    values = {"rate_last_done": 100.0, "bandwidth_last_done": 100 * 2.0**20}
+    assert not build_run("elbencho", "write", values, block_size=1024).contradictions
+
+
 def test_a_bandwidth_in_another_unit_than_bytes_and_time_is_not_believed():
     side = build_side(1000, 1e6)
     run = read_fio(build_job(side | {"bw_bytes": side["bw_bytes"] * 1000}))
     assert list_codes(run) == [("S135", "unit-factor")]
     assert group_doubtful_metrics(run.contradictions) == {"read": {"bandwidth_last_done"}}
+
+
+@pytest.mark.parametrize(
+    ("tool", "values", "doubtful"),
+    [
+        ("ior", {"min": 90e6, "mean": 100e6, "max": 110e6}, set()),
+        ("ior", {"min": 90e6, "mean": 120e6, "max": 110e6}, {"bandwidth_mean"}),
+        ("ior", {"min": 105e6, "mean": 100e6, "max": 110e6}, {"bandwidth_mean"}),
+        ("ior", {"min": 0.0, "mean": 100.4e6, "max": 100e6}, set()),
+        ("iozone", {"min": 105e6, "mean": 50e6, "max": 110e6}, set()),
+    ],
+)
+def test_statistics_of_a_rate_are_in_order(tool, values, doubtful):
+    run = Parsed(tool=tool)
+    run.rows = [Row("write", f"bandwidth_{name}", value, "bytes/s", 3) for name, value in values.items()]
+    note_contradictions(run)
+    assert list_codes(run) == [("S135", "beyond-extreme")] * len(doubtful)
+    assert group_doubtful_metrics(run.contradictions).get("write", set()) == doubtful
 
 
 def test_samples_of_a_log_in_another_unit_than_the_output_are_not_believed():
@@ -234,8 +534,78 @@ def test_files_that_fio_read_again_may_come_from_memory(direct, engine, is_cache
     ("rw", "mean_ns", "is_cached"), [("randread", 1500, True), ("read", 1500, False), ("randread", 9000, False)]
 )
 def test_random_reads_faster_than_any_device_come_from_memory(rw, mean_ns, is_cached):
-    run = read_fio(build_job(build_side(1000, mean_ns), rw=rw, direct="0"))
+    run = read_fio(build_job(build_side(16e9 / mean_ns, mean_ns), rw=rw, direct="0"))
     assert [entry.sentence.code for entry in run.contradictions] == ["faster-than-devices"] * is_cached
+
+
+def build_reads(tool: str, speeds: dict[str, float], facts: dict | None = None, **factors) -> Parsed:
+    run = Parsed(tool=tool, facts=facts or {}, factors=factors)
+    for line, (operation, speed) in enumerate(speeds.items(), 1):
+        run.rows.append(Row(operation, "bandwidth_last_done", speed, "bytes/s", line))
+        run.rows.append(Row(operation, "time", 100.0, "s", line))
+    note_contradictions(run)
+    return run
+
+
+IOZONE = {"command": "iozone -s 8m -r 64k -i 0 -i 1 -f /mnt/f"}
+SIZES = {"file_size": 2**23, "record_size": 2**16}
+
+
+@pytest.mark.parametrize(
+    ("facts", "factors", "speeds", "is_cached"),
+    [
+        (IOZONE, SIZES, {"write": 100e6, "read": 5e9, "reread": 6e9}, True),
+        (IOZONE, SIZES, {"write": 100e6, "read": 300e6, "reread": 390e6}, False),
+        (IOZONE, SIZES | {"direct": True}, {"write": 100e6, "read": 5e9, "reread": 6e9}, False),
+        (IOZONE, SIZES | {"mode": "cluster"}, {"write": 100e6, "read": 5e9, "reread": 6e9}, False),
+        ({"command": "iozone -I -s 8m"}, SIZES, {"write": 100e6, "read": 5e9, "reread": 6e9}, False),
+        ({"command": "iozone -U /mnt"}, SIZES, {"write": 100e6, "read": 5e9, "reread": 6e9}, False),
+        # The table alone shows neither the nodes nor O_DIRECT; the files exceed any memory.
+        ({}, SIZES, {"write": 100e6, "read": 5e9, "reread": 6e9}, False),
+        (IOZONE, SIZES | {"file_size": 2**40}, {"write": 100e6, "read": 5e9, "reread": 6e9}, False),
+    ],
+)
+def test_iozone_may_read_the_memory_of_its_node(facts, factors, speeds, is_cached):
+    run = build_reads("iozone", speeds, facts, **factors)
+    assert [(entry.code, entry.operation) for entry in run.contradictions] == [
+        ("S104", "read"),
+        ("S104", "reread"),
+    ] * is_cached
+    assert not group_doubtful_metrics(run.contradictions)
+
+
+@pytest.mark.parametrize(("ranks", "is_cached"), [(1, True), (8, False)])
+def test_random_reads_of_iozone_faster_than_any_device_come_from_memory(ranks, is_cached):
+    run = build_reads("iozone", {"random_read": 4e9}, IOZONE, file_size=2**23, record_size=4096, ranks=ranks)
+    assert [entry.sentence.code for entry in run.contradictions] == ["faster-than-devices"] * is_cached
+
+
+def test_a_table_of_cached_reads_is_one_note_for_each_operation():
+    run = Parsed(tool="iozone", facts=IOZONE)
+    for line, size in enumerate((2**20, 2**21, 2**22), 1):
+        factors = {"file_size": size, "record_size": 2**16}
+        for operation, speed in (("write", 1e8), ("read", 1e9 + size)):
+            run.rows.append(Row(operation, "bandwidth_last_done", speed, "bytes/s", line, factors=factors))
+    note_contradictions(run)
+    assert len(run.contradictions) == 3 and len(run.warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("factors", "read_speed", "is_cached"),
+    [
+        ({"nodes": 1, "ranks": 16}, 20e9, True),
+        ({"ranks": 1}, 20e9, True),
+        ({"nodes": 1, "ranks": 16}, 3e9, False),
+        ({"nodes": 10, "ranks": 160}, 20e9, False),
+        ({"ranks": 160}, 20e9, False),
+        ({"nodes": 1, "direct": 1}, 20e9, False),
+    ],
+)
+def test_io500_on_one_node_may_read_its_memory(factors, read_speed, is_cached):
+    run = build_reads("io500", {"ior_easy_write": 1e9, "ior_easy_read": read_speed}, **factors)
+    assert [(entry.code, entry.operation) for entry in run.contradictions] == [("S104", "ior_easy_read")] * is_cached
+    # 10 TB were written: no memory holds them.
+    assert not build_reads("io500", {"ior_easy_write": 1e11, "ior_easy_read": 5e11}, **factors).contradictions
 
 
 def test_a_run_keeps_the_numbers_and_says_which_are_not_believed():

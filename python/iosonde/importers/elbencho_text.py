@@ -98,7 +98,7 @@ class _State:
         words = split_command(command)
         settings = ELBENCHO.read_settings(words)
         self._settings.factors |= {name: value for name, value in settings.items() if value is not None}
-        if hosts := ELBENCHO.find_value(words, "hosts"):
+        if (hosts := ELBENCHO.find_value(words, "hosts")) and "[" not in hosts:
             self._settings.factors["nodes"] = len([host for host in re.split(r"[,\s]+", hosts) if host])
 
     def _add_result(self, at: int, phase: str, label: str, rest: str) -> None:

@@ -23,6 +23,18 @@ Settings = dict[str, FactorValue]
 _DEFAULTS: Settings = {"block_size": 4096, "io_depth": 1, "direct": 0, "ranks": 1}
 # Options with which a write job reads, and with which blocks have several sizes.
 _VERIFIES = {"verify", "do_verify", "verify_only"}
+# Options with which each operation is followed by the next at once, and that take no time of a job's own.
+_NEVER_PAUSE = (
+    "name description filename directory filename_format rw readwrite rwmixread rwmixwrite bs blocksize size filesize"
+    " runtime timeout time_based ramp_time ioengine iodepth numjobs direct buffered sync thread group_reporting"
+    " stonewall wait_for_previous new_group norandommap randrepeat allrandrepeat randseed random_generator"
+    " random_distribution percentage_random offset offset_increment invalidate fallocate overwrite io_size io_limit"
+    " refill_buffers zero_buffers scramble_buffers percentile_list clat_percentiles lat_percentiles slat_percentiles"
+    " significant_figures cpus_allowed cpus_allowed_policy numa_cpu_nodes numa_mem_policy mem ioscheduler hipri"
+    " fixedbufs registerfiles write_bw_log write_lat_log write_iops_log log_avg_msec per_job_logs exitall"
+    " kb_base unit_base"
+)
+_DIRECTIONS = {"rw", "readwrite"}
 _SIZE_RANGES = {"bsrange", "blocksize_range", "bssplit", "bs_unaligned", "verify", "zonemode", "read_iolog"}
 
 
@@ -108,6 +120,12 @@ def _note_concurrent_jobs(run: Parsed, jobs: Sequence[FioJob], line: int) -> Non
                     jobs=", ".join(dict.fromkeys(names))[:200],
                 ),
             )
+
+
+def is_closed_loop(options: Mapping[str, Any]) -> bool:
+    """Return whether a job keeps its operations in flight: its options are printed, and none limits the rate, pauses,
+    synchronises, verifies, or is unknown for this."""
+    return bool(_DIRECTIONS & options.keys()) and options.keys() <= set(_NEVER_PAUSE.split())
 
 
 def sum_rates(rows: Sequence[Row], factors: Settings | None) -> list[Row]:

@@ -12,7 +12,16 @@ from iosonde.core.vocabulary import FIO
 from iosonde.core.vocabulary.tool import ValueKind
 
 from .fio_bins import list_latencies, merge_percentiles, read_levels
-from .fio_jobs import LAST_DONE, FioJob, assign_settings, exceeds_parts, group_parts, is_merged, sum_rates
+from .fio_jobs import (
+    LAST_DONE,
+    FioJob,
+    assign_settings,
+    exceeds_parts,
+    group_parts,
+    is_closed_loop,
+    is_merged,
+    sum_rates,
+)
 from .fio_logs import list_written
 from .fio_text import NOT_STEADY
 from .parsed import Parsed, Row, WrittenPart
@@ -90,6 +99,7 @@ def _parse_document(value: dict[str, Any], lines: Lines, begin: int, end: int) -
     totals = [part for part in parts if clients and part.entry.get("jobname") == "All clients"]
     rest = [part for part in parts if not clients or part.entry.get("jobname") != "All clients"]
     jobs = group_parts(_describe_part(run, part, shared) for part in rest)
+    run.is_closed_loop = all(is_closed_loop({**shared, **get_json_object(part.entry, "job options")}) for part in rest)
     line = lines.at(begin) if clients else lines.locate_needle('"jobs"', begin, end)[0]
     if not jobs:
         run.factors |= options_to_factors(shared)

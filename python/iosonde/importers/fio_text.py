@@ -41,9 +41,8 @@ NOT_STEADY = Message(
 )
 _LOW_RESOLUTION = Message("low-resolution", "normal output has three or four digits: --output-format=json has all")
 # Line that announces a job, after the host's name if it is a client's.
-_OPEN = re.compile(
-    r"(?:<[^>]*> )?(\S.*?): \(g=(\d+)\): rw=(\w+), bs=(?:\(R\) )?([\d.]+\w*)-.*ioengine=(\w+), iodepth=(\d+)"
-)
+_OPEN = re.compile(r"(?:<[^>]*> )?(\S.*?): \(g=(\d+)\): rw=(\w+), bs=(.*), ioengine=(\w+), iodepth=(\d+)")
+_SIZES = re.compile(r"([\d.]+\w*)-([\d.]+\w*)")
 
 
 def parse_text(text: Text) -> list[Parsed]:
@@ -117,8 +116,8 @@ class _Reader:
     def _read_setting(self, match: re.Match[str]) -> None:
         self._get_run()
         settings: Settings = {"rw": match.group(3), "engine": match.group(5), "io_depth": int(match.group(6)[:9])}
-        if (size := _parse_bytes(match.group(4))) is not None:
-            settings["block_size"] = int(size)
+        if (size := _read_block_size(match.group(4))) is not None:
+            settings["block_size"] = size
         self._announced[int(match.group(2)[:9]), match.group(1)] = settings
 
     def _begin_job(self, at: int, match: re.Match[str]) -> None:
@@ -295,6 +294,25 @@ def _parse_bytes(text: str) -> float | None:
     if not match:
         return None
     return _parse_amount(match.group(1), _add_byte(match.group(2)))
+
+
+def _read_block_size(text: str) -> int | str | None:
+    """Return the size of blocks of ``(R) 4096B-4096B, (W) 64.0KiB-64.0KiB``, as in fio's JSON: one, or ``4k,64k`` of
+    reads, writes and trims; None for a range, and for a size that was rounded."""
+    ranges = [(_parse_bytes(lowest), _parse_bytes(highest)) for lowest, highest in _SIZES.findall(text)]
+    sizes = [int(lowest) for lowest, highest in ranges if lowest and lowest == highest and lowest.is_integer()]
+    if not sizes or len(sizes) < len(ranges):
+        return None
+    while len(sizes) > 1 and sizes[-1] == sizes[-2]:  # fio takes the last one for the rest
+        sizes.pop()
+    return sizes[0] if len(sizes) == 1 else ",".join(_shorten_size(size) for size in sizes)
+
+
+def _shorten_size(size: int) -> str:
+    for unit, scale in (("m", 1 << 20), ("k", 1 << 10)):
+        if size % scale == 0:
+            return f"{size // scale}{unit}"
+    return str(size)
 
 
 def _add_byte(unit: str) -> str:

@@ -79,7 +79,8 @@ class Parsed:
     ``phase_facts`` are further facts of all phases (``hosts`` of ranks, ``comparable`` clocks), ``unplaced`` the phases
     with unknown offsets. ``invalid`` are the entries of ``missing`` in which the tool itself rejects the execution.
     ``contradictions`` are numbers that break a rule (``plausibility``); ``most_threads`` is the number of threads that
-    a tool's times show, 0 if they show none. ``form`` names the form of the text if the tool has several; ``written``
+    a tool's times show, 0 if they show none. ``is_closed_loop``: all printed settings are known to let no time pass
+    between operations. ``form`` names the form of the text if the tool has several; ``written``
     are names of files that the execution wrote in addition, each with the part of it that they describe;
     ``last_entry_s`` is the time of a log's last line after its begin. ``tool`` is the importer's name, ``headline``
     the kinds of metric that it shows first; ``registry`` sets both.
@@ -96,6 +97,7 @@ class Parsed:
     invalid: list[Note] = field(default_factory=list)
     contradictions: list[Contradiction] = field(default_factory=list)
     most_threads: int = 0
+    is_closed_loop: bool = False
     operations: np.ndarray | None = None
     operation_names: tuple[str, ...] = ()
     phase_facts: dict[str, Any] = field(default_factory=dict)

@@ -41,6 +41,7 @@ _SETTINGS = {
     "Number of threads": "threads",
     "Read/Write ratio for combined random IO test": "read_write_ratio",
 }
+_REQUESTED_RATE = re.compile(r"Target transaction rate: (\d{1,12})/sec$")
 _FSYNC_EACH = re.compile(r"Periodic FSYNC enabled, calling (fsync|fdatasync)\(\) each (\d+) requests")
 _RATE = re.compile(r"\s+(reads|writes|fsyncs)/s:\s+(\S+)\s*$")
 _BANDWIDTH = re.compile(r"\s+(read|written), (MiB|MB)/s:\s+(\S+)\s*$")
@@ -114,6 +115,8 @@ class _Reader:
         elif line.startswith("Extra file open flags: "):
             flags = line.removeprefix("Extra file open flags: ").strip("() ")
             factors["open_flags"] = "none" if flags in ("none", "0") else flags[:60]
+        elif match := _REQUESTED_RATE.match(line):
+            factors["requested_rate"] = int(match.group(1))
         elif match := _FSYNC_EACH.match(line):
             factors |= {"fsync_mode": match.group(1), "fsync_each": parse_integer(match.group(2))}
         elif line.startswith("Calling fsync() at the end of test, Enabled"):

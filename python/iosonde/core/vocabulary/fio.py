@@ -2,6 +2,10 @@
 
 from .tool import Style, ToolOption, ValueKind, Vocabulary, count, declare_others, path, size, word
 
+# Engines that wait for each operation, whatever the depth; engines whose operations are system calls on files.
+SYNCHRONOUS_ENGINES = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap")
+CALLING_ENGINES = ("sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring")
+
 FIO = Vocabulary(
     "fio",
     (

@@ -7,10 +7,11 @@ are absent, and allows for the digits that tools round away.
 
 from ..parsed import Parsed
 from .caches import find_cached_reads
-from .latencies import find_impossible_latencies, note_bin_edge
-from .littles_law import find_excess_in_flight
+from .latencies import find_impossible_latencies
+from .littles_law import find_wrong_in_flight
 from .numbers import group_numbers
-from .totals import find_excess_totals
+from .order import find_disordered_statistics, note_bin_edge
+from .totals import find_wrong_totals
 from .unit_factors import find_unit_factors
 
 
@@ -22,9 +23,10 @@ def note_contradictions(run: Parsed) -> None:
     noted = {(entry.code, entry.operation, entry.metrics, entry.line) for entry in run.contradictions}
     for find in (
         find_impossible_latencies,
-        find_excess_totals,
+        find_disordered_statistics,
+        find_wrong_totals,
         find_unit_factors,
-        find_excess_in_flight,
+        find_wrong_in_flight,
         find_cached_reads,
     ):
         for contradiction in find(run, groups):

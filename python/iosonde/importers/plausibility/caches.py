@@ -5,6 +5,7 @@ A node that reads what it has just written finds it in its memory, unless the to
 are several times as fast as the writes of the same data.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from iosonde.core.contradiction import Contradiction
@@ -12,6 +13,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 from iosonde.core.units import format_rate, format_size
 from iosonde.core.vocabulary import TOOLS
+from iosonde.core.vocabulary.fio import CALLING_ENGINES
 
 from ..parsed import Parsed
 from ..reading import split_command
@@ -27,54 +29,70 @@ _FASTER = 4.0
 _IN_PLACE = "no tasks offsets"
 # More than the memory of a large node cannot be in it.
 _LARGEST_MEMORY = 2.0**39
-_READS = {"read": "write"}
-_TOOLS = ("ior", "elbencho", "fio")
-# fio's engines that read through the page cache; mmap may map memory that is the device itself.
-_ENGINES = ("sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring")
+# Operations that read → those that wrote the same data before, of each tool that has both.
+_READS = {
+    "ior": {"read": "write"},
+    "elbencho": {"read": "write"},
+    "fio": {"read": "write"},
+    "io500": {"ior_easy_read": "ior_easy_write", "ior_hard_read": "ior_hard_write"},
+    "iozone": {
+        **dict.fromkeys(("read", "reread", "random_read", "backward_read", "stride_read"), "write"),
+        **dict.fromkeys(("fread", "refread"), "fwrite"),
+        "pread": "pwrite",
+    },
+}
+_RANDOM = ("random_read",)
+# IOzone's option to unmount the file system between tests.
+_UNMOUNTS = "-U"
 
 
 def find_cached_reads(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contradiction]:
-    """Yield the reads that are far faster than the writes before them, or read the same data again."""
-    if run.tool not in _TOOLS:
-        return
-    totals = [group for group in groups if group.rank is None]
-    writes = {_build_key(group): group for group in totals if group.operation in _READS.values()}
+    """Yield the reads that are far faster than the writes before them, or read the same data again: one for each
+    operation and setting, with one note for each operation."""
+    reads = _READS.get(run.tool, {})
+    totals = [group for group in groups if group.rank is None and reads]
+    writes = {(group.operation, group.place): group for group in totals if group.operation in reads.values()}
     opens_directly = _has_direct_flag(run)
-    reasons: dict[str, Contradiction] = {}
+    contradictions: dict[str, Contradiction] = {}
+    notes: dict[str, Message] = {}
     for group in totals:
-        if group.operation not in _READS:
+        if group.operation not in reads or opens_directly:
             continue
+        write = writes.get((reads[group.operation], group.place))
+        times = _compare_speeds(group, write) if write else 0.0
+        if times < _FASTER and run.tool != "fio" and group.operation not in _RANDOM:
+            continue  # nearly all cells of a table
         settings = group.get_settings(run)
-        if _bypasses_cache(settings) or opens_directly:
+        if _bypasses_cache(settings):
             continue
-        write = writes.get((_READS[group.operation], *_build_key(group)[1:]))
         sentence = (
-            (write and _compare_with_write(group, write, settings))
+            (write and times >= _FASTER and _describe_times(run, group, write, settings))
             or _find_second_reading(group, settings)
-            or _find_fast_random_reads(group, settings)
+            or _find_fast_random_reads(run, group, settings)
         )
         if sentence:
-            note = Message(
-                "cached-reads",
-                "cache may have served {operation}: {reason}",
-                operation=group.operation,
-                reason=sentence,
+            note = notes.setdefault(
+                group.operation,
+                Message(
+                    "cached-reads",
+                    "cache may have served {operation}: {reason}",
+                    operation=group.operation,
+                    reason=sentence,
+                ),
             )
             contradiction = Contradiction(
                 CODE, group.operation, (), sentence, group.find_line(*_SPEEDS), group.factors, note
             )
-            reasons.setdefault(f"{group.operation} {group.factors}", contradiction)
-    yield from reasons.values()
-
-
-def _build_key(group: Numbers) -> tuple[str, int | None, str]:
-    return group.operation, group.iteration, repr(sorted((group.factors or {}).items()))
+            contradictions.setdefault(f"{group.operation} {group.factors}", contradiction)
+    yield from contradictions.values()
 
 
 def _has_direct_flag(run: Parsed) -> bool:
-    """Return whether the printed command opens the files with O_DIRECT."""
+    """Return whether the printed command opens the files with O_DIRECT, or unmounts them between operations."""
     tool = TOOLS.get(run.tool)
     words = split_command(str(run.facts.get("command", "")))
+    if run.tool == "iozone" and _UNMOUNTS in words:
+        return True
     return tool is not None and any(word.option and word.option.setting == "direct" for word in tool.split(words))
 
 
@@ -85,11 +103,14 @@ def _bypasses_cache(settings: Mapping[str, FactorValue]) -> bool:
     return settings.get("nodes", settings.get("hosts", 1)) != 1 and settings.get("ordering_between_files") != _IN_PLACE
 
 
-def _compare_with_write(group: Numbers, write: Numbers, settings: Mapping[str, FactorValue]) -> Message | None:
-    read_speed, write_speed, size = group.get(*_SPEEDS), write.get(*_SPEEDS), _get_size(settings)
-    if not read_speed or not write_speed or read_speed < _FASTER * write_speed:
-        return None
-    nodes = settings.get("nodes", settings.get("hosts"))
+def _compare_speeds(group: Numbers, write: Numbers) -> float:
+    """Return how many times as fast as the write a read is, 0 if it is not known."""
+    return (group.get(*_SPEEDS) or 0.0) / (write.get(*_SPEEDS) or math.inf)
+
+
+def _describe_times(run: Parsed, group: Numbers, write: Numbers, settings: Mapping[str, FactorValue]) -> Message | None:
+    """Return a message about a read that is so many times as fast as its write, if one node's memory may hold it."""
+    nodes, size = _count_nodes(run, settings), _get_size(settings) or write.get("bytes") or _count_bytes(write)
     if not isinstance(nodes, int) or nodes < 1 or (size is not None and size / nodes > _LARGEST_MEMORY):
         return None
     return Message(
@@ -98,16 +119,28 @@ def _compare_with_write(group: Numbers, write: Numbers, settings: Mapping[str, F
         "O_DIRECT",
         nodes=f"each of {nodes} nodes" if nodes > 1 else "one node",
         operation=group.operation,
-        times=read_speed / write_speed,
+        times=_compare_speeds(group, write),
         write=write.operation,
         size="the data" if size is None else format_size(size / nodes),
     )
 
 
+def _count_nodes(run: Parsed, settings: Mapping[str, FactorValue]) -> FactorValue | None:
+    """Return the number of nodes, None if it is not printed. IOzone has one, except in its cluster mode."""
+    is_single = run.tool == "iozone" and "command" in run.facts and settings.get("mode") != "cluster"
+    is_single = is_single or (run.tool == "io500" and settings.get("ranks") == 1)
+    return settings.get("nodes", settings.get("hosts", 1 if is_single else None))
+
+
+def _count_bytes(group: Numbers) -> float | None:
+    speed, time = group.get(*_SPEEDS), group.get("time")
+    return speed * time if speed and time else None
+
+
 def _find_second_reading(group: Numbers, settings: Mapping[str, FactorValue]) -> Message | None:
     """Return a message if fio read its files several times: all but the first reading may be from memory."""
     n_bytes, size, jobs = group.get("bytes"), settings.get("size"), settings.get("ranks", 1)
-    if not n_bytes or settings.get("engine", "psync") not in _ENGINES or not isinstance(size, int):
+    if not n_bytes or settings.get("engine", "psync") not in CALLING_ENGINES or not isinstance(size, int):
         return None
     if not isinstance(jobs, int) or size <= 0 or jobs <= 0:
         return None
@@ -122,12 +155,11 @@ def _find_second_reading(group: Numbers, settings: Mapping[str, FactorValue]) ->
     )
 
 
-def _find_fast_random_reads(group: Numbers, settings: Mapping[str, FactorValue]) -> Message | None:
-    """Return a message if fio's random reads took less time than any device needs; sequential ones are read ahead."""
-    latency = group.get("latency_mean")
-    if not latency or latency >= _FASTEST_DEVICE_S or not str(settings.get("rw", "")).startswith("rand"):
-        return None
-    if settings.get("engine", "") not in _ENGINES:
+def _find_fast_random_reads(run: Parsed, group: Numbers, settings: Mapping[str, FactorValue]) -> Message | None:
+    """Return a message if fio's or IOzone's random reads took less time than any device needs; sequential ones are read
+    ahead."""
+    latency = _get_random_latency(run, group, settings)
+    if not latency or latency >= _FASTEST_DEVICE_S:
         return None
     return Message(
         "faster-than-devices",
@@ -136,9 +168,24 @@ def _find_fast_random_reads(group: Numbers, settings: Mapping[str, FactorValue])
     )
 
 
+def _get_random_latency(run: Parsed, group: Numbers, settings: Mapping[str, FactorValue]) -> float | None:
+    """Return the mean time of a random read, None if it is not known. Each process of IOzone waits for its read."""
+    if run.tool == "fio":
+        is_random = str(settings.get("rw", "")).startswith("rand") and settings.get("engine", "") in CALLING_ENGINES
+        return group.get("latency_mean") if is_random else None
+    speed, record, n_ranks = group.get(*_SPEEDS), settings.get("record_size"), settings.get("ranks", 1)
+    if group.operation != "random_read" or not speed or not isinstance(record, int) or not isinstance(n_ranks, int):
+        return None
+    return record * n_ranks / speed
+
+
 def _get_size(settings: Mapping[str, FactorValue]) -> float | None:
     """Return the bytes of all files, if the settings give it."""
-    block, segments, ranks = (settings.get(name, 1) for name in ("block_size", "segments", "ranks"))
-    if "transfer_size" in settings and isinstance(block, int) and isinstance(segments, int) and isinstance(ranks, int):
+    block, segments, ranks, file = (settings.get(name, 1) for name in ("block_size", "segments", "ranks", "file_size"))
+    if not isinstance(ranks, int):
+        return None
+    if "record_size" in settings and isinstance(file, int):
+        return file * ranks
+    if "transfer_size" in settings and isinstance(block, int) and isinstance(segments, int):
         return block * segments * ranks
     return None

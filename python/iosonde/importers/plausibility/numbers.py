@@ -11,14 +11,17 @@ from iosonde.core.types import FactorValue
 
 from ..parsed import Parsed, Row
 
-_LATENCY = re.compile(r"((?:\w+_)?latency(?:_sample)?)_(mean|min|max|sd|p\d[\d.]*)$")
-_SPEED = re.compile(r"(?:bandwidth|rate)(?:_last_done|_sum_of_ranks|_own)?$")
-_AMOUNTS = {"time", "bytes", "operations"}
+_STATISTIC = re.compile(r"(\w+?)_(mean|min|max|sd|p\d[\d.]*)$")
+_LATENCY_ENDS = ("latency", "latency_sample")
+_SPEED = re.compile(r"(?:bandwidth|(?:access_)?rate)(?:_last_done|_sum_of_ranks|_own|_while_busy)?$")
+_AMOUNTS = ("time", "bytes", "operations")
+# Of tools that print when the first and when the last thread was done.
+_AMOUNTS_LAST_DONE = {f"{amount}_last_done": amount for amount in _AMOUNTS}
 _STEPS = (1e-3, 1e-6)
 
 
-class LatencyName(NamedTuple):
-    """Parts of the metric ``completion_latency_p99``: which latency, and which statistic of it."""
+class StatisticName(NamedTuple):
+    """Parts of the metric ``completion_latency_p99``: of what, and which statistic of it."""
 
     family: str
     statistic: str
@@ -26,9 +29,11 @@ class LatencyName(NamedTuple):
 
 @dataclass
 class Numbers:
-    """Rows by metric, those of latencies also by family and statistic. ``rank`` is None for the whole.
+    """Rows by metric; those of latencies, and those of other ``statistics``, also by family and statistic. ``rank`` is
+    None for the whole.
 
-    ``is_exact``: the numbers have all digits that the tool has, as in JSON.
+    ``is_exact``: the numbers have all digits that the tool has, as in JSON. ``place``: iteration and settings, equal
+    for numbers that belong together.
     """
 
     operation: str
@@ -36,8 +41,10 @@ class Numbers:
     factors: dict[str, FactorValue] | None
     iteration: int | None
     is_exact: bool = False
+    place: Hashable = None
     rows: dict[str, Row] = field(default_factory=dict)
     latencies: dict[str, dict[str, Row]] = field(default_factory=dict)
+    statistics: dict[str, dict[str, Row]] = field(default_factory=dict)
 
     def get(self, *metrics: str) -> float | None:
         """Return the value of the first of these metrics that is present."""
@@ -80,7 +87,10 @@ def group_numbers(run: Parsed) -> list[Numbers]:
         key = row.operation, row.rank, row.iteration, settings
         group = groups.get(key)
         if group is None:
-            group = groups[key] = Numbers(row.operation, row.rank, row.factors, row.iteration, run.form == "json")
+            group = groups[key] = Numbers(
+                row.operation, row.rank, row.factors, row.iteration, run.form == "json", (row.iteration, settings)
+            )
+        metric = _AMOUNTS_LAST_DONE.get(metric, metric)
         if metric in group.rows:
             ambiguous.append((group, metric))
         group.rows[metric] = row
@@ -88,15 +98,21 @@ def group_numbers(run: Parsed) -> list[Numbers]:
         group.rows.pop(metric, None)
     for group in groups.values():
         for metric, row in group.rows.items():
-            if name := split_latency(metric):
-                group.latencies.setdefault(name.family, {})[name.statistic] = row
+            if name := split_statistic(metric):
+                families = group.latencies if name.family.endswith(_LATENCY_ENDS) else group.statistics
+                families.setdefault(name.family, {})[name.statistic] = row
     return list(groups.values())
 
 
 @lru_cache(maxsize=4096)
 def _has_rule(metric: str) -> bool:
     """Return whether a rule may apply to this metric."""
-    return metric in _AMOUNTS or bool(_SPEED.match(metric)) or split_latency(metric) is not None
+    return (
+        metric in _AMOUNTS
+        or metric in _AMOUNTS_LAST_DONE
+        or bool(_SPEED.match(metric))
+        or split_statistic(metric) is not None
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -106,7 +122,7 @@ def parse_level(statistic: str) -> float:
 
 
 @lru_cache(maxsize=4096)
-def split_latency(metric: str) -> LatencyName | None:
-    """Return the parts of the name of a latency, None for another metric."""
-    match = _LATENCY.match(metric)
-    return LatencyName(match[1], match[2]) if match else None
+def split_statistic(metric: str) -> StatisticName | None:
+    """Return the parts of the name of a statistic, None for another metric."""
+    match = _STATISTIC.match(metric)
+    return StatisticName(match[1], match[2]) if match else None

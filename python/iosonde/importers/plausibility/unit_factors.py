@@ -16,17 +16,30 @@ from .numbers import Numbers
 CODE = "S135"
 _SPEEDS = ("bandwidth_last_done", "bandwidth")
 _RATES = ("rate_last_done", "rate")
+# Tools whose rate is that of files.
+_ACCESS_RATES = {"elbencho": ("access_rate_last_done",)}
 _FACTORS = (1e3, 2.0**10, 1e6, 2.0**20, 1e9, 2.0**30)
 _BITS = 8.0
 _EXACT, _NEAR = math.log(1.05), math.log(1.25)
 # Setting with the size of a transfer that the rate counts.
-_TRANSFER = {"fio": "block_size", "ior": "transfer_size"}
+_TRANSFER = {
+    "ceph-osd-bench": "block_size",
+    "elbencho": "block_size",
+    "fio": "block_size",
+    "ior": "transfer_size",
+    "ioping": "block_size",
+    "rados-bench": "block_size",
+    "rbd-bench": "block_size",
+    "sysbench-fileio": "block_size",
+    "vdbench": "transfer_size",
+}
 
 
 def find_unit_factors(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contradiction]:
     """Yield the bandwidths and means of samples that are in another unit than the numbers beside them."""
+    transfer = _TRANSFER.get(run.tool)
     for group in groups:
-        if group.rank is None:
+        if group.rank is None and (transfer or "bytes" in group.rows):
             yield from _check_bandwidth(run, group)
         yield from _check_samples(group)
 
@@ -38,7 +51,7 @@ def _check_bandwidth(run: Parsed, group: Numbers) -> Iterator[Contradiction]:
     row, size, time = group.rows[metric], group.get("bytes"), group.get("time")
     by_time = size / time if size and time else None
     transfer = group.get_settings(run).get(_TRANSFER.get(run.tool, ""))
-    rate = group.get(*_RATES)
+    rate = group.get(*_ACCESS_RATES.get(run.tool, _RATES))
     by_rate = rate * transfer if rate and isinstance(transfer, (int, float)) else None
     wrong = [
         (value, words)

@@ -11,13 +11,16 @@ How we know
     Or the target lies in memory itself (tmpfs).
 
     Of another tool's output: one node read what it had just written, without
-    O_DIRECT, at least 4 times as fast as it wrote; or fio read its files more
-    than twice without direct=1, or at random in less than 3 µs on average.
+    O_DIRECT, at least 4 times as fast as it wrote (IOR, elbencho, IOzone,
+    IO500 on one node); or fio read its files more than twice without direct=1,
+    or fio or IOzone read at random in less than 3 µs on average.
 
 When it is wrong
     When the cache is what you want to measure (a warm read): then this
-    confirms it. Files smaller than memory may still have come from the
-    storage. A cold client cache does not mean a cold server cache.
+    confirms it. When something that the tool does not print dropped the caches
+    in between (drop-caches of IO500, a script). Files smaller than memory may
+    still have come from the storage. A cold client cache does not mean a cold
+    server cache.
 
 What to do
     Let iosonde drop caches ({spell.cache:cold}), give a hook that drops the servers'

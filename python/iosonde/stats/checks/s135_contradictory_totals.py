@@ -2,15 +2,18 @@
 
 What it says
     Numbers of one output do not fit together: the total of all threads or
-    servers is above the sum of their own rates, or the bandwidth differs by a
-    factor between units (1000, 1024, 8) from bytes ÷ time or from rate ×
-    transfer size, or the samples of a log from the tool's own mean. The number
-    that is not believed is kept, but is no headline.
+    servers is above the sum of their own rates, a mean is outside its minimum
+    and maximum, or the bandwidth differs by a factor between units (1000,
+    1024, 8) from bytes ÷ time or from rate × transfer size, or the samples of
+    a log from the tool's own mean. The number that is not believed is kept,
+    but is no headline.
 
 How we know
     The whole ends when its last part ends, so its rate is at most the sum of
-    the parts' own rates (1 % is allowed for rounding). A unit is suspected
-    only if the ratio is within 5 % of such a factor (25 % for samples).
+    the parts' own rates (1 % is allowed for rounding). Bytes and operations,
+    and rates that the tool adds up, are equal to the sum (2 %). A unit is
+    suspected only if the ratio is within 5 % of such a factor (25 % for
+    samples).
 
     The parts are believed rather than the total: fio's total over servers once
     counted each server several times (axboe/fio#752). The bandwidth is not

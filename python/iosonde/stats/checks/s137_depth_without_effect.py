@@ -20,12 +20,11 @@ What to do
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
+from iosonde.core.vocabulary.fio import SYNCHRONOUS_ENGINES
 
 from . import MAX_LISTED, Subject
 
 NEEDS_RUNS = True
-
-_SYNCHRONOUS = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap")
 
 
 def check(subject: Subject) -> list[Finding]:
@@ -54,5 +53,5 @@ def check(subject: Subject) -> list[Finding]:
 def _get_idle_depth(run: StoredRun) -> tuple[str, float] | None:
     """Return the engine and the depth of a run in which the depth has no effect; else None."""
     engine, depth = run.factors.get("engine"), run.factors.get("io_depth")
-    is_idle = engine in _SYNCHRONOUS and isinstance(depth, int | float) and depth > 1
+    is_idle = engine in SYNCHRONOUS_ENGINES and isinstance(depth, int | float) and depth > 1
     return (str(engine), float(depth)) if is_idle and depth is not None else None
