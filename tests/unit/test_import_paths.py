@@ -258,6 +258,8 @@ def names_of(runs: list[PlacedRun], **options: object) -> dict[str, set[object]]
         (["lustre-run1/o.txt", "lustre-run2/o.txt", "beegfs-run1/o.txt"], {"dir1": {"lustre", "beegfs"}}),
         (["lustre_20240501.txt", "lustre_20240502.txt", "beegfs_20240501.txt"], {"name": {"lustre", "beegfs"}}),
         (["a_4k_run1.txt", "a_1M_run1.txt", "b_4k_run1.txt", "b_1M_run1.txt"], {"name": {"4k", "1M"}}),
+        (["lustre-fs-1.txt", "lustre-fs-2.txt", "beegfs-1.txt"], {"name": {"lustre-fs", "beegfs"}}),
+        (["small.json", "small.csv", "large-file.json", "large-file.csv"], {}),
         # Levels that a path states itself
         (["site=bonn/1.txt", "site=bonn/2.txt", "site=kyiv/1.txt"], {"site": {"bonn", "kyiv"}}),
         # The same in all, and in two places

@@ -15,7 +15,7 @@ from iosonde.core.grouping import group_by_key
 from iosonde.core.schema import EXECUTION_FACTS
 from iosonde.core.types import FactorValue
 
-from .path_parts import NAME, ROOT, is_numbering, read_parts, split_words
+from .path_parts import NAME, ROOT, is_numbering, read_parts, split_words, strip_suffixes
 from .paths import parse_factor_value
 
 NUMBERED, UNIQUE = "numbered", "one file each"
@@ -139,6 +139,9 @@ def _split_part(part: str, runs: Sequence[PlacedRun]) -> list[_Column]:
     words = {run.id: split_words(run.parts[part]) if part in run.parts else (_ABSENT,) for run in runs}
     lengths = {len(entry) for entry in words.values()}
     if lengths in ({0}, {1}) or len(lengths) > 1:
+        last = {entry[-1] if entry else "" for entry in words.values()}
+        if all(word.isdigit() for word in last) and is_numbering(last):
+            words = {run: entry[:-1] for run, entry in words.items()}
         return [_Column(part, {run: "-".join(entry) or _ABSENT for run, entry in words.items()})]
     (n_words,) = lengths
     return [
@@ -165,7 +168,8 @@ def _find_repetition_rule(column: _Column, runs: Sequence[PlacedRun]) -> str:
     levels = set(column.levels.values())
     if is_numbering(levels):
         return NUMBERED
-    files = group_by_key((column.levels[run.id], (run.root, run.file)) for run in runs)
+    # A tool may write one measurement in several forms (.json, .csv).
+    files = group_by_key((column.levels[run.id], (run.root, strip_suffixes(run.file))) for run in runs)
     n_recurring = sum(len(set(several)) > 1 for several in files.values())
     # Numbers meet by chance; words do not.
     least = len(levels) / 2 if all(level.isdigit() for level in levels) else 1

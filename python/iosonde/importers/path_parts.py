@@ -43,11 +43,17 @@ def read_parts(file: str, root: str = "") -> dict[str, str]:
 
 def split_words(text: str) -> tuple[str, ...]:
     """Return the words of a directory or name, without the endings of data files."""
-    while match := _SUFFIX.search(text):
-        text = text[: match.start()]
+    text = strip_suffixes(text)
     for pattern in _NO_WORDS:
         text = pattern.sub(" ", text)
     return tuple(word for word in _WORD.findall(text) if not _IDENTIFIER.fullmatch(word))
+
+
+def strip_suffixes(name: str) -> str:
+    """Return a name, or path, without the endings of data files."""
+    while match := _SUFFIX.search(name):
+        name = name[: match.start()]
+    return name
 
 
 def is_numbering(words: Iterable[str]) -> bool:
