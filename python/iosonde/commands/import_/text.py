@@ -46,8 +46,9 @@ def _format_paths(paths: StoredPaths, store: str) -> Iterator[str]:
         levels = shorten_list(factor.levels.values())
         yield from wrapped(f"files of one setting differ in {factor.part} ({levels}): factor {factor.name}", "  ")
     if paths.candidates:
-        name, command = paths.candidates[0].name, f"iosonde store factors {store}"
-        yield from wrapped(f"'{command} {name}=NAME' names it, '--drop {name}' pools its levels", "    ", "  ")
+        name = paths.candidates[0].name
+        yield from wrapped(f"'iosonde store factors {store} {name}=NAME' names it", "    ", "  ")
+        yield from wrapped(f"'iosonde store factors --drop {name} {store}' pools its levels", "    ", "  ")
     for entry in paths.repetitions:
         levels = shorten_list(entry.levels)
         rule = "one file each" if entry.rule == UNIQUE else "numbers or dates"
