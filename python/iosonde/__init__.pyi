@@ -32,6 +32,7 @@ from .commands.show.options import show as show
 from .commands.show.options import show_as as show_as
 from .commands.show.options import show_run as show_run
 from .commands.show.options import slowest as slowest
+from .commands.store.options import change_factors as change_factors
 from .commands.store.options import check_store as check_store
 from .commands.store.options import merge_stores as merge_stores
 from .commands.store.options import note_run as note_run

@@ -26,6 +26,7 @@ from iosonde.commands.declaration import COMMANDS as DECLARED
 from iosonde.core.message import spell_for_terminal, use_spelling
 from iosonde.store import Store
 from messages import raises
+from systems_sample import write_sample as write_systems
 from terminal import COMMANDS, command_of
 
 ROOT = Path(__file__).parents[2]
@@ -346,6 +347,19 @@ def test_what_is_old_goes(places, tmp_path):
     made = iosonde.prune_store(mine, keep_last=1, older_than="1h")
     assert str(made) + "\n" == shown(words) and made.to_dict() == json.loads(shown([*words, "--json"]))
     assert len(made.to_frame()) == len(made.to_dict()["going"]) + len(made.to_dict()["staying"])
+
+
+def test_factors_from_paths_are_shown_and_named(tmp_path):
+    write_systems(tmp_path / "in")
+    store = str(tmp_path / "s")
+    iosonde.import_files(tmp_path / "in", store, recursive=True)
+    words = ["store", "factors", store]
+    shown_factors = iosonde.change_factors(store)
+    assert str(shown_factors) + "\n" == shown(words)
+    assert shown_factors.to_dict() == json.loads(shown([*words, "--json"]))
+    renamed = iosonde.change_factors(store, "dir1=system")
+    assert str(renamed) + "\n" == shown(words)
+    assert list(renamed.to_frame()["name"]) == ["system"]
 
 
 def test_pages_of_findings():

@@ -176,6 +176,7 @@ COMMANDS: dict[str, Case] = {
     "show": Case("store --json", "unlike --json", "HUNG/store --json"),
     "store check": Case("store --json", "unlike --json", "HUNG/store --json"),
     "store export": Case("store -o new.csv", "unlike -o new.csv", "HUNG/store -o new.csv", makes=("new.csv",)),
+    "store factors": Case("store --json", "unlike --json", "HUNG/store --json"),
     "store index": Case("store --json", "unlike --json", "HUNG/store --json"),
     "store merge": Case("new store --json", "new unlike --json", "new HUNG/store --json", makes=("new",)),
     "store note": Case("store RUN text", "unlike RUN text", "HUNG/store x text", makes=("store/*", "unlike/*")),

@@ -46,6 +46,9 @@ def test_the_answer_counts_and_names_every_file():
         "quoted": [{"file": "e", "format": "ior"}],
         "unknown": [{"file": "f", "reason": "not known"}],
         "warnings": ["no such factor"],
+        "path_factors": [],
+        "path_repetitions": [],
+        "factors_added": {"runs": 0, "names": []},
     }
     assert [row["file"] for row in found.records()] == list("abcdef")
     assert found.records()[0] == {
@@ -147,7 +150,12 @@ def test_members_of_an_archive_have_its_place_and_a_number_after_the_first_of_a_
     assert [(str(member.name), earlier) for member, earlier in listed] == [("a", 0), ("x/b", 0), ("x/b", 1)]
     made = import_files._build_member_candidate(archive, listed[2][0], 1)
     assert made == CandidateFile(
-        listed[2][0].path, PurePath("sub/x/b"), listed[2][0].size, name="/in/a.tgz/x/b (2)", place=PurePath("/in/x/b")
+        listed[2][0].path,
+        PurePath("sub/x/b"),
+        listed[2][0].size,
+        name="/in/a.tgz/x/b (2)",
+        place=PurePath("/in/x/b"),
+        root="a",
     )
     assert import_files._build_member_candidate(archive, listed[0][0], 0).name == "/in/a.tgz/a"
 

@@ -35,6 +35,7 @@ from iosonde.importers.registry import check_importer as known_importer
 from iosonde.importers.runs import DIGEST_CHARACTERS, build_run_prefix, build_runs, compute_digest
 from iosonde.store import Store
 
+from .import_paths import StoredPaths, apply_paths
 from .import_together import SETTINGS_FILE, Member, find_adjacent_versions, group_files, merge_runs
 
 BATCH_FILES, BATCH_BYTES = 200, 64 << 20
@@ -51,8 +52,9 @@ class CandidateFile:
     """A file to import.
 
     The path is relative to the named directory; ``is_explicit``: the file itself was named. ``place``: its directory;
-    members of an archive have that of the archive. ``damage``: why it cannot be read; ``fault``: because the system
-    failed. ``adjacent_version``: fio's version, from files around a latency log."""
+    members of an archive have that of the archive. ``root``: name of the named directory or archive, '' if there is
+    none. ``damage``: why it cannot be read; ``fault``: because the system failed. ``adjacent_version``: fio's
+    version, from files around a latency log."""
 
     path: Path
     relative: PurePath
@@ -63,6 +65,7 @@ class CandidateFile:
     place: PurePath = PurePath()
     fault: bool = False
     adjacent_version: AdjacentVersion | None = None
+    root: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class FileOutcome:
 
     ``reason`` is '' unless it was not understood; ``there``: stored before. ``quoted``: a source or document that
     quotes output of this format. ``joined``: merged into the run of another file of the same measurement, ``into``.
-    ``fault``: the system failed, not the file."""
+    ``fault``: the system failed, not the file. ``prefix``: of the ids of its runs, if it was stored before."""
 
     file: str
     format: str = ""
@@ -84,6 +87,7 @@ class FileOutcome:
     joined: bool = False
     fault: bool = False
     into: str = ""
+    prefix: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,11 +107,12 @@ _COUNTED = ("runs", "incomplete", "there")
 
 @dataclass(frozen=True)
 class Imported:
-    """Results of all files, in order. ``warnings``: sources of factors that matched nothing. ``to_dict`` is its stable
-    JSON form."""
+    """Results of all files, in order. ``warnings``: sources of factors that matched nothing. ``paths``: what the paths
+    of all files in the store say. ``to_dict`` is its stable JSON form."""
 
     outcomes: tuple[FileOutcome, ...]
     warnings: tuple[str, ...] = ()
+    paths: StoredPaths = StoredPaths()
 
     @property
     def failed(self) -> list[FileOutcome]:
@@ -160,11 +165,15 @@ class Imported:
             "quoted": [{"file": outcome.file, "format": outcome.format} for outcome in self.quoted],
             "unknown": [{"file": outcome.file, "reason": outcome.reason} for outcome in self.failed],
             "warnings": list(self.warnings),
+            **self.paths.to_dict(),
         }
 
     def records(self) -> list[dict[str, Any]]:
         """Return a row per file."""
-        return [dict(vars(outcome)) for outcome in self.outcomes]
+        hidden = ("prefix",)
+        return [
+            {name: value for name, value in vars(outcome).items() if name not in hidden} for outcome in self.outcomes
+        ]
 
     def build_error(self, individually: bool = False) -> IosondeError | None:
         """Return what the import ends with, None where it went well: SystemFaultError if a system fault prevented
@@ -332,6 +341,7 @@ def _build_member_candidate(archive: CandidateFile, member: ArchiveFile, earlier
         member.size,
         name=name,
         place=archive.path.parent / member.name,
+        root=archive.path.name.partition(".")[0],
     )
 
 
@@ -358,11 +368,13 @@ def _list_explicit_files(names: Sequence[str], recursive: bool, store: Path) -> 
                 "name a file or, with {spell.recursive}, a directory",
                 path=name,
             )
+        root = os.path.basename(os.path.abspath(path)) if is_directory else ""
         entries = [(file, size, "") for file, size in listing.files] + [(file, 0, why) for file, why in listing.skipped]
         for file, size, why in sorted(entries):
             relative = file.relative_to(path) if is_directory else file
             candidates.setdefault(
-                file, CandidateFile(file, relative, size, damage=why, is_explicit=not is_directory, place=file)
+                file,
+                CandidateFile(file, relative, size, damage=why, is_explicit=not is_directory, place=file, root=root),
             )
     return list(candidates.values())
 
@@ -385,6 +397,7 @@ def import_all(plan: ImportPlan, files: Sequence[CandidateFile], jobs: int | Non
     versions = find_adjacent_versions(list(by_place), lambda place, limit: _read_content(by_place[place], limit))
     files = [replace(file, adjacent_version=versions.get(file.place)) for file in files]
     batches, silent = list(_iterate_batches(plan, files)), tuple(plan.silent(files))
+    earlier = _list_run_prefixes(plan.store)
     processes = min(jobs or os.cpu_count() or 1, len(batches))
     if processes <= 1 or len(files) < ALONE_FILES:
         results = [import_batch(plan, batch) for batch in batches]
@@ -392,7 +405,27 @@ def import_all(plan: ImportPlan, files: Sequence[CandidateFile], jobs: int | Non
         with ProcessPoolExecutor(processes, None, set_default_spelling, (current_spelling(),)) as pool:
             results = list(pool.map(import_batch, [plan] * len(batches), batches))
     outcomes = {_build_key(candidate): outcome for several in results for candidate, outcome in several}
-    return Imported(tuple(outcomes[_build_key(file)] for file in files), silent)
+    ordered = tuple(outcomes[_build_key(file)] for file in files)
+    return Imported(ordered, silent, _apply_paths(plan, files, ordered, earlier))
+
+
+def _list_run_prefixes(store: Path) -> set[str]:
+    """Return the prefixes of the ids of all runs; several runs of a file share one."""
+    runs = store / "runs"
+    return {f"{entry.name.rpartition('-')[0]}-" for entry in runs.iterdir()} if runs.is_dir() else set()
+
+
+def _apply_paths(
+    plan: ImportPlan, files: Sequence[CandidateFile], outcomes: Sequence[FileOutcome], earlier: set[str]
+) -> StoredPaths:
+    """Give the runs that were stored ``earlier`` the factors from the paths of their files, and find the factors in the
+    paths of all. Of copies of one file the first counts."""
+    factors, requested = plan.factors(), dict[str, Mapping[str, FactorValue]]()
+    for file, outcome in zip(files, outcomes, strict=True):
+        if outcome.prefix in earlier and plan.sources:
+            requested.setdefault(outcome.prefix, factors(file.relative))
+    is_stored = any(outcome.runs or outcome.there for outcome in outcomes)
+    return apply_paths(Store.open(plan.store), requested) if is_stored else StoredPaths()
 
 
 def _build_key(candidate: CandidateFile) -> str:
@@ -441,7 +474,10 @@ def import_batch(
             else _import_together(plan, group, format_by_digest, factors)
         )
         outcomes += [(candidate, outcome) for candidate, (outcome, _) in zip(group, results, strict=True)]
-        runs += [run for _, several in results for run in several]
+        for candidate, (_, several) in zip(group, results, strict=True):
+            for run in several:
+                run.facts["import"]["directory"] = candidate.root
+            runs += several
     # Another process may have stored the same content in the meantime: it is the same run.
     if runs:
         plan.opened().append_many(runs)
@@ -476,7 +512,9 @@ def _read_file(
         digest = compute_digest(text.raw)[:DIGEST_CHARACTERS]
         if digest in format_by_digest:
             reason = _explain_other_map(plan, digest)
-            return FileOutcome(name, format_by_digest[digest], there=not reason, reason=reason)
+            form, is_there = format_by_digest[digest], not reason
+            prefix = build_run_prefix(form, digest) if is_there else ""
+            return FileOutcome(name, form, there=is_there, reason=reason, prefix=prefix)
         understood = columns.understand_columns(text, plan.columns) if plan.columns else understand(text, plan.form)
     except UnknownFormatError as error:
         return FileOutcome(name, reason=error.message.without_prefix(f"{name}: "))
@@ -531,7 +569,8 @@ def _import_together(
         if key not in joined:
             outcomes[key] = _build_outcome(key, member.understood, runs_by_file[key])
             if digest in earlier_formats:
-                outcomes[key] = FileOutcome(key, format_by_digest[digest], there=True)
+                form = format_by_digest[digest]
+                outcomes[key] = FileOutcome(key, form, there=True, prefix=build_run_prefix(form, digest))
                 runs_by_file[key] = []
             elif runs_by_file[key]:
                 format_by_digest[digest] = member.understood.format

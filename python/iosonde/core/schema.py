@@ -4,7 +4,8 @@ History
 -------
 1 (2026-11)  first version: ``run.json``, ``results.parquet``, ``operations.parquet``, ``raw/``.
 2 (2026-11)  each ``run.json`` names the digest of its experiment (``experiment_sha256``, ``experiment_trials``);
-             ``store.json`` and ``notes/*.json`` have a hash of themselves.
+             ``store.json`` and ``notes/*.json`` have a hash of themselves. ``factors.json`` may hold factors that
+             runs received later.
 
 ``OPERATION`` is both the engine's record in memory (32 bytes) and, split into columns, a row of
 ``operations.parquet``.
@@ -78,4 +79,29 @@ PROBE_FACTORS = (
     "cpu_read",
     "probed_servers",
     "base_filesystem",
+)
+
+# Facts of one execution, which are no settings; earlier importers stored them as such.
+EXECUTION_FACTS = (
+    "date",
+    "time",
+    "host",
+    "hostname",
+    "hosts",
+    "user",
+    "pid",
+    "jobid",
+    "job_id",
+    "started_at",
+    "command",
+    "command_line",
+    "directory",
+    "path",
+    "file",
+    "file_name",
+    "label",
+    "title",
+    "version",
+    "iterations",
+    "test_id",
 )

@@ -298,6 +298,11 @@ class StoredRun:
         """Return whether another tool measured it and iosonde imported its output."""
         return "import" in self.facts
 
+    # File that the run was imported from, relative to the directory that was named
+    import_file = _Field(_read_text, "facts", "import", "file")
+    # Name of that directory; '' if the file itself was named, or if the store does not record it
+    import_directory = _Field(_read_text, "facts", "import", "directory")
+
     # Questions that another tool's trace cannot answer
     cannot_tell = _Field[Sequence[str]](_read_tuple, "facts", CANNOT_TELL)
 

@@ -1,7 +1,7 @@
 """Format numbers in sentences: significant digits, percentages, ratios, counts. ``~`` means unknown."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from .types import Estimate
 from .units import format_significant
@@ -30,6 +30,17 @@ def pluralize(noun: str) -> str:
 def join_names(names: Sequence[str]) -> str:
     """Join as ``a``, ``a and b``, ``a, b and c``."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def shorten_list(values: Iterable[object], most: int = 4) -> str:
+    """Return the different values in order: ``alpha, beta, gamma, delta and 3 more``."""
+    texts = list(dict.fromkeys(map(str, values)))
+    try:
+        texts.sort(key=lambda text: (0, float(text), text))
+    except ValueError:
+        texts.sort()
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
 
 
 def format_share(share: float | None) -> str:

@@ -67,15 +67,15 @@ When it is wrong
 What to do
     Install a newer iosonde.
 """,
-    "D105": """D105: a damaged experiment, tag or note
+    "D105": """D105: a damaged experiment, tag, note or added factor
 
 What it says
-    experiments/ID.json or notes/RUN.json cannot be read. The runs are not
-    affected.
+    experiments/ID.json, notes/RUN.json or factors.json cannot be read. The runs
+    are not affected, but lack the factors in factors.json.
 
 How we know
-    It is not JSON, lacks a required key, or is a note whose self_sha256 does
-    not match its text.
+    It is not JSON, lacks a required key, or its self_sha256 does not match its
+    text.
 
 When it is wrong
     Somebody corrected a note by hand: see below.

@@ -1,7 +1,7 @@
 """An index of many runs, rebuilt from their stores at any time, that finds runs without reading each run.json.
 
 It is never the truth: it is in the user's cache or in a database, not in a store. It names runs, and their data comes
-from the store. ``refresh`` reads new runs and drops removed and replaced ones. Three stat calls detect that a store is
+from the store. ``refresh`` reads new runs and drops removed and replaced ones. Four stat calls detect that a store is
 unchanged. Any lost part is rebuilt. The index is an SQLite file, or for a team a PostgreSQL database
 (``index_sqlite.py``, ``index_postgres.py``).
 """
@@ -22,6 +22,8 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun
 
 from . import rundir
+from .added_factors import FILE as FACTORS_FILE
+from .files import read_file_state
 from .index_database import VERSION, Asking, Database
 from .index_postgres import SCHEMES, PostgresDatabase
 from .index_sqlite import SqliteDatabase
@@ -109,7 +111,7 @@ class Index:
         return result
 
     def _refresh_runs(self, store: Store, number: int, thorough: bool, say: Say) -> Refreshed:
-        there = _list_directories(store.path, thorough)
+        there = _list_directories(store, thorough)
         with self.asking() as ask:
             rows = ask.execute("SELECT run, entry, directory, problem FROM runs WHERE store = ?", (number,)).fetchall()
         indexed = {run: (row, directory) for run, row, directory, problem in rows if not problem}
@@ -131,7 +133,7 @@ class Index:
         read: list[tuple[str, str, StoredRun | None, str]] = []
         for name in names:
             directory = store.path / "runs" / name
-            state = _read_state(directory)
+            state = _read_state(store, directory)
             try:
                 read.append((name, state, StoredRun(store.read_document(directory)), ""))
             except DataError as error:
@@ -236,28 +238,34 @@ def _read_signature(path: Path) -> str:
         if now - about.st_mtime_ns < _UNSURE_NS:
             return ""
         parts.append(f"{about.st_ino}-{about.st_mtime_ns}")
+    if factors := read_file_state(path / FACTORS_FILE):
+        parts.append("-".join(map(str, factors)))
     return " ".join(parts)
 
 
-def _list_directories(path: Path, thorough: bool) -> dict[str, str]:
-    """Return name → identity of each run: the number of its directory, with ``thorough`` also the state of its
-    run.json. Unprintable names are skipped."""
+def _list_directories(store: Store, thorough: bool) -> dict[str, str]:
+    """Return name → identity of each run: the number of its directory and a mark of its added factors, with
+    ``thorough`` also the state of its run.json. Unprintable names are skipped."""
     if thorough:
         return {
-            directory.name: _read_state(directory)
-            for directory in rundir.list_run_directories(path)
+            directory.name: _read_state(store, directory)
+            for directory in rundir.list_run_directories(store.path)
             if directory.name.isprintable()
         }
-    return {name: str(number) for name, number in rundir.list_run_inodes(path) if name.isprintable()}
+    return {
+        name: f"{number}{store.added_factors.mark_run(name)}"
+        for name, number in rundir.list_run_inodes(store.path)
+        if name.isprintable()
+    }
 
 
-def _read_state(directory: Path) -> str:
-    """Return the number of the directory and the state of its run.json."""
+def _read_state(store: Store, directory: Path) -> str:
+    """Return the number of the directory, a mark of its added factors, and the state of its run.json."""
     try:
         number = directory.stat().st_ino
     except OSError:
         return ""
-    return f"{number} {rundir.read_run_state(directory)}"
+    return f"{number}{store.added_factors.mark_run(directory.name)} {rundir.read_run_state(directory)}"
 
 
 def _is_same(now: str | None, before: str) -> bool:

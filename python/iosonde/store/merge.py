@@ -1,5 +1,6 @@
 """Merge runs and experiments of several stores into one. All of them are checked before any is copied."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +11,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Experiment, Finding
 
 from . import rundir
+from .added_factors import AddedDocument
 from .experiment_digest import SHA256, TRIALS
 from .files import Disk, open_new_file, write_new
 from .rundir import list_run_directories
@@ -31,7 +33,8 @@ class Merged:
 
 
 def merge(target: Store, sources: Sequence[Store]) -> Merged:
-    """Copy runs and experiments missing in ``target`` from ``sources``; tags and notes are merged.
+    """Copy runs and experiments missing in ``target`` from ``sources``; tags, notes and
+    added factors are merged.
 
     The same id with the same content is skipped. Raises InputError, before anything is copied, if two stores have
     different runs or experiments under one id.
@@ -57,7 +60,14 @@ def merge(target: Store, sources: Sequence[Store]) -> Merged:
     for source in sources:
         for run_id in present.intersection(source.run_ids()):
             target.notes.add(run_id, source.notes.read_notes(run_id))
+        with contextlib.suppress(DataError):  # damaged ones are among the problems
+            _merge_added_factors(target, source.added_factors.read(), present)
     return Merged(len(runs), there, len(experiments), problems)
+
+
+def _merge_added_factors(target: Store, added: AddedDocument, run_ids: set[str]) -> None:
+    if added.factors or added.dropped:
+        target.added_factors.change(lambda own: own.merged(added, run_ids))
 
 
 def _add_run(target: Store, runs: dict[str, tuple[Path, dict[str, Any]]], directory: Path) -> bool:

@@ -23,6 +23,7 @@ from iosonde.core.where import find_matching_rows, has_incomplete_condition
 from iosonde.foreign.reach import check_reachable
 
 from . import files, query, rundir, tables
+from .added_factors import AddedFactors
 from .experiment_digest import ExperimentDigest
 from .experiments import Experiments
 from .lock import LOCKS
@@ -39,7 +40,7 @@ _DIRECTORIES = ("runs", "experiments", "notes")
 
 
 class Store:
-    """A store on disk. Use ``Store.create`` or ``Store.open``.
+    """A store on disk. Use ``Store.create`` or ``Store.open``. Runs have the factors that they received later.
 
     Runs appear atomically: a damaged one is left out of ``runs`` and ``results``, and ``problems`` reports it. Several
     processes may append at once.
@@ -49,9 +50,10 @@ class Store:
         self.path = path
         self.disk = disk
         self.notes = Notes(path / "notes", disk)
+        self.added_factors = AddedFactors(path, disk)
         self._experiments = Experiments(path / "experiments", disk)
         self._verified: set[str] = set()
-        self._read: dict[str, tuple[tuple[int, int, int], dict[str, Any]]] = {}
+        self._read: dict[str, tuple[object, dict[str, Any]]] = {}
         self._only: frozenset[str] | None = None
 
     @classmethod
@@ -234,7 +236,8 @@ class Store:
             )
 
     def runs(self, experiment: str | None = None, where: Conditions | None = None) -> list[dict[str, Any]]:
-        """Return the content of each run.json, oldest run first. ``where``: see core.where (InputError)."""
+        """Return the content of each run.json and its added factors, oldest run first. ``where``: see core.where
+        (InputError)."""
         return [document for _, document in self._select_runs(experiment, where or ())]
 
     def document(self, run_id: str) -> dict[str, Any]:
@@ -243,7 +246,7 @@ class Store:
 
     def read_document(self, directory: Path) -> dict[str, Any]:
         """Return the content of a run.json of this store without caching it. Raises DataError."""
-        return rundir.read_document(directory)
+        return self.added_factors.apply(rundir.read_document(directory))
 
     def run_ids(self, experiment: str | None = None) -> list[str]:
         """Return the ids of these runs."""
@@ -367,10 +370,11 @@ class Store:
     def _load_document(self, directory: Path) -> dict[str, Any]:
         """Return the content of a run.json, read again only if its file was replaced. Raises DataError."""
         before = self._read.get(directory.name)
-        state = rundir.read_run_state(directory)
-        if before is None or state is None or before[0] != state:
-            document = rundir.read_document(directory)
-            if state is None:
+        run_state = rundir.read_run_state(directory)
+        state = (run_state, self.added_factors.state)
+        if before is None or run_state is None or before[0] != state:
+            document = self.read_document(directory)
+            if run_state is None:
                 return document
             before = self._read[directory.name] = (state, document)
         return before[1]

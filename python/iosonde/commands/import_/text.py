@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from iosonde.campaign.import_files import FileOutcome, Imported
+from iosonde.campaign.import_paths import UNIQUE, StoredPaths
 from iosonde.core.message import spell
-from iosonde.core.words import format_count
+from iosonde.core.words import format_count, join_names, shorten_list
 from iosonde.layout.text import escape, table, warning_lines, wrapped
 
 _MAX_ROWS = 20
@@ -29,10 +30,31 @@ def lines(imported: Imported, store: str) -> Iterator[str]:
             yield f"  and {len(failed) - _MAX_ROWS} more ({spell.json} lists all)"
     yield ""
     yield from warning_lines(imported.warnings)
+    yield from _format_paths(imported.paths, store)
     yield (
         f"{format_count(len(imported.outcomes), 'file')} examined, {format_count(imported.n_runs, 'run')} stored in "
         f"{escape(store)}"
     )
+
+
+def _format_paths(paths: StoredPaths, store: str) -> Iterator[str]:
+    """Yield what the paths of the files say: factors that stored runs received, new factors, and repetitions."""
+    if paths.changed:
+        runs = format_count(paths.n_changed, "run")
+        yield from wrapped(f"{runs} stored before received {join_names(paths.changed)} from the paths", "  ")
+    for factor in paths.candidates:
+        levels = shorten_list(factor.levels.values())
+        yield from wrapped(f"files of one setting differ in {factor.part} ({levels}): factor {factor.name}", "  ")
+    if paths.candidates:
+        name = paths.candidates[0].name
+        yield from wrapped(f"'iosonde store factors {store} {name}=NAME' names it", "    ", "  ")
+        yield from wrapped(f"'iosonde store factors --drop {name} {store}' pools its levels", "    ", "  ")
+    for entry in paths.repetitions:
+        levels = shorten_list(entry.levels)
+        rule = "one file each" if entry.rule == UNIQUE else "numbers or dates"
+        yield from wrapped(f"files of one setting differ in {entry.part} ({levels}): {rule}, so repetitions", "  ")
+        if entry.rule == UNIQUE:
+            yield from wrapped(f"'iosonde store factors {store} {entry.part}=NAME' makes it a factor", "    ", "  ")
 
 
 def _format_joined(outcomes: Sequence[FileOutcome]) -> Iterator[str]:

@@ -6,5 +6,5 @@ ABOUT = About(
     "Share",
     1,
     "check, tag, annotate, merge and redact stores",
-    ("check_store", "tag_run", "note_run", "merge_stores", "redact_store", "prune_store"),
+    ("check_store", "tag_run", "note_run", "merge_stores", "redact_store", "prune_store", "change_factors"),
 )

@@ -17,6 +17,7 @@ from .answer import build_check_error, report_omissions
 
 if TYPE_CHECKING:
     from .answer import StoreCheck, StoreCopy, StoreMerge, StoresIndexed
+    from .factors import StoreFactors
     from .prune import StorePruning
 
 GROUP = CommandGroup(
@@ -185,6 +186,44 @@ def prune_store(options: PruneOptions) -> Result[StorePruning]:
     from .text import prune_lines
 
     return Result(prune(options.store, options.keep_last, options.older_than, options.remove), prune_lines)
+
+
+@dataclass
+class FactorsOptions(StoreOptions):
+    """Options of ``iosonde store factors``."""
+
+    names: Names[NameList] = Names(
+        "[PART=NAME]...",
+        "Make this part of the paths, or this added factor, the factor NAME.",
+        (),
+        is_argument=True,
+        is_repeatable=True,
+    )
+    drop: Names[NameList] = Names(
+        "NAME",
+        "Take away an added factor, or leave out a part of the paths. Repeatable.",
+        (),
+        is_repeatable=True,
+    )
+
+
+@command("store factors", FactorsOptions, "store factors results dir1=system --drop name")
+def change_factors(options: FactorsOptions) -> Result[StoreFactors]:
+    """Show, name and drop the factors that imported runs received from the paths of their files.
+
+    A part of the paths that differs between files of one setting is a factor by itself, such as dir1. Naming it keeps
+    it, also for later imports; a name that exists receives the levels that it lacks. Runs themselves never change.
+
+    Returns
+    -------
+    Result[StoreFactors]
+        One row a factor.
+    """
+    from .factors import change_factors as change
+    from .text import factor_lines
+
+    factors = change(options.store, options.names or (), options.drop or ())
+    return Result(factors, factor_lines)
 
 
 @dataclass

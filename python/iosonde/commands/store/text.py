@@ -4,9 +4,11 @@ from collections.abc import Iterator
 
 from iosonde.core.message import spell
 from iosonde.core.units import format_size
-from iosonde.layout.text import escape, wrapped
+from iosonde.core.words import shorten_list
+from iosonde.layout.text import escape, table, wrapped
 
 from .answer import StoreCheck, StoreCopy, StoreMerge, StoresIndexed
+from .factors import StoreFactors
 from .prune import StorePruning
 
 _MAX_WORDS = 12
@@ -74,6 +76,27 @@ def prune_lines(pruning: StorePruning) -> Iterator[str]:
     yield f"{len(pruning.going)} of {format_count(pruning.of, 'experiment')} {verb}: {total}, {size}"
     if pruning.going and not pruning.removed:
         yield f"Nothing was removed: use {spell.remove}, which cannot be undone."
+
+
+def factor_lines(factors: StoreFactors) -> Iterator[str]:
+    """Yield a row per factor, with its levels, then what counts as repetitions and what was dropped."""
+    paths = factors.paths
+    rows = [
+        (factor.name, factor.part or "-", shorten_list(factor.levels.values()), len(factor.levels), named)
+        for several, named in ((paths.candidates, "no"), (paths.confirmed, "yes"))
+        for factor in several
+    ]
+    if rows:
+        yield table(("factor", "part of the path", "levels", "runs", "named"), rows, "lllrl")
+    else:
+        yield f"{escape(factors.name)}: no run received a factor"
+    for factor in paths.pending:
+        levels = shorten_list(factor.levels.values())
+        yield from wrapped(f"pooled: {factor.part} ({levels}); {factor.part}=NAME separates them", indent="  ")
+    for entry in paths.repetitions:
+        yield from wrapped(f"repetitions: {entry.part} ({shorten_list(entry.levels)}), {entry.rule}", indent="  ")
+    if paths.dropped:
+        yield from wrapped(f"dropped: {', '.join(paths.dropped)}", indent="  ")
 
 
 def index_lines(indexed: StoresIndexed) -> Iterator[str]:

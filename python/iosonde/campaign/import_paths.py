@@ -1,0 +1,229 @@
+"""Factors from the paths of imported files, for all runs of a store: those that the user requests for stored runs, and
+the parts of paths that tell files of one setting apart."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.stored import StoredRun
+from iosonde.core.types import FactorValue
+from iosonde.importers.path_candidates import (
+    UNIQUE,
+    PathRepetitions,
+    PlacedRun,
+    find_path_factors,
+    read_level,
+)
+from iosonde.importers.path_parts import read_parts
+from iosonde.store import Store
+from iosonde.store.added_factors import AddedDocument, AddedFactor
+
+__all__ = ["UNIQUE", "StoredPaths", "apply_paths", "factor_to_json", "name_and_drop"]
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True)
+class StoredPaths:
+    """What the paths of a store's files say. ``candidates``: parts that are factors until the user decides.
+    ``repetitions``: parts that count as repetitions. ``n_changed``: stored runs that received the requested factors
+    ``changed``; ``confirmed``: factors that runs received and that are no candidates; ``dropped``: parts that the user
+    does not want as factors; ``pending``: candidates that the next import stores, whose levels are still pooled."""
+
+    candidates: tuple[AddedFactor, ...] = ()
+    repetitions: tuple[PathRepetitions, ...] = ()
+    n_changed: int = 0
+    changed: tuple[str, ...] = ()
+    confirmed: tuple[AddedFactor, ...] = ()
+    dropped: tuple[str, ...] = ()
+    pending: tuple[AddedFactor, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return these keys of ``iosonde import --json``."""
+        return {
+            "path_factors": [factor_to_json(factor) for factor in self.candidates],
+            "path_repetitions": [
+                {"part": entry.part, "levels": list(entry.levels), "rule": entry.rule} for entry in self.repetitions
+            ],
+            "factors_added": {"runs": self.n_changed, "names": list(self.changed)},
+        }
+
+
+def factor_to_json(factor: AddedFactor) -> dict[str, Any]:
+    """Return an added factor as ``--json`` writes it."""
+    levels = sorted(set(factor.levels.values()), key=lambda level: (isinstance(level, str), level))
+    return {"name": factor.name, "part": factor.part or None, "levels": levels, "runs": len(factor.levels)}
+
+
+def apply_paths(store: Store, requested: Mapping[str, Mapping[str, FactorValue]] | None = None) -> StoredPaths:
+    """Give stored runs the ``requested`` factors (prefix of the ids of a file's runs → factors), and find the
+    candidates anew. Runs themselves never change. Raises DataError, SystemFaultError."""
+    runs = _list_imported_runs(store)
+    levels = _select_changed_levels(runs, requested or {})
+
+    def add_levels(document: AddedDocument) -> AddedDocument:
+        for name, run_levels in levels.items():
+            document = document.with_levels(name, run_levels)
+        return document
+
+    paths = _edit_factors(store, runs, add_levels)
+    n_changed = len({run for run_levels in levels.values() for run in run_levels})
+    return replace(paths, n_changed=n_changed, changed=tuple(levels))
+
+
+def name_and_drop(store: Store, names: Mapping[str, str], dropped: Sequence[str]) -> StoredPaths:
+    """Confirm factors (part of paths, or factor that was added → name) and drop others, then find the candidates anew.
+    A name that exists receives the levels that it lacks. Without any the store stays as it is. Raises InputError for
+    what is neither, DataError, SystemFaultError."""
+    runs = _list_imported_runs(store)
+    if not names and not dropped:
+        document = store.added_factors.read()
+        candidates, repetitions = _find_candidates(document, runs)
+        stored = {factor.name for factor in document.factors}
+        pending = tuple(factor for factor in candidates if factor.name not in stored)
+        return replace(_build_paths(document, repetitions), pending=pending)
+
+    def edit(document: AddedDocument) -> AddedDocument:
+        for part, name in names.items():
+            document = _confirm(document, runs, part, name)
+        for name in dropped:
+            document = _drop(document, runs, name)
+        return document
+
+    return _edit_factors(store, runs, edit)
+
+
+def _list_imported_runs(store: Store) -> list[StoredRun]:
+    return [run for run in map(StoredRun, store.runs()) if run.imported and run.import_file]
+
+
+def _edit_factors(
+    store: Store, runs: Sequence[StoredRun], edit: Callable[[AddedDocument], AddedDocument]
+) -> StoredPaths:
+    repetitions: list[PathRepetitions] = []
+
+    def edit_all(document: AddedDocument) -> AddedDocument:
+        document = _extend_confirmed(edit(document), runs)
+        candidates, entries = _find_candidates(document, runs)
+        repetitions[:] = entries
+        confirmed = (factor for factor in document.factors if not factor.is_candidate)
+        return replace(document, factors=tuple(sorted((*confirmed, *candidates), key=lambda factor: factor.name)))
+
+    return _build_paths(store.added_factors.change(edit_all), repetitions)
+
+
+def _build_paths(document: AddedDocument, repetitions: Sequence[PathRepetitions]) -> StoredPaths:
+    candidates = tuple(factor for factor in document.factors if factor.is_candidate)
+    confirmed = tuple(factor for factor in document.factors if not factor.is_candidate)
+    return StoredPaths(candidates, tuple(repetitions), confirmed=confirmed, dropped=document.dropped)
+
+
+def _confirm(document: AddedDocument, runs: Sequence[StoredRun], part: str, name: str) -> AddedDocument:
+    """Return the document with an added factor, or a part of paths, as the factor ``name``."""
+    if not _NAME.fullmatch(name) or name in ("tool", "repetition"):
+        raise InputError(
+            "invalid-name", "'{name}' cannot be the name of a factor", "use letters, digits and _", name=name
+        )
+    old = document.find(part)
+    levels = old.levels if old else _read_levels(part, runs)
+    if not levels:
+        raise _build_unknown_error(document, runs, part)
+    existing = document.find(name) if name != part else None
+    own = {run.id for run in runs if name != part and name in run.factors}
+    missing = {run: level for run, level in levels.items() if run not in own}
+    if not missing:
+        raise InputError(
+            "duplicate-name",
+            "all runs of {part} have a factor '{name}' already",
+            "choose another name",
+            part=part,
+            name=name,
+        )
+    others = tuple(factor for factor in document.factors if factor.name not in (part, name))
+    source = old.part if old else part
+    confirmed = existing or AddedFactor(name, source)
+    confirmed = replace(confirmed, is_candidate=False, levels={**missing, **confirmed.levels})
+    dropped = tuple(entry for entry in document.dropped if entry not in (source, source.partition(".")[0]))
+    return AddedDocument((*others, confirmed), dropped)
+
+
+def _drop(document: AddedDocument, runs: Sequence[StoredRun], name: str) -> AddedDocument:
+    """Return the document without an added factor, or with a part that is never a candidate."""
+    factor = document.find(name)
+    if factor is None and not _read_levels(name, runs):
+        raise _build_unknown_error(document, runs, name)
+    part = name
+    if factor:
+        directory_or_name = factor.part.partition(".")[0]
+        part = directory_or_name if name == directory_or_name else factor.part
+    dropped = tuple(sorted({*document.dropped, part} - {""}))
+    return AddedDocument(tuple(other for other in document.factors if other is not factor), dropped)
+
+
+def _read_levels(part: str, runs: Sequence[StoredRun]) -> dict[str, FactorValue]:
+    levels = {run.id: read_level(part, *_read_place(run)) for run in runs}
+    return {run: level for run, level in levels.items() if level is not None}
+
+
+def _build_unknown_error(document: AddedDocument, runs: Sequence[StoredRun], name: str) -> InputError:
+    if any(name in run.factors for run in runs):
+        return InputError(
+            "factor-of-runs",
+            "'{name}' is a factor of the stored runs themselves, which never change",
+            "import the files into another store to leave it out",
+            name=name,
+        )
+    parts = sorted({part for run in runs for part in read_parts(*_read_place(run))})
+    names = dict.fromkeys([*(factor.name for factor in document.factors), *parts])
+    return InputError(
+        "unknown-factor",
+        "no added factor and no part of a path is called '{name}'",
+        "known: {names}",
+        name=name,
+        names=", ".join(names) or "none: the store has no imported files",
+    )
+
+
+def _select_changed_levels(
+    runs: Sequence[StoredRun], requested: Mapping[str, Mapping[str, FactorValue]]
+) -> dict[str, dict[str, FactorValue]]:
+    """Return name → run → level of the requested factors that differ from those of the run."""
+    levels: dict[str, dict[str, FactorValue]] = {}
+    for run in runs:
+        prefix = f"{run.id.rpartition('-')[0]}-"
+        for name, level in requested.get(prefix, {}).items():
+            if run.factors.get(name) != level:
+                levels.setdefault(name, {})[run.id] = level
+    return levels
+
+
+def _extend_confirmed(document: AddedDocument, runs: Sequence[StoredRun]) -> AddedDocument:
+    """Return the document in which new runs have the confirmed factors that follow a part of the path."""
+    for factor in document.factors:
+        if factor.part and not factor.is_candidate:
+            new = [run for run in runs if run.id not in factor.levels and factor.name not in run.factors]
+            document = document.with_levels(factor.name, _read_levels(factor.part, new))
+    return document
+
+
+def _find_candidates(
+    document: AddedDocument, runs: Sequence[StoredRun]
+) -> tuple[list[AddedFactor], list[PathRepetitions]]:
+    old = {factor.name for factor in document.factors if factor.is_candidate}
+    confirmed = [factor for factor in document.factors if not factor.is_candidate]
+    placed: list[PlacedRun] = []
+    taken = {factor.name for factor in confirmed}
+    for run in runs:
+        # Runs that were added later keep no candidate of their own: names in run.json are the tool's or the user's.
+        factors = {name: level for name, level in run.factors.items() if name not in old and name != "repetition"}
+        factors |= {factor.name: factor.levels[run.id] for factor in confirmed if run.id in factor.levels}
+        taken |= factors.keys()
+        cell = (run.experiment, tuple(sorted(factors.items(), key=str)))
+        placed.append(PlacedRun(run.id, str(factors.get("tool", run.source)), cell, *_read_place(run)))
+    candidates, repetitions = find_path_factors(placed, taken, document.dropped)
+    return [AddedFactor(factor.name, factor.part, True, factor.levels) for factor in candidates], repetitions
+
+
+def _read_place(run: StoredRun) -> tuple[str, str]:
+    return run.import_file, run.import_directory

@@ -1,0 +1,195 @@
+"""Parts of the paths of files that differ between files of one tool and one setting: candidates for factors, or only
+numbers of repetitions.
+
+A part is a candidate if its levels come back in several files. Dates, numbers in turn, and parts that are different in
+each file tell repetitions apart.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from iosonde.core.grouping import group_by_key
+from iosonde.core.schema import EXECUTION_FACTS
+from iosonde.core.types import FactorValue
+
+from .path_parts import NAME, ROOT, is_numbering, read_parts, split_words, strip_suffixes
+from .paths import parse_factor_value
+
+NUMBERED, UNIQUE = "numbered", "one file each"
+_ABSENT = "."  # level of files that are in no such directory
+_PART = re.compile(r"(?P<part>[a-z]+\d*)(?:\.(?P<word>\d+)/(?P<words>\d+))?")
+_SETTING = re.compile(r"([A-Za-z_]\w*)=(.+)")
+
+
+@dataclass(frozen=True)
+class PlacedRun:
+    """A run, the file that it came from, the imported directory ('' if unknown), and its cell: what a tool's output
+    says of the tool and the setting."""
+
+    id: str
+    tool: str
+    cell: Any
+    file: str
+    root: str = ""
+    parts: Mapping[str, str] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Split the path."""
+        object.__setattr__(self, "parts", read_parts(self.file, self.root))
+
+
+@dataclass(frozen=True)
+class PathFactor:
+    """A part of paths that tells files of one setting apart: run → level. ``part``: ``dir1`` for a whole directory,
+    ``dir1.2/3`` for the second of its three words."""
+
+    name: str
+    part: str
+    levels: Mapping[str, FactorValue]
+
+
+@dataclass(frozen=True)
+class PathRepetitions:
+    """A part of paths whose levels count as repetitions, by the rule ``NUMBERED`` or ``UNIQUE``."""
+
+    part: str
+    levels: tuple[str, ...]
+    rule: str
+
+
+@dataclass(frozen=True)
+class _Column:
+    """The levels of a part, or of a word in it, over the runs of a tool."""
+
+    part: str
+    levels: Mapping[str, str]
+
+
+_Cells = Sequence[Sequence[PlacedRun]]
+
+
+def find_path_factors(
+    runs: Sequence[PlacedRun], taken: Iterable[str] = (), dropped: Iterable[str] = ()
+) -> tuple[list[PathFactor], list[PathRepetitions]]:
+    """Return the parts of paths that are factors, and those that are repetitions, of files that share a cell.
+
+    ``taken``: names of other factors. ``dropped``: parts that are no factors, as the user decided."""
+    accepted: dict[str, dict[str, str]] = {}
+    repetitions: dict[str, PathRepetitions] = {}
+    for tool_runs in group_by_key((run.tool, run) for run in runs).values():
+        columns, entries = _find_in_tool(tool_runs, frozenset(dropped))
+        for column in columns:
+            accepted.setdefault(column.part, {}).update(column.levels)
+        for entry in entries:
+            other = repetitions.get(entry.part, entry)
+            rule = UNIQUE if UNIQUE in (entry.rule, other.rule) else NUMBERED
+            levels = tuple(sorted({*other.levels, *entry.levels}))
+            repetitions[entry.part] = PathRepetitions(entry.part, levels, rule)
+    return _name_factors(accepted, set(taken)), list(repetitions.values())
+
+
+def read_level(part: str, file: str, root: str) -> FactorValue | None:
+    """Return the level of a part, as PathFactor names it, in the path of one file; None if its path has no such
+    part."""
+    match = _PART.fullmatch(part)
+    text = read_parts(file, root).get(match["part"]) if match else None
+    if not match or text is None:
+        return None
+    words = split_words(text)
+    is_word = match["word"] is not None and len(words) == int(match["words"])
+    level = words[int(match["word"]) - 1] if is_word else "-".join(words) or text
+    return parse_factor_value(setting[2] if (setting := _SETTING.fullmatch(level)) else level)
+
+
+def _find_in_tool(runs: Sequence[PlacedRun], dropped: frozenset[str]) -> tuple[list[_Column], list[PathRepetitions]]:
+    cells = [cell for cell in group_by_key((run.cell, run) for run in runs).values() if len(cell) > 1]
+    factors: list[_Column] = []
+    repetitions: list[PathRepetitions] = []
+    for part in _list_parts(runs):
+        rules: set[str] = set()
+        n_before = len(factors)
+        for column in _split_part(part, runs):
+            if not _varies(column.levels, cells) or _is_determined(column, factors, cells):
+                continue
+            if rule := _find_repetition_rule(column, runs):
+                rules.add(rule)
+            elif not dropped & {column.part, part}:
+                factors.append(column)
+        texts = {run.id: run.parts.get(part, _ABSENT) for run in runs}
+        if len(factors) == n_before and part not in dropped and _varies(texts, cells):
+            levels = {texts[run.id] for cell in cells for run in cell}
+            if rules or not _is_determined(_Column(part, texts), factors, cells):
+                repetitions.append(PathRepetitions(part, tuple(levels), UNIQUE if UNIQUE in rules else NUMBERED))
+    return factors, repetitions
+
+
+def _list_parts(runs: Sequence[PlacedRun]) -> list[str]:
+    """Return the parts in the order of a path. The imported directory is one only if it is known of all runs."""
+    parts = {part for run in runs for part in run.parts}
+    if any(ROOT not in run.parts for run in runs):
+        parts.discard(ROOT)
+    return sorted(parts, key=lambda part: (part == NAME, len(part), part))
+
+
+def _split_part(part: str, runs: Sequence[PlacedRun]) -> list[_Column]:
+    """Return a column for each word where all runs have as many words, else one for the whole part."""
+    words = {run.id: split_words(run.parts[part]) if part in run.parts else (_ABSENT,) for run in runs}
+    lengths = {len(entry) for entry in words.values()}
+    if lengths in ({0}, {1}) or len(lengths) > 1:
+        last = {entry[-1] if entry else "" for entry in words.values()}
+        if all(word.isdigit() for word in last) and is_numbering(last):
+            words = {run: entry[:-1] for run, entry in words.items()}
+        return [_Column(part, {run: "-".join(entry) or _ABSENT for run, entry in words.items()})]
+    (n_words,) = lengths
+    return [
+        _Column(f"{part}.{at + 1}/{n_words}", {run: entry[at] for run, entry in words.items()}) for at in range(n_words)
+    ]
+
+
+def _varies(levels: Mapping[str, str], cells: _Cells) -> bool:
+    return any(len({levels[run.id] for run in cell}) > 1 for cell in cells)
+
+
+def _is_determined(column: _Column, factors: Sequence[_Column], cells: _Cells) -> bool:
+    """Return whether these factors already separate the levels of the column in every cell."""
+    for cell in cells:
+        settings = [tuple(factor.levels[run.id] for factor in factors) for run in cell]
+        levels = group_by_key(zip(settings, (column.levels[run.id] for run in cell), strict=True))
+        if any(len(set(several)) > 1 for several in levels.values()):
+            return False
+    return True
+
+
+def _find_repetition_rule(column: _Column, runs: Sequence[PlacedRun]) -> str:
+    """Return why the levels of a column are repetitions; '' if they are not."""
+    levels = set(column.levels.values())
+    if is_numbering(levels):
+        return NUMBERED
+    # A tool may write one measurement in several forms (.json, .csv).
+    files = group_by_key((column.levels[run.id], (run.root, strip_suffixes(run.file))) for run in runs)
+    n_recurring = sum(len(set(several)) > 1 for several in files.values())
+    # Numbers meet by chance; words do not.
+    least = len(levels) / 2 if all(level.isdigit() for level in levels) else 1
+    return "" if n_recurring >= max(1, least) else UNIQUE
+
+
+def _name_factors(accepted: Mapping[str, Mapping[str, str]], taken: set[str]) -> list[PathFactor]:
+    """Name each factor after the setting that its levels name (``site=bonn``), else after its part."""
+    factors = []
+    n_columns = Counter(part.partition(".")[0] for part in accepted)
+    for part, levels in accepted.items():
+        base, _, word = part.partition(".")
+        settings = {run: _SETTING.fullmatch(level) for run, level in levels.items()}
+        names = {setting[1] if setting else "" for setting in settings.values()}
+        name = names.pop() if len(names) == 1 else ""
+        if not name or name in taken or name.lower() in EXECUTION_FACTS:
+            name = base if n_columns[base] == 1 else f"{base}_{word.partition('/')[0] or 'all'}"
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        texts = {run: setting[2] if (setting := settings[run]) else level for run, level in levels.items()}
+        factors.append(PathFactor(name, part, {run: parse_factor_value(text) for run, text in texts.items()}))
+    return factors

@@ -1,0 +1,162 @@
+"""Factors that stored runs received later: ``factors.json``, separate from the runs, which never change.
+
+They come from the places of imported files: a part of the path that differs between files of one setting, or a pattern
+of the user. A reader of the store sees them among the factors of each run; an added factor replaces one of the same
+name.
+"""
+
+import contextlib
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import DataError
+from iosonde.core.types import FactorValue
+
+from .files import Disk, build_write_error, clean_leftovers, lock_directory, read_file_state, read_plain, replace_file
+from .runfile import SELF_SHA256, decode, encode_sealed, is_sealed
+
+FILE = "factors.json"
+
+
+@dataclass(frozen=True)
+class AddedFactor:
+    """A factor of stored runs: ``levels`` maps the id of a run to its level.
+
+    ``part``: the part of the place of a file that it follows, such as ``dir1``; '' if a pattern or manifest gave it.
+    ``is_candidate``: an import proposed it, and nobody confirmed it; the next import may find others instead."""
+
+    name: str
+    part: str = ""
+    is_candidate: bool = False
+    levels: Mapping[str, FactorValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AddedDocument:
+    """Content of ``factors.json``. ``dropped``: the parts of places that the user does not want as factors."""
+
+    factors: tuple[AddedFactor, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+    def find(self, name: str) -> AddedFactor | None:
+        """Return the factor of this name, None if it was not added."""
+        return next((factor for factor in self.factors if factor.name == name), None)
+
+    def with_levels(self, name: str, levels: Mapping[str, FactorValue]) -> "AddedDocument":
+        """Return the document with these levels of a confirmed factor; they replace earlier ones of the same runs."""
+        old = self.find(name) or AddedFactor(name)
+        new = replace(old, is_candidate=False, levels={**old.levels, **levels})
+        return replace(self, factors=(*(factor for factor in self.factors if factor.name != name), new))
+
+    def merged(self, other: "AddedDocument", run_ids: set[str]) -> "AddedDocument":
+        """Return both, as far as they are about these runs. Levels of this document take precedence."""
+        factors = {factor.name: factor for factor in self.factors}
+        for factor in other.factors:
+            levels = {run: level for run, level in factor.levels.items() if run in run_ids}
+            own = factors.get(factor.name)
+            if own is not None:
+                candidate = own.is_candidate and factor.is_candidate
+                factors[factor.name] = replace(own, is_candidate=candidate, levels={**levels, **own.levels})
+            elif levels:
+                factors[factor.name] = replace(factor, levels=levels)
+        return AddedDocument(tuple(factors.values()), tuple(sorted({*self.dropped, *other.dropped})))
+
+
+class AddedFactors:
+    """The added factors of a store."""
+
+    def __init__(self, store: Path, disk: Disk) -> None:
+        self._store, self._disk = store, disk
+        self._state: object = ()
+        self._levels: dict[str, dict[str, FactorValue]] = {}
+
+    @property
+    def path(self) -> Path:
+        """Return the file; it does not exist if there are none."""
+        return self._store / FILE
+
+    def read(self) -> AddedDocument:
+        """Return the content; empty without a file. Raises DataError."""
+        try:
+            text = read_plain(self.path)
+            content = decode(text)
+            if SELF_SHA256 in content and not is_sealed(text, content):
+                raise DataError("checksum-mismatch", "it was changed after it was written")
+            return _document_from_plain(content)
+        except FileNotFoundError:
+            return AddedDocument()
+        except (AttributeError, DataError, OSError, KeyError, TypeError, ValueError) as error:
+            raise DataError(
+                "damaged-file",
+                "{path} is damaged: the factors that runs received later are unknown",
+                "restore it from a copy, or remove it and repeat the import",
+                path=self.path,
+            ) from error
+
+    def change(self, edit: Callable[[AddedDocument], AddedDocument]) -> AddedDocument:
+        """Replace the content by ``edit`` of it, and return it. Raises DataError, SystemFaultError."""
+        with self._lock_store():
+            clean_leftovers(self._disk, self._store, FILE)
+            old = self.read()
+            new = edit(old)
+            if new != old:
+                try:
+                    replace_file(self._disk, self.path, encode_sealed(_document_to_plain(new)))
+                except OSError as error:
+                    raise build_write_error(error, "cannot write {path}", path=self.path) from error
+        return new
+
+    @property
+    def state(self) -> object:
+        """Return a value that changes when the file is replaced."""
+        return read_file_state(self.path)
+
+    def apply(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return the content of a run.json with the added factors of its run."""
+        levels = self._read_levels().get(document["id"])
+        return {**document, "factors": {**document["factors"], **levels}} if levels else document
+
+    def mark_run(self, run_id: str) -> str:
+        """Return a mark that differs with the added factors of a run; '' if it has none."""
+        levels = self._read_levels().get(run_id)
+        return f"+{zlib.crc32(repr(sorted(levels.items())).encode('utf-8', 'surrogatepass')):x}" if levels else ""
+
+    def _read_levels(self) -> dict[str, dict[str, FactorValue]]:
+        """Return run → its added factors; none if the file is damaged, which ``Store.problems`` reports."""
+        state = self.state
+        if state != self._state:
+            levels: dict[str, dict[str, FactorValue]] = {}
+            with contextlib.suppress(DataError):
+                for factor in self.read().factors:
+                    for run, level in factor.levels.items():
+                        levels.setdefault(run, {})[factor.name] = level
+            self._state, self._levels = state, levels
+        return self._levels
+
+    @contextlib.contextmanager
+    def _lock_store(self) -> Iterator[None]:
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(lock_directory(self._store))
+            except OSError as error:
+                raise build_write_error(error, "cannot write in {path}", path=self._store) from error
+            yield
+
+
+def _document_to_plain(document: AddedDocument) -> dict[str, Any]:
+    factors = {
+        factor.name: {"part": factor.part, "is_candidate": factor.is_candidate, "levels": dict(factor.levels)}
+        for factor in document.factors
+    }
+    return {"added": factors, "dropped": list(document.dropped)}
+
+
+def _document_from_plain(content: dict[str, Any]) -> AddedDocument:
+    factors = (
+        AddedFactor(str(name), str(item["part"]), bool(item["is_candidate"]), dict(item["levels"]))
+        for name, item in content["added"].items()
+    )
+    return AddedDocument(tuple(factors), tuple(map(str, content["dropped"])))

@@ -1,0 +1,299 @@
+"""What tells imported files apart: parts of paths as factors or repetitions, given later, named and dropped."""
+
+from __future__ import annotations
+
+import shutil
+from itertools import count
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import iosonde
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.stored import StoredRun
+from iosonde.importers.path_candidates import NUMBERED, UNIQUE, PlacedRun, find_path_factors, read_level
+from iosonde.store import Store
+from iosonde.store.added_factors import FILE
+from iosonde.store.index import Index
+from iosonde.store.merge import merge
+from iosonde.store.redact import redact
+from terminal import command_of
+
+import_command = command_of("import")
+MIB = 1 << 20
+_NUMBERS = count(1)
+
+
+def write(folder: Path, *names: str) -> None:
+    """Outputs of dd, each different from all others."""
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        seconds = 0.1 + next(_NUMBERS) / 1000
+        records = "64+0 records in\n64+0 records out\n"
+        path.write_text(f"{records}{64 * MIB} bytes (67 MB, 64 MiB) copied, {seconds} s, 1 MB/s\n")
+
+
+def import_into(store: Path, *names: Path, **options: object) -> dict:
+    return iosonde.import_files([str(name) for name in names], str(store), recursive=True, **options).answer.to_dict()
+
+
+def levels(store: Path, name: str) -> dict[str, object]:
+    """File → level of a factor, None where the run has none."""
+    runs = map(StoredRun, Store.open(store).runs())
+    return {run.import_file: run.factors.get(name) for run in runs}
+
+
+SIX = [f"{system}/run{number}.txt" for system in ("alpha", "beta") for number in (1, 2, 3)]
+
+
+def test_directories_that_come_back_are_a_factor_and_numbers_are_repetitions(tmp_path):
+    write(tmp_path / "in", *SIX)
+    report = import_into(tmp_path / "s", tmp_path / "in")
+    assert report["path_factors"] == [{"name": "dir1", "part": "dir1", "levels": ["alpha", "beta"], "runs": 6}]
+    assert [(entry["part"], entry["rule"]) for entry in report["path_repetitions"]] == [("name", NUMBERED)]
+    assert levels(tmp_path / "s", "dir1") == {name: name.partition("/")[0] for name in SIX}
+    groups = iosonde.summary(str(tmp_path / "s"), metric="bandwidth").answer.to_dict()["groups"]
+    assert sorted((group["by"]["dir1"], group["n"]) for group in groups) == [("alpha", 3), ("beta", 3)]
+
+
+def test_runs_themselves_stay_as_they_were_stored(tmp_path):
+    write(tmp_path / "in", *SIX)
+    import_into(tmp_path / "s", tmp_path / "in")
+    before = {path: path.read_bytes() for path in (tmp_path / "s" / "runs").rglob("*") if path.is_file()}
+    import_into(tmp_path / "s", tmp_path / "in", factors_from="{system}/...")
+    assert {path: path.read_bytes() for path in (tmp_path / "s" / "runs").rglob("*") if path.is_file()} == before
+
+
+def test_one_file_for_each_directory_stays_a_repetition_and_says_so(tmp_path):
+    write(tmp_path / "in", "alpha/a.txt", "beta/a.txt", "gamma/a.txt")
+    report = import_into(tmp_path / "s", tmp_path / "in")
+    assert report["path_factors"] == []
+    assert [(entry["part"], entry["rule"]) for entry in report["path_repetitions"]] == [("dir1", UNIQUE)]
+    (group,) = iosonde.summary(str(tmp_path / "s"), metric="bandwidth").answer.to_dict()["groups"]
+    assert group["n"] == 3
+
+
+def test_a_pattern_gives_factors_to_runs_that_are_stored(tmp_path):
+    write(tmp_path / "in", *SIX)
+    import_into(tmp_path / "s", tmp_path / "in")
+    report = import_into(tmp_path / "s", tmp_path / "in", factors_from="{system}/...")
+    assert (report["already_there"], report["factors_added"]) == (6, {"runs": 6, "names": ["system"]})
+    assert report["path_factors"] == [], "the system tells them apart already"
+    assert levels(tmp_path / "s", "system") == {name: name.partition("/")[0] for name in SIX}
+    assert set(levels(tmp_path / "s", "dir1").values()) == {None}
+    again = import_into(tmp_path / "s", tmp_path / "in", factors_from="{system}/...")
+    assert again["factors_added"] == {"runs": 0, "names": []}
+
+
+def test_a_copy_of_a_file_in_one_import_does_not_change_the_factors_of_the_first(tmp_path):
+    write(tmp_path / "in", "alpha/a.txt")
+    (tmp_path / "in" / "beta").mkdir()
+    shutil.copy(tmp_path / "in" / "alpha" / "a.txt", tmp_path / "in" / "beta" / "a.txt")
+    import_into(tmp_path / "s", tmp_path / "in", factors_from="{system}/...")
+    assert levels(tmp_path / "s", "system") == {"alpha/a.txt": "alpha"}
+
+
+def test_directories_that_are_imported_one_by_one_are_a_factor(tmp_path):
+    for system in ("alpha", "beta"):
+        write(tmp_path / system, "run1.txt", "run2.txt")
+        report = import_into(tmp_path / "s", tmp_path / system)
+    assert [(factor["part"], factor["levels"]) for factor in report["path_factors"]] == [("dir0", ["alpha", "beta"])]
+
+
+def test_archives_that_are_imported_one_by_one_are_a_factor(tmp_path):
+    for system in ("alpha", "beta"):
+        write(tmp_path / "in", "run1.txt", "run2.txt")
+        archive = shutil.make_archive(str(tmp_path / system), "gztar", tmp_path / "in")
+        report = import_into(tmp_path / "s", Path(archive))
+    assert [(factor["part"], factor["levels"]) for factor in report["path_factors"]] == [("dir0", ["alpha", "beta"])]
+
+
+def test_the_terminal_shows_the_factor_and_how_to_undo_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "in", *SIX)
+    result = CliRunner().invoke(import_command, ["-r", "in", "--store", "s"])
+    assert result.exit_code == 0
+    assert "dir1 (alpha, beta)" in result.stdout
+    assert "iosonde store factors s dir1=NAME" in result.stdout
+    assert "--drop dir1" in result.stdout
+    again = CliRunner().invoke(import_command, ["-r", "in", "--store", "s", "--factors-from", "{system}/..."])
+    assert "6 runs stored before received system" in again.stdout
+    assert all(len(line) < 80 for line in (result.stdout + again.stdout).splitlines())
+
+
+# Naming and dropping
+
+
+def test_a_name_keeps_a_factor_for_later_imports(tmp_path):
+    write(tmp_path / "in", *SIX)
+    import_into(tmp_path / "s", tmp_path / "in")
+    (row,) = iosonde.change_factors(str(tmp_path / "s"), "dir1=system").answer.records()
+    assert row == {"name": "system", "part": "dir1", "levels": ["alpha", "beta"], "runs": 6, "named": True}
+    write(tmp_path / "in", "gamma/run1.txt")
+    assert import_into(tmp_path / "s", tmp_path / "in")["path_factors"] == []
+    assert levels(tmp_path / "s", "system")["gamma/run1.txt"] == "gamma"
+
+
+def test_a_dropped_part_does_not_come_back(tmp_path):
+    write(tmp_path / "in", *SIX)
+    import_into(tmp_path / "s", tmp_path / "in")
+    answer = iosonde.change_factors(str(tmp_path / "s"), drop="dir1").answer
+    assert answer.to_dict()["dropped"] == ["dir1"]
+    write(tmp_path / "in", "gamma/run1.txt", "gamma/run2.txt")
+    assert import_into(tmp_path / "s", tmp_path / "in")["path_factors"] == []
+    (row,) = iosonde.change_factors(str(tmp_path / "s"), "dir1=system").answer.records()
+    assert row["levels"] == ["alpha", "beta", "gamma"], "a name revokes it"
+
+
+def test_showing_the_factors_of_a_store_from_before_changes_nothing(tmp_path):
+    write(tmp_path / "in", *SIX)
+    import_into(tmp_path / "s", tmp_path / "in")
+    (tmp_path / "s" / FILE).unlink()
+    answer = iosonde.change_factors(str(tmp_path / "s")).answer.to_dict()
+    assert ([factor["part"] for factor in answer["pooled"]], answer["factors"]) == (["dir1"], [])
+    assert not (tmp_path / "s" / FILE).exists()
+    report = import_into(tmp_path / "s", tmp_path / "in")
+    assert (report["runs"], [factor["name"] for factor in report["path_factors"]]) == (0, ["dir1"])
+
+
+def test_repetitions_become_a_factor_when_they_are_named(tmp_path):
+    write(tmp_path / "in", "alpha/a.txt", "beta/a.txt")
+    import_into(tmp_path / "s", tmp_path / "in")
+    iosonde.change_factors(str(tmp_path / "s"), "dir1=system")
+    assert set(levels(tmp_path / "s", "system").values()) == {"alpha", "beta"}
+
+
+def test_a_name_that_exists_receives_the_levels_that_it_lacks(tmp_path):
+    write(tmp_path / "one", "alpha/run1.txt", "alpha/run2.txt")
+    write(tmp_path / "two", "beta/run1.txt", "beta/run2.txt")
+    import_into(tmp_path / "s", tmp_path / "one", factors_from="{system}/...")
+    import_into(tmp_path / "s", tmp_path / "two")
+    iosonde.change_factors(str(tmp_path / "s"), "dir1=system")
+    assert sorted(levels(tmp_path / "s", "system").values()) == ["alpha", "alpha", "beta", "beta"]
+
+
+@pytest.mark.parametrize(
+    ("names", "drop", "code"),
+    [
+        ("dir1", (), "invalid-pair"),
+        ("dir1=", (), "invalid-pair"),
+        ("dir7=system", (), "unknown-factor"),
+        ("dir1=a b", (), "invalid-name"),
+        ("dir1=tool", (), "invalid-name"),
+        ((), "nothing", "unknown-factor"),
+        ((), "tool", "factor-of-runs"),
+    ],
+)
+def test_what_cannot_be_named_or_dropped(tmp_path, names, drop, code):
+    write(tmp_path / "in", *SIX)
+    import_into(tmp_path / "s", tmp_path / "in")
+    before = (tmp_path / "s" / FILE).read_bytes()
+    with pytest.raises(InputError) as error:
+        iosonde.change_factors(str(tmp_path / "s"), names, drop=drop)
+    assert error.value.code == code
+    assert (tmp_path / "s" / FILE).read_bytes() == before
+
+
+# The store
+
+
+def test_a_merge_a_redacted_copy_and_the_index_have_the_added_factors(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    write(tmp_path / "in", *SIX)
+    import_into(tmp_path / "s", tmp_path / "in")
+    source = Store.open(tmp_path / "s")
+    target = Store.create(tmp_path / "merged")
+    merge(target, [source])
+    redact(source, tmp_path / "redacted")
+    expected = {run["id"]: run["factors"]["dir1"] for run in source.runs()}
+    assert {run["id"]: run["factors"]["dir1"] for run in target.runs()} == expected
+    assert {run["factors"]["dir1"] for run in Store.open(tmp_path / "redacted").runs()} == {"alpha", "beta"}
+    index = Index.open_cached()
+    index.refresh(source)
+    iosonde.change_factors(str(tmp_path / "s"), "dir1=system")
+    assert index.refresh(source).added == 6, "they are read again"
+    index.close()
+
+
+def test_damaged_added_factors_are_reported_and_not_replaced(tmp_path):
+    write(tmp_path / "in", *SIX)
+    import_into(tmp_path / "s", tmp_path / "in")
+    path = tmp_path / "s" / FILE
+    path.write_text(path.read_text().replace("alpha", "gamma"))
+    store = Store.open(tmp_path / "s")
+    assert [(problem.code, problem.evidence["path"]) for problem in store.problems()] == [("D105", FILE)]
+    assert all("dir1" not in run["factors"] for run in store.runs())
+    with pytest.raises(DataError):
+        import_into(tmp_path / "s", tmp_path / "in", factors_from="{system}/...")
+
+
+# Which parts are factors
+
+
+def place(*files: str, cell: str = "cell", tool: str = "fio") -> list[PlacedRun]:
+    return [PlacedRun(f"{cell}-{file}", tool, (tool, cell), file) for file in files]
+
+
+def names_of(runs: list[PlacedRun], **options: object) -> dict[str, set[object]]:
+    return {factor.name: set(factor.levels.values()) for factor in find_path_factors(runs, **options)[0]}
+
+
+@pytest.mark.parametrize(
+    ("files", "factors"),
+    [
+        # Numbers and dates of repetitions
+        (["run1/a.txt", "run1/b.txt", "run2/a.txt", "run2/b.txt"], {}),
+        (["2024-05-01/x.txt", "2024-05-01/y1.txt", "2024-05-02/x.txt", "2024-05-02/y1.txt"], {"name": {"x", "y1"}}),
+        (["1/x.txt", "1/y.txt", "2/x.txt", "2/y.txt", "3/x.txt"], {"name": {"x", "y"}}),
+        (["123456/in.txt", "123457/in.txt"], {}),
+        (["iter3/out1.txt", "iter3/out2.txt", "iter4/out1.txt"], {}),
+        (["first/o.txt", "second/o.txt"], {}),
+        # Numbers that are amounts
+        (["1/run1.txt", "1/run2.txt", "4/run1.txt", "4/run2.txt"], {"dir1": {1, 4}}),
+        (["n1/run1.txt", "n1/run2.txt", "n2/run1.txt"], {"dir1": {"n1", "n2"}}),
+        # Words of names, and names with numbers or dates in them
+        (["lustre-1.txt", "lustre-2.txt", "beegfs-1.txt", "beegfs-2.txt"], {"name": {"lustre", "beegfs"}}),
+        (["lustre-run1/o.txt", "lustre-run2/o.txt", "beegfs-run1/o.txt"], {"dir1": {"lustre", "beegfs"}}),
+        (["lustre_20240501.txt", "lustre_20240502.txt", "beegfs_20240501.txt"], {"name": {"lustre", "beegfs"}}),
+        (["a_4k_run1.txt", "a_1M_run1.txt", "b_4k_run1.txt", "b_1M_run1.txt"], {"name": {"4k", "1M"}}),
+        (["lustre-fs-1.txt", "lustre-fs-2.txt", "beegfs-1.txt"], {"name": {"lustre-fs", "beegfs"}}),
+        (["small.json", "small.csv", "large-file.json", "large-file.csv"], {}),
+        # Levels that a path states itself
+        (["site=bonn/1.txt", "site=bonn/2.txt", "site=kyiv/1.txt"], {"site": {"bonn", "kyiv"}}),
+        # The same in all, and in two places
+        (["results/a.txt", "results/b.txt"], {}),
+        (["alpha/alpha-1.txt", "alpha/alpha-2.txt", "beta/beta-1.txt"], {"dir1": {"alpha", "beta"}}),
+        # Files of other depths
+        (["alpha/1.txt", "alpha/2.txt", "3.txt"], {"dir1": {"alpha", "."}}),
+    ],
+)
+def test_the_factors_in_paths(files, factors):
+    assert names_of(place(*files)) == factors
+
+
+def test_only_files_of_one_tool_and_setting_tell_a_factor():
+    runs = [*place("read/1.txt", "read/2.txt", cell="read"), *place("write/1.txt", "write/2.txt", cell="write")]
+    assert names_of(runs) == {}
+    assert names_of([*place("a/1.txt", "a/2.txt"), *place("b/1.txt", "b/2.txt", tool="ior")]) == {}
+
+
+def test_a_directory_with_a_file_for_each_setting_is_a_factor():
+    runs = [*place("alpha/r.txt", "beta/r.txt", cell="read"), *place("alpha/w.txt", "beta/w.txt", cell="write")]
+    assert names_of(runs) == {"dir1": {"alpha", "beta"}}
+
+
+def test_dropped_parts_and_names_of_other_factors():
+    runs = place("site=bonn/1.txt", "site=bonn/2.txt", "site=kyiv/1.txt")
+    assert names_of(runs, dropped=["dir1"]) == {}
+    assert names_of(runs, taken=["site"]) == {"dir1": {"bonn", "kyiv"}}
+    assert names_of(runs, taken=["site", "dir1"]) == {"dir1_": {"bonn", "kyiv"}}
+
+
+@pytest.mark.parametrize(
+    ("part", "level"),
+    [("dir0", "root"), ("dir1", "site-x"), ("dir1.1/2", "site"), ("dir1.1/3", "site-x"), ("dir2", 4), ("dir3", None)],
+)
+def test_a_level_of_one_path(part, level):
+    assert read_level(part, "site-x/nodes=4/run1.txt", "root") == level
