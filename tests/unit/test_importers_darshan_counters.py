@@ -49,6 +49,13 @@ def test_a_text_of_totals_says_the_same_of_accesses():
     assert (counters.files[0].files, counters.total("small_writes"), counters.slowest_s) == (0, 2000, None)
 
 
+def test_the_time_of_the_slowest_rank_that_darshan_prints_is_taken():
+    totals = [f"total_POSIX_{name}: {value}" for name, value in sample.SMALL_WRITES.items()]
+    run = read(sample.head(), ["# POSIX module data"], totals, ["# agg_time_by_slowest: 12.5 # seconds"])
+    assert IoCounters.from_json(run.facts[IO_COUNTERS]).slowest_s == 12.5
+    assert [row.value for row in run.rows if row.metric == "time_by_slowest"] == [12.5]
+
+
 def test_a_file_keeps_its_ranks_alignment_and_targets():
     times = {"SLOWEST_RANK": 3, "SLOWEST_RANK_BYTES": 900, "F_SLOWEST_RANK_TIME": 20.5}
     times |= {"FASTEST_RANK": 0, "FASTEST_RANK_BYTES": 700, "F_FASTEST_RANK_TIME": 5.25, "MAX_BYTE_WRITTEN": 4095}

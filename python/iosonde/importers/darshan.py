@@ -14,7 +14,7 @@ in shares: ``posix_write sequential_share``, ``posix aligned_share``, ``posix_wr
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from iosonde.core.io_counters import IO_COUNTERS, IoCounters
 from iosonde.core.message import Message
@@ -65,6 +65,7 @@ _MEANS = {
     "F_META_TIME": ("metadata", "time_sum_of_ranks", "s"),
 }
 _MIB = 2.0**20
+_SLOWEST = "posix", "time_by_slowest"
 
 
 def claims(text: Text) -> Claim | None:
@@ -244,12 +245,14 @@ def add_io_counters(run: Parsed, counters: IoCounters | None) -> None:
     """Add what is known of accesses to the facts of a run, and its shares as rows, on the line of the operations."""
     if counters is None:
         return
+    printed_s = next((row.value for row in run.rows if (row.operation, row.metric) == _SLOWEST), None)
+    if printed_s is not None:
+        counters = replace(counters, slowest_s=printed_s)
     run.facts[IO_COUNTERS] = counters.to_json()
     lines = {row.operation: row.line for row in run.rows}
     line = next((row.line for row in run.rows if row.operation.startswith("posix")), 1)
-    has_slowest = any((row.operation, row.metric) == ("posix", "time_by_slowest") for row in run.rows)
     for operation, metric, value, unit in count_accesses(counters):
-        if metric != "time_by_slowest" or not has_slowest:
+        if (operation, metric) != _SLOWEST or printed_s is None:
             run.rows.append(Row(operation, metric, value, unit, lines.get(operation, line)))
 
 
