@@ -46,6 +46,23 @@ def test_counters_name_small_misaligned_and_random_writes_with_their_cost(log):
     assert diagnosis["counts"]["SIZE_WRITE_1K_10K"] == 2000
 
 
+def test_files_have_their_shares_ranks_and_targets(tmp_path):
+    path = tmp_path / "two.txt"
+    good = {"WRITES": 100, "SEQ_WRITES": 99, "FILE_NOT_ALIGNED": 0, "SIZE_WRITE_1M_4M": 100, "F_WRITE_TIME": 58.5}
+    parts = [
+        sample.record(sample.SMALL_WRITES),
+        sample.record(good, 2, 78, "/scratch/good"),
+        sample.record({"OST_ID_0": 7}, -1, 77, module="LUSTRE"),
+    ]
+    path.write_text(sample.text(sample.head(), *parts))
+    first, second = read_json(path)["counters"][0]["files"]
+    assert (first["name"], first["misaligned"], first["small"], first["random"]) == ("/scratch/good", 0.0, 0.0, 0.0)
+    assert (second["name"], second["misaligned"], second["small"]) == ("/scratch/out", 0.995, 1.0)
+    assert (second["random"], second["ranks"], second["osts"]) == (pytest.approx(0.978), 4, [7])
+    rows = [line.split() for line in run("diagnose", path).stdout.splitlines() if line.startswith(("good ", "out "))]
+    assert rows[1] == ["out", "41.6", "2,000", "100.0", "99.5", "97.8", "4", "7"]
+
+
 def test_a_store_says_what_its_text_says(log, tmp_path):
     assert run("import", log, "--store", tmp_path / "s").exit_code == 0
     direct, stored = run("diagnose", log), run("diagnose", tmp_path / "s")

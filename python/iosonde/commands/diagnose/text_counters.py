@@ -1,15 +1,17 @@
 """A diagnosis of counters as text: what was counted, each finding with its cost, its certainty and what to do."""
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from iosonde.core.estimate_text import format_estimate
 from iosonde.core.types import Estimate, Severity
 from iosonde.core.units import format_rate, format_size
-from iosonde.core.words import format_count, format_share
+from iosonde.core.words import format_count, format_decimals, format_share
 from iosonde.explain.counters.over_trials import CounterDiagnosis, PatternOverTrials
-from iosonde.layout.text import wrapped
+from iosonde.layout.text import table, wrapped
 
 _INDENT = "     "
+_MOST_FILES = 5
 
 
 def format_diagnosis(diagnosis: CounterDiagnosis) -> Iterator[str]:
@@ -24,6 +26,7 @@ def format_diagnosis(diagnosis: CounterDiagnosis) -> Iterator[str]:
         yield ""
         listed = ", ".join(_format_small_pattern(pattern) for pattern in small)
         yield from wrapped(f"too short to matter: {listed}", "  ")
+    yield from _format_files(diagnosis)
     if not diagnosis.patterns:
         yield from wrapped(
             "no pattern in the counters: neither small, misaligned or random accesses, nor unequal ranks or targets, "
@@ -62,6 +65,37 @@ def _format_pattern(pattern: PatternOverTrials, diagnosis: CounterDiagnosis) -> 
     yield from wrapped(f"costs {_format_cost(pattern, diagnosis)}", _INDENT, _INDENT)
     yield from wrapped(f"how sure: {finding.grounds}", _INDENT, _INDENT)
     yield from wrapped(f"→ {finding.action}", f"{_INDENT}  ", _INDENT)
+
+
+def _format_files(diagnosis: CounterDiagnosis) -> Iterator[str]:
+    """The table of the files that took most time, if there are several files and a finding."""
+    files = diagnosis.files[:_MOST_FILES]
+    if len(files) < 2 or not diagnosis.patterns:
+        return
+    short = [PurePosixPath(file.name).name for file in files]
+    names = short if len(set(short)) == len(files) else [file.name for file in files]
+    rows = [
+        [
+            name,
+            _format_percent(file.io_share),
+            f"{file.accesses:,.0f}",
+            *map(_format_percent, (file.small, file.misaligned, file.random)),
+            file.ranks or "",
+            _format_targets(file.osts),
+        ]
+        for name, file in zip(names, files, strict=True)
+    ]
+    columns = ("file", "time, %", "accesses", "small, %", "misal., %", "random, %", "ranks", "OST")
+    yield ""
+    yield from table(columns, rows, "lrrrrrrl").splitlines()
+
+
+def _format_percent(share: float | None) -> str:
+    return "" if share is None else format_decimals(100 * share, 1)
+
+
+def _format_targets(osts: tuple[int, ...]) -> str:
+    return str(osts[0]) if len(osts) == 1 else f"{len(osts)} of them" if osts else ""
 
 
 def _format_cost(pattern: PatternOverTrials, diagnosis: CounterDiagnosis) -> str:

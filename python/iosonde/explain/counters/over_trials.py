@@ -13,6 +13,7 @@ from iosonde.stats.estimate.summarise import estimate_mean
 
 from . import find_patterns
 from .cost import CounterFinding
+from .files import FileShares, iterate_files
 
 # Of the time of the job: findings that can have cost less are information.
 MIN_COST = 0.01
@@ -50,12 +51,14 @@ class PatternOverTrials:
 
 @dataclass(frozen=True)
 class CounterDiagnosis:
-    """Patterns in the counters of all trials at one setting, the most costly first. ``counters``: of the last trial."""
+    """Patterns in the counters of all trials at one setting, the most costly first. Of the last trial are ``counters``
+    and ``files``, those that took most time."""
 
     setting: tuple[tuple[str, FactorValue], ...]
     setting_words: str
     trials: int
     counters: IoCounters
+    files: tuple[FileShares, ...]
     patterns: tuple[PatternOverTrials, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -69,7 +72,7 @@ class CounterDiagnosis:
             "io_s": counters.io_seconds,
             "slowest_rank_s": counters.slowest_s,
             "counts": {name: value for name in counters.counted if (value := counters.total(name))},
-            "files": [part.name for part in counters.files],
+            "files": [file.to_json() for file in self.files],
             "findings": [pattern.to_json() for pattern in self.patterns],
         }
 
@@ -104,6 +107,7 @@ def diagnose_trials(
         setting_words,
         len(trials),
         trials[-1],
+        tuple(iterate_files(trials[-1])),
         tuple(sorted(patterns, key=lambda pattern: -(pattern.elapsed_s.value or 0.0))),
     )
 
