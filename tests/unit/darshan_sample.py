@@ -29,7 +29,7 @@ def head(ranks: int | None = 4, seconds: float = 60.0) -> list[str]:
 
 
 def record(
-    counters: Mapping[str, float], rank: int = -1, identity: int = 77, name: str = NAME, module: str = "POSIX"
+    counters: Mapping[str, object], rank: int = -1, identity: int = 77, name: str = NAME, module: str = "POSIX"
 ) -> list[str]:
     return [
         f"{module}\t{rank}\t{identity}\t{module}_{counter}\t{value}\t{name}\t{MOUNT}\t{KIND}"

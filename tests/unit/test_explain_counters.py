@@ -144,6 +144,18 @@ def test_one_rank_that_does_all_is_a_slow_rank_with_more_work():
     assert not find(file(GOOD, ranks=1), own=own, slowest_s=80.0, ranks=1)
 
 
+@pytest.mark.parametrize(("slowest_bytes", "confidence"), [(400.0, "low"), (100.0, "high")])
+def test_aggregators_of_collective_io_have_more_work_by_design(slowest_bytes, confidence):
+    shared = FilesOfAllRanks(1, 40.0, 10.0, slowest_bytes, 100.0)
+    found = find(file({**GOOD, "collective_calls": 8}), shared=shared, slowest_s=40.0)
+    assert found["S504", "shared files"].confidence == confidence
+
+
+def test_counters_that_contradict_each_other_are_no_pattern():
+    damaged = {**GOOD, "small_writes": 9000, "FILE_NOT_ALIGNED": 9000}
+    assert not find(file(damaged))
+
+
 @pytest.mark.parametrize(
     ("metadata_s", "longest_s", "confidence"),
     [(80.0, 20.0, "medium"), (79.0, 20.0, None), (40.0, 30.5, "medium"), (90.0, 31.0, "high")],

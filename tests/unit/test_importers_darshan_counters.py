@@ -75,10 +75,29 @@ def test_a_file_keeps_its_ranks_alignment_and_targets():
     assert (counters.slowest_s, counters.own) == (20.5, None)
 
 
+def test_collective_calls_are_those_of_mpi_io():
+    calls = {"INDEP_WRITES": 5, "COLL_WRITES": 7, "COLL_READS": -1, "SPLIT_WRITES": 1}
+    lines = [line.replace("MPI-IO_", "MPIIO_") for line in sample.record(calls, module="MPI-IO")]
+    counters = counters_of(sample.record(sample.SMALL_WRITES), lines)
+    assert counters.total("collective_calls") == 8
+    totals = [f"total_MPIIO_{name}: {value}" for name, value in calls.items()]
+    run = read(sample.head(), ["total_POSIX_WRITES: 7"], totals)
+    assert IoCounters.from_json(run.facts[IO_COUNTERS]).total("collective_calls") == 8
+
+
+def test_shares_that_cannot_be_are_left_out():
+    damaged = {**sample.SMALL_WRITES, "SEQ_WRITES": 2001, "FILE_NOT_ALIGNED": 2001}
+    values = values_of(read(sample.head(), sample.record(damaged)))
+    assert values.keys().isdisjoint({("posix_write", "sequential_share"), ("posix", "aligned_share")})
+    assert ("posix_write", "consecutive_share") in values
+
+
 def test_layouts_with_components_have_their_targets():
-    layout = {"NUM_COMPONENTS": 2, "COMP1_STRIPE_COUNT": 1, "COMP1_OST_ID_0": 3, "COMP2_OST_ID_0": 5}
-    counters = counters_of(sample.record(sample.SMALL_WRITES), sample.record(layout, module="LUSTRE"))
-    assert counters.files[0].osts == (3, 5)
+    """As darshan 3.5 prints them, with the names of pools."""
+    layout = {"NUM_COMPONENTS": 2, "COMP1_POOL_NAME": "N/A", "COMP1_OST_ID_0": 3, "COMP2_POOL_NAME": "flash"}
+    lustre = sample.record(layout | {"COMP2_OST_ID_0": 5}, module="LUSTRE")
+    run = read(sample.head(), sample.record(sample.SMALL_WRITES), lustre)
+    assert IoCounters.from_json(run.facts[IO_COUNTERS]).files[0].osts == (3, 5) and not run.missing
 
 
 def test_ranks_are_compared_over_the_files_that_they_did_not_share():

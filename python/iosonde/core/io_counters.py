@@ -1,7 +1,7 @@
 """Counters that a tool kept of a job's accesses, per file: the input of a diagnosis without single operations.
 
 Names of counters are Darshan's without the module: ``SEQ_WRITES``, ``SIZE_READ_0_100``, ``F_META_TIME``. In lower case
-are those that are computed for each file before files are summed (``small_reads``).
+are those that are computed for each file before files are summed (``small_reads``), and ``collective_calls`` of MPI-IO.
 """
 
 from __future__ import annotations

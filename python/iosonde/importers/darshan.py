@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from iosonde.core.io_counters import IO_COUNTERS, IoCounters
 from iosonde.core.message import Message
 
-from .darshan_counters import CounterRecords, count_accesses, read_totals
+from .darshan_counters import MODULES, CounterRecords, count_accesses, read_totals
 from .darshan_dxt import read_job
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import parse_number
@@ -36,9 +36,11 @@ _GLUED_TO_REMARK = re.compile(r"#[^\t]*(?:\t[^\t]*)*?\t-?\d+\t\d+\t[A-Z0-9]+_[A-
 _MODULE = re.compile(r"# (\S+) module data")
 _PERF = re.compile(r"# (agg_perf_by_\w+|agg_time_by_slowest|total_bytes): (\S+)(?: # .*)?")
 _PARTIAL = re.compile(r"# \*WARNING\*: The (\S+) module contains incomplete data!")
-# Module, rank, file; counter and its value, of DAOS and DFS also a word; file, mount point, type.
+# Module, rank, file; counter and its value, of DAOS, DFS and pools of Lustre also a word; file, mount point, type.
 _LINE = re.compile(
-    r"([A-Z0-9/_-]+\t-?\d+\t\d+\t)(?:[A-Z0-9_]+\t-?\d+(?:\.\d+)?|D[A-Z]+_[A-Z_]+\t[^\t]*)(?:\t[^\t]*){3}|total_.*"
+    r"[A-Z0-9/_-]+\t-?\d+\t\d+\t"
+    r"(?:[A-Z0-9_]+\t-?\d+(?:\.\d+)?|(?:D[A-Z]+_[A-Z_]+|LUSTRE_COMP\d+_POOL_NAME)\t[^\t]*)(?:\t[^\t]*){3}"
+    r"|total_.*"
 )
 _RECORD_BEGIN = re.compile(r"[A-Z0-9/_-]+\t-?\d+\t\d+\t")
 _COUNTER = re.compile(r"[A-Z0-9_]+")
@@ -206,7 +208,7 @@ class _Records:
             if not values[place].startswith("-"):  # -1: unknown to Darshan
                 total, at = self.sums.get((module, counter), (0.0, numbers[place]))
                 self.sums[module, counter] = (total + float(values[place]), at)
-        if begin.startswith(("POSIX\t", "LUSTRE\t")):
+        if begin.startswith(MODULES):
             module, rank, identity = begin.split("\t")[:3]
             self.counters.add_printed(module, rank, identity, layout, values, cells[5], cells[7].partition("\n")[0])
 

@@ -102,6 +102,12 @@ def _reduce_counters(report: Any, names: Mapping[int, str], ranks: int, seconds:
             file = str(names.get(identity, identity))
             filesystem = next((str(kind) for place, kind in mounts if file.startswith(place)), "")
             records.add(str(identity), rank, counters, file, filesystem)
+    if "MPI-IO" in report.records:
+        collective = [name.partition("_")[2] for name in report.counters["MPI-IO"]["counters"]]
+        for record in report.records["MPI-IO"].to_numpy():
+            records.add_collective(
+                str(record["id"]), dict(zip(collective, map(float, record["counters"]), strict=True))
+            )
     for identity, counters in _read_layouts(report):
         records.add_layout(str(identity), counters)
     return records.build()

@@ -6,6 +6,7 @@ A record is one file of one rank, or of all ranks (rank -1) where all opened it.
 
 import math
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -36,14 +37,17 @@ _SUMS = (
     *TIMES,
 )
 _COMPUTED = ("small_reads", "small_writes", "first_reads", "first_writes")
-_COLUMNS = (*_SUMS, *_COMPUTED)
+_COLLECTIVE = "collective_calls"  # of MPI-IO
+_COLUMNS = (*_SUMS, *_COMPUTED, _COLLECTIVE)
 _SINGLE = (
     *("FILE_ALIGNMENT", "MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "F_SLOWEST_RANK_TIME", "F_FASTEST_RANK_TIME"),
     *("SLOWEST_RANK", "SLOWEST_RANK_BYTES", "FASTEST_RANK", "FASTEST_RANK_BYTES"),
 )
 _COMMON = tuple(f"ACCESS{place}_{what}" for place in range(1, 5) for what in ("ACCESS", "COUNT"))
+MODULES = ("POSIX\t", "MPI-IO\t", "LUSTRE\t")  # as a line begins
 NAMES = frozenset((*_SUMS, *_SINGLE, *_COMMON))
 _TOTALS = frozenset((*_SUMS, *_COMMON))
+_COLLECTIVE_COUNTERS = frozenset(("COLL_READS", "COLL_WRITES", "SPLIT_READS", "SPLIT_WRITES"))
 _SMALL = 1 << 20
 _AT = {name: place for place, name in enumerate(_COLUMNS)}
 _READ_S, _WRITE_S, _META_S = (_AT[name] for name in TIMES)
@@ -55,7 +59,8 @@ class CounterRecords:
 
     def __init__(self, ranks: int | None, seconds: float) -> None:
         self._ranks, self._seconds = ranks, seconds
-        self._rows: list[list[float]] = []
+        self._rows = array("d")  # record after record
+        self._collective: dict[str, float] = {}  # calls of each file
         self._rank_of_row: list[int] = []
         self._file_of_row: list[int] = []
         self._numbers: dict[str, int] = {}
@@ -75,14 +80,19 @@ class CounterRecords:
         number = self._numbers.setdefault(identity, len(self._numbers))
         if number == len(self._names):
             self._names.append((identity, name or identity, filesystem))
-        row = [valid.get(counter, 0.0) for counter in _SUMS]
-        self._rows.append(row + self._compute_for_record(rank, valid))
+        self._rows.extend(valid.get(counter, 0.0) for counter in _SUMS)
+        self._rows.extend((*self._compute_for_record(rank, valid), 0.0))
         self._rank_of_row.append(rank)
         self._file_of_row.append(number)
         single = self._single.setdefault(number, {})
         for counter in _SINGLE:
             if counter in valid:
                 single[counter] = max(valid[counter], single.get(counter, 0.0))
+
+    def add_collective(self, identity: str, counters: Mapping[str, float]) -> None:
+        """Add the collective calls of a record of MPI-IO."""
+        n = sum(value for name, value in counters.items() if name in _COLLECTIVE_COUNTERS and value > 0)
+        self._collective[identity] = self._collective.get(identity, 0.0) + n
 
     def add_layout(self, identity: str, counters: Mapping[str, float]) -> None:
         """Add the Lustre layout of a file: ``OSTS`` and ``…OST_ID…`` without the module."""
@@ -100,15 +110,17 @@ class CounterRecords:
         name: str,
         filesystem: str,
     ) -> None:
-        """Add a record of POSIX or LUSTRE as printed. One of no valid rank is left out."""
+        """Add a record of one of ``MODULES`` as printed. One of no valid rank is left out."""
         if names not in self._places:
             counters = [(place, full.partition("_")[2]) for place, full in enumerate(names)]
-            self._places[names] = [(at, counter) for at, counter in counters if module == "LUSTRE" or counter in NAMES]
+            self._places[names] = [(at, counter) for at, counter in counters if _is_used(module, counter)]
         if len(rank) > 9 or (rank.startswith("-") and rank != str(ALL_RANKS)):
             return
         counters_by_name = {counter: float(values[place]) for place, counter in self._places[names]}
         if module == "LUSTRE":
             self.add_layout(identity, counters_by_name)
+        elif module == "MPI-IO":
+            self.add_collective(identity, counters_by_name)
         elif counters_by_name:
             self.add(identity, int(rank), counters_by_name, name, filesystem)
 
@@ -138,10 +150,12 @@ class CounterRecords:
         """Return what is kept; None without a record."""
         if not self._rows:
             return None
-        rows, ranks = np.array(self._rows), np.array(self._rank_of_row)
+        rows = np.frombuffer(self._rows).reshape(-1, len(_COLUMNS))
+        ranks = np.array(self._rank_of_row)
         numbers = np.array(self._file_of_row)
         sums = np.zeros((len(self._names), len(_COLUMNS)))
         np.add.at(sums, numbers, rows)
+        sums[:, -1] = [self._collective.get(identity, 0.0) for identity, _, _ in self._names]
         order = np.argsort(-sums[:, [_READ_S, _WRITE_S, _META_S]].sum(axis=1), kind="stable")
         of_record = np.where(ranks == ALL_RANKS, self._ranks or 0, ranks >= 0)
         n_ranks = np.bincount(numbers, of_record, len(self._names)).astype(int)
@@ -154,7 +168,7 @@ class CounterRecords:
         return IoCounters(
             self._ranks,
             self._seconds,
-            tuple(name for name in _COLUMNS if name in self._counted or name in _COMPUTED),
+            tuple(name for name in _COLUMNS if name in self._counted or name in _COMPUTED or name == _COLLECTIVE),
             tuple(files),
             others,
             own,
@@ -232,16 +246,23 @@ class CounterRecords:
                 )
 
 
+def _is_used(module: str, counter: str) -> bool:
+    if module == "LUSTRE":
+        return counter == "OSTS" or "OST_ID" in counter
+    return counter in (NAMES if module == "POSIX" else _COLLECTIVE_COUNTERS)
+
+
 def read_totals(ranks: int | None, seconds: float, totals: Iterable[re.Match[str]]) -> IoCounters | None:
     """Return the totals of POSIX as counters without files; None without any. A match is module, counter, value."""
     records = CounterRecords(ranks, seconds)
-    counters = {
-        counter: number
-        for module, counter, value in (match.groups() for match in totals)
-        if module == "POSIX" and counter in _TOTALS and (number := parse_number(value)) is not None
-    }
-    if counters:
-        records.add("", ANY_RANKS, counters)
+    counters: dict[str, dict[str, float]] = {"POSIX": {}, "MPIIO": {}}
+    for module, counter, value in (match.groups() for match in totals):
+        if module in counters and (number := parse_number(value)) is not None:
+            counters[module][counter] = number
+    posix = {counter: value for counter, value in counters["POSIX"].items() if counter in _TOTALS}
+    if posix:
+        records.add("", ANY_RANKS, posix)
+        records.add_collective("", counters["MPIIO"])
     return records.build()
 
 
@@ -256,10 +277,11 @@ def count_accesses(counters: IoCounters) -> Iterator[tuple[str, str, float, str]
             if in_bin := counters.total(f"SIZE_{word}_{size}"):
                 yield operation, f"operations_{size}", in_bin, "operations"
         for counter, metric in (("SEQ", "sequential_share"), ("CONSEC", "consecutive_share")):
-            if counters.has(f"{counter}_{word}S"):
-                yield operation, metric, counters.total(f"{counter}_{word}S") / n, ""
-    if counters.has("FILE_NOT_ALIGNED") and (n := counters.total("READS", "WRITES")):
-        yield "posix", "aligned_share", max(0.0, 1 - counters.total("FILE_NOT_ALIGNED") / n), ""
+            if counters.has(f"{counter}_{word}S") and (share := counters.total(f"{counter}_{word}S") / n) <= 1:
+                yield operation, metric, share, ""
+    n = counters.total("READS", "WRITES")
+    if counters.has("FILE_NOT_ALIGNED") and n >= max(1, counters.total("FILE_NOT_ALIGNED")):
+        yield "posix", "aligned_share", 1 - counters.total("FILE_NOT_ALIGNED") / n, ""
     if counters.slowest_s:
         yield "posix", "time_by_slowest", counters.slowest_s, "s"
 

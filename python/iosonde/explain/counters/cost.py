@@ -62,6 +62,11 @@ def limit_by_calls(counters: IoCounters, rank_s: float) -> CostLimit:
     return CostLimit(rank_s, rank_s / io_s, min(limits))
 
 
+def compute_share(n: float, total: float) -> float:
+    """Return the share of accesses; 0 without any, and if the counters contradict each other, as in a damaged log."""
+    return n / total if n <= total and total else 0.0
+
+
 def judge_by_number(n: float, cost: CostLimit) -> str | None:
     """Return ``medium`` from Drishti's number of accesses on, ``low`` for fewer that can have taken a tenth of the time
     in I/O calls, None for fewer."""

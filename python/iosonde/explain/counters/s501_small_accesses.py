@@ -40,6 +40,7 @@ from .cost import (
     LOW,
     CounterFinding,
     compute_rate,
+    compute_share,
     describe_files,
     describe_number,
     judge_by_number,
@@ -63,7 +64,7 @@ def _find_direction(counters: IoCounters, direction: str, word: str) -> CounterF
     small = f"small_{direction}s"
     n_small, n = counters.total(small), counters.total(f"{word}S")
     parts = [part for part in counters.parts if part.get(small)]
-    if not n or n_small / n <= MIN_SHARE:
+    if compute_share(n_small, n) <= MIN_SHARE:
         return None
     cost = limit_by_calls(counters, sum(part.get(f"F_{word}_TIME") for part in parts))
     confidence = judge_by_number(n_small, cost)

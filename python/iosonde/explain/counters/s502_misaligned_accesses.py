@@ -33,6 +33,7 @@ from iosonde.core.words import format_share
 from .cost import (
     LOW,
     CounterFinding,
+    compute_share,
     describe_files,
     describe_number,
     judge_by_number,
@@ -48,7 +49,7 @@ _LONG = 10  # times the alignment, from which on its ends matter little
 def find(counters: IoCounters) -> list[CounterFinding]:
     """Find misaligned accesses."""
     n_misaligned, n = counters.total("FILE_NOT_ALIGNED"), counters.total("READS", "WRITES")
-    if not n or n_misaligned / n <= MIN_SHARE:
+    if compute_share(n_misaligned, n) <= MIN_SHARE:
         return []
     parts = [part for part in counters.parts if part.get("FILE_NOT_ALIGNED")]
     cost = limit_by_calls(counters, sum(part.data_seconds for part in parts))

@@ -30,7 +30,15 @@ What to do
 from iosonde.core.io_counters import DIRECTIONS, IoCounters
 from iosonde.core.words import format_count, format_share
 
-from .cost import CounterFinding, describe_files, describe_number, judge_by_number, limit_by_calls, rank_files
+from .cost import (
+    CounterFinding,
+    compute_share,
+    describe_files,
+    describe_number,
+    judge_by_number,
+    limit_by_calls,
+    rank_files,
+)
 
 CODE = "S503"
 MIN_SHARE = 0.2
@@ -49,7 +57,7 @@ def find(counters: IoCounters) -> list[CounterFinding]:
 def _find_direction(counters: IoCounters, direction: str, word: str) -> CounterFinding | None:
     n = counters.total(f"{word}S")
     n_random = n - counters.total(f"SEQ_{word}S", f"first_{direction}s")
-    if not n or n_random / n <= MIN_SHARE:
+    if compute_share(n_random, n) <= MIN_SHARE:
         return None
     parts = [
         part

@@ -18,7 +18,9 @@ How we know
     equal times would save.
 
 When it is wrong
-    When the other ranks do not wait: they compute meanwhile. The slowest ranks
+    In collective MPI-IO a few ranks (aggregators) read and write for all
+    others: they have more work by design; then it is "low". When the other
+    ranks do not wait, but compute meanwhile. The slowest ranks
     of several shared files may be different ones; their differences are added.
 
 What to do
@@ -33,7 +35,7 @@ from iosonde.core.io_counters import FilesOfAllRanks, FilesOfSingleRanks, IoCoun
 from iosonde.core.units import format_percent, format_ratio
 from iosonde.core.words import format_count
 
-from .cost import HIGH, MEDIUM, CostLimit, CounterFinding, describe_seconds
+from .cost import HIGH, LOW, MEDIUM, CostLimit, CounterFinding, describe_seconds
 
 CODE = "S504"
 MIN_SHARE = 0.15
@@ -96,14 +98,17 @@ def _build_finding(
         cause = f"; it moved {format_ratio(work)} times the mean bytes: uneven work"
     else:
         cause = f"; it moved {format_ratio(work)} times the mean bytes: not more work, but slower"
-    is_all = counters.slowest_s is not None and slowest_s >= 0.5 * counters.slowest_s
+    is_most = counters.slowest_s is not None and slowest_s >= 0.5 * counters.slowest_s
+    is_collective = is_uneven and counters.total("collective_calls") > 0
+    aggregators = "; but in collective MPI-IO a few ranks work for all by design" if is_collective else ""
     return CounterFinding(
         CODE,
         part,
         head + cause,
         CostLimit(None, None, slowest_s - mean_s),
-        HIGH if is_all else MEDIUM,
-        f"the times are counted; Drishti's {format_percent(MIN_SHARE)} for stragglers, here of the slowest rank's time",
+        LOW if is_collective else HIGH if is_most else MEDIUM,
+        f"the times are counted; Drishti's {format_percent(MIN_SHARE)} for stragglers, here of the slowest rank's time"
+        f"{aggregators}",
         "divide the work evenly, or let aggregators do it (collective buffering)"
         if is_uneven
         else "compare the nodes and the storage targets of slow and fast ranks (S507; DXT with S408)",
