@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from iosonde.core.io_counters import (
@@ -204,6 +205,19 @@ def test_a_slow_target_is_found_and_costs_what_its_files_took_longer():
 @pytest.mark.parametrize("osts", [targets(1.0), targets(1.8), targets(10, n=4)])
 def test_targets_that_do_not_differ_enough_or_are_few_are_no_finding(osts):
     assert not find(file(GOOD), osts=osts)
+
+
+@pytest.mark.parametrize(("slow_by", "least", "most"), [(1.0, 0, 4), (6.0, 180, 200)])
+def test_a_target_of_noisy_ones_is_seldom_called_slow_without_reason(slow_by, least, most):
+    """200 jobs on 16 targets whose rates vary by a third; at 1 % hardly more than 2 of them are wrong."""
+    rng = np.random.default_rng(7)
+    rates = math.log(100 * MIB) + 0.3 * rng.standard_normal((200, 16))
+    rates[:, 5] -= math.log(slow_by)
+    hits = 0
+    for job_rates in rates.tolist():
+        osts = tuple(OstTimes(at, 8, MIB, MIB / math.exp(rate), rate) for at, rate in enumerate(job_rates))
+        hits += bool(find(file(GOOD), osts=osts))
+    assert least <= hits <= most
 
 
 def test_the_job_cannot_become_shorter_by_more_than_its_slowest_rank_was_in_calls():

@@ -131,6 +131,16 @@ def test_accesses_of_exactly_1_mib_are_not_small_ones():
     assert counters_of(sample.record(record)).total("small_writes") == 10
 
 
+@pytest.mark.parametrize(
+    ("change", "n_small"),
+    [({}, 0), ({"SIZE_READ_0_100": 3}, 3), ({"SIZE_READ_1K_10K": 1, "READS": 11}, 3), ({"READS": 2}, 2)],
+)
+def test_a_read_at_the_end_of_a_file_is_no_small_one(change, n_small):
+    """Large reads until one returns 0 bytes, of a file that was opened twice."""
+    record = {"OPENS": 2, "READS": 10, "SIZE_READ_0_100": 2, "SIZE_READ_1M_4M": 8}
+    assert counters_of(sample.record(record | change)).total("small_reads") == n_small
+
+
 def test_the_first_access_of_each_rank_to_a_file_is_counted():
     shared = sample.record({"OPENS": 9, "READS": 3, "WRITES": 50})
     own = sample.record({"OPENS": 7, "READS": 5}, 1, 2)

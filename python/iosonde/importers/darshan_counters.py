@@ -139,6 +139,8 @@ class CounterRecords:
             max(0.0, sum(counters.get(f"SIZE_{direction}_{size}", 0.0) for size in SMALL_BINS) - exact)
             for direction in DIRECTIONS.values()
         ]
+        if _is_end_of_file(counters, small[0]):
+            small[0] = 0.0
         opened = self._count_ranks(rank) if rank >= ALL_RANKS else counters.get("OPENS", math.inf)
         first = [min(counters.get(f"{direction}S", 0.0), opened) for direction in DIRECTIONS.values()]
         return [*small, *first]
@@ -244,6 +246,13 @@ class CounterRecords:
                 yield OstTimes(
                     ost, int(timed.sum()), float(moved[timed].sum()), float(seconds[timed].sum()), float(rates.mean())
                 )
+
+
+def _is_end_of_file(counters: Mapping[str, float], n_small: float) -> bool:
+    """Return whether the small reads of a file look like the ones of 0 bytes at its end: all in the smallest bin, at
+    most one for each open, besides larger reads."""
+    n_tiny = counters.get(f"SIZE_READ_{SMALL_BINS[0]}", 0.0)
+    return n_small == n_tiny <= counters.get("OPENS", 0.0) and n_tiny < counters.get("READS", 0.0)
 
 
 def _is_used(module: str, counter: str) -> bool:

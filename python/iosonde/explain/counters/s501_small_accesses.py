@@ -9,6 +9,8 @@ How we know
     From Darshan's histogram of sizes (POSIX_SIZE_READ_*, POSIX_SIZE_WRITE_*),
     which counts every access. Its bin 100K_1M includes accesses of exactly
     1 MiB; those are left out if they are among the four most common sizes.
+    So are reads that look like the one of 0 bytes at the end of a file: below
+    100 bytes, at most one for each open, in a file with large reads only.
     The thresholds are Drishti's: 10 % of the accesses, 1,000 of them, 1 MB
     (Bez, Ather, Byna 2022: Drishti: Guiding End-Users in the I/O Optimization
     Journey, PDSW).
