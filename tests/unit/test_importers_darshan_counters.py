@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
+import sys
+from types import ModuleType
 
+import numpy as np
 import pytest
 
 pytest.importorskip("iosonde.engine._native")
 import darshan_sample as sample
 
 from iosonde.core.io_counters import IO_COUNTERS, IoCounters, RankShare
-from iosonde.importers import Parsed, Text, understand
+from iosonde.importers import Parsed, Text, darshan_child, understand
 from iosonde.importers.darshan_counters import MOST_FILES
 from messages import codes
 
@@ -194,3 +198,51 @@ def test_a_damaged_line_of_a_record_is_left_out_and_the_others_are_read(damage):
 def test_counters_remain_what_they_were_in_json():
     counters = counters_of(sample.record(sample.SMALL_WRITES), sample.record({"READS": 1}, 0, 2))
     assert IoCounters.from_json(counters.to_json()) == counters
+
+
+class Records(list):
+    def to_numpy(self):
+        return list(self)
+
+
+def build_pydarshan(layout: dict) -> ModuleType:
+    """pydarshan, as far as counters are read: one shared file with MPI-IO's calls and a layout."""
+
+    class DarshanReport:
+        modules = dict.fromkeys(("POSIX", "MPI-IO", "LUSTRE"), {})
+        metadata = {"job": {"nprocs": 4, "run_time": 60.0}}
+        name_records = {77: "/scratch/out"}
+        mounts = (("/", "ext4"), ("/scratch", "lustre"))
+        counters = {
+            "POSIX": {"counters": ["POSIX_WRITES", "POSIX_SEQ_WRITES"], "fcounters": ["POSIX_F_WRITE_TIME"]},
+            "MPI-IO": {"counters": ["MPIIO_COLL_WRITES"], "fcounters": []},
+        }
+
+        def __init__(self, path, read_all):
+            self.records = {}
+
+        def mod_read_all_records(self, module, dtype):
+            values = {"POSIX": ([2000, -1], [41.5]), "MPI-IO": ([8], [])}[module]
+            record = {"id": 77, "rank": -1, "counters": values[0], "fcounters": values[1]}
+            self.records[module] = Records([record])
+
+        def mod_read_all_lustre_records(self):
+            self.records["LUSTRE"] = Records([{"id": 77, "rank": -1, **layout}])
+
+    module = ModuleType("darshan")
+    module.DarshanReport = DarshanReport
+    return module
+
+
+@pytest.mark.parametrize("layout", [{"ost_ids": [3, 5]}, {"components": [{"ost_ids": [3]}, {"ost_ids": [5]}]}])
+def test_a_log_has_the_same_counters_as_its_text(tmp_path, monkeypatch, layout):
+    """Records of layouts before and after darshan 3.5."""
+    monkeypatch.setitem(sys.modules, "darshan", build_pydarshan(layout))
+    darshan_child.main("log", str(tmp_path / "out.npz"))
+    with np.load(tmp_path / "out.npz") as arrays:
+        counters = IoCounters.from_json(json.loads(str(arrays["about"]))["io_counters"])
+    (file,) = counters.files
+    assert (file.name, file.filesystem, file.ranks, file.osts) == ("/scratch/out", "lustre", 4, (3, 5))
+    counts = {"WRITES": 2000.0, "F_WRITE_TIME": 41.5, "first_writes": 4.0, "collective_calls": 8.0}
+    assert (file.counts, counters.seconds) == (counts, 60.0)
+    assert not counters.has("SEQ_WRITES")
