@@ -10,7 +10,8 @@ import diagnose_sample as sample
 import numpy as np
 import pytest
 
-from iosonde.commands.diagnose.answer import diagnose, parse_bandwidth
+from iosonde.commands.diagnose.answer import diagnose
+from iosonde.commands.diagnose.bandwidth import parse_bandwidth
 from iosonde.core.errors import DataError
 from iosonde.data.source import open_data
 from iosonde.explain import cost

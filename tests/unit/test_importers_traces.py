@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("iosonde.engine._native")
+from iosonde.core.io_counters import IoCounters
 from iosonde.core.schema import STATUS_SHORT
 from iosonde.importers import Text, darshan_child, understand
 from iosonde.importers import darshan_log as darshan_log_module
@@ -605,6 +606,8 @@ def test_what_pydarshan_knows_of_a_log_is_written_as_it_is(tmp_path, monkeypatch
     # Module, reads, rank, file, offset, length.
     assert written == [[0, 0, 0, 0, 0, 4096], [0, 0, 1, 0, 4096, 4096], [0, 0, 1, 0, 8192, 4096]]
     assert times == [[0.5, 0.500002], [0.25, 0.75], [0.8, 0.9]]
+    counters = IoCounters.from_json(about.pop("io_counters"))
+    assert (counters.total("WRITES"), counters.files[0].name, counters.files[0].ranks) == (3, "/scratch/out", 2)
     assert about == {
         "job": {"nprocs": 2, "jobid": 7, "start_time_sec": 1700000000, "run_time": 2.5, "log_ver": "3.41"},
         "exe": "./app",

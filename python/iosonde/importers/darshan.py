@@ -7,12 +7,19 @@ become ``posix_write bytes``; so do ``operations`` of each kind and ``time_sum_o
 In the list of files the counters are summed over all files and ranks. ``--perf`` becomes ``posix
 bandwidth_by_slowest``: all bytes over the time of the slowest rank in I/O calls, which is less than the job took. All
 other counters of ``--total`` are facts of the run.
+
+What the counters of POSIX say about accesses is in ``io_counters`` of the facts, per file (``core.io_counters``), and
+in shares: ``posix_write sequential_share``, ``posix aligned_share``, ``posix_write operations_1K_10K``.
 """
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
+from iosonde.core.io_counters import IO_COUNTERS, IoCounters
 from iosonde.core.message import Message
 
+from .darshan_counters import MODULES, CounterRecords, count_accesses, read_totals
 from .darshan_dxt import read_job
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import parse_number
@@ -24,15 +31,20 @@ HEADLINE = ("bandwidth", "bytes")
 
 _VERSION = "# darshan log version:"
 _TOTAL = re.compile(r"^total_([A-Z0-9-]+?)_([A-Z0-9_]+): (\S+)$", re.MULTILINE)
-_RECORD = re.compile(
-    r"^[A-Z0-9-]+\t-?\d+\t\d+\t([A-Z0-9]+)_((?:F_)?[A-Z]+(?:_[A-Z]+)?)\t(-?\d+(?:\.\d+)?)\t[^\t\n]*\t[^\t\n]*\t[^\t\n]*$",
-    re.MULTILINE,
-)
 _TOTAL_BEGINS = re.compile(r"^total_|(?<=\S)total_[A-Z]| total_[A-Z]", re.MULTILINE)
-_GLUED_TO_REMARK = re.compile(r"^#[^\t\n]*(?:\t[^\t\n]*)*?\t-?\d+\t\d+\t[A-Z0-9]+_[A-Z_]+\t", re.MULTILINE)
-_MODULE = re.compile(r"^# (\S+) module data$", re.MULTILINE)
-_PERF = re.compile(r"^# (agg_perf_by_\w+|agg_time_by_slowest|total_bytes): (\S+)(?: # .*)?$", re.MULTILINE)
-_PARTIAL = re.compile(r"^# \*WARNING\*: The (\S+) module contains incomplete data!", re.MULTILINE)
+_GLUED_TO_REMARK = re.compile(r"#[^\t]*(?:\t[^\t]*)*?\t-?\d+\t\d+\t[A-Z0-9]+_[A-Z_]+\t")
+_MODULE = re.compile(r"# (\S+) module data")
+_PERF = re.compile(r"# (agg_perf_by_\w+|agg_time_by_slowest|total_bytes): (\S+)(?: # .*)?")
+_PARTIAL = re.compile(r"# \*WARNING\*: The (\S+) module contains incomplete data!")
+# Module, rank, file; counter and its value, of DAOS, DFS and pools of Lustre also a word; file, mount point, type.
+_LINE = re.compile(
+    r"[A-Z0-9/_-]+\t-?\d+\t\d+\t"
+    r"(?:[A-Z0-9_]+\t-?\d+(?:\.\d+)?|(?:D[A-Z]+_[A-Z_]+|LUSTRE_COMP\d+_POOL_NAME)\t[^\t]*)(?:\t[^\t]*){3}"
+    r"|total_.*"
+)
+_RECORD_BEGIN = re.compile(r"[A-Z0-9/_-]+\t-?\d+\t\d+\t")
+_COUNTER = re.compile(r"[A-Z0-9_]+")
+_VALUES = re.compile(r"(?:-?\d+(?:\.\d+)?\t)+")
 # Counter → operation, metric, unit. "" is the module itself.
 _MEANS = {
     "BYTES_READ": ("read", "bytes", "bytes"),
@@ -55,6 +67,7 @@ _MEANS = {
     "F_META_TIME": ("metadata", "time_sum_of_ranks", "s"),
 }
 _MIB = 2.0**20
+_SLOWEST = "posix", "time_by_slowest"
 
 
 def claims(text: Text) -> Claim | None:
@@ -72,25 +85,23 @@ def parse(text: Text) -> list[Parsed]:
     if is_darshan_log(text.raw):
         from .darshan_log import parse_log
 
-        return [parse_log(text, _add_counter)]
+        return [parse_log(text, _add_counter, add_io_counters)]
     run = read_job(text)
+    lines = text.content.split("\n")
+    remarks = [(number, line) for number, line in enumerate(lines, 1) if line.startswith("#")]
+    records = _Records(CounterRecords(_get_ranks(run), run.seconds))
+    records.read(lines if not text.cut_line else lines[:-1])
     _read_totals(run, text)
     if not any(row.metric == "operations" for row in run.rows):
-        _read_records(run, text)
-    _read_performance(run, text)
+        for (module, counter), (value, line) in records.sums.items():
+            _add_counter(run, module, counter, repr(value), line)
+        _note_unreadable_lines(
+            run, records.n_unreadable + sum(map(_is_unreadable, lines[:-1:-1])) * bool(text.cut_line)
+        )
+    _read_performance(run, remarks)
+    add_io_counters(run, records.counters.build() or read_totals(_get_ranks(run), run.seconds, _list_totals(text)))
     note_end(run, text)
-    if glued := _GLUED_TO_REMARK.search(text.content):
-        run.lacks(
-            text.line_of(glued.start()),
-            Message(
-                "glued-lines", "two lines were merged: the rest may belong to something else, and a counter is lost"
-            ),
-        )
-    for match in _PARTIAL.finditer(text.content):
-        run.lacks(
-            text.line_of(match.start()),
-            Message("lost-records", "Darshan ran out of memory for {module}: files are missing", module=match.group(1)),
-        )
+    _note_damage(run, remarks)
     if not run.rows:
         run.lacks(
             text.last_line, Message("no-results", "no counters: import the output of darshan-parser, --total or --perf")
@@ -98,19 +109,50 @@ def parse(text: Text) -> list[Parsed]:
     return [run]
 
 
+def _get_ranks(run: Parsed) -> int | None:
+    ranks = run.factors.get("ranks")
+    return ranks if isinstance(ranks, int) else None
+
+
+def _note_damage(run: Parsed, remarks: Sequence[tuple[int, str]]) -> None:
+    for number, line in remarks:
+        if "\t" in line and _GLUED_TO_REMARK.match(line):
+            run.lacks(
+                number,
+                Message(
+                    "glued-lines", "two lines were merged: the rest may belong to something else, and a counter is lost"
+                ),
+            )
+            break
+    for number, line in remarks:
+        if match := _PARTIAL.match(line):
+            run.lacks(
+                number,
+                Message(
+                    "lost-records", "Darshan ran out of memory for {module}: files are missing", module=match.group(1)
+                ),
+            )
+
+
+def _list_totals(text: Text) -> Iterator[re.Match[str]]:
+    """Yield the totals: module, counter, value."""
+    return _TOTAL.finditer(text.content) if "total_" in text.content else iter(())
+
+
 def _read_totals(run: Parsed, text: Text) -> None:
     counters: dict[str, str] = {}
-    at, line = 0, 1
-    for match in _TOTAL.finditer(text.content):
+    at, line, n_totals = 0, 1, 0
+    for match in _list_totals(text):
         line += text.content.count("\n", at, match.start())
         at = match.start()
+        n_totals += 1
         module, counter, value = match.groups()
         if counter in _MEANS:
             _add_counter(run, module, counter, value, line)
         else:
             counters[f"{module}_{counter}"] = value[:40]
     run.facts |= {"counters": counters} if counters else {}
-    if (lost := len(_TOTAL_BEGINS.findall(text.content)) - sum(1 for _ in _TOTAL.finditer(text.content))) > 0:
+    if "total_" in text.content and (lost := len(_TOTAL_BEGINS.findall(text.content)) - n_totals) > 0:
         run.lacks(
             0,
             Message(
@@ -119,38 +161,101 @@ def _read_totals(run: Parsed, text: Text) -> None:
         )
 
 
-def _read_records(run: Parsed, text: Text) -> None:
-    """Add sums over files and ranks from the list that is printed without an option."""
-    end = len(text.content) if not text.cut_line else text.content.rfind("\n") + 1
-    sums: dict[tuple[str, str], float] = {}
-    first: dict[tuple[str, str], int] = {}
-    records = 0
-    for match in _RECORD.finditer(text.content, 0, end):
-        module, counter, value = match.groups()
-        records += 1
-        if counter in _MEANS and not value.startswith("-"):  # -1: unknown to Darshan
-            key = module, counter
-            sums[key] = sums.get(key, 0.0) + float(value)
-            first.setdefault(key, match.start())
-    for (module, counter), value in sums.items():
-        _add_counter(run, module, counter, repr(value), text.line_of(first[module, counter]))
-    lines = sum(1 for _ in re.finditer(r"^[^#\n]", text.content, re.MULTILINE))
-    if records and lines > records and (other := lines - sum(1 for _ in _LINE.finditer(text.content))):
+@dataclass
+class _Records:
+    """The list of files that is printed without an option: lines of one file and rank follow each other.
+
+    ``sums``: (module, counter) of ``_MEANS`` → its sum over files and ranks, the line of the first one.
+    """
+
+    counters: CounterRecords
+    sums: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict)
+    n_unreadable: int = 0
+    _valid_names: set[str] = field(default_factory=set)
+    _places: dict[tuple[str, ...], list[tuple[int, str, str]]] = field(default_factory=dict)
+
+    def read(self, lines: Sequence[str]) -> None:
+        """Read all lines; others than those of files are counted as unreadable, remarks are not."""
+        begin, first = "", 0
+        for place, line in enumerate(lines):
+            if begin and line.startswith(begin):
+                continue
+            self._read_record(begin, lines[first:place], first + 1)
+            match = _RECORD_BEGIN.match(line)
+            begin, first = match.group() if match else "", place
+            if not match:
+                self.n_unreadable += _is_unreadable(line)
+        self._read_record(begin, lines[first:], first + 1)
+
+    def _read_record(self, begin: str, lines: Sequence[str], number: int) -> None:
+        """Read the lines of one record, which begin with ``begin``; the first one is line ``number``."""
+        if not begin:
+            return
+        cells = "\n".join(lines).split("\t")
+        names, values, numbers = cells[3::7], cells[4::7], list(range(number, number + len(lines)))
+        if not self._is_regular(cells, names, values, len(lines)):
+            readable = [(at, line.split("\t")) for at, line in enumerate(lines, number) if _LINE.fullmatch(line)]
+            self.n_unreadable += len(lines) - len(readable)
+            if not readable:
+                return
+            cells = readable[0][1]
+            names, values = ([row[column] for _, row in readable] for column in (3, 4))
+            numbers = [at for at, _ in readable]
+        layout = tuple(names)
+        if layout not in self._places:
+            self._places[layout] = _find_counters(names)
+        for place, module, counter in self._places[layout]:
+            if not values[place].startswith("-"):  # -1: unknown to Darshan
+                total, at = self.sums.get((module, counter), (0.0, numbers[place]))
+                self.sums[module, counter] = (total + float(values[place]), at)
+        if begin.startswith(MODULES):
+            module, rank, identity = begin.split("\t")[:3]
+            self.counters.add_printed(module, rank, identity, layout, values, cells[5], cells[7].partition("\n")[0])
+
+    def _is_regular(self, cells: Sequence[str], names: Sequence[str], values: Sequence[str], n_lines: int) -> bool:
+        """Return whether each of the lines has a counter with a number. ``cells``: those of all lines, so that the last
+        cell of a line contains the first one of the next."""
+        borders = set(cells[7:-1:7])
+        if len(cells) != 7 * n_lines + 1 or len(borders) > 1 or any(border.count("\n") != 1 for border in borders):
+            return False
+        new = set(names) - self._valid_names
+        self._valid_names |= {name for name in new if _COUNTER.fullmatch(name)}
+        return new <= self._valid_names and bool(_VALUES.fullmatch("\t".join([*values, ""])))
+
+
+def _find_counters(names: Sequence[str]) -> list[tuple[int, str, str]]:
+    """Return (place, module, counter) of the names in ``_MEANS``."""
+    parts = [(place, *name.partition("_")[::2]) for place, name in enumerate(names)]
+    return [(place, module, counter) for place, module, counter in parts if counter in _MEANS]
+
+
+def _is_unreadable(line: str) -> bool:
+    return bool(line) and not line.startswith("#") and not _LINE.fullmatch(line)
+
+
+def _note_unreadable_lines(run: Parsed, n_lines: int) -> None:
+    if run.rows and n_lines:
         run.lacks(
             0,
             Message(
-                "unreadable-lines",
-                "{n_lines} lines are not counters of a file, or are cut: left out",
-                n_lines=other,
+                "unreadable-lines", "{n_lines} lines are not counters of a file, or are cut: left out", n_lines=n_lines
             ),
         )
 
 
-# Counters of DAOS and DFS can be words.
-_LINE = re.compile(
-    r"^(?:[A-Z0-9/_-]+\t-?\d+\t\d+\t(?:[A-Z0-9_]+\t-?\d+(?:\.\d+)?|D[A-Z]+_[A-Z_]+\t[^\t\n]*)(?:\t[^\t\n]*){3}|total_.*)$",
-    re.MULTILINE,
-)
+def add_io_counters(run: Parsed, counters: IoCounters | None) -> None:
+    """Add what is known of accesses to the facts of a run, and its shares as rows, on the line of the operations."""
+    if counters is None:
+        return
+    printed_s = next((row.value for row in run.rows if (row.operation, row.metric) == _SLOWEST), None)
+    if printed_s is not None:
+        counters = replace(counters, slowest_s=printed_s)
+    run.facts[IO_COUNTERS] = counters.to_json()
+    lines = {row.operation: row.line for row in run.rows}
+    line = next((row.line for row in run.rows if row.operation.startswith("posix")), 1)
+    for operation, metric, value, unit in count_accesses(counters):
+        if (operation, metric) != _SLOWEST or printed_s is None:
+            run.rows.append(Row(operation, metric, value, unit, lines.get(operation, line)))
 
 
 def _add_counter(run: Parsed, module: str, counter: str, text: str, line: int) -> None:
@@ -180,33 +285,13 @@ def _add_counter(run: Parsed, module: str, counter: str, text: str, line: int) -
         run.rows.append(Row(f"{module.lower()}_{operation}", metric, value, unit, line))
 
 
-def _read_performance(run: Parsed, text: Text) -> None:
-    modules = [(match.start(), match.group(1).lower().replace("-", "")) for match in _MODULE.finditer(text.content)]
-    for match in _PERF.finditer(text.content):
-        name = next((name for begin, name in reversed(modules) if begin < match.start()), "all")
-        value, line = parse_number(match.group(2)), text.line_of(match.start())
-        if value is None:
-            run.lacks(
-                line,
-                Message(
-                    "invalid-number",
-                    "{counter}: '{cell}' is not a number: left out",
-                    counter=match.group(1),
-                    cell=match.group(2)[:40],
-                ),
-            )
-        elif name == "all" and run.version.startswith("log 3"):
-            run.lacks(
-                line,
-                Message("unknown-module", "the module of {counter} is unknown: left out", counter=match.group(1)),
-            )
-        elif match.group(1) == "total_bytes":
-            run.rows.append(Row(name, "bytes", value, "bytes", line))
-        elif match.group(1) == "agg_time_by_slowest":
-            run.rows.append(Row(name, "time_by_slowest", value, "s", line))
-        elif value:
-            metric = match.group(1).replace("agg_perf", "bandwidth")
-            run.rows.append(Row(name, metric, value * _MIB, "bytes/s", line))
+def _read_performance(run: Parsed, remarks: Sequence[tuple[int, str]]) -> None:
+    name = "all"
+    for line, remark in remarks:
+        if module := _MODULE.fullmatch(remark):
+            name = module.group(1).lower().replace("-", "")
+        elif match := _PERF.fullmatch(remark):
+            _add_performance(run, name, match, line)
     if any(row.metric.startswith("bandwidth_by") for row in run.rows):
         run.warn(
             0,
@@ -215,3 +300,22 @@ def _read_performance(run: Parsed, text: Text) -> None:
                 "rates of Darshan are bytes over the estimated time in I/O calls, not over the time of the job",
             ),
         )
+
+
+def _add_performance(run: Parsed, name: str, match: re.Match[str], line: int) -> None:
+    """Add a number of ``--perf`` of the module ``name``, ``all`` if it is unknown."""
+    counter, text = match.groups()
+    value = parse_number(text)
+    if value is None:
+        run.lacks(
+            line,
+            Message("invalid-number", "{counter}: '{cell}' is not a number: left out", counter=counter, cell=text[:40]),
+        )
+    elif name == "all" and run.version.startswith("log 3"):
+        run.lacks(line, Message("unknown-module", "the module of {counter} is unknown: left out", counter=counter))
+    elif counter == "total_bytes":
+        run.rows.append(Row(name, "bytes", value, "bytes", line))
+    elif counter == "agg_time_by_slowest":
+        run.rows.append(Row(name, "time_by_slowest", value, "s", line))
+    elif value:
+        run.rows.append(Row(name, counter.replace("agg_perf", "bandwidth"), value * _MIB, "bytes/s", line))

@@ -7,7 +7,12 @@ pydarshan's library ends the process on many damaged logs; so the parent survive
 import importlib
 import json
 import sys
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+from iosonde.core.io_counters import IoCounters
+
+from .darshan_counters import NAMES, CounterRecords
 
 MODULES = ("POSIX", "MPI-IO", "STDIO")
 TRACED = ("DXT_POSIX", "DXT_MPIIO")
@@ -42,13 +47,16 @@ def main(log: str, out: str) -> None:
     totals = _sum_counters(report)
     names = report.name_records  # for reads
     unnamed = {record["id"] for records in report.records.values() for record in records.to_numpy()} - names.keys()
+    job = report.metadata["job"]
+    counters = _reduce_counters(report, names, int(job["nprocs"]), float(job.get("run_time") or 0))
     about = {
-        "job": report.metadata["job"],
+        "job": job,
         "exe": str(report.metadata.get("exe", "")),
         "totals": totals,
         "unnamed": len(unnamed),
         "files": [str(names.get(identity, identity)) for identity in files],
         "hosts": hosts,
+        "io_counters": counters.to_json() if counters else None,
         "partial": [name for name, details in report.modules.items() if details.get("partial_flag")],
     }
     np.savez(
@@ -72,6 +80,49 @@ def _sum_counters(report: Any) -> dict[str, float]:
                     if value > 0:
                         sums[name] = sums.get(name, 0.0) + float(value)
     return sums
+
+
+def _reduce_counters(report: Any, names: Mapping[int, str], ranks: int, seconds: float) -> IoCounters | None:
+    """Return what is kept of the counters of POSIX and of Lustre's layouts."""
+    records = CounterRecords(ranks or None, seconds)
+    if "POSIX" in report.records:
+        keys = [
+            (part, [name.partition("_")[2] for name in report.counters["POSIX"][part]])
+            for part in ("counters", "fcounters")
+        ]
+        mounts = sorted(getattr(report, "mounts", ()), key=lambda mount: -len(mount[0]))
+        for record in report.records["POSIX"].to_numpy():
+            identity, rank = record["id"], int(record["rank"])
+            counters = {
+                name: float(value)
+                for part, part_names in keys
+                for name, value in zip(part_names, record[part], strict=True)
+                if name in NAMES
+            }
+            file = str(names.get(identity, identity))
+            filesystem = next((str(kind) for place, kind in mounts if file.startswith(place)), "")
+            records.add(str(identity), rank, counters, file, filesystem)
+    if "MPI-IO" in report.records:
+        collective = [name.partition("_")[2] for name in report.counters["MPI-IO"]["counters"]]
+        for record in report.records["MPI-IO"].to_numpy():
+            records.add_collective(
+                str(record["id"]), dict(zip(collective, map(float, record["counters"]), strict=True))
+            )
+    for identity, counters in _read_layouts(report):
+        records.add_layout(str(identity), counters)
+    return records.build()
+
+
+def _read_layouts(report: Any) -> Iterator[tuple[int, dict[str, float]]]:
+    """Yield the layout of each file on Lustre; logs before and after 3.5 have other records."""
+    if "LUSTRE" not in report.modules or not hasattr(report, "mod_read_all_lustre_records"):
+        return
+    report.mod_read_all_lustre_records()
+    for record in report.records["LUSTRE"].to_numpy():
+        components = record.get("components")
+        parts = [record] if components is None else components
+        targets = [target for part in parts for target in part.get("ost_ids", ())] or record.get("ost_ids", ())
+        yield record["id"], {f"OST_ID_{place}": float(target) for place, target in enumerate(targets)}
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from iosonde.core.io_counters import IoCounters
 from iosonde.core.message import Message
 from iosonde.core.program_output import run_program
 from iosonde.foreign.removal import scratch_directory
@@ -26,8 +27,8 @@ _MAPPED_VERSIONS = (b"3.10", b"3.20", b"3.21")
 _MAP_BYTE, _MAX_PLACES = 24, 17
 
 
-def parse_log(text: Text, add: Any) -> Parsed:
-    """Return one Parsed: a log covers one job. ``add`` puts a counter into it."""
+def parse_log(text: Text, add: Any, add_io_counters: Any) -> Parsed:
+    """Return one Parsed: a log covers one job. ``add`` puts a counter into it, ``add_io_counters`` the IoCounters."""
     run = Parsed()
     if lost := count_unmapped_bytes(text.raw):
         run.lacks(
@@ -74,7 +75,9 @@ def parse_log(text: Text, add: Any) -> Parsed:
             return run
         if error_text:
             run.lacks(0, Message("tool-failed", "pydarshan says: {reason}", reason=error_text))
-        _read_output(run, out, add)
+        about = _read_output(run, out, add)
+        if about.get("io_counters"):
+            add_io_counters(run, IoCounters.from_json(about["io_counters"]))
     return run
 
 
@@ -94,11 +97,13 @@ def count_unmapped_bytes(raw: bytes) -> int:
     return abs(len(raw) - end)
 
 
-def _read_output(run: Parsed, out: Path, add: Any) -> None:
+def _read_output(run: Parsed, out: Path, add: Any) -> dict[str, Any]:
+    """Put the operations and totals into the run. Return all else that the child wrote."""
     import numpy as np
 
     with np.load(out) as arrays:
-        integers, times, about = arrays["whole"], arrays["times"], json.loads(str(arrays["about"]))
+        integers, times = arrays["whole"], arrays["times"]
+        about: dict[str, Any] = json.loads(str(arrays["about"]))
     job = about["job"]
     run.version, run.seconds = f"log {job.get('log_ver', '')}".strip(), float(job.get("run_time") or 0)
     if 0 < (begin := int(job.get("start_time_sec") or 0)) < 2**33:
@@ -142,6 +147,7 @@ def _read_output(run: Parsed, out: Path, add: Any) -> None:
         )
     elif not run.rows:
         run.lacks(0, Message("no-results", "the log has no counters of POSIX, MPI-IO or STDIO"))
+    return about
 
 
 def _record_operations(run: Parsed, operations: dict[str, Any], times_ns: Any, about: dict[str, Any]) -> None:

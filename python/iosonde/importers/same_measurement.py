@@ -16,6 +16,8 @@ from itertools import chain
 from pathlib import PurePath
 from typing import Any
 
+from iosonde.core.io_counters import IO_COUNTERS
+
 from .fio_logs import join_logs, read_log_name
 from .parsed import Parsed, Row
 from .plausibility import note_contradictions
@@ -50,6 +52,8 @@ _ROUNDED: dict[str, dict[str, tuple[float, float]]] = {
     "vdbench": {"rate": (0.001, 0.06), "bandwidth": (0.001, 0.006 * 1024.0**2)},
 }
 _EQUAL = (1e-9, 0.0)
+# Darshan's times in files are rounded before a reader adds them, those of --total and --perf after.
+_ROUNDED_PARTS = {"darshan": dict.fromkeys(("time_sum_of_ranks", "time_by_slowest"), (1e-4, 1e-3))}
 _FIO_DELAY_S = 2.0  # fio prints its text and its JSON one after the other, each with the time
 
 
@@ -197,7 +201,7 @@ def _names_other(first: _Account, other: _Account) -> bool:
 def _agrees_on_numbers(first: _Account, other: _Account) -> bool | None:
     """Return whether all numbers in both are the same, as far as their forms print them; None if they share none."""
     is_exact = first.family == "fio" and first.parsed.form == other.parsed.form
-    rounded = {} if is_exact else _ROUNDED.get(first.family, {})
+    rounded = {} if is_exact else _ROUNDED_PARTS.get(first.family) or _ROUNDED.get(first.family, {})
     both = first.numbers.keys() & other.numbers.keys()
     for key in both:
         mine, theirs, (share, units) = first.numbers[key], other.numbers[key], rounded.get(key[1], _EQUAL)
@@ -220,13 +224,20 @@ def _merge_account(base: _Account, other: _Account) -> None:
             run.rows.append(row)
     of_rows = {name for row in run.rows for name in row.factors or ()}
     run.factors = {name: value for name, value in account.factors.items() if name not in of_rows} | run.factors
-    run.facts = account.facts | run.facts
+    run.facts = account.facts | run.facts | _choose_counters(account.facts, run.facts)
     run.version = run.version or account.version
     run.seconds = run.seconds or account.seconds
     run.started_at = min(filter(None, (run.started_at, account.started_at)), default="")
     if run.operations is None:
         run.operations, run.operation_names = account.operations, account.operation_names
         run.phase_facts, run.unplaced = account.phase_facts, account.unplaced
+
+
+def _choose_counters(*facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return Darshan's counters of single files, of the last account that has them: others have their sums only."""
+    of_accounts = [account[IO_COUNTERS] for account in facts if IO_COUNTERS in account]
+    of_files = [counters for counters in of_accounts if counters["files"][0]["files"]]
+    return {IO_COUNTERS: of_files[-1]} if of_files else {}
 
 
 def join_directory_accounts(parts: Sequence[tuple[str, Parsed]]) -> tuple[list[tuple[str, Parsed]], dict[str, str]]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from iosonde.answers.answer import Answer
 from iosonde.commands.path_study import PathStudy, find_path_study
-from iosonde.core.errors import InputError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
@@ -19,6 +18,7 @@ from iosonde.explain.causes import s410_trials
 from iosonde.explain.causes.s413_drift import FastDrift, estimate_fast_class_drift
 from iosonde.explain.classes import DensityClasses, classify_by_density
 from iosonde.explain.cost import Cost, estimate_class_shares, estimate_slow_class_cost
+from iosonde.explain.counters.over_trials import CounterDiagnosis
 from iosonde.explain.places import profile_class_by_place, sum_place_counts
 from iosonde.explain.readings import Reading, Times, interpret_suspects, list_explanations, read_pass
 from iosonde.explain.seen.drawn import DrawnOperations
@@ -102,12 +102,13 @@ class DiagnosedOperations:
 @dataclass(frozen=True)
 class OperationCauses(Answer):
     """The diagnoses, the most costly first. ``study``: the study of paths in the store, or None; ``notes``:
-    exclusions."""
+    exclusions; ``counters``: diagnoses of what tools counted, instead of single operations or besides them."""
 
     groups: tuple[DiagnosedOperations, ...]
     study: PathStudy | None
     level: float
     notes: tuple[str, ...]
+    counters: tuple[CounterDiagnosis, ...] = ()
 
     @property
     def limits(self) -> tuple[str, ...]:
@@ -135,34 +136,16 @@ class OperationCauses(Answer):
             "studies": self.study.content()["studies"] if self.study else [],
             "limits": list(self.limits),
             "notes": list(self.notes),
+            **({"counters": [diagnosis.to_json() for diagnosis in self.counters]} if self.counters else {}),
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one row per class."""
+        """Return one row per class; without recorded operations one per finding in counters."""
         return [
             {**group.group.flat(), **operation_class.flat()}
             for group in self.groups
             for operation_class in group.classes
-        ]
-
-
-def parse_bandwidth(text: str | float) -> str | float:
-    """Parse a rule's name, or a number of natural logarithms. Raises InputError."""
-    if text in kernel.RULES:
-        return text
-    try:
-        bandwidth = float(text)
-    except ValueError:
-        bandwidth = -1.0
-    if not 0.001 <= bandwidth <= 2:
-        raise InputError(
-            "invalid-option-value",
-            "'{bandwidth}' is not a bandwidth",
-            "one of {rules}, or a number, as 0.05 for 5 %",
-            bandwidth=text,
-            rules=", ".join(kernel.RULES),
-        )
-    return bandwidth
+        ] or [row for diagnosis in self.counters for row in diagnosis.records()]
 
 
 def diagnose(

@@ -5,6 +5,7 @@ Below, over time: the share of time of each class, and where in the file and on 
 from collections.abc import Sequence
 from typing import Any
 
+from iosonde.core.errors import DataError
 from iosonde.core.units import format_rate, format_size
 from iosonde.core.words import format_count, format_share
 from iosonde.layout.figure import Figure
@@ -40,8 +41,14 @@ _MIDDLE = (SERIES[2], SERIES[4], SERIES[3], SERIES[5])
 
 def figure(operation_causes: OperationCauses) -> Figure:
     """Draw a row per operation with several classes, by descending cost; else a row for the first operation.
-    If ``operation_causes`` has a study of paths, draw time against size above.
+    If ``operation_causes`` has a study of paths, draw time against size above. Raises DataError without operations.
     """
+    if not operation_causes.groups and not operation_causes.study:
+        raise DataError(
+            "no-recorded-operations",
+            "counters have no single operations to draw",
+            "of a log of Darshan with DXT, import the trace",
+        )
     groups = [group for group in operation_causes.groups if len(group.classes) > 1][:_MOST] or list(
         operation_causes.groups[:1]
     )

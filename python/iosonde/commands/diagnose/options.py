@@ -51,7 +51,8 @@ class DiagnoseOptions(RowOptions):
 def diagnose(options: DiagnoseOptions) -> Result[OperationCauses]:
     """Diagnose slow operations: classes by how long they took, what each has in common, what it costs.
 
-    DATA is a store with recorded operations, or a .csv or .parquet with a row for each operation.
+    DATA is a store with recorded operations, or a .csv or .parquet with a row for each operation. Of a log of Darshan
+    without single operations, its counters are diagnosed.
 
     Returns
     -------
@@ -62,15 +63,15 @@ def diagnose(options: DiagnoseOptions) -> Result[OperationCauses]:
     --------
     >>> iosonde.diagnose("results", metric="read_large").plot().save("classes.png")
     """
-    from .answer import diagnose as answer
-    from .answer import parse_bandwidth
+    from .bandwidth import parse_bandwidth
+    from .counters import diagnose_all
     from .figure import figure
     from .text import lines
 
     bandwidth = parse_bandwidth(options.bandwidth)
     source = select_last_experiment(options.open(options.data), alike=False)
     announce_analysis("diagnose", len(source.table), len(source.table.columns))
-    causes = answer(source, options.level, options.metric or (), options.response or (), bandwidth)
+    causes = diagnose_all(source, options.level, options.metric or (), options.response or (), bandwidth)
     if options.name is not None:
         causes = rename_classes(causes, options.name)
     write_figure = build_figure_writer(options.plot, lambda: figure(causes))
@@ -115,6 +116,6 @@ def rename_classes(causes: OperationCauses, names: Mapping[str, str]) -> Operati
             "{spell.name}: unknown class '{class_name}'",
             "there are {classes}",
             class_name=unknown[0],
-            classes=join_names(list(there)),
+            classes=join_names(list(there)) if there else "none",
         )
     return replace(causes, groups=groups)

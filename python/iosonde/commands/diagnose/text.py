@@ -11,6 +11,7 @@ from iosonde.layout.text import table, warning_lines, wrapped
 
 from .answer import DiagnosedOperations, OperationCauses
 from .operation_class import OperationClass
+from .text_counters import format_diagnosis
 
 _LOW_P = 0.05
 _OVERLAP = 0.1  # of the lower peak, from which operations are misclassified noticeably
@@ -28,7 +29,11 @@ def lines(operation_causes: OperationCauses) -> Iterator[str]:
         if place:
             yield ""
         yield from _format_group(group, operation_causes.level)
-    if several and single:
+    for place, diagnosis in enumerate(operation_causes.counters):
+        if place or several:
+            yield ""
+        yield from format_diagnosis(diagnosis)
+    if (several or operation_causes.counters) and single:
         yield ""
     for group in single:
         typical = format_rate(group.classes[0].typical_s, "s")

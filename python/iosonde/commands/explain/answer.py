@@ -3,7 +3,7 @@
 import difflib
 
 from iosonde.core.errors import InputError
-from iosonde.explain import causes
+from iosonde.explain import causes, counters
 from iosonde.stats import checks
 from iosonde.store.findings import PAGES
 
@@ -29,8 +29,10 @@ def get_page(code: str) -> str:
 
 
 def _get_page_text(code: str) -> str:
-    return checks.find_manual_page(code) or causes.read_manual_page(code) or PAGES[code]
+    return (
+        checks.find_manual_page(code) or causes.read_manual_page(code) or counters.read_manual_page(code) or PAGES[code]
+    )
 
 
 def _list_codes() -> list[str]:
-    return [*checks.list_check_modules(), *causes.map_codes_to_modules(), *PAGES]
+    return [*checks.list_check_modules(), *causes.map_codes_to_modules(), *counters.map_codes_to_modules(), *PAGES]
