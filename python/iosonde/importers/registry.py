@@ -36,6 +36,7 @@ OURS = {
     "darshan-dxt": "darshan_dxt",
     "dbench": "dbench",
     "dd": "dd",
+    "diskspd": "diskspd",
     "dlio": "dlio",
     "elbencho": "elbencho",
     "filebench": "filebench",
