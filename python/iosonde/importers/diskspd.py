@@ -269,15 +269,15 @@ class _Reader:
         run = self._run
         if run is None:
             return
-        is_whole = all(name in self._sections and self._sections[name].has_total for name in _OPERATIONS.values())
+        is_complete = all(name in self._sections and self._sections[name].has_total for name in _OPERATIONS.values())
         counts = {name: section.count() for name, section in self._sections.items() if section.has_total}
-        is_mix = is_whole and bool(counts["read"] and counts["write"])
+        is_mix = is_complete and bool(counts["read"] and counts["write"])
         for name, section in self._sections.items():
             if counts.get(name) and (name != ALL_OPERATIONS or is_mix):
                 self._add_section(run, section, self._latencies.get(name, []))
-        check_end(run, at, is_whole, self._time, sum(counts.values()))
+        check_end(run, at, is_complete, self._time, sum(counts.values()))
         has_latency = self._group is not None and self._group.measures_latency
-        if is_whole and has_latency and not any(row.metric == "latency_max" for row in run.rows) and not run.missing:
+        if is_complete and has_latency and not any(row.metric == "latency_max" for row in run.rows) and not run.missing:
             run.lacks(at, Message("ended-early", "the output ends before the percentiles of the latency"))
         self._begin_results(None)
 
@@ -331,8 +331,8 @@ def _read_group_setting(group: _Group, name: str, value: str, line: str) -> None
 def _split_thread(line: str, n_columns: int) -> tuple[str, list[str]]:
     """Return the number of the thread and its numbers, none if the row is cut before its file."""
     cells = [cell.strip() for cell in line.split("|", n_columns - 1)]
-    is_whole = len(cells) == n_columns and cells[0].isdigit() and cells[-1].endswith(")")
-    return (cells[0][:9], cells[1:-1]) if is_whole else ("", [])
+    is_complete = len(cells) == n_columns and cells[0].isdigit() and cells[-1].endswith(")")
+    return (cells[0][:9], cells[1:-1]) if is_complete else ("", [])
 
 
 def _build_row(operation: str, column: str, cell: str, at: int) -> Row | None:

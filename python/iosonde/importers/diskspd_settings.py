@@ -27,12 +27,12 @@ def share_target_settings(run: Parsed, targets: list[dict[str, FactorValue]]) ->
         )
 
 
-def check_end(run: Parsed, at: int, is_whole: bool, time: tuple[int, float] | None, count: float) -> None:
+def check_end(run: Parsed, at: int, is_complete: bool, time: tuple[int, float] | None, count: float) -> None:
     """Note what a timespan lacks: sections, operations, or a part of its duration. ``time``: line and seconds."""
     run.facts["standard_deviation"] = "population"
     run.seconds = time[1] if time else 0.0
     requested = run.factors.get("runtime")
-    if not is_whole:
+    if not is_complete:
         if not run.missing:
             run.lacks(at, Message("ended-early", "the output ends before the results"))
     elif not count:
