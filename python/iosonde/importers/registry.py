@@ -51,6 +51,7 @@ OURS = {
     "iozone": "iozone",
     "iperf2": "iperf2",
     "iperf3": "iperf3",
+    "juicefs": "juicefs",
     "md-workbench": "md_workbench",
     "mdtest": "mdtest",
     "netperf": "netperf",
