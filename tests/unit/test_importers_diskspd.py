@@ -139,9 +139,10 @@ def test_the_xml_has_a_run_for_each_timespan():
 def test_what_ended_early_failed_or_was_stopped_is_incomplete():
     cut = read_text(MIX[: MIX.index("Write IO")])
     assert lacks(cut, "ended-early") and {row.operation for row in cut.runs[0].rows} == {"read"}
-    assert lacks(read_text(MIX[: MIX.index("Results for")]), "ended-early")
+    head = MIX[: MIX.index("Results for")]
+    assert lacks(read_text(head), "ended-early")
     assert lacks(read_text(MIX[: MIX.index("total:\n  %")]), "ended-early")
-    failed = MIX[: MIX.index("Results for")] + "\nError opening file: D:\\io\\test 1.dat [5]\n"
+    failed = head + "\nError opening file: D:\\io\\test 1.dat [5]\n"
     assert lacks(read_text(failed), "tool-failed")
     interrupted = MIX[: MIX.index("\nactual")] + "The test was interrupted before the measurements began.\n"
     assert lacks(read_text(interrupted), "tool-failed")

@@ -15,6 +15,8 @@ from messages import has_message
 SAMPLES = Path(__file__).parents[1] / "golden" / "fixtures" / "juicefs"
 BENCH = (SAMPLES / "sample-bench.txt").read_text()
 OBJBENCH = (SAMPLES / "sample-objbench.txt").read_text()
+COMMAND = "juicefs bench -p 4 /mnt/jfs"
+INSIDE = "open,close"
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 
 
@@ -39,7 +41,7 @@ def test_the_table_of_a_file_system():
     run = reading.runs[0]
     assert (reading.format, len(reading.runs), run.missing, reading.others) == ("juicefs", 1, [], {})
     assert run.factors == {"benchmark": "bench", "threads": 4, "files_per_thread": 100}
-    assert (run.facts["command"], run.seconds) == ("juicefs bench -p 4 /mnt/jfs", 15.5)
+    assert (run.facts["command"], run.seconds) == (COMMAND, 15.5)
     assert get_values(reading) == pytest.approx(
         {
             ("write_big_file", "bandwidth_last_done"): 512.5 * MIB,
@@ -68,8 +70,8 @@ def test_the_table_of_a_file_system():
         }
     )
     sizes = {row.operation: (row.factors, row.includes) for row in run.rows}
-    assert sizes["write_big_file"] == ({"file_size": GIB, "transfer_size": MIB}, "open,close")
-    assert sizes["read_small_file"] == ({"file_size": 128 * KIB, "transfer_size": 128 * KIB}, "open,close")
+    assert sizes["write_big_file"] == ({"file_size": GIB, "transfer_size": MIB}, INSIDE)
+    assert sizes["read_small_file"] == ({"file_size": 128 * KIB, "transfer_size": 128 * KIB}, INSIDE)
     assert sizes["fuse_operation"] == (None, "")
 
 
@@ -102,7 +104,8 @@ def test_the_table_of_an_object_store():
 def test_a_failed_test_and_a_cut_table_are_incomplete():
     failed = OBJBENCH.replace("  320.00 MiB/s | 100.00 ms/object", "failed | failed").replace("skipped", "failed ")
     assert lacks(read_text(failed), "tool-failed")
-    assert lacks(read_text(BENCH[: BENCH.index("|  Read small")]), "ended-early")
+    cut = BENCH[: BENCH.index("|  Read small")]
+    assert lacks(read_text(cut), "ended-early")
     assert lacks(read_text(BENCH[: BENCH.index("+--")]), "ended-early")
     fatal = (
         BENCH[: BENCH.index("Benchmark fin")] + "juicefs[1] <FATAL>: Failed to write file: no space [bench.go:127]\n"
