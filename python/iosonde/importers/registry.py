@@ -32,6 +32,7 @@ OURS = {
     "blktrace": "blktrace",
     "bonnie++": "bonnie",
     "ceph-osd-bench": "osd_bench",
+    "cosbench": "cosbench",
     "darshan": "darshan",
     "darshan-dxt": "darshan_dxt",
     "dbench": "dbench",
