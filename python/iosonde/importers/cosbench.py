@@ -194,12 +194,12 @@ class _Samples:
             self.run.lacks(at, Message("damaged-lines", "the header is cut or damaged: no row is read"))
 
     def _add_sample(self, at: int, cells: list[str]) -> None:
-        group, seen = "", dict[str, int]()
+        group, counts = "", dict[str, int]()
         names = self._names or []
         for column, name, cell in zip(self._groups, names, cells, strict=True):
             if column:
-                group, seen = column, {}
-            seen[name] = seen.get(name, 0) + 1
+                group, counts = column, {}
+            counts[name] = counts.get(name, 0) + 1
             metric = _SAMPLES.get(group)
             if metric is None or cell == "N/A" or not _NAME.fullmatch(name):
                 continue
@@ -209,7 +209,7 @@ class _Samples:
                 continue
             factors: dict[str, FactorValue] | None = None
             if names.count(name) > len(_FIELDS):
-                factors = {PART: f"work {seen[name]}"}
+                factors = {PART: f"work {counts[name]}"}
             unit, per_base = _COLUMNS[group][1:]
             operation = name.lower().replace("-", "_")
             row = Row(operation, metric, value / per_base, unit, at, None, self._iteration, factors=factors)
