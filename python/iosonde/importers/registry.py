@@ -33,6 +33,7 @@ OURS = {
     "bonnie++": "bonnie",
     "ceph-osd-bench": "osd_bench",
     "cosbench": "cosbench",
+    "crystaldiskmark": "crystaldiskmark",
     "darshan": "darshan",
     "darshan-dxt": "darshan_dxt",
     "dbench": "dbench",
