@@ -103,7 +103,7 @@ class _Reader:
 
     def _begin_section(self, at: int, word: str, percent: str | None) -> None:
         operation = _OPERATIONS[word]
-        if self._tail or any(known == operation for known, _ in self._tests):
+        if self._tail or any(test[0] == operation for test in self._tests):
             self.end_export(at)
             self._begin_export("")
         self._operation = operation
