@@ -46,6 +46,7 @@ OURS = {
     "fio": "fio",
     "fio-log": "fio_log",
     "fs_mark": "fs_mark",
+    "h5perf": "h5perf",
     "hyperfine": "hyperfine",
     "io500": "io500",
     "ioping": "ioping",
