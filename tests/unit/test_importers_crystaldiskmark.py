@@ -57,6 +57,7 @@ def test_the_best_of_each_test_with_its_settings():
     assert (reading.format, len(reading.runs), run.missing, reading.others) == ("crystaldiskmark", 1, [], {})
     assert (run.version, run.started_at) == ("8.0.5", "2026-11-20T09:26:04")
     assert run.factors == {
+        "percent_read": 70,
         "file_size": GIB,
         "iterations": 5,
         "target": "C:",
@@ -81,8 +82,8 @@ def test_the_best_of_each_test_with_its_settings():
         ("write", 4194.304e6, (0, MIB, 8, 1)),
         ("write", 2097.152e6, (0, MIB, 1, 1)),
         ("write", 614.4e6, (1, 4 * KIB, 32, 1)),
-        ("readwrite", 3145.728e6, (0, MIB, 8, 1, 70)),
-        ("readwrite", 409.6e6, (1, 4 * KIB, 32, 1, 70)),
+        ("readwrite", 3145.728e6, (0, MIB, 8, 1)),
+        ("readwrite", 409.6e6, (1, 4 * KIB, 32, 1)),
     ]
 
 

@@ -73,7 +73,6 @@ class _Reader:
         self._run = Parsed(version=version)
         self._is_kdiskmark = False
         self._operation = ""
-        self._mix_percent: int | None = None
         self._tests: list[tuple[str, str]] = []
         self._rows: list[Row] = []
         self._tail: dict[str, str] = {}
@@ -107,7 +106,8 @@ class _Reader:
             self.end_export(at)
             self._begin_export("")
         self._operation = operation
-        self._mix_percent = int(percent) if percent else None
+        if percent:
+            self._run.factors["percent_read"] = int(percent)
 
     def _read_row(self, at: int, match: re.Match[str]) -> None:
         order, word, size, depth, threads, old_depth, speed, rate, latency = match.groups()
@@ -132,8 +132,6 @@ class _Reader:
             factors["io_depth"] = int(depth or old_depth)
         if threads:
             factors["threads"] = int(threads)
-        if operation == "readwrite" and self._mix_percent is not None:
-            factors["percent_read"] = self._mix_percent
         unit = _KDISKMARK_MB if self._is_kdiskmark else _MB
         self._rows.append(Row(operation, "bandwidth", numbers[0] * unit, "bytes/s", at, factors=factors))
         if numbers[1]:

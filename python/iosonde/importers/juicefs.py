@@ -7,14 +7,13 @@
 
 becomes ``write_big_file bandwidth_last_done``, ``stat_file rate_last_done`` (until the last thread is done), and
 ``time_per_file``: threads ÷ rate, as the tool computes it, and no measured latency. What the client counted
-(``fuse_operation operations``, ``latency_mean``) is of the whole benchmark. Sizes are settings of their rows. A test
-that failed is incomplete; one that the store does not support is not. Source: ``cmd/bench.go``, ``cmd/objbench.go``.
+(``fuse_operation operations``, ``latency_mean``) is of the whole benchmark. A test that
+failed is incomplete; one that the store does not support is not. Source: ``cmd/bench.go``, ``cmd/objbench.go``.
 """
 
 import re
 
 from iosonde.core.message import Message
-from iosonde.core.types import FactorValue
 
 from .damage import note_reported_failure
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
@@ -25,32 +24,32 @@ NAME = "juicefs"
 HEADLINE = ("bandwidth", "rate")
 
 _OPEN = "open,close"
-# Item in small letters → operation, the size of what it works on, what its clock includes.
+# Item in small letters → operation, what its clock includes.
 _ITEMS = {
-    "write big file": ("write_big_file", "bigfilesize", _OPEN),
-    "read big file": ("read_big_file", "bigfilesize", _OPEN),
-    "write small file": ("write_small_file", "smallfilesize", _OPEN),
-    "read small file": ("read_small_file", "smallfilesize", _OPEN),
-    "stat file": ("stat_file", "smallfilesize", ""),
-    "upload objects": ("put", "block-size", ""),
-    "download objects": ("get", "block-size", ""),
-    "put small objects": ("put_small", "small-object-size", ""),
-    "get small objects": ("get_small", "small-object-size", ""),
-    "multi-upload": ("multi_upload", "big-object-size", ""),
-    "list objects": ("list", "", ""),
-    "head objects": ("head", "", ""),
-    "delete objects": ("delete", "", ""),
-    "change permissions": ("chmod", "", ""),
-    "change owner/group": ("chown", "", ""),
-    "update mtime": ("utime", "", ""),
-    "fuse operation": ("fuse_operation", "", ""),
-    "update meta": ("update_meta", "", ""),
-    "put object": ("put_object", "", ""),
-    "get object": ("get_object", "", ""),
-    "get object first byte": ("get_object_first_byte", "", ""),
-    "delete object": ("delete_object", "", ""),
-    "write into cache": ("write_into_cache", "", ""),
-    "read from cache": ("read_from_cache", "", ""),
+    "write big file": ("write_big_file", _OPEN),
+    "read big file": ("read_big_file", _OPEN),
+    "write small file": ("write_small_file", _OPEN),
+    "read small file": ("read_small_file", _OPEN),
+    "stat file": ("stat_file", ""),
+    "upload objects": ("put", ""),
+    "download objects": ("get", ""),
+    "put small objects": ("put_small", ""),
+    "get small objects": ("get_small", ""),
+    "multi-upload": ("multi_upload", ""),
+    "list objects": ("list", ""),
+    "head objects": ("head", ""),
+    "delete objects": ("delete", ""),
+    "change permissions": ("chmod", ""),
+    "change owner/group": ("chown", ""),
+    "update mtime": ("utime", ""),
+    "fuse operation": ("fuse_operation", ""),
+    "update meta": ("update_meta", ""),
+    "put object": ("put_object", ""),
+    "get object": ("get_object", ""),
+    "get object first byte": ("get_object_first_byte", ""),
+    "delete object": ("delete_object", ""),
+    "write into cache": ("write_into_cache", ""),
+    "read from cache": ("read_from_cache", ""),
 }
 _VALUES = {
     "MiB/s": ("bandwidth_last_done", "bytes/s", 2.0**20),
@@ -74,6 +73,17 @@ _SETTING = re.compile(
     r"(BlockSize|BigFileSize|SmallFileSize|SmallFileCount|NumThreads"
     r"|block-size|big-object-size|small-object-size|small-objects): (\d+(?:\.\d+)?(?: [KMGT]?i?B)?)(?=,|\s|$)"
 )
+_SETTINGS = {
+    "numthreads": "threads",
+    "blocksize": "transfer_size",
+    "bigfilesize": "big_file_size",
+    "smallfilesize": "small_file_size",
+    "smallfilecount": "files_per_thread",
+    "block-size": "object_size",
+    "big-object-size": "data_size",
+    "small-object-size": "small_object_size",
+    "small-objects": "small_objects",
+}
 _COMMAND = re.compile(r".{0,80}?(?:^|[\s/])juicefs(?:\.\w+)? (bench|objbench) (.*)$")
 _SECRET = re.compile(r"(--(?:access-key|secret-key|session-token)[= ])\S+")
 _LOGGED = re.compile(r".{0,60}<(FATAL|ERROR|WARNING)>: (.*)$")
@@ -111,7 +121,7 @@ class _Reader:
     def _begin_benchmark(self) -> None:
         self._run = Parsed()
         self._sizes: dict[str, str] = {}
-        self._rows: list[tuple[Row, str]] = []
+
         self._items: set[str] = set()
         self._is_in_table = self._is_closed = self._has_begun = False
         self._failed_tests = 0
@@ -199,7 +209,7 @@ class _Reader:
             self._is_in_table = self._has_begun = True
         run = self._run
         self._items.add(item)
-        operation, size, includes = _ITEMS[item]
+        operation, includes = _ITEMS[item]
         if value.startswith(_UNSUPPORTED):
             return
         if value.startswith("failed"):
@@ -221,7 +231,7 @@ class _Reader:
         elif " objects" not in cost:  # the cost of a list
             run.lacks(at, Message("damaged-lines", "the row is cut or damaged: left out"))
             return
-        self._rows += [(row, size) for row in rows]
+        run.rows += rows
 
     def end_benchmark(self, at: int) -> None:
         """Close the benchmark; one whose table is not closed, or lacks its last item, is incomplete."""
@@ -237,29 +247,9 @@ class _Reader:
         self._begin_benchmark()
 
     def _set_settings(self, run: Parsed) -> None:
-        sizes = {name: parse_size(word) for name, word in self._sizes.items()}
-        if threads := sizes.get("numthreads"):
-            run.factors["threads"] = threads
-        if count := sizes.get("smallfilecount"):
-            run.factors["files_per_thread"] = count
-        if count := sizes.get("small-objects"):
-            run.factors["small_objects"] = count
-        if amount := sizes.get("big-object-size"):
-            run.factors["data_size"] = amount
-        for row, size in self._rows:
-            row.factors = _build_row_factors(sizes, size)
-            run.rows.append(row)
-
-
-def _build_row_factors(sizes: dict[str, int | None], size: str) -> dict[str, FactorValue] | None:
-    """Return the size of a file or an object, and of the transfers to a file."""
-    amount = sizes.get(size)
-    if amount is None:
-        return None
-    if not size.endswith("filesize"):
-        return {"object_size": amount}
-    block = sizes.get("blocksize")
-    return {"file_size": amount, **({"transfer_size": min(block, amount)} if block else {})}
+        for name, setting in _SETTINGS.items():
+            if value := parse_size(self._sizes.get(name, "")):
+                run.factors[setting] = value
 
 
 def _read_number(cell: str) -> tuple[float | None, str]:
