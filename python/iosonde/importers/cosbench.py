@@ -20,7 +20,7 @@ from .reading import date_to_iso, parse_number
 from .text import Text
 
 NAME = "cosbench"
-HEADLINE = ("bandwidth", "rate", "latency_mean", "latency_p99")
+HEADLINE = ("bandwidth", "rate", "latency_mean", "latency_p99", "bandwidth_sample", "rate_sample")
 
 _WORKLOAD = re.compile(r"Stage,(?:Op-Name,)?Op-Type,Op-Count,Byte-Count,")
 _STAGE = re.compile(r"Timestamp,Op-Count,")
