@@ -177,6 +177,12 @@ def test_results_without_their_head_are_a_run_of_their_own():
     assert reading.runs[1].factors == {"threads": 2} and reading.runs[1].started_at == ""
 
 
+def test_a_last_line_without_its_end_is_complete_with_all_its_decimals():
+    assert get_values(read_text(MIX.rstrip("\n"))) == get_values(read_text(MIX))
+    cut = read_text(MIX.rstrip("\n")[:-1])
+    assert lacks(cut, "cut-last-line") and (ALL, "latency_max") not in get_values(cut)
+
+
 def test_labels_before_the_lines_are_left_out():
     labelled = "".join(f"win7: {line}\n" for line in MIX.splitlines())
     assert get_values(read_text(labelled)) == get_values(read_text(MIX))

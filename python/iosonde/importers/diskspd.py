@@ -50,6 +50,7 @@ _COLUMNS = {
     "LatStdDev": ("latency_sd", "s", 1e-3),
 }
 _STATISTIC = re.compile(r"(min|max)|(\d\d)th|([3-9])-nines")
+_LAST_CELL = re.compile(r"\d+\.\d{3}")
 _SIZE = r"(\d{1,15}(?:\.\d+)?(?:[KMGT]i)?B?)"
 _NUMBERS = (
     (re.compile(rf"block size: {_SIZE}$"), "transfer_size"),
@@ -259,6 +260,7 @@ class _Reader:
             return
         word, percent, nines = match.groups()
         self._is_in_latencies = word != "max"
+        run.has_complete_last_line = word == "max" and bool(_LAST_CELL.fullmatch(cells[-1]))
         statistic = word or f"p{percent or '99.' + '9' * (int(nines) - 2)}"
         for operation, cell, value in zip(_OPERATIONS.values(), cells[1:], numbers, strict=True):
             if cell != "N/A":
