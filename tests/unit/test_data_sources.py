@@ -348,3 +348,9 @@ def test_options_are_a_query_and_conditions():
     assert (options.conditions, options.grouping_columns) == (("a=1",), ())
     assert DataOptions(data="", where=("a=1",), incomplete=True).conditions == ("a=1", "complete=any")
     assert DataOptions(data="").conditions == ()
+
+
+@pytest.mark.parametrize("name", ["cosbench/sample-workload.csv", "cosbench/sample-stage.csv"])
+def test_a_tools_own_csv_is_no_table(name):
+    fixtures = Path(__file__).parents[1] / "golden" / "fixtures"
+    assert isinstance(open_data(fixtures / name), StoredSource)

@@ -31,6 +31,8 @@ _TOOL_HEADERS = (
     b"access,rank,runtime-with-openclose,",  # IOR, each rank
     b"access,bw(MiB/s),",  # IOR
     b"rank,items,rate-",  # mdtest, each rank
+    b"Stage,Op-",  # COSBench, a workload
+    b"Timestamp,Op-Count,",  # COSBench, a stage
 )
 _names: dict[str, str] = {}  # path of a store → the tool's file that was read into it
 

@@ -56,7 +56,7 @@ def drop_implausible_rows(run: Parsed, text: Text) -> Parsed:
                 unit=row.unit,
             ),
         )
-    cut = text.cut_line
+    cut = 0 if run.has_complete_last_line else text.cut_line
     lost = [row for row in run.rows if cut and row.line == cut]
     if lost:
         run.lacks(
