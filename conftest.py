@@ -1,6 +1,7 @@
 """Settings that all tests share."""
 
 import atexit
+import fnmatch
 import gc
 import os
 import shutil
@@ -231,6 +232,10 @@ LONG_FILES = (
 
 NOT_LONG = "not long"  # of `make test`
 
+ROOT = Path(__file__).parent
+MADE_BY_TOOLS = {"build", "target", "__pycache__"}  # in the root, besides what is hidden
+FILES_BEFORE = pytest.StashKey[set[str]]()
+
 # A property is about values; how long an example takes depends on the machine, and no test is timed.
 settings.register_profile("iosonde", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=10)
@@ -284,6 +289,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.stash[FILES_BEFORE] = list_root_files()
     if config.getoption("--quick"):
         settings.load_profile("quick")
     # Tests that run at once would wait for one disk; those of a loss of power are long.
@@ -310,12 +316,31 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a session whose tests left a file in the repository's root: a default place of a command's output."""
+    if list_new_files(session.config) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    for name in list_new_files(config):
+        terminalreporter.write_line(f"FAILED: a test left {ROOT / name}; give it a directory of its own", red=True)
+
+
 def pytest_collection_finish() -> None:
     """What was imported and collected stays: no later collection of garbage has to look through it again."""
     gc.collect()
     gc.freeze()
 
 
+def list_root_files() -> set[str]:
+    return {name for name in os.listdir(ROOT) if not name.startswith(".")} - MADE_BY_TOOLS
+
+
+def list_new_files(config: pytest.Config) -> list[str]:
+    return sorted(list_root_files() - config.stash[FILES_BEFORE])
+
+
 @cache
 def is_slow(path: Path) -> bool:
-    return any(path.match(pattern) for pattern in SLOW_FILES)
+    return any(fnmatch.fnmatchcase(path.name, pattern) for pattern in SLOW_FILES)
