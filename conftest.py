@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Generator
 from functools import cache
 from pathlib import Path
 
@@ -327,8 +328,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(f"FAILED: a test left {ROOT / name}; give it a directory of its own", red=True)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected stays, so nothing looks for garbage in it: a sixth of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays: no later collection of garbage has to look through it again."""
+    """No later collection of garbage has to look through it again."""
     gc.collect()
     gc.freeze()
 

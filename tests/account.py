@@ -1,7 +1,7 @@
 """A home directory for each test, so that none sees, or leaves, what the account of its user has.
 
-What iosonde keeps in a cache is made anew by each test process: the page's drawing library takes seconds, so tests of
-one process share it. A test about the cache asks for ``empty_cache``.
+What iosonde keeps in a cache is made anew for each session: the page's drawing library and its templates take seconds,
+so all test processes share them. A test about the cache asks for ``empty_cache``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(tempfile.mkdtemp(prefix="iosonde-accounts-"))
 XDG = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR")
+CACHE = os.environ.setdefault("IOSONDE_TEST_CACHE", str(ROOT / "cache"))  # that of the process that starts the others
 _numbers = [-1]  # the last is that of the current one
 _OWNER = os.getpid()
 
@@ -27,7 +28,7 @@ def change_account() -> Path:
         home.mkdir(mode=0o700)
         (home / "XDG_RUNTIME_DIR").mkdir(mode=0o700)
     os.environ |= {name: str(home / name) for name in XDG}
-    os.environ |= {"HOME": str(home), "XDG_CACHE_HOME": str(ROOT / "cache")}
+    os.environ |= {"HOME": str(home), "XDG_CACHE_HOME": CACHE}
     return home
 
 
