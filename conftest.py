@@ -16,6 +16,7 @@ from hypothesis import settings
 
 import account
 from faults import faultfs
+from iosonde.core.errors import DataError
 from iosonde.core.message import set_default_spelling, spell_for_terminal
 
 # As in the command (`cli/group.py`), before NumPy is loaded: tests run at once, and threads would wait for each other.
@@ -274,6 +275,17 @@ def empty_cache(tmp_path, monkeypatch):
     """A cache in which nothing is, as on a new account."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache"
+
+
+@pytest.fixture
+def page_without_models(monkeypatch):
+    """A table's page tries the models that `fit` tries, for seconds: not where a test is about another part of it."""
+    from iosonde.commands.rank import for_page
+
+    def refuse(*_: object) -> None:
+        raise DataError("fit-failed", "no model is tried in this test")
+
+    monkeypatch.setattr(for_page, "choose_best_model", refuse)
 
 
 @pytest.fixture
