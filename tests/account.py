@@ -13,9 +13,22 @@ from pathlib import Path
 
 ROOT = Path(tempfile.mkdtemp(prefix="iosonde-accounts-"))
 XDG = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR")
-CACHE = os.environ.setdefault("IOSONDE_TEST_CACHE", str(ROOT / "cache"))  # that of the process that starts the others
 _numbers = [-1]  # the last is that of the current one
 _OWNER = os.getpid()
+_SHARED = "IOSONDE_TEST_CACHE"  # PID:PLACE of the process that started the session
+
+
+def choose_cache() -> Path:
+    """Return the cache of the session: that of the parent in a process of pytest-xdist, but not in a session that a
+    test starts."""
+    owner, _, place = os.environ.get(_SHARED, "").partition(":")
+    if "PYTEST_XDIST_WORKER" in os.environ and owner == str(os.getppid()):
+        return Path(place)
+    os.environ[_SHARED] = f"{_OWNER}:{ROOT / 'cache'}"
+    return ROOT / "cache"
+
+
+CACHE = choose_cache()
 
 
 def change_account() -> Path:
@@ -28,7 +41,7 @@ def change_account() -> Path:
         home.mkdir(mode=0o700)
         (home / "XDG_RUNTIME_DIR").mkdir(mode=0o700)
     os.environ |= {name: str(home / name) for name in XDG}
-    os.environ |= {"HOME": str(home), "XDG_CACHE_HOME": CACHE}
+    os.environ |= {"HOME": str(home), "XDG_CACHE_HOME": str(CACHE)}
     return home
 
 
