@@ -44,7 +44,7 @@ def _find_rows(table: Table, kinds: set[str]) -> dict[str, dict[_Key, int]]:
     return rows
 
 
-def _add_rows(table: Table, rows: dict[str, dict[_Key, int]], both: set[tuple[str, ...]]) -> Table:
+def _add_rows(table: Table, rows: dict[str, dict[_Key, int]], both: set[tuple[str, str]]) -> Table:
     added = {key: at for key, at in rows[_MEAN].items() if key[1:] in both and key not in rows[_SINGLE]}
     if not added:
         return table
