@@ -288,3 +288,40 @@ def test_a_mean_above_merged_trials_leaves_them_their_settings(tmp_path):
     table = open_data(write(tmp_path, "t.csv", text)).table
     assert columns(table) == {"fs": ["a", "a", "b", "b"], "run": [1, 2, 1, 2], "MBps": [1, 2, 2, 3]}
     assert codes(table.warnings) == ["merged-cells", "summary-rows"]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "values"),
+    [
+        ("elapsed", ["0:00.023", "1:02.5"], [0.023, 62.5]),
+        ("time", ["0:00,023", "1:02,5"], [0.023, 62.5]),
+        ("runtime", ["0:12", "1:00:05"], [12, 3605]),
+        ("start", ["10:30", "10:31"], None),  # a time of day
+        ("started", ["10:30:05.123", "10:31:00.2"], None),
+    ],
+)
+def test_durations_as_clocks_show_them_are_seconds(tmp_path, name, cells, values):
+    rows = "".join(f"{size};{cell}\n" for size, cell in zip(("4k", "8k"), cells, strict=True))
+    column = open_data(write(tmp_path, "t.csv", f"size;{name}\n{rows}")).table.column(name)
+    assert (column.values.tolist(), column.unit) == ((values, "s") if values else (cells, ""))
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["1190", "1,225", "1210"], [1190, 1225, 1210]),
+        (["1.19", "1,225", "1.21"], [1.19, 1.225, 1.21]),
+        (["1190", "1,225", "1.21"], None),  # either may be meant
+        (["1190", "1,225"], None),  # one number shows no magnitude
+        (["50", "1,225", "60"], None),
+    ],
+)
+def test_a_comma_is_read_where_the_other_numbers_decide_it(tmp_path, cells, values):
+    rows = "".join(f"a;{cell}\n" for cell in cells)
+    source = open_data(write(tmp_path, "t.csv", f"fs;IOPS\n{rows}"))
+    if values:
+        assert source.table.numbers("IOPS").tolist() == values and "likely-comma" in codes(source.table.warnings)
+        return
+    with raises("not-a-number", DataError, column="IOPS", cell="1,225") as caught:
+        source.table.numbers("IOPS")
+    assert "1225" in caught.value.hint and "1.225" in caught.value.hint

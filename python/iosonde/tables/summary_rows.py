@@ -44,20 +44,20 @@ def find_summary_rows(rows: Rows) -> set[int]:
     """Return the places of rows that sum up others: a statistic's name stands where the other rows have numbers
     (``run`` is 1, 2, 3, mean), or begins a row that leaves a setting of all others blank. ``rows`` are of one width."""
     columns = [[cell.strip() for cell in column] for column in zip(*rows, strict=True)]
-    numbered = [_find_beside_numbers(column) for column in columns]
+    numbered = [_find_in_counter(column) for column in columns]
     heads = [next((cell.strip() for cell in row if cell.strip()), "") for row in rows]
     begun = {place for place, head in enumerate(heads) if _is_summary(head)}
     settings = [column for column in columns if all(cell or place in begun for place, cell in enumerate(column))]
     return set().union(*numbered, (place for place in begun if any(not column[place] for column in settings)))
 
 
-def _find_beside_numbers(column: Sequence[str]) -> set[int]:
+def _find_in_counter(column: Sequence[str]) -> set[int]:
     names = {cell for cell in set(column) if _is_summary(cell)}
     if names:
         names |= {cell for cell in set(column) if _COMPANIONS.issuperset(_WORD.findall(cell.lower()) or [""])}
     others = [cell for cell in column if cell and cell not in names]
-    is_beside = len(set(others)) > 1 and all(map(is_number, others))
-    return {place for place, cell in enumerate(column) if cell in names} if is_beside else set()
+    is_counter = len(set(others)) > 1 and all(map(is_number, others))
+    return {place for place, cell in enumerate(column) if cell in names} if is_counter else set()
 
 
 def _is_summary(cell: str) -> bool:
