@@ -3,7 +3,7 @@ each."""
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from iosonde.core.errors import (
 )
 from iosonde.core.message import Message, current_spelling, set_default_spelling
 from iosonde.core.timestamps import format_now
-from iosonde.core.types import Experiment, FactorValue, Run
+from iosonde.core.types import Experiment, Run
 from iosonde.foreign.guarded import begin_of, forget_silence, inspect_path, open_checked
 from iosonde.foreign.reading import copy_pipe, open_pipe
 from iosonde.foreign.removal import scratch_directory
@@ -43,7 +43,6 @@ COLUMNS_FILE = "columns.yaml"
 # Starting processes costs more than they save for a handful of files.
 ALONE_FILES = 50
 _HEAD_BYTES = 2048
-PathFactors = Callable[[PurePath], Mapping[str, FactorValue]]
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,9 @@ class CandidateFile:
     """A file to import.
 
     The path is relative to the named directory; ``is_explicit``: the file itself was named. ``place``: its directory;
-    members of an archive have that of the archive. ``damage``: why it cannot be read; ``fault``: because the system
-    failed. ``adjacent_version``: fio's version, from files around a latency log."""
+    members of an archive have that of the archive. ``root``: name of the named directory or archive, '' if there is
+    none. ``damage``: why it cannot be read; ``fault``: because the system failed. ``adjacent_version``: fio's
+    version, from files around a latency log."""
 
     path: Path
     relative: PurePath
@@ -63,6 +63,7 @@ class CandidateFile:
     place: PurePath = PurePath()
     fault: bool = False
     adjacent_version: AdjacentVersion | None = None
+    root: str = ""
 
 
 @dataclass(frozen=True)
@@ -248,7 +249,7 @@ class ImportPlan:
         store.save_new_experiment(Experiment(self.experiment, "results of other tools", [], {}, [], 0, format_now()))
         return store
 
-    def factors(self) -> Callable[[PurePath], Mapping[str, FactorValue]]:
+    def factors(self) -> Factors:
         """Return the factors from paths and manifests."""
         return join_factors(*map(_parse_source, self.sources))
 
@@ -256,7 +257,7 @@ class ImportPlan:
         """Yield a sentence for each source of factors that matches none of the files."""
         for name in self.sources:
             of = _parse_source(name)
-            if files and not any(of(file.relative) for file in files):
+            if files and not any(of(file.relative, file.root) for file in files):
                 yield Message(
                     "unmatched-pattern",
                     "{spell.factors_from:'{pattern}'} matches none of the {n_files} paths, as '{path}': "
@@ -332,6 +333,7 @@ def _build_member_candidate(archive: CandidateFile, member: ArchiveFile, earlier
         member.size,
         name=name,
         place=archive.path.parent / member.name,
+        root=archive.path.name.partition(".")[0],
     )
 
 
@@ -358,11 +360,13 @@ def _list_explicit_files(names: Sequence[str], recursive: bool, store: Path) -> 
                 "name a file or, with {spell.recursive}, a directory",
                 path=name,
             )
+        root = os.path.basename(os.path.abspath(path)) if is_directory else ""
         entries = [(file, size, "") for file, size in listing.files] + [(file, 0, why) for file, why in listing.skipped]
         for file, size, why in sorted(entries):
             relative = file.relative_to(path) if is_directory else file
             candidates.setdefault(
-                file, CandidateFile(file, relative, size, damage=why, is_explicit=not is_directory, place=file)
+                file,
+                CandidateFile(file, relative, size, damage=why, is_explicit=not is_directory, place=file, root=root),
             )
     return list(candidates.values())
 
@@ -449,13 +453,13 @@ def import_batch(
 
 
 def _import_file(
-    plan: ImportPlan, candidate: CandidateFile, format_by_digest: dict[str, str], factors: PathFactors
+    plan: ImportPlan, candidate: CandidateFile, format_by_digest: dict[str, str], factors: Factors
 ) -> tuple[FileOutcome, list[Run]]:
     content = _read_file(plan, candidate, format_by_digest)
     if isinstance(content, FileOutcome):
         return content, []
     text, understood = content
-    runs = build_runs(understood, text, plan.experiment, factors(candidate.relative))
+    runs = build_runs(understood, text, plan.experiment, factors(candidate.relative, candidate.root))
     if runs and plan.columns:
         runs[0].raw[COLUMNS_FILE] = plan.columns.content
     format_by_digest[compute_digest(text.raw)[:DIGEST_CHARACTERS]] = understood.format
@@ -505,12 +509,12 @@ def _build_outcome(name: str, understood: Understood, runs: Sequence[Run]) -> Fi
 
 
 def _import_together(
-    plan: ImportPlan, group: Sequence[CandidateFile], format_by_digest: dict[str, str], factors: PathFactors
+    plan: ImportPlan, group: Sequence[CandidateFile], format_by_digest: dict[str, str], factors: Factors
 ) -> list[tuple[FileOutcome, list[Run]]]:
     """Import files of one or several executions, in the order of ``group``."""
     members: dict[str, Member] = {}
     outcomes: dict[str, FileOutcome] = {}
-    relative = {_build_key(candidate): candidate.relative for candidate in group}
+    paths = {_build_key(candidate): (candidate.relative, candidate.root) for candidate in group}
     for candidate in group:
         key, content = _build_key(candidate), _read_file(plan, candidate, {})
         if not isinstance(content, FileOutcome):
@@ -521,7 +525,7 @@ def _import_together(
             with suppress(IosondeError, OSError):
                 members[key] = Member(key, candidate.place, _read_candidate(candidate), None)
     runs_by_file, joined = merge_runs(
-        list(members.values()), plan.experiment, lambda member: factors(relative[member.name])
+        list(members.values()), plan.experiment, lambda member: factors(*paths[member.name])
     )
     earlier_formats = dict(format_by_digest)
     for key, member in members.items():
