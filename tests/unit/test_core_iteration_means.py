@@ -55,6 +55,11 @@ def test_other_means_stay_as_they_are(table):
     assert add_iteration_means([table]) == [table]
 
 
+def test_tables_that_are_no_results_stay_as_they_are():
+    table = build_table({"fs": ["a", "b"], "rate_mean": [1.0, 2.0]})
+    assert add_iteration_means([table, table]) == [table, table]
+
+
 def test_runs_of_mdtest_with_one_and_with_several_iterations_meet(tmp_path):
     for name, n, rates in (("single", 1, (100, 101, 102)), ("several", 3, (200, 203, 201))):
         (tmp_path / f"{name}-in").mkdir()

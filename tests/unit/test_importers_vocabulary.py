@@ -103,6 +103,8 @@ def test_fio_prints_the_options_that_its_command_line_has(option):
     [
         ("-O lustreStripeCount=8,lustreStripeSize=4m", {"stripe_count": 8, "stripe_size": 4 << 20}),
         ("-O useO_DIRECT=1,fsync=0 -O fsyncPerWrite=1", {"direct": True, "fsync_per_write": True}),
+        ("-w -E", {"existing_file": True}),
+        ("-r -E", {}),  # what is only read exists
         ("-weB -D 30", {"direct": True, "fsync": True, "stonewall_seconds": 30}),
         ("-O summaryFormat=JSON,keepFile=1,segmentCount=2 -k -v -w -r", {}),
         ("--dfs.oclass=SX --new.flag -O newDirective=3", {"dfs_oclass": "SX", "new_flag": True, "newdirective": "3"}),

@@ -13,12 +13,15 @@ import numpy as np
 
 from .table import Table
 
+_KEY = ("run", "operation", "metric")  # the columns, which only results of stores have
 _MEAN, _SINGLE = "_mean", "_last_done"
 
 
 def add_iteration_means(tables: Sequence[Table]) -> list[Table]:
     """Return the results of stores; a run that has only the mean of what others of its operation have of a single
     iteration, too, has it under both names."""
+    if not all(table.has_column(name) for table in tables for name in _KEY):
+        return list(tables)
     metrics = {str(metric) for table in tables for metric in set(table.columns["metric"].values)}
     kinds = {name.removesuffix(_MEAN) for name in metrics if name.endswith(_MEAN)}
     kinds = {kind for kind in kinds if f"{kind}{_SINGLE}" in metrics}

@@ -67,7 +67,7 @@ def _read_settings(command: str) -> Mapping[str, FactorValue]:
 def complete_settings(run: Parsed) -> None:
     """Add what only the command line says of a run's settings: options that IOR does not print, and the digits of
     sizes, which give the bytes of all ranks."""
-    run.factors = {**read_command_settings(run), **run.factors}
+    run.factors |= {name: value for name, value in read_command_settings(run).items() if name not in run.factors}
     _correct_rounded_sizes(run, split_command(str(run.facts.get("command", ""))))
 
 

@@ -77,7 +77,8 @@ def build_table_from_rows(raw: RawRows) -> Table:
         template = "{n} rows between the trials sum up others, such as '{row}', and are left out"
         example = ",".join(own[min(summaries)][0])[:40]
         warnings.append(Message("summary-rows", template, n=len(summaries), row=example))
-        texts, own = ([row for at, row in enumerate(rows) if at not in summaries] for rows in (texts, own))
+        texts = [row for at, row in enumerate(texts) if at not in summaries]
+        own = [row for at, row in enumerate(own) if at not in summaries]
     cells = zip(*texts, strict=True)
     columns = {
         name: Column(name, parse_values(column), *_get_unit(name, units))

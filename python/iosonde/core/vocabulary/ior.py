@@ -102,8 +102,8 @@ def read_ior_settings(words: Sequence[str]) -> Mapping[str, FactorValue]:
     own += [(name, value) for name, value in pairs if name and name not in _DIRECTIVES.by_name]
     is_off = {name for name, value in pairs if value == "0" and name in _DIRECTIVES.by_name}
     known = [f"{name}={value}" for name, value in pairs if name not in is_off]
-    return (
-        IOR.read_settings(words)
-        | _DIRECTIVES.read_settings(known)
-        | {name.replace(".", "_"): value[:200] if value else True for name, value in own}
-    )
+    settings = IOR.read_settings(words) | _DIRECTIVES.read_settings(known)
+    letters = {option.name for option in options}
+    if "-r" in letters and "-w" not in letters:
+        settings.pop("existing_file", None)  # what is only read exists
+    return settings | {name.replace(".", "_"): value[:200] if value else True for name, value in own}
