@@ -212,6 +212,7 @@ def test_a_setting_that_only_a_command_says_is_a_column_of_its_levels():
     bound = bind_table(table, {"x": Binding("block_size")})
     assert bound.names == ["run", "block_size"]
     assert bound.column("x").values.tolist()[:2] == [4096, MIB] and bound.columns["block_size"].missing.tolist()[2]
+    assert bound.level_units()["block_size"] == "bytes"  # as importers store it: 4 KiB and not 4096
 
 
 @pytest.mark.parametrize("levels", [(64, 1024), ("64", "1024"), ("64k", "1m")])

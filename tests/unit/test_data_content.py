@@ -269,6 +269,10 @@ def test_a_full_directory_for_temporary_files_is_named(tmp_path, monkeypatch):
     [
         ("fs,MBps\na,1\nb,2\nAverage,1.5\nTotal:,3\n", "summary-rows", 2),
         ("fs,MBps\nmean,1\nb,2\n", None, 2),  # a level of that name among the others
+        ("fs,run,MBps\na,1,1\na,2,2\na,mean,1.5\na,Std. Dev.,1\nb,1,2\nb,2,3\nb,mean,2\nb,max,3\n", "summary-rows", 4),
+        ("fs,n,MBps\na,1,1\na,2,2\nMean,,1.5\nb,1,2\nb,2,3\n", "summary-rows", 4),
+        ("stat,n,MBps\nmean,1,1\np99,1,2\nmean,2,3\np99,2,4\n", None, 4),  # two statistics of each setting
+        ("n,MBps\n1,1\n8,2\nmax,3\n", None, 3),
         ("Results, of May\nfs,n,MBps\na,1,1\nb,2,2\n", "title-skipped", 2),
         ("fs,size,MBps\n,B,MB/s\na,4096,1\nb,512,2\n", "units-below-header", 2),
     ],
@@ -277,3 +281,47 @@ def test_what_spreadsheets_add_to_rows_is_left_out_with_a_warning(tmp_path, text
     table = open_data(write(tmp_path, "t.csv", text)).table
     assert len(table) == n_rows and table.column("MBps").numeric
     assert codes(table.warnings) == ([code] if code else [])
+
+
+def test_a_mean_above_merged_trials_leaves_them_their_settings(tmp_path):
+    text = "fs,run,MBps\na,mean,1.5\n,1,1\n,2,2\nb,mean,2.5\n,1,2\n,2,3\n"
+    table = open_data(write(tmp_path, "t.csv", text)).table
+    assert columns(table) == {"fs": ["a", "a", "b", "b"], "run": [1, 2, 1, 2], "MBps": [1, 2, 2, 3]}
+    assert codes(table.warnings) == ["merged-cells", "summary-rows"]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "values"),
+    [
+        ("elapsed", ["0:00.023", "1:02.5"], [0.023, 62.5]),
+        ("time", ["0:00,023", "1:02,5"], [0.023, 62.5]),
+        ("runtime", ["0:12", "1:00:05"], [12, 3605]),
+        ("start", ["10:30", "10:31"], None),  # a time of day
+        ("started", ["10:30:05.123", "10:31:00.2"], None),
+    ],
+)
+def test_durations_as_clocks_show_them_are_seconds(tmp_path, name, cells, values):
+    rows = "".join(f"{size};{cell}\n" for size, cell in zip(("4k", "8k"), cells, strict=True))
+    column = open_data(write(tmp_path, "t.csv", f"size;{name}\n{rows}")).table.column(name)
+    assert (column.values.tolist(), column.unit) == ((values, "s") if values else (cells, ""))
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["1190", "1,225", "1210"], [1190, 1225, 1210]),
+        (["1.19", "1,225", "1.21"], [1.19, 1.225, 1.21]),
+        (["1190", "1,225", "1.21"], None),  # either may be meant
+        (["1190", "1,225"], None),  # one number shows no magnitude
+        (["50", "1,225", "60"], None),
+    ],
+)
+def test_a_comma_is_read_where_the_other_numbers_decide_it(tmp_path, cells, values):
+    rows = "".join(f"a;{cell}\n" for cell in cells)
+    source = open_data(write(tmp_path, "t.csv", f"fs;IOPS\n{rows}"))
+    if values:
+        assert source.table.numbers("IOPS").tolist() == values and "likely-comma" in codes(source.table.warnings)
+        return
+    with raises("not-a-number", DataError, column="IOPS", cell="1,225") as caught:
+        source.table.numbers("IOPS")
+    assert "1225" in caught.value.hint and "1.225" in caught.value.hint

@@ -485,6 +485,13 @@ def test_remarks_are_sentences_or_texts_of_some_rows(values, is_remark):
     assert ("x" in guess_roles(build_table(data), ["speed"]).remarks) is is_remark
 
 
+@pytest.mark.parametrize(("name", "is_remark"), [("comment", True), ("Kommentar", True), ("tuned", False)])
+def test_comments_on_some_rows_are_remarks_though_they_repeat(name, is_remark):
+    data = {"fs": ["a", "b"] * 3, name: ["after a reboot", "after a reboot", *[None] * 4]}
+    data["speed"] = [1.5, 2.25, 3.125, 4.5, 5.25, 6.125]
+    assert (name in guess_roles(build_table(data), ["speed"]).remarks) is is_remark
+
+
 @pytest.mark.parametrize(
     ("data", "responses"),
     [

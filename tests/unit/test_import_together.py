@@ -134,9 +134,10 @@ def test_the_files_of_one_execution_are_one_run_without_doubles(tmp_path):
     assert set(run.raw) == {"result.txt", "ior-easy-write.txt", "config.ini", "system-information.txt"}
 
 
-def test_the_factors_are_those_of_all_files(tmp_path):
+@pytest.mark.parametrize("pattern", ["{institution}/{system}/...", "in/{institution}/{system}/..."])
+def test_the_factors_are_those_of_all_files(tmp_path, pattern):
     whole(tmp_path / "in/DKRZ/Mistral/2024")
-    imported(tmp_path / "in", tmp_path / "s", factors_from="{institution}/{system}/...")
+    imported(tmp_path / "in", tmp_path / "s", factors_from=pattern)
     run = only(tmp_path / "s")
     assert run.factors == {
         "tool": "io500",

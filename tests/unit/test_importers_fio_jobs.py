@@ -117,6 +117,41 @@ def test_the_total_of_all_servers_counts_if_it_is_their_sum(rate, metric, is_not
     assert ("total-mismatch" in codes(parsed)) == is_noted
 
 
+def test_settings_of_clients_that_fio_does_not_print_are_unknown():
+    def strip(part):
+        return {key: value for key, value in part.items() if key != "job options"}
+
+    servers = [
+        one | {"hostname": name}
+        for name in ("n1", "n2")
+        for one in (FILE[0], strip(FILE[1]), strip(entry("c", 2, 7, 700)))
+    ]
+    parsed, runs = read(servers, "client_stats")
+    oltp, stream, mixed = ({name: run.factors[name] for name in run.factors if name != "tool"} for run in runs)
+    assert parsed.factors == {"engine": "libaio"}
+    assert (oltp["block_size"], oltp["io_depth"], oltp["ranks"]) == (4 * KIB, 8, 2)
+    assert stream == {"engine": "libaio", "job": "stream", "block_size": 64 * KIB}
+    assert mixed == {"engine": "libaio", "job": "c"}
+    only = read([strip(FILE[1]) | {"hostname": "n1"}], "client_stats")[0]
+    assert only.factors == {"engine": "libaio", "block_size": 64 * KIB}
+
+
+def test_histograms_of_clients_give_the_percentiles_of_all():
+    def with_bins(name, bins):
+        part = entry("a", 0, sum(bins.values()) // 2, rw="read", percentile=max(bins))
+        part["read"]["clat_ns"]["bins"] = {str(at): count for at, count in bins.items()}
+        return part | {"hostname": name}
+
+    servers = [with_bins("n1", {1000: 98, 2000: 2}), with_bins("n2", {1000: 100, 3000: 200})]
+    _, (run,) = read(servers, "client_stats")
+    whole = {row.metric: row.value for row in run.observations if row.rank is None}
+    assert whole["completion_latency_p99"] == 3e-6
+    total = entry("All clients", 0, 200, percentile=2500)
+    _, (run,) = read([*servers, total], "client_stats")
+    values = [row.value for row in run.observations if row.rank is None and row.metric == "completion_latency_p99"]
+    assert values == [2.5e-6]  # fio's own number of all, not ours besides
+
+
 def test_a_group_of_several_settings_has_the_settings_of_none():
     merged = entry("a", 0, 100, rw="write") | {"write": entry("a", 0, 10, 64 * KIB, write=True)["write"]}
     parsed, (run,) = read([merged])

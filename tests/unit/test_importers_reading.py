@@ -176,6 +176,21 @@ def test_a_pattern_finds_factors_in_the_end_of_a_path(pattern, path, factors):
 
 
 @pytest.mark.parametrize(
+    ("pattern", "path", "factors"),
+    [
+        ("archive/{site}/...", "kyiv/2/x", {"site": "kyiv"}),
+        ("/archive/{site}/*", "kyiv/x", {"site": "kyiv"}),
+        ("archive/{site}/...", "old/archive/rome/x", {"site": "rome"}),  # one inside the path comes first
+        ("other/{site}/...", "kyiv/2/x", {}),
+        ("{site}/{nodes}/x", "kyiv/x", {}),  # the directory is no site
+    ],
+)
+def test_a_pattern_may_begin_with_the_imported_directory(pattern, path, factors):
+    match = join_factors(factors_from_pattern(pattern))
+    assert match(PurePath(path), "archive") == factors
+
+
+@pytest.mark.parametrize(
     ("pattern", "code", "values"),
     [
         ("a/*/b", "pattern-without-factor", {"pattern": "a/*/b"}),

@@ -7,9 +7,9 @@ import random
 
 import pytest
 
-from iosonde.core.vocabulary import ELBENCHO, FIO, IOZONE, MD_WORKBENCH, MDTEST, WARP
+from iosonde.core.vocabulary import ELBENCHO, FIO, IOR, IOZONE, MD_WORKBENCH, MDTEST, WARP
 from iosonde.core.vocabulary.tool import Style, ValueKind
-from iosonde.importers import elbencho, fio, iozone, md_workbench, mdtest, warp
+from iosonde.importers import elbencho, fio, ior, iozone, md_workbench, mdtest, warp
 from iosonde.importers.text import Text
 
 MDTEST_OUTPUT = """\
@@ -27,7 +27,12 @@ Args: md-workbench {words}
 MD-Workbench total objects: 1200 (version: 4.0) time: 2026-11-21 09:26:00
 """
 WARP_OUTPUT = '{{"v": 2, "commandline": "warp put {words}", "total": {{}}, "by_op_type": {{}}}}'
+IOR_OUTPUT = """\
+IOR-4.0.0: MPI Coordinated Test of Parallel I/O
+Command line        : ior {words}
+"""
 READERS = {
+    "ior": (IOR, ior, IOR_OUTPUT),
     "md-workbench": (MD_WORKBENCH, md_workbench, MD_WORKBENCH_OUTPUT),
     "warp": (WARP, warp, WARP_OUTPUT),
     "mdtest": (MDTEST, mdtest, MDTEST_OUTPUT),
@@ -60,7 +65,7 @@ def cases():
         for option in tool.options:
             for spelling in option.names if option.is_read else ():
                 if not option.takes_value:
-                    yield name, option.setting, f"-{spelling}", True
+                    yield name, option.setting, f"{'--' if len(spelling.lstrip('+')) > 1 else '-'}{spelling}", True
                     continue
                 for value in values_of(option, noise):
                     for words in spell(tool, spelling, value):
@@ -91,3 +96,30 @@ def test_fio_prints_the_options_that_its_command_line_has(option):
                 assert run.factors[option.setting] == (
                     int(value) if value == "7" else value if parsed is None else parsed
                 )
+
+
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        ("-O lustreStripeCount=8,lustreStripeSize=4m", {"stripe_count": 8, "stripe_size": 4 << 20}),
+        ("-O useO_DIRECT=1,fsync=0 -O fsyncPerWrite=1", {"direct": True, "fsync_per_write": True}),
+        ("-w -E", {"existing_file": True}),
+        ("-r -E", {}),  # what is only read exists
+        ("-weB -D 30", {"direct": True, "fsync": True, "stonewall_seconds": 30}),
+        ("-O summaryFormat=JSON,keepFile=1,segmentCount=2 -k -v -w -r", {}),
+        ("--dfs.oclass=SX --new.flag -O newDirective=3", {"dfs_oclass": "SX", "new_flag": True, "newdirective": "3"}),
+    ],
+)
+def test_options_that_ior_does_not_print_are_settings(words, settings):
+    (run,) = ior.parse(Text(IOR_OUTPUT.format(words=words).encode(), "output"))
+    assert run.factors == settings
+
+
+def test_each_test_of_a_session_of_ior_has_the_settings_of_the_command_line():
+    table = "access bw(MiB/s) IOPS iter\nwrite 1 2 0\n"
+    output = IOR_OUTPUT.format(words="-we") + "".join(f"TestID : {number}\n{table}" for number in (0, 1))
+    runs = ior.parse(Text(output.encode(), "output"))
+    assert [run.factors for run in runs] == [{"fsync": True, "test_id": number} for number in (0, 1)]
+    assert {row.includes for run in runs for row in run.rows if row.metric.startswith("bandwidth")} == {
+        "open,fsync,close"
+    }

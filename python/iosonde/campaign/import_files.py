@@ -3,7 +3,7 @@ each."""
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -44,7 +44,6 @@ COLUMNS_FILE = "columns.yaml"
 # Starting processes costs more than they save for a handful of files.
 ALONE_FILES = 50
 _HEAD_BYTES = 2048
-PathFactors = Callable[[PurePath], Mapping[str, FactorValue]]
 
 
 @dataclass(frozen=True)
@@ -257,7 +256,7 @@ class ImportPlan:
         store.save_new_experiment(Experiment(self.experiment, "results of other tools", [], {}, [], 0, format_now()))
         return store
 
-    def factors(self) -> Callable[[PurePath], Mapping[str, FactorValue]]:
+    def factors(self) -> Factors:
         """Return the factors from paths and manifests."""
         return join_factors(*map(_parse_source, self.sources))
 
@@ -265,7 +264,7 @@ class ImportPlan:
         """Yield a sentence for each source of factors that matches none of the files."""
         for name in self.sources:
             of = _parse_source(name)
-            if files and not any(of(file.relative) for file in files):
+            if files and not any(of(file.relative, file.root) for file in files):
                 yield Message(
                     "unmatched-pattern",
                     "{spell.factors_from:'{pattern}'} matches none of the {n_files} paths, as '{path}': "
@@ -423,7 +422,7 @@ def _apply_paths(
     factors, requested = plan.factors(), dict[str, Mapping[str, FactorValue]]()
     for file, outcome in zip(files, outcomes, strict=True):
         if outcome.prefix in earlier and plan.sources:
-            requested.setdefault(outcome.prefix, factors(file.relative))
+            requested.setdefault(outcome.prefix, factors(file.relative, file.root))
     is_stored = any(outcome.runs or outcome.there for outcome in outcomes)
     return apply_paths(Store.open(plan.store), requested) if is_stored else StoredPaths()
 
@@ -485,13 +484,13 @@ def import_batch(
 
 
 def _import_file(
-    plan: ImportPlan, candidate: CandidateFile, format_by_digest: dict[str, str], factors: PathFactors
+    plan: ImportPlan, candidate: CandidateFile, format_by_digest: dict[str, str], factors: Factors
 ) -> tuple[FileOutcome, list[Run]]:
     content = _read_file(plan, candidate, format_by_digest)
     if isinstance(content, FileOutcome):
         return content, []
     text, understood = content
-    runs = build_runs(understood, text, plan.experiment, factors(candidate.relative))
+    runs = build_runs(understood, text, plan.experiment, factors(candidate.relative, candidate.root))
     if runs and plan.columns:
         runs[0].raw[COLUMNS_FILE] = plan.columns.content
     format_by_digest[compute_digest(text.raw)[:DIGEST_CHARACTERS]] = understood.format
@@ -543,12 +542,12 @@ def _build_outcome(name: str, understood: Understood, runs: Sequence[Run]) -> Fi
 
 
 def _import_together(
-    plan: ImportPlan, group: Sequence[CandidateFile], format_by_digest: dict[str, str], factors: PathFactors
+    plan: ImportPlan, group: Sequence[CandidateFile], format_by_digest: dict[str, str], factors: Factors
 ) -> list[tuple[FileOutcome, list[Run]]]:
     """Import files of one or several executions, in the order of ``group``."""
     members: dict[str, Member] = {}
     outcomes: dict[str, FileOutcome] = {}
-    relative = {_build_key(candidate): candidate.relative for candidate in group}
+    paths = {_build_key(candidate): (candidate.relative, candidate.root) for candidate in group}
     for candidate in group:
         key, content = _build_key(candidate), _read_file(plan, candidate, {})
         if not isinstance(content, FileOutcome):
@@ -559,7 +558,7 @@ def _import_together(
             with suppress(IosondeError, OSError):
                 members[key] = Member(key, candidate.place, _read_candidate(candidate), None)
     runs_by_file, joined = merge_runs(
-        list(members.values()), plan.experiment, lambda member: factors(relative[member.name])
+        list(members.values()), plan.experiment, lambda member: factors(*paths[member.name])
     )
     earlier_formats = dict(format_by_digest)
     for key, member in members.items():

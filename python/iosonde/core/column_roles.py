@@ -34,6 +34,9 @@ ROLE_MEANINGS = {
     ColumnRole.FACT: "nothing of these: left out",
 }
 SET_ROLES = (ColumnRole.SETTING, ColumnRole.CONSTANT)
+REMARK_NAMES = frozenset(
+    ("comment", "comments", "note", "notes", "remark", "remarks", "kommentar", "bemerkung", "anmerkung")
+)
 _COUNTERS = (ColumnRole.PART, ColumnRole.REPETITION, ColumnRole.ORDER, ColumnRole.BLOCK)
 
 

@@ -22,6 +22,7 @@ from iosonde.core.units import parse_typed_sizes
 Cell = float | int | str | None
 _BYTES = ("bytes", "B")
 _OF_RUN = ("run", "operation", "metric")
+_THOUSAND = 3  # digits after a comma that may separate thousands
 _LARGEST = 1e140  # sums of a million squares stay finite
 
 
@@ -370,6 +371,9 @@ def _suggest_cell_cure(text: object) -> Message:
     written = str(text).strip()
     integer, comma, tail = written.partition(",")
     if comma and integer.lstrip("+-").isdigit() and tail.isdigit():
+        if len(tail) == _THOUSAND and 0 < len(integer.lstrip("+-0")) <= _THOUSAND:
+            words = {"whole": f"{integer}{tail}", "decimal": f"{integer}.{tail}"}
+            return Message("ambiguous-comma", "write {whole} or {decimal}, whichever is meant", **words)
         return Message("decimal-comma", "write it with a decimal point: {number}", number=f"{integer}.{tail}")
     if written.lower() in ("nan", "inf", "-inf", "+inf", "infinity", "-infinity"):
         return Message("not-finite", "leave the cell empty if the value is missing")

@@ -86,9 +86,12 @@ def bind_table(table: Table, bindings: Mapping[str, Binding]) -> Table:
         if name in columns:
             setting, placeholder = binding.setting, columns.pop(name)
             column = columns.get(setting) or build_column(setting, [None] * len(table), unit=placeholder.unit)
-            pairs = zip(column.values.tolist(), placeholder.values.tolist(), strict=True)
-            values = [binding.parse_level(own) if is_missing(level) else level for level, own in pairs]
-            columns[setting] = replace(build_column(setting, values, column.label, column.unit), order=column.order)
+            values = [
+                binding.parse_level(own) if is_missing(level) else level
+                for level, own in zip(column.values.tolist(), placeholder.values.tolist(), strict=True)
+            ]
+            unit = column.unit or "bytes" * setting.endswith("_size")  # as importers store it
+            columns[setting] = replace(build_column(setting, values, column.label, unit), order=column.order)
     return replace(table, columns=columns, aliases={name: binding.setting for name, binding in bindings.items()})
 
 

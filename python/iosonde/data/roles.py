@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.column_roles import SET_ROLES, ColumnRole, Roles
+from iosonde.core.column_roles import REMARK_NAMES, SET_ROLES, ColumnRole, Roles
 from iosonde.core.column_units import split_column_name
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.schema import BRING_UPS
@@ -176,10 +176,13 @@ def _is_counter_name(column: Column) -> bool:
 
 
 def _is_remark(column: Column) -> bool:
-    """Return whether it holds sentences, or text in only some rows with hardly any duplicates."""
+    """Return whether it holds sentences, or text in only some rows: comments by its name, or with hardly any
+    duplicates."""
     missing = column.missing
     if column.numeric or missing.all():
         return bool(missing.all())
     present = column.values[~missing]
     has_sentences = sum(len(str(text).split()) for text in present) >= _SENTENCE * present.size
-    return has_sentences or (bool(missing.any()) and 2 * len(set(present)) > present.size)
+    return has_sentences or (
+        bool(missing.any()) and (get_last_word(column) in REMARK_NAMES or 2 * len(set(present)) > present.size)
+    )

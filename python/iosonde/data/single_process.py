@@ -14,6 +14,7 @@ import numpy as np
 
 from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import COMMAND
+from iosonde.core.iteration_means import add_iteration_means
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 
@@ -42,7 +43,9 @@ class _Row:
 
 
 def name_single_processes(tables: Sequence[Table], runs: Sequence[Sequence[StoredRun]]) -> list[Table]:
-    """Return the results with one name for a number of one process, in all tables."""
+    """Return the results with one name for a number of one process, and for one of a single iteration, in all
+    tables."""
+    tables = add_iteration_means(tables)
     facts = [
         {run.id: _describe_run(run) for run in own if run.imported or any(phase.is_command for phase in run.phases)}
         for own in runs
@@ -63,23 +66,22 @@ def _list_rows(table: Table, names: Collection[str], facts: Mapping[str, _Facts]
     run, operation, metric, inside = (
         column_to_texts(table, name) for name in ("run", "operation", "metric", "includes")
     )
-    chosen = mask_run_rows(table) & np.isin(metric.astype(str), list(names)) & (inside != COMMAND)
-    candidates = [(int(at), *facts[run[at]]) for at in np.flatnonzero(chosen) if run[at] in facts]
+    places = np.flatnonzero(mask_run_rows(table) & np.isin(metric.astype(str), list(names)) & (inside != COMMAND))
     return [
         _Row(at, run[at], (operation[at], metric[at]), is_single, is_summed)
-        for at, is_single, is_summed, native in candidates
+        for at, (is_single, is_summed, native) in ((int(at), facts[run[at]]) for at in places if run[at] in facts)
         if operation[at] not in native
     ]
 
 
 def _describe_run(run: StoredRun) -> _Facts:
     """Return whether the run has one process, whether its rates are sums of one, and the operations of our engine."""
-    native = frozenset(phase.operation for phase in run.phases if not (run.imported or phase.is_command))
     is_single = run.factors.get("ranks", 1) == 1
     phases = [phase for phase in run.phases if phase.read_from_each and phase.tools]
     processes = {(phase.document.get("settings") or {}).get("ranks", 1) for phase in phases}
-    is_last_done = all(_LAST_DONE_TOOLS.issuperset(phase.tools) for phase in phases)
-    return is_single, is_single and is_last_done and processes == {1}, native
+    is_summed = is_single and processes == {1} and all(_LAST_DONE_TOOLS.issuperset(phase.tools) for phase in phases)
+    native = (phase.operation for phase in run.phases if not (run.imported or phase.is_command))
+    return is_single, is_summed, frozenset(native)
 
 
 def _choose_names(rows: Sequence[_Row]) -> dict[Key, str]:
@@ -112,5 +114,6 @@ def _rename(table: Table, rows: Sequence[_Row], renamed: Mapping[Key, str]) -> T
     taken = {(row.run, row.key[0], renamed[row.key]) for row in changed}
     run, operation, inside = (column_to_texts(table, name) for name in ("run", "operation", "includes"))
     repeated = np.array([key in taken for key in zip(run, operation, metrics, strict=True)]) & (inside == COMMAND)
-    columns = {**table.columns, "metric": replace(table.columns["metric"], values=metrics)}
-    return replace(table, columns=columns).take(~repeated)
+    return replace(table, columns={**table.columns, "metric": replace(table.columns["metric"], values=metrics)}).take(
+        ~repeated
+    )

@@ -2,7 +2,8 @@
 
 The entries of one name, group and setting are the threads (or servers) of one job. Jobs are different settings: they
 are never summed. Settings that all jobs share are the run's; the others, with the ``job``'s name, are those of its
-rows. A job that lacks an option which others have has fio's default.
+rows. A job that lacks an option which others have has fio's default; where fio prints no options of a job, they are
+unknown.
 """
 
 import math
@@ -21,6 +22,8 @@ Settings = dict[str, FactorValue]
 
 # fio's own defaults (HOWTO) of options that other jobs of one output may set.
 _DEFAULTS: Settings = {"block_size": 4096, "io_depth": 1, "direct": 0, "ranks": 1}
+UNKNOWN: Settings = dict.fromkeys(_DEFAULTS)
+"""Settings of a job whose options are not printed: none of them has fio's default."""
 # Options with which a write job reads, and with which blocks have several sizes.
 _VERIFIES = {"verify", "do_verify", "verify_only"}
 # Options with which each operation is followed by the next at once, and that take no time of a job's own.
@@ -40,6 +43,7 @@ _SIZE_RANGES = {"bsrange", "blocksize_range", "bssplit", "bs_unaligned", "verify
 
 LAST_DONE = "last_done"
 _MOST_OF_SUM = 1.01
+_SECTOR = 512  # bytes: a mean of several sizes is hardly a multiple of it
 
 
 @dataclass
@@ -84,14 +88,14 @@ def assign_settings(run: Parsed, jobs: Sequence[FioJob], line: int) -> None:
             if name in _DEFAULTS:
                 settings.setdefault(name, _DEFAULTS[name])
     shared = {name for name in names if len({(name in settings, settings.get(name)) for settings in every}) == 1}
-    run.factors |= {name: value for name, value in every[0].items() if name in shared and name != "job"}
+    run.factors |= _drop_unknown({name: value for name, value in every[0].items() if name in shared and name != "job"})
     if "job" in shared and jobs[0].name:
         run.facts["job"] = every[0]["job"]
     keys = [repr(settings) for settings in every]
     several, earlier = Counter(keys), Counter[str]()
     clock = "sum_of_ranks" if any(job.has_ranks for job in jobs) else LAST_DONE
     for job, settings, key in zip(jobs, every, keys, strict=True):
-        job.factors = {name: value for name, value in settings.items() if name not in shared} or None
+        job.factors = _drop_unknown({name: value for name, value in settings.items() if name not in shared}) or None
         job.iteration = earlier[key] if several[key] > 1 else None
         job.clock = clock
         earlier[key] += 1
@@ -99,10 +103,14 @@ def assign_settings(run: Parsed, jobs: Sequence[FioJob], line: int) -> None:
 
 
 def _assign_only_job(run: Parsed, job: FioJob) -> None:
-    run.factors |= job.settings
+    run.factors |= _drop_unknown(job.settings)
     if job.name:
         run.facts["job"] = job.name[:200]
     job.clock = "sum_of_ranks" if job.has_ranks else LAST_DONE
+
+
+def _drop_unknown(settings: Settings) -> Settings:
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 def _note_concurrent_jobs(run: Parsed, jobs: Sequence[FioJob], line: int) -> None:
@@ -154,6 +162,13 @@ def exceeds_parts(totals: Sequence[Row], sums: Sequence[Row]) -> bool:
     return any(
         row.value > _MOST_OF_SUM * expected.get((row.operation, find_kind(row.metric)), math.inf) for row in totals
     )
+
+
+def find_block_size(moved: Iterable[tuple[float, float]]) -> int | None:
+    """Return the size of every access if each pair (bytes, operations) gives the same whole one, else None."""
+    sizes = {n_bytes / n_operations for n_bytes, n_operations in moved if n_operations}
+    size = next(iter(sizes), 0.0)
+    return int(size) if len(sizes) == 1 and size > 0 and size % _SECTOR == 0 else None
 
 
 def is_merged(options: Mapping[str, Any], settings: Settings, moved: Mapping[str, tuple[float, float]]) -> bool:

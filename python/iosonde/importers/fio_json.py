@@ -14,9 +14,11 @@ from iosonde.core.vocabulary.tool import ValueKind
 from .fio_bins import list_latencies, merge_percentiles, read_levels
 from .fio_jobs import (
     LAST_DONE,
+    UNKNOWN,
     FioJob,
     assign_settings,
     exceeds_parts,
+    find_block_size,
     group_parts,
     is_closed_loop,
     is_merged,
@@ -40,6 +42,7 @@ from .reading import (
 from .text import Text
 
 DIRECTIONS = ("read", "write", "trim")
+_OPTIONS = "job options"
 _KIB = 1024.0
 UNMERGED = Message(
     "unmerged-percentiles",
@@ -106,9 +109,13 @@ def _parse_document(value: dict[str, Any], lines: Lines, begin: int, end: int) -
         run.lacks(lines.at(begin), Message("no-results", "the document holds no job"))
         return run
     for job in jobs:
-        if len(job.parts) > 1:
+        if len(job.parts) > 1 and job.settings.get("ranks", 1) is not None:
             per_server = job.settings.get("ranks") if clients and "group_reporting" in shared else 1
             job.settings["ranks"] = len(job.parts) * (per_server if isinstance(per_server, int) else 1)
+        if job.settings.get("block_size", 0) is None:
+            job.settings["block_size"] = find_block_size(
+                pair for part in job.parts for pair in _list_moved(part.entry).values()
+            )
     assign_settings(run, jobs, line)
     for job in jobs:
         _add_job(run, job, clients, line)
@@ -123,7 +130,7 @@ def _list_logs(jobs: Sequence[FioJob], shared: dict[str, Any]) -> dict[str, Writ
     written: dict[str, WrittenPart] = {}
     number = 0
     for part, job, rank in sorted(parts, key=lambda item: item[0].line):
-        options = {**shared, **get_json_object(part.entry, "job options")}
+        options = {**shared, **get_json_object(part.entry, _OPTIONS)}
         n_jobs = int(parse_number(str(options.get("numjobs", 1))) or 1)
         n_threads = max(1, n_jobs // len(job.parts))  # group_reporting is not printed
         for thread in range(number + 1, number + 1 + min(n_threads, _MOST_THREADS)):
@@ -134,10 +141,14 @@ def _list_logs(jobs: Sequence[FioJob], shared: dict[str, Any]) -> dict[str, Writ
 
 
 def _describe_part(run: Parsed, part: _Part, shared: dict[str, Any]) -> tuple[str, int, dict[str, Any], _Part]:
-    """Return (name, group, settings, part) of an entry; the settings that are only one of its jobs' are left out."""
-    options = {**shared, **get_json_object(part.entry, "job options")}
+    """Return (name, group, settings, part) of an entry; the settings that are only one of its jobs' are left out. A
+    client of fio prints the options of its first job alone: those of the others are unknown."""
+    options = {**shared, **get_json_object(part.entry, _OPTIONS)}
     settings, name = options_to_factors(options), str(part.entry.get("jobname", ""))
-    if is_merged(options, settings, _list_moved(part.entry)):
+    moved = _list_moved(part.entry)
+    if _OPTIONS not in part.entry and "hostname" in part.entry:
+        settings = UNKNOWN | settings
+    elif is_merged(options, settings, moved):
         run.warn(
             part.line,
             Message(
@@ -169,8 +180,7 @@ def _add_job(run: Parsed, job: FioJob, clients: bool, line: int) -> None:
         _add_entry(run, job, part, rank if job.has_ranks else None)
     if job.has_ranks:
         run.rows += sum_rates(run.rows[first:], job.factors)
-        if not clients:
-            _add_percentiles(run, job, line)
+        _add_percentiles(run, job, line)
     if job.iteration is not None:
         for row in run.rows[first:]:
             row.iteration = job.iteration
@@ -212,7 +222,10 @@ def _add_client_totals(run: Parsed, jobs: Sequence[FioJob], totals: Sequence[_Pa
     jobs[0].clock = LAST_DONE
     for part in totals:
         _add_entry(run, jobs[0], part, None)
-    if not exceeds_parts(run.rows[n_rows:], sums):
+    printed = {(row.operation, row.metric) for row in run.rows[n_rows:]}
+    merged = [row for row in run.rows[:n_rows] if row.rank is None and (row.operation, row.metric) in printed]
+    run.rows = [row for row in run.rows if row not in merged]
+    if not exceeds_parts(run.rows[n_rows - len(merged) :], sums):
         run.rows = [row for row in run.rows if not row.metric.endswith("_sum_of_ranks")]
 
 

@@ -19,7 +19,7 @@ from iosonde.core.message import Message
 from iosonde.core.vocabulary import IOR
 
 from .damage import note_reported_failure
-from .ior_settings import COUNTS, SETTINGS, correct_rounded_sizes, set_factor
+from .ior_settings import COUNTS, SETTINGS, complete_settings, set_factor
 from .ior_table import IorSummary, IorTable, check_iterations, count_iterations
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed
 from .reading import date_to_iso, split_command
@@ -230,7 +230,7 @@ def _read_trouble(run: Parsed, at: int, line: str) -> None:
 def _close_run(run: Parsed, finished: bool, last: int) -> None:
     """Check that everything requested is present. IO500 prints IOR's table without summary and end."""
     words = split_command(str(run.facts.get("command", "")))
-    correct_rounded_sizes(run, words)
+    complete_settings(run)
     iterations_word = IOR.find_value(words, "iterations") or ""
     n_iterations = run.factors.get("iterations") or (int(iterations_word) if iterations_word.isdigit() else 1)
     requested = {name for name, flag in (("write", "-w"), ("read", "-r")) if flag in words}

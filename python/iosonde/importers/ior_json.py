@@ -10,7 +10,7 @@ from typing import Any
 from iosonde.core.message import Message
 
 from .damage import note_reported_failure
-from .ior_settings import correct_rounded_sizes, set_factor
+from .ior_settings import complete_settings, set_factor
 from .ior_table import MIB, check_iterations, count_iterations, list_included_calls
 from .parsed import Parsed, Row
 from .reading import (
@@ -21,7 +21,6 @@ from .reading import (
     iter_json_documents,
     list_objects,
     number_from_json,
-    split_command,
 )
 from .text import Text
 
@@ -131,7 +130,7 @@ def _read_settings(run: Parsed, parameters: dict[str, Any], options: dict[str, A
         run.factors["stonewall_seconds"] = seconds
     if parameters:
         run.facts["fsync"] = bool(parameters.get("fsync"))
-    correct_rounded_sizes(run, split_command(run.facts["command"]))
+    complete_settings(run)
 
 
 def _flatten_results(results: Any) -> Iterator[Any]:

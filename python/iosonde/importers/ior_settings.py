@@ -2,12 +2,16 @@
 
 import math
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
+from iosonde.core.types import FactorValue
 from iosonde.core.vocabulary import IOR
+from iosonde.core.vocabulary.ior import read_ior_settings
 
 from .parsed import Parsed
-from .reading import parse_option_size, parse_size
+from .reading import parse_option_size, parse_size, split_command
 
 _SIZES = {"xfersize": "transfer_size", "blocksize": "block_size"}
 _TOTAL_SIZE = "aggregate filesize"  # a fact: it follows from the block size, the segments and the ranks
@@ -50,9 +54,25 @@ def set_factor(run: Parsed, key: str, value: str) -> None:
         run.facts["aggregate_size"] = parse_size(value)
 
 
-def correct_rounded_sizes(run: Parsed, words: list[str]) -> None:
-    """Correct IOR's sizes, printed with three digits (9.46 TiB), from the command, if both agree. They give the bytes
-    of all ranks."""
+def read_command_settings(run: Parsed) -> Mapping[str, FactorValue]:
+    """Return the settings of a run's command line, empty if it is unknown."""
+    return _read_settings(str(run.facts.get("command", "")))
+
+
+@lru_cache(maxsize=4096)
+def _read_settings(command: str) -> Mapping[str, FactorValue]:
+    return read_ior_settings(split_command(command))
+
+
+def complete_settings(run: Parsed) -> None:
+    """Add what only the command line says of a run's settings: options that IOR does not print, and the digits of
+    sizes, which give the bytes of all ranks."""
+    run.factors |= {name: value for name, value in read_command_settings(run).items() if name not in run.factors}
+    _correct_rounded_sizes(run, split_command(str(run.facts.get("command", ""))))
+
+
+def _correct_rounded_sizes(run: Parsed, words: list[str]) -> None:
+    """Correct IOR's sizes, printed with three digits (9.46 TiB), from the command, if both agree."""
 
     def correct_size(settings: dict[str, Any], name: str, exact: int | None) -> None:
         printed = settings.get(name)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from iosonde.core.message import Message
 
+from .ior_settings import read_command_settings
 from .parsed import Parsed, Row
 from .reading import parse_integer, parse_number
 
@@ -24,8 +25,7 @@ _STATISTICS = ("max", "min", "mean", "sd")
 
 def list_included_calls(run: Parsed, operation: str) -> str:
     """Return the calls inside IOR's bandwidth: open and close always, fsync with ``-e``."""
-    words = str(run.facts.get("command", "")).split()
-    fsync = operation == "write" and ("-e" in words or run.facts.get("fsync"))
+    fsync = operation == "write" and (run.facts.get("fsync") or "fsync" in read_command_settings(run))
     return "open,fsync,close" if fsync else "open,close"
 
 

@@ -9,7 +9,7 @@ factor.
 import csv
 import io
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 
@@ -17,20 +17,25 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import FactorValue
 from iosonde.foreign.guarded import open_checked
 
-Factors = Callable[[PurePath], dict[str, FactorValue]]
+# Of a path relative to the imported directory, and the name of that directory, which may be left out.
+Factors = Callable[..., dict[str, FactorValue]]
 _PLACE = re.compile(r"(?<![A-Za-z_])([A-Za-z_]\w*+)=\{\}|\{([A-Za-z_]\w*)\}|(\{\})|(\*)")
 
 
 def factors_from_pattern(pattern: str) -> Factors:
     """Return the factors that ``pattern`` finds in a path relative to the imported directory; none if it does not
-    match.
+    match. The name of that directory is a part of the path for a pattern that begins with it.
 
     Raises InputError for a pattern without a named place, or with a duplicate name.
     """
     regex, names = _compile_pattern(pattern)
 
-    def match_factors(path: PurePath) -> dict[str, FactorValue]:
+    first = pattern.strip("/").partition("/")[0]
+
+    def match_factors(path: PurePath, root: str = "") -> dict[str, FactorValue]:
         match = regex.search("/" + path.as_posix())
+        if match is None and root == first:
+            match = regex.match(f"/{root}/{path.as_posix()}")
         return {} if match is None else {name: parse_factor_value(text) for name, text in match.groupdict().items()}
 
     if not names:
@@ -101,7 +106,7 @@ def factors_from_manifest(path: Path) -> Factors:
             path=path,
         )
 
-    def lookup_factors(place: PurePath) -> dict[str, FactorValue]:
+    def lookup_factors(place: PurePath, root: str = "") -> dict[str, FactorValue]:
         name, factors = place.as_posix(), dict[str, FactorValue]()
         for row in rows:
             pattern = (row.get("file") or "").strip()
@@ -127,6 +132,6 @@ def parse_factor_value(text: str) -> FactorValue:
     return text
 
 
-def join_factors(*sources: Factors) -> Callable[[PurePath], Mapping[str, FactorValue]]:
+def join_factors(*sources: Factors) -> Factors:
     """Return all of them combined; later ones win."""
-    return lambda path: {name: value for source in sources for name, value in source(path).items()}
+    return lambda path, root="": {name: value for source in sources for name, value in source(path, root).items()}

@@ -1,4 +1,5 @@
-"""Columns of text whose cells are numbers in another form: ``1,007.3``, ``97.6 ± 2.9``, ``58.4k``, or a failed trial.
+"""Columns of text whose cells are numbers in another form: ``1,007.3``, ``97.6 ± 2.9``, ``58.4k``, ``0:01.5``, or a
+failed trial.
 
 Whatever is converted is a warning of the table. A column in which another cell is no such number stays text.
 """
@@ -10,7 +11,7 @@ from dataclasses import replace
 
 from iosonde.core.column_units import split_column_name
 from iosonde.core.message import Message
-from iosonde.core.table import Column, Table
+from iosonde.core.table import Column, Table, is_number
 
 from .raw_rows import convert_decimal_commas, parse_values
 
@@ -24,6 +25,13 @@ _SPREAD = re.compile(rf"({_NUMBER})\s*(?:±|\+/-|\+-)\s*{_NUMBER}(\s*[^\d\s,.;]*
 _GROUPED = re.compile(r"([+-]?\d{1,3}(?:,\d{3})*(?:\.\d+)?)(\s*[^\d\s,.;]*)")
 _SURELY_GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)|[+-]?\d{1,3}(?:,\d{3}){2,}")
 _PREFIXED = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*([kKM]?)")
+_CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{2})(?:[.,](\d+))?")
+# Names of durations; under others, hours and minutes may be a time of day.
+_DURATIONS = frozenset(
+    ["elapsed", "duration", "runtime", "real", "wall", "walltime", "wallclock", "took", "laufzeit", "dauer"]
+)
+_LIKELY_COMMA = re.compile(r"[+-]?(?!0,)\d{1,3},\d{3}")
+_LIKELY_RANGE = 2.0  # times the largest, and below the smallest, of the other numbers
 _POWERS = {"": "", "k": "e3", "K": "e3", "M": "e6"}
 _OPERATION_WORDS = frozenset(("iops", "ops", "requests", "transactions", "tps", "qps"))
 _UNPREFIXED = ("", "iops", "op/s", "ops/s", "req/s", "requests/s")
@@ -31,7 +39,8 @@ _UNPREFIXED = ("", "iops", "op/s", "ops/s", "req/s", "requests/s")
 
 def convert_number_texts(table: Table) -> Table:
     """Return the table with such columns as numbers, or as numbers with units, each with a warning."""
-    return _convert_prefixed(convert_decimal_commas(_convert_grouped(_drop_spreads(_clear_failures(table)))))
+    table = _convert_durations(_drop_spreads(_clear_failures(table)))
+    return _convert_prefixed(_convert_likely_commas(convert_decimal_commas(_convert_grouped(table))))
 
 
 def _clear_failures(table: Table) -> Table:
@@ -80,6 +89,47 @@ def _convert_grouped(table: Table) -> Table:
     message = Message("grouped-digits", template, columns=", ".join(grouped))
     texts = {cell: m[1].replace(",", "") + m[2] for cells in grouped.values() for cell, m in cells.items()}
     return _replace_cells(table, columns, texts, message)
+
+
+def _convert_durations(table: Table) -> Table:
+    """Convert ``0:01.250`` (minutes and seconds), and ``1:02:03`` in a column named as a duration, to seconds."""
+    for column in _list_texts(table):
+        matches = _match_all(_CLOCK, column)
+        has_duration_name = bool(_DURATIONS.intersection(split_column_name(column.label)))
+        has_fractions = all(match[4] and not match[1] for match in matches.values())
+        if matches and column.unit in ("", "s") and (has_duration_name or has_fractions):
+            texts = {cell: _format_seconds(match) for cell, match in matches.items()}
+            cell, seconds = next(iter(texts.items()))
+            template = "the cells of {column} are read as durations: {cell} is {seconds} s"
+            message = Message("clock-durations", template, column=column.name, cell=cell, seconds=seconds)
+            table = _replace_cells(table, [replace(column, unit="s")], texts, message)
+    return table
+
+
+def _format_seconds(match: re.Match[str]) -> str:
+    hours, minutes, seconds, fraction = match.groups()
+    return f"{3600 * int(hours or 0) + 60 * int(minutes) + int(seconds)}.{fraction or 0}"
+
+
+def _convert_likely_commas(table: Table) -> Table:
+    """Convert ``1,225`` among numbers without a comma, if only one of 1225 and 1.225 is of their magnitude."""
+    for column in _list_texts(table):
+        cells = {str(value) for value in column.values if value is not None}
+        doubtful = sorted(filter(_LIKELY_COMMA.fullmatch, cells))
+        others = [abs(float(cell)) for cell in cells.difference(doubtful) if is_number(cell)]
+        if not doubtful or len(others) < 2 or len(others) + len(doubtful) < len(cells):
+            continue
+        readings = [{cell: cell.replace(",", mark) for cell in doubtful} for mark in ("", ".")]
+        likely = [texts for texts in readings if all(_is_alike(float(text), others) for text in texts.values())]
+        if len(likely) == 1:
+            template = "in {column}, {cell} is read as {number}, which is of the magnitude of the others"
+            words = {"column": column.name, "cell": doubtful[0], "number": likely[0][doubtful[0]]}
+            table = _replace_cells(table, [column], likely[0], Message("likely-comma", template, **words))
+    return table
+
+
+def _is_alike(number: float, others: list[float]) -> bool:
+    return min(others) / _LIKELY_RANGE <= abs(number) <= max(others) * _LIKELY_RANGE
 
 
 def _convert_prefixed(table: Table) -> Table:

@@ -17,6 +17,7 @@ from iosonde.core.message import Message
 from iosonde.core.table import Column, Table, is_number
 
 from .merged_cells import count_merged_columns, fill_merged_cells
+from .summary_rows import count_measured_rows, find_summary_rows
 
 MISSING = frozenset(("", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "none", "-", "."))
 # Words for a missing number that are levels like others in a column of words: none, bfq; none, zstd.
@@ -24,9 +25,6 @@ _LEVELS = frozenset(("null", "NULL", "None", "none"))
 _DECIMAL_COMMA = re.compile(r"([+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)),(\d+)((?:[eE][+-]?\d+)?\s*[^\d\s,.;]*)")
 _WHOLE = re.compile(r"[+-]?\d+\s*[^\d\s,.;]*")
 _MAX_TITLES = 20
-_SUMMARIES = frozenset(
-    ("average", "avg", "mean", "median", "total", "sum", "std", "stddev", "stdev", "mittelwert", "summe")
-)
 
 
 @dataclass(frozen=True)
@@ -59,9 +57,9 @@ def build_table_from_rows(raw: RawRows) -> Table:
     if units:
         del rows[0]
         warnings.append(Message("units-below-header", "the line below the header is read as its units"))
-    n_rows = _count_measured_rows([row for row, _ in rows])
+    n_rows = count_measured_rows([row for row, _ in rows])
     if n_rows < len(rows):
-        template = "the last rows, from '{row}' on, sum up the others and are left out"
+        template = "the last rows, from '{row}' on, sum up others and are left out"
         warnings.append(Message("summary-rows", template, row=",".join(rows[n_rows][0])[:40]))
     own = [(row, line) for row, line in rows[:n_rows] if [cell.strip() for cell in row] != names]
     if len(own) < n_rows:
@@ -75,6 +73,12 @@ def build_table_from_rows(raw: RawRows) -> Table:
         texts = fill_merged_cells(texts, n_merged)
         template = "the blank cells of {columns} are filled from above, as merged cells"
         warnings.append(Message("merged-cells", template, columns=", ".join(names[:n_merged])))
+    if (summaries := find_summary_rows(texts)) and len(summaries) < len(texts):
+        template = "{n} rows between the trials sum up others, such as '{row}', and are left out"
+        example = ",".join(own[min(summaries)][0])[:40]
+        warnings.append(Message("summary-rows", template, n=len(summaries), row=example))
+        texts = [row for at, row in enumerate(texts) if at not in summaries]
+        own = [row for at, row in enumerate(own) if at not in summaries]
     cells = zip(*texts, strict=True)
     columns = {
         name: Column(name, parse_values(column), *_get_unit(name, units))
@@ -86,7 +90,8 @@ def build_table_from_rows(raw: RawRows) -> Table:
 def has_plain_ends(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the header is the first row, no units are below it, and the last row does not sum up others."""
     decorations = count_titles(rows) or is_headerless(rows) or _read_units(rows[0], rows[1:])
-    return not decorations and _count_measured_rows(rows) == len(rows) and not count_merged_columns(rows[1:])
+    is_summed = count_measured_rows(rows) < len(rows) or (len(set(map(len, rows))) == 1 and find_summary_rows(rows[1:]))
+    return not decorations and not is_summed and not count_merged_columns(rows[1:])
 
 
 def is_headerless(rows: Sequence[Sequence[str]]) -> bool:
@@ -173,12 +178,6 @@ def _read_units(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str
     present = {name: cell for name, cell in present.items() if cell not in MISSING}
     units = {name: split_unit(f"x [{cell.strip('[]()')}]")[1] for name, cell in present.items() if _is_unit(cell)}
     return units if units and len(units) == len(present) else {}
-
-
-def _count_measured_rows(rows: Sequence[Sequence[str]]) -> int:
-    """Return the number of rows before those at the end that sum up the others, as spreadsheets have them."""
-    heads = [next((cell.strip() for cell in row if cell.strip()), "").rstrip(":").lower() for row in rows]
-    return next((place for place in range(len(rows), 0, -1) if heads[place - 1] not in _SUMMARIES), len(rows))
 
 
 def _is_unit(cell: str) -> bool:

@@ -19,6 +19,11 @@ MDTEST = Vocabulary(
         flag("directories_only", "D", is_read=True),
         flag("sync_file", "y", is_read=True),
         flag("shared_file", "S", is_read=True),
+        flag("direct", "posix.odirect", is_read=True),
+        flag("range_locks", "posix.rangelocks", is_read=True),
+        flag("sync_phases", "Y", is_read=True),
+        flag("random_stat", "R", is_read=True),
+        flag("mknod", "k", is_read=True),
         count("iterations", "i"),
         word("", "a"),
         path("d"),
@@ -27,8 +32,8 @@ MDTEST = Vocabulary(
             " saveRankPerformanceDetails savePerOpDataCSV"
         ),
         *declare_others(
-            "c C E h/help k P print-all-procs r R t T U v X verify-read verify-write Y Z"
-            " showRankStatistics allocateBufferOnGPU warningAsErrors posix.odirect posix.rangelocks",
+            "c C E h/help P print-all-procs r t T U v X verify-read verify-write Z"
+            " showRankStatistics allocateBufferOnGPU warningAsErrors",
             ValueKind.FLAG,
         ),
     ),

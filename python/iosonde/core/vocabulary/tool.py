@@ -151,9 +151,9 @@ def count(setting: str, *names: str, is_read: bool = False) -> ToolOption:
     return ToolOption(names, ValueKind.COUNT, setting, is_read)
 
 
-def word(setting: str, *names: str) -> ToolOption:
+def word(setting: str, *names: str, is_read: bool = False) -> ToolOption:
     """Declare an option whose value is a word."""
-    return ToolOption(names, ValueKind.WORD, setting)
+    return ToolOption(names, ValueKind.WORD, setting, is_read)
 
 
 def path(*names: str, has_list: bool = False) -> ToolOption:
