@@ -16,6 +16,7 @@ from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails, holds
 from iosonde.stats.assumptions.cells import check_cells
 from iosonde.stats.assumptions.covariates import check_covariates, list_covariate_warnings
 from iosonde.stats.assumptions.order import check_drifts, check_turns
+from iosonde.stats.assumptions.separable import check_separable
 from iosonde.stats.assumptions.units import check_units
 from iosonde.stats.overview.story import Background
 from iosonde.stats.overview.uneven_missing import check_uneven_missing, describe_uneven_missing
@@ -165,6 +166,23 @@ def list_varying_columns(
 ) -> Besides:
     """List the columns ``names`` that do not follow from ``columns``, without adjusting for them."""
     return add_response_checks(build_besides(response.rows, names, columns, level), source, response, columns)
+
+
+def list_columns_of_choice(
+    source: Source,
+    response: Response,
+    names: Sequence[str],
+    choose: Sequence[str],
+    workload: Sequence[str],
+    level: float,
+) -> Besides:
+    """List the columns ``names`` that vary inside the settings of a choice and its workload, and check whether the
+    choice can be separated from each. One that cannot be separated cannot be held, either."""
+    besides = list_varying_columns(source, response, names, (*choose, *workload), level)
+    checks = tuple(check_separable(response.rows, choose, workload, names))
+    inseparable = {check.cause for check in checks}
+    separable = tuple(name for name in besides.names if name not in inseparable)
+    return replace(besides, names=separable, rows=(*besides.rows, *checks))
 
 
 def add_response_checks(besides: Besides, source: Source, response: Response, columns: Sequence[str]) -> Besides:
