@@ -146,7 +146,8 @@ def anova(
         dropped = [name for name in response.names if name not in (*columns, *tested)]
         more = list_varying_columns(source, response, dropped, columns, query.level)
     table = _use_tested_shares(table, effects)
-    own = (*table.warnings, *warn_unequal_effects(table, effects), *advise_logarithms(response, tested or columns))
+    logarithms = advise_logarithms(response, tested or columns, query.level)
+    own = (*table.warnings, *warn_unequal_effects(table, effects), *logarithms)
     warnings = (*list_caveats(response), *more.warnings, *own)
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values, effects)
 

@@ -211,7 +211,7 @@ def _describe_logarithms(response: Response, names: Sequence[str], level: float)
     cells = build_complete_cells(response, names)
     is_positive = all(np.all(cell.values > 0) for cell in cells)
     if response.transform or not is_positive or not span_decades([float(cell.values.mean()) for cell in cells]):
-        return advise_logarithms(response, names)
+        return advise_logarithms(response, names, level)
     logarithms = [replace(cell, values=np.log(cell.values), log_base=math.e) for cell in cells]
     effects = correct_effects([estimate_cell_effects(logarithms, level)])[0].significant
     template = "means span decades: of the variation of logarithms {shares} ({spell.response:'log({name})'})"
