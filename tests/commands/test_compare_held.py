@@ -101,3 +101,15 @@ def test_a_date_of_each_row_is_no_block(tmp_path):
     rows = [f"2026-11-{n + 3:02d},{('old', 'new')[n % 2]},{600 + rng.normal(0, 5):.1f}" for n in range(20)]
     data = write_rows(tmp_path / "dates.csv", "day,version,mib_s", rows)
     assert iosonde.compare(data, "version").answer.items[0].comparison.cells == 1
+
+
+@pytest.mark.parametrize("command", [iosonde.rank, iosonde.anova])
+def test_other_commands_claim_nothing_that_a_covariate_or_a_day_hides(command, tmp_path):
+    loads = loads_table(tmp_path / "loads.csv")[0]
+    for data, column, options in (
+        (loads, "background_load", {"roles": {"background_load": "covariate"}}),
+        (days_table(tmp_path / "days.csv", True), "day", {}),
+    ):
+        answer = command(data, **options).answer
+        assert column in answer.sentence
+        assert {verdict.state for verdict in answer.verdicts} == {VerdictState.INCONCLUSIVE}

@@ -30,6 +30,7 @@ from iosonde.stats.regression.held import (
 from iosonde.stats.regression.regress import LinearModel, fit_table
 
 from .caveats import build_confounded_warning, format_some_texts
+from .covariate_lines import list_crossed_blocks, list_stated_covariates
 from .trials import build_complete_cells, find_impossible_cells
 
 SINGLE_RANKS = Message("single-ranks", "rows are single ranks, and no column names their trial")
@@ -166,6 +167,21 @@ def list_varying_columns(
 ) -> Besides:
     """List the columns ``names`` that do not follow from ``columns``, without adjusting for them."""
     return add_response_checks(build_besides(response.rows, names, columns, level), source, response, columns)
+
+
+def adjust_for_stated_columns(
+    source: Source, response: Response, names: Sequence[str], columns: Sequence[str], level: float
+) -> Besides:
+    """List the columns ``names`` as :func:`list_varying_columns`; where a table has covariates, by its user's word, or
+    days and blocks that several levels share, adjust the effects of ``columns`` for these, as ``compare`` does."""
+    rows = response.rows
+    factors = [name for name in columns if rows.has_column(name)]
+    crossed = [name for factor in factors for name in list_crossed_blocks(response, factor)]
+    candidates = () if source.knows_factors else (*list_stated_covariates(rows), *crossed)
+    besides = [name for name in dict.fromkeys(candidates) if name not in (*columns, *names, response.title)]
+    if not besides:
+        return list_varying_columns(source, response, names, columns, level)
+    return adjust_for_columns(source, response, list_level_terms(rows, factors), (*names, *besides), level)
 
 
 def list_columns_of_choice(
