@@ -1,15 +1,17 @@
 """Advice to take logarithms of a response whose effects multiply."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from iosonde.core.message import Message
 from iosonde.data.responses import Response
-from iosonde.stats.overview.story import describe_growing_spread, estimate_cell_effects, list_factors_on_logarithms
+from iosonde.stats.overview.story import estimate_cell_effects
 from iosonde.stats.overview.types import name_kind
 from iosonde.stats.regression.additivity import do_effects_multiply
 from iosonde.stats.regression.effect_types import correct_effects
+from iosonde.stats.regression.spread_growth import describe_growing_spread, list_factors_on_logarithms
 
 from .trials import build_complete_cells
 
@@ -28,8 +30,8 @@ def advise_logarithms(response: Response, names: Sequence[str], level: float) ->
         return []
     if not is_single:
         cells = build_complete_cells(response, plain)
-        effects = correct_effects([estimate_cell_effects(cells, level)])[0]
-        factors = list_factors_on_logarithms(cells, effects, level) if cells else ()
+        estimate = partial(estimate_cell_effects, level=level)
+        factors = list_factors_on_logarithms(cells, correct_effects([estimate(cells)])[0], estimate)
         return [describe_growing_spread(factors, name)] if factors else []
     if not do_effects_multiply([rows.column(name).values.tolist() for name in plain], values):
         return []

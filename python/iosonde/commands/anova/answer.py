@@ -146,9 +146,8 @@ def anova(
         dropped = [name for name in response.names if name not in (*columns, *tested)]
         more = adjust_for_stated_columns(source, response, dropped, columns, query.level)
     table = _use_tested_shares(table, effects)
-    logarithms = advise_logarithms(response, tested or columns, query.level)
-    own = (*table.warnings, *warn_unequal_effects(table, effects), *logarithms)
-    warnings = (*list_caveats(response), *more.warnings, *own)
+    own = (*warn_unequal_effects(table, effects), *advise_logarithms(response, tested or columns, query.level))
+    warnings = (*list_caveats(response), *more.warnings, *table.warnings, *own)
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values, effects)
 
 

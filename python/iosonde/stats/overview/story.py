@@ -4,9 +4,9 @@ The effects, their tests and blocks are those of ``regression.effects``. All tes
 responses are one family, whichever of them are shown; the metrics that a user names narrow it.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -39,7 +39,7 @@ from ..regression.effect_types import (
     describe_unclaimed_effects,
 )
 from ..regression.effects import SINGLE_RUN, SINGLE_TRIAL, estimate_effects
-from ..regression.spread_growth import grows_with_mean
+from ..regression.spread_growth import describe_growing_spread, list_factors_on_logarithms
 from .cells import TrialCell
 from .comparable import choose_comparable_factors, number_levels
 from .types import OverviewRow, ResponseStory, drop_constant_levels, span_decades
@@ -128,7 +128,9 @@ def build_stories(
                     means,
                     has_logarithms and span_decades(means),
                     _list_steady_factors(possible or ordered, best),
-                    list_factors_on_logarithms(select_complete_cells(displayed[key]), effects[key], level),
+                    list_factors_on_logarithms(
+                        select_complete_cells(displayed[key]), effects[key], partial(estimate_cell_effects, level=level)
+                    ),
                 )
             )
     return tuple(response_stories)
@@ -253,23 +255,6 @@ def estimate_cell_effects(
     return effects if bring_ups is not None else _add_worth(_add_drifts(effects, trials, level), trials, level)
 
 
-def list_factors_on_logarithms(cells: Sequence[TrialCell], effects: ResponseEffects, level: float) -> tuple[str, ...]:
-    """Return the factors that are significant on logarithms alone, where the spread grows with the mean: there
-    ``compare``, which compares ratios inside cells, says more than effects that add up."""
-    trials = [cell.average_iterations() for cell in cells if cell.values.size]
-    if (
-        len(effects.factors) < 2
-        or not trials
-        or trials[0].log_base
-        or not grows_with_mean([cell.values for cell in trials])
-    ):
-        return ()
-    logarithms = [replace(cell, values=np.log(cell.values), log_base=math.e, within_run=False) for cell in trials]
-    significant = correct_effects([estimate_cell_effects(logarithms, level)])[0].significant
-    own = {factor for effect in effects.significant for factor in effect.factors}
-    return tuple(factor for effect in significant for factor in effect.factors if factor not in own)
-
-
 def _add_worth(effects: ResponseEffects, cells: Sequence[TrialCell], level: float) -> ResponseEffects:
     """Add what a trial is worth where its neighbours resemble it, unless a drift explains that."""
     is_clear = any(effect.p is not None and effect.p < 1 - level for effect in effects.effects)
@@ -344,13 +329,6 @@ def describe_hidden_effects(response_stories: Sequence[ResponseStory]) -> list[s
     """Return a sentence for each response with factors that are significant on logarithms alone."""
     stories = [story for story in response_stories if story.on_logarithms and not story.spans_decades]
     return [f"{story.title}: {describe_growing_spread(story.on_logarithms, story.kind)}." for story in stories]
-
-
-def describe_growing_spread(factors: Sequence[str], name: str) -> Message:
-    """Return the advice to take logarithms of the response ``name``, on which the ``factors`` matter."""
-    verb = "matters" if len(factors) == 1 else "matter"
-    template = "the spread grows with the mean: on logarithms {factors} {verb} ({spell.response:'log({name})'})"
-    return Message("take-logarithms", template, factors=join_names(list(factors)), verb=verb, name=name)
 
 
 def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
