@@ -176,7 +176,7 @@ def adjust_for_stated_columns(
     days and blocks that several levels share, adjust the effects of ``columns`` for these, as ``compare`` does."""
     rows = response.rows
     factors = [name for name in columns if rows.has_column(name)]
-    crossed = [name for factor in factors for name in list_crossed_blocks(response, factor)]
+    crossed = [name for own in factors for name in list_crossed_blocks(response, own, [x for x in factors if x != own])]
     candidates = () if source.knows_factors else (*list_stated_covariates(rows), *crossed)
     besides = [name for name in dict.fromkeys(candidates) if name not in (*columns, *names, response.title)]
     if not besides:

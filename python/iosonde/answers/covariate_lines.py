@@ -35,18 +35,20 @@ def list_stated_covariates(rows: Table) -> tuple[str, ...]:
     return tuple(name for name, column in rows.columns.items() if str(column.role) in _ROLES)
 
 
-def list_crossed_blocks(response: Response, sides: str) -> tuple[str, ...]:
+def list_crossed_blocks(response: Response, sides: str, settings: Sequence[str]) -> tuple[str, ...]:
     """Return the days and blocks most of whose rows have a partner of another side in the same day or block. Single
-    trials of each side in each are pairs, which are no cells."""
-    roles = guess_roles_of_rows(response.rows, list_measured_columns(response))
-    dates = [name for name in roles.select(ColumnRole.ORDER) if not response.rows.columns[name].numeric]
+    trials of each side are pairs, which are no cells: for a day over all, for a block, which often numbers the
+    repetitions, at each of the ``settings``."""
+    rows, roles = response.rows, guess_roles_of_rows(response.rows, list_measured_columns(response))
+    dates = [name for name in roles.select(ColumnRole.ORDER) if not rows.columns[name].numeric]
     blocks = [name for name in roles.select(ColumnRole.BLOCK) if name not in BRING_UPS]
+    cells = [(name, [name, sides]) for name in dates] + [(name, [name, sides, *settings]) for name in blocks]
     return tuple(
         name
-        for name in (*dates, *blocks)
+        for name, columns in cells
         if name not in (*roles.stated, sides)
-        and is_mostly_shared(response.rows, name, sides)
-        and len(response.rows.groups([name, sides])) < len(response.rows)
+        and is_mostly_shared(rows, name, sides)
+        and len(rows.groups(columns)) < len(rows)
     )
 
 
