@@ -41,7 +41,7 @@ def rank_titles(
             raise failing[response.title]
         return str(response.title)
 
-    monkeypatch.setattr(rank_answer, "list_varying_columns", lambda *_: Besides())
+    monkeypatch.setattr(rank_answer, "adjust_for_stated_columns", lambda *_: Besides())
     monkeypatch.setattr(rank_answer, "add_other_columns", lambda ranking, rest: ranking)
     monkeypatch.setattr(rank_answer, "_rank_response", rank_response)
     responses: Any = [SimpleNamespace(title=title, names=()) for title in titles]

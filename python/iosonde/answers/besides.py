@@ -16,6 +16,7 @@ from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails, holds
 from iosonde.stats.assumptions.cells import check_cells
 from iosonde.stats.assumptions.covariates import check_covariates, list_covariate_warnings
 from iosonde.stats.assumptions.order import check_drifts, check_turns
+from iosonde.stats.assumptions.separable import check_separable
 from iosonde.stats.assumptions.units import check_units
 from iosonde.stats.overview.story import Background
 from iosonde.stats.overview.uneven_missing import check_uneven_missing, describe_uneven_missing
@@ -29,6 +30,7 @@ from iosonde.stats.regression.held import (
 from iosonde.stats.regression.regress import LinearModel, fit_table
 
 from .caveats import build_confounded_warning, format_some_texts
+from .covariate_lines import list_crossed_blocks, list_stated_covariates
 from .trials import build_complete_cells, find_impossible_cells
 
 SINGLE_RANKS = Message("single-ranks", "rows are single ranks, and no column names their trial")
@@ -165,6 +167,38 @@ def list_varying_columns(
 ) -> Besides:
     """List the columns ``names`` that do not follow from ``columns``, without adjusting for them."""
     return add_response_checks(build_besides(response.rows, names, columns, level), source, response, columns)
+
+
+def adjust_for_stated_columns(
+    source: Source, response: Response, names: Sequence[str], columns: Sequence[str], level: float
+) -> Besides:
+    """List the columns ``names`` as :func:`list_varying_columns`; where a table has covariates, by its user's word, or
+    days and blocks that several levels share, adjust the effects of ``columns`` for these, as ``compare`` does."""
+    rows = response.rows
+    factors = [name for name in columns if rows.has_column(name)]
+    crossed = [name for own in factors for name in list_crossed_blocks(response, own, [x for x in factors if x != own])]
+    candidates = () if source.knows_factors else (*list_stated_covariates(rows), *crossed)
+    besides = [name for name in dict.fromkeys(candidates) if name not in (*columns, *names, response.title)]
+    if not besides:
+        return list_varying_columns(source, response, names, columns, level)
+    return adjust_for_columns(source, response, list_level_terms(rows, factors), (*names, *besides), level)
+
+
+def list_columns_of_choice(
+    source: Source,
+    response: Response,
+    names: Sequence[str],
+    choose: Sequence[str],
+    workload: Sequence[str],
+    level: float,
+) -> Besides:
+    """List the columns ``names`` that vary inside the settings of a choice and its workload, and check whether the
+    choice can be separated from each. One that cannot be separated cannot be held, either."""
+    besides = list_varying_columns(source, response, names, (*choose, *workload), level)
+    checks = tuple(check_separable(response.rows, choose, workload, names))
+    inseparable = {check.cause for check in checks}
+    separable = tuple(name for name in besides.names if name not in inseparable)
+    return replace(besides, names=separable, rows=(*besides.rows, *checks))
 
 
 def add_response_checks(besides: Besides, source: Source, response: Response, columns: Sequence[str]) -> Besides:

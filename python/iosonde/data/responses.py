@@ -41,6 +41,7 @@ _MORE = {
     "averaged": "; {averaged}",
     "repetitions": "; {repetitions} left out (repetition)",
     "excluded": "; {excluded} left out (measured)",
+    "covariates": "; {covariates} no factor (covariate)",
     "facts": "; {facts} left out (facts)",
     "constants": "; {constants} left out (constant)",
 }
@@ -156,6 +157,7 @@ def _build_assumption_warning(
         "parts": f"{', '.join(parts)} {'is part' if len(parts) == 1 else 'are parts'}" if parts else "",
         "repetitions": "" if averaged else _join_some(column_roles.select(ColumnRole.REPETITION)),
         "excluded": ", ".join(column_roles.others),
+        "covariates": _join_some([name for name in column_roles.select(ColumnRole.COVARIATE) if name not in filtered]),
         "facts": _join_some([name for name in column_roles.remarks if name not in (*column_roles.stated, *statistics)]),
         "constants": _join_some([name for name in column_roles.select(ColumnRole.CONSTANT) if name not in filtered]),
     }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.answers.answer import Answer, join_sentences
-from iosonde.answers.besides import Besides, list_varying_columns
+from iosonde.answers.besides import Besides, list_columns_of_choice
 from iosonde.answers.caveats import list_caveats, warn_logarithms, warn_single_trials
 from iosonde.answers.learned import list_set_factors
 from iosonde.answers.model_file import parse_setting
@@ -30,7 +30,7 @@ from iosonde.model.fit.features import encode_setting, list_factors_outside_rang
 from iosonde.stats.assumptions import judge
 
 from .in_use import find_initial_levels
-from .verdict import claim_advice, claim_trial
+from .verdict import claim_advice, claim_trial, withdraw_advice
 
 _MIN_COMPLETE_SHARE = 0.5  # of the rows, for a column to be taken for the workload unasked
 _VERDICTS = {
@@ -91,7 +91,7 @@ class Advised(Answer):
         (verdict,) = self.verdicts
         if self.advice.kind == NOTHING or verdict.state is VerdictState.DIFFERENT or not verdict.why:
             return self
-        return replace(self, advice=replace(self.advice, kind=NOTHING, rules=(), needs=None), withdrawn=verdict)
+        return replace(self, advice=withdraw_advice(self.advice), withdrawn=verdict)
 
     @property
     def rule(self) -> Rule | None:
@@ -237,9 +237,8 @@ def _advise_on_response(
     if current is None:
         current, setting_note = find_initial_levels(source, response.rows, how.choose)
     fixed = [response.rows.column(name).name for name in factors]
-    columns = [*chosen, *fixed]
-    others = list_other_varying(source, response, columns)
-    more = list_varying_columns(source, response, others, columns, query.level)
+    others = list_other_varying(source, response, [*chosen, *fixed])
+    more = list_columns_of_choice(source, response, others, chosen, fixed, query.level)
     lower = response.lower_is_better if how.better is None else how.better == "lower"
     wish = replace(how.wish, unit=response.unit, lower=lower, current=current)
     advice = advise_settings(response.rows, response.title, how.choose, workload_columns, query.level, wish)

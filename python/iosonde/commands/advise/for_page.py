@@ -1,7 +1,7 @@
 """From trials to the advised setting on a page. It selects and names; ``explain`` computes."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from iosonde.commands.plot.content import Bars
 from iosonde.commands.report.axis import format_metric_title
@@ -20,6 +20,8 @@ from iosonde.explain.advise_words import describe_advice
 from iosonde.explain.rules import Rule
 from iosonde.page.tables import Section
 from iosonde.page.words import describe_missing_part
+from iosonde.stats.assumptions import AssumptionCheck
+from iosonde.stats.assumptions.separable import check_separable
 
 from .content import AdviceDefault, AdviceRule, Compared, ResponseAdvice
 
@@ -42,13 +44,15 @@ def build_store_advice(
     """Build one part for each operation and metric that the page shows."""
     trials = source.trials(query.choice).rows
     rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
-    varying = [factor.name for factor in source.varying_factors.factors if factor.role is Role.SET]
+    factors = source.varying_factors
+    varying = [factor.name for factor in factors.factors if factor.role is Role.SET]
+    twins = [name for pair in factors.confounded.items() for name in pair if "ranks" not in pair]
     metrics = dict.fromkeys((bars.operation, bars.metric, bars.unit) for bars in displayed_bars)
     tables = []
     for operation, metric, unit in metrics:
         title = format_metric_title(operation, metric)
         tables.append((title, build_metric(metric, unit), select_metric(trials, rows[operation, metric], title, unit)))
-    return _build_section(tables, choosing, varying, query.level)
+    return _build_section(tables, choosing, varying, query.level, twins)
 
 
 def build_table_advice(
@@ -62,9 +66,14 @@ def build_table_advice(
 
 
 def _build_section(
-    tables: Sequence[tuple[str, Metric, Table]], choosing: Choosing, varying: Sequence[str], level: float
+    tables: Sequence[tuple[str, Metric, Table]],
+    choosing: Choosing,
+    varying: Sequence[str],
+    level: float,
+    twins: Sequence[str] = (),
 ) -> Section[ResponseAdvice]:
-    """Build the section. Raises IosondeError if no response has advice; otherwise it explains missing ones."""
+    """Build the section. ``twins`` always change with another factor. Raises IosondeError if no response has advice;
+    otherwise it explains missing ones."""
     items, missing = list[ResponseAdvice](), list[str]()
     first: IosondeError | None = None
     for title, metric, table in tables[:MOST_RESPONSES]:
@@ -75,7 +84,9 @@ def _build_section(
             else choosing.workload_columns
         )
         try:
-            items.append(_advise_response(title, metric, table, choosing, instance_factors, level))
+            item = _advise_response(title, metric, table, choosing, instance_factors, level)
+            others = [name for name in dict.fromkeys((*varying, *twins)) if name not in (*chosen, *instance_factors)]
+            items.append(_withdraw_inseparable(item, check_separable(table, chosen, instance_factors, others)))
         except IosondeError as error:
             first = first or error
             missing.append(describe_missing_part(title, error))
@@ -114,6 +125,14 @@ def _advise_response(
         rules=tuple(map(_build_page_rule, advice.rules)),
         warnings=tuple(advice.warnings),
     )
+
+
+def _withdraw_inseparable(item: ResponseAdvice, checks: Iterable[AssumptionCheck]) -> ResponseAdvice:
+    """Return the part without its advice if another column explains it as well."""
+    failed = next((check for check in checks if check.instead is not None), None)
+    if failed is None or item.ratio is None:
+        return item
+    return replace(item, sentence=f"No advice: {failed.why}.", ratio=None, rules=())
 
 
 def _format_heading(advice: Advice, lower: bool) -> str:

@@ -1,5 +1,7 @@
 """The claims of an advice: whether a setting, or rules, are advised; whether new trials confirm that."""
 
+from dataclasses import replace
+
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Direction, UncheckedClaim, VerdictState
 from iosonde.explain.advise import NOTHING, RULES, Advice
@@ -31,6 +33,11 @@ def claim_trial(advice: Advice, tried: Tried) -> UncheckedClaim:
         format_claim(advice),
         obtained,
     )
+
+
+def withdraw_advice(advice: Advice) -> Advice:
+    """Return the same trials without an advice, rules, or significant workloads."""
+    return replace(advice, kind=NOTHING, rules=(), needs=None, cases=())
 
 
 def format_claim(advice: Advice) -> str:

@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from iosonde.answers.answer import Answer
-from iosonde.answers.besides import Besides, adjust_for_other_factors, list_varying_columns
+from iosonde.answers.besides import Besides, adjust_for_other_factors, adjust_for_stated_columns
 from iosonde.answers.caveats import list_caveats
 from iosonde.answers.logarithms import advise_logarithms
 from iosonde.answers.trials import estimate_main_effects
@@ -144,10 +144,10 @@ def anova(
         more = adjust_for_other_factors(source, response, columns, query.level, also)
     else:
         dropped = [name for name in response.names if name not in (*columns, *tested)]
-        more = list_varying_columns(source, response, dropped, columns, query.level)
+        more = adjust_for_stated_columns(source, response, dropped, columns, query.level)
     table = _use_tested_shares(table, effects)
-    own = (*table.warnings, *warn_unequal_effects(table, effects), *advise_logarithms(response, tested or columns))
-    warnings = (*list_caveats(response), *more.warnings, *own)
+    own = (*warn_unequal_effects(table, effects), *advise_logarithms(response, tested or columns, query.level))
+    warnings = (*list_caveats(response), *more.warnings, *table.warnings, *own)
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values, effects)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message, spell
-from iosonde.core.metrics import get_lowest_mean, is_count
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import join_names
@@ -19,11 +18,11 @@ from iosonde.stats.assumptions import doubtful, judge
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Comparison
 from iosonde.stats.estimate.multiple import correct_distinct, is_same_evidence
-from iosonde.stats.estimate.within_cells import compare_within_cells
 
 from .against import PairVerdicts, find_sealed_experiments, judge_sealed_pairs
 from .assumed import assume_group
 from .caveat import Caveat, list_checks
+from .cell_comparison import compare_cell
 from .cells import InCells, average_within_bring_ups, split_pair_into_cells
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
 from .comparison_plan import plan_comparison
@@ -90,7 +89,7 @@ def _compare_other_headlines(
         every = plan_comparison(source, replace(query, response=(), on=()), sides)
         pairs = [pair for pair in every.pairs if _get_response_key(pair.part) not in displayed]
         matched = [average_within_bring_ups(split_pair_into_cells(pair)) for pair in pairs]
-        comparisons = [_compare_cell(each, query, sides) for each in matched if not _describe_single_trial(each)]
+        comparisons = [compare_cell(each, query, sides) for each in matched if not _describe_single_trial(each)]
     except IosondeError:
         return ()
     return tuple(comparison.p for comparison in comparisons if comparison.p is not None)
@@ -115,7 +114,7 @@ def _build_comparisons(
         )
     repeated = _find_repeated_evidence([matched.pair for matched in ready])
     comparisons = correct_distinct(
-        [_compare_cell(matched, query, sides) for matched in ready],
+        [compare_cell(matched, query, sides) for matched in ready],
         repeated,
         lambda family: estimates.apply_holm_correction(family, others),
     )
@@ -254,35 +253,3 @@ def _build_cell(
             *hardware,
         ),
     )
-
-
-def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Comparison:
-    pair = matched.pair
-    part = pair.part
-    if matched.cells:
-        return compare_within_cells(
-            (pair.a.name, pair.b.name),
-            matched.cells,
-            query.level,
-            sides.margin,
-            part.base,
-            display_cells=matched.display_cells,
-            exact=is_count(part.metric),
-        )
-    a, b = (replace(side.group(), exact=is_count(part.metric)) for side in (pair.a, pair.b))
-    comparison = estimates.compare_groups(
-        a,
-        b,
-        query.level,
-        sides.margin,
-        pairs=bool(sides.pair),
-        base=part.base,
-    )
-    # The interval of a mean ends where possible values do; a published one stays.
-    mean_a, mean_b = (
-        mean.within(low=get_lowest_mean(part.unit, bool(np.all(group.values > 0)), part.column))
-        if group.values is not None
-        else mean
-        for group, mean in ((comparison.a, comparison.mean_a), (comparison.b, comparison.mean_b))
-    )
-    return replace(comparison, mean_a=mean_a, mean_b=mean_b)

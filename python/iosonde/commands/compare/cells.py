@@ -14,6 +14,7 @@ from iosonde.core.table import Cell, is_missing
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
 from iosonde.stats.assumptions import fails
+from iosonde.stats.estimate.ratio import Moments
 from iosonde.stats.estimate.shared_bring_ups import (
     InEach,
     Key,
@@ -33,7 +34,8 @@ _MOST_CELLS, _MOST_CHARACTERS = 4, 120  # listed where one side alone has them
 @dataclass(frozen=True)
 class InCells:
     """The pair with the trials of cells that have both sides, and the columns of the cells. ``shared``: caveats of all
-    comparisons. ``display_cells``: cells whose means are shown, if not the compared ones (None)."""
+    comparisons. ``display_cells``: cells whose means are shown, if not the compared ones (None). ``summaries``: of the
+    same cells, if the values are means."""
 
     pair: SidePair
     names: tuple[str, ...]
@@ -41,10 +43,21 @@ class InCells:
     shared: tuple[Caveat, ...] = ()
     exclusions: tuple[str, ...] = ()
     display_cells: InEach | None = None
+    summaries: tuple[tuple[Moments, Moments], ...] = ()
 
 
 def split_pair_into_cells(pair: SidePair) -> InCells:
     """Split the pair into cells of what varies besides. Raises DataError if no cell has both sides."""
+    matched = _split_values_into_cells(pair)
+    a, b = matched.pair.a, matched.pair.b
+    if not (a.summaries and b.summaries):
+        return matched
+    own, other = a.pool_by_cell(), b.pool_by_cell()
+    summaries = tuple((own[cell], other[cell]) for cell in own) if matched.names else ()
+    return replace(matched, pair=replace(matched.pair, a=a.publish(), b=b.publish()), summaries=summaries)
+
+
+def _split_values_into_cells(pair: SidePair) -> InCells:
     names = pair.part.adjust
     if not names or pair.a.published or pair.b.published:
         return InCells(pair, (), ())

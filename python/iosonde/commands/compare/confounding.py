@@ -106,6 +106,8 @@ def examine_sides(matched: InCells, comparison: Comparison, group: str, by_rows:
     places = np.flatnonzero(np.isin(names, [a.name, b.name]) & ~np.isnan(part.values))
     rows, names = part.rows.take(places), names[places]
     order = find_measured_order(rows, (part.column, group, *matched.names))
+    if order is not None and part.lines and find_measured_order(rows, (part.column, group, *part.lines)) is None:
+        return None  # the order itself is held
     if order is None and not by_rows:
         return None
     times, settings = np.arange(float(len(rows))) if order is None else order, rows.number_groups(part.settings)

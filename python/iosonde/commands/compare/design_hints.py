@@ -28,7 +28,16 @@ def list_design_hints(matched: InCells, comparison: Comparison, group: str, by_r
     """Yield the hint of an inconclusive comparison of single trials, if one would halve its interval."""
     a, b, part = matched.pair.a, matched.pair.b, matched.pair.part
     is_open = comparison.verdict == CANNOT_TELL and comparison.ratio is not None and not comparison.paired
-    if not is_open or a.published or b.published or a.bring_ups or b.bring_ups or part.within_run or matched.names:
+    if (
+        not is_open
+        or a.published
+        or b.published
+        or a.bring_ups
+        or b.bring_ups
+        or part.within_run
+        or matched.names
+        or part.lines
+    ):
         return
     names = part.name_sides(group)
     places = np.flatnonzero(np.isin(names, [a.name, b.name]) & ~np.isnan(part.values))

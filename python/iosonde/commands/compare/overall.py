@@ -152,6 +152,8 @@ def _is_usable(pair: SidePair) -> bool:
         is_speed(pair.part.metric)
         and pair.part.base is None
         and not pair.part.within_run
+        and pair.part.summaries is None
+        and not pair.part.lines
         and all(side_trials.trials and np.all(side_trials.values > 0) for side_trials in (pair.a, pair.b))
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from iosonde.answers.covariate_lines import describe_lines
 from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 from iosonde.core.metrics import is_speed
@@ -48,8 +49,11 @@ def list_own_caveats(
     if column is None:
         return ()
     order = order_caveats(in_turn, comparison, column, _uses_rows(matched, sides))
+    names = matched.pair.part.lines
+    lines = [Caveat(*describe_lines(names, comparison.method, column))] if names else []
     selection = list_selection_caveats(matched, comparison, column, sides.pair) if sides.pair else ()
     return (
+        *lines,
         *order,
         *selection,
         *list_missing_value_caveats(matched, comparison, column),

@@ -12,6 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.answers.besides import SINGLE_RANKS
+from iosonde.answers.covariate_lines import (
+    is_mostly_shared,
+    list_crossed_blocks,
+    list_lines,
+    list_stated_covariates,
+)
+from iosonde.answers.row_summaries import RowSummaries, find_row_summaries, list_mean_remarks
 from iosonde.core.arrays import Array
 from iosonde.core.level_text import format_assignments
 from iosonde.core.table import Column, Table
@@ -43,7 +50,8 @@ class ComparedPart:
     """Rows of one cell and the compared column. ``warnings`` and ``caveats`` concern the response, ``covariates`` are
     numbers that nobody set. ``base``: of its logarithms; None: plain values. ``metric`` defines which direction is
     better. ``adjust``: columns within whose combinations sides are compared. ``settings``: all columns known to be set
-    that vary inside the cell, adjusted for or not."""
+    that vary inside the cell, adjusted for or not. ``summaries``: what describes rows that are means; None: trials.
+    ``lines``: numbers that are held as straight lines."""
 
     cell: dict[str, Any]
     rows: Table
@@ -56,6 +64,8 @@ class ComparedPart:
     caveats: tuple[Caveat, ...] = ()
     covariates: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
+    summaries: RowSummaries | None = None
+    lines: tuple[str, ...] = ()
 
     @property
     def units(self) -> dict[str, str]:
@@ -82,6 +92,12 @@ class ComparedPart:
         """Return the compared column, a number for each row."""
         return self.rows.numbers(self.column)
 
+    def with_row_summaries(self, response: Response, excluded: Sequence[str], is_paired: bool) -> "ComparedPart":
+        """Return the part with what describes its rows if they are means; pairs need single values."""
+        summaries = None if is_paired else find_row_summaries(response, excluded)
+        remarks = (Caveat(*remark) for remark in list_mean_remarks(response, summaries))
+        return replace(self, summaries=summaries, caveats=(*self.caveats, *remarks))
+
     def split(self, by: Sequence[str], names: Sequence[str] = ()) -> Iterator["ComparedPart"]:
         """Yield a part for each combination of the columns ``by``, called ``names`` in its cell."""
         for key, at in self.rows.groups(by):
@@ -107,14 +123,19 @@ def list_table_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iter
     for response in compared_responses:
         settings = select_set_columns(response, by, own[0]) if own else ()
         titles = [candidate.title for candidate in compared_responses]
-        fixed_columns = (*by, *own, *settings, *adjusted, *titles)
+        is_alone = bool(sides.pair or sides.published)
+        adjust = adjusted if sides.adjust is not None else () if is_alone or not own else settings
+        stated = () if sides.adjust is not None else list_stated_covariates(response.rows)
+        candidates = [name for name in dict.fromkeys((*adjust, *stated)) if name not in (*by, *own, *titles)]
+        lines = list_lines(response.rows, candidates, own[0]) if own and not is_alone else ()
+        adjust, settings = (tuple(name for name in names if name not in lines) for names in (adjust, settings))
+        fixed_columns = (*by, *own, *settings, *adjusted, *titles, *lines)
         covariates = find_covariates(response.rows, list_measured_columns(response), fixed_columns)
         response = replace(response, rows=add_row_numbers(response.rows))
-        is_alone = bool(sides.pair or sides.published or sides.group is None)
-        adjust = adjusted if sides.adjust is not None else () if is_alone else settings
-        whole = replace(build_part(response, {}, adjust), covariates=covariates, settings=settings)
+        every = replace(build_part(response, {}, adjust), covariates=covariates, settings=settings, lines=lines)
+        every = every.with_row_summaries(response, (*fixed_columns, *sides.pair), is_paired=bool(sides.pair))
         several = {"response": response.title} if len(compared_responses) > 1 else {}
-        yield from (replace(part, cell={**part.cell, **several}) for part in whole.split(by, sides.by))
+        yield from (replace(part, cell={**part.cell, **several}) for part in every.split(by, sides.by))
 
 
 def list_store_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iterator[ComparedPart]:
@@ -133,8 +154,8 @@ def list_store_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iter
     compared_responses = build_responses(source, replace(query, on=(*sides.by, *own)))
     for response in compared_responses:
         labels = get_response_labels(response, len(compared_responses) > 1)
-        whole = replace(build_part(response, labels, adjust), settings=others)
-        yield from (average_runs(part, own) for part in whole.split(settings))
+        every = replace(build_part(response, labels, adjust), settings=others)
+        yield from (average_runs(part, own) for part in every.split(settings))
 
 
 def add_row_numbers(rows: Table) -> Table:
@@ -189,7 +210,8 @@ def get_response_labels(response: Response, several: bool) -> dict[str, Any]:
 def select_set_columns(response: Response, by: Sequence[str], sides: str) -> tuple[str, ...]:
     """Return the columns of a table that look set and vary, besides ``by`` and the column of the ``sides``."""
     settings = list_other_settings(response.rows, list_measured_columns(response), (*by, sides))
-    return tuple(name for name in settings if can_hold_fixed(response.rows, name, sides))
+    blocks = [name for name in list_crossed_blocks(response, sides, (*by, *settings)) if name not in (*by, *settings)]
+    return (*(name for name in settings if can_hold_fixed(response.rows, name, sides)), *blocks)
 
 
 def average_runs(part: ComparedPart, group: Sequence[str]) -> ComparedPart:
@@ -206,7 +228,4 @@ def average_runs(part: ComparedPart, group: Sequence[str]) -> ComparedPart:
 def can_hold_fixed(rows: Table, name: str, sides: str) -> bool:
     """Return whether a column can be held fixed. A number that hardly repeats qualifies if most of its values occur on
     several sides."""
-    if not is_covariate(rows.column(name)):
-        return True
-    levels = rows.column(sides).codes()[0]
-    return 2 * sum(at.size for _, at in rows.groups([name]) if len(set(levels[at].tolist())) > 1) >= len(rows)
+    return not is_covariate(rows.column(name)) or is_mostly_shared(rows, name, sides)

@@ -19,6 +19,7 @@ from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.source import Source
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Group
+from iosonde.stats.estimate.ratio import Moments, pool_moments
 from iosonde.stats.estimate.shared_bring_ups import Key, number_bring_ups, number_bring_ups_by_group
 from iosonde.stats.overview.cells import compute_group_means
 
@@ -33,7 +34,9 @@ BASE_IS_FIRST = Message("base-is-first", "it is given first")
 @dataclass(frozen=True)
 class SideTrials:
     """Trials of one side. ``cells``: levels of the settings adjusted for. ``trials`` name the executions, ``bring_ups``
-    those that hold the side for several of them (empty: none does). A published side has only ``published``."""
+    those that hold the side for several of them (empty: none does). A published side has only ``published``.
+    ``summaries``: of the trials of each value, if the values are means, which ``published`` then pools. ``lines``: the
+    numbers that are held, a row for each value."""
 
     name: str
     values: Array
@@ -41,6 +44,8 @@ class SideTrials:
     trials: tuple[Cell, ...] = ()
     published: Group | None = None
     bring_ups: tuple[Key, ...] = ()
+    summaries: tuple[Moments, ...] = ()
+    lines: Array | None = None
 
     def group(self) -> Group:
         """Return the estimators' input. Raises DataError below two trials."""
@@ -51,6 +56,20 @@ class SideTrials:
         places = group_by_key((cell, place) for place, cell in enumerate(self.cells))
         return {cell: self.values[at] for cell, at in places.items()}
 
+    def pool_by_cell(self) -> dict[Key, Moments]:
+        """Map cells to the moments of all trials behind their means."""
+        cells = group_by_key(zip(self.cells, self.summaries, strict=True))
+        return {cell: pool_moments(summaries) for cell, summaries in cells.items()}
+
+    def publish(self) -> SideTrials:
+        """Return a side of means as one of which only the summary is known; unchanged if its values are trials."""
+        pooled = pool_moments(self.summaries) if self.summaries else None
+        return (
+            self
+            if pooled is None or pooled.n < 2
+            else replace(self, published=Group(self.name, pooled, is_pooled=True))
+        )
+
     def take(self, places: Sequence[int]) -> SideTrials:
         """Select some of its trials."""
         return replace(
@@ -59,6 +78,8 @@ class SideTrials:
             cells=tuple(self.cells[i] for i in places),
             trials=tuple(self.trials[i] for i in places),
             bring_ups=tuple(self.bring_ups[i] for i in places) if self.bring_ups else (),
+            summaries=tuple(self.summaries[i] for i in places) if self.summaries else (),
+            lines=None if self.lines is None else self.lines[list(places)],
         )
 
 
@@ -90,18 +111,28 @@ class ChosenLevels:
 
 
 def collect_trials(
-    rows: Table, column: str, name: str, adjust: Sequence[str] = (), bring_ups: Sequence[Key] = ()
+    rows: Table,
+    column: str,
+    name: str,
+    adjust: Sequence[str] = (),
+    bring_ups: Sequence[Key] = (),
+    part: ComparedPart | None = None,
 ) -> SideTrials:
-    """Return the trials of these rows that have a value. ``bring_ups``: one per row, see ``SideTrials``."""
-    values = rows.numbers(column)
-    there = np.flatnonzero(~np.isnan(values))
+    """Return the trials of these rows that have a value, and all numbers that are held. ``bring_ups``: one per row, see
+    ``SideTrials``. ``part``: that of the rows, if these may be means, or numbers are held."""
+    values, names = rows.numbers(column), () if part is None else part.lines
+    lines = np.column_stack([rows.numbers(line) for line in names]) if names else None
+    there = np.flatnonzero(~np.isnan(values) & (True if lines is None else ~np.isnan(lines).any(axis=1)))
     present = rows.take(there)
     trial_column = next(
         (present.columns[candidate] for candidate in (ROW, "run") if candidate in present.columns), None
     )
     trials = () if trial_column is None else tuple(trial_column.values.tolist())
     row_bring_ups = tuple(bring_ups[int(row)] for row in there) if bring_ups else ()
-    return SideTrials(name, values[there], tuple(present.row_keys(adjust)), trials, bring_ups=row_bring_ups)
+    cells = tuple(present.row_keys(adjust))
+    summaries = () if part is None or part.summaries is None else part.summaries.moments(present, column)
+    side = SideTrials(name, values[there], cells, trials, bring_ups=row_bring_ups, summaries=summaries)
+    return side if lines is None else replace(side, lines=lines[there])
 
 
 def build_published_side(published: Group) -> SideTrials:
@@ -191,9 +222,14 @@ def pair_levels(part: ComparedPart, levels: Sequence[Cell], sides: Sides) -> Ite
         )
     bring_ups = number_bring_ups_by_group(part.rows, name, (EXPERIMENT, DATA))
     measured = [
-        collect_trials(part.rows.take(rows), part.column, level, part.adjust, [bring_ups[row] for row in rows])
-        if bring_ups
-        else collect_trials(part.rows.take(rows), part.column, level, part.adjust)
+        collect_trials(
+            part.rows.take(rows),
+            part.column,
+            level,
+            part.adjust,
+            [bring_ups[row] for row in rows] if bring_ups else (),
+            part,
+        )
         for level, rows in by_name.items()
         if rows.size
     ]

@@ -45,7 +45,7 @@ def _format_single(comparisons: Comparisons) -> Iterator[str]:
     divisor, unit = _choose_means_scale(item)
     rows = []
     for side, interval, role in ((comparison.a, comparison.mean_a, "base"), (comparison.b, comparison.mean_b, "")):
-        note = ", ".join([*([role] if role else []), *(["published"] if side.values is None else [])])
+        note = ", ".join([*([role] if role else []), *(["published"] if side.is_published else [])])
         # Cells share no sd, and one trial has none.
         spread = "~" if comparison.cells > 1 or side.side.n < 2 else format_significant(side.side.sd / divisor)
         rows.append(
@@ -97,7 +97,7 @@ def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
         )
         yield "intervals", ("overlap" if comparison.overlap else "do not overlap") + inside
     if comparison.t is not None and comparison.p is not None:
-        test = "paired t" if comparison.paired else "t" if comparison.cells > 1 else "Welch's t"
+        test = comparison.test
         above = f" ({b if comparison.t < 0 else a} higher)" if comparison.t else ""
         yield test, f"t = {abs(comparison.t):.3f}{above}, df = {comparison.df:.4g}, p = {comparison.p:.2g}"
     if comparison.rank_test is not None:
@@ -162,7 +162,7 @@ def describe_base(comparisons: Comparisons) -> str:
 
 
 def _describe_test(items: Sequence[ComparedCell]) -> str:
-    kinds = {"paired t" if item.comparison.paired else "t" if item.comparison.cells > 1 else "Welch" for item in items}
+    kinds = {item.comparison.test.removesuffix("'s t") for item in items}
     return kinds.pop() if len(kinds) == 1 else "t"
 
 

@@ -169,7 +169,8 @@ def _list_single_runs(parts: Sequence[ComparedPart], names: tuple[str, str], sid
     """Return the DATA with one run per setting, if no setting can be compared alone for that; none if the query says
     what to match."""
     settings = {tuple(level for name, level in part.cell.items() if name not in RESPONSE_LABELS) for part in parts}
-    if sides.by or sides.pair or sides.adjust is not None or len(settings) < _MIN_SINGLE_SETTINGS:
+    is_chosen = sides.by or sides.pair or sides.adjust is not None
+    if is_chosen or len(settings) < _MIN_SINGLE_SETTINGS or any(part.summaries for part in parts):
         return []
     counts = [[int(np.count_nonzero(part.rows.columns[DATA].values == name)) for name in names] for part in parts]
     if any(min(n) > 1 for n in counts):
@@ -217,7 +218,7 @@ def _match_response(
         within_run=all(response.within_run for response in both),
         caveats=tuple(dict.fromkeys(note for response in both for note in list_trial_caveats(response))),
         settings=tuple(present),
-    )
+    ).with_row_summaries(replace(first, rows=table), (DATA, *settings, *adjust), is_paired=bool(sides.pair))
     return whole.split(settings)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.answers.answer import Answer, join_sentences
-from iosonde.answers.besides import Besides, adjust_for_other_factors, list_varying_columns
+from iosonde.answers.besides import Besides, adjust_for_other_factors, adjust_for_stated_columns
 from iosonde.answers.caveats import list_caveats, warn_single_trials
 from iosonde.answers.logarithms import advise_logarithms
 from iosonde.answers.trials import build_complete_cells, estimate_tested_effects
@@ -141,7 +141,7 @@ def _rank_responses(
             rest = (
                 adjust_for_other_factors(source, response, response.names, query.level)
                 if explicit
-                else list_varying_columns(source, response, (), response.names, query.level)
+                else adjust_for_stated_columns(source, response, (), response.names, query.level)
             )
             rest = rest.without_drift_sentences()  # those of a ranking are in its effects
             ranking = _rank_response(response, effects.get(response.title), explicit, query.level, how)
@@ -211,7 +211,7 @@ def _describe_logarithms(response: Response, names: Sequence[str], level: float)
     cells = build_complete_cells(response, names)
     is_positive = all(np.all(cell.values > 0) for cell in cells)
     if response.transform or not is_positive or not span_decades([float(cell.values.mean()) for cell in cells]):
-        return advise_logarithms(response, names)
+        return advise_logarithms(response, names, level)
     logarithms = [replace(cell, values=np.log(cell.values), log_base=math.e) for cell in cells]
     effects = correct_effects([estimate_cell_effects(logarithms, level)])[0].significant
     template = "means span decades: of the variation of logarithms {shares} ({spell.response:'log({name})'})"

@@ -29,6 +29,7 @@ from iosonde.stats.checks import examine, sort_by_severity
 from iosonde.stats.checks.examine import Examination
 from iosonde.stats.overview import overview
 from iosonde.stats.overview.cells import TrialCell
+from iosonde.stats.overview.story import describe_hidden_effects
 from iosonde.stats.overview.types import Overview, drop_constant_levels
 from iosonde.stats.regression.formula import list_term_columns
 
@@ -161,7 +162,11 @@ def _build_first_screen(
         ),
         what=("; ".join(parts) + ".", *describe_assumptions(survey.warnings)),
         fast="",
-        sure=tuple(filter(None, (describe_interval(survey), f"Not seen: {'; '.join(unseen)}." if unseen else ""))),
+        sure=(
+            describe_interval(survey),
+            *describe_hidden_effects(survey.stories),
+            *([f"Not seen: {'; '.join(unseen)}."] if unseen else []),
+        ),
         wrong=format_finding_counts(findings, True),
         sentence=survey.sentence,
         closing=survey.closing,

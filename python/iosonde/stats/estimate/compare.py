@@ -7,7 +7,7 @@ Whether B differs from A at all is one question with one test for all commands: 
 no assumption on equal spread, and keeps its level with few skewed trials of one shape. An interval is the set of the
 ratios that a test does not reject. For a ratio of 1 that test is Welch's; the interval on logarithms of few trials
 answers for all other ratios, since Fieller's, which would invert Welch's test everywhere, misses too often there. So 1
-is inside the interval if and only if Welch's test does not reject it (:func:`_agree_with_test`). Pairs are compared by
+is inside the interval if and only if Welch's test does not reject it (:func:`agree_with_test`). Pairs are compared by
 their ratios, cells by their differences of logarithms, whose t tests and intervals agree anyway.
 """
 
@@ -52,20 +52,28 @@ LEVELS = (0.90, 0.95, 0.99)  # additional levels at which a verdict is reported
 
 RATIO, DIFFERENCE = "ratio", "difference"  # what decides
 WELCH, PAIRS = "Welch's t", "the pairs' ratios"
+COVARIANCE = "analysis of covariance"  # with numbers held
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Group:
-    """A side: its trials or, if ``values`` is None, a published summary. ``exact``: counts, which no clock rounds;
-    ``half_tick``: possible error of the mean if the clock is coarser than the spread."""
+    """A side: its trials or, if ``values`` is None, a published summary or, if ``is_pooled``, means of known spread.
+    ``exact``: counts, which no clock rounds; ``half_tick``: possible error of the mean if the clock is coarser than the
+    spread."""
 
     name: str
     side: Moments
     values: Array | None = None
     exact: bool = False
     half_tick: float = 0.0
+    is_pooled: bool = False
+
+    @property
+    def is_published(self) -> bool:
+        """Return whether only a summary is known."""
+        return self.values is None and not self.is_pooled
 
     def interval(self, level: float) -> Estimate:
         """Estimate the mean with its t interval."""
@@ -126,6 +134,12 @@ class Comparison:
     def decides(self) -> str:
         """Return RATIO or DIFFERENCE."""
         return DIFFERENCE if self.ratio is None else RATIO
+
+    @property
+    def test(self) -> str:
+        """Return the name of the t test."""
+        is_of_means = self.cells == 1 and self.method != COVARIANCE
+        return "paired t" if self.paired else "Welch's t" if is_of_means else "t"
 
     @property
     def decided(self) -> Estimate:
@@ -291,11 +305,11 @@ def _estimate_ratio(
     estimate, method = (
         (_estimate_paired_ratio(a, b, level), PAIRS) if pairs else estimate_ratio_and_method(b.side, a.side, level)
     )
-    estimate = estimate if pairs else _agree_with_test(estimate, *_compute_welch_t(a.side, b.side))
+    estimate = estimate if pairs else agree_with_test(estimate, *_compute_welch_t(a.side, b.side))
     return widen_ratio(estimate, a.half_tick / a.side.mean, b.half_tick / b.side.mean), method
 
 
-def _agree_with_test(ratio: Estimate, t: float | None, df: float) -> Estimate:
+def agree_with_test(ratio: Estimate, t: float | None, df: float) -> Estimate:
     """Return the interval of a ratio with 1 inside if and only if Welch's test does not reject it."""
     if ratio.value is None or ratio.low is None or ratio.high is None or t is None:
         return ratio
@@ -523,6 +537,6 @@ def _side_to_json(group: Group, interval: Estimate, more: int | None) -> dict[st
         "n_more": more,
         "sd": group.side.sd,
         **interval.flat("mean"),
-        "published": group.values is None,
+        "published": group.is_published,
         "warnings": list(interval.warnings),
     }

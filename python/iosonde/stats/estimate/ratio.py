@@ -5,10 +5,12 @@ Fieller's interval assumes normal means, which few skewed trials do not have.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from iosonde.core.arrays import Array
 from iosonde.core.levels import check_level
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
@@ -49,6 +51,24 @@ def compute_moments(values: Values) -> Moments:
 def moments_from_summary(mean: float, sd: float, n: int) -> Moments:
     """Build a side from mean, sd and n: its logs by the delta method (sd of logs ≈ sd ÷ mean)."""
     return Moments(mean, sd, n, None, None) if mean <= 0 else Moments(mean, sd, n, math.log(mean), sd / mean)
+
+
+def pool_moments(summaries: Sequence[Moments]) -> Moments:
+    """Return the moments of all trials behind several summaries: their means, and the sums of squares inside them,
+    (n - 1)·sd², say the same as the trials."""
+    n = np.array([each.n for each in summaries])
+    mean, sd = _pool(n, [each.mean for each in summaries], [each.sd for each in summaries])
+    logs = [(each.log_mean, each.log_sd) for each in summaries if each.log_mean is not None and each.log_sd is not None]
+    if len(logs) < len(summaries):
+        return Moments(mean, sd, int(n.sum()), None, None)
+    return Moments(mean, sd, int(n.sum()), *_pool(n, [center for center, _ in logs], [spread for _, spread in logs]))
+
+
+def _pool(n: Array, means: Sequence[float], sds: Sequence[float]) -> tuple[float, float]:
+    """Return (mean, standard deviation) of all trials; a single trial has a spread of 0."""
+    mean = float(n @ means / n.sum())
+    squares = float((n - 1) @ np.square(sds) + n @ np.square(np.asarray(means) - mean))
+    return mean, math.sqrt(squares / max(1, n.sum() - 1))
 
 
 def estimate_ratio_of_means(numerator: Moments, denominator: Moments, level: float) -> Estimate:

@@ -36,7 +36,7 @@ from .compare import (
 from .compare import judge_difference as verdict_of
 from .distributions import f_upper_p, t_critical, t_two_sided_p
 from .logs import exp_estimate
-from .ratio import compute_moments
+from .ratio import Moments, compute_moments, pool_moments
 
 METHOD = "differences within cells"
 _OWN_SPREAD = 3  # trials per cell and side for a separate variance
@@ -94,13 +94,17 @@ def average_cell_differences(cells: Cells) -> CellEffect:
     the paired t.
     """
     a, b = (_summarise_side([cell[place] for cell in cells]) for place in (0, 1))
+    return _average_side_differences(a, b)
+
+
+def _average_side_differences(a: _SideOfCells, b: _SideOfCells) -> CellEffect:
     weights = a.n * b.n / (a.n + b.n)
     each = b.mean - a.mean
     value = float(weights @ each / weights.sum())
     spread = (float(each.min()), float(each.max()))
-    if min(a.df, b.df) < max(1, len(cells) - 1):
+    if min(a.df, b.df) < max(1, each.size - 1):
         variance = _compute_jackknife_variance(each, weights)
-        return CellEffect(value, math.sqrt(variance), len(cells) - 1, 2 * variance * float(weights.sum()), spread, None)
+        return CellEffect(value, math.sqrt(variance), each.size - 1, 2 * variance * float(weights.sum()), spread, None)
     share = weights / weights.sum()
     parts = [side.parts(share**2 / side.n) for side in (a, b)]
     df, few = compute_spread_df(parts, (a, b))
@@ -182,14 +186,53 @@ def compare_within_cells(
     effect = average_cell_differences([(np.log(a), np.log(b)) for a, b in cells] if logs else cells)
     ticks = Rounding() if exact or base is not None else _measure_rounding(display_cells)
     effect = replace(effect, slack=_compute_slack(cells, ticks) if logs else ticks.a + ticks.b)
-    n = min(x.size for x in sides)
-    estimate = effect.interval(level, n)
-    plain = (
-        replace(average_cell_differences(display_cells), slack=ticks.a + ticks.b).interval(level, n)
-        if logs
-        else estimate
-    )
+    plain = replace(average_cell_differences(display_cells), slack=ticks.a + ticks.b) if logs else effect
     a, b = (Group(name, compute_moments(x), x) for name, x in zip(names, sides, strict=True))
+    largest = max(float(np.abs(x).max()) for x in sides)
+    return _conclude((a, b), (effect, plain), (level, margin, base), logs, len(cells), ticks, largest)
+
+
+def compare_summaries_within_cells(
+    names: tuple[str, str],
+    cells: Sequence[tuple[Moments, Moments]],
+    level: float,
+    margin: float,
+    base: float | None,
+) -> Comparison:
+    """Compare the sides over cells of which mean, standard deviation and n are known, as if their trials were: only
+    logarithms are approximated (sd of log x ≈ sd ÷ mean). Arguments as of ``compare_within_cells``."""
+    check_margin(level, margin)
+    logs = base is None and all(side.log_sd is not None for cell in cells for side in cell)
+    both = [[cell[place] for cell in cells] for place in (0, 1)]
+    plain = _average_side_differences(*(_side_from_summaries(side, False) for side in both))
+    effect = _average_side_differences(*(_side_from_summaries(side, True) for side in both)) if logs else plain
+    a, b = (Group(name, pool_moments(side), is_pooled=True) for name, side in zip(names, both, strict=True))
+    largest = max(abs(side.mean) for cell in cells for side in cell)
+    return _conclude((a, b), (effect, plain), (level, margin, base), logs, len(cells), Rounding(), largest)
+
+
+def _side_from_summaries(cells: Sequence[Moments], logs: bool) -> _SideOfCells:
+    n = np.array([float(cell.n) for cell in cells])
+    means = np.array([(cell.log_mean if logs else cell.mean) or 0.0 for cell in cells])
+    sds = np.array([(cell.log_sd if logs else cell.sd) or 0.0 for cell in cells])
+    return _SideOfCells(n, (n - 1) * sds**2, means)
+
+
+def _conclude(
+    groups: tuple[Group, Group],
+    effects: tuple[CellEffect, CellEffect],
+    question: tuple[float, float, float | None],
+    logs: bool,
+    n_cells: int,
+    ticks: Rounding,
+    largest: float,
+) -> Comparison:
+    """Judge the effect over cells, of logarithms if ``logs``, and the same of plain values. ``question``: level, margin
+    and base; ``largest``: the largest absolute value."""
+    (a, b), (effect, plain_effect), (level, margin, base) = groups, effects, question
+    n = min(a.side.n, b.side.n)
+    estimate = effect.interval(level, n)
+    plain = plain_effect.interval(level, n)
     ratio = exp_estimate(estimate) if logs else None
     wide = compute_difference_margin(a.side.mean, b.side.mean, margin, base)
 
@@ -198,7 +241,7 @@ def compare_within_cells(
         return judge_ratio(exp_estimate(interval), margin) if logs else verdict_of(interval, wide)
 
     outcome = verdict_at(level)
-    still = effect.df >= 1 and effect.error <= _STILL * (1 if logs else max(float(np.abs(x).max()) for x in sides))
+    still = effect.df >= 1 and effect.error <= _STILL * (1 if logs else largest)
     t = None if still or effect.df < 1 else -effect.value / effect.error
     half = math.log1p(margin) / 2 if logs else wide / 2
     unlike = _describe_disagreement(effect, logs)
@@ -227,7 +270,7 @@ def compare_within_cells(
         paired=False,
         n_needed=find_least_n(effect.variance, half, level) if open_to_trials else None,
         warnings=(*estimate.warnings, *unlike, *coarse, *few),
-        cells=len(cells),
+        cells=n_cells,
         cells_differ=bool(unlike),
         p_depends=effect.p_same if unlike and (outcome != DIFFERENT or effect.reverses(level)) else None,
         by_level=list_verdicts_by_level(verdict_at),

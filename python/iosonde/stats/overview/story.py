@@ -6,6 +6,7 @@ responses are one family, whichever of them are shown; the metrics that a user n
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -38,9 +39,10 @@ from ..regression.effect_types import (
     describe_unclaimed_effects,
 )
 from ..regression.effects import SINGLE_RUN, SINGLE_TRIAL, estimate_effects
+from ..regression.spread_growth import describe_growing_spread, list_factors_on_logarithms
 from .cells import TrialCell
 from .comparable import choose_comparable_factors, number_levels
-from .types import OverviewRow, ResponseStory, drop_constant_levels, name_kind, span_decades
+from .types import OverviewRow, ResponseStory, drop_constant_levels, span_decades
 from .uneven_missing import check_uneven_missing
 
 SIZES = ("nodes", "ranks")
@@ -126,6 +128,9 @@ def build_stories(
                     means,
                     has_logarithms and span_decades(means),
                     _list_steady_factors(possible or ordered, best),
+                    list_factors_on_logarithms(
+                        select_complete_cells(displayed[key]), effects[key], partial(estimate_cell_effects, level=level)
+                    ),
                 )
             )
     return tuple(response_stories)
@@ -306,7 +311,7 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
     open_ = [story for story in response_stories if not story.is_significant and story not in explained]
     # Advise logarithms of responses over decades, where the fastest settings alone make the variation.
     wide = list(dict.fromkeys(story.title for story in response_stories if story.spans_decades))[:_MOST]
-    names = [name_kind(story.operation, story.metric) for story in response_stories if story.spans_decades]
+    names = [story.kind for story in response_stories if story.spans_decades]
     template = "Means of {responses} span decades: take logs ({spell.response:'log({name})'})."
     logarithms = [Message("take-logarithms", template, responses=join_names(wide), name=names[0])] if wide else []
     return (
@@ -316,7 +321,14 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
         *missing[:_MOST],
         *_describe_unsure(open_),
         *logarithms,
+        *describe_hidden_effects(response_stories),
     )
+
+
+def describe_hidden_effects(response_stories: Sequence[ResponseStory]) -> list[str]:
+    """Return a sentence for each response with factors that are significant on logarithms alone."""
+    stories = [story for story in response_stories if story.on_logarithms and not story.spans_decades]
+    return [f"{story.title}: {describe_growing_spread(story.on_logarithms, story.kind)}." for story in stories]
 
 
 def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:

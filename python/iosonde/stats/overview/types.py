@@ -152,7 +152,7 @@ class ResponseStory:
     ``impossible``: settings with values beyond the hardware limit (S127). ``missing``: the setting that lacks more
     values than the others. ``checks``: of the assumptions about its trials. ``means``: of the first and last setting.
     ``spans_decades``: the settings differ by decades, and logarithms can be taken. ``steady``: the factors whose level
-    in ``best`` is also the best on average over the others."""
+    in ``best`` is also the best on average over the others. ``on_logarithms``: the factors that matter there alone."""
 
     operation: str
     metric: str
@@ -166,6 +166,12 @@ class ResponseStory:
     means: tuple[float, ...] = ()
     spans_decades: bool = False
     steady: tuple[str, ...] = ()
+    on_logarithms: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """Return the name that asks for it."""
+        return name_kind(self.operation, self.metric)
 
     @property
     def title(self) -> str:
