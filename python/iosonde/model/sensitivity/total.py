@@ -7,9 +7,10 @@ import numpy as np
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import f_upper_p
+from iosonde.stats.regression.scattered import FACTORIAL, FRACTION
 
 from . import surrogate
-from .design import FACTORIAL, FRACTION, Design
+from .design import Design
 from .order import WORTH_A_WORD
 from .variances import Groups, Resampled, VarianceShare
 

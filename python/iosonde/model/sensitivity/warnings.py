@@ -11,11 +11,12 @@ from iosonde.stats.regression.effect_types import (
     describe_minor_effects,
     describe_unclaimed_effects,
 )
+from iosonde.stats.regression.scattered import FACTORIAL, FRACTION, SCATTERED
 
 from .adjusted import Adjusted
 from .aliases import MOST_FACTORS, format_aliases
 from .blocks import Blocks
-from .design import FACTORIAL, FRACTION, SCATTERED, Design
+from .design import Design
 from .order import (
     format_ranked_groups,
     format_share_with_range,

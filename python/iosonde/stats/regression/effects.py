@@ -6,12 +6,15 @@ total, which in a balanced design is S1 of ``rank``. Its interval and its F test
 setting (``effect_noise``); where too few settings are repeated, one variance of all or, if that has few degrees of
 freedom, the residuals of the model. If trials share bring-ups, they use the error of its stratum. Confounded factors
 (the same levels under two names, one nested in the other, or nearly so) are one block with one test of all its members
-at once: the extra sum of squares."""
+at once: the extra sum of squares.
+
+Scattered numbers (``scattered``) are broken lines. The settings are a sample then, so that the noise includes what the
+lines leave between settings."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -24,9 +27,10 @@ from iosonde.core.types import Estimate
 from ..estimate.distributions import f_upper_p
 from ..estimate.variance_share import LEAST_DF, SumOfSquares, Variation
 from . import strata
-from .blocks import build_orthonormal_basis, group_confounded_factors, remove_basis
+from .blocks import build_orthonormal_basis, find_products, group_confounded_factors, remove_basis
 from .effect_noise import EffectNoise, measure_cell_noise
 from .effect_types import FactorEffect, ResponseEffects
+from .scattered import build_broken_line, find_scattered_numbers
 
 SINGLE_TRIAL = Message("single-trial", "one trial per setting")
 SINGLE_RUN = Message("single-run", "one run per setting")
@@ -49,7 +53,13 @@ def estimate_effects(
     trials of each cell; ``shared`` numbers the bring-ups of all trials, in their order, the outermost in the first
     column; ``log_base``: of values that are logarithms."""
     names = tuple(name for name, levels in settings.items() if len(set(levels)) > 1)
-    data = _Data.from_trials(values, {name: _encode_dummies(settings[name]) for name in names}, level, log_base)
+    varied = {name: settings[name] for name in names}
+    numbers = find_scattered_numbers(varied, sum(trials.size for trials in values))
+    columns = {
+        name: build_broken_line(numbers[name], len(names)) if name in numbers else _encode_dummies(settings[name])
+        for name in names
+    }
+    data = _Data.from_trials(values, columns, (numbers, find_products(varied)), level, log_base)
     if len(values) < 2 or not names:
         return ResponseEffects(names)
     if data.total <= 0:
@@ -61,7 +71,7 @@ def estimate_effects(
 @dataclass(frozen=True)
 class _Data:
     """Trials ``y`` about their mean ``center``, with the number of their cell; ``columns`` of each factor, by cell;
-    ``units``: the blocks."""
+    ``units``: the blocks. ``is_sample``: settings are scattered."""
 
     y: Array
     cell: Indices
@@ -69,13 +79,19 @@ class _Data:
     means: Array
     columns: Mapping[str, Array]
     units: tuple[tuple[str, ...], ...]
+    is_sample: bool
     level: float
     center: float
     log_base: float | None
 
     @classmethod
     def from_trials(
-        cls, values: Sequence[Array], columns: Mapping[str, Array], level: float, log_base: float | None
+        cls,
+        values: Sequence[Array],
+        columns: Mapping[str, Array],
+        confounders: tuple[Collection[str], Sequence[tuple[str, str, str]]],
+        level: float,
+        log_base: float | None,
     ) -> _Data:
         sizes = np.array([trials.size for trials in values])
         y = np.concatenate([*values, np.empty(0)])
@@ -84,7 +100,8 @@ class _Data:
         cell = np.repeat(np.arange(sizes.size), sizes)
         counts = sizes.astype(float)
         means = np.bincount(cell, y, sizes.size) / counts
-        return cls(y, cell, counts, means, columns, group_confounded_factors(columns, counts), level, center, log_base)
+        units = group_confounded_factors(columns, counts, *confounders)
+        return cls(y, cell, counts, means, columns, units, bool(confounders[0]), level, center, log_base)
 
     @property
     def total(self) -> float:
@@ -161,7 +178,9 @@ def _test_effect(data: _Data, names: tuple[str, ...], basis: Array, noise: SumOf
     """Test the effect that the ``basis`` explains, with the variance of each cell if the settings are repeated."""
     ss, df, n = data.sum_squares(basis), basis.shape[1], data.y.size
     least = _NOTHING * data.total / n
-    own = measure_cell_noise(basis, data.counts, data.means, data.squares, data.number_levels(names), least)
+    own = None
+    if not data.is_sample:
+        own = measure_cell_noise(basis, data.counts, data.means, data.squares, data.number_levels(names), least)
     own = own or EffectNoise.pooled(df, max(0.0, n - 1 - noise.df - df), noise, n)
     share = own.estimate_share(ss, data.total, noise, n, data.level)
     return FactorEffect(names, share, own.compute_p(ss), difference=_bound_difference(data, names, basis, own))
@@ -203,10 +222,20 @@ def _estimate_joint(data: _Data) -> FactorEffect | None:
 
 
 def _choose_noise(data: _Data) -> SumOfSquares:
-    """Choose the noise to test against: the trials of each setting or, if these are few, the residuals of the model."""
+    """Choose the noise to test against: the trials of each setting or, if these are few, the residuals of the model;
+    of scattered settings always these, or their part between settings if it is larger."""
+    if data.is_sample:
+        return _measure_noise_of_sample(data)
     if data.within.df >= LEAST_DF:
         return data.within
     return SumOfSquares(max(data.within.ss, data.total - data.full_model.ss), data.y.size - 1 - data.full_model.df)
+
+
+def _measure_noise_of_sample(data: _Data) -> SumOfSquares:
+    residual = SumOfSquares(max(0.0, data.total - data.full_model.ss), data.y.size - 1 - data.full_model.df)
+    between = SumOfSquares(residual.ss - data.within.ss, residual.df - data.within.df)
+    is_larger = between.df >= LEAST_DF and between.mean_square > residual.mean_square
+    return between if is_larger else residual
 
 
 def _is_exact_by_luck(noise: SumOfSquares, total: float) -> bool:
