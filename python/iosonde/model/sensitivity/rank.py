@@ -23,6 +23,7 @@ from .aliases import find_aliases
 from .blocks import estimate_blocks_in_order
 from .design import Design, build_design
 from .effects import estimate_level_effects
+from .interactions import find_interactions
 from .order import group_tied_names, insert_blocks
 from .permutation import Null, estimate_dummy_effects
 from .ranking import BY_ADJUSTED, BY_S1, FactorRank, Ranking
@@ -249,7 +250,8 @@ def rank_factors(
         noise_from=_get_noise_source(estimates),
         shapley_estimator="" if estimates.shapley is None else estimates.shapley.name,
         effects=estimates.effects,
-        by_levels=not estimates.uses_bins,
+        by_levels=not design.binned,
+        interactions=find_interactions(design, level),
         estimate_dummies=estimates.list_dummies,
     )
     return replace(

@@ -314,7 +314,14 @@ def _warn_refusals(ranking: Ranking) -> Iterator[str]:
 
 
 def _warn_factors(ranking: Ranking) -> Iterator[str]:
-    strong = [factor.name for factor in ranking.factors if factor.interacts]
+    if ranking.interactions:
+        yield Message(
+            "interactions",
+            "{interactions}: the effect of one depends on the other; look at it within the levels of the other",
+            interactions=join_names([interaction.name for interaction in ranking.interactions[:_MOST_LINKS]]),
+        )
+    pairs = {name for interaction in ranking.interactions for name in (interaction.first, interaction.second)}
+    strong = [factor.name for factor in ranking.factors if factor.interacts and factor.name not in pairs]
     if strong:
         yield Message(
             "interactions",
