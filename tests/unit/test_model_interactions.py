@@ -27,7 +27,7 @@ def rank_unbalanced(seed: int, planted: float) -> Ranking:
 
 def test_the_planted_interaction_is_named_and_no_other_in_unbalanced_cells() -> None:
     for seed in range(8):
-        ranking = rank_unbalanced(seed, 30.0)
+        ranking = rank_unbalanced(seed, 40.0)
         assert [(pair.first, pair.second) for pair in ranking.interactions] == [("fs", "net")]
         assert not any(factor.interacts for factor in ranking.factors if factor.name == "size")
         notes = [text for text in ranking.warnings if isinstance(text, Message) and text.code == "interactions"]

@@ -21,7 +21,7 @@ from .design import Design
 from .variances import Array
 
 _MOST_COLUMNS, _MOST_FACTORS = 300, 8
-_MIN_SHARE = 0.01  # of the variation
+_MIN_SHARE = 0.005  # of the variation
 
 
 @dataclass(frozen=True)

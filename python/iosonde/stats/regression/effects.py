@@ -196,7 +196,10 @@ def _has_interactions(data: _Data) -> bool:
 
 
 def _bound_difference(data: _Data, names: Sequence[str], basis: Array, noise: EffectNoise) -> float | None:
-    """Return the upper limit of the relative difference between any two levels, the others fixed."""
+    """Return the upper limit of the relative difference between any two levels, the others fixed. None for scattered
+    settings, where the mean of a level is that of one setting."""
+    if data.is_sample:
+        return None
     columns = np.column_stack([data.columns[name] for name in names])
     levels, number = np.unique(columns, axis=0, return_inverse=True)
     if len(levels) > _MOST_LEVELS or not noise.error_df > 0:

@@ -19,7 +19,7 @@ FACTORIAL, FRACTION, GRID, SCATTERED = "factorial", "fraction", "grid", "scatter
 _NEARLY_COMPLETE, _GOOD_PART = 0.8, 0.2  # of all combinations
 _MOST_BINS = 25
 _MOST_PIECES, _CELLS_A_PIECE = 8, 10
-_LEAST_CELLS = 20  # for a line instead of levels
+_LEAST_CELLS = 20  # for a line where levels are not too many for the settings
 
 
 def classify_design(levels: Indices, n: int) -> str:
@@ -63,14 +63,26 @@ def find_scattered_numbers(settings: Mapping[str, Sequence[object]], n: int) -> 
     """Return the values of the factors ``settings`` (the level of each cell) that are scattered numbers, over ``n``
     trials: too many levels for a mean of each."""
     cells = len(next(iter(settings.values()), ()))
-    if cells < _LEAST_CELLS or not settings:
+    levels = [_number_levels(column) for column in settings.values()]
+    distinct = {min(tuple(numbers), tuple(numbers.max() - numbers)): int(numbers.max()) for numbers in levels}
+    if not cells or (cells < _LEAST_CELLS and sum(distinct.values()) < cells):
         return {}
-    levels = [np.unique(list(map(str, column)), return_inverse=True)[1].reshape(-1) for column in settings.values()]
-    if classify_design(np.column_stack(levels).astype(np.intp), n) != SCATTERED:
+    if classify_design(np.column_stack(levels), n) != SCATTERED:
         return {}
     bins = choose_bin_count(cells)
     return {
         name: np.array(column, dtype=float)
         for name, column in settings.items()
-        if len(set(column)) > bins and all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in column)
+        if len(set(column)) > bins and _are_numbers(column)
     }
+
+
+def _number_levels(column: Sequence[object]) -> Indices:
+    """Number the levels: numbers by size, so that two that rise together are alike; others as they appear."""
+    levels = sorted(set(column)) if _are_numbers(column) else dict.fromkeys(column)  # type: ignore[type-var]
+    numbers = {level: place for place, level in enumerate(levels)}
+    return np.array([numbers[level] for level in column], dtype=np.intp)
+
+
+def _are_numbers(column: Sequence[object]) -> bool:
+    return all(isinstance(level, (int, float)) and not isinstance(level, bool) for level in column)
