@@ -36,7 +36,8 @@ class FactorEffect:
     ``adjusted``: p corrected over the ``family`` of tests, None before ``correct_effects``. ``difference``: upper limit
     of the relative difference between any two levels, None if unknown. ``is_joint``: the difference of all settings, if
     no single factor has an effect. ``drift``: of values inside its levels, if these were measured one after the
-    other. ``worth``: how many independent trials a trial is worth. ``is_withdrawn``: missing values may explain it."""
+    other. ``worth``: how many independent trials a trial is worth. ``is_withdrawn``: missing values may explain it.
+    ``constant_within``: the factor, such as a host, each level of which has one level of this one."""
 
     factors: tuple[str, ...]
     explained: Estimate
@@ -49,6 +50,7 @@ class FactorEffect:
     drift: DriftInTurn | None = None
     worth: float = 1.0
     is_withdrawn: bool = False
+    constant_within: str = ""
 
     @property
     def name(self) -> str:
@@ -283,6 +285,19 @@ def describe_blocks(effects: Sequence[FactorEffect]) -> Iterator[str]:
             yield f"{names} are confounded; {join_names(own)} beyond all others"
         else:
             yield f"the effects of {names} cannot be separated"
+        yield from _describe_nesting(block)
+
+
+def _describe_nesting(block: FactorEffect) -> Iterator[str]:
+    nested = [member for member in block.own if member.constant_within]
+    for member in nested[:1]:
+        yield Message(
+            "nested",
+            "each {inner} has one {outer}: {spell.roles:'{inner}=repetition'} tests {outer} against the differences"
+            " between these",
+            inner=member.constant_within,
+            outer=member.name,
+        )
 
 
 def describe_joint_effect(response: str, joint: FactorEffect) -> str:

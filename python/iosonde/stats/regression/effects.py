@@ -171,7 +171,10 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
         effect = _test_effect(data, names, basis, noise)
         return replace(effect, difference=None) if interact else effect
 
-    return replace(_build_effects_with_members(data, estimate_effect), joint=_estimate_joint(data))
+    def estimate_share(names: tuple[str, ...], basis: Array) -> Estimate:
+        return _test_effect(data, names, basis, noise).explained
+
+    return replace(_build_effects_with_members(data, estimate_effect, estimate_share), joint=_estimate_joint(data))
 
 
 def _test_effect(data: _Data, names: tuple[str, ...], basis: Array, noise: SumOfSquares) -> FactorEffect:
@@ -279,7 +282,11 @@ def _estimate_by_strata(data: _Data, shared: Indices) -> ResponseEffects:
             difference=_bound_difference(data, names, basis, EffectNoise.pooled(added.df, 0.0, error, data.y.size)),
         )
 
-    return replace(_build_effects_with_members(data, estimate_effect), joint=_estimate_joint_in_strata(data, shared))
+    def estimate_share(names: tuple[str, ...], basis: Array) -> Estimate:
+        return Estimate(data.sum_squares(basis) / data.total, None, None, data.level, data.y.size)
+
+    effects = _build_effects_with_members(data, estimate_effect, estimate_share)
+    return replace(effects, joint=_estimate_joint_in_strata(data, shared))
 
 
 def _estimate_joint_in_strata(data: _Data, shared: Indices) -> FactorEffect | None:
@@ -304,17 +311,44 @@ def _estimate_joint_in_strata(data: _Data, shared: Indices) -> FactorEffect | No
 
 
 def _build_effects_with_members(
-    data: _Data, effect: Callable[[tuple[str, ...]], FactorEffect | None]
+    data: _Data,
+    effect: Callable[[tuple[str, ...]], FactorEffect | None],
+    share: Callable[[tuple[str, ...], Array], Estimate],
 ) -> ResponseEffects:
-    """Return the effect of each block, and of its members as far as separable."""
+    """Return the effect of each block, and of its members as far as separable; of the others the ``share`` without
+    those of the block, if it is smaller."""
     effects = []
     for names in data.units:
         block_effect = effect(names)
         if block_effect is not None:
-            own = tuple(part for name in names if (part := effect((name,)))) if len(names) > 1 else ()
+            members = (effect((name,)) or _estimate_part_of_block(data, name, names, share) for name in names)
+            own = tuple(part for part in members if part) if len(names) > 1 else ()
             effects.append(replace(block_effect, own=own))
     shared = data.full_model.ss / data.total - sum(effect.share for effect in effects)
     return ResponseEffects(tuple(data.columns), tuple(effects), "", data.is_repeated, shared=max(0.0, shared))
+
+
+def _estimate_part_of_block(
+    data: _Data, name: str, block: Sequence[str], share: Callable[[tuple[str, ...], Array], Estimate]
+) -> FactorEffect | None:
+    """Estimate what a factor that is not separable explains beyond those outside of its block, without a test: it is no
+    more than its own R². None if that is all of the block, as of two names of the same levels."""
+    outside = build_orthonormal_basis([x for other, x in data.columns.items() if other not in block], data.counts)
+    own, every = (
+        remove_basis(build_orthonormal_basis([data.columns[member] for member in members], data.counts), outside)
+        for members in ([name], block)
+    )
+    if not 0 < own.shape[1] < every.shape[1]:
+        return None
+    levels = data.number_levels([name])
+    inner = (other for other in block if other != name and _is_nested(levels, data.number_levels([other])))
+    return FactorEffect((name,), share((name,), own), None, constant_within=next(inner, ""))
+
+
+def _is_nested(outer: Indices, inner: Indices) -> bool:
+    """Return whether each level of ``inner`` has one of ``outer``, which has fewer."""
+    n_inner = len(set(inner.tolist()))
+    return len({*zip(outer.tolist(), inner.tolist(), strict=True)}) == n_inner > len(set(outer.tolist()))
 
 
 def _encode_dummies(levels: Sequence[object]) -> Array:
