@@ -178,17 +178,6 @@ def build_nested(rng: Rng) -> DrawnData:
     return DrawnData(shuffle(rng, {"a": a, "version": version, "v": v}), ("a", "version"), sides="a")
 
 
-def build_scattered(rng: Rng) -> DrawnData:
-    """Two numbers sampled from a range, of which the second follows the first, more or less closely."""
-    n = int(rng.integers(60, 150))
-    x = rng.integers(1, 65, n)
-    follower = np.maximum(0, np.round(0.9 * x + rng.choice([3.0, 6.0, 12.0, 20.0]) * rng.standard_normal(n))).astype(
-        int
-    )
-    v = (50 + rng.choice([0.0, 0.2, 3.0]) * x) * draw_noise(rng, n, 0.1)
-    return DrawnData(shuffle(rng, {"a": x, "b": follower, "v": v}), ("a", "b"))
-
-
 def build_varying_besides(rng: Rng) -> DrawnData:
     """A number that varies from row to row, on which the response may depend."""
     grid = draw_grid(rng, (2,), [int(rng.integers(4, 13))])
@@ -310,7 +299,6 @@ KINDS: dict[str, Callable[[Rng], DrawnData]] = {
     "unequal spread": build_unequal_spread,
     "aliased": build_aliased,
     "nested": build_nested,
-    "scattered": build_scattered,
     "a column varies besides": build_varying_besides,
     "measured in turn": build_measured_in_turn,
     "missing on one side": build_missing_values,
