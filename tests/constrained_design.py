@@ -14,10 +14,11 @@ from iosonde.core.table import build_table
 from iosonde.model.fit.features import Examples, build_examples
 from iosonde.model.sensitivity import factorial, scattered
 from iosonde.model.sensitivity.adjusted import compute_adjusted_shares
-from iosonde.model.sensitivity.design import SCATTERED, Design, build_design
+from iosonde.model.sensitivity.design import Design, build_design
 from iosonde.model.sensitivity.order import group_tied_names
 from iosonde.model.sensitivity.shapley_additive import compute_additive_effects
 from iosonde.model.sensitivity.variances import VarianceShare
+from iosonde.stats.regression.scattered import SCATTERED
 
 NAMES = ["network", "base", "servers", "striping", "replication", "clients"]
 LINE = np.array([271.936, 4.149, 30.729, 10.38, -59.182, -34.359])

@@ -32,7 +32,7 @@ from iosonde.commands.report.first_screen import (
 )
 from iosonde.commands.report.headline import _is_redundant_rate, shorten_command
 from iosonde.commands.report.of_store import _format_period
-from iosonde.commands.report.of_table import _coarsen_settings, _format_mean_range
+from iosonde.commands.report.of_table import _coarsen_settings, _format_mean_range, build_table_page
 from iosonde.commands.report.query import ReportQuery
 from iosonde.commands.report.terms import select_default_terms, select_varying_terms
 from iosonde.commands.survey.for_page import (
@@ -319,12 +319,27 @@ def test_the_time_of_a_campaign(times: list[str], expected: str) -> None:
     assert _format_period([run(started_at=at) for at in times]) == expected
 
 
-def test_the_finest_number_makes_no_cells_where_every_row_would_be_one() -> None:
-    table = build_table({"fs": list("aabb") * 2, "n": [1, 2] * 4, "fine": list(range(8)), "y": [1.0] * 8})
-    assert _coarsen_settings(table, ["fs", "n", "fine"]) == ["fs", "n"]
-    assert _coarsen_settings(table, ["fs", "n"]) == ["fs", "n"] and _coarsen_settings(table, ["fine"]) == []
-    names = build_table({"name": list("abcd"), "y": [1.0] * 4})
+def test_only_numbers_that_would_make_more_cells_than_anybody_reads_are_averaged() -> None:
+    n = 500
+    table = build_table({"fs": list("ab") * (n // 2), "n": [1, 2] * (n // 2), "fine": list(range(n)), "y": [1.0] * n})
+    assert _coarsen_settings(table, ["fs", "n", "fine"]) == ["fs", "n"] and _coarsen_settings(table, ["fine"]) == []
+    few = table.take(np.arange(100))
+    assert _coarsen_settings(few, ["fs", "n", "fine"]) == ["fs", "n", "fine"]
+    names = build_table({"name": [str(place) for place in range(n)], "y": [1.0] * n})
     assert _coarsen_settings(names, ["name"]) == ["name"]
+
+
+@pytest.mark.parametrize("n", [12, 600])
+def test_the_page_of_a_table_has_the_cells_of_a_summary_or_says_that_it_averages(n: int) -> None:
+    rng = np.random.default_rng(1)
+    clients = np.arange(n) // 2 + 1
+    table = build_table(
+        {"fs": ["xfs", "ext4"] * (n // 2), "clients": clients, "mib_s": 100.0 * clients + rng.random(n)}
+    )
+    page = build_table_page(table, ReportQuery("d", ("mib_s",), roles={"clients": "setting"}))
+    averages = "averages over all levels of clients" in page.answers.headline
+    assert averages == (n > 400)
+    assert ("clients=1" in page.answers.headline) == (not averages)
 
 
 def test_the_headline_of_a_table_has_both_ends() -> None:

@@ -120,13 +120,14 @@ def test_what_is_said_of_one_response_is_not_said_of_another_that_has_the_same_c
     assert write.startswith("write: nothing (F=1.96, p=0.12); ") and " 1 " in write and read == "read: only 24 %"
 
 
-def test_rows_without_repeats_are_not_each_a_cell(tmp_path):
+def test_rows_without_repeats_are_cells_as_in_a_summary(tmp_path):
+    """The page averaged them over the sizes."""
     rng = np.random.default_rng(2)
     size = rng.uniform(1, 100, 30)
     frame = pd.DataFrame({"fs": ["a", "b"] * 15, "size_KiB": size, "time (s)": 3 + size / 7 + rng.normal(0, 1, 30)})
     frame.to_csv(tmp_path / "free.csv", index=False)
     page = shown(tmp_path / "free.csv", "--response", "time (s)")
-    assert page["summary"][0]["by"] == ["fs"]
+    assert page["summary"][0]["by"] == ["fs", "size_KiB"]
     (model,) = page["models"]["items"]
     assert model["on"] == ["fs", "size_KiB"] and model["anova"] == [] and "levels" in model["anova_note"]
 

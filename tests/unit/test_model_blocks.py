@@ -10,10 +10,11 @@ import pytest
 from iosonde.core.errors import DataError, InputError
 from iosonde.model.fit.features import Feature
 from iosonde.model.sensitivity.blocks import estimate_blocks_in_order
-from iosonde.model.sensitivity.design import FACTORIAL, GRID, SCATTERED, build_design
+from iosonde.model.sensitivity.design import build_design
 from iosonde.model.sensitivity.permutation import choose_shuffle_count, estimate_dummy_effects
 from iosonde.model.sensitivity.rank import REST, rank_factors
 from iosonde.model.sensitivity.within import compute_shares_within_fixed
+from iosonde.stats.regression.scattered import FACTORIAL, GRID, SCATTERED
 from messages import raises
 from settings_table import data_of, grid
 

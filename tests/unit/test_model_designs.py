@@ -12,11 +12,12 @@ from constrained_design import data_of as constrained
 from iosonde.model.sensitivity import permutation
 from iosonde.model.sensitivity.adjusted import compute_adjusted_shares
 from iosonde.model.sensitivity.aliases import find_aliases
-from iosonde.model.sensitivity.design import FRACTION, GRID, SCATTERED, build_design
+from iosonde.model.sensitivity.design import build_design
 from iosonde.model.sensitivity.factorial import BY_MODEL
 from iosonde.model.sensitivity.permutation import estimate_dummy_effects
 from iosonde.model.sensitivity.rank import rank_factors
 from iosonde.model.sensitivity.shapley_additive import compute_additive_effects, sample_effects_by_permutations
+from iosonde.stats.regression.scattered import FRACTION, GRID, SCATTERED
 from messages import assert_problem, codes, with_code
 from settings_table import data_of, grid
 

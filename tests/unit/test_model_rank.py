@@ -10,11 +10,12 @@ import pytest
 from iosonde.core.errors import DataError, InputError
 from iosonde.model.sensitivity import factorial, permutation, scattered, surrogate
 from iosonde.model.sensitivity.blocks import estimate_blocks_in_order
-from iosonde.model.sensitivity.design import SCATTERED, build_design
+from iosonde.model.sensitivity.design import build_design
 from iosonde.model.sensitivity.rank import REST, rank_factors
 from iosonde.model.sensitivity.variances import Resampled
 from iosonde.model.sensitivity.within import compute_shares_within_fixed
 from iosonde.stats.estimate.variance_share import SumOfSquares, compute_share_limits
+from iosonde.stats.regression.scattered import SCATTERED
 from messages import codes, raises
 from settings_table import data_of, grid
 

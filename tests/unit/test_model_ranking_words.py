@@ -11,7 +11,7 @@ from iosonde.core.types import Estimate
 from iosonde.model.sensitivity import warnings
 from iosonde.model.sensitivity.aliases import Alias, format_aliases
 from iosonde.model.sensitivity.blocks import Blocks, FactorBlock
-from iosonde.model.sensitivity.design import FACTORIAL, FRACTION, GRID, SCATTERED, Design, FactorLink
+from iosonde.model.sensitivity.design import Design, FactorLink
 from iosonde.model.sensitivity.effects import Effects, Level
 from iosonde.model.sensitivity.order import (
     format_ranked_groups,
@@ -25,6 +25,7 @@ from iosonde.model.sensitivity.order import (
 from iosonde.model.sensitivity.ranking import FactorRank, Ranking, Slope
 from iosonde.model.sensitivity.variances import Shares, VariancePart
 from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects
+from iosonde.stats.regression.scattered import FACTORIAL, FRACTION, GRID, SCATTERED
 from messages import codes, has_message
 
 

@@ -14,12 +14,13 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import build_table
 from iosonde.model.fit.features import build_examples
 from iosonde.model.sensitivity import factorial
-from iosonde.model.sensitivity.design import FACTORIAL, FRACTION, SCATTERED, build_design
+from iosonde.model.sensitivity.design import build_design
 from iosonde.model.sensitivity.published import rank_line
 from iosonde.model.sensitivity.rank import rank_factors
 from iosonde.model.sensitivity.variances import VarianceShare
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.story import estimate_cell_effects
+from iosonde.stats.regression.scattered import FACTORIAL, FRACTION, SCATTERED
 from messages import assert_problem, codes, raises, with_code
 from outside import published_table
 from settings_table import data_of, grid

@@ -22,7 +22,7 @@ from iosonde.model.sensitivity.additive import (
 )
 from iosonde.model.sensitivity.adjusted import compute_adjusted_shares, needs_adjusted_shares
 from iosonde.model.sensitivity.aliases import find_aliases
-from iosonde.model.sensitivity.design import FACTORIAL, FRACTION, GRID, SCATTERED, build_design, choose_bin_count
+from iosonde.model.sensitivity.design import build_design
 from iosonde.model.sensitivity.effects import estimate_level_effects
 from iosonde.model.sensitivity.parts import Scale
 from iosonde.model.sensitivity.published import rank_line
@@ -33,6 +33,7 @@ from iosonde.model.sensitivity.slopes import estimate_slopes
 from iosonde.model.sensitivity.total import estimate_total_shares
 from iosonde.model.sensitivity.variances import Resampled, Variances, VarianceShare, split_rounds_to_fit_memory
 from iosonde.stats.estimate.variance_share import SumOfSquares, compute_share_limits
+from iosonde.stats.regression.scattered import FACTORIAL, FRACTION, GRID, SCATTERED, choose_bin_count
 from messages import assert_problem, codes
 from settings_table import data_of, grid
 

@@ -240,7 +240,8 @@ def test_a_factor_inside_another_is_tested_with_it_and_beyond_it():
     ]
     (block,) = judged(nested).effects
     assert block.factors == ("fs", "replicas") and block.share > 0.9
-    assert [own.factors for own in block.own] == [("replicas",)] and block.own[0].share < 0.5
+    fs, replicas = block.own  # fs, which is constant within replicas, has a share but no test
+    assert (fs.factors, fs.p, replicas.factors) == (("fs",), None, ("replicas",)) and replicas.share < 0.5
     assert states(nested) == {
         ("fs", "replicas"): "different",
         ("fs",): NOT_SEPARABLE,

@@ -24,6 +24,7 @@ from iosonde.model.fit.fitted import train_model
 from iosonde.model.fit.folds import group_inseparable_rows
 from iosonde.model.fit.validate import Candidate, compute_learning_curve
 from iosonde.model.sensitivity.rank import rank_factors
+from iosonde.model.sensitivity.slopes import estimate_effects_by_level
 from iosonde.page.tables import Section
 from iosonde.page.words import describe_missing_part, warning_to_sentence
 from iosonde.stats.regression.effect_types import ResponseEffects
@@ -131,7 +132,7 @@ def _build_influence(request: _InfluenceRequest, names: Sequence[str], options: 
     missing: list[str] = []
     violation, notes = options.limits.over(data)
     missing += map(warning_to_sentence, notes)
-    tested = request.effects if request.effects is not None and set(names) <= set(request.effects.factors) else None
+    tested = _select_tested_effects(request.effects, data, level)
     ranking = _run_or_report(
         lambda: _rank_factors(data, tested, _collect_covariates(request, names, options)), "No ranking", missing
     )
@@ -149,6 +150,19 @@ def _build_influence(request: _InfluenceRequest, names: Sequence[str], options: 
         content.find_what_ifs(data, choice.model, request.better, level, violation),
         tuple(missing),
     )
+
+
+def _select_tested_effects(effects: ResponseEffects | None, data: Examples, level: float) -> ResponseEffects | None:
+    """Return the effects of the summary; None if it lacks a factor, or joins numbers that only name the same settings,
+    as in a hypercube."""
+    names = {feature.name for feature in data.features}
+    if effects is None or not names <= set(effects.factors):
+        return None
+    blocks = [
+        [names & set(effect.factors) for effect in response.effects if not effect.is_joint]
+        for response in (effects, estimate_effects_by_level(data, level))
+    ]
+    return effects if all(any(block <= other for other in blocks[1]) for block in blocks[0]) else None
 
 
 def _run_or_report(make: Callable[[], _Result], what: str, missing: list[str]) -> _Result | None:

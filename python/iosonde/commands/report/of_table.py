@@ -40,6 +40,7 @@ from .query import ReportQuery
 
 # factors named in a headline with the levels of its two ends
 _MAX_FACTORS = 2
+_MOST_CELLS = 400
 
 
 def build_table_page(
@@ -67,7 +68,7 @@ def build_table_page(
         return overview.build_overview_from_table(rows, roles.responses, by, level, headlines, background)
 
     survey = build_overview(cells)
-    if len(cells) < len(roles.settings):  # the cells are coarse; the effects are those of all settings, as in a summary
+    if len(cells) < len(roles.settings):  # the effects are those of all settings, as in a summary
         survey = overview.insert_stories(survey, build_overview(roles.settings).stories)
     inside = find_pooled_columns(survey, rows, besides)
     survey = add_pooled_warning(survey, inside)
@@ -126,9 +127,10 @@ def _list_headlines(table: Table, responses: Sequence[str], cells: Sequence[str]
 
 
 def _coarsen_settings(table: Table, settings: Sequence[str]) -> list[str]:
-    """Return the settings whose cells hold enough trials: if nearly every row is a cell, drop the finest number."""
+    """Return the settings by which a page has cells: those of a summary, but without the finest numbers if these make
+    more cells than anybody reads."""
     remaining = list(settings)
-    while remaining and 2 * len(table.groups(remaining)) > len(table):
+    while remaining and len(table.groups(remaining)) > _MOST_CELLS:
         numeric = [name for name in remaining if table.column(name).numeric]
         if not numeric:
             return remaining
@@ -155,11 +157,13 @@ def _build_first_screen(
         *([f"each cell is over all levels of {', '.join(over)}"] if over else []),
         *([f"left out: {', '.join(excluded)}"] if excluded else []),
     ]
+    averages = f"; averages over all levels of {', '.join(over)}" if over else ""
     return FirstScreen(
         headline="; ".join(
             _format_mean_range(survey, response, "" if place else f" of {Path(path).name}")
             for place, response in enumerate(roles.responses[:3])
-        ),
+        )
+        + averages,
         what=("; ".join(parts) + ".", *describe_assumptions(survey.warnings)),
         fast="",
         sure=(

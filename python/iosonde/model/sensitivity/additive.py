@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from iosonde.stats.regression.scattered import build_broken_line
+
 from .design import Design
 from .variances import Array
 
-_MOST_PIECES, _CELLS_A_PIECE = 8, 10
 _DEPENDENT = 1e-8  # of a column's length: residuals below it mean a dependent column
 
 
@@ -21,11 +22,7 @@ def build_factor_columns(design: Design, factor: int) -> Array:
     feature, x = design.features[factor], design.x[:, factor]
     if feature.name not in design.binned:
         return np.asarray(design.codes[:, factor][:, None] == np.arange(1, design.n_groups[factor]), float)
-    pieces = int(np.clip(design.n_cells // (_CELLS_A_PIECE * len(design.features)), 1, _MOST_PIECES))
-    low, high = float(x.min()), float(x.max())
-    scaled = (x - low) / (high - low)
-    knots = np.unique(np.quantile(scaled, np.arange(1, pieces) / pieces))
-    return np.column_stack([scaled, *(np.maximum(scaled - knot, 0.0) for knot in knots)])
+    return build_broken_line(x, len(design.features))
 
 
 def build_joint_columns(design: Design, factors: Sequence[int], least_cells: int) -> Array:

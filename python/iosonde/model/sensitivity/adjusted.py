@@ -13,9 +13,10 @@ import numpy as np
 
 from iosonde.stats.estimate.distributions import f_quantile
 from iosonde.stats.estimate.variance_share import LEAST_DF, SumOfSquares
+from iosonde.stats.regression.scattered import FRACTION, GRID, SCATTERED
 
 from .additive import build_factor_columns, compute_orthonormal_basis
-from .design import FRACTION, GRID, SCATTERED, Design
+from .design import Design
 from .parts import Scale, build_scale, draw_shares_under_noise, estimate_added_part, sum_squares_of_coordinates
 from .variances import Array, Groups, VariancePart
 

@@ -11,8 +11,10 @@ from itertools import combinations
 
 import numpy as np
 
+from iosonde.stats.regression.scattered import FRACTION, GRID
+
 from .additive import build_factor_columns, compute_orthonormal_basis
-from .design import FRACTION, GRID, Design
+from .design import Design
 from .variances import Array
 
 _FULL, _PARTLY = 0.999, 0.1  # cosines

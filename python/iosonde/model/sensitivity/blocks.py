@@ -16,9 +16,10 @@ import numpy as np
 from iosonde.core.errors import DataError
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.variance_share import LEAST_DF, SumOfSquares
+from iosonde.stats.regression.scattered import SCATTERED
 
 from .additive import build_factor_columns, compute_orthonormal_basis
-from .design import SCATTERED, Design
+from .design import Design
 from .order import group_tied_names
 from .parts import build_scale, draw_shares_under_noise, estimate_added_part
 from .variances import VariancePart

@@ -16,13 +16,10 @@ from iosonde.core.arrays import Array, Indices
 from iosonde.core.errors import DataError
 from iosonde.model.fit.features import Examples, Feature
 from iosonde.stats.estimate.distributions import chi2_upper_p
-from iosonde.stats.estimate.variance_share import LEAST_DF
+from iosonde.stats.regression.scattered import SCATTERED, choose_bin_count, classify_design
 
-FACTORIAL, FRACTION, GRID, SCATTERED = "factorial", "fraction", "grid", "scattered"
-_NEARLY_COMPLETE, _GOOD_PART = 0.8, 0.2  # of all combinations
 _ASSOCIATED = 0.2  # Cramér's V
 _MONOTONE = 0.3  # Spearman's ρ
-_MOST_BINS = 25
 
 
 @dataclass(frozen=True)
@@ -119,7 +116,7 @@ def build_design(data: Examples) -> Design:
     y, x = data.y[order], data.x[order][starts]
     means = np.add.reduceat(y, starts) / counts
     levels = np.column_stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in x.T]).astype(np.intp)
-    kind = _classify_design(levels, n)
+    kind = classify_design(levels, n)
     codes, binned = _bin_many_level_numbers(data.features, x, levels, counts) if kind == SCATTERED else (levels, ())
     links, imbalance = _find_links(data.features, x, levels, counts.astype(float), sample=kind == SCATTERED)
     return Design(
@@ -136,31 +133,6 @@ def build_design(data: Examples) -> Design:
         binned,
         imbalance,
     )
-
-
-def _classify_design(levels: Indices, n: int) -> str:
-    sizes = [int(column.max()) + 1 for column in levels.T]
-    cells = len(levels)
-    if len(sizes) == 1 and cells == n:
-        return SCATTERED
-    if cells >= _NEARLY_COMPLETE * math.prod(sizes):
-        return FACTORIAL
-    if len(sizes) > 2 and all(
-        _is_balanced(levels[:, a], levels[:, b], sizes[a] * sizes[b]) for a, b in combinations(range(len(sizes)), 2)
-    ):
-        return FRACTION
-    return GRID if n - cells >= LEAST_DF and cells >= _GOOD_PART * math.prod(sizes) else SCATTERED
-
-
-def _is_balanced(a: Indices, b: Indices, combinations_: int) -> bool:
-    table = np.bincount(number_combinations(np.column_stack([a, b]))[0])
-    return len(table) == combinations_ and np.ptp(table) == 0
-
-
-def choose_bin_count(cells: int) -> int:
-    """Return the number of bins of a scattered factor: 0.8·√n, between 3 and 25. More bins follow the curve, fewer have
-    less noise."""
-    return int(min(_MOST_BINS, max(3, 0.8 * cells**0.5)))
 
 
 def _bin_many_level_numbers(

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from iosonde.stats.estimate.variance_share import LEAST_DF
+from iosonde.stats.regression.scattered import FACTORIAL, FRACTION
 
 from .additive import build_factor_columns, compute_orthonormal_basis
-from .design import FACTORIAL, FRACTION, Design
+from .design import Design
 from .shares import Grouping, build_grouping, compute_interaction_residual, compute_variance_between_groups
 from .variances import BOOTSTRAPS, Array, Groups, Resampled, Variances, join_variances, split_rounds_to_fit_memory
 

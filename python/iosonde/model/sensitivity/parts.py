@@ -12,9 +12,10 @@ import numpy as np
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import LEAST_P, f_upper_p, t_critical
 from iosonde.stats.estimate.variance_share import LEAST_DF, NO_NOISE, SumOfSquares, clamp_share, compute_share_limits
+from iosonde.stats.regression.scattered import SCATTERED
 
 from .additive import compute_residuals_beyond_basis
-from .design import SCATTERED, Design
+from .design import Design
 from .variances import Array, VariancePart
 
 DRAWS = 999

@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.stats.estimate.distributions import f_upper_p
+from iosonde.stats.regression.scattered import FRACTION, SCATTERED
 
 from .additive import remove_other_factors
 from .adjusted import FEW_CELLS, Adjusted
-from .design import FRACTION, SCATTERED, Design
+from .design import Design
 from .shares import Grouping, build_grouping, compute_variance_between_groups, group_means
 from .variances import Array, split_rounds_to_fit_memory
 

@@ -15,13 +15,15 @@ from iosonde.core.levels import check_level
 from iosonde.core.message import spell
 from iosonde.model.fit.features import Examples
 from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects, correct_effects
+from iosonde.stats.regression.scattered import FACTORIAL, FRACTION, GRID, SCATTERED
 
 from . import factorial, scattered, warnings
 from .adjusted import Adjusted, compute_adjusted_shares, needs_adjusted_shares
 from .aliases import find_aliases
 from .blocks import estimate_blocks_in_order
-from .design import FACTORIAL, FRACTION, GRID, SCATTERED, Design, build_design
+from .design import Design, build_design
 from .effects import estimate_level_effects
+from .interactions import find_interactions
 from .order import group_tied_names, insert_blocks
 from .permutation import Null, estimate_dummy_effects
 from .ranking import BY_ADJUSTED, BY_S1, FactorRank, Ranking
@@ -78,13 +80,18 @@ class _Estimates:
 
     @cached_property
     def effects(self) -> ResponseEffects:
-        """The decisive tests: by levels, or by bins for numbers with too many levels."""
-        if not self.design.binned:
+        """The decisive tests; by bins only for numbers with too many levels in too few settings for any other."""
+        if not self.uses_bins:
             return self.levels
         parts = self.shares if self.adjusted is None else self.adjusted.parts
         return estimate_effects_by_shuffled_bins(
             self.design, self.dummies, [part.s1 if isinstance(part, Shares) else part.share for part in parts]
         )
+
+    @property
+    def uses_bins(self) -> bool:
+        """Return whether only bins of numbers can be tested."""
+        return bool(self.design.binned) and bool(self.levels.untested)
 
     @cached_property
     def blocks(self) -> list[FactorEffect]:
@@ -244,6 +251,7 @@ def rank_factors(
         shapley_estimator="" if estimates.shapley is None else estimates.shapley.name,
         effects=estimates.effects,
         by_levels=not design.binned,
+        interactions=find_interactions(design, level),
         estimate_dummies=estimates.list_dummies,
     )
     return replace(

@@ -12,6 +12,7 @@ from .aliases import Alias
 from .blocks import Blocks
 from .design import FactorLink
 from .effects import Effects
+from .interactions import Interaction
 from .variances import Shares, VariancePart
 
 BY_S1, BY_ADJUSTED = "s1", "adjusted"
@@ -126,8 +127,9 @@ class Ranking:
     not significant. ``by``: the order's criterion, ``s1`` or ``adjusted``. ``noise_from``: the source of the noise, ''
     if there is none. ``shapley_estimator`` if there are such effects. ``noise`` is the share of the variance between
     repeats (None: no repeats). ``blocks`` if requested. ``transform``: the response is this function of the measured
-    one in ``unit``. ``effects``: the decisive tests, ``by_levels`` or by bins of numbers. ``estimate_dummies`` returns
-    (p, zero line) of a dummy in the place of each factor, which takes many shuffles.
+    one in ``unit``. ``effects``: the decisive tests, ``by_levels`` or by bins of numbers. ``interactions``: the
+    significant pairs. ``estimate_dummies`` returns (p, zero line) of a dummy in the place of each factor, which takes
+    many shuffles.
     """
 
     response: str
@@ -156,6 +158,7 @@ class Ranking:
     shapley_estimator: str = ""
     effects: ResponseEffects = ResponseEffects(())
     by_levels: bool = True
+    interactions: tuple[Interaction, ...] = ()
     estimate_dummies: Callable[[], Mapping[str, tuple[float | None, float | None]]] = field(
         default=dict, repr=False, compare=False
     )

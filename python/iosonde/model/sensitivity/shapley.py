@@ -15,9 +15,10 @@ import numpy as np
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.variance_share import NO_NOISE, clamp_share
+from iosonde.stats.regression.scattered import SCATTERED
 
 from . import factorial, scattered
-from .design import SCATTERED, Design
+from .design import Design
 from .shapley_additive import AdditiveEffects, compute_additive_effects
 from .shares import build_grouping
 from .surrogate import fit_forest_out_of_bag

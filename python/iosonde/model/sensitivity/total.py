@@ -7,12 +7,16 @@ import numpy as np
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import f_upper_p
+from iosonde.stats.regression.scattered import FACTORIAL, FRACTION
 
 from . import surrogate
-from .design import FACTORIAL, FRACTION, Design
+from .adjusted import needs_adjusted_shares
+from .design import Design
+from .interactions import measure_interactions_of
 from .order import WORTH_A_WORD
 from .variances import Groups, Resampled, VarianceShare
 
+_MOST_CELLS = 1000  # for a model of all settings of the other factors
 _ALIASED = Message(
     "aliased-fraction",
     "refused: a fraction of the combinations confounds a factor's interactions with other factors' effects",
@@ -79,7 +83,12 @@ def _estimate_by_group_means(design: Design, resampled: Resampled, fixed_factors
     for i in everything:
         share = VarianceShare(upper, everything - {i})
         of[i] = _compute_total(design, resampled, share, level)
-        interacts[i] = _has_interaction(resampled, share, VarianceShare(frozenset([i])), level, len(everything))
+        first = VarianceShare(frozenset([i]))
+        interacts[i] = (
+            _has_unbalanced_interaction(design, resampled, i, level)
+            if needs_adjusted_shares(design) and design.df_repeats and design.n_cells <= _MOST_CELLS
+            else _has_interaction(resampled, share, first, level, len(everything))
+        )
         if i not in fixed_factors:
             within[i] = _compute_total(design, resampled, VarianceShare(upper, everything - {i}, fixed_factors), level)
     return TotalShares("group means, 1 - V(E(Y|others))/V(Y)", of, within, interacts)
@@ -113,6 +122,15 @@ def _has_interaction(
         f_upper_p((full.ss - alone.ss) / df / noise if noise > 0 else np.inf, df, resampled.noise_df)
         <= (1 - level) / factors
     )
+
+
+def _has_unbalanced_interaction(design: Design, resampled: Resampled, factor: int, level: float) -> bool:
+    """Return the same where cells are unbalanced, so that ST - S1 holds effects of other factors, too."""
+    effect, noise = measure_interactions_of(design, factor), float(resampled.observed.noise)
+    if effect.df < 1 or effect.ss - effect.df * noise <= WORTH_A_WORD * design.total * design.n:
+        return False
+    p = f_upper_p(effect.mean_square / noise if noise > 0 else np.inf, effect.df, design.df_repeats)
+    return p <= (1 - level) / len(design.features)
 
 
 def _is_above(total: Estimate, first: Estimate) -> bool:

@@ -11,11 +11,12 @@ from iosonde.stats.regression.effect_types import (
     describe_minor_effects,
     describe_unclaimed_effects,
 )
+from iosonde.stats.regression.scattered import FACTORIAL, FRACTION, SCATTERED
 
 from .adjusted import Adjusted
 from .aliases import MOST_FACTORS, format_aliases
 from .blocks import Blocks
-from .design import FACTORIAL, FRACTION, SCATTERED, Design
+from .design import Design
 from .order import (
     format_ranked_groups,
     format_share_with_range,
@@ -313,7 +314,14 @@ def _warn_refusals(ranking: Ranking) -> Iterator[str]:
 
 
 def _warn_factors(ranking: Ranking) -> Iterator[str]:
-    strong = [factor.name for factor in ranking.factors if factor.interacts]
+    if ranking.interactions:
+        yield Message(
+            "interactions",
+            "{interactions}: the effect of one depends on the other; look at it within the levels of the other",
+            interactions=join_names([interaction.name for interaction in ranking.interactions[:_MOST_LINKS]]),
+        )
+    pairs = {name for interaction in ranking.interactions for name in (interaction.first, interaction.second)}
+    strong = [factor.name for factor in ranking.factors if factor.interacts and factor.name not in pairs]
     if strong:
         yield Message(
             "interactions",

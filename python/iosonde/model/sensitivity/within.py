@@ -13,10 +13,11 @@ import numpy as np
 from iosonde.core.errors import DataError
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.variance_share import LEAST_DF, NO_NOISE, SumOfSquares, clamp_share, compute_share_limits
+from iosonde.stats.regression.scattered import SCATTERED
 
 from . import scattered
 from .additive import build_joint_columns, compute_orthonormal_basis, compute_residuals_beyond_basis
-from .design import SCATTERED, Design
+from .design import Design
 from .shapley import LEAST_ROWS
 from .variances import Groups, Resampled, VarianceShare
 

@@ -3,10 +3,11 @@
 Exactly: a linear combination of the columns of several factors is 0 (the same levels under two names; one factor nested
 in another; ranks = nodes × ranks per node). These combinations are the null space of all columns. The projector onto it
 is zero between two factors unless one of them takes part. Nearly: Cramér's V of two factors, which is the mean
-canonical correlation of their columns.
+canonical correlation of their columns; of two scattered numbers, whose columns are broken lines, it is the first. A
+number that is the product of two others is made of both, whether their columns show it or not.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -40,13 +41,25 @@ def remove_basis(basis: Array, other: Array) -> Array:
     return np.asarray(u[:, values > _SEPARATE])
 
 
-def group_confounded_factors(columns: Mapping[str, Array], weights: Array) -> tuple[tuple[str, ...], ...]:
+def group_confounded_factors(
+    columns: Mapping[str, Array],
+    weights: Array,
+    lines: Collection[str] = (),
+    products: Sequence[tuple[str, str, str]] = (),
+) -> tuple[tuple[str, ...], ...]:
     """Group the factors into blocks, in their order; a factor confounded with no other is alone. ``columns``: of each
-    factor by row, with the ``weights`` of the rows."""
+    factor by row, with the ``weights`` of the rows; those of ``lines`` are broken lines. ``products``: of
+    ``find_products``."""
     names = list(columns)
     bases = [build_orthonormal_basis([columns[name]], weights) for name in names]
-    links = [(i, j) for i, j in combinations(range(len(names)), 2) if _compute_cramers_v(bases[i], bases[j]) >= NEARLY]
+
+    def associate(i: int, j: int) -> float:
+        are_lines = names[i] in lines and names[j] in lines
+        return (_compute_first_correlation if are_lines else _compute_cramers_v)(bases[i], bases[j])
+
+    links = [(i, j) for i, j in combinations(range(len(names)), 2) if associate(i, j) >= NEARLY]
     links += _find_dependent(bases)
+    links += [(names.index(name), names.index(part)) for name, *parts in products for part in parts]
     block = list(range(len(names)))
     for i, j in links:
         low, high = sorted((block[i], block[j]))
@@ -57,9 +70,28 @@ def group_confounded_factors(columns: Mapping[str, Array], weights: Array) -> tu
     )
 
 
+def find_products(settings: Mapping[str, Sequence[object]]) -> list[tuple[str, str, str]]:
+    """Return each number that is the product of two others in all settings, with these: (ranks, nodes, per node)."""
+    numbers = {
+        name: np.array(levels, dtype=float)
+        for name, levels in settings.items()
+        if all(isinstance(level, (int, float)) and not isinstance(level, bool) for level in levels)
+    }
+    return [
+        (name, first, second)
+        for first, second in combinations(numbers, 2)
+        for name in numbers
+        if name not in (first, second) and np.allclose(numbers[name], numbers[first] * numbers[second], rtol=_RANK)
+    ]
+
+
 def _compute_cramers_v(basis: Array, other: Array) -> float:
     least = min(basis.shape[1], other.shape[1])
     return float(np.linalg.norm(basis.T @ other)) / np.sqrt(least) if least else 0.0
+
+
+def _compute_first_correlation(basis: Array, other: Array) -> float:
+    return float(np.linalg.norm(basis.T @ other, 2)) if basis.shape[1] and other.shape[1] else 0.0
 
 
 def _find_dependent(bases: Sequence[Array]) -> list[tuple[int, int]]:

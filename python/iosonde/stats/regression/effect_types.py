@@ -36,7 +36,9 @@ class FactorEffect:
     ``adjusted``: p corrected over the ``family`` of tests, None before ``correct_effects``. ``difference``: upper limit
     of the relative difference between any two levels, None if unknown. ``is_joint``: the difference of all settings, if
     no single factor has an effect. ``drift``: of values inside its levels, if these were measured one after the
-    other. ``worth``: how many independent trials a trial is worth. ``is_withdrawn``: missing values may explain it."""
+    other. ``worth``: how many independent trials a trial is worth. ``is_withdrawn``: missing values may explain it.
+    ``constant_within``: the factor, such as a host, each level of which has one level of this one. ``on_logarithms``:
+    whether that on logarithms is significant, where the spread grows with the mean."""
 
     factors: tuple[str, ...]
     explained: Estimate
@@ -49,6 +51,8 @@ class FactorEffect:
     drift: DriftInTurn | None = None
     worth: float = 1.0
     is_withdrawn: bool = False
+    constant_within: str = ""
+    on_logarithms: bool = False
 
     @property
     def name(self) -> str:
@@ -96,7 +100,7 @@ class FactorEffect:
         """Return whether it is not significant, and its share is small even at its upper limit. A factor that interacts
         with others, whose ``difference`` is unknown, may matter all the same."""
         high = self.explained.high
-        is_alone = self.p is not None and self.difference is not None
+        is_alone = self.p is not None and self.difference is not None and not self.on_logarithms
         return not self.passes_test and is_alone and high is not None and high < MINOR_SHARE
 
     def share_of(self, factor: str) -> Estimate:
@@ -283,6 +287,19 @@ def describe_blocks(effects: Sequence[FactorEffect]) -> Iterator[str]:
             yield f"{names} are confounded; {join_names(own)} beyond all others"
         else:
             yield f"the effects of {names} cannot be separated"
+        yield from _describe_nesting(block)
+
+
+def _describe_nesting(block: FactorEffect) -> Iterator[str]:
+    nested = [member for member in block.own if member.constant_within]
+    for member in nested[:1]:
+        yield Message(
+            "nested",
+            "each {inner} has one {outer}: {spell.roles:'{inner}=repetition'} tests {outer} against the differences"
+            " between these",
+            inner=member.constant_within,
+            outer=member.name,
+        )
 
 
 def describe_joint_effect(response: str, joint: FactorEffect) -> str:
@@ -317,5 +334,16 @@ def describe_negligible_effects(effects: ResponseEffects) -> list[str]:
 
 
 def describe_unclaimed_effects(effects: ResponseEffects) -> list[str]:
-    """Describe why each effect that passes its test is not claimed, or is doubtful."""
-    return [*describe_drifts(effects), *describe_negligible_effects(effects)]
+    """Describe why each effect that passes its test is not claimed, or is doubtful; and what only logarithms show."""
+    return [*describe_drifts(effects), *describe_negligible_effects(effects), *_describe_logarithms(effects)]
+
+
+def _describe_logarithms(effects: ResponseEffects) -> Iterator[str]:
+    names = [effect.name for effect in effects.effects if effect.on_logarithms and not effect.passes_test]
+    if names and not any(effect.is_joint for effect in effects.effects):
+        yield Message(
+            "take-logarithms",
+            "the spread grows with the mean, and only logarithms show a significant effect of {factors}:"
+            " {spell.response:'log(...)'}",
+            factors=join_names(names),
+        )

@@ -6,12 +6,15 @@ total, which in a balanced design is S1 of ``rank``. Its interval and its F test
 setting (``effect_noise``); where too few settings are repeated, one variance of all or, if that has few degrees of
 freedom, the residuals of the model. If trials share bring-ups, they use the error of its stratum. Confounded factors
 (the same levels under two names, one nested in the other, or nearly so) are one block with one test of all its members
-at once: the extra sum of squares."""
+at once: the extra sum of squares.
+
+Scattered numbers (``scattered``) are broken lines. The settings are a sample then, so that the noise includes what the
+lines leave between settings."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -24,9 +27,11 @@ from iosonde.core.types import Estimate
 from ..estimate.distributions import f_upper_p
 from ..estimate.variance_share import LEAST_DF, SumOfSquares, Variation
 from . import strata
-from .blocks import build_orthonormal_basis, group_confounded_factors, remove_basis
+from .blocks import build_orthonormal_basis, find_products, group_confounded_factors, remove_basis
 from .effect_noise import EffectNoise, measure_cell_noise
-from .effect_types import FactorEffect, ResponseEffects
+from .effect_types import FactorEffect, ResponseEffects, correct_effects
+from .logarithms import does_spread_grow_with_mean
+from .scattered import build_broken_line, find_scattered_numbers
 
 SINGLE_TRIAL = Message("single-trial", "one trial per setting")
 SINGLE_RUN = Message("single-run", "one run per setting")
@@ -49,19 +54,31 @@ def estimate_effects(
     trials of each cell; ``shared`` numbers the bring-ups of all trials, in their order, the outermost in the first
     column; ``log_base``: of values that are logarithms."""
     names = tuple(name for name, levels in settings.items() if len(set(levels)) > 1)
-    data = _Data.from_trials(values, {name: _encode_dummies(settings[name]) for name in names}, level, log_base)
+    varied = {name: settings[name] for name in names}
+    numbers = find_scattered_numbers(varied, sum(trials.size for trials in values))
+    columns = {
+        name: build_broken_line(numbers[name], len(names)) if name in numbers else _encode_dummies(settings[name])
+        for name in names
+    }
+    data = _Data.from_trials(values, columns, (numbers, find_products(varied)), level, log_base)
     if len(values) < 2 or not names:
         return ResponseEffects(names)
     if data.total <= 0:
         same = Estimate(0.0, None, None, level, data.y.size)
         return ResponseEffects(names, tuple(FactorEffect((name,), same, 1.0) for name in names))
-    return _estimate_by_trials(data) if shared is None else _estimate_by_strata(data, shared)
+    effects = _estimate_by_trials(data) if shared is None else _estimate_by_strata(data, shared)
+    if log_base is not None or effects.untested or not does_spread_grow_with_mean(values):
+        return effects
+    logarithms = estimate_effects(settings, [np.log(trials) for trials in values], shared, level, math.e)
+    significant = {effect.factors for effect in correct_effects([logarithms])[0].significant if not effect.is_joint}
+    marked = (replace(effect, on_logarithms=effect.factors in significant) for effect in effects.effects)
+    return replace(effects, effects=tuple(marked))
 
 
 @dataclass(frozen=True)
 class _Data:
     """Trials ``y`` about their mean ``center``, with the number of their cell; ``columns`` of each factor, by cell;
-    ``units``: the blocks."""
+    ``units``: the blocks. ``is_sample``: settings are scattered."""
 
     y: Array
     cell: Indices
@@ -69,13 +86,19 @@ class _Data:
     means: Array
     columns: Mapping[str, Array]
     units: tuple[tuple[str, ...], ...]
+    is_sample: bool
     level: float
     center: float
     log_base: float | None
 
     @classmethod
     def from_trials(
-        cls, values: Sequence[Array], columns: Mapping[str, Array], level: float, log_base: float | None
+        cls,
+        values: Sequence[Array],
+        columns: Mapping[str, Array],
+        confounders: tuple[Collection[str], Sequence[tuple[str, str, str]]],
+        level: float,
+        log_base: float | None,
     ) -> _Data:
         sizes = np.array([trials.size for trials in values])
         y = np.concatenate([*values, np.empty(0)])
@@ -84,7 +107,8 @@ class _Data:
         cell = np.repeat(np.arange(sizes.size), sizes)
         counts = sizes.astype(float)
         means = np.bincount(cell, y, sizes.size) / counts
-        return cls(y, cell, counts, means, columns, group_confounded_factors(columns, counts), level, center, log_base)
+        units = group_confounded_factors(columns, counts, *confounders)
+        return cls(y, cell, counts, means, columns, units, bool(confounders[0]), level, center, log_base)
 
     @property
     def total(self) -> float:
@@ -154,14 +178,19 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
         effect = _test_effect(data, names, basis, noise)
         return replace(effect, difference=None) if interact else effect
 
-    return replace(_build_effects_with_members(data, estimate_effect), joint=_estimate_joint(data))
+    def estimate_share(names: tuple[str, ...], basis: Array) -> Estimate:
+        return _test_effect(data, names, basis, noise).explained
+
+    return replace(_build_effects_with_members(data, estimate_effect, estimate_share), joint=_estimate_joint(data))
 
 
 def _test_effect(data: _Data, names: tuple[str, ...], basis: Array, noise: SumOfSquares) -> FactorEffect:
     """Test the effect that the ``basis`` explains, with the variance of each cell if the settings are repeated."""
     ss, df, n = data.sum_squares(basis), basis.shape[1], data.y.size
     least = _NOTHING * data.total / n
-    own = measure_cell_noise(basis, data.counts, data.means, data.squares, data.number_levels(names), least)
+    own = None
+    if not data.is_sample:
+        own = measure_cell_noise(basis, data.counts, data.means, data.squares, data.number_levels(names), least)
     own = own or EffectNoise.pooled(df, max(0.0, n - 1 - noise.df - df), noise, n)
     share = own.estimate_share(ss, data.total, noise, n, data.level)
     return FactorEffect(names, share, own.compute_p(ss), difference=_bound_difference(data, names, basis, own))
@@ -177,7 +206,10 @@ def _has_interactions(data: _Data) -> bool:
 
 
 def _bound_difference(data: _Data, names: Sequence[str], basis: Array, noise: EffectNoise) -> float | None:
-    """Return the upper limit of the relative difference between any two levels, the others fixed."""
+    """Return the upper limit of the relative difference between any two levels, the others fixed. None for scattered
+    settings, where the mean of a level is that of one setting."""
+    if data.is_sample:
+        return None
     columns = np.column_stack([data.columns[name] for name in names])
     levels, number = np.unique(columns, axis=0, return_inverse=True)
     if len(levels) > _MOST_LEVELS or not noise.error_df > 0:
@@ -203,10 +235,20 @@ def _estimate_joint(data: _Data) -> FactorEffect | None:
 
 
 def _choose_noise(data: _Data) -> SumOfSquares:
-    """Choose the noise to test against: the trials of each setting or, if these are few, the residuals of the model."""
+    """Choose the noise to test against: the trials of each setting or, if these are few, the residuals of the model;
+    of scattered settings always these, or their part between settings if it is larger."""
+    if data.is_sample:
+        return _measure_noise_of_sample(data)
     if data.within.df >= LEAST_DF:
         return data.within
     return SumOfSquares(max(data.within.ss, data.total - data.full_model.ss), data.y.size - 1 - data.full_model.df)
+
+
+def _measure_noise_of_sample(data: _Data) -> SumOfSquares:
+    residual = SumOfSquares(max(0.0, data.total - data.full_model.ss), data.y.size - 1 - data.full_model.df)
+    between = SumOfSquares(residual.ss - data.within.ss, residual.df - data.within.df)
+    is_larger = between.df >= LEAST_DF and between.mean_square > residual.mean_square
+    return between if is_larger else residual
 
 
 def _is_exact_by_luck(noise: SumOfSquares, total: float) -> bool:
@@ -247,7 +289,11 @@ def _estimate_by_strata(data: _Data, shared: Indices) -> ResponseEffects:
             difference=_bound_difference(data, names, basis, EffectNoise.pooled(added.df, 0.0, error, data.y.size)),
         )
 
-    return replace(_build_effects_with_members(data, estimate_effect), joint=_estimate_joint_in_strata(data, shared))
+    def estimate_share(names: tuple[str, ...], basis: Array) -> Estimate:
+        return Estimate(data.sum_squares(basis) / data.total, None, None, data.level, data.y.size)
+
+    effects = _build_effects_with_members(data, estimate_effect, estimate_share)
+    return replace(effects, joint=_estimate_joint_in_strata(data, shared))
 
 
 def _estimate_joint_in_strata(data: _Data, shared: Indices) -> FactorEffect | None:
@@ -272,17 +318,44 @@ def _estimate_joint_in_strata(data: _Data, shared: Indices) -> FactorEffect | No
 
 
 def _build_effects_with_members(
-    data: _Data, effect: Callable[[tuple[str, ...]], FactorEffect | None]
+    data: _Data,
+    effect: Callable[[tuple[str, ...]], FactorEffect | None],
+    share: Callable[[tuple[str, ...], Array], Estimate],
 ) -> ResponseEffects:
-    """Return the effect of each block, and of its members as far as separable."""
+    """Return the effect of each block, and of its members as far as separable; of the others the ``share`` without
+    those of the block, if it is smaller."""
     effects = []
     for names in data.units:
         block_effect = effect(names)
         if block_effect is not None:
-            own = tuple(part for name in names if (part := effect((name,)))) if len(names) > 1 else ()
+            members = (effect((name,)) or _estimate_part_of_block(data, name, names, share) for name in names)
+            own = tuple(part for part in members if part) if len(names) > 1 else ()
             effects.append(replace(block_effect, own=own))
     shared = data.full_model.ss / data.total - sum(effect.share for effect in effects)
     return ResponseEffects(tuple(data.columns), tuple(effects), "", data.is_repeated, shared=max(0.0, shared))
+
+
+def _estimate_part_of_block(
+    data: _Data, name: str, block: Sequence[str], share: Callable[[tuple[str, ...], Array], Estimate]
+) -> FactorEffect | None:
+    """Estimate what a factor that is not separable explains beyond those outside of its block, without a test: it is no
+    more than its own R². None if that is all of the block, as of two names of the same levels."""
+    outside = build_orthonormal_basis([x for other, x in data.columns.items() if other not in block], data.counts)
+    own, every = (
+        remove_basis(build_orthonormal_basis([data.columns[member] for member in members], data.counts), outside)
+        for members in ([name], block)
+    )
+    if not 0 < own.shape[1] < every.shape[1]:
+        return None
+    levels = data.number_levels([name])
+    inner = (other for other in block if other != name and _is_nested(levels, data.number_levels([other])))
+    return FactorEffect((name,), share((name,), own), None, constant_within=next(inner, ""))
+
+
+def _is_nested(outer: Indices, inner: Indices) -> bool:
+    """Return whether each level of ``inner`` has one of ``outer``, which has fewer."""
+    n_inner = len(set(inner.tolist()))
+    return len({*zip(outer.tolist(), inner.tolist(), strict=True)}) == n_inner > len(set(outer.tolist()))
 
 
 def _encode_dummies(levels: Sequence[object]) -> Array:
