@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from iosonde.core.arrays import Array
-from iosonde.core.message import Message
-from iosonde.stats.regression.effect_types import correct_effects, describe_unclaimed_effects
+from iosonde.stats.regression.effect_types import correct_effects
 from iosonde.stats.regression.effects import estimate_effects
-from iosonde.stats.regression.logarithms import does_spread_grow_with_mean
+from iosonde.stats.regression.spread_growth import grows_with_mean, list_factors_on_logarithms
 
 
 def draw(seed: int, size_effect: float, multiplies: bool = True) -> tuple[dict[str, list[object]], list[Array]]:
@@ -22,8 +21,7 @@ def draw(seed: int, size_effect: float, multiplies: bool = True) -> tuple[dict[s
 
 def advise(settings: dict[str, list[object]], values: list[Array]) -> list[str]:
     effects = correct_effects([estimate_effects(settings, values, None, 0.95)])[0]
-    texts = describe_unclaimed_effects(effects)
-    return [text for text in texts if isinstance(text, Message) and text.code == "take-logarithms"]
+    return list(list_factors_on_logarithms(effects))
 
 
 def test_an_effect_that_only_logarithms_show_is_named() -> None:
@@ -41,5 +39,5 @@ def test_the_spread_grows_with_the_mean_by_its_slope(power: float, expected: boo
     rng = np.random.default_rng(1)
     means = 100.0 * 2.0 ** np.arange(8)
     values = [mean + 3 * (mean / 100) ** power * rng.standard_normal(6) for mean in means]
-    assert does_spread_grow_with_mean(values) is expected
-    assert not does_spread_grow_with_mean([-trials for trials in values])
+    assert grows_with_mean(values) is expected
+    assert not grows_with_mean([-trials for trials in values])

@@ -1,7 +1,6 @@
 """Advice to take logarithms of a response whose effects multiply."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
@@ -30,8 +29,7 @@ def advise_logarithms(response: Response, names: Sequence[str], level: float) ->
         return []
     if not is_single:
         cells = build_complete_cells(response, plain)
-        estimate = partial(estimate_cell_effects, level=level)
-        factors = list_factors_on_logarithms(cells, correct_effects([estimate(cells)])[0], estimate)
+        factors = list_factors_on_logarithms(correct_effects([estimate_cell_effects(cells, level)])[0])
         return [describe_growing_spread(factors, name)] if factors else []
     if not do_effects_multiply([rows.column(name).values.tolist() for name in plain], values):
         return []

@@ -6,7 +6,6 @@ responses are one family, whichever of them are shown; the metrics that a user n
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -128,9 +127,7 @@ def build_stories(
                     means,
                     has_logarithms and span_decades(means),
                     _list_steady_factors(possible or ordered, best),
-                    list_factors_on_logarithms(
-                        select_complete_cells(displayed[key]), effects[key], partial(estimate_cell_effects, level=level)
-                    ),
+                    list_factors_on_logarithms(effects[key]),
                 )
             )
     return tuple(response_stories)

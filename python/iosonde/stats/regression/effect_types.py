@@ -334,16 +334,5 @@ def describe_negligible_effects(effects: ResponseEffects) -> list[str]:
 
 
 def describe_unclaimed_effects(effects: ResponseEffects) -> list[str]:
-    """Describe why each effect that passes its test is not claimed, or is doubtful; and what only logarithms show."""
-    return [*describe_drifts(effects), *describe_negligible_effects(effects), *_describe_logarithms(effects)]
-
-
-def _describe_logarithms(effects: ResponseEffects) -> Iterator[str]:
-    names = [effect.name for effect in effects.effects if effect.on_logarithms and not effect.passes_test]
-    if names and not any(effect.is_joint for effect in effects.effects):
-        yield Message(
-            "take-logarithms",
-            "the spread grows with the mean, and only logarithms show a significant effect of {factors}:"
-            " {spell.response:'log(...)'}",
-            factors=join_names(names),
-        )
+    """Describe why each effect that passes its test is not claimed, or is doubtful."""
+    return [*describe_drifts(effects), *describe_negligible_effects(effects)]

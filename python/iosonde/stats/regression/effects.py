@@ -30,8 +30,8 @@ from . import strata
 from .blocks import build_orthonormal_basis, find_products, group_confounded_factors, remove_basis
 from .effect_noise import EffectNoise, measure_cell_noise
 from .effect_types import FactorEffect, ResponseEffects, correct_effects
-from .logarithms import does_spread_grow_with_mean
 from .scattered import build_broken_line, find_scattered_numbers
+from .spread_growth import grows_with_mean
 
 SINGLE_TRIAL = Message("single-trial", "one trial per setting")
 SINGLE_RUN = Message("single-run", "one run per setting")
@@ -67,7 +67,7 @@ def estimate_effects(
         same = Estimate(0.0, None, None, level, data.y.size)
         return ResponseEffects(names, tuple(FactorEffect((name,), same, 1.0) for name in names))
     effects = _estimate_by_trials(data) if shared is None else _estimate_by_strata(data, shared)
-    if log_base is not None or effects.untested or not does_spread_grow_with_mean(values):
+    if log_base is not None or effects.untested or not grows_with_mean(values):
         return effects
     logarithms = estimate_effects(settings, [np.log(trials) for trials in values], shared, level, math.e)
     significant = {effect.factors for effect in correct_effects([logarithms])[0].significant if not effect.is_joint}

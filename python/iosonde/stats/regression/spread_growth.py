@@ -6,8 +6,7 @@ settings is 0 for noise that adds, and 1 for noise that multiplies."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,10 +15,10 @@ from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 from iosonde.core.words import join_names
 
-from .effect_types import ResponseEffects, correct_effects
+from .effect_types import ResponseEffects
 
 if TYPE_CHECKING:
-    from ..overview.cells import TrialCell
+    pass
 
 _MIN_SPAN = 3.0  # ratio of means, below which logarithms change little
 _MIN_SLOPE = 0.5  # nearer to noise that multiplies
@@ -46,20 +45,13 @@ def grows_with_mean(settings: Sequence[Array]) -> bool:
     return slope >= _MIN_SLOPE and slope * math.sqrt(information) > _MIN_Z
 
 
-def list_factors_on_logarithms(
-    cells: Sequence[TrialCell], effects: ResponseEffects, estimate: Callable[[Sequence[TrialCell]], ResponseEffects]
-) -> tuple[str, ...]:
+def list_factors_on_logarithms(effects: ResponseEffects) -> tuple[str, ...]:
     """Return the factors that are significant on logarithms alone, where the spread grows with the mean: there
-    ``compare``, which compares ratios inside cells, says more than effects that add up. ``estimate``: the estimator of
-    the ``effects``."""
-    trials = [cell.average_iterations() for cell in cells if cell.values.size]
-    is_plain = len(effects.factors) > 1 and bool(trials) and trials[0].log_base is None
-    if not is_plain or not grows_with_mean([cell.values for cell in trials]):
+    ``compare``, which compares ratios inside cells, says more than effects that add up."""
+    alone = [effect for effect in effects.effects if effect.on_logarithms and not effect.passes_test]
+    if len(effects.factors) < 2 or any(effect.is_joint for effect in effects.effects):
         return ()
-    logarithms = [replace(cell, values=np.log(cell.values), log_base=math.e, within_run=False) for cell in trials]
-    significant = correct_effects([estimate(logarithms)])[0].significant
-    own = {factor for effect in effects.significant for factor in effect.factors}
-    return tuple(factor for effect in significant for factor in effect.factors if factor not in own)
+    return tuple(factor for effect in alone for factor in effect.factors)
 
 
 def describe_growing_spread(factors: Sequence[str], name: str) -> Message:
