@@ -290,10 +290,9 @@ class GateVerdict:
         sentences = [row.describe("gate-failed", "failed") for row in self.rows if row.holds]
         words = "failed as inconclusive" if self.gate.strict or self.nothing else "inconclusive"
         sentences += [row.describe("gate-inconclusive", words) for row in self.rows if row.holds is None]
+        template = f"{words}: {{comparison}}: {{condition}}{{factor}}"
         sentences += [
-            Message(
-                "gate-inconclusive", f"{words}: {{comparison}}: {{condition}}", comparison=name, condition=condition
-            )
+            Message("gate-inconclusive", template, comparison=name, condition=condition, factor="")
             for condition, name in self.none
         ]
         sentences += [

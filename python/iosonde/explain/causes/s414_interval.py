@@ -85,10 +85,10 @@ def _select_interval(slow: Array, others: Array) -> tuple[int, int]:
 def _judge_interval(slow: Array, others: Array, begin: int, end: int) -> Agreement:
     parts = slow.shape[1]
     hits, false = float(slow[:, begin:end].sum()), float(others[:, begin:end].sum())
-    n_slow, n_other = float(slow.sum()), float(others.sum())
+    n_slow, n_other = int(slow.sum()), int(others.sum())
     agreement = compute_agreement(hits, n_slow, false, n_other, n_slow / (n_slow + n_other))
     by_chance = (false + 1) / (n_other + 1)  # the interval was chosen for few others
-    p = parts * (parts + 1) / 2 * (1 - binomial_cdf(int(hits) - 1, int(n_slow), by_chance))
+    p = parts * (parts + 1) / 2 * (1 - binomial_cdf(int(hits) - 1, n_slow, by_chance))
     return replace(agreement, kappa=compute_agreement(hits, n_slow, false, n_other, 0.5).kappa, p=min(1.0, p))
 
 
