@@ -182,12 +182,14 @@ def test_a_pass_names_the_largest_change_that_is_possible():
 def test_a_factor_that_is_not_the_shown_ratio_is_named():
     """A rate that falls to 0.5 is 50 % slower in sentences, and changes by the factor 2 of a gate; a time has one."""
     gate = Gate((SLOWER,))
+    rates = [*gate.judge([item("x", 0.5, 0.0, RATE)]).rows, *gate.judge([item("x", 1.0, 0.125, RATE)]).rows]
+    assert all("a ÷ b" in row.describe_factor("over", 0.25) for row in rates)
     [failed] = gate.judge([item("x", 0.5, 0.0, RATE)]).sentences
     [passed] = gate.judge([item("x", 1.0, 0.125, RATE)]).sentences
-    assert "a ÷ b over 1.25" in failed and "14 % slower (a ÷ b up to 1.143)" in passed
-    [failed] = gate.judge([item("x", 2.0, 0.0)]).sentences
-    [passed] = gate.judge([item("x", 1.0, 0.125)]).sentences
-    assert "÷" not in failed and "÷" not in passed
+    assert failed.values["factor"] == rates[0].describe_factor("over", SLOWER.share)
+    assert rates[1].describe_factor("up to", rates[1].at_most) in passed.values["limit"]
+    times = [*gate.judge([item("x", 2.0, 0.0)]).rows, *gate.judge([item("x", 1.0, 0.125)]).rows]
+    assert not any(row.describe_factor("over", 0.25) for row in times)
 
 
 def test_a_pass_names_the_side_that_is_judged_and_the_baseline():
