@@ -18,12 +18,14 @@ from iosonde.commands.watch.answer import (
 )
 from iosonde.commands.watch.compare import compare_sides
 from iosonde.commands.watch.series import WatchedSeries
+from iosonde.core.contradiction import CONTRADICTIONS, Contradiction
 from iosonde.core.stored import StoredRun
-from iosonde.core.types import Better, Estimate, Metric
+from iosonde.core.types import Better, Estimate, Experiment, Metric, Observation, Run
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.stats.changes.find import BeforeAfter, Break, Search
+from iosonde.store import Store
 from messages import raises
 
 pytestmark = pytest.mark.slow  # stores of 100 nights are written
@@ -197,3 +199,33 @@ def test_since_is_refused_if_it_is_nothing_known(since: str):
     run = StoredRun({"id": "r", "experiment": "e", "started_at": "2026", "facts": {"subject_commit": "abcd9"}})
     with raises("unknown-run-or-date", reference=since):
         _determine_start([run], since)
+
+
+def test_a_headline_that_is_not_believed_is_named(tmp_path):
+    """The latency of one size has no series, since it contradicts the rate; the query may still name it."""
+    metrics = {"rate": "operations/s", "completion_latency_p99": "s"}
+    store = Store.create(tmp_path / "s")
+    store.save_experiment(Experiment("e", "x", [], {}, [], 0, "2026-11-21T10:00:00Z"))
+    for number in range(12):
+        doubtful = number % 2
+        entry = Contradiction("S136", "read", ("completion_latency_p99", "latency_min"), "too many in flight").to_json()
+        store.append(
+            Run(
+                f"r{number:02}",
+                "e",
+                "import",
+                f"2026-11-21T10:{number:02}:00Z",
+                1.0,
+                {"block_size": 4096 * (1 + doubtful)},
+                [Observation("read", name, 100.0 + number, unit) for name, unit in metrics.items()],
+                facts={CONTRADICTIONS: [entry]} if doubtful else {},
+                headlines={"read": ["rate"] if doubtful else list(metrics)},
+            )
+        )
+    source = open_data(tmp_path / "s")
+    usual = watch(source, ResponseQuery())
+    [note] = usual.warnings
+    assert (note.code, note.values["n"], note.values["codes"]) == ("doubtful-headline", 6, "S136")
+    assert note.values["operation"] == "read" and len(usual.series) == 3
+    named = watch(source, ResponseQuery(metric=("completion_latency_p99",)))
+    assert len(named.series) == 2 and not named.warnings

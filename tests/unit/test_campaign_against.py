@@ -14,6 +14,7 @@ from iosonde.campaign.request import Request
 from iosonde.campaign.resume import Pairs, resume_or_begin
 from iosonde.commands.compare.answer import Sides, compare
 from iosonde.commands.compare.text import lines
+from iosonde.commands.compare.text_against import build_grid
 from iosonde.core import decision
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
@@ -391,6 +392,29 @@ def test_a_metric_may_be_named_in_the_words_of_a_summary(tmp_path):
     gated, others = {"read IOPS", "read completion latency p99"}, {"step-01 time", "write files"}
     assert {name for _, name in answer.judged.failed} == gated
     assert {name for name, _ in answer.judged.not_gated} == others
+
+
+@pytest.mark.parametrize(
+    ("metric", "shown"),
+    [("write", ["bandwidth_last_done"]), ("write,bandwidth_mean", ["bandwidth_last_done", "bandwidth_mean"])],
+)
+def test_an_operation_is_shown_by_its_headlines_and_others_by_their_own_name(tmp_path, metric, shown):
+    bench = Bench(tmp_path, ratio=1.2, metric=metric)
+    units = {
+        "bandwidth_last_done": "bytes/s",
+        "open_time": "s",
+        "bandwidth_max": "bytes/s",
+        "bandwidth_mean": "bytes/s",
+    }
+    bench.rows = lambda trial, level, rows=bench.rows: [
+        Observation("write", name, 1e8 / rows(trial, level)[0].value, unit) for name, unit in units.items()
+    ]
+    bench.measure = lambda trial, measure=bench.measure: replace(measure(trial), headlines={"write": ["bandwidth"]})
+    bench.run()
+    answer = bench.answer()
+    assert [item.name[1] for item in answer.items] == shown
+    labels = [row[1] for row in build_grid(answer)[1]]
+    assert len(set(labels)) == len(labels)
 
 
 def test_other_numbers_share_alpha_and_do_not_decide(tmp_path):

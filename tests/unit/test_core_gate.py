@@ -179,6 +179,19 @@ def test_a_pass_names_the_largest_change_that_is_possible():
     assert (none.values["at_most"], none.values["limit"]) == (0.0, "")
 
 
+def test_a_factor_that_is_not_the_shown_ratio_is_named():
+    """A rate that falls to 0.5 is 50 % slower in sentences, and changes by the factor 2 of a gate; a time has one."""
+    gate = Gate((SLOWER,))
+    rates = [*gate.judge([item("x", 0.5, 0.0, RATE)]).rows, *gate.judge([item("x", 1.0, 0.125, RATE)]).rows]
+    assert all("a ÷ b" in row.describe_factor("over", 0.25) for row in rates)
+    [failed] = gate.judge([item("x", 0.5, 0.0, RATE)]).sentences
+    [passed] = gate.judge([item("x", 1.0, 0.125, RATE)]).sentences
+    assert failed.values["factor"] == rates[0].describe_factor("over", SLOWER.share)
+    assert "a ÷ b" in passed.values["limit"]
+    times = [*gate.judge([item("x", 2.0, 0.0)]).rows, *gate.judge([item("x", 1.0, 0.125)]).rows]
+    assert not any(row.describe_factor("over", 0.25) for row in times)
+
+
 def test_a_pass_names_the_side_that_is_judged_and_the_baseline():
     for condition in (SLOWER, MORE, DIFFERENT):
         passed = with_code(Gate((condition,)).judge([FAMILY[3]]).sentences, "gate-passed")
@@ -217,7 +230,8 @@ def test_an_inconclusive_condition_is_said_as_a_failure_where_it_is_one():
     items = [FAMILY[2]]
     (loose,), (strict,) = Gate((SLOWER,)).judge(items).sentences, Gate((SLOWER,), True).judge(items).sentences
     (nothing,) = Gate((SLOWER,)).inconclusive("C").sentences
-    assert loose.values == strict.values == nothing.values == {"comparison": "C", "condition": "slower>25%"}
+    values = {"comparison": "C", "condition": "slower>25%", "factor": ""}
+    assert loose.values == strict.values == nothing.values == values
     assert loose != strict == nothing
 
 

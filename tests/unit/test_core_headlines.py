@@ -65,13 +65,15 @@ def test_the_rate_of_reads_and_writes_is_called_iops(operation, metric, others, 
 
 
 def test_a_clock_is_named_beside_a_preferred_one_of_the_same_kind():
-    metrics = ("bandwidth_last_done", "bandwidth_sum_of_ranks", "bandwidth_mean_of_ranks")
+    metrics = ("bandwidth_last_done", "bandwidth_sum_of_ranks", "bandwidth_mean_of_ranks", "bandwidth_mean")
     assert [format_metric(metric, "write", metrics) for metric in metrics] == [
         "bandwidth",
         "bandwidth (sum of ranks)",
         "bandwidth (mean of ranks)",
+        "bandwidth (mean)",
     ]
     assert format_metric("bandwidth_mean_of_ranks", "write", metrics[2:]) == "bandwidth"
+    assert format_metric("bandwidth_mean", "write", metrics[3:]) == "bandwidth"
 
 
 def test_the_usual_clock_is_left_out_of_a_sentence_and_others_stay():

@@ -571,11 +571,11 @@ def test_of_many_operations_a_sample_is_compared(monkeypatch, n, n_slow, least_o
     assert least_others <= others.size <= most_others and (np.diff(others) > 0).all() and others.min() >= n_slow
 
 
-def test_causes_have_thirteen_codes_with_pages():
-    codes = [f"S{number}" for number in range(401, 414)]
+def test_causes_have_fourteen_codes_with_pages():
+    codes = [f"S{number}" for number in range(401, 415)]
     assert list(causes.map_codes_to_modules()) == codes
     assert causes.map_codes_to_modules()["S401"] == "iosonde.explain.causes.s401_period"
-    assert causes.read_manual_page("s413").startswith("S413: ") and causes.read_manual_page("S414") is None
+    assert causes.read_manual_page("s413").startswith("S413: ") and causes.read_manual_page("S415") is None
 
 
 def test_chance_is_named_where_no_other_finder_has_a_result():

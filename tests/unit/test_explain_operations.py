@@ -242,8 +242,8 @@ def test_places_are_tenths_of_the_run_and_of_the_file_and_ranks():
     operations = Operations(rank, rank, number * 10, number * 10, np.full(100, 10), 10)
     of = (number >= 85).astype(np.uint8)
     counts = count_places(operations, of, sum_trial_account(operations, of, 2))
-    assert counts.run.tolist() == [[10, 0]] * 8 + [[5, 5], [0, 10]]
-    assert counts.offset.tolist() == counts.run.tolist()
+    assert counts.offset.tolist() == [[10, 0]] * 8 + [[5, 5], [0, 10]]
+    assert counts.run.reshape(PARTS, -1, 2).sum(axis=1).tolist() == counts.offset.tolist()
     assert {r: c.tolist() for r, c in counts.ranks.items()} == {0: [50, 0], 1: [35, 15]}
     profile = profile_class_by_place(counts, 1)
     assert profile.run == profile.offset == (0.0,) * 8 + (5 / 15, 10 / 15)

@@ -29,6 +29,13 @@ def select_names_in_query(names: Iterable[Name], query: str) -> list[Name]:
     return [name for name in every if not query or name in chosen]
 
 
+def select_metrics_in_query(names: Iterable[Name], query: str) -> list[Name]:
+    """Return the names whose metric is in ``query``; a term that is an operation alone names none of its metrics."""
+    every = list(names)
+    chosen = {name for term in _split_query(query) for name in _match_names(every, term) if name[0] != term}
+    return [name for name in every if name in chosen]
+
+
 def list_missing_terms(names: Iterable[Name], query: str) -> list[str]:
     """Return the terms of ``query`` that match no name."""
     every = list(names)

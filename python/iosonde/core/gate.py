@@ -11,7 +11,7 @@ from .errors import DataError, InputError
 from .message import Message
 from .metrics import describe_change
 from .types import Estimate, Metric
-from .units import format_percent
+from .units import format_percent, format_ratio
 from .verdict import UncheckedClaim, VerdictState
 
 DIFFERENT = "different"
@@ -73,7 +73,12 @@ class Threshold:
         up, down = (low, high), (1 / high, 1 / low)
         if self.word == DIFFERENT:
             return [up, down]
-        return [up if self.word in ("more", describe_change(metric, True)) else down]
+        return [down if self.is_inverted(metric) else up]
+
+    def is_inverted(self, metric: Metric) -> bool:
+        """Return whether the change factor is A ÷ B: 1.25 for a rate that falls to 0.8, which sentences call 20 %
+        slower."""
+        return self.word not in (DIFFERENT, "more", describe_change(metric, True))
 
     def holds(self, ratio: Estimate | None, metric: Metric) -> bool | None:
         """Return whether the condition holds; None if inconclusive."""
@@ -115,6 +120,23 @@ class GateRow:
         """Largest share that the interval allows in the tested direction."""
         ends = self.condition.ends(self.item.comparison.gated_ratio, self.item.metric)
         return max((high for _, high in ends), default=1.0) - 1
+
+    def describe_factor(self, relation: str, share: float) -> str:
+        """Describe the change factor 1 + ``share`` in brackets where it is not the ratio B ÷ A, else ''."""
+        if not self.condition.is_inverted(self.item.metric):
+            return ""
+        a, b = self.item.sides
+        return f" ({a} ÷ {b} {relation} {format_ratio(1 + share)})"
+
+    def describe(self, code: str, words: str) -> str:
+        """Return the message ``code``: the result in ``words``, the comparison and its condition."""
+        return Message(
+            code,
+            f"{words}: {{comparison}}: {{condition}}{{factor}}",
+            comparison=self.item.name,
+            condition=str(self.condition),
+            factor=self.describe_factor("over", self.condition.share),
+        )
 
     def claim(self) -> UncheckedClaim:
         """Return the claim: DIFFERENT if the condition holds, EQUAL if it does not."""
@@ -265,15 +287,13 @@ class GateVerdict:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The result, one line each."""
-        sentences: list[str] = [
-            Message("gate-failed", "failed: {comparison}: {condition}", comparison=name, condition=condition)
-            for condition, name in self.failed
-        ]
-        words = "inconclusive: {comparison}: {condition}"
-        template = f"failed as {words}" if self.gate.strict or self.nothing else words
+        sentences = [row.describe("gate-failed", "failed") for row in self.rows if row.holds]
+        words = "failed as inconclusive" if self.gate.strict or self.nothing else "inconclusive"
+        sentences += [row.describe("gate-inconclusive", words) for row in self.rows if row.holds is None]
+        template = f"{words}: {{comparison}}: {{condition}}{{factor}}"
         sentences += [
-            Message("gate-inconclusive", template, comparison=name, condition=condition)
-            for condition, name in self.untold
+            Message("gate-inconclusive", template, comparison=name, condition=condition, factor="")
+            for condition, name in self.none
         ]
         sentences += [
             self._describe_pass(condition, bool(sentences))
@@ -297,7 +317,8 @@ class GateVerdict:
         passing = self._select_passing(condition)
         row = max(passing, key=lambda row: row.at_most)
         which = f" ({row.item.name})" if len(passing) > 1 else ""
-        most = f"; at most {format_percent(row.at_most)} {condition.word}{which}" if row.at_most > 0 else ""
+        factor = row.describe_factor("up to", row.at_most)
+        most = f"; at most {format_percent(row.at_most)} {condition.word}{factor}{which}" if row.at_most > 0 else ""
         sides = {row.item.sides for row in passing}
         is_of_two = len(sides) == 1 and not others
         metrics = "any gated metric" if len(passing) > 1 else row.item.name

@@ -37,11 +37,12 @@ _ITERATED = {"transfers": "rate"}
 
 def format_metric(metric: str, operation: str = "", metrics: Collection[str] = ()) -> str:
     """Return the name that people read, such as ``bandwidth``, ``IOPS`` or ``completion latency p99``. The clock is not
-    part of it, unless ``metrics``, those of the operation, have one of the same name by a preferred clock."""
+    part of it, nor is the mean of a tool's iterations, unless ``metrics``, those of the operation, have one of the same
+    name by a preferred clock."""
     name = _get_name(metric, operation, metrics)
-    if not metric.endswith(_COMBINED):
+    clock = next((end for end in _ENDS[2:] if metric.endswith(end)), "")
+    if not clock or name.endswith(clock.replace("_", " ")):
         return name
-    clock = next(end for end in _COMBINED if metric.endswith(end))
     kind = metric.removesuffix(clock)
     preferred = (f"{kind}{end}" for end in _ENDS[: _ENDS.index(clock)])
     return f"{name} ({clock[1:].replace('_', ' ')})" if any(other in metrics for other in preferred) else name

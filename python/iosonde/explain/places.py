@@ -17,8 +17,8 @@ _CHUNK = 1 << 18
 
 @dataclass(frozen=True)
 class PlaceCounts:
-    """Operations in each class (columns): by tenth of the run's time, by tenth of the offsets (None if these are
-    unknown or all equal), and by rank."""
+    """Operations in each class (columns): by part of the run's time (``BLOCKS`` parts), by tenth of the offsets (None
+    if these are unknown or all equal), and by rank."""
 
     run: Array
     offset: Array | None
@@ -44,8 +44,7 @@ class PlaceSums:
 
     def counts(self, account: Account) -> PlaceCounts:
         """Return the counts of the added operations and their ``account``."""
-        run = account.counts.reshape(PARTS, -1, account.counts.shape[1]).sum(axis=1)
-        return PlaceCounts(run, self._offset if self._reach else None, self._ranks)
+        return PlaceCounts(account.counts, self._offset if self._reach else None, self._ranks)
 
 
 def count_places(operations: Operations, of: npt.NDArray[np.uint8], account: Account) -> PlaceCounts:
@@ -85,8 +84,9 @@ class ClassPlaces:
 
 def profile_class_by_place(counts: PlaceCounts, place: int) -> ClassPlaces:
     """The profile of one class."""
+    tenths = counts.run.reshape(PARTS, -1, counts.run.shape[1]).sum(axis=1)
     run, offset = (
-        _compute_shares(counts.run, place),
+        _compute_shares(tenths, place),
         () if counts.offset is None else _compute_shares(counts.offset, place),
     )
     total = sum(float(row[place]) for row in counts.ranks.values()) or 1.0
@@ -94,7 +94,7 @@ def profile_class_by_place(counts: PlaceCounts, place: int) -> ClassPlaces:
     most = dict(sorted(ranks.items(), key=lambda item: -item[1])[:_MOST_RANKS])
     several = len(counts.ranks) > 1 and total >= PARTS
     texts = [
-        _describe_part(counts.run, place, "the run"),
+        _describe_part(tenths, place, "the run"),
         "" if counts.offset is None else _describe_part(counts.offset, place, "the file"),
         _describe_ranks(counts.ranks, most) if several else "",
     ]

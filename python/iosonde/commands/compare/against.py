@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.core import decision
-from iosonde.core.deciding import Name, select_clocked_values, select_names_in_query
+from iosonde.core.deciding import Name, select_clocked_values, select_metrics_in_query
 from iosonde.core.errors import InputError
 from iosonde.core.gate import Gate, GateVerdict, parse_gate
 from iosonde.core.grouping import group_by_key
@@ -155,7 +155,7 @@ def judge_sealed_pairs(
     chosen = _list_metric_names(source, query, experiment)
     if rule.metric and not query.metric:  # sealed metrics are judged, even if no headline of the tool
         common = [name for name in (runs[0].values if runs else ()) if all(name in run.values for run in runs)]
-        chosen = list(dict.fromkeys([*chosen, *select_names_in_query(common, rule.metric)]))
+        chosen = list(dict.fromkeys([*chosen, *select_metrics_in_query(common, rule.metric)]))
     pair_verdicts = judge_pairs(runs, rule, chosen) if runs else []
     warnings = tuple(_list_warnings(source, query, experiments, rule))
     commands = tuple(_list_single_side_commands(experiment, rule))

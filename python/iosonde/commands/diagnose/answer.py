@@ -14,7 +14,6 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.data.source import Source
-from iosonde.explain.causes import s410_trials
 from iosonde.explain.causes.s413_drift import FastDrift, estimate_fast_class_drift
 from iosonde.explain.classes import DensityClasses, classify_by_density
 from iosonde.explain.cost import Cost, estimate_class_shares, estimate_slow_class_cost
@@ -23,7 +22,7 @@ from iosonde.explain.places import profile_class_by_place, sum_place_counts
 from iosonde.explain.readings import Reading, Times, interpret_suspects, list_explanations, read_pass
 from iosonde.explain.seen.drawn import DrawnOperations
 from iosonde.explain.seen.group import OperationGroup, OperationTrials, TrialLook, TrialOperations
-from iosonde.explain.seen.in_memory import iter_histograms, iter_trial_looks, select_reasons
+from iosonde.explain.seen.in_memory import collect_reasons, iter_histograms, iter_trial_looks
 from iosonde.stats.assumptions import AssumptionCheck, fails, holds, judge
 from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merge_histograms
@@ -234,16 +233,13 @@ def _diagnose_group(
 def _iterate_classes(
     group: OperationGroup, density: DensityClasses, looks: Sequence[TrialLook], level: float
 ) -> Iterator[OperationClass]:
-    accounts, names, first = [look.account for look in looks], [look.trial for look in looks], looks[0]
-    totals = [account.counts.sum() for account in accounts]
+    accounts, first = [look.account for look in looks], looks[0]
     shares = estimate_class_shares(accounts, density, level)
     where = sum_place_counts([look.places for look in looks])
     bounds = (density.ends_ns[0], *density.bounds_ns, density.ends_ns[1])
     counts = np.sum([account.counts.sum(axis=0) for account in accounts], axis=0)
     for place in range(density.count):
-        slow = [account.counts[:, place].sum() for account in accounts]
-        between = s410_trials.find_suspect_trials(place, names, slow, totals) if place > density.fast else []
-        reasons = tuple(select_reasons([look.suspects.get(place, []) for look in looks], between))
+        reasons = collect_reasons(looks, place, place > density.fast)
         suspects = [reason.suspect for reason in reasons]
         times = Times(
             group.kind,

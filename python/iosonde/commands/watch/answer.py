@@ -20,7 +20,7 @@ from iosonde.stats.changes.facts import FactChange, find_changed_facts
 from iosonde.stats.changes.find import BeforeAfter, Break, Search, compute_least_values, estimate_levels, find_changes
 from iosonde.stats.changes.step import find_step, measure_step
 
-from .series import WatchedSeries, collect_series
+from .series import WatchedSeries, collect_series, list_doubtful_headlines
 
 WORSE, BETTER = "worse", "better"
 _DAY = 10  # characters of an ISO date
@@ -298,7 +298,7 @@ def watch(source: Source, query: ResponseQuery, search: Search | None = None, si
         since,
         compute_least_values(search, max(1, len(series))),
         sum(not run.counts for run in source.runs),
-        (note,) if undated else (),
+        (*([note] if undated else []), *list_doubtful_headlines(source, query)),
     )
 
 

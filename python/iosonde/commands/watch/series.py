@@ -1,18 +1,21 @@
 """Series of a store: one metric of one operation at one setting, in the order of time, one point per look."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.headlines import USUAL, choose_metric_of_kind, format_metric, merge_headlines
 from iosonde.core.level_text import format_setting
+from iosonde.core.message import Message
 from iosonde.core.schema import HEALTH
 from iosonde.core.stored import StoredRun, strip_factor_prefix
 from iosonde.core.table import Cell as Level
 from iosonde.core.table import is_missing, tidy_number
 from iosonde.core.types import Experiment, Metric
+from iosonde.core.words import format_count
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
@@ -82,6 +85,44 @@ def collect_series(source: Source, query: ResponseQuery) -> tuple[WatchedSeries,
         ]
         series += _build_series(response, names, runs, kinds, source.units())
     return tuple(series)
+
+
+def list_doubtful_headlines(source: Source, query: ResponseQuery) -> list[str]:
+    """Describe the headlines that have no series, or a shorter one, because they are not believed. Empty if the query
+    names its metrics."""
+    if query.metric or query.response:
+        return []
+    # The headlines of a run exclude what is not believed: its kinds are those of all runs.
+    kinds = merge_headlines(run.headlines for run in source.runs)
+    runs_by_number: dict[tuple[str, str], list[str]] = {}
+    codes: dict[tuple[str, str], dict[str, None]] = {}
+    for run in source.runs:
+        for number, code in _iterate_doubtful_headlines(run, kinds):
+            runs_by_number.setdefault(number, []).append(run.id)
+            codes.setdefault(number, {})[code] = None
+    return [
+        Message(
+            "doubtful-headline",
+            "left out, as not believed ({codes}): {operation} {metric} of {n} of {runs}; {spell.metric} shows it",
+            codes=", ".join(codes[operation, metric]),
+            operation=operation,
+            metric=format_metric(metric, operation),
+            n=len(dict.fromkeys(runs)),
+            runs=format_count(len(source.runs), "run"),
+        )
+        for (operation, metric), runs in runs_by_number.items()
+    ]
+
+
+def _iterate_doubtful_headlines(
+    run: StoredRun, kinds: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield ((operation, metric), code) of the numbers of a run that are not believed and of headline ``kinds``."""
+    for contradiction in run.contradictions:
+        headline_kinds = kinds.get(contradiction.operation) or USUAL
+        for metric in contradiction.metrics:
+            if any(choose_metric_of_kind(kind, (metric,)) for kind in headline_kinds):
+                yield (contradiction.operation, metric), contradiction.code
 
 
 def _build_series(

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.explain import causes
+from iosonde.explain.causes import s410_trials, s414_interval
 from iosonde.explain.causes.target import Suspect, Target
 from iosonde.explain.classes import DensityClasses
 from iosonde.explain.cost import Account, scale_account_to_all_operations, sum_trial_account
@@ -111,6 +112,9 @@ def count_by_class(histogram: LogHistogram, classes: DensityClasses) -> np.ndarr
     return np.array([histogram.recorded[begin:end].sum() for begin, end in zip(edges, edges[1:], strict=False)])
 
 
+_LESS_THAN_AN_INTERVAL = ("S403", "S412")
+
+
 @dataclass(frozen=True)
 class Reason:
     """A suspect, and the number of matching trials out of those with enough operations of the class."""
@@ -157,3 +161,21 @@ def select_reasons(trials: Sequence[Sequence[Suspect]], between: Sequence[Suspec
     reasons = [Reason(several[len(several) // 2], len(several), len(trials)) for several in usual]
     reasons += [Reason(extra, 1, 1) for extra in between]
     return sorted(reasons, key=lambda reason: -reason.suspect.agreement.kappa)
+
+
+def collect_reasons(looks: Sequence[TrialLook], place: int, is_slower: bool) -> tuple[Reason, ...]:
+    """Return the reasons of a class, in its trials and between them. An interval of the run is a reason where no other
+    says more than that the slow operations come together, or by chance. A class that is not slower than the fast one
+    has no reasons between its trials."""
+    suspects = [look.suspects.get(place, []) for look in looks]
+    if not is_slower:
+        return tuple(select_reasons(suspects))
+    totals = [look.account.counts.sum(axis=0) for look in looks]
+    slow, every = [float(total[place]) for total in totals], [float(total.sum()) for total in totals]
+    names = [look.trial for look in looks]
+    reasons = select_reasons(suspects, s410_trials.find_suspect_trials(place, names, slow, every))
+    if any(reason.suspect.code not in _LESS_THAN_AN_INTERVAL for reason in reasons):
+        return tuple(reasons)
+    runs, elapsed_s = [look.places.run for look in looks], [look.account.elapsed_s for look in looks]
+    interval = s414_interval.find_common_interval(place, runs, elapsed_s)
+    return (Reason(interval.suspect, interval.n_matching, interval.of),) if interval else tuple(reasons)
