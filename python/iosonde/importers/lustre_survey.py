@@ -24,9 +24,9 @@ _FAILED = ("not contiguous", "directories on", "Can't load obdecho", "Please spe
 _SKIPPED = "Too much buffer space"
 
 
-class Survey(NamedTuple):
-    """Words of one of the two tools. ``head`` begins the line of a setting, ``title`` that of a survey (date, name
-    that becomes the factor of its group's name if it has one, host). ``read_settings`` returns the settings of a head,
+class LustreSurvey(NamedTuple):
+    """Words of one of the two tools. ``head`` begins the line of a setting, ``title`` that of a survey: behind
+    the date, its group ``host``, and others that are settings. ``read_settings`` returns the settings of a head,
     ``bytes`` of each test among them; ``get_speed`` the metric of a test's speed at these settings."""
 
     head: re.Pattern[str]
@@ -37,7 +37,7 @@ class Survey(NamedTuple):
     factor: float
 
 
-def read_survey(text: Text, survey: Survey) -> list[Parsed]:
+def read_survey(text: Text, survey: LustreSurvey) -> list[Parsed]:
     """Return one Parsed for each survey."""
     reader = _Reader(survey)
     for at, line in text.numbered():
@@ -48,7 +48,7 @@ def read_survey(text: Text, survey: Survey) -> list[Parsed]:
 
 
 class _Reader:
-    def __init__(self, survey: Survey) -> None:
+    def __init__(self, survey: LustreSurvey) -> None:
         self._survey = survey
         self.runs: list[Parsed] = []
         self._begin_survey()

@@ -14,7 +14,7 @@ import re
 from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 
-from .lustre_survey import Survey, read_survey
+from .lustre_survey import LustreSurvey, read_survey
 from .parsed import CERTAIN, Claim, Parsed
 from .text import Text
 
@@ -49,4 +49,4 @@ def _get_speed(settings: dict[str, FactorValue]) -> str:
     return _MEAN if settings["mdts"] != 1 else "rate_last_done"
 
 
-_SURVEY = Survey(_HEAD, _TITLE, _read_settings, _get_speed, "operations/s", 1.0)
+_SURVEY = LustreSurvey(_HEAD, _TITLE, _read_settings, _get_speed, "operations/s", 1.0)

@@ -12,7 +12,7 @@ import re
 
 from iosonde.core.types import FactorValue
 
-from .lustre_survey import Survey, read_survey
+from .lustre_survey import LustreSurvey, read_survey
 from .parsed import CERTAIN, Claim, Parsed
 from .text import Text
 
@@ -44,4 +44,4 @@ def _read_settings(match: re.Match[str]) -> dict[str, FactorValue]:
     }
 
 
-_SURVEY = Survey(_HEAD, _TITLE, _read_settings, lambda settings: "bandwidth_last_done", "bytes/s", 2.0**20)
+_SURVEY = LustreSurvey(_HEAD, _TITLE, _read_settings, lambda settings: "bandwidth_last_done", "bytes/s", 2.0**20)

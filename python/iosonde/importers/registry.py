@@ -28,6 +28,7 @@ _T = TypeVar("_T")
 
 # Name as in --format and in a run's source → module in this package.
 OURS = {
+    "beegfs-storagebench": "beegfs_storagebench",
     "benchio": "benchio",
     "biosnoop": "biosnoop",
     "blktrace": "blktrace",
