@@ -57,6 +57,7 @@ OURS = {
     "iperf2": "iperf2",
     "iperf3": "iperf3",
     "juicefs": "juicefs",
+    "kbench": "kbench",
     "md-workbench": "md_workbench",
     "mds-survey": "mds_survey",
     "mdtest": "mdtest",
