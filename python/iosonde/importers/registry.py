@@ -39,6 +39,7 @@ OURS = {
     "darshan": "darshan",
     "darshan-dxt": "darshan_dxt",
     "dbench": "dbench",
+    "dbench-kubernetes": "dbench_kubernetes",
     "dd": "dd",
     "diskspd": "diskspd",
     "dlio": "dlio",
