@@ -74,6 +74,7 @@ OURS = {
     "time": "time",
     "vdbench": "vdbench",
     "warp": "warp",
+    "yabs": "yabs",
 }
 GROUP = "iosonde.importers"
 # Names of tools that are words of other texts.
