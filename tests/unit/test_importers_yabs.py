@@ -95,3 +95,10 @@ def test_markdown_that_squeezed_the_blanks_is_read():
         "  ------   | ---            ----  | ----           ---- ", "  ------ | --- ---- | ---- ---- "
     )
     assert get_values(read_text(squeezed), MIB) == get_values(read_text(NEW), MIB)
+
+
+def test_the_table_of_other_scripts_has_another_title():
+    table = NEW[NEW.index("Block Size") : NEW.index("iperf3")]
+    reading = read_text(f"------- disk, by yabs -------\n{table}-----------\n")
+    assert (reading.format, reading.claim.score, reading.runs[0].missing) == ("yabs", 60, [])
+    assert get_values(reading, MIB) == get_values(read_text(NEW), MIB)

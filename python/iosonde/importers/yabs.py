@@ -18,7 +18,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 
 from .damage import note_reported_failure
-from .parsed import CERTAIN, Claim, Parsed, Row
+from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import DECIMAL, date_output_to_iso, parse_number, parse_size
 from .text import Text
 
@@ -29,6 +29,8 @@ _TITLE = re.compile(r"\s*fio Disk Speed Tests \(Mixed R/W (\d\d?)/\d\d?\)(?: \(P
 _BANNER = "Yet-Another-Bench-Script"
 _VERSION = re.compile(r"\W*(v\d{4}-\d\d-\d\d)\W*$")
 _FAILED = "fio disk speed tests failed."
+# Other scripts print the table under a title of their own.
+_HEAD = re.compile(r"\s*Block Size *\| *\d{1,6}[kKmM] +\(IOPS\) *\|")
 _SIZES = re.compile(r"Block Size *\|(.*)$")
 _SIZE = re.compile(r" *(\d{1,6}[kKmM]) +\(IOPS\) *$")
 _ROW = re.compile(r"(Read|Write|Total) *\|(.*)$")
@@ -42,8 +44,9 @@ _NEAR = 0.008
 
 
 def claims(text: Text) -> Claim | None:
-    """Recognise the title of the table."""
-    return Claim.from_match(CERTAIN, text.search(_TITLE, "fio Disk Speed Tests"))
+    """Recognise the title of the table, or its first line."""
+    title = text.search(_TITLE, "fio Disk Speed Tests")
+    return Claim.from_match(CERTAIN, title) or Claim.from_match(LIKELY, text.search(_HEAD, "Block Size"))
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -81,12 +84,13 @@ class _Reader:
             self.end_table(at)
         elif match := _VERSION.match(line):
             self._version = match.group(1)
-        elif not self._has_begun:
+        elif not self._has_begun and not _HEAD.match(line):
             self._started_at = date_output_to_iso(line) or self._started_at
         else:
             self._read_table(at, line)
 
     def _read_table(self, at: int, line: str) -> None:
+        self._has_begun = True
         if match := _SIZES.match(line):
             self._check_block(at)
             cells = [_SIZE.match(cell) for cell in match.group(1).split("|")]
@@ -144,8 +148,8 @@ def _parse_cell(cell: str) -> tuple[float, float] | None:
     match = _CELL.match(cell)
     if match is None:
         return None
-    speed, unit, whole, tenth, thousands = match.groups()
-    rate = parse_number(f"{whole}.{tenth or 0}")
+    speed, unit, units, tenth, thousands = match.groups()
+    rate = parse_number(f"{units}.{tenth or 0}")
     value = parse_number(speed)
     if not rate or not value:
         return None
