@@ -1,11 +1,13 @@
 """Settings that all tests share."""
 
 import atexit
+import fnmatch
 import gc
 import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Generator
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from hypothesis import settings
 
 import account
 from faults import faultfs
+from iosonde.core.errors import DataError
 from iosonde.core.message import set_default_spelling, spell_for_terminal
 
 # As in the command (`cli/group.py`), before NumPy is loaded: tests run at once, and threads would wait for each other.
@@ -231,6 +234,10 @@ LONG_FILES = (
 
 NOT_LONG = "not long"  # of `make test`
 
+ROOT = Path(__file__).parent
+MADE_BY_TOOLS = {"build", "target", "__pycache__"}  # in the root, besides what is hidden
+FILES_BEFORE = pytest.StashKey[set[str]]()
+
 # A property is about values; how long an example takes depends on the machine, and no test is timed.
 settings.register_profile("iosonde", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=10)
@@ -271,6 +278,17 @@ def empty_cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def page_without_models(monkeypatch):
+    """A table's page tries the models that `fit` tries, for seconds: not where a test is about another part of it."""
+    from iosonde.commands.rank import for_page
+
+    def refuse(*_: object) -> None:
+        raise DataError("fit-failed", "no model is tried in this test")
+
+    monkeypatch.setattr(for_page, "choose_best_model", refuse)
+
+
+@pytest.fixture
 def faulty(tmp_path):
     """A target that goes wrong on demand (`faults/faultfs.py`); skipped where it cannot be mounted."""
     if why := faultfs.why_not():
@@ -284,6 +302,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.stash[FILES_BEFORE] = list_root_files()
     if config.getoption("--quick"):
         settings.load_profile("quick")
     # Tests that run at once would wait for one disk; those of a loss of power are long.
@@ -310,12 +329,41 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a session whose tests left a file in the repository's root: a default place of a command's output."""
+    if list_new_files(session.config) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    for name in list_new_files(config):
+        terminalreporter.write_line(f"FAILED: a test left {ROOT / name}; give it a directory of its own", red=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected stays, so nothing looks for garbage in it: a sixth of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays: no later collection of garbage has to look through it again."""
+    """No later collection of garbage has to look through it again."""
     gc.collect()
     gc.freeze()
 
 
+def list_root_files() -> set[str]:
+    return {name for name in os.listdir(ROOT) if not name.startswith(".")} - MADE_BY_TOOLS
+
+
+def list_new_files(config: pytest.Config) -> list[str]:
+    return sorted(list_root_files() - config.stash[FILES_BEFORE])
+
+
 @cache
 def is_slow(path: Path) -> bool:
-    return any(path.match(pattern) for pattern in SLOW_FILES)
+    return any(fnmatch.fnmatchcase(path.name, pattern) for pattern in SLOW_FILES)

@@ -1,7 +1,7 @@
 """A home directory for each test, so that none sees, or leaves, what the account of its user has.
 
-What iosonde keeps in a cache is made anew by each test process: the page's drawing library takes seconds, so tests of
-one process share it. A test about the cache asks for ``empty_cache``.
+What iosonde keeps in a cache is made anew for each session: the page's drawing library and its templates take seconds,
+so all test processes share them. A test about the cache asks for ``empty_cache``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,20 @@ ROOT = Path(tempfile.mkdtemp(prefix="iosonde-accounts-"))
 XDG = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR")
 _numbers = [-1]  # the last is that of the current one
 _OWNER = os.getpid()
+_SHARED = "IOSONDE_TEST_CACHE"  # PID:PLACE of the process that started the session
+
+
+def choose_cache() -> Path:
+    """Return the cache of the session: that of the parent in a process of pytest-xdist, but not in a session that a
+    test starts."""
+    owner, _, place = os.environ.get(_SHARED, "").partition(":")
+    if "PYTEST_XDIST_WORKER" in os.environ and owner == str(os.getppid()):
+        return Path(place)
+    os.environ[_SHARED] = f"{_OWNER}:{ROOT / 'cache'}"
+    return ROOT / "cache"
+
+
+CACHE = choose_cache()
 
 
 def change_account() -> Path:
@@ -27,7 +41,7 @@ def change_account() -> Path:
         home.mkdir(mode=0o700)
         (home / "XDG_RUNTIME_DIR").mkdir(mode=0o700)
     os.environ |= {name: str(home / name) for name in XDG}
-    os.environ |= {"HOME": str(home), "XDG_CACHE_HOME": str(ROOT / "cache")}
+    os.environ |= {"HOME": str(home), "XDG_CACHE_HOME": str(CACHE)}
     return home
 
 

@@ -9,6 +9,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import source
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "iosonde"
 FIGURE = ROOT / "docs" / "images" / "rooms.svg"
@@ -25,7 +27,7 @@ def imported() -> Rooms:
     found: Rooms = {name: set() for name in names}
     for name in names:
         for path in files_of(name):
-            for module in _modules(ast.parse(path.read_text(encoding="utf-8")), path):
+            for module in _modules(source.tree(path), path):
                 found[name] |= {part for part in module.split(".")[1:2] if part in names and part != name}
     return found
 

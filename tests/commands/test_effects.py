@@ -20,6 +20,7 @@ summary = command_of("summary")
 NOT_SEPARABLE = VerdictState.NOT_SEPARABLE
 
 COMMANDS = {"summary": summary, "plot": plot, "report": report, "rank": rank}
+pytestmark = pytest.mark.usefixtures("page_without_models")
 ALIASED = ("disk", "s_disk"), ("flash", "s_flash")
 
 

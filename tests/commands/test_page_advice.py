@@ -43,6 +43,7 @@ def page(*words):
     return json.loads(out.stdout)["advice"]
 
 
+@pytest.mark.usefixtures("page_without_models")
 def test_the_advice_is_that_of_the_command():
     said = json.loads(
         run(advise, DATA, "--response", "mib_s", *CHOOSE, *IN_USE, "--given", "op,hole_kib,block_kib", "--json").stdout
@@ -88,6 +89,7 @@ def test_what_is_given_is_every_other_setting_and_may_be_named(tmp_path):
     assert "(size)" not in alone["head"] and not alone["ratio"]
 
 
+@pytest.mark.usefixtures("page_without_models")
 def test_the_page_has_the_section_and_the_answer_on_its_first_screen(tmp_path):
     table = small(tmp_path / "t.csv")
     out = run(report, table, "-o", tmp_path / "p.html", "--choose", "hint", "--current", "hint=a")

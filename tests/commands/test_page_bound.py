@@ -205,6 +205,7 @@ def test_settings_of_one_hardware_share_a_roofline_and_others_do_not(tmp_path):
     assert len(made["rooflines"]) == 2
 
 
+@pytest.mark.usefixtures("page_without_models")
 def test_names_from_data_are_text_in_every_new_part(tmp_path):
     bad = "<img src=x onerror=alert(1)>$$x$$"
     rows = "".join(

@@ -103,7 +103,8 @@ def test_a_parquet_file_keeps_the_roles_of_a_store(tmp_path):
         ("fit", "--on", "fs,disk+setup", "--family", "mean"),
     ],
 )
-def test_every_analysis_takes_roles(table, words):
+def test_every_analysis_takes_roles(table, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # `plot` writes its figure there
     assert invoke(words[0], table, *words[1:], "--roles", "disk+setup=one,size=fact").exit_code in (0, 1)
     with raises("unknown-column", DataError):
         invoke(words[0], table, *words[1:], "--roles", "nothing=fact")

@@ -17,8 +17,18 @@ HOMES = set()
 @pytest.mark.parametrize("name", PLACES)
 def test_a_place_of_the_account_is_one_of_the_tests(name):
     place = Path(os.environ[name])
-    assert place.is_relative_to(account.ROOT)
+    assert place.is_relative_to(account.ROOT) or place == account.CACHE
     assert not place.is_relative_to(pwd.getpwuid(os.getuid()).pw_dir)
+
+
+@pytest.mark.parametrize(("worker", "owner", "is_shared"), [("gw0", 0, True), ("", 0, False), ("gw0", 1, False)])
+def test_processes_of_one_session_share_a_cache(monkeypatch, worker, owner, is_shared):
+    """A session that a test starts has the variables of its worker, but another parent."""
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    if worker:
+        monkeypatch.setenv("PYTEST_XDIST_WORKER", worker)
+    monkeypatch.setenv("IOSONDE_TEST_CACHE", f"{os.getppid() + owner}:/shared")
+    assert (account.choose_cache() == Path("/shared")) == is_shared
 
 
 def test_a_process_that_a_test_starts_has_them_too():

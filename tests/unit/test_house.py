@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -300,3 +301,15 @@ def test_no_test_looks_outside_of_the_checkout_but_by_the_one_way():
         if above or 'environ.get("IOSONDE_SHARED' in text:
             wrong.append(path.relative_to(ROOT).as_posix())
     assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "status"), [("settings.png", pytest.ExitCode.TESTS_FAILED), ("target", pytest.ExitCode.OK)]
+)
+def test_a_session_that_leaves_a_file_in_the_root_fails(request, tmp_path, monkeypatch, name, status):
+    conftest = request.config.pluginmanager.get_plugin(str(ROOT / "conftest.py"))
+    monkeypatch.setattr(conftest, "ROOT", tmp_path)
+    session = SimpleNamespace(config=SimpleNamespace(stash={conftest.FILES_BEFORE: set()}), exitstatus=0)
+    (tmp_path / name).touch()
+    conftest.pytest_sessionfinish(session)
+    assert session.exitstatus == status

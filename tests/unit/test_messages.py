@@ -92,6 +92,7 @@ def literals(node: ast.expr, assigned: Assigned, line: int) -> Iterator[str]:
             yield from literals(value, assigned, at)
 
 
+@cache
 def assignments(function: ast.AST) -> Assigned:
     """Line, name and value of what a function assigns to single names, in the order of lines."""
     found = []

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.model.families.nodes import skip_sklearn_checks
 from iosonde.model.fit.features import Feature
 
 Array = npt.NDArray[np.float64]
@@ -72,7 +73,6 @@ def grow_advice_tree(
     root = Node(int(share.mean(axis=0).argmax()), rows)
     if depth == 0 or not features or len(np.unique(labels)) < 2:
         return root
-    from sklearn import config_context
     from sklearn.tree import DecisionTreeClassifier
 
     questions = list(_iter_questions(features))
@@ -82,7 +82,7 @@ def grow_advice_tree(
     ).astype(np.float32)
     weights = 1 - share.mean(axis=1) + 1e-9 if weigh else None
     learner = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=_LEAST, random_state=0)
-    with config_context(assume_finite=True, skip_parameter_validation=True):  # half of the time for small trees
+    with skip_sklearn_checks():
         model = learner.fit(columns, labels, sample_weight=weights, check_input=False)
     return _build_node(model.tree_, 0, questions, (x, columns), share, rows)
 

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
 # Lines that are cut into elements, from the begin and the end of a sample.
@@ -167,6 +168,7 @@ def _skip_blanks(line: str, at: int) -> int:
     return len(line) - len(line[at:].lstrip(" "))
 
 
+@lru_cache(1 << 12)
 def _generalize(kind: str, blanks: str, spelling: str) -> str:
     gap = " +" if blanks else ""
     if kind == "stamp":

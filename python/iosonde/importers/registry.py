@@ -121,8 +121,23 @@ def understand(text: Text, importer_name: str | None = None) -> Understood:
     """
     if importer_name is not None:
         check_importer(importer_name)
-    parts = extract_outputs(text, lambda part: _try_to_understand(part, importer_name))
-    readings = [(part, _understand_bare(part.text, importer_name)) for part in parts]
+    # What was tried is mostly what is read in the end: both are kept.
+    collect_claims = cache(_collect_claims)
+
+    @cache
+    def read_bare(bare: Text) -> Understood:
+        return _understand_bare(bare, collect_claims(bare), importer_name)
+
+    def try_to_read(bare: Text) -> Attempt:
+        try:
+            if importer_name is None and not collect_claims(bare):
+                return Attempt()
+            reading = read_bare(bare)
+        except DataError:
+            return Attempt()
+        return Attempt.from_runs(reading.claim, reading.runs)
+
+    readings = [(part, read_bare(part.text)) for part in extract_outputs(text, try_to_read)]
     runs = [part.restore_lines(run) for part, reading in readings for run in reading.runs]
     notes = [note for part, reading in readings for note in part.restore_notes(reading.notes)]
     part, first = readings[0]
@@ -130,18 +145,7 @@ def understand(text: Text, importer_name: str | None = None) -> Understood:
     return Understood(first.format, part.restore_claim(first.claim), others, runs, list(dict.fromkeys(notes)))
 
 
-def _try_to_understand(text: Text, importer_name: str | None) -> Attempt:
-    try:
-        if importer_name is None and not _collect_claims(text):
-            return Attempt()
-        reading = _understand_bare(text, importer_name)
-    except DataError:
-        return Attempt()
-    return Attempt.from_runs(reading.claim, reading.runs)
-
-
-def _understand_bare(text: Text, importer_name: str | None) -> Understood:
-    claims = _collect_claims(text)
+def _understand_bare(text: Text, claims: dict[str, Claim], importer_name: str | None) -> Understood:
     if importer_name is not None:
         name, claim = importer_name, claims.get(importer_name) or Claim(0, 0, "asked for")
     elif not claims:
@@ -204,7 +208,7 @@ def get_begin_words(name: str) -> tuple[str, ...]:
 
 def _parse_runs(importer_name: str, text: Text) -> list[Parsed]:
     with _pause_garbage_collection():
-        runs = _call_importer(importer_name, text, lambda: importers()[importer_name].parse(text))
+        runs = _call_importer(importer_name, importers()[importer_name].parse, text)
     for run in runs:
         run.tool, run.headline = importer_name, tuple(getattr(importers()[importer_name], "HEADLINE", ()))
     runs = [drop_implausible_rows(run, text) for run in runs]
@@ -217,21 +221,19 @@ def _collect_claims(text: Text) -> dict[str, Claim]:
     """Collect all claims: from the head of a long file, from all of it only if the head convinces no importer."""
     for part in (text.head(), text):
         claims = {
-            name: claim for name, importer in importers().items() if (claim := _ask_importer(name, importer, part))
+            name: claim
+            for name, importer in importers().items()
+            if (claim := _call_importer(name, importer.claims, part))
         }
         if part is text or any(claim.score >= LIKELY for claim in claims.values()):
             break
     return claims
 
 
-def _ask_importer(name: str, importer: Importer, text: Text) -> Claim | None:
-    return _call_importer(name, text, lambda: importer.claims(text))
-
-
-def _call_importer(name: str, text: Text, function: Callable[[], _T]) -> _T:
+def _call_importer(name: str, function: Callable[[Text], _T], text: Text) -> _T:
     """Turn a fault of an importer into an error that names it: one odd file must not end an import of thousands."""
     try:
-        return function()
+        return function(text)
     except Exception as error:
         place = error.__traceback__
         while place is not None and place.tb_next is not None:

@@ -92,8 +92,10 @@ class Text:
 
     def find(self, *needles: str) -> tuple[int, str] | None:
         """Return (line number, needle) of the first of ``needles`` that occurs, in the order given."""
-        hits = ((self.content.find(needle), needle) for needle in needles)
-        return next(((self.line_of(position), needle) for position, needle in hits if position >= 0), None)
+        for needle in needles:
+            if (position := self.content.find(needle)) >= 0:
+                return self.line_of(position), needle
+        return None
 
     def search(
         self, pattern: re.Pattern[str], *having: str, first_lines: int | None = None

@@ -43,7 +43,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     factors = factors_to_json(examples.features)
     matrix, _ = nodes.build_training_matrix(factors, examples.x)
     grown = DecisionTreeClassifier(**to_sklearn_options(options, len(examples)), random_state=seed)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), nodes.skip_sklearn_checks():
         warnings.filterwarnings("ignore", "The number of unique classes")  # few rows have many classes here
         grown.fit(matrix.ranks, class_numbers)
     counts = grown.tree_.value[:, 0, :] * grown.tree_.n_node_samples[:, None]

@@ -9,8 +9,9 @@ scikit-learn's 32-bit columns. A threshold lies in the middle between two neighb
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,14 @@ class RankedMatrix:
     levels: tuple[Array, ...]
 
 
+def skip_sklearn_checks() -> AbstractContextManager[None]:
+    """Have scikit-learn trust its parameters, which are ours, and its rows, which are finite: half of the time for
+    small trees."""
+    from sklearn import config_context
+
+    return cast(AbstractContextManager[None], config_context(assume_finite=True, skip_parameter_validation=True))
+
+
 def rank_columns(matrix: Array) -> RankedMatrix:
     """Each value as its place among the distinct values of its column."""
     columns = [np.unique(column, return_inverse=True) for column in matrix.T]
@@ -46,7 +55,8 @@ def tree_to_nodes(tree: Any, factors: Factors, matrix: RankedMatrix, leaves: Seq
     feature, thresholds = tree.feature, np.zeros(tree.node_count)
     for number, levels in enumerate(matrix.levels):
         here = feature == number
-        thresholds[here] = _interpolate_levels(levels, tree.threshold[here])
+        if here.any():
+            thresholds[here] = _interpolate_levels(levels, tree.threshold[here])
     numbers = zip(
         feature.tolist(),
         thresholds.tolist(),

@@ -36,7 +36,8 @@ def _grow_tree(ranks: npt.NDArray[np.float32], y: Array, limits: Mapping[str, An
         return one_column.grow_column_tree(ranks, y, limits)
     from sklearn.tree import DecisionTreeRegressor
 
-    return DecisionTreeRegressor(**limits, random_state=seed).fit(ranks, y).tree_
+    with nodes.skip_sklearn_checks():
+        return DecisionTreeRegressor(**limits, random_state=seed).fit(ranks, y).tree_
 
 
 def to_sklearn_options(options: Mapping[str, Any], n: int) -> dict[str, Any]:
