@@ -148,8 +148,8 @@ def _parse_cell(cell: str) -> tuple[float, float] | None:
     match = _CELL.match(cell)
     if match is None:
         return None
-    speed, unit, units, tenth, thousands = match.groups()
-    rate = parse_number(f"{units}.{tenth or 0}")
+    speed, unit, ones, tenth, thousands = match.groups()
+    rate = parse_number(f"{ones}.{tenth or 0}")
     value = parse_number(speed)
     if not rate or not value:
         return None
