@@ -101,3 +101,19 @@ def test_a_missing_number_or_section_is_incomplete():
 def test_the_labels_of_a_pod_go():
     labelled = "".join(f"[pod/kbench-6l2zk/kbench] {line}" for line in VOLUME.splitlines(True))
     assert get_values(read_text(labelled)) == get_values(read_text(VOLUME))
+
+
+def test_versions_of_2021_have_a_line_for_each_operation():
+    sections = []
+    for title in ("IOPS", "Bandwidth in KiB/sec", "Latency in ns"):
+        sections.append(f"""{title}
+       Random Rread:          1,000 (sys/usr cpu: 5% / 2%)   vs     500 (sys/usr cpu: 6% / 1%)    :    -50.00% (sys/usr cpu: 1% / -1%)
+       Random Write:          2,000 (sys/usr cpu: 5% / 2%)   vs   1,000 (sys/usr cpu: 6% / 1%)    :    -50.00% (sys/usr cpu: 1% / -1%)
+    Sequential Read:          3,000 (sys/usr cpu: 5% / 2%)   vs   1,500 (sys/usr cpu: 6% / 1%)    :    -50.00% (sys/usr cpu: 1% / -1%)
+   Sequential Write:          4,000 (sys/usr cpu: 5% / 2%)   vs   2,000 (sys/usr cpu: 6% / 1%)    :    -50.00% (sys/usr cpu: 1% / -1%)
+""")  # noqa: E501
+    reading = read_text(COMPARISON[: COMPARISON.index("IOPS")] + "\n".join(sections))
+    assert [bool(run.missing) for run in reading.runs] == [False, False]
+    assert get_values(reading, 0)["read", "rate_sample_mean", 1] == 1000
+    assert get_values(reading, 1)["write", "bandwidth_sample_mean", 0] == 2000 * KIB
+    assert len(reading.runs[1].rows) == 12

@@ -36,6 +36,11 @@ _SECTION = re.compile(rf"({'|'.join(map(re.escape, _SECTIONS))})(?: \(Read/Write
 _NUMBER = r"(\d{1,3}(?:,\d{3})+|\d{1,15}|null)?"
 _PAIR = rf"{_NUMBER} ?/ ?{_NUMBER}"
 _ROW = re.compile(rf"(Random|Sequential): *{_PAIR}(?: +vs +{_PAIR} +:.{{0,60}})?$")
+# Versions of 2021 have a line for each operation, with the CPU's use.
+_CPU = r"(?: \(sys/usr cpu: .{1,30}?\))?"
+_SINGLE_ROW = re.compile(
+    rf"(Random|Sequential) R?(read|Read|Write): *{_NUMBER}{_CPU}(?: +vs +{_NUMBER}{_CPU} +: +[\d.-]{{1,12}}%{_CPU})?$"
+)
 _ROW_BEGIN = re.compile(r"(?:Random|Sequential)\b")
 _VOLUMES = re.compile(r"(\S{1,100}) vs (\S{1,100})$")
 # One of the tests alone.
@@ -80,7 +85,11 @@ class _Reader:
             self._section = match.group(1)
             self._sections.append(self._section)
         elif match := _ROW.match(line):
-            self._read_row(at, match)
+            order, *cells = match.groups()
+            self._add_rows(at, order, ("read", "write"), [cells[:2], cells[2:]], " vs " in line)
+        elif match := _SINGLE_ROW.match(line):
+            order, operation, *cells = match.groups()
+            self._add_rows(at, order, (operation.lower(),), [cells[:1], cells[1:]], " vs " in line)
         elif _ROW_BEGIN.match(line) and self._section and ":" in line:
             self._lack(at, Message("damaged-lines", "the row is cut or damaged: left out"))
         elif not self._section and (match := _SETTING.match(line)):
@@ -108,16 +117,17 @@ class _Reader:
             for run in self._volumes:
                 run.factors["mode"] = self._mode
 
-    def _read_row(self, at: int, match: re.Match[str]) -> None:
-        order, *cells = match.groups()
-        pairs = [cells[:2], cells[2:]][: len(self._volumes)]
-        if not self._section or (len(self._volumes) == 2) != ("vs" in match.group()):
+    def _add_rows(
+        self, at: int, order: str, operations: tuple[str, ...], cells: list[list[str | None]], is_comparison: bool
+    ) -> None:
+        """Add the numbers of a line; ``cells``: those of each volume, one for each operation."""
+        if not self._section or (len(self._volumes) == 2) != is_comparison:
             self._lack(at, Message("damaged-lines", "the row is cut or damaged, or without its section: left out"))
             return
         test, metric, unit, per_unit = _SECTIONS[self._section]
         factors: dict[str, FactorValue] = {"test": test, "random": int(order == "Random")}
-        for run, pair in zip(self._volumes, pairs, strict=True):
-            for operation, cell in zip(("read", "write"), pair, strict=True):
+        for run, numbers in zip(self._volumes, cells, strict=False):
+            for operation, cell in zip(operations, numbers, strict=True):
                 number = parse_number((cell or "").replace(",", ""))
                 if number:
                     run.rows.append(Row(operation, metric, number / per_unit, unit, at, factors=factors))
