@@ -55,7 +55,7 @@ def test_each_test_of_the_summary_is_a_setting():
             ("write", "rate_last_done", "mixed"): 5000,
         }
     )
-    assert run.rows[-1].factors == {"test": "mixed", "random": 1, "percent_read": 75}
+    assert run.rows[-1].factors == {"test": "mixed", "random": 1}
     assert has_message((note.sentence for note in reading.warnings), "low-resolution")
 
 

@@ -7,8 +7,8 @@
     Mixed Random Read/Write IOPS: 15.0k/5000
 
 becomes ``read rate_last_done``, ``bandwidth_last_done``, ``latency_mean``: each test is an fio job of its own, with
-another size or depth (settings ``test`` and ``random``). With fio's outputs above the summary, fio's importer reads
-these: they have more digits. Source: ``docker-entrypoint.sh``.
+another size or depth (settings ``test`` and ``random``); ``mixed`` is 3 reads to 1 write. With fio's outputs above the
+summary, fio's importer reads these: they have more digits. Source: ``docker-entrypoint.sh``.
 """
 
 import re
@@ -103,8 +103,6 @@ class _Reader:
             self._begin_summary(True)
         self._tests.append(test)
         factors: dict[str, FactorValue] = {"test": test, "random": int(test != "sequential")}
-        if test == "mixed":
-            factors["percent_read"] = 75
         for operation, cell, unit in zip(("read", "write"), cells, units, strict=True):
             if not cell:
                 message = "no number of {operation}, {test}: the tool did not find it in fio's output"
