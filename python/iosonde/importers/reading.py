@@ -46,6 +46,11 @@ _MONTHS = {
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], 1
     )
 }
+# Output of ``date``: `Tue Jun 18 08:50:29 AM CST 2024`, `Wed 08 Jan 2020 07:33:21 PM UTC`.
+_DATE_OUTPUT = re.compile(
+    r"[A-Z][a-z]{2},? (?:([A-Z][a-z]{2}) (\d\d?)|(\d\d?) ([A-Z][a-z]{2}) (\d{4})) (\d\d):(\d\d:\d\d)(?: ([AP]M))?"
+    r"(?: [A-Z+-][\w:]{0,9})?(?: (\d{4}))?$"
+)
 # `[1] local …` and `[host:123] …` begin no list.
 _LINE_START = re.compile(r"^(?:\{|\[(?=\s*[{\]]))", re.MULTILINE)
 # The first object where none begins a line: a prompt or a quote is before it.
@@ -97,6 +102,20 @@ def date_to_iso(text: str) -> str:
         except ValueError:
             continue
     return ""
+
+
+def date_output_to_iso(text: str) -> str:
+    """Convert what ``date`` prints, with its zone and with AM or PM, to ISO 8601, without zone; '' if not
+    understood."""
+    match = _DATE_OUTPUT.match(" ".join(text.split()))
+    if match is None:
+        return ""
+    month, day, other_day, other_month, other_year, hour, rest, half, year = match.groups()
+    number, year = _MONTHS.get(month or other_month), year or other_year
+    if number is None or not year:
+        return ""
+    hours = int(hour) % 12 + (12 if half == "PM" else 0) if half else int(hour)
+    return f"{year}-{number:02d}-{int(day or other_day):02d}T{hours:02d}:{rest}"
 
 
 def split_command(command: str) -> list[str]:

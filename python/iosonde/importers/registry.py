@@ -28,6 +28,7 @@ _T = TypeVar("_T")
 
 # Name as in --format and in a run's source → module in this package.
 OURS = {
+    "beegfs-storagebench": "beegfs_storagebench",
     "benchio": "benchio",
     "biosnoop": "biosnoop",
     "blktrace": "blktrace",
@@ -38,6 +39,7 @@ OURS = {
     "darshan": "darshan",
     "darshan-dxt": "darshan_dxt",
     "dbench": "dbench",
+    "dbench-kubernetes": "dbench_kubernetes",
     "dd": "dd",
     "diskspd": "diskspd",
     "dlio": "dlio",
@@ -56,9 +58,12 @@ OURS = {
     "iperf2": "iperf2",
     "iperf3": "iperf3",
     "juicefs": "juicefs",
+    "kbench": "kbench",
     "md-workbench": "md_workbench",
+    "mds-survey": "mds_survey",
     "mdtest": "mdtest",
     "netperf": "netperf",
+    "obdfilter-survey": "obdfilter_survey",
     "phoronix": "phoronix",
     "rados-bench": "rados_bench",
     "rbd-bench": "rbd_bench",
@@ -69,6 +74,7 @@ OURS = {
     "time": "time",
     "vdbench": "vdbench",
     "warp": "warp",
+    "yabs": "yabs",
 }
 GROUP = "iosonde.importers"
 # Names of tools that are words of other texts.
