@@ -48,7 +48,7 @@ def _format_title(diagnosis: CounterDiagnosis) -> str:
     ]
     ranks = f" of {format_count(counters.ranks, 'rank')}" if counters.ranks else ""
     setting = f", {diagnosis.setting_words}" if diagnosis.setting_words else ""
-    counted = ", ".join(amounts) or "no reads or writes"
+    counted = ", ".join(amounts) or "no reads or writes counted"
     title = f"counters{ranks}{setting}, {format_count(diagnosis.trials, 'trial')}: {counted}"
     if not counters.io_seconds:
         return f"{title}; no times"
