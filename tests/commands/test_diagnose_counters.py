@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import darshan_sample as sample
 import pytest
@@ -94,6 +95,32 @@ def test_a_job_without_a_pattern_says_so(tmp_path):
     path.write_text(sample.text(sample.head(), sample.record(good)))
     assert read_json(path)["counters"][0]["findings"] == []
     assert "S50" not in run("diagnose", path).stdout
+
+
+def test_limits_of_costs_are_notes_only_where_costs_are_shown(tmp_path):
+    parts = {"OPENS": 1, "WRITES": 2000, "SEQ_WRITES": 2000, "SIZE_WRITE_1K_10K": 2000, "F_WRITE_TIME": 20.0}
+    jobs = {"one": parts, "none": parts | {"SIZE_WRITE_1K_10K": 0}, "two": parts | {"SEQ_WRITES": 0}}
+    n_notes = {}
+    for name, counters in jobs.items():
+        path = tmp_path / f"{name}.txt"
+        path.write_text(sample.text(sample.head(), sample.record(counters)))
+        n_notes[name] = len(read_json(path)["notes"])
+    assert n_notes == {"none": 0, "one": 1, "two": 2}
+
+
+def test_a_title_without_ranks_and_accesses_is_a_sentence(tmp_path):
+    path = tmp_path / "opens.txt"
+    path.write_text(sample.text(sample.head(None), sample.record({"OPENS": 3, "F_META_TIME": 0.5})))
+    (title,) = (line for line in run("diagnose", path).stdout.splitlines() if line.startswith("counters"))
+    assert not re.search(r" ,|: ;|  ", title)
+
+
+def test_misaligned_accesses_of_a_file_without_accesses_end_in_an_answer(tmp_path):
+    path = tmp_path / "odd.txt"
+    uncounted = {"FILE_NOT_ALIGNED": 5000, "READS": -1, "WRITES": -1}
+    reads = {"READS": 9000, "SEQ_READS": 9000, "F_READ_TIME": 9.0}
+    path.write_text(sample.text(sample.head(), sample.record(uncounted), sample.record(reads, 0, 78)))
+    assert "S502" not in {finding["code"] for finding in read_json(path)["counters"][0]["findings"]}
 
 
 def test_patterns_that_took_no_time_are_one_line(tmp_path):

@@ -21,6 +21,7 @@ from iosonde.core.io_counters import (
 from iosonde.core.types import Severity
 from iosonde.explain import counters as findings
 from iosonde.explain.counters.cost import CounterFinding
+from iosonde.explain.counters.files import iterate_files
 from iosonde.explain.counters.over_trials import diagnose_trials
 
 MIB, GB = 1 << 20, 10**9
@@ -131,8 +132,8 @@ def test_order_is_not_judged_where_the_log_does_not_count_it():
     [(40.0, 100.0, (30.0, 1.0)), (40.0, 350.0, (30.0, 3.5)), (11.7, 100.0, None), (12.0, 100.0, (2.0, 1.0))],
 )
 def test_the_slowest_rank_costs_what_it_took_longer_than_the_mean(slowest_s, slowest_bytes, expected):
-    shared = FilesOfAllRanks(1, slowest_s, 10.0, slowest_bytes, 100.0)
-    found = find(file(GOOD, slowest=RankShare(3, slowest_s, slowest_bytes)), shared=shared, slowest_s=slowest_s)
+    shared = FilesOfAllRanks(1, slowest_s, 10.0, slowest_bytes, 100.0, 3)
+    found = find(file(GOOD), shared=shared, slowest_s=slowest_s)
     finding = found.get(("S504", "shared files"))
     assert (finding and (finding.cost.elapsed_s, finding.evidence["bytes_ratio"])) == expected
     assert finding is None or (finding.confidence, finding.evidence["slowest_rank"]) == ("high", 3)
@@ -152,9 +153,25 @@ def test_aggregators_of_collective_io_have_more_work_by_design(slowest_bytes, co
     assert found["S504", "shared files"].confidence == confidence
 
 
+def test_a_slowest_rank_that_differs_between_shared_files_is_not_named():
+    shared = FilesOfAllRanks(2, 40.0, 10.0, 100.0, 100.0, None)
+    files = [file(GOOD, slowest=RankShare(rank, 20.0, 50.0)) for rank in (0, 3)]
+    finding = find(*files, shared=shared, slowest_s=40.0)["S504", "shared files"]
+    assert finding.evidence["slowest_rank"] is None and "None" not in finding.sentence
+
+
+@pytest.mark.parametrize("own_reads", [0, 10])
+def test_misaligned_accesses_of_a_file_without_as_many_accesses_are_no_pattern(own_reads):
+    """As of a log whose counters of reads and writes are -1."""
+    uncounted = file({"FILE_NOT_ALIGNED": 5000, "READS": own_reads, "F_READ_TIME": 50.0})
+    assert not find(uncounted, file({"READS": 9000, "SEQ_READS": 9000, "first_reads": 1, "F_READ_TIME": 10.0}))
+
+
 def test_counters_that_contradict_each_other_are_no_pattern():
-    damaged = {**GOOD, "small_writes": 9000, "FILE_NOT_ALIGNED": 9000}
-    assert not find(file(damaged))
+    damaged = file({**GOOD, "small_writes": 9000, "FILE_NOT_ALIGNED": 9000})
+    assert not find(damaged)
+    (shares,) = iterate_files(job(damaged))
+    assert (shares.small, shares.misaligned) == (None, None)
 
 
 @pytest.mark.parametrize(

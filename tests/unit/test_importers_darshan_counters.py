@@ -15,7 +15,7 @@ import darshan_sample as sample
 
 from iosonde.core.io_counters import IO_COUNTERS, IoCounters, RankShare
 from iosonde.importers import Parsed, Text, darshan_child, understand
-from iosonde.importers.darshan_counters import MOST_FILES
+from iosonde.importers.darshan_counters import MOST_FILES, CounterRecords
 from messages import codes
 
 MIB = 1 << 20
@@ -152,6 +152,17 @@ def test_the_first_access_of_each_rank_to_a_file_is_counted():
     assert (counters.total("first_reads"), counters.total("first_writes")) == (3 + 1, 4)
 
 
+def test_the_slowest_rank_of_shared_files_is_known_beyond_the_longest_files():
+    def share(rank: int, identity: int) -> list[str]:
+        times = {"WRITES": 4, "F_WRITE_TIME": 1.0, "SLOWEST_RANK": rank, "F_SLOWEST_RANK_TIME": 0.5}
+        return sample.record(times, -1, identity)
+
+    longer = [sample.record({"READS": 2, "F_READ_TIME": 9.0}, 0, at, f"/f{at}") for at in range(MOST_FILES)]
+    assert counters_of(*longer, share(3, 98)).shared.slowest_rank == 3
+    assert counters_of(share(3, 98), share(3, 99)).shared.slowest_rank == 3
+    assert counters_of(share(3, 98), share(2, 99)).shared.slowest_rank is None
+
+
 def test_files_beyond_the_longest_are_summed():
     n = MOST_FILES + 5
     parts = [sample.record({"READS": 2, "F_READ_TIME": 1.0 + at}, 0, at, f"/f{at}") for at in range(n)]
@@ -193,6 +204,38 @@ def test_a_damaged_line_of_a_record_is_left_out_and_the_others_are_read(damage):
     assert codes(note.sentence for note in run.missing) == ["unreadable-lines"]
     assert values_of(run)["posix_write", "time_sum_of_ranks"] == 41.5
     assert IoCounters.from_json(run.facts[IO_COUNTERS]).total("SIZE_WRITE_1K_10K") == 2000
+
+
+@pytest.mark.parametrize("value", ["9" * 400, "9" * 31, "x", ""])
+@pytest.mark.parametrize(
+    ("module", "counter"),
+    [
+        ("POSIX", "POSIX_WRITES"),
+        ("POSIX", "POSIX_SEQ_READS"),
+        ("POSIX", "POSIX_SLOWEST_RANK"),
+        ("POSIX", "DFS_SEQ_READS"),
+        ("LUSTRE", "LUSTRE_OSTS"),
+        ("LUSTRE", "LUSTRE_OST_ID_0"),
+        ("LUSTRE", "DFS_OST_ID"),
+        ("MPI-IO", "MPIIO_COLL_READS"),
+        ("DFS", "DFS_READS"),
+    ],
+)
+def test_a_counter_without_a_number_does_not_lose_the_file(module, counter, value):
+    bad = f"{module}\t-1\t77\t{counter}\t{value}\t/scratch/out\t/scratch\tlustre"
+    uuid = "DFS\t-1\t78\tDFS_POOL_UUID\ta-b-c\t/x\t/\tdfs"
+    run = read(sample.head(), sample.record(sample.SMALL_WRITES), [bad, uuid])
+    assert [(note.line, *codes([note.sentence])) for note in run.missing] == [(19, "unreadable-lines")]
+    assert values_of(run)["posix_write", "time_sum_of_ranks"] == 41.5
+    counters = IoCounters.from_json(run.facts[IO_COUNTERS])
+    assert (counters.total("WRITES"), counters.total("SIZE_WRITE_1K_10K")) == (2000, 2000)
+
+
+def test_infinite_counters_of_a_damaged_log_are_not_counted():
+    records = CounterRecords(4, 60.0)
+    records.add("77", -1, {"WRITES": math.inf, "READS": 2.0, "SLOWEST_RANK": math.inf, "F_SLOWEST_RANK_TIME": 1.0})
+    counters = records.build()
+    assert counters.total("READS") == 2 and not counters.has("WRITES") and counters.files[0].slowest is None
 
 
 def test_counters_remain_what_they_were_in_json():

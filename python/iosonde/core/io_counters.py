@@ -88,13 +88,14 @@ class FilesOfSingleRanks:
 @dataclass(frozen=True)
 class FilesOfAllRanks:
     """Times in files that all ranks opened, summed over files: the slowest rank of each, and the mean over ranks.
-    ``slowest_bytes`` and ``mean_bytes`` are of the same ranks."""
+    ``slowest_bytes`` and ``mean_bytes`` are of the same ranks. ``slowest_rank``: None if it differs between files."""
 
     files: int
     slowest_s: float
     mean_s: float
     slowest_bytes: float
     mean_bytes: float
+    slowest_rank: int | None = None
 
 
 @dataclass(frozen=True)

@@ -36,15 +36,10 @@ _GLUED_TO_REMARK = re.compile(r"#[^\t]*(?:\t[^\t]*)*?\t-?\d+\t\d+\t[A-Z0-9]+_[A-
 _MODULE = re.compile(r"# (\S+) module data")
 _PERF = re.compile(r"# (agg_perf_by_\w+|agg_time_by_slowest|total_bytes): (\S+)(?: # .*)?")
 _PARTIAL = re.compile(r"# \*WARNING\*: The (\S+) module contains incomplete data!")
-# Module, rank, file; counter and its value, of DAOS, DFS and pools of Lustre also a word; file, mount point, type.
-_LINE = re.compile(
-    r"[A-Z0-9/_-]+\t-?\d+\t\d+\t"
-    r"(?:[A-Z0-9_]+\t-?\d+(?:\.\d+)?|(?:D[A-Z]+_[A-Z_]+|LUSTRE_COMP\d+_POOL_NAME)\t[^\t]*)(?:\t[^\t]*){3}"
-    r"|total_.*"
-)
 _RECORD_BEGIN = re.compile(r"[A-Z0-9/_-]+\t-?\d+\t\d+\t")
 _COUNTER = re.compile(r"[A-Z0-9_]+")
-_VALUES = re.compile(r"(?:-?\d+(?:\.\d+)?\t)+")
+_NUMBER = r"-?\d{1,29}(?:\.\d+)?"  # no more digits: below reading.LARGEST, so that sums remain finite
+_VALUES = re.compile(rf"(?:{_NUMBER}\t)+")
 # Counter → operation, metric, unit. "" is the module itself.
 _MEANS = {
     "BYTES_READ": ("read", "bytes", "bytes"),
@@ -66,6 +61,14 @@ _MEANS = {
     "F_WRITE_TIME": ("write", "time_sum_of_ranks", "s"),
     "F_META_TIME": ("metadata", "time_sum_of_ranks", "s"),
 }
+# Module, rank, file; counter and its value; file, mount point, type. Or a total, as ``--total`` prints it. Values of
+# DAOS, DFS and pools of Lustre may be words, but not those of ``_MEANS``.
+_LINE = re.compile(
+    rf"(?:{_RECORD_BEGIN.pattern}[A-Z0-9_]+\t{_NUMBER}"
+    rf"|(D[A-Z]+)\t-?\d+\t\d+\t\1_(?!(?:{'|'.join(_MEANS)})\t)[A-Z_]+\t[^\t]*"
+    r"|LUSTRE\t-?\d+\t\d+\tLUSTRE_COMP\d+_POOL_NAME\t[^\t]*)(?:\t[^\t]*){3}"
+    r"|total_.*"
+)
 _MIB = 2.0**20
 _SLOWEST = "posix", "time_by_slowest"
 
@@ -95,9 +98,7 @@ def parse(text: Text) -> list[Parsed]:
     if not any(row.metric == "operations" for row in run.rows):
         for (module, counter), (value, line) in records.sums.items():
             _add_counter(run, module, counter, repr(value), line)
-        _note_unreadable_lines(
-            run, records.n_unreadable + sum(map(_is_unreadable, lines[:-1:-1])) * bool(text.cut_line)
-        )
+        _note_unreadable_lines(run, records.unreadable)
     _read_performance(run, remarks)
     add_io_counters(run, records.counters.build() or read_totals(_get_ranks(run), run.seconds, _list_totals(text)))
     note_end(run, text)
@@ -166,16 +167,17 @@ class _Records:
     """The list of files that is printed without an option: lines of one file and rank follow each other.
 
     ``sums``: (module, counter) of ``_MEANS`` → its sum over files and ranks, the line of the first one.
+    ``unreadable``: numbers of lines that are no counters, or whose values are no numbers.
     """
 
     counters: CounterRecords
     sums: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict)
-    n_unreadable: int = 0
+    unreadable: list[int] = field(default_factory=list)
     _valid_names: set[str] = field(default_factory=set)
     _places: dict[tuple[str, ...], list[tuple[int, str, str]]] = field(default_factory=dict)
 
     def read(self, lines: Sequence[str]) -> None:
-        """Read all lines; others than those of files are counted as unreadable, remarks are not."""
+        """Read all lines; others than those of files are unreadable, except remarks."""
         begin, first = "", 0
         for place, line in enumerate(lines):
             if begin and line.startswith(begin):
@@ -183,8 +185,8 @@ class _Records:
             self._read_record(begin, lines[first:place], first + 1)
             match = _RECORD_BEGIN.match(line)
             begin, first = match.group() if match else "", place
-            if not match:
-                self.n_unreadable += _is_unreadable(line)
+            if not match and _is_unreadable(line):
+                self.unreadable.append(place + 1)
         self._read_record(begin, lines[first:], first + 1)
 
     def _read_record(self, begin: str, lines: Sequence[str], number: int) -> None:
@@ -195,12 +197,12 @@ class _Records:
         names, values, numbers = cells[3::7], cells[4::7], list(range(number, number + len(lines)))
         if not self._is_regular(cells, names, values, len(lines)):
             readable = [(at, line.split("\t")) for at, line in enumerate(lines, number) if _LINE.fullmatch(line)]
-            self.n_unreadable += len(lines) - len(readable)
+            numbers = [at for at, _ in readable]
+            self.unreadable += sorted(set(range(number, number + len(lines))).difference(numbers))
             if not readable:
                 return
             cells = readable[0][1]
             names, values = ([row[column] for _, row in readable] for column in (3, 4))
-            numbers = [at for at, _ in readable]
         layout = tuple(names)
         if layout not in self._places:
             self._places[layout] = _find_counters(names)
@@ -233,12 +235,14 @@ def _is_unreadable(line: str) -> bool:
     return bool(line) and not line.startswith("#") and not _LINE.fullmatch(line)
 
 
-def _note_unreadable_lines(run: Parsed, n_lines: int) -> None:
-    if run.rows and n_lines:
+def _note_unreadable_lines(run: Parsed, lines: Sequence[int]) -> None:
+    if run.rows and lines:
         run.lacks(
-            0,
+            lines[0],
             Message(
-                "unreadable-lines", "{n_lines} lines are not counters of a file, or are cut: left out", n_lines=n_lines
+                "unreadable-lines",
+                "{n_lines} lines are not counters of a file, have no number, or are cut: left out",
+                n_lines=len(lines),
             ),
         )
 

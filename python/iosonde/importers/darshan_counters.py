@@ -25,7 +25,7 @@ from iosonde.core.io_counters import (
     RankShare,
 )
 
-from .reading import parse_number
+from .reading import LARGEST, parse_number
 
 ALL_RANKS, ANY_RANKS = -1, -2  # ranks of a record that all opened, and of sums over files and ranks
 MOST_RANKS = 1 << 24
@@ -51,7 +51,8 @@ _COLLECTIVE_COUNTERS = frozenset(("COLL_READS", "COLL_WRITES", "SPLIT_READS", "S
 _SMALL = 1 << 20
 _AT = {name: place for place, name in enumerate(_COLUMNS)}
 _READ_S, _WRITE_S, _META_S = (_AT[name] for name in TIMES)
-_IN, _OUT = _AT["BYTES_READ"], _AT["BYTES_WRITTEN"]
+_IN, _OUT, _CALLS = _AT["BYTES_READ"], _AT["BYTES_WRITTEN"], _AT[_COLLECTIVE]
+_TARGET = re.compile(r"(?:COMP\d+_)?OST_ID_\d+")  # a counter of a Lustre layout
 
 
 class CounterRecords:
@@ -74,8 +75,9 @@ class CounterRecords:
     def add(
         self, identity: str, rank: int, counters: Mapping[str, float], name: str = "", filesystem: str = ""
     ) -> None:
-        """Add a record. ``counters``: name without its module → value; -1 marks what Darshan could not count."""
-        valid = {counter: value for counter, value in counters.items() if value >= 0}
+        """Add a record. ``counters``: name without its module → value; -1 marks what Darshan could not count, and no
+        count is infinite."""
+        valid = {counter: value for counter, value in counters.items() if 0 <= value < LARGEST}
         self._counted |= valid.keys()
         number = self._numbers.setdefault(identity, len(self._numbers))
         if number == len(self._names):
@@ -157,7 +159,7 @@ class CounterRecords:
         numbers = np.array(self._file_of_row)
         sums = np.zeros((len(self._names), len(_COLUMNS)))
         np.add.at(sums, numbers, rows)
-        sums[:, -1] = [self._collective.get(identity, 0.0) for identity, _, _ in self._names]
+        sums[:, _CALLS] = [self._collective.get(identity, 0.0) for identity, _, _ in self._names]
         order = np.argsort(-sums[:, [_READ_S, _WRITE_S, _META_S]].sum(axis=1), kind="stable")
         of_record = np.where(ranks == ALL_RANKS, self._ranks or 0, ranks >= 0)
         n_ranks = np.bincount(numbers, of_record, len(self._names)).astype(int)
@@ -228,6 +230,7 @@ class CounterRecords:
             float(total[[_READ_S, _WRITE_S, _META_S]].sum()) / self._ranks,
             sum(share.bytes for share in shares),
             float(total[_IN] + total[_OUT]) / self._ranks,
+            shares[0].rank if len({share.rank for share in shares}) == 1 else None,
         )
 
     def _iterate_osts(self, sums: Any) -> Iterator[OstTimes]:
@@ -257,7 +260,7 @@ def _is_end_of_file(counters: Mapping[str, float], n_small: float) -> bool:
 
 def _is_used(module: str, counter: str) -> bool:
     if module == "LUSTRE":
-        return counter == "OSTS" or "OST_ID" in counter
+        return counter == "OSTS" or bool(_TARGET.fullmatch(counter))
     return counter in (NAMES if module == "POSIX" else _COLLECTIVE_COUNTERS)
 
 

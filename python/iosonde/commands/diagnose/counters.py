@@ -30,7 +30,8 @@ def diagnose_all(
     if not runs:
         return diagnose(source, level, names, response, bandwidth)
     chosen = [run for run in runs if run.counts] or runs
-    diagnoses, notes = _diagnose_settings(source, chosen, level), _list_notes(runs, chosen)
+    diagnoses = _diagnose_settings(source, chosen, level)
+    notes = (*_list_limits(diagnoses), *_list_notes(runs, chosen))
     if not any(run.n_operations for run in source.runs):
         return OperationCauses((), None, level, notes, diagnoses)
     try:
@@ -42,8 +43,14 @@ def diagnose_all(
     return replace(causes, notes=(*causes.notes, *notes), counters=diagnoses)
 
 
+def _list_limits(diagnoses: Sequence[CounterDiagnosis]) -> tuple[str, ...]:
+    """Return what limits the costs: the first if there is one, both if one setting has several."""
+    n_costs = [sum(pattern.elapsed_s.value is not None for pattern in diagnosis.patterns) for diagnosis in diagnoses]
+    return LIMITS[: max(n_costs, default=0)]
+
+
 def _list_notes(runs: Sequence[StoredRun], chosen: Sequence[StoredRun]) -> tuple[str, ...]:
-    notes: list[str] = [*LIMITS]
+    notes: list[str] = []
     if n_incomplete := len(runs) - len(chosen):
         notes.append(
             Message("incomplete-excluded", "{runs} left out", runs=format_count(n_incomplete, "incomplete run"))

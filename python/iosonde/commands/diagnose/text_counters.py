@@ -46,9 +46,10 @@ def _format_title(diagnosis: CounterDiagnosis) -> str:
         )
         if n
     ]
-    ranks = f"of {format_count(counters.ranks, 'rank')}" if counters.ranks else ""
+    ranks = f" of {format_count(counters.ranks, 'rank')}" if counters.ranks else ""
     setting = f", {diagnosis.setting_words}" if diagnosis.setting_words else ""
-    title = f"counters {ranks}{setting}, {format_count(diagnosis.trials, 'trial')}: {', '.join(amounts)}"
+    counted = ", ".join(amounts) or "no reads or writes counted"
+    title = f"counters{ranks}{setting}, {format_count(diagnosis.trials, 'trial')}: {counted}"
     if not counters.io_seconds:
         return f"{title}; no times"
     title += f"; {format_rate(counters.io_seconds, 's')} in I/O calls, summed over ranks"

@@ -52,11 +52,16 @@ def _describe_file(counters: IoCounters, part: FileCounters, io_s: float) -> Fil
         part.seconds / io_s if io_s else None,
         n,
         part.bytes,
-        (part.get("small_reads") + part.get("small_writes")) / n if n and has_sizes else None,
-        part.get("FILE_NOT_ALIGNED") / n if n and counters.has("FILE_NOT_ALIGNED") else None,
+        _divide(part.get("small_reads") + part.get("small_writes"), n) if has_sizes else None,
+        _divide(part.get("FILE_NOT_ALIGNED"), n) if counters.has("FILE_NOT_ALIGNED") else None,
         max(0.0, n - n_sequential) / n if n and is_ordered else None,
         part.slowest.rank if part.slowest else None,
         part.slowest.seconds if part.slowest else None,
         part.fastest.seconds if part.fastest else None,
         part.osts,
     )
+
+
+def _divide(n: float, accesses: float) -> float | None:
+    """Return the share; None without accesses, and if a damaged log has more of the kind than in all."""
+    return n / accesses if accesses and n <= accesses else None

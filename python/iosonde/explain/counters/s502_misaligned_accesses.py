@@ -48,10 +48,11 @@ _LONG = 10  # times the alignment, from which on its ends matter little
 
 def find(counters: IoCounters) -> list[CounterFinding]:
     """Find misaligned accesses."""
-    n_misaligned, n = counters.total("FILE_NOT_ALIGNED"), counters.total("READS", "WRITES")
+    # A file with more misaligned accesses than accesses is damaged, or its accesses are not counted.
+    parts = [part for part in counters.parts if 0 < part.get("FILE_NOT_ALIGNED") <= part.accesses]
+    n_misaligned, n = sum(part.get("FILE_NOT_ALIGNED") for part in parts), counters.total("READS", "WRITES")
     if compute_share(n_misaligned, n) <= MIN_SHARE:
         return []
-    parts = [part for part in counters.parts if part.get("FILE_NOT_ALIGNED")]
     cost = limit_by_calls(counters, sum(part.data_seconds for part in parts))
     confidence = judge_by_number(n_misaligned, cost)
     if confidence is None:

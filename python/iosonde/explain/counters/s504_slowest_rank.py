@@ -67,13 +67,13 @@ def _compare_single_ranks(counters: IoCounters, own: FilesOfSingleRanks) -> Coun
 
 def _compare_all_ranks(counters: IoCounters, shared: FilesOfAllRanks) -> CounterFinding | None:
     files = "the shared file" if shared.files == 1 else f"{format_count(shared.files, 'shared file')}"
-    rank = next((part.slowest.rank for part in counters.files if part.slowest), None)
-    who = f"rank {rank}, the slowest," if shared.files == 1 else "the slowest rank of each"
+    rank = shared.slowest_rank
+    who = "the slowest rank of each" if rank is None else f"rank {rank}, the slowest,"
     head = (
         f"in {files} {who} spent {describe_seconds(shared.slowest_s)} in I/O calls, the mean of "
         f"{counters.ranks:,} ranks is {describe_seconds(shared.mean_s)}"
     )
-    evidence = {"slowest_rank": rank if shared.files == 1 else None, "files": shared.files}
+    evidence = {"slowest_rank": rank, "files": shared.files}
     pair = shared.slowest_bytes, shared.mean_bytes
     return _build_finding(counters, "shared files", head, (shared.slowest_s, shared.mean_s), pair, evidence)
 
