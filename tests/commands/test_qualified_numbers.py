@@ -135,6 +135,8 @@ def test_a_histogram_is_exact_if_it_has_all_operations_of_one_size(totals, pairs
 def test_a_sample_and_clocks_that_differ_limit_what_is_known():
     def limits(in_order: bool, comparable: bool, ranks: int, exact: int | None = None) -> list[tuple[str, dict]]:
         class Operations:
+            is_coarser_than_operations = False
+
             def __len__(self) -> int:
                 return 6
 

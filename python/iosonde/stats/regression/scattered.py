@@ -79,7 +79,7 @@ def find_scattered_numbers(settings: Mapping[str, Sequence[object]], n: int) -> 
 
 def _number_levels(column: Sequence[object]) -> Indices:
     """Number the levels: numbers by size, so that two that rise together are alike; others as they appear."""
-    levels = sorted(set(column)) if _are_numbers(column) else dict.fromkeys(column)  # type: ignore[type-var]
+    levels = sorted(set(column)) if _are_numbers(column) else dict.fromkeys(column)  # type: ignore[type-var]  # all are numbers
     numbers = {level: place for place, level in enumerate(levels)}
     return np.array([numbers[level] for level in column], dtype=np.intp)
 
