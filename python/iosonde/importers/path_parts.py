@@ -1,6 +1,7 @@
 """Parts of the path of a file that may tell it apart from others: directories, and words of names.
 
-A part has the name of its place: ``dir0`` is the imported directory, ``dir1`` the first one in it, ``name`` the file.
+A part has the name of its place: ``dir0`` is the imported directory, ``dir1`` the first one in it, ``up1`` the one that
+contains it, ``name`` the file.
 Dates, times and numbers of repetitions (``run3``, ``iter-2``) are no words of a part: what remains names something that
 may matter.
 """
@@ -9,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
-ROOT, NAME = "dir0", "name"
+ROOT, ABOVE, NAME = "dir0", "up", "name"
 _SUFFIX = re.compile(
     r"\.(?:txt|log|out|output|err|json|csv|tsv|dat|res|xls|xlsx|html|xml|yaml|yml|gz|bz2|xz|zst|tar|tgz|zip)$",
     re.IGNORECASE,
@@ -35,10 +36,12 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def read_parts(file: str, root: str = "") -> dict[str, str]:
-    """Return part → its text, for the path of a file below the imported directory ``root`` ('': unknown)."""
+    """Return part → its text, for the path of a file below the imported directory ``root`` ('': unknown), which may
+    begin with directories that contain it."""
     *directories, name = [text for text in PurePath(file).parts if text not in ("/", "..")] or [""]
     parts = {f"dir{number}": text for number, text in enumerate(directories, 1)}
-    return {**({ROOT: root} if root else {}), **parts, NAME: name}
+    above = {ABOVE + str(n) if n else ROOT: text for n, text in enumerate(reversed(PurePath(root).parts))}
+    return {**above, **parts, NAME: name}
 
 
 def split_words(text: str) -> tuple[str, ...]:
