@@ -382,6 +382,75 @@ def test_the_factors_in_paths(files, factors):
     assert names_of(place(*files)) == factors
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("25-11-2026", "26-11-2026"),
+        ("25.11.2026", "01.12.2026"),
+        ("11_25_2026", "11_26_2026"),
+        ("25Nov2026", "26Nov2026"),
+        ("25-Nov-26", "26-Nov-26"),
+        ("25nov26", "26nov26"),
+        ("2026-Nov-25", "2026-Nov-26"),
+        ("Nov25", "Nov26"),
+        ("Nov-25-2026", "Dec-1-2026"),
+        ("november_25", "december_2"),
+        ("25th-November", "26th-November"),
+        ("25Nov2026_12:30", "26Nov2026_12:31"),
+        ("25Nov2026-123000", "26Nov2026-123100"),
+        ("25-11-2026_1230", "26-11-2026_1231"),
+        ("Nov25-1230", "Nov26-1231"),
+        ("2026-11-25_12-30-00", "2026-11-26_12-31-00"),
+        ("11-25-26", "11-26-26"),
+        ("25.11.26", "26.11.26"),
+        ("26-11-25", "26-11-26"),
+        ("11-25", "11-26"),
+        ("25.11", "26.11"),
+        ("week48", "week49"),
+        ("week48-nightly", "week49-nightly"),
+        ("KW48", "KW49"),
+        ("2026-W48", "2026-W49"),
+        ("2026W48-1", "2026W48-2"),
+        ("2026-11", "2026-12"),
+        ("11-2026", "12-2026"),
+        ("Nov2026", "Dec2026"),
+        ("2025", "2026"),
+        ("Nov", "Dec"),
+        ("mon", "tue"),
+        ("Monday", "Wednesday"),
+    ],
+)
+def test_dates_and_weeks_are_repetitions_in_every_spelling(first, second):
+    files = [f"{date}/run{number}.txt" for date in (first, second) for number in (1, 2)]
+    assert names_of(place(*files)) == {}
+    assert [entry.rule for entry in find_path_factors(place(*files))[1] if entry.part == "dir1"] == [NUMBERED]
+    assert names_of(place(*(f"{date}/lustre-{size}.txt" for date in (first, second) for size in ("4k", "1M"))))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("4-16", "8-32"),
+        ("12-16", "12-64"),
+        ("mars", "juno"),
+        ("decimal", "octal"),
+        ("sunfire", "saturn"),
+        ("2000", "4000"),
+        ("weekly", "daily"),
+        ("n1-64", "n4-64"),
+        ("w4", "w16"),
+        ("v2024.1", "v2024.2"),
+        ("n12-2000", "n16-2000"),
+        ("n10-12-16", "n10-12-32"),
+        ("maya_25", "juno_25"),
+        ("1-8-16", "4-8-16"),
+    ],
+)
+def test_words_and_amounts_that_resemble_dates_are_factors(words):
+    files = [f"{word}/run{number}.txt" for word in words for number in (1, 2)]
+    assert names_of(place(*files))
+
+
 def test_only_files_of_one_tool_and_setting_tell_a_factor():
     runs = [*place("read/1.txt", "read/2.txt", cell="read"), *place("write/1.txt", "write/2.txt", cell="write")]
     assert names_of(runs) == {}

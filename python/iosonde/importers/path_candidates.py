@@ -15,7 +15,7 @@ from iosonde.core.grouping import group_by_key
 from iosonde.core.schema import is_setting_name
 from iosonde.core.types import FactorValue
 
-from .path_parts import ABOVE, NAME, ROOT, is_numbering, read_parts, split_words, strip_suffixes
+from .path_parts import ABOVE, NAME, ROOT, are_short_dates, is_numbering, read_parts, split_words, strip_suffixes
 from .paths import parse_factor_value
 
 NUMBERED, UNIQUE = "numbered", "one file each"
@@ -141,6 +141,9 @@ def _list_parts(runs: Sequence[PlacedRun]) -> list[str]:
 
 def _split_part(part: str, runs: Sequence[PlacedRun]) -> list[_Column]:
     """Return a column for each word where all runs have as many words, else one for the whole part."""
+    texts = {run.id: strip_suffixes(run.parts.get(part, _ABSENT)) for run in runs}
+    if are_short_dates(texts.values()):
+        return [_Column(part, texts)]
     words = {run.id: split_words(run.parts[part]) if part in run.parts else (_ABSENT,) for run in runs}
     lengths = {len(entry) for entry in words.values()}
     if lengths in ({0}, {1}) or len(lengths) > 1:
