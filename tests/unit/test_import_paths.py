@@ -174,6 +174,15 @@ def test_a_pattern_may_say_repetitions_and_blocks(tmp_path):
     assert set(levels(tmp_path / "s", "block").values()) == {"alpha", "beta"}
 
 
+def test_long_names_of_levels_do_not_widen_the_lines(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "in", *(f"{letter * 200}/run{number}.txt" for letter in "pqr" for number in (1, 2)))
+    shown = CliRunner().invoke(import_command, ["-r", "in", "--store", "s"]).stdout
+    shown += CliRunner().invoke(command_of("store"), ["factors", "s"]).stdout
+    assert "ppp" in shown and "and 1 more" in shown
+    assert all(len(line) < 80 for line in shown.splitlines())
+
+
 # Naming and dropping
 
 
