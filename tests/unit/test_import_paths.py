@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from itertools import count
 from pathlib import Path
@@ -134,6 +135,17 @@ def test_a_place_is_the_same_however_it_was_named(tmp_path, monkeypatch, others)
     write(tmp_path / "ex", "alpha/run3.txt")
     report = import_into(tmp_path / "s", *(tmp_path / name for name in others))
     assert [factor["levels"] for factor in report["path_factors"]] == [["alpha", "beta"]]
+
+
+def test_a_pipe_has_the_place_of_the_working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "run1.txt")
+    reader, writer = os.pipe()
+    os.write(writer, (tmp_path / "run1.txt").read_bytes())
+    os.close(writer)
+    import_into(tmp_path / "s", Path(f"/dev/fd/{reader}"))
+    os.close(reader)
+    assert [run.import_directory for run in map(StoredRun, Store.open(tmp_path / "s").runs())] == [str(tmp_path)]
 
 
 def test_one_directory_named_relative_and_absolute_is_no_factor(tmp_path, monkeypatch):
@@ -458,6 +470,13 @@ def test_dates_and_weeks_are_repetitions_in_every_spelling(first, second):
 def test_words_and_amounts_that_resemble_dates_are_factors(words):
     files = [f"{word}/run{number}.txt" for word in words for number in (1, 2)]
     assert names_of(place(*files))
+
+
+def test_directories_of_years_months_and_days_are_repetitions():
+    files = [f"2026/{date}/run{number}.txt" for date in ("10/30", "11/29", "11/30") for number in (1, 2)]
+    assert names_of(place(*files)) == {}
+    assert names_of(place(*files, *(file.replace("2026", "2025") for file in files))) == {}
+    assert names_of(place(*(f"ranks/{n}/run{number}.txt" for n in (10, 12) for number in (1, 2))))
 
 
 def test_only_files_of_one_tool_and_setting_tell_a_factor():

@@ -307,7 +307,9 @@ def _copy_pipe_to_file(candidate: CandidateFile, pipe: BinaryIO, stack: ExitStac
     """Copy a pipe to a file that exists until ``stack`` ends: importers read a file more than once."""
     try:
         copy = stack.enter_context(scratch_directory("iosonde-import-")) / "pipe"
-        return replace(candidate, path=copy, size=copy_pipe(pipe, candidate.path, copy), name=str(candidate.path))
+        size = copy_pipe(pipe, candidate.path, copy)
+        # The directory of a pipe has the number of a process; its content is from here.
+        return replace(candidate, path=copy, size=size, name=str(candidate.path), home=Path.cwd())
     except (IosondeError, OSError) as error:
         return replace(candidate, damage=_format_reason(error, str(candidate.path)), fault=_is_fault(error))
 

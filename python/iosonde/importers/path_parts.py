@@ -48,6 +48,7 @@ _OTHER_DATES = (
 _SHORT_DATES = tuple(
     re.compile(pattern, re.IGNORECASE) for pattern in (_YEAR, rf"{_M}[-_.]{_D}", rf"{_D}[-_.]{_M}", _MONTH, _WEEKDAY)
 )
+_NESTED_DATE = re.compile(rf"{_YEAR}-{_M}(?:-{_D})?")
 _NO_WORDS = (
     re.compile(rf"{_YEAR_LAST}{_CLOCK}(?![A-Za-z\d])"),  # before years that a time follows
     re.compile(rf"(?<!\d){_DATE}(?:[-_.T ]?{_TIME})?(?!\d)"),
@@ -67,9 +68,19 @@ def read_parts(file: str, root: str = "") -> dict[str, str]:
     """Return part → its text, for the path of a file below the imported directory ``root`` ('': unknown), which may
     begin with directories that contain it."""
     *directories, name = [text for text in PurePath(file).parts if text not in ("/", "..")] or [""]
-    parts = {f"dir{number}": text for number, text in enumerate(directories, 1)}
+    parts = {f"dir{number}": text for number, text in enumerate(_join_dates(directories), 1)}
     above = {ABOVE + str(n) if n else ROOT: text for n, text in enumerate(reversed(PurePath(root).parts))}
     return {**above, **parts, NAME: name}
+
+
+def _join_dates(directories: Sequence[str]) -> list[str]:
+    """Return the directories; in ``2026/11/25`` the month is ``2026-11``, the day ``2026-11-25``."""
+    texts = list(directories)
+    for at in range(1, len(texts)):
+        joined = f"{texts[at - 1]}-{texts[at]}"
+        if _NESTED_DATE.fullmatch(joined):
+            texts[at] = joined
+    return texts
 
 
 def split_words(text: str) -> tuple[str, ...]:
